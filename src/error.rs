@@ -1,0 +1,142 @@
+//! The one error type of the library: what is wrong, where, and what to do now.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The result of everything that can fail because of what a user gave.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything a user can get wrong, one variant per kind of thing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A text file or line that does not read: treebanks, tagged input, rules, templates, parameters.
+    #[error("{at}: {problem}")]
+    Syntax {
+        /// Where.
+        at: Place,
+        /// What is wrong and what to do now.
+        problem: String,
+    },
+    /// A malformed tree, with the place where the tree began.
+    #[error("{at}: {problem} (the tree began on line {began})")]
+    Tree {
+        /// Where reading stopped.
+        at: Place,
+        /// The line (from 1) on which the tree's first bracket stands.
+        began: u64,
+        /// What is wrong and what to do now.
+        problem: String,
+    },
+    /// A file that cannot be opened, read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A preset or `--set` value that makes no sense.
+    #[error("{key}: {problem}")]
+    Config {
+        /// The key as the user wrote it.
+        key: String,
+        /// What is wrong and what to do now.
+        problem: String,
+    },
+    /// A model file that is refused.
+    #[error("{}: {problem}", path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and what to do now.
+        problem: String,
+    },
+    /// A tree that the chosen transition system cannot build.
+    #[error("{0}")]
+    Unfit(String),
+}
+
+impl Error {
+    /// Wraps a system error with the file it concerns.
+    pub fn io(path: impl AsRef<Path>, source: std::io::Error) -> Self {
+        Self::Io { path: path.as_ref().to_path_buf(), source }
+    }
+
+    /// An unreadable text at a place.
+    pub fn syntax(at: Place, problem: impl Into<String>) -> Self {
+        Self::Syntax { at, problem: problem.into() }
+    }
+
+    /// A configuration value that makes no sense.
+    pub fn config(key: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Config { key: key.into(), problem: problem.into() }
+    }
+}
+
+/// A position in a text: file, line and column, both counted from 1; columns count characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file's name as the user gave it; `<stdin>` for standard input.
+    pub path: String,
+    /// Line, from 1.
+    pub line: u64,
+    /// Column in characters, from 1; 0 when only the line is meant.
+    pub column: u64,
+}
+
+impl Place {
+    /// A place in a file.
+    pub fn new(path: impl Into<String>, line: u64, column: u64) -> Self {
+        Self { path: path.into(), line, column }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.column == 0 {
+            write!(f, "{}:{}", self.path, self.line)
+        } else {
+            write!(f, "{}:{}:{}", self.path, self.line, self.column)
+        }
+    }
+}
+
+/// The known name nearest to `given` (edit distance at most a third of its length), for "did you mean".
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let best = known.into_iter().map(|name| (edit_distance(given, name), name)).min()?;
+    (best.0 <= given.chars().count().max(3) / 3 + 1).then_some(best.1)
+}
+
+/// Levenshtein distance in characters.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substitution = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = substitution.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_finds_a_slip_and_refuses_a_stranger() {
+        assert_eq!(nearest("epoks", ["epochs", "seed"]), Some("epochs"));
+        assert_eq!(nearest("zzzzzz", ["epochs", "seed"]), None);
+    }
+
+    #[test]
+    fn a_place_prints_as_editors_expect() {
+        assert_eq!(Place::new("a.mrg", 3, 7).to_string(), "a.mrg:3:7");
+        assert_eq!(Place::new("a.mrg", 3, 0).to_string(), "a.mrg:3");
+    }
+}

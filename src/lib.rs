@@ -1,0 +1,4 @@
+//! Linear-time shift-reduce constituency parsing.
+pub mod error;
+pub mod tree;
+pub use error::{Error, Place, Result};

@@ -1,0 +1,3 @@
+//! The `srparse` command.
+
+fn main() {}

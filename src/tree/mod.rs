@@ -1,0 +1,366 @@
+//! Constituency trees: an arena with explicit spans, walked without recursion.
+//!
+//! A [`Tree`] holds its tokens and its nodes. Nodes stand in post-order: children before their
+//! parent, the root last. So bottom-up work is a loop over the nodes, and top-down work the same loop
+//! backwards; a tree of any depth is safe. Spans count tokens; a node may span none.
+
+use compact_str::CompactString;
+
+/// A word and its part-of-speech tag, as read: nothing unescaped, nothing stripped.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Token {
+    /// The word form.
+    pub word: CompactString,
+    /// The part-of-speech tag.
+    pub tag: CompactString,
+}
+
+impl Token {
+    /// A token of a word and a tag.
+    pub fn new(word: impl Into<CompactString>, tag: impl Into<CompactString>) -> Self {
+        Self { word: word.into(), tag: tag.into() }
+    }
+}
+
+/// The position of a node in its tree, in post-order from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The position as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A child of a node: an inner node or a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Child {
+    /// An inner node.
+    Node(NodeId),
+    /// The token at this position of the sentence, from 0.
+    Token(u32),
+}
+
+/// An inner node (a constituent); tokens with their tags are not nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// The label, with whatever function tags the source has; empty for an unlabelled root.
+    pub label: CompactString,
+    /// The first token of the span.
+    pub start: u32,
+    /// One past the last token of the span.
+    pub end: u32,
+    /// Which child is the head, from 0, when head rules have been applied.
+    pub head: Option<u32>,
+    children: (u32, u32),
+}
+
+/// A tree over a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tree {
+    tokens: Vec<Token>,
+    nodes: Vec<Node>,
+    children: Vec<Child>,
+}
+
+impl Tree {
+    /// The tokens of the sentence, in order.
+    pub fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    /// The tokens, to rewrite words and tags in place.
+    pub fn tokens_mut(&mut self) -> &mut [Token] {
+        &mut self.tokens
+    }
+
+    /// The nodes in post-order; the root is the last.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The nodes, to rewrite labels and heads in place.
+    pub fn nodes_mut(&mut self) -> &mut [Node] {
+        &mut self.nodes
+    }
+
+    /// One node.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The root. Only a default-made tree has none.
+    pub fn root(&self) -> Option<NodeId> {
+        self.nodes.len().checked_sub(1).map(|last| NodeId(last as u32))
+    }
+
+    /// The ids of all nodes in post-order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// The children of a node, from left to right.
+    pub fn children(&self, id: NodeId) -> &[Child] {
+        let (first, last) = self.nodes[id.index()].children;
+        &self.children[first as usize..last as usize]
+    }
+
+    /// The label of a child: a node's label or a token's tag.
+    pub fn child_label(&self, child: Child) -> &CompactString {
+        match child {
+            Child::Node(id) => &self.node(id).label,
+            Child::Token(position) => &self.tokens[position as usize].tag,
+        }
+    }
+
+    /// The span of a child as `(start, end)` in tokens.
+    pub fn child_span(&self, child: Child) -> (u32, u32) {
+        match child {
+            Child::Node(id) => (self.node(id).start, self.node(id).end),
+            Child::Token(position) => (position, position + 1),
+        }
+    }
+
+    /// The token a child is headed by: itself for a token, else down the head children (the last child
+    /// where no head is marked). `None` for a node without tokens.
+    pub fn head_token(&self, child: Child) -> Option<u32> {
+        let mut child = child;
+        loop {
+            match child {
+                Child::Token(position) => return Some(position),
+                Child::Node(id) => {
+                    let children = self.children(id);
+                    let head =
+                        self.node(id).head.map_or(children.len().wrapping_sub(1), |h| h as usize);
+                    child = *children.get(head)?;
+                }
+            }
+        }
+    }
+
+    /// The parent of each node, by position; the root has none.
+    pub fn parents(&self) -> Vec<Option<NodeId>> {
+        let mut parents = vec![None; self.nodes.len()];
+        for id in self.ids() {
+            for child in self.children(id) {
+                if let Child::Node(child) = child {
+                    parents[child.index()] = Some(id);
+                }
+            }
+        }
+        parents
+    }
+
+    /// Walks the tree from the root, left to right, without recursion.
+    pub fn walk(&self) -> Walk<'_> {
+        Walk {
+            tree: self,
+            stack: self.root().map(|root| (root, 0)).into_iter().collect(),
+            opened: false,
+        }
+    }
+}
+
+/// A step of [`Tree::walk`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A node begins.
+    Open(NodeId),
+    /// A token.
+    Token(u32),
+    /// A node ends.
+    Close(NodeId),
+}
+
+/// The depth-first walk of a tree; see [`Tree::walk`].
+#[derive(Debug)]
+pub struct Walk<'a> {
+    tree: &'a Tree,
+    stack: Vec<(NodeId, usize)>,
+    opened: bool,
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        if !self.opened {
+            self.opened = true;
+            return self.stack.last().map(|&(id, _)| Step::Open(id));
+        }
+        let (id, next) = self.stack.last_mut()?;
+        let id = *id;
+        match self.tree.children(id).get(*next) {
+            Some(&child) => {
+                *next += 1;
+                match child {
+                    Child::Token(position) => Some(Step::Token(position)),
+                    Child::Node(child) => {
+                        self.stack.push((child, 0));
+                        Some(Step::Open(child))
+                    }
+                }
+            }
+            None => {
+                self.stack.pop();
+                Some(Step::Close(id))
+            }
+        }
+    }
+}
+
+/// Builds a [`Tree`] from brackets in reading order.
+///
+/// ```
+/// use srparse::tree::TreeBuilder;
+/// let mut builder = TreeBuilder::new();
+/// builder.open("NP");
+/// builder.token("dogs", "NNS");
+/// builder.close();
+/// let tree = builder.finish();
+/// assert_eq!(tree.tokens().len(), 1);
+/// ```
+#[derive(Debug, Default)]
+pub struct TreeBuilder {
+    tree: Tree,
+    open: Vec<(CompactString, u32, usize)>,
+    pending: Vec<Child>,
+}
+
+impl TreeBuilder {
+    /// An empty builder.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Begins a node.
+    pub fn open(&mut self, label: impl Into<CompactString>) {
+        self.open.push((label.into(), self.tree.tokens.len() as u32, self.pending.len()));
+    }
+
+    /// Adds a token to the innermost open node.
+    pub fn token(&mut self, word: impl Into<CompactString>, tag: impl Into<CompactString>) {
+        self.pending.push(Child::Token(self.tree.tokens.len() as u32));
+        self.tree.tokens.push(Token::new(word, tag));
+    }
+
+    /// Ends the innermost open node, with the position of its head child if known.
+    ///
+    /// # Panics
+    /// When no node is open.
+    pub fn close_with_head(&mut self, head: Option<u32>) {
+        let (label, start, first) = self.open.pop().expect("close() needs an open node");
+        let from = self.tree.children.len() as u32;
+        self.tree.children.extend(self.pending.drain(first..));
+        let children = (from, self.tree.children.len() as u32);
+        let end = self.tree.tokens.len() as u32;
+        self.pending.push(Child::Node(NodeId(self.tree.nodes.len() as u32)));
+        self.tree.nodes.push(Node { label, start, end, head, children });
+    }
+
+    /// Ends the innermost open node.
+    ///
+    /// # Panics
+    /// When no node is open.
+    pub fn close(&mut self) {
+        self.close_with_head(None);
+    }
+
+    /// How many nodes are open.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The number of children the innermost open node has so far.
+    pub fn pending_children(&self) -> usize {
+        self.pending.len() - self.open.last().map_or(0, |open| open.2)
+    }
+
+    /// Turns the innermost open node, which must have no child yet, into a token of that label: what
+    /// a reader needs when `(NN` turns out to be followed by a word.
+    ///
+    /// # Panics
+    /// When no node is open or it has children.
+    pub fn reopen_as_token(&mut self, word: impl Into<CompactString>) {
+        assert_eq!(self.pending_children(), 0, "a node with children cannot become a token");
+        let (tag, ..) = self.open.pop().expect("reopen_as_token() needs an open node");
+        self.token(word, tag);
+    }
+
+    /// Forgets everything but keeps the memory.
+    pub fn clear(&mut self) {
+        self.tree.tokens.clear();
+        self.tree.nodes.clear();
+        self.tree.children.clear();
+        self.open.clear();
+        self.pending.clear();
+    }
+
+    /// The finished tree; the builder is empty again. What is not below a single root node gets a root
+    /// with an empty label.
+    ///
+    /// # Panics
+    /// When a node is still open.
+    pub fn finish(&mut self) -> Tree {
+        assert!(self.open.is_empty(), "finish() needs every node closed");
+        if !matches!(self.pending[..], [Child::Node(_)]) {
+            self.open.push((CompactString::default(), 0, 0));
+            self.close();
+        }
+        self.pending.clear();
+        std::mem::take(&mut self.tree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Tree {
+        let mut builder = TreeBuilder::new();
+        builder.open("TOP");
+        builder.open("S");
+        builder.open("NP");
+        builder.token("dogs", "NNS");
+        builder.close();
+        builder.open("VP");
+        builder.token("bark", "VBP");
+        builder.close();
+        builder.close();
+        builder.close();
+        builder.finish()
+    }
+
+    #[test]
+    fn nodes_stand_in_post_order_with_their_spans() {
+        let tree = small();
+        let rows: Vec<_> =
+            tree.nodes().iter().map(|n| (n.label.as_str(), n.start, n.end)).collect();
+        assert_eq!(rows, [("NP", 0, 1), ("VP", 1, 2), ("S", 0, 2), ("TOP", 0, 2)]);
+    }
+
+    #[test]
+    fn walk_opens_and_closes_every_node_once_in_reading_order() {
+        let tree = small();
+        let text: String = tree
+            .walk()
+            .map(|step| match step {
+                Step::Open(id) => format!("({} ", tree.node(id).label),
+                Step::Token(position) => tree.tokens()[position as usize].word.to_string(),
+                Step::Close(_) => ")".to_owned(),
+            })
+            .collect();
+        assert_eq!(text, "(TOP (S (NP dogs)(VP bark)))");
+    }
+
+    #[test]
+    fn a_bare_token_gets_an_unlabelled_root() {
+        let mut builder = TreeBuilder::new();
+        builder.open("NN");
+        builder.reopen_as_token("dog");
+        let tree = builder.finish();
+        assert_eq!(tree.nodes().len(), 1);
+        assert_eq!(tree.nodes()[0].label, "");
+    }
+}
