@@ -4,6 +4,8 @@
 //! parent, the root last. So bottom-up work is a loop over the nodes, and top-down work the same loop
 //! backwards; a tree of any depth is safe. Spans count tokens; a node may span none.
 
+pub mod binarize;
+
 use compact_str::CompactString;
 
 /// A word and its part-of-speech tag, as read: nothing unescaped, nothing stripped.
@@ -53,6 +55,8 @@ pub struct Node {
     pub end: u32,
     /// Which child is the head, from 0, when head rules have been applied.
     pub head: Option<u32>,
+    /// Whether a binarization made the node; written with a `*` behind the label.
+    pub temporary: bool,
     children: (u32, u32),
 }
 
@@ -256,7 +260,18 @@ impl TreeBuilder {
         let children = (from, self.tree.children.len() as u32);
         let end = self.tree.tokens.len() as u32;
         self.pending.push(Child::Node(NodeId(self.tree.nodes.len() as u32)));
-        self.tree.nodes.push(Node { label, start, end, head, children });
+        self.tree.nodes.push(Node { label, start, end, head, temporary: false, children });
+    }
+
+    /// Ends the innermost open node as a temporary node of a binarization.
+    ///
+    /// # Panics
+    /// When no node is open.
+    pub fn close_temporary(&mut self, head: Option<u32>) {
+        self.close_with_head(head);
+        if let Some(node) = self.tree.nodes.last_mut() {
+            node.temporary = true;
+        }
     }
 
     /// Ends the innermost open node.

@@ -1,0 +1,76 @@
+//! Classifiers: from a row of columns to a score for each class.
+//!
+//! 1. A [`Learner`] fits instances and gives a [`Classifier`]; everything stochastic is seeded, and the
+//!    number of threads changes nothing.
+//! 2. Scores of [`ScoreKind::Margin`] may be compared within one row only; those of
+//!    [`ScoreKind::LogProb`] may be added along a derivation.
+//! 3. A class that was never seen scores minus infinity, not zero.
+//!
+//! Learners:
+//!
+//! - [`perceptron`]: averaged multiclass perceptron over indicators.
+//! - [`maxent`]: multinomial logistic regression by L-BFGS with a Gaussian prior.
+//!
+//! Both end as a [`linear::LinearModel`].
+
+pub mod instances;
+pub mod linear;
+pub mod perceptron;
+pub mod sparse;
+
+use crate::Result;
+use crate::feature::RowRef;
+use crate::memory::Sections;
+pub use instances::Instances;
+
+/// What scores mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoreKind {
+    /// Comparable within one row only.
+    Margin,
+    /// Natural logarithms of probabilities.
+    LogProb,
+}
+
+/// A fitted model.
+pub trait Classifier: Send + Sync {
+    /// The number of classes.
+    fn n_classes(&self) -> usize;
+    /// What the scores mean.
+    fn kind(&self) -> ScoreKind;
+    /// Writes the score of every class into `out`, which is [`Classifier::n_classes`] long.
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]);
+    /// Puts what a model file needs into `sections`; the learner's name in the preset says how to load it.
+    fn store(&self, sections: &mut Sections);
+}
+
+/// Memory of one thread for [`Classifier::scores`]; each classifier uses what it needs.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    /// One-hot ids.
+    pub ids: Vec<u64>,
+    /// Where in a table something was found.
+    pub places: Vec<u32>,
+    /// Sums of integers.
+    pub sums: Vec<i32>,
+}
+
+/// What a fit may need besides the instances.
+pub struct Fit<'a> {
+    /// Seeds everything that is drawn at random.
+    pub seed: u64,
+    /// Told of progress: how far (0 to 1) and in words.
+    pub progress: &'a mut dyn FnMut(f64, &str),
+    /// Asked between steps; when true the fit ends early with what it has.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+/// A way to fit classifiers.
+pub trait Learner: Send + Sync {
+    /// Fits the instances.
+    ///
+    /// # Errors
+    /// When the instances have columns the learner cannot take, or are too many for it.
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>>;
+}

@@ -1,0 +1,119 @@
+//! The averaged multiclass perceptron (Collins 2002; Freund and Schapire 1999) over indicators.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::linear::{LinearModel, MAX_CLASSES, Pruning, Weights};
+use super::sparse::SparseWeights;
+use super::{Classifier, Fit, Instances, Learner, ScoreKind};
+use crate::feature::{Indicators, Templates};
+use crate::{Error, Result};
+
+/// The settings of the perceptron.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PerceptronParams {
+    /// How often all training data is seen; at least 1.
+    pub epochs: u32,
+    /// What is left out of the packed model.
+    pub prune: Pruning,
+}
+
+impl Default for PerceptronParams {
+    fn default() -> Self {
+        Self { epochs: 8, prune: Pruning::default() }
+    }
+}
+
+/// Learns from instances: each epoch in a new random order, one update a mistake.
+#[derive(Debug, Clone)]
+pub struct Perceptron {
+    /// The settings.
+    pub params: PerceptronParams,
+    /// The templates whose indicators are weighted.
+    pub templates: Templates,
+}
+
+impl Learner for Perceptron {
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+        if instances.has_sets() {
+            return Err(Error::config("features", "a perceptron cannot take set columns: drop `.kids`"));
+        }
+        if instances.n_classes() > MAX_CLASSES {
+            return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
+        }
+        let indicators = Indicators::new(&self.templates);
+        let mut weights = SparseWeights::default();
+        let mut rng = ChaCha8Rng::seed_from_u64(fit.seed);
+        let mut order: Vec<u32> = (0..instances.len() as u32).collect();
+        let (mut ids, mut rows) = (Vec::new(), Vec::new());
+        let mut sums = vec![0; instances.n_classes()];
+        let mut seen = vec![false; instances.n_classes()];
+        for epoch in 0..self.params.epochs {
+            order.shuffle(&mut rng);
+            let mut mistakes = 0u64;
+            for &at in &order {
+                let class = instances.class(at as usize);
+                seen[usize::from(class)] = true;
+                indicators.ids(instances.row(at as usize), &mut ids);
+                weights.find(&ids, &mut rows);
+                sums.fill(0);
+                weights.add(&rows, &mut sums);
+                let best = first_best(&sums);
+                if best != class {
+                    mistakes += 1;
+                    weights.update(&ids, class, 1);
+                    weights.update(&ids, best, -1);
+                }
+                weights.tick();
+            }
+            let done = f64::from(epoch + 1) / f64::from(self.params.epochs);
+            let share = 100.0 * (1.0 - mistakes as f64 / instances.len().max(1) as f64);
+            (fit.progress)(done, &format!("epoch {}: {share:.2} % right while learning", epoch + 1));
+            if (fit.stop)() {
+                break;
+            }
+        }
+        let mut averaged = Weights::default();
+        weights.averaged(|id, row| averaged.push(id, row));
+        let tables = averaged.pack(&self.params.prune, &seen, ScoreKind::Margin);
+        Ok(Box::new(LinearModel::new(indicators, tables)))
+    }
+}
+
+/// The first of the classes with the highest sum.
+fn first_best(sums: &[i32]) -> u16 {
+    let mut best = 0;
+    for (class, &sum) in sums.iter().enumerate() {
+        if sum > sums[best] {
+            best = class;
+        }
+    }
+    best as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classifier::Scratch;
+    use crate::feature::{Row, RowRef};
+
+    #[test]
+    fn learns_a_conjunction_by_heart() {
+        let templates = Templates::parse("s0.w\ns0.t\ns0.w s0.t", "test").unwrap();
+        let mut instances = Instances::new(templates.columns(), 2);
+        for (word, tag) in [(2, 2), (2, 3), (3, 2), (3, 3)] {
+            instances.push(&Row { values: vec![word, tag], members: vec![] }, u16::from(word == tag));
+        }
+        let learner = Perceptron { params: PerceptronParams { epochs: 20, ..Default::default() }, templates };
+        let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
+        let model = learner.fit(&instances, &mut fit).unwrap();
+        let mut out = [0.0; 2];
+        for (word, tag) in [(2, 2), (2, 3), (3, 2), (3, 3)] {
+            model.scores(RowRef { values: &[word, tag], members: &[] }, &mut Scratch::default(), &mut out);
+            assert_eq!(out[1] > out[0], word == tag, "{word} {tag} {out:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Greedy decoding: the best action at every step, one path, linear time.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Decoded, Decoder, Illegal, PathScore};
+use crate::scorer::{Scorer, Situation};
+use crate::symbols::Sentence;
+use crate::transition::TransitionSystem;
+
+/// The greedy decoder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Greedy {
+    /// What happens when the best action is illegal.
+    pub illegal: Illegal,
+    /// How the score of the parse is made.
+    pub path_score: PathScore,
+}
+
+/// The memory of one thread.
+#[derive(Debug)]
+pub struct GreedyScratch<A, T> {
+    actions: Vec<A>,
+    ranked: Vec<A>,
+    scores: Vec<f32>,
+    scorer: T,
+}
+
+impl<A, T: Default> Default for GreedyScratch<A, T> {
+    fn default() -> Self {
+        Self { actions: Vec::new(), ranked: Vec::new(), scores: Vec::new(), scorer: T::default() }
+    }
+}
+
+/// The position of the highest score, the first among equals.
+pub fn first_best(scores: &[f32]) -> usize {
+    let mut best = 0;
+    for (at, score) in scores.iter().enumerate() {
+        if *score > scores[best] {
+            best = at;
+        }
+    }
+    best
+}
+
+impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
+    type Scratch = GreedyScratch<S::Action, P::Scratch>;
+
+    fn decode(&self, system: &S, scorer: &P, sentence: &Sentence, scratch: &mut Self::Scratch) -> Decoded<S::State> {
+        let GreedyScratch { actions, ranked, scores, scorer: scorer_scratch } = scratch;
+        let mut state = system.start(sentence);
+        let mut memory = scorer.begin(system, sentence);
+        let mut score = self.path_score.empty();
+        while !system.is_final(&state) {
+            system.legal(&state, actions);
+            let at = Situation { system, sentence, state: &state };
+            let action = if let ([only], Illegal::NextBest) = (&actions[..], self.illegal) {
+                *only
+            } else {
+                if self.illegal == Illegal::Fail {
+                    system.inventory(&state, ranked);
+                } else {
+                    std::mem::swap(actions, ranked);
+                }
+                scorer.score(at, &memory, ranked, scorer_scratch, scores);
+                let best = first_best(scores);
+                let Some(&action) = ranked.get(best) else { break };
+                if self.illegal == Illegal::Fail && !actions.contains(&action) {
+                    break;
+                }
+                score = self.path_score.extend(score, scores[best]);
+                action
+            };
+            scorer.advance(at, action, &mut memory);
+            system.apply(&mut state, action);
+        }
+        let complete = system.is_final(&state);
+        Decoded { state, score, complete }
+    }
+}

@@ -1,0 +1,77 @@
+//! Decoders: from a sentence to the derivation a scorer likes best.
+//!
+//! - [`greedy`]: one path, the best action at every step.
+//!
+//! [`parser`] puts a system, a scorer and a decoder behind one interface for sentences as strings.
+
+pub mod greedy;
+pub mod parser;
+
+pub use greedy::Greedy;
+pub use parser::{Parse, Parser, Worker};
+
+use serde::{Deserialize, Serialize};
+
+use crate::scorer::Scorer;
+use crate::symbols::Sentence;
+use crate::transition::TransitionSystem;
+
+/// What happens when the best-scoring action of the whole inventory is not legal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Illegal {
+    /// Only legal actions compete, so every parse ends.
+    #[default]
+    NextBest,
+    /// All actions compete; an illegal winner ends the parse with a partial tree.
+    Fail,
+}
+
+/// How the scores of a path's steps make the score of the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathScore {
+    /// Their sum.
+    #[default]
+    Sum,
+    /// The least of them.
+    Min,
+}
+
+impl PathScore {
+    /// The score of a path without steps.
+    pub fn empty(self) -> f64 {
+        match self {
+            Self::Sum => 0.0,
+            Self::Min => f64::INFINITY,
+        }
+    }
+
+    /// The score of a path made one step longer.
+    pub fn extend(self, path: f64, step: f32) -> f64 {
+        match self {
+            Self::Sum => path + f64::from(step),
+            Self::Min => path.min(f64::from(step)),
+        }
+    }
+}
+
+/// The end of a search.
+#[derive(Debug, Clone)]
+pub struct Decoded<State> {
+    /// The last state.
+    pub state: State,
+    /// The score of the path to it.
+    pub score: f64,
+    /// Whether the derivation was ended by the system's own rules.
+    pub complete: bool,
+}
+
+/// A search for the best derivation.
+pub trait Decoder<S: TransitionSystem, P: Scorer<S>>: Send + Sync {
+    /// Memory of one thread.
+    type Scratch: Default + Send;
+
+    /// Searches one sentence.
+    fn decode(&self, system: &S, scorer: &P, sentence: &Sentence, scratch: &mut Self::Scratch) -> Decoded<S::State>;
+}

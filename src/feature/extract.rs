@@ -1,0 +1,290 @@
+//! From a state to a row: every distinct address of a template file, answered once.
+
+use super::template::{Address, Anchor, Field, Path, Question, StepTo, Templates};
+use super::Row;
+use crate::symbols::{NOTHING, Sentence};
+use crate::transition::View;
+
+/// Symbols of tokens (tags) stand above those of constituents (labels).
+const TAG_SYMBOLS: u32 = 1 << 20;
+const NO_NODE: u32 = u32::MAX;
+
+/// A place found in a state.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    /// The constituent, if the place is on the stack or below it.
+    node: u32,
+    /// The head token; none when the place does not exist.
+    token: u32,
+}
+
+const MISSING: Found = Found { node: NO_NODE, token: NO_NODE };
+
+/// How a place is found: from an anchor, or a step from another place.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Anchor(Anchor),
+    Step(u8, StepTo),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Ask {
+    Field(u8, Field),
+    Kids(u8, Field),
+    ItemKids(Field),
+    Distance(u8, u8),
+    StackSize,
+    BufferSize,
+    Action(u8),
+}
+
+/// Answers the addresses of a template file.
+#[derive(Debug, Clone)]
+pub struct Extractor {
+    ways: Vec<Way>,
+    asks: Vec<(Ask, bool)>,
+}
+
+/// Memory of one thread for [`Extractor::extract`].
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    found: Vec<Found>,
+}
+
+impl Extractor {
+    /// The extractor of a template file.
+    pub fn new(templates: &Templates) -> Self {
+        let mut extractor = Self { ways: Vec::new(), asks: Vec::new() };
+        let mut paths: Vec<Path> = Vec::new();
+        for Address { question, binned } in templates.addresses() {
+            let mut place = |path: &Path| extractor.place(&mut paths, path);
+            let ask = match question {
+                Question::Field(path, field) => Ask::Field(place(path), *field),
+                Question::Kids(Path { anchor: Anchor::Item, .. }, field) => Ask::ItemKids(*field),
+                Question::Kids(path, field) => Ask::Kids(place(path), *field),
+                Question::Distance(a, b) => Ask::Distance(place(a), place(b)),
+                Question::StackSize => Ask::StackSize,
+                Question::BufferSize => Ask::BufferSize,
+                Question::Action(back) => Ask::Action(*back),
+            };
+            extractor.asks.push((ask, *binned));
+        }
+        extractor
+    }
+
+    /// The position of a path among the ways, with all places on the way to it.
+    fn place(&mut self, paths: &mut Vec<Path>, path: &Path) -> u8 {
+        if let Some(known) = paths.iter().position(|known| known == path) {
+            return known as u8;
+        }
+        let way = match path.steps.split_last() {
+            None => Way::Anchor(path.anchor),
+            Some((&step, before)) => {
+                let before = Path { anchor: path.anchor, steps: before.to_vec() };
+                Way::Step(self.place(paths, &before), step)
+            }
+        };
+        paths.push(path.clone());
+        self.ways.push(way);
+        self.ways.len() as u8 - 1
+    }
+
+    /// The number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.asks.len()
+    }
+
+    /// Writes the state's columns into `row`.
+    pub fn extract(&self, sentence: &Sentence, view: &View<'_>, scratch: &mut Scratch, row: &mut Row) {
+        scratch.found.clear();
+        for way in &self.ways {
+            let found = match *way {
+                Way::Anchor(anchor) => anchored(sentence, view, anchor),
+                Way::Step(from, step) => stepped(view, scratch.found[usize::from(from)], step),
+            };
+            scratch.found.push(found);
+        }
+        row.values.clear();
+        row.members.clear();
+        let found = |place: u8| scratch.found[usize::from(place)];
+        for &(ask, binned) in &self.asks {
+            let value = match ask {
+                Ask::Field(place, field) => field_of(sentence, view, found(place), field),
+                Ask::Kids(place, field) => {
+                    let node = found(place).node;
+                    let kids = if node == NO_NODE { &[][..] } else { view.forest.children(node) };
+                    write_set(sentence, view, kids, field, &mut row.members)
+                }
+                Ask::ItemKids(field) => {
+                    let kids = view.focus.map_or(&[][..], |f| &view.stack[f.first as usize..f.last as usize]);
+                    write_set(sentence, view, kids, field, &mut row.members)
+                }
+                Ask::Distance(a, b) => match (found(a).token, found(b).token) {
+                    (NO_NODE, _) | (_, NO_NODE) => 0,
+                    (a, b) => a.abs_diff(b),
+                },
+                Ask::StackSize => view.stack.len() as u32,
+                Ask::BufferSize => sentence.len() as u32 - view.buffer,
+                Ask::Action(back) => view.recent[usize::from(back)],
+            };
+            row.values.push(if binned { bin(value) } else { value });
+        }
+    }
+}
+
+/// 0 to 4 as they are, then 5–6, 7–10, 11–20, more; one more than that, so that 0 stays "nothing there".
+fn bin(value: u32) -> u32 {
+    1 + match value {
+        0..=4 => value,
+        5..=6 => 5,
+        7..=10 => 6,
+        11..=20 => 7,
+        _ => 8,
+    }
+}
+
+fn on_stack(view: &View<'_>, index: Option<usize>) -> Found {
+    match index.and_then(|index| view.stack.get(index)) {
+        Some(&node) => Found { node, token: view.forest.node(node).head },
+        None => MISSING,
+    }
+}
+
+fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
+    match anchor {
+        Anchor::Stack(n) => on_stack(view, view.stack.len().checked_sub(usize::from(n) + 1)),
+        Anchor::Buffer(n) => {
+            let token = view.buffer + u32::from(n);
+            if (token as usize) < sentence.len() { Found { node: NO_NODE, token } } else { MISSING }
+        }
+        Anchor::Before(n) => {
+            on_stack(view, view.focus.and_then(|f| (f.first as usize).checked_sub(usize::from(n) + 1)))
+        }
+        Anchor::After(n) => on_stack(view, view.focus.map(|f| f.last as usize + usize::from(n))),
+        Anchor::Item => MISSING,
+    }
+}
+
+fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
+    if from.token == NO_NODE {
+        return MISSING;
+    }
+    let dependent = |pick: fn(&crate::transition::state::TokenDependents) -> u32| {
+        let position = view.dependents.map_or(0, |dependents| pick(&dependents.of(from.token)));
+        position.checked_sub(1).map_or(MISSING, |token| Found { node: NO_NODE, token })
+    };
+    let child = |pick: fn(&[u32]) -> Option<u32>| {
+        let children = if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
+        pick(children).map_or(MISSING, |node| Found { node, token: view.forest.node(node).head })
+    };
+    match step {
+        StepTo::Left => child(|children| if children.len() > 1 { children.first().copied() } else { None }),
+        StepTo::Right => child(|children| if children.len() > 1 { children.last().copied() } else { None }),
+        StepTo::Only => child(|children| if children.len() == 1 { children.first().copied() } else { None }),
+        StepTo::LeftDependent => dependent(|d| d.left),
+        StepTo::RightDependent => dependent(|d| d.right),
+    }
+}
+
+fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) -> u32 {
+    let Found { node, token } = found;
+    if token == NO_NODE {
+        return NOTHING;
+    }
+    let token_at = token as usize;
+    let constituent = (node != NO_NODE).then(|| view.forest.node(node));
+    let span = constituent.map_or((token, token + 1), |node| (node.start, node.end));
+    let dependents = || view.dependents.map(|dependents| dependents.of(token)).unwrap_or_default();
+    match field {
+        Field::Word => sentence.words[token_at],
+        Field::Tag => sentence.tags[token_at],
+        Field::Label => constituent.map_or(NOTHING, |node| node.symbol()),
+        Field::Symbol => match constituent.map_or(NOTHING, |node| node.symbol()) {
+            NOTHING => TAG_SYMBOLS + sentence.tags[token_at],
+            symbol => symbol,
+        },
+        Field::LeftWord => sentence.words[span.0 as usize],
+        Field::LeftTag => sentence.tags[span.0 as usize],
+        Field::RightWord => sentence.words[span.1 as usize - 1],
+        Field::RightTag => sentence.tags[span.1 as usize - 1],
+        Field::Suffix2 => sentence.forms[token_at].suffix2,
+        Field::Suffix3 => sentence.forms[token_at].suffix3,
+        Field::Shape => sentence.forms[token_at].shape,
+        Field::Length => span.1 - span.0,
+        Field::Arity => if node == NO_NODE { 0 } else { view.forest.children(node).len() as u32 },
+        Field::Dependents => dependents().n_left + dependents().n_right,
+        Field::LeftDependents => dependents().n_left,
+        Field::RightDependents => dependents().n_right,
+    }
+}
+
+/// Appends a set and gives the position of its size.
+fn write_set(sentence: &Sentence, view: &View<'_>, nodes: &[u32], field: Field, members: &mut Vec<u32>) -> u32 {
+    let size_at = members.len();
+    members.push(0);
+    for &node in nodes {
+        let found = Found { node, token: view.forest.node(node).head };
+        members.push(field_of(sentence, view, found, field));
+    }
+    members[size_at + 1..].sort_unstable();
+    let mut kept = size_at + 1;
+    for at in size_at + 1..members.len() {
+        if at == size_at + 1 || members[at] != members[kept - 1] {
+            members[kept] = members[at];
+            kept += 1;
+        }
+    }
+    members.truncate(kept);
+    members[size_at] = (kept - size_at - 1) as u32;
+    size_at as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbols::{Form, Label};
+    use crate::transition::{Dependents, Focus, Forest};
+
+    fn sentence(n: u32) -> Sentence {
+        Sentence {
+            words: (10..10 + n).collect(),
+            tags: (20..20 + n).collect(),
+            forms: vec![Form { suffix2: 5, suffix3: 6, shape: 7 }; n as usize],
+        }
+    }
+
+    fn values(text: &str, view: &View<'_>, n: u32) -> Row {
+        let mut row = Row::default();
+        let extractor = Extractor::new(&Templates::parse(text, "test").unwrap());
+        extractor.extract(&sentence(n), view, &mut Scratch::default(), &mut row);
+        row
+    }
+
+    #[test]
+    fn addresses_reach_children_corners_dependents_and_the_buffer() {
+        let mut forest = Forest::default();
+        let (a, b) = (forest.push_token(0), forest.push_token(1));
+        let np = forest.push(Label(3), true, &[a, b], 1);
+        let mut dependents = Dependents::new(4);
+        dependents.attach(1, 0);
+        let stack = [np];
+        let view =
+            View { forest: &forest, stack: &stack, buffer: 2, dependents: Some(&dependents), recent: [4, 0], focus: None };
+        let text = "s0.w\ns0.c\ns0.l.w\ns0.r.n\ns0.u.c\ns0.lw\ns0.ld.t\ns0.deps\ns0.len\nb0.w\nb2.w\ns1.w\ndistance(s0,b1)\nsize(stack)\naction(0)\ns0.len.bin";
+        assert_eq!(
+            values(text, &view, 4).values,
+            [11, 9, 10, TAG_SYMBOLS + 21, 0, 10, 20, 1, 2, 12, 0, 0, 2, 1, 4, 3]
+        );
+    }
+
+    #[test]
+    fn a_focus_gives_children_and_neighbours_of_the_candidate() {
+        let mut forest = Forest::default();
+        let stack: Vec<u32> = (0..4).map(|at| forest.push_token(at)).collect();
+        let focus = Some(Focus { first: 1, last: 3 });
+        let view = View { forest: &forest, stack: &stack, buffer: 4, dependents: None, recent: [0; 2], focus };
+        let row = values("before0.w\nbefore1.w\nafter0.w\nitem.kids.t", &view, 4);
+        assert_eq!(row.values[..3], [10, 0, 13]);
+        assert_eq!(row.borrow().set(3), [21, 22]);
+    }
+}

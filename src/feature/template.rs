@@ -1,0 +1,400 @@
+//! The template language.
+//!
+//! A template file has one template a line: one address, or several separated by spaces, which are
+//! conjoined. `#` begins a comment. An address is
+//!
+//! ```text
+//! place { "." step } "." field [ ".bin" ]
+//! ```
+//!
+//! | place | means |
+//! |---|---|
+//! | `s0` … `s9` | items of the stack from the top |
+//! | `b0` … `b9` | tokens of the buffer from the front |
+//! | `before0` …, `after0` … | items next to a candidate constituent, outward |
+//! | `item` | the candidate itself; only `item.kids` can be asked |
+//!
+//! | step | means |
+//! |---|---|
+//! | `l`, `r` | first, last child of a node with two children or more |
+//! | `u` | the child of a node with one child |
+//! | `ld`, `rd` | the dependent of the head word found last on its left, right |
+//! | `kids` | all children: the column is a set |
+//!
+//! | field | means |
+//! |---|---|
+//! | `w`, `t` | head word, its tag |
+//! | `c` | label of the constituent; nothing for a token |
+//! | `n` | label of the constituent; the tag for a token |
+//! | `lw`, `lt`, `rw`, `rt` | word, tag of the first, last token of the span |
+//! | `sf2`, `sf3`, `shape` | last two, three characters of the head word; its shape |
+//! | `len`, `arity` | number of tokens, of children |
+//! | `deps`, `ldeps`, `rdeps` | number of dependents of the head word so far; left; right |
+//!
+//! Not bound to a place: `distance(A,B)` between the head words of two places, in words; `size(stack)`,
+//! `size(buffer)`; `action(0)`, `action(1)`, the last action and the one before. Numbers stand as they
+//! are, or in bins (1, 2, 3, 4, 5–6, 7–10, 11–20, more) with `.bin`.
+
+use crate::error::{Error, Place, Result, nearest};
+
+use super::{Column, ColumnKind};
+
+/// Where an address starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Anchor {
+    /// Stack item from the top.
+    Stack(u8),
+    /// Buffer token from the front.
+    Buffer(u8),
+    /// Item to the left of the candidate, outward.
+    Before(u8),
+    /// Item to the right of the candidate, outward.
+    After(u8),
+    /// The candidate.
+    Item,
+}
+
+/// A move from a node to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StepTo {
+    /// First child of two or more.
+    Left,
+    /// Last child of two or more.
+    Right,
+    /// Only child.
+    Only,
+    /// Latest left dependent of the head word.
+    LeftDependent,
+    /// Latest right dependent of the head word.
+    RightDependent,
+}
+
+/// What is asked of a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // named and explained in the table of the module
+pub enum Field {
+    Word,
+    Tag,
+    Label,
+    Symbol,
+    LeftWord,
+    LeftTag,
+    RightWord,
+    RightTag,
+    Suffix2,
+    Suffix3,
+    Shape,
+    Length,
+    Arity,
+    Dependents,
+    LeftDependents,
+    RightDependents,
+}
+
+const FIELDS: [(&str, Field); 16] = [
+    ("w", Field::Word),
+    ("t", Field::Tag),
+    ("c", Field::Label),
+    ("n", Field::Symbol),
+    ("lw", Field::LeftWord),
+    ("lt", Field::LeftTag),
+    ("rw", Field::RightWord),
+    ("rt", Field::RightTag),
+    ("sf2", Field::Suffix2),
+    ("sf3", Field::Suffix3),
+    ("shape", Field::Shape),
+    ("len", Field::Length),
+    ("arity", Field::Arity),
+    ("deps", Field::Dependents),
+    ("ldeps", Field::LeftDependents),
+    ("rdeps", Field::RightDependents),
+];
+
+const STEPS: [(&str, StepTo); 5] = [
+    ("l", StepTo::Left),
+    ("r", StepTo::Right),
+    ("u", StepTo::Only),
+    ("ld", StepTo::LeftDependent),
+    ("rd", StepTo::RightDependent),
+];
+
+impl Field {
+    /// Whether the field is a number.
+    pub fn is_number(self) -> bool {
+        use Field::{Arity, Dependents, LeftDependents, Length, RightDependents};
+        matches!(self, Length | Arity | Dependents | LeftDependents | RightDependents)
+    }
+}
+
+/// A place in the state: an anchor and the way from it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Path {
+    /// Where the way starts.
+    pub anchor: Anchor,
+    /// The steps in order.
+    pub steps: Vec<StepTo>,
+}
+
+/// A question about the state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// A field of a place.
+    Field(Path, Field),
+    /// A field of all children of a place, as a set.
+    Kids(Path, Field),
+    /// Words between the heads of two places.
+    Distance(Path, Path),
+    /// Items on the stack.
+    StackSize,
+    /// Tokens in the buffer.
+    BufferSize,
+    /// The latest action (0) or the one before (1).
+    Action(u8),
+}
+
+/// A question and how its answer is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// What is asked.
+    pub question: Question,
+    /// Whether a number is put into a bin.
+    pub binned: bool,
+}
+
+impl Address {
+    /// What the values mean.
+    pub fn kind(&self) -> ColumnKind {
+        match &self.question {
+            Question::Kids(..) => ColumnKind::Set,
+            Question::Action(_) => ColumnKind::Nominal,
+            _ if self.binned => ColumnKind::Nominal,
+            Question::Field(_, field) if !field.is_number() => ColumnKind::Nominal,
+            _ => ColumnKind::Number,
+        }
+    }
+}
+
+/// A template file, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Templates {
+    text: String,
+    names: Vec<String>,
+    addresses: Vec<Address>,
+    conjunctions: Vec<Vec<u16>>,
+}
+
+const SAGAE_LAVIE: &str = include_str!("../../data/features/sagae-lavie-2005.feats");
+const RICH: &str = include_str!("../../data/features/rich.feats");
+const LEAN: &str = include_str!("../../data/features/lean.feats");
+/// The template files inside the program, by name.
+const BUILT_IN: [(&str, &str); 3] = [("sagae-lavie-2005", SAGAE_LAVIE), ("rich", RICH), ("lean", LEAN)];
+
+impl Templates {
+    /// Reads a template file; `name` stands in messages.
+    ///
+    /// # Errors
+    /// [`Error::Syntax`] with the column of the first address that does not read.
+    pub fn parse(text: &str, name: &str) -> Result<Self> {
+        let mut templates = Self {
+            text: text.to_owned(),
+            names: Vec::new(),
+            addresses: Vec::new(),
+            conjunctions: Vec::new(),
+        };
+        for (line, number) in text.lines().zip(1..) {
+            let content = line.split('#').next().unwrap_or_default();
+            let mut conjunction = Vec::new();
+            for word in content.split_ascii_whitespace() {
+                let offset = word.as_ptr() as usize - line.as_ptr() as usize;
+                let column = line[..offset].chars().count() as u64 + 1;
+                let fail = |problem: String| Error::syntax(Place::new(name, number, column), problem);
+                let address = parse_address(word).map_err(fail)?;
+                let position = templates.position(word, address).map_err(fail)?;
+                if conjunction.contains(&position) {
+                    return Err(fail(format!("`{word}` stands twice in one template")));
+                }
+                if conjunction.len() == MAX_CONJOINED {
+                    return Err(fail(format!("more than {MAX_CONJOINED} addresses in one template")));
+                }
+                conjunction.push(position);
+            }
+            if templates.conjunctions.contains(&conjunction) {
+                let place = Place::new(name, number, 1);
+                return Err(Error::syntax(place, "this template stands above already: delete the line"));
+            }
+            if !conjunction.is_empty() {
+                templates.conjunctions.push(conjunction);
+            }
+        }
+        if templates.conjunctions.is_empty() {
+            return Err(Error::syntax(Place::new(name, 1, 0), "no template in the file"));
+        }
+        Ok(templates)
+    }
+
+    /// A template file that is part of the program.
+    pub fn named(name: &str) -> Option<Self> {
+        let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        Some(Self::parse(text, name).expect("the built-in templates are tested"))
+    }
+
+    /// The names of the built-in files.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// The file's text, as it is stored in a model.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The distinct addresses, in order of first appearance: the columns.
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// The columns by name and kind.
+    pub fn columns(&self) -> Vec<Column> {
+        let named = self.names.iter().zip(&self.addresses);
+        named.map(|(name, address)| Column { name: name.clone(), kind: address.kind() }).collect()
+    }
+
+    /// The templates as positions of columns.
+    pub fn conjunctions(&self) -> &[Vec<u16>] {
+        &self.conjunctions
+    }
+
+    fn position(&mut self, name: &str, address: Address) -> Result<u16, String> {
+        if let Some(position) = self.addresses.iter().position(|known| *known == address) {
+            return Ok(position as u16);
+        }
+        if self.addresses.len() == usize::from(u8::MAX) {
+            return Err("more than 255 different addresses".to_owned());
+        }
+        self.names.push(name.to_owned());
+        self.addresses.push(address);
+        Ok(self.addresses.len() as u16 - 1)
+    }
+}
+
+/// The most addresses one template may conjoin.
+pub const MAX_CONJOINED: usize = 6;
+
+fn parse_address(word: &str) -> Result<Address, String> {
+    let (body, binned) = match word.strip_suffix(".bin") {
+        Some(body) => (body, true),
+        None => (word, false),
+    };
+    let question = match body.split_once('(') {
+        Some((function, rest)) => {
+            let inside = rest.strip_suffix(')').ok_or_else(|| format!("`{word}` lacks its closing `)`"))?;
+            parse_function(function, inside)?
+        }
+        None => parse_field(body)?,
+    };
+    let address = Address { question, binned: false };
+    if binned && address.kind() != ColumnKind::Number {
+        return Err(format!("`{word}`: only numbers can be binned; drop `.bin`"));
+    }
+    Ok(Address { binned, ..address })
+}
+
+fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
+    match (function, inside) {
+        ("size", "stack") => Ok(Question::StackSize),
+        ("size", "buffer") => Ok(Question::BufferSize),
+        ("size", _) => Err(format!("`size({inside})`: write size(stack) or size(buffer)")),
+        ("action", "0") => Ok(Question::Action(0)),
+        ("action", "1") => Ok(Question::Action(1)),
+        ("action", _) => Err(format!("`action({inside})`: write action(0) or action(1)")),
+        ("distance", _) => {
+            let (a, b) = inside
+                .split_once(',')
+                .ok_or_else(|| format!("`distance({inside})` needs two places: distance(s0,s1)"))?;
+            Ok(Question::Distance(parse_path(a)?, parse_path(b)?))
+        }
+        _ => Err(format!("no function `{function}`: there are distance, size and action")),
+    }
+}
+
+fn parse_field(body: &str) -> Result<Question, String> {
+    let (path, name) = body.rsplit_once('.').ok_or_else(|| format!("`{body}` asks for no field: write {body}.w"))?;
+    let field = FIELDS.iter().find(|(known, _)| *known == name).map(|&(_, field)| field).ok_or_else(|| {
+        match nearest(name, FIELDS.iter().map(|&(known, _)| known)) {
+            Some(known) => format!("no field `{name}` in `{body}`: did you mean `{known}`?"),
+            None => format!("no field `{name}` in `{body}`"),
+        }
+    })?;
+    let question = match path.strip_suffix(".kids") {
+        Some(path) if field.is_number() => return Err(format!("`{path}.kids.{name}`: a set of numbers")),
+        Some(path) => Question::Kids(parse_path(path)?, field),
+        None => Question::Field(parse_path(path)?, field),
+    };
+    match &question {
+        Question::Field(Path { anchor: Anchor::Item, .. }, _) => {
+            Err(format!("`{body}`: of the candidate only item.kids can be asked"))
+        }
+        _ => Ok(question),
+    }
+}
+
+fn parse_path(text: &str) -> Result<Path, String> {
+    let mut parts = text.split('.');
+    let anchor = parse_anchor(parts.next().unwrap_or_default())?;
+    let step = |name: &str| {
+        let found = STEPS.iter().find(|(known, _)| *known == name).map(|&(_, step)| step);
+        found.ok_or_else(|| format!("no step `{name}` in `{text}`: there are l, r, u, ld, rd and kids"))
+    };
+    Ok(Path { anchor, steps: parts.map(step).collect::<Result<_, _>>()? })
+}
+
+fn parse_anchor(name: &str) -> Result<Anchor, String> {
+    if name == "item" {
+        return Ok(Anchor::Item);
+    }
+    let digit = name.chars().last().and_then(|last| last.to_digit(10)).map(|digit| digit as u8);
+    if let Some(digit) = digit {
+        match &name[..name.len() - 1] {
+            "s" => return Ok(Anchor::Stack(digit)),
+            "b" => return Ok(Anchor::Buffer(digit)),
+            "before" => return Ok(Anchor::Before(digit)),
+            "after" => return Ok(Anchor::After(digit)),
+            _ => {}
+        }
+    }
+    Err(format!("no place `{name}`: there are s0–s9, b0–b9, before0–before9, after0–after9 and item"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_column_and_the_nearest_field() {
+        let error = Templates::parse("s0.w\ns0.w  s1.lx", "my.feats").unwrap_err();
+        assert_eq!(error.to_string(), "my.feats:2:7: no field `lx` in `s1.lx`: did you mean `c`?");
+    }
+
+    #[test]
+    fn columns_are_the_distinct_addresses() {
+        let templates = Templates::parse("s0.w s0.t # both\ns0.t\ndistance(s0,s1).bin s0.kids.n", "x").unwrap();
+        let kinds: Vec<_> = templates.columns().into_iter().map(|c| (c.name, c.kind)).collect();
+        assert_eq!(
+            kinds,
+            [
+                ("s0.w".to_owned(), ColumnKind::Nominal),
+                ("s0.t".to_owned(), ColumnKind::Nominal),
+                ("distance(s0,s1).bin".to_owned(), ColumnKind::Nominal),
+                ("s0.kids.n".to_owned(), ColumnKind::Set),
+            ]
+        );
+        assert_eq!(templates.conjunctions(), [vec![0, 1], vec![1], vec![2, 3]]);
+    }
+
+    #[test]
+    fn the_built_in_files_read() {
+        for name in Templates::names() {
+            assert!(Templates::named(name).is_some(), "{name}");
+        }
+    }
+}

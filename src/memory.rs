@@ -1,0 +1,148 @@
+//! Arrays that are owned, or read in place from a mapped file or from the program itself.
+
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use bytemuck::Pod;
+
+use crate::{Error, Result};
+
+/// Bytes that outlive every array taken from them. They start at a multiple of 64.
+#[derive(Debug)]
+pub enum Memory {
+    /// Part of the program.
+    Static(&'static [u8]),
+    /// A file mapped into memory.
+    Mapped(memmap2::Mmap),
+    /// Read into memory.
+    Owned(Vec<u64>, usize),
+}
+
+impl Memory {
+    /// Bytes that were read from somewhere.
+    pub fn owned(bytes: &[u8]) -> Self {
+        let mut words = vec![0u64; bytes.len().div_ceil(8)];
+        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        Self::Owned(words, bytes.len())
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Static(bytes) => bytes,
+            Self::Mapped(map) => map,
+            Self::Owned(words, len) => &bytemuck::cast_slice(words)[..*len],
+        }
+    }
+}
+
+/// A read-only array.
+#[derive(Debug, Clone)]
+pub enum Array<T> {
+    /// Its own memory.
+    Owned(Vec<T>),
+    /// A range of bytes of shared memory.
+    Shared(Arc<Memory>, Range<usize>),
+}
+
+impl<T: Pod> Array<T> {
+    /// The array at a byte range; `None` when the range is outside, not a multiple of the element
+    /// size, or not aligned for it.
+    pub fn shared(memory: &Arc<Memory>, range: Range<usize>) -> Option<Self> {
+        let bytes = memory.bytes().get(range.clone())?;
+        bytemuck::try_cast_slice::<u8, T>(bytes).ok()?;
+        Some(Self::Shared(Arc::clone(memory), range))
+    }
+}
+
+impl<T: Pod> Deref for Array<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Owned(values) => values,
+            Self::Shared(memory, range) => bytemuck::cast_slice(&memory.bytes()[range.clone()]),
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for Array<T> {
+    fn from(values: Vec<T>) -> Self {
+        Self::Owned(values)
+    }
+}
+
+/// The element types a section may have.
+pub trait Element: Pod {
+    /// The name of the type in a model file.
+    const NAME: &'static str;
+}
+
+impl Element for u8 {
+    const NAME: &'static str = "u8";
+}
+impl Element for u16 {
+    const NAME: &'static str = "u16";
+}
+impl Element for u32 {
+    const NAME: &'static str = "u32";
+}
+impl Element for u64 {
+    const NAME: &'static str = "u64";
+}
+impl Element for f32 {
+    const NAME: &'static str = "f32";
+}
+
+/// A named array of a model, as bytes.
+#[derive(Debug, Clone)]
+pub struct Section {
+    /// Its name.
+    pub name: String,
+    /// The name of its element type.
+    pub element: String,
+    /// The bytes.
+    pub bytes: Array<u8>,
+}
+
+/// The arrays of a model, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Sections(pub Vec<Section>);
+
+impl Sections {
+    /// Adds an array.
+    pub fn put<T: Element>(&mut self, name: &str, values: Array<T>) {
+        let bytes = match values {
+            Array::Shared(memory, range) => Array::Shared(memory, range),
+            Array::Owned(values) => Array::Owned(bytemuck::cast_slice(&values).to_vec()),
+        };
+        self.0.push(Section { name: name.to_owned(), element: T::NAME.to_owned(), bytes });
+    }
+
+    /// The array of a name, read in place where it stands in shared memory.
+    ///
+    /// # Errors
+    /// When there is none of that name and type.
+    pub fn get<T: Element>(&self, name: &str) -> Result<Array<T>> {
+        let lacks = || Error::Unfit(format!("section `{name}` of {} is missing", T::NAME));
+        let section = self.0.iter().find(|section| section.name == name && section.element == T::NAME);
+        match &section.ok_or_else(lacks)?.bytes {
+            Array::Shared(memory, range) => Array::shared(memory, range.clone()).ok_or_else(lacks),
+            Array::Owned(bytes) => Ok(Array::Owned(bytemuck::pod_collect_to_vec(bytes))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_outside_or_misaligned_is_refused() {
+        let memory = Arc::new(Memory::owned(&[1, 0, 0, 0, 2, 0, 0, 0]));
+        assert_eq!(&*Array::<u32>::shared(&memory, 0..8).unwrap(), [1, 2]);
+        assert!(Array::<u32>::shared(&memory, 0..6).is_none());
+        assert!(Array::<u32>::shared(&memory, 1..5).is_none());
+        assert!(Array::<u32>::shared(&memory, 4..12).is_none());
+    }
+}

@@ -1,0 +1,110 @@
+//! A scorer made of features and a classifier whose classes are the system's actions.
+
+use super::{Scorer, Situation};
+use crate::classifier::{self, Classifier, ScoreKind};
+use crate::feature::{Extractor, Row, extract};
+use crate::symbols::Sentence;
+use crate::transition::{Action, TransitionSystem};
+
+/// Which class of a classifier stands for which action.
+#[derive(Debug, Clone)]
+pub struct Classes {
+    by_code: Vec<u16>,
+    n: usize,
+}
+
+/// No class.
+const NO_CLASS: u16 = u16::MAX;
+
+impl Classes {
+    /// The classes of an inventory: positions in its order.
+    pub fn of<A: Action>(inventory: &[A]) -> Self {
+        let size = inventory.iter().map(|action| action.code() as usize + 1).max().unwrap_or(0);
+        let mut by_code = vec![NO_CLASS; size];
+        for (action, class) in inventory.iter().zip(0..) {
+            by_code[action.code() as usize] = class;
+        }
+        Self { by_code, n: inventory.len() }
+    }
+
+    /// The number of classes.
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Whether there is no class.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// The class of an action.
+    pub fn class<A: Action>(&self, action: A) -> Option<u16> {
+        self.by_code.get(action.code() as usize).copied().filter(|&class| class != NO_CLASS)
+    }
+
+    /// Writes the score of each action into `out`; minus infinity for one without a class.
+    pub fn pick<A: Action>(&self, actions: &[A], scores: &[f32], out: &mut Vec<f32>) {
+        out.clear();
+        out.extend(actions.iter().map(|&action| {
+            let class = self.by_code.get(action.code() as usize).copied().unwrap_or(NO_CLASS);
+            scores.get(usize::from(class)).copied().unwrap_or(f32::NEG_INFINITY)
+        }));
+    }
+}
+
+/// Features and a classifier.
+pub struct Factored {
+    extractor: Extractor,
+    classes: Classes,
+    classifier: Box<dyn Classifier>,
+}
+
+/// The memory of one thread.
+#[derive(Debug, Default)]
+pub struct FactoredScratch {
+    places: extract::Scratch,
+    row: Row,
+    classifier: classifier::Scratch,
+    scores: Vec<f32>,
+}
+
+impl Factored {
+    /// A scorer that asks the classifier about the extractor's rows.
+    pub fn new(extractor: Extractor, classes: Classes, classifier: Box<dyn Classifier>) -> Self {
+        Self { extractor, classes, classifier }
+    }
+
+    /// The classifier.
+    pub fn classifier(&self) -> &dyn Classifier {
+        &*self.classifier
+    }
+}
+
+impl<S: TransitionSystem> Scorer<S> for Factored {
+    type Memory = ();
+    type Scratch = FactoredScratch;
+
+    fn begin(&self, _system: &S, _sentence: &Sentence) {}
+
+    fn score(
+        &self,
+        at: Situation<'_, S>,
+        _memory: &(),
+        actions: &[S::Action],
+        scratch: &mut FactoredScratch,
+        out: &mut Vec<f32>,
+    ) {
+        let FactoredScratch { places, row, classifier, scores } = scratch;
+        let view = at.system.view(at.state, None);
+        self.extractor.extract(at.sentence, &view, places, row);
+        scores.resize(self.classifier.n_classes(), 0.0);
+        self.classifier.scores(row.borrow(), classifier, scores);
+        self.classes.pick(actions, scores, out);
+    }
+
+    fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}
+
+    fn kind(&self) -> ScoreKind {
+        self.classifier.kind()
+    }
+}

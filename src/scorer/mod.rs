@@ -1,0 +1,82 @@
+//! Scorers: what a decoder asks about a state and its legal actions.
+//!
+//! A [`Scorer`] sees the state, the actions to be scored, and a memory that travels with each
+//! hypothesis, so that scorers that look at one state ([`factored`]), that learn while parsing
+//! ([`perceptron`]), that ask several models or that read the derivation step by step all stand behind
+//! the same decoders.
+
+pub mod factored;
+pub mod perceptron;
+
+pub use factored::Factored;
+pub use perceptron::OnlinePerceptron;
+
+use crate::classifier::ScoreKind;
+use crate::symbols::Sentence;
+use crate::transition::TransitionSystem;
+
+/// Where a parse stands.
+#[derive(Debug)]
+pub struct Situation<'a, S: TransitionSystem> {
+    /// The rules.
+    pub system: &'a S,
+    /// The sentence.
+    pub sentence: &'a Sentence,
+    /// The configuration.
+    pub state: &'a S::State,
+}
+
+impl<S: TransitionSystem> Clone for Situation<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: TransitionSystem> Copy for Situation<'_, S> {}
+
+/// Scores the actions of a state; higher is better.
+pub trait Scorer<S: TransitionSystem>: Send + Sync {
+    /// What travels with a hypothesis.
+    type Memory: Clone + Send;
+    /// What one thread needs.
+    type Scratch: Default + Send;
+
+    /// The memory before the first action.
+    fn begin(&self, system: &S, sentence: &Sentence) -> Self::Memory;
+    /// Writes a score for each of `actions` into `out` (emptied first).
+    fn score(
+        &self,
+        at: Situation<'_, S>,
+        memory: &Self::Memory,
+        actions: &[S::Action],
+        scratch: &mut Self::Scratch,
+        out: &mut Vec<f32>,
+    );
+    /// Takes note of an action about to be applied to the state.
+    fn advance(&self, at: Situation<'_, S>, action: S::Action, memory: &mut Self::Memory);
+    /// What the scores mean.
+    fn kind(&self) -> ScoreKind;
+}
+
+/// What an online learner is told about one decision.
+#[derive(Debug)]
+pub struct Lesson<'a, S: TransitionSystem> {
+    /// Where the parse stands.
+    pub at: Situation<'a, S>,
+    /// The actions that were scored.
+    pub actions: &'a [S::Action],
+    /// Their scores.
+    pub scores: &'a [f32],
+    /// The position of the best-scoring action.
+    pub predicted: usize,
+    /// The position of the best-scoring action among the right ones.
+    pub target: usize,
+}
+
+/// A scorer that learns while it is used.
+pub trait OnlineLearner<S: TransitionSystem>: Scorer<S> {
+    /// Learns from one decision, just scored with the same scratch; gives the loss.
+    fn learn(&mut self, lesson: &Lesson<'_, S>, memory: &Self::Memory, scratch: &mut Self::Scratch) -> f32;
+    /// Called after every pass over the training trees.
+    fn end_epoch(&mut self) {}
+}

@@ -1,0 +1,264 @@
+//! Tables between strings and small numbers, and sentences written in those numbers.
+//!
+//! Everything above the treebank layer works on numbers; strings come back only when a tree is built.
+//! In every table 0 means *nothing there* and 1 means *unknown*, so a feature can tell a missing node
+//! from an unseen word.
+
+use compact_str::CompactString;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::tree::Token;
+
+/// The number of "nothing there" in every table.
+pub const NOTHING: u32 = 0;
+/// The number of an unseen string in every table.
+pub const UNKNOWN: u32 = 1;
+const FIRST: u32 = 2;
+
+/// A constituent label: an index into a [`Symbols`] table of labels, from 0 (no reserved numbers).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(pub u16);
+
+/// A table of distinct strings, numbered in order of arrival.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<CompactString>", into = "Vec<CompactString>")]
+pub struct Symbols {
+    names: Vec<CompactString>,
+    index: FxHashMap<CompactString, u32>,
+}
+
+impl Symbols {
+    /// The position of a string, added at the end if new.
+    pub fn intern(&mut self, name: &str) -> u32 {
+        if let Some(&position) = self.index.get(name) {
+            return position;
+        }
+        let position = self.names.len() as u32;
+        self.names.push(name.into());
+        self.index.insert(name.into(), position);
+        position
+    }
+
+    /// The position of a string.
+    pub fn position(&self, name: &str) -> Option<u32> {
+        self.index.get(name).copied()
+    }
+
+    /// The string at a position.
+    pub fn name(&self, position: u32) -> Option<&str> {
+        self.names.get(position as usize).map(CompactString::as_str)
+    }
+
+    /// All strings in order.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.names.iter().map(CompactString::as_str)
+    }
+
+    /// How many strings there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether the table is empty.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The number of a string as a feature value: never [`NOTHING`], [`UNKNOWN`] if unseen.
+    pub fn value(&self, name: &str) -> u32 {
+        self.position(name).map_or(UNKNOWN, |position| position + FIRST)
+    }
+}
+
+impl From<Vec<CompactString>> for Symbols {
+    fn from(names: Vec<CompactString>) -> Self {
+        let index = names.iter().zip(0..).map(|(name, position)| (name.clone(), position)).collect();
+        Self { names, index }
+    }
+}
+
+impl From<Symbols> for Vec<CompactString> {
+    fn from(symbols: Symbols) -> Self {
+        symbols.names
+    }
+}
+
+/// Parts of a word form, as feature values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Form {
+    /// The last two characters.
+    pub suffix2: u32,
+    /// The last three characters.
+    pub suffix3: u32,
+    /// The shape: runs of upper case, lower case, digits and other characters.
+    pub shape: u32,
+}
+
+/// A sentence in numbers: what transition systems and features see of the input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sentence {
+    /// Word values.
+    pub words: Vec<u32>,
+    /// Tag values.
+    pub tags: Vec<u32>,
+    /// Values of parts of the word forms.
+    pub forms: Vec<Form>,
+}
+
+impl Sentence {
+    /// The number of tokens.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+}
+
+/// The words, tags and parts of words that a model knows.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "StoredVocabulary", into = "StoredVocabulary")]
+pub struct Vocabulary {
+    words: Symbols,
+    tags: Symbols,
+    parts: Symbols,
+    forms: Vec<Form>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredVocabulary {
+    words: Symbols,
+    tags: Symbols,
+    parts: Symbols,
+}
+
+impl From<StoredVocabulary> for Vocabulary {
+    fn from(stored: StoredVocabulary) -> Self {
+        let StoredVocabulary { words, tags, parts } = stored;
+        let forms = words.names().map(|word| form_of(word, |part| parts.value(part))).collect();
+        Self { words, tags, parts, forms }
+    }
+}
+
+impl From<Vocabulary> for StoredVocabulary {
+    fn from(vocabulary: Vocabulary) -> Self {
+        Self { words: vocabulary.words, tags: vocabulary.tags, parts: vocabulary.parts }
+    }
+}
+
+impl Vocabulary {
+    /// The vocabulary of training sentences: words seen at least `minimum` times, every tag, and the
+    /// parts of all words.
+    pub fn of<'a>(sentences: impl IntoIterator<Item = &'a [Token]>, minimum: u32) -> Self {
+        let mut counts: Vec<u32> = Vec::new();
+        let mut seen = Symbols::default();
+        let (mut tags, mut parts) = (Symbols::default(), Symbols::default());
+        for token in sentences.into_iter().flatten() {
+            let position = seen.intern(&token.word) as usize;
+            counts.resize(seen.len(), 0);
+            counts[position] += 1;
+            tags.intern(&token.tag);
+        }
+        let mut words = Symbols::default();
+        for (word, &count) in seen.names().zip(&counts) {
+            form_of(word, |part| parts.intern(part));
+            if count >= minimum {
+                words.intern(word);
+            }
+        }
+        StoredVocabulary { words, tags, parts }.into()
+    }
+
+    /// The sentence in numbers.
+    pub fn encode(&self, tokens: &[Token]) -> Sentence {
+        let mut sentence = Sentence::default();
+        self.encode_into(tokens, &mut sentence);
+        sentence
+    }
+
+    /// The sentence in numbers, in memory that is already there.
+    pub fn encode_into(&self, tokens: &[Token], out: &mut Sentence) {
+        out.words.clear();
+        out.tags.clear();
+        out.forms.clear();
+        for token in tokens {
+            let word = self.words.position(&token.word);
+            out.words.push(word.map_or(UNKNOWN, |position| position + FIRST));
+            out.tags.push(self.tags.value(&token.tag));
+            out.forms.push(match word {
+                Some(position) => self.forms[position as usize],
+                None => form_of(&token.word, |part| self.parts.value(part)),
+            });
+        }
+    }
+
+    /// The known words.
+    pub fn words(&self) -> &Symbols {
+        &self.words
+    }
+
+    /// The known tags.
+    pub fn tags(&self) -> &Symbols {
+        &self.tags
+    }
+}
+
+/// The parts of a word, each numbered by `number`.
+fn form_of(word: &str, mut number: impl FnMut(&str) -> u32) -> Form {
+    let mut suffix = |n: usize| {
+        let start = word.char_indices().rev().nth(n - 1).map_or(0, |(at, _)| at);
+        let mut part = CompactString::const_new("-");
+        part.push_str(&word[start..]);
+        number(&part)
+    };
+    let (suffix2, suffix3) = (suffix(2), suffix(3));
+    Form { suffix2, suffix3, shape: number(&shape_of(word)) }
+}
+
+/// The shape of a word: `X` upper case, `x` other letters, `9` digits, other ASCII characters as they
+/// are, `?` the rest; a run of one class is written once, and at most eight runs.
+fn shape_of(word: &str) -> CompactString {
+    let mut shape = CompactString::default();
+    let mut last = '\0';
+    for character in word.chars() {
+        let class = match character {
+            c if c.is_uppercase() => 'X',
+            c if c.is_alphabetic() => 'x',
+            c if c.is_numeric() => '9',
+            c if c.is_ascii() => c,
+            _ => '?',
+        };
+        if class != last {
+            shape.push(class);
+            last = class;
+            if shape.len() == 8 {
+                break;
+            }
+        }
+    }
+    shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unseen_words_and_rare_words_are_unknown_but_keep_their_form() {
+        let tokens = [Token::new("running", "VBG"), Token::new("Running", "VBG"), Token::new("running", "NN")];
+        let vocabulary = Vocabulary::of([&tokens[..]], 2);
+        let sentence = vocabulary.encode(&tokens);
+        assert_eq!(sentence.words, [FIRST, UNKNOWN, FIRST]);
+        assert_eq!(sentence.forms[0].suffix3, sentence.forms[1].suffix3);
+        assert_ne!(sentence.forms[0].shape, sentence.forms[1].shape);
+    }
+
+    #[test]
+    fn shapes_collapse_runs() {
+        assert_eq!(shape_of("BMP-2a"), "X-9x");
+        assert_eq!(shape_of(""), "");
+    }
+}

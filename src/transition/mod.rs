@@ -1,0 +1,81 @@
+//! Transition systems: how a parser builds a tree, one action at a time.
+//!
+//! What a [`TransitionSystem`] promises:
+//!
+//! 1. `legal` is never empty before the final state, and what the oracle wants on a tree that the
+//!    system was made for is always in it.
+//! 2. Every walk over legal actions ends within [`TransitionSystem::bound`] actions.
+//! 3. `tree` is total: any state, finished or not, gives a valid tree over all tokens, in order.
+//! 4. Actions have a total order; ties between scores are broken by it.
+//!
+//! Systems:
+//!
+//! - [`binary`]: bottom-up, binary and unary reductions (Sagae and Lavie 2005, section 2).
+
+pub mod binary;
+pub mod state;
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+pub use state::{Constituent, Dependents, Focus, Forest, View};
+
+use crate::symbols::{Label, Sentence};
+use crate::tree::{Token, Tree};
+
+/// What an action does, in the terms all systems share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ActionKind {
+    /// Moves the next word from the buffer.
+    Shift,
+    /// Builds or completes a constituent.
+    Reduce,
+    /// Announces a constituent.
+    Open,
+    /// Ends the parse.
+    Finish,
+}
+
+/// One step of a derivation.
+pub trait Action: Copy + Eq + Ord + Hash + Debug + Send + Sync + 'static {
+    /// What the action does.
+    fn kind(self) -> ActionKind;
+    /// The label of the constituent it builds, if it builds one.
+    fn label(self) -> Option<Label>;
+    /// A small number that tells the action from all others of its system: what tables are indexed by.
+    fn code(self) -> u32;
+}
+
+/// The rules of a parser: states, actions, and what they do.
+pub trait TransitionSystem: Send + Sync {
+    /// A configuration: stack, buffer, and what has been built.
+    type State: Clone + Send;
+    /// A step.
+    type Action: Action;
+
+    /// The state before the first action.
+    fn start(&self, sentence: &Sentence) -> Self::State;
+    /// Whether the derivation has ended.
+    fn is_final(&self, state: &Self::State) -> bool;
+    /// Puts the actions that are allowed here into `out` (emptied first), in their order.
+    fn legal(&self, state: &Self::State, out: &mut Vec<Self::Action>);
+    /// Takes an action, which must be legal.
+    fn apply(&self, state: &mut Self::State, action: Self::Action);
+    /// The tree built so far over the sentence's tokens, with head children where the system knows them;
+    /// a partial analysis when the state is not final.
+    fn tree(&self, state: &Self::State, tokens: &[Token]) -> Tree;
+    /// What features may see. With a focus, the addresses for a candidate mean that action's item;
+    /// systems without candidates ignore it.
+    fn view<'a>(&'a self, state: &'a Self::State, focus: Option<Self::Action>) -> View<'a>;
+    /// How many actions have been taken.
+    fn steps(&self, state: &Self::State) -> usize;
+    /// The most actions a derivation over `n` tokens can have.
+    fn bound(&self, n: usize) -> usize;
+    /// Every action of the inventory in order: what is ranked when illegal choices end a parse. Systems
+    /// whose actions are not a fixed list give the legal ones.
+    fn inventory(&self, state: &Self::State, out: &mut Vec<Self::Action>) {
+        self.legal(state, out);
+    }
+    /// The action as the literature writes it, such as `REDUCE-LEFT-NP`.
+    fn name(&self, action: Self::Action) -> String;
+}

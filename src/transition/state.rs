@@ -1,0 +1,143 @@
+//! What the states of all systems share: constituents, dependents, and the view that features get.
+
+use crate::symbols::Label;
+
+/// A token on the stack or a constituent built over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Constituent {
+    /// The label; `None` for a token.
+    pub label: Option<Label>,
+    /// Whether it is a temporary node of a binarization.
+    pub temporary: bool,
+    /// The first token.
+    pub start: u32,
+    /// One past the last token.
+    pub end: u32,
+    /// The head token.
+    pub head: u32,
+    /// Where its children begin among [`Forest`]'s.
+    first_child: u32,
+    /// How many children it has.
+    n_children: u32,
+}
+
+impl Constituent {
+    /// The label and the mark of temporaries in one number, 0 for a token.
+    pub fn symbol(&self) -> u32 {
+        self.label.map_or(0, |label| (u32::from(label.0) + 1) * 2 + u32::from(self.temporary))
+    }
+}
+
+/// The constituents of a state; children come before parents.
+#[derive(Debug, Clone, Default)]
+pub struct Forest {
+    nodes: Vec<Constituent>,
+    children: Vec<u32>,
+}
+
+impl Forest {
+    /// An empty forest with room for the derivation of a sentence.
+    pub fn with_room_for(n_tokens: usize) -> Self {
+        Self { nodes: Vec::with_capacity(3 * n_tokens + 1), children: Vec::with_capacity(3 * n_tokens) }
+    }
+
+    /// One constituent.
+    pub fn node(&self, id: u32) -> &Constituent {
+        &self.nodes[id as usize]
+    }
+
+    /// The children of a constituent, from left to right.
+    pub fn children(&self, id: u32) -> &[u32] {
+        let node = self.node(id);
+        let first = node.first_child as usize;
+        &self.children[first..first + node.n_children as usize]
+    }
+
+    /// Adds a token.
+    pub fn push_token(&mut self, position: u32) -> u32 {
+        let (start, end) = (position, position + 1);
+        let token =
+            Constituent { label: None, temporary: false, start, end, head: start, first_child: 0, n_children: 0 };
+        self.nodes.push(token);
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Adds a constituent over adjacent children, of which there must be one at least.
+    pub fn push(&mut self, label: Label, temporary: bool, children: &[u32], head: u32) -> u32 {
+        let (first_child, n_children) = (self.children.len() as u32, children.len() as u32);
+        self.children.extend_from_slice(children);
+        let start = self.node(children[0]).start;
+        let end = self.node(children[children.len() - 1]).end;
+        self.nodes.push(Constituent { label: Some(label), temporary, start, end, head, first_child, n_children });
+        self.nodes.len() as u32 - 1
+    }
+}
+
+/// The lexical dependents found so far, by head token.
+#[derive(Debug, Clone, Default)]
+pub struct Dependents {
+    tokens: Vec<TokenDependents>,
+}
+
+/// The dependents of one token.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TokenDependents {
+    /// One past the position of the dependent found last to the left; 0 if there is none.
+    pub left: u32,
+    /// One past the position of the dependent found last to the right; 0 if there is none.
+    pub right: u32,
+    /// How many there are to the left.
+    pub n_left: u32,
+    /// How many there are to the right.
+    pub n_right: u32,
+}
+
+impl Dependents {
+    /// No dependents, for a sentence of `n` tokens.
+    pub fn new(n: usize) -> Self {
+        Self { tokens: vec![TokenDependents::default(); n] }
+    }
+
+    /// The dependents of a token.
+    pub fn of(&self, token: u32) -> TokenDependents {
+        self.tokens.get(token as usize).copied().unwrap_or_default()
+    }
+
+    /// Makes `dependent` a dependent of `head`.
+    pub fn attach(&mut self, head: u32, dependent: u32) {
+        let entry = &mut self.tokens[head as usize];
+        if dependent < head {
+            entry.left = dependent + 1;
+            entry.n_left += 1;
+        } else {
+            entry.right = dependent + 1;
+            entry.n_right += 1;
+        }
+    }
+}
+
+/// The candidate constituent a view is focused on, as a range of the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Focus {
+    /// The first of its children on the stack (the frontier, for item systems).
+    pub first: u32,
+    /// One past the last of its children.
+    pub last: u32,
+}
+
+/// What features may see of a state.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// All constituents.
+    pub forest: &'a Forest,
+    /// The stack from bottom to top; for item systems the whole frontier.
+    pub stack: &'a [u32],
+    /// The position of the first token of the buffer.
+    pub buffer: u32,
+    /// The dependents found so far; `None` when the system knows no heads.
+    pub dependents: Option<&'a Dependents>,
+    /// One more than the codes of the latest actions, the last first; 0 where there is none.
+    pub recent: [u32; 2],
+    /// The candidate's children on the stack.
+    pub focus: Option<Focus>,
+}
