@@ -5,6 +5,8 @@
 //! backwards; a tree of any depth is safe. Spans count tokens; a node may span none.
 
 pub mod binarize;
+pub mod dependencies;
+pub mod heads;
 
 use compact_str::CompactString;
 

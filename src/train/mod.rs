@@ -1,0 +1,20 @@
+//! Training: two drivers that share the walk over the training trees.
+//!
+//! - [`batch`]: instances first, then any [`crate::classifier::Learner`].
+//! - [`online`]: an [`crate::scorer::OnlineLearner`] learns while it parses, on the gold path or
+//!   exploring with a dynamic oracle.
+
+pub mod batch;
+pub mod online;
+
+use crate::symbols::Sentence;
+use crate::tree::Tree;
+
+/// A training tree with its sentence in numbers.
+#[derive(Debug, Clone)]
+pub struct Example {
+    /// The sentence.
+    pub sentence: Sentence,
+    /// The tree, cleaned and head-marked.
+    pub tree: Tree,
+}

@@ -1,0 +1,209 @@
+//! Online training: parse each training sentence, learn from every decision.
+//!
+//! On the gold path the next state is always the right one. With exploration a wrong prediction is
+//! sometimes followed, and the dynamic oracle says what is best from there; this shows the learner
+//! the states its own mistakes lead to.
+
+use std::ops::ControlFlow;
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::Example;
+use crate::decode::greedy::first_best;
+use crate::oracle::{DynamicOracle, Oracle};
+use crate::scorer::{Lesson, OnlineLearner, Situation};
+use crate::transition::TransitionSystem;
+use crate::Result;
+
+/// When wrong predictions are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Exploration {
+    /// The first epoch, from 1, that explores.
+    pub from_epoch: u32,
+    /// The chance that a wrong prediction is followed; from 0 to 1.
+    pub probability: f64,
+}
+
+impl Default for Exploration {
+    fn default() -> Self {
+        Self { from_epoch: 2, probability: 0.9 }
+    }
+}
+
+/// What an epoch was like.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct EpochReport {
+    /// The epoch, from 1.
+    pub epoch: u32,
+    /// How many decisions there were.
+    pub decisions: u64,
+    /// How many predictions were wrong.
+    pub mistakes: u64,
+}
+
+/// How online training runs.
+pub struct Online<'a> {
+    /// Passes over the training trees.
+    pub epochs: u32,
+    /// Seeds the order of the sentences and the exploration.
+    pub seed: u64,
+    /// Told how many of all sentences of all epochs are done.
+    pub progress: &'a mut dyn FnMut(u64),
+    /// Asked before every sentence; when true the epoch ends at once.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+impl Online<'_> {
+    /// Trains on the gold path; after each epoch `each_epoch` may break off.
+    ///
+    /// # Errors
+    /// When a tree does not fit the system, or `each_epoch` fails.
+    pub fn on_gold_path<S, O, L>(
+        &mut self,
+        system: &S,
+        oracle: &O,
+        learner: &mut L,
+        examples: &[Example],
+        each_epoch: impl FnMut(&L, EpochReport) -> Result<ControlFlow<()>>,
+    ) -> Result<()>
+    where
+        S: TransitionSystem,
+        O: Oracle<S>,
+        L: OnlineLearner<S>,
+    {
+        self.run(system, oracle, learner, examples, None, each_epoch)
+    }
+
+    /// Trains with exploration, which takes an oracle that answers everywhere.
+    ///
+    /// # Errors
+    /// As [`Online::on_gold_path`].
+    pub fn exploring<S, O, L>(
+        &mut self,
+        system: &S,
+        oracle: &O,
+        learner: &mut L,
+        examples: &[Example],
+        exploration: Exploration,
+        each_epoch: impl FnMut(&L, EpochReport) -> Result<ControlFlow<()>>,
+    ) -> Result<()>
+    where
+        S: TransitionSystem,
+        O: DynamicOracle<S>,
+        L: OnlineLearner<S>,
+    {
+        self.run(system, oracle, learner, examples, Some(exploration), each_epoch)
+    }
+
+    fn run<S, O, L>(
+        &mut self,
+        system: &S,
+        oracle: &O,
+        learner: &mut L,
+        examples: &[Example],
+        exploration: Option<Exploration>,
+        mut each_epoch: impl FnMut(&L, EpochReport) -> Result<ControlFlow<()>>,
+    ) -> Result<()>
+    where
+        S: TransitionSystem,
+        O: Oracle<S>,
+        L: OnlineLearner<S>,
+    {
+        let gold: Vec<O::Gold> =
+            examples.iter().map(|example| oracle.prepare(system, &example.tree)).collect::<Result<_>>()?;
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        let mut order: Vec<usize> = (0..examples.len()).collect();
+        let mut walk = Walk::new();
+        let mut done = 0;
+        for epoch in 1..=self.epochs {
+            order.shuffle(&mut rng);
+            let follow = exploration.filter(|e| epoch >= e.from_epoch).map_or(0.0, |e| e.probability);
+            let mut report = EpochReport { epoch, ..EpochReport::default() };
+            for &at in &order {
+                if (self.stop)() {
+                    break;
+                }
+                walk.sentence(system, oracle, learner, &examples[at].sentence, &gold[at], follow, &mut rng, &mut report);
+                done += 1;
+                (self.progress)(done);
+            }
+            learner.end_epoch();
+            if each_epoch(learner, report)?.is_break() || (self.stop)() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The memory of the walk.
+struct Walk<S: TransitionSystem, L: OnlineLearner<S>> {
+    legal: Vec<S::Action>,
+    optimal: Vec<S::Action>,
+    scores: Vec<f32>,
+    scratch: L::Scratch,
+}
+
+impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
+    fn new() -> Self {
+        Self { legal: Vec::new(), optimal: Vec::new(), scores: Vec::new(), scratch: L::Scratch::default() }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one call; a struct for it would only rename the arguments")]
+    fn sentence<O: Oracle<S>>(
+        &mut self,
+        system: &S,
+        oracle: &O,
+        learner: &mut L,
+        sentence: &crate::symbols::Sentence,
+        gold: &O::Gold,
+        follow: f64,
+        rng: &mut ChaCha8Rng,
+        report: &mut EpochReport,
+    ) {
+        let mut state = system.start(sentence);
+        let mut memory = learner.begin(system, sentence);
+        while !system.is_final(&state) {
+            system.legal(&state, &mut self.legal);
+            let at = Situation { system, sentence, state: &state };
+            let action = if let [only] = self.legal[..] {
+                only
+            } else {
+                oracle.optimal(system, gold, &state, &mut self.optimal);
+                learner.score(at, &memory, &self.legal, &mut self.scratch, &mut self.scores);
+                let predicted = first_best(&self.scores);
+                match self.best_optimal() {
+                    // The oracle has nothing to say: go on without a lesson.
+                    None => self.legal[predicted],
+                    Some(target) => {
+                        let right = self.optimal.contains(&self.legal[predicted]);
+                        let lesson = Lesson {
+                            at,
+                            actions: &self.legal,
+                            scores: &self.scores,
+                            predicted,
+                            target: if right { predicted } else { target },
+                        };
+                        learner.learn(&lesson, &memory, &mut self.scratch);
+                        report.decisions += 1;
+                        report.mistakes += u64::from(!right);
+                        let strays = !right && follow > 0.0 && rng.random::<f64>() < follow;
+                        self.legal[if right || strays { predicted } else { target }]
+                    }
+                }
+            };
+            learner.advance(at, action, &mut memory);
+            system.apply(&mut state, action);
+        }
+    }
+
+    /// The position among the legal actions of the best-scoring right one.
+    fn best_optimal(&self) -> Option<usize> {
+        let right = (0..self.legal.len()).filter(|&at| self.optimal.contains(&self.legal[at]));
+        right.reduce(|best, at| if self.scores[at] > self.scores[best] { at } else { best })
+    }
+}

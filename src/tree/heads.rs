@@ -1,0 +1,407 @@
+//! Head rules: which child of a constituent carries its head word.
+//!
+//! Rules are data. The tables that come with the program stand in `data/heads` as text (see
+//! [`HeadRules::names`]); a table of one's own is a file in the same format:
+//!
+//! ```text
+//! # A comment. Only a line that begins with `#` is one: `#` is also a tag.
+//! @default left
+//! @punctuation , : . `` '' -LRB- -RRB-
+//! @coordination CC CONJP
+//! NP|NX rightdis NN NNP NNPS NNS NX POS JJR
+//! NP|NX left     NP
+//! VP    left     TO VBD VBN MD VBZ VB VBG VBP VP
+//! FRAG  right
+//! ```
+//!
+//! A line gives one clause for one label, or for several with `|` between them; the clauses of a label
+//! are tried in the order of their lines. `left` goes through the categories in order and takes the
+//! leftmost child of the first category that any child has; `right` takes the rightmost. `leftdis` and
+//! `rightdis` take the first, or last, child that has any of the categories. Where no clause finds a
+//! child, and where a clause lists no category, the head is the first child (`left`, `leftdis`) or the
+//! last that is not punctuation.
+//!
+//! One `*` in a name stands for any characters: `V*` is every label that begins with V, `*` alone as
+//! a category every child that is not punctuation, `*` alone as a label every label without a line
+//! of its own. Function tags are cut off labels before they are compared (`NP-SBJ=2` is `NP`, `-LRB-`
+//! stays), and a root without a label is looked up as `TOP`.
+//!
+//! `@coordination` names conjunctions and switches on the correction of Collins (1999, p. 240): if the
+//! child before the head is a conjunction, the conjunct before the conjunction becomes the head.
+
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use compact_str::CompactString;
+use rustc_hash::FxHashMap;
+
+use super::Tree;
+use crate::error::{Error, Place, Result, nearest};
+
+/// The tables that come with the program: name and text.
+const TABLES: [(&str, &str); 7] = [
+    ("collins", include_str!("../../data/heads/collins.heads")),
+    ("collins-modified", include_str!("../../data/heads/collins-modified.heads")),
+    ("bikel-chinese", include_str!("../../data/heads/bikel-chinese.heads")),
+    ("sun-jurafsky-chinese", include_str!("../../data/heads/sun-jurafsky-chinese.heads")),
+    ("sinica", include_str!("../../data/heads/sinica.heads")),
+    ("left", include_str!("../../data/heads/left.heads")),
+    ("right", include_str!("../../data/heads/right.heads")),
+];
+
+/// The label under which a root without a label is looked up.
+const ROOT: &str = "TOP";
+
+/// A head-rule table.
+///
+/// ```
+/// use srparse::tree::heads::HeadRules;
+/// let rules = HeadRules::named("collins").unwrap();
+/// assert_eq!(rules.head_of("VP", &["MD", "VP"]), 0);
+/// assert_eq!(rules.head_of("NP", &["NP", "POS", "NN"]), 2);
+/// ```
+#[derive(Debug, Clone)]
+pub struct HeadRules {
+    name: String,
+    text: String,
+    default: Side,
+    punctuation: Names,
+    coordination: Names,
+    /// From a label to its place in `rules`.
+    labels: Names,
+    /// For each label the clauses to try, as places in `clauses`.
+    rules: Vec<Vec<usize>>,
+    clauses: Vec<Clause>,
+}
+
+/// One line of a table.
+#[derive(Debug, Clone)]
+struct Clause {
+    side: Side,
+    /// Take the outermost child of any category, instead of the categories by priority.
+    any: bool,
+    /// From a category to its priority, 0 being the highest.
+    categories: Names,
+}
+
+/// The end of a list of children from which it is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Names, of which some may hold a `*`, each with its position in the list they were given in.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    exact: FxHashMap<CompactString, usize>,
+    patterns: Vec<Pattern>,
+}
+
+/// A name with one `*`.
+#[derive(Debug, Clone)]
+struct Pattern {
+    before: CompactString,
+    after: CompactString,
+    position: usize,
+}
+
+impl Names {
+    /// Adds a name at a position; `false` if it was there already.
+    fn insert(&mut self, name: &str, position: usize) -> bool {
+        let Some((before, after)) = name.split_once('*') else {
+            let before = self.exact.len();
+            self.exact.entry(name.into()).or_insert(position);
+            return self.exact.len() > before;
+        };
+        if self.patterns.iter().any(|p| p.before == before && p.after == after) {
+            return false;
+        }
+        self.patterns.push(Pattern { before: before.into(), after: after.into(), position });
+        true
+    }
+
+    /// The position of a name written exactly like this, `*` included.
+    fn position(&self, name: &str) -> Option<usize> {
+        let Some((before, after)) = name.split_once('*') else {
+            return self.exact.get(name).copied();
+        };
+        let same = |p: &&Pattern| p.before == before && p.after == after;
+        self.patterns.iter().find(same).map(|p| p.position)
+    }
+
+    /// The position of the name itself, else of the first pattern it fits.
+    fn most_exact(&self, name: &str) -> Option<usize> {
+        self.exact.get(name).copied().or_else(|| self.fitting(name))
+    }
+
+    /// Whether the name is listed or fits a pattern.
+    fn contain(&self, name: &str) -> bool {
+        self.most_exact(name).is_some()
+    }
+
+    /// The position of the first pattern the name fits.
+    fn fitting(&self, name: &str) -> Option<usize> {
+        self.patterns.iter().find(|p| p.fits(name)).map(|p| p.position)
+    }
+}
+
+impl Pattern {
+    fn fits(&self, name: &str) -> bool {
+        name.strip_prefix(self.before.as_str())
+            .is_some_and(|rest| rest.ends_with(self.after.as_str()))
+    }
+
+    /// Whether this is `*` alone.
+    fn is_wildcard(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty()
+    }
+}
+
+impl HeadRules {
+    /// Reads a table from its text; `name` stands for it in messages.
+    ///
+    /// ```
+    /// use srparse::tree::heads::HeadRules;
+    /// let rules = HeadRules::parse("NP right NN NNS\n", "mine.heads").unwrap();
+    /// assert_eq!(rules.head_of("NP", &["DT", "NN", "PP"]), 1);
+    /// let error = HeadRules::parse("NP rigth NN\n", "mine.heads").unwrap_err();
+    /// assert!(error.to_string().starts_with("mine.heads:1:4: "));
+    /// ```
+    ///
+    /// # Errors
+    /// When a line is no comment, setting or clause, or could never have an effect.
+    pub fn parse(text: &str, name: &str) -> Result<Self> {
+        reader::parse(text, name)
+    }
+
+    /// Reads a table from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not UTF-8, or is not a table.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
+        Self::from_bytes(&bytes, &path.display().to_string())
+    }
+
+    /// Reads a table from bytes, which must be UTF-8.
+    fn from_bytes(bytes: &[u8], name: &str) -> Result<Self> {
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            let line = good.matches('\n').count() as u64 + 1;
+            let column = good.rsplit('\n').next().map_or(0, |l| l.chars().count()) as u64 + 1;
+            let problem = "not UTF-8; convert the file to UTF-8 (for instance with iconv)";
+            Error::syntax(Place::new(name, line, column), problem)
+        })?;
+        Self::parse(text, name)
+    }
+
+    /// One of the tables that come with the program; see [`HeadRules::names`].
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn named(name: &str) -> Result<Self> {
+        match TABLES.iter().find(|(known, _)| *known == name) {
+            Some((known, text)) => Self::parse(text, known),
+            None => {
+                let hint = nearest(name, Self::names())
+                    .map_or(".".to_owned(), |near| format!("; did you mean `{near}`?"));
+                let known = Self::names().collect::<Vec<_>>().join(", ");
+                Err(Error::config(
+                    "heads",
+                    format!("no table is named `{name}`{hint} Known are {known}, or give a file"),
+                ))
+            }
+        }
+    }
+
+    /// The names of the tables that come with the program.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        TABLES.iter().map(|(name, _)| *name)
+    }
+
+    /// The name the table was read under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text the table was read from: to store it, and to read it again with [`HeadRules::parse`].
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether there is a rule for a label.
+    pub fn covers(&self, label: &str) -> bool {
+        self.rule(label).is_some()
+    }
+
+    /// Marks the head child of every node that has children; says which labels had to do without
+    /// a rule. A node with a single child needs none.
+    pub fn apply(&self, tree: &mut Tree) -> Uncovered {
+        let mut uncovered = Uncovered::default();
+        for id in tree.ids() {
+            let children = tree.children(id);
+            let label = &tree.node(id).label;
+            let head = match children.len() {
+                0 => None,
+                1 => Some(0),
+                n => {
+                    let rule = self.rule(label);
+                    if rule.is_none() {
+                        uncovered.add(basic(label), 1);
+                    }
+                    Some(self.find(rule, n, |i| basic(tree.child_label(children[i]))) as u32)
+                }
+            };
+            tree.nodes_mut()[id.index()].head = head;
+        }
+        uncovered
+    }
+
+    /// The position of the head among children given by their labels; 0 if there are none.
+    pub fn head_of(&self, label: &str, children: &[&str]) -> usize {
+        match children.len() {
+            0 | 1 => 0,
+            n => self.find(self.rule(label), n, |i| basic(children[i])),
+        }
+    }
+
+    /// The clauses for a label, if it has a rule.
+    fn rule(&self, label: &str) -> Option<&[usize]> {
+        let label = if label.is_empty() { ROOT } else { basic(label) };
+        self.labels.most_exact(label).map(|rule| self.rules[rule].as_slice())
+    }
+
+    /// The head among `n` > 0 children with the basic labels `label(0)`, `label(1)`, …
+    fn find<'a>(
+        &self,
+        rule: Option<&[usize]>,
+        n: usize,
+        label: impl Fn(usize) -> &'a str,
+    ) -> usize {
+        let mut side = self.default;
+        for &clause in rule.unwrap_or_default() {
+            let clause = &self.clauses[clause];
+            side = clause.side;
+            if let Some(head) = self.search(clause, n, &label) {
+                return self.before_conjunction(head, &label);
+            }
+        }
+        let solid = |&i: &usize| !self.is_punctuation(label(i));
+        let head = match side {
+            Side::Left => (0..n).find(solid).unwrap_or(0),
+            Side::Right => (0..n).rev().find(solid).unwrap_or(n - 1),
+        };
+        self.before_conjunction(head, &label)
+    }
+
+    /// The child a clause picks.
+    fn search<'a>(
+        &self,
+        clause: &Clause,
+        n: usize,
+        label: &impl Fn(usize) -> &'a str,
+    ) -> Option<usize> {
+        let mut best: Option<(usize, usize)> = None;
+        for i in 0..n {
+            let child = if clause.side == Side::Left { i } else { n - 1 - i };
+            let Some(priority) = self.priority(clause, label(child)) else { continue };
+            if clause.any || priority == 0 {
+                return Some(child);
+            }
+            if best.is_none_or(|(lowest, _)| priority < lowest) {
+                best = Some((priority, child));
+            }
+        }
+        best.map(|(_, child)| child)
+    }
+
+    /// The priority of a child's label in a clause; the bare `*` does not take punctuation.
+    fn priority(&self, clause: &Clause, label: &str) -> Option<usize> {
+        let exact = clause.categories.exact.get(label).copied();
+        let takes =
+            |p: &&Pattern| p.fits(label) && !(p.is_wildcard() && self.is_punctuation(label));
+        let pattern = clause.categories.patterns.iter().find(takes).map(|p| p.position);
+        match (exact, pattern) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// The conjunct before the conjunction that stands right before `head`, else `head`.
+    fn before_conjunction<'a>(&self, head: usize, label: &impl Fn(usize) -> &'a str) -> usize {
+        if head < 2 || !self.coordination.contain(label(head - 1)) {
+            return head;
+        }
+        (0..head - 1).rev().find(|&i| !self.is_punctuation(label(i))).unwrap_or(head)
+    }
+
+    fn is_punctuation(&self, label: &str) -> bool {
+        self.punctuation.contain(label)
+    }
+}
+
+/// A label without its function tags and indices: cut at the first `-` or `=` behind its first
+/// character, except for `-LRB-` and its like, which begin with `-`.
+fn basic(label: &str) -> &str {
+    if label.starts_with('-') {
+        return label;
+    }
+    // Labels are short: looking at each byte is faster than a general search, and `-` and `=` never
+    // occur inside a longer UTF-8 sequence.
+    match label.bytes().skip(1).position(|b| b == b'-' || b == b'=') {
+        Some(at) => &label[..=at],
+        None => label,
+    }
+}
+
+/// The labels for which [`HeadRules::apply`] found no rule, and how many nodes had each.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Uncovered {
+    labels: BTreeMap<CompactString, u64>,
+}
+
+impl Uncovered {
+    /// Whether every node had a rule.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// The labels in alphabetical order, with their numbers of nodes.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.labels.iter().map(|(label, &n)| (label.as_str(), n))
+    }
+
+    /// Adds what another tree lacked.
+    pub fn merge(&mut self, other: &Self) {
+        for (label, n) in other.iter() {
+            self.add(label, n);
+        }
+    }
+
+    fn add(&mut self, label: &str, n: u64) {
+        match self.labels.get_mut(label) {
+            Some(count) => *count += n,
+            None => {
+                self.labels.insert(label.into(), n);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Uncovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (label, n)) in self.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            let label = if label.is_empty() { ROOT } else { label };
+            write!(f, "{comma}{label} ({n} {})", if n == 1 { "node" } else { "nodes" })?;
+        }
+        Ok(())
+    }
+}
