@@ -1,10 +1,14 @@
 //! Linear-time shift-reduce constituency parsing.
 pub mod classifier;
+pub mod decode;
 pub mod error;
 pub mod feature;
 pub mod memory;
 pub mod oracle;
+pub mod scorer;
 pub mod symbols;
+pub mod train;
 pub mod transition;
 pub mod tree;
+pub mod treebank;
 pub use error::{Error, Place, Result};

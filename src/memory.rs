@@ -128,7 +128,13 @@ impl Sections {
         let section = self.0.iter().find(|section| section.name == name && section.element == T::NAME);
         match &section.ok_or_else(lacks)?.bytes {
             Array::Shared(memory, range) => Array::shared(memory, range.clone()).ok_or_else(lacks),
-            Array::Owned(bytes) => Ok(Array::Owned(bytemuck::pod_collect_to_vec(bytes))),
+            Array::Owned(bytes) => {
+                let size = size_of::<T>();
+                if !bytes.len().is_multiple_of(size) {
+                    return Err(lacks());
+                }
+                Ok(Array::Owned(bytes.chunks_exact(size).map(bytemuck::pod_read_unaligned).collect()))
+            }
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
 /// Where a parse stands.
-#[derive(Debug)]
 pub struct Situation<'a, S: TransitionSystem> {
     /// The rules.
     pub system: &'a S,
@@ -59,7 +58,6 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
 }
 
 /// What an online learner is told about one decision.
-#[derive(Debug)]
 pub struct Lesson<'a, S: TransitionSystem> {
     /// Where the parse stands.
     pub at: Situation<'a, S>,
