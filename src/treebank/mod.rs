@@ -13,6 +13,7 @@
 //! 6. Only ASCII white space separates words; no-break and thin spaces are parts of words.
 //! 7. Trees may be as deep as memory allows; nothing here recurses.
 
+pub mod clean;
 mod input;
 pub mod penn;
 mod penn_write;
