@@ -237,6 +237,17 @@ fn every_table_reads_and_its_text_gives_the_same_table_again() {
 }
 
 #[test]
+fn load_takes_a_name_or_a_file() {
+    assert_eq!(HeadRules::load("sinica").unwrap().name(), "sinica");
+    let mut file = tempfile::NamedTempFile::with_suffix(".heads").unwrap();
+    std::io::Write::write_all(&mut file, b"* right\n").unwrap();
+    let rules = HeadRules::load(file.path().to_str().unwrap()).unwrap();
+    assert_eq!(rules.head_of("NP", &["A", "B"]), 1);
+    assert!(matches!(HeadRules::load("sinika"), Err(Error::Config { .. })));
+    assert!(matches!(HeadRules::load("none.heads"), Err(Error::Io { .. })));
+}
+
+#[test]
 fn messages_say_where_and_what_to_do() {
     let cases = [
         ("NP", "t.heads:1:1: `NP` needs a direction behind it: left, right, leftdis, rightdis"),
