@@ -4,6 +4,7 @@ pub mod decode;
 pub mod error;
 pub mod feature;
 pub mod memory;
+pub mod model;
 pub mod oracle;
 pub mod scorer;
 pub mod symbols;

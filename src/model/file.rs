@@ -1,0 +1,224 @@
+//! The model file: magic, format version, JSON header, aligned sections.
+//!
+//! ```text
+//! 0   8 bytes   "SRPARSE" and a zero byte
+//! 8   u32       format version
+//! 12  u32       length of the JSON header in bytes
+//! 16  u32       CRC-32 of the JSON header
+//! 20            the JSON header, then zeros to a multiple of 64
+//!               the sections, each at a multiple of 64
+//! ```
+//!
+//! All numbers are little-endian. The header lists every section with its element type, offset, length
+//! in bytes and CRC-32. All of it is checked before anything is used.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Header, Model};
+use crate::memory::{Array, Memory, Section, Sections};
+use crate::{Error, Result};
+
+const MAGIC: &[u8; 8] = b"SRPARSE\0";
+/// The version of the format that this program writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+const FIXED: usize = 20;
+const ALIGNMENT: usize = 64;
+
+#[derive(Serialize, Deserialize)]
+struct StoredHeader {
+    #[serde(flatten)]
+    header: Header,
+    sections: Vec<StoredSection>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredSection {
+    name: String,
+    element: String,
+    offset: u64,
+    bytes: u64,
+    crc32: u32,
+}
+
+/// Writes a model, first beside the file, so that a model in use or a good one is never half-written.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(model: &Model, path: &Path) -> Result<()> {
+    let beside = path.with_extension(format!("tmp{}", std::process::id()));
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::new(File::create(&beside)?);
+        write_to(model, &mut out)?;
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        std::fs::rename(&beside, path)
+    };
+    write().map_err(|error| {
+        // The half-written file is of no use to anyone; that it cannot be removed changes nothing.
+        let _ = std::fs::remove_file(&beside);
+        Error::io(path, error)
+    })
+}
+
+/// Writes a model's bytes.
+///
+/// # Errors
+/// When `out` does.
+pub fn write_to(model: &Model, out: &mut impl Write) -> std::io::Result<()> {
+    // Offsets depend on the header's length, which depends on the offsets: give the header room.
+    let mut room = 0;
+    let json = loop {
+        let json = header_json(model, room)?;
+        let needed = (FIXED + json.len()).next_multiple_of(ALIGNMENT);
+        if needed <= room {
+            break json;
+        }
+        room = needed;
+    };
+    out.write_all(MAGIC)?;
+    out.write_all(&FORMAT_VERSION.to_le_bytes())?;
+    out.write_all(&(json.len() as u32).to_le_bytes())?;
+    out.write_all(&crc32fast::hash(&json).to_le_bytes())?;
+    out.write_all(&json)?;
+    pad(out, FIXED + json.len(), room)?;
+    for section in &model.sections.0 {
+        out.write_all(&section.bytes)?;
+        pad(out, section.bytes.len(), section.bytes.len().next_multiple_of(ALIGNMENT))?;
+    }
+    out.flush()
+}
+
+fn pad(out: &mut impl Write, from: usize, to: usize) -> std::io::Result<()> {
+    (from..to).try_for_each(|_| out.write_all(&[0]))
+}
+
+fn header_json(model: &Model, first_offset: usize) -> std::io::Result<Vec<u8>> {
+    let mut offset = first_offset;
+    let sections = model.sections.0.iter().map(|section| {
+        let bytes = section.bytes.len();
+        let stored = StoredSection {
+            name: section.name.clone(),
+            element: section.element.clone(),
+            offset: offset as u64,
+            bytes: bytes as u64,
+            crc32: crc32fast::hash(&section.bytes),
+        };
+        offset += bytes.next_multiple_of(ALIGNMENT);
+        stored
+    });
+    let stored = StoredHeader { sections: sections.collect(), header: model.header.clone() };
+    Ok(serde_json::to_vec(&stored)?)
+}
+
+/// Opens a model file and maps it into memory.
+///
+/// # Errors
+/// [`Error::Model`] saying what is wrong: missing, foreign, newer, truncated or corrupted.
+pub fn read(path: &Path) -> Result<Model> {
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    // SAFETY: the map is read only. Another process could still change the file under it; models are
+    // replaced by renaming, never written in place, and every read of mapped data is bounds-checked, so
+    // the worst is a wrong score.
+    #[allow(unsafe_code)]
+    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(|error| Error::io(path, error))?;
+    read_memory(Memory::Mapped(map), path)
+}
+
+/// Reads a model from memory; `path` stands in messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_memory(memory: Memory, path: &Path) -> Result<Model> {
+    let fail = |problem: String| Error::Model { path: path.to_path_buf(), problem };
+    let bytes = memory.bytes();
+    let word = |at: usize| -> Option<u32> {
+        bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map(u32::from_le_bytes)
+    };
+    if bytes.get(..MAGIC.len()) != Some(MAGIC) {
+        return Err(fail("not a srparse model: give a file that `srparse train --model` wrote".into()));
+    }
+    let truncated = || fail(format!("the file ends after {} bytes, too early: copy or train it again", bytes.len()));
+    let (Some(version), Some(length), Some(crc)) = (word(8), word(12), word(16)) else { return Err(truncated()) };
+    if version != FORMAT_VERSION {
+        let now = if version > FORMAT_VERSION { "use a newer srparse" } else { "train it again" };
+        return Err(fail(format!("model format {version}; this srparse reads {FORMAT_VERSION}: {now}")));
+    }
+    let json = bytes.get(FIXED..FIXED + length as usize).ok_or_else(truncated)?;
+    if crc32fast::hash(json) != crc {
+        return Err(fail("the header is corrupted: copy or train it again".into()));
+    }
+    let stored: StoredHeader = serde_json::from_slice(json)
+        .map_err(|error| fail(format!("the header does not read ({error}): train it again")))?;
+    let mut ranges = Vec::with_capacity(stored.sections.len());
+    for section in &stored.sections {
+        let end = section.offset.checked_add(section.bytes);
+        let range = end.and_then(|end| Some(usize::try_from(section.offset).ok()?..usize::try_from(end).ok()?));
+        let range = range.filter(|range| range.end <= bytes.len()).ok_or_else(truncated)?;
+        if range.start % ALIGNMENT != 0 || crc32fast::hash(&bytes[range.clone()]) != section.crc32 {
+            return Err(fail(format!("section `{}` is corrupted: copy or train it again", section.name)));
+        }
+        ranges.push(range);
+    }
+    let memory = Arc::new(memory);
+    let sections = stored.sections.into_iter().zip(ranges).map(|(section, range)| Section {
+        name: section.name,
+        element: section.element,
+        bytes: Array::Shared(Arc::clone(&memory), range),
+    });
+    Ok(Model { sections: Sections(sections.collect()), header: stored.header })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<u8> {
+        let mut model = Model::default();
+        model.header.seed = 7;
+        model.sections.put::<u64>("a", vec![1, 2, 3].into());
+        model.sections.put::<f32>("b", vec![0.5].into());
+        let mut bytes = Vec::new();
+        write_to(&model, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn read_bytes(bytes: &[u8]) -> Result<Model> {
+        read_memory(Memory::owned(bytes), Path::new("m.srm"))
+    }
+
+    #[test]
+    fn what_is_written_is_read_in_place() {
+        let model = read_bytes(&sample()).unwrap();
+        assert_eq!(model.header.seed, 7);
+        assert_eq!(&*model.sections.get::<u64>("a").unwrap(), [1, 2, 3]);
+        assert!(model.sections.get::<u32>("a").is_err());
+    }
+
+    #[test]
+    fn every_truncation_is_refused() {
+        let bytes = sample();
+        let last = read_bytes(&bytes).unwrap().sections.0.last().unwrap().bytes.len();
+        let needed = bytes.len() - (ALIGNMENT - last);
+        for length in 0..needed {
+            assert!(read_bytes(&bytes[..length]).is_err(), "{length} of {needed}");
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_refused_and_a_newer_version_named() {
+        let bytes = sample();
+        for at in 0..bytes.len() {
+            let mut broken = bytes.clone();
+            broken[at] ^= 4;
+            // Only the zeros between sections carry nothing.
+            assert!(read_bytes(&broken).is_err() || bytes[at] == 0, "byte {at}");
+        }
+        let mut newer = bytes;
+        newer[8] = 9;
+        assert!(read_bytes(&newer).unwrap_err().to_string().contains("use a newer srparse"));
+    }
+}

@@ -1,0 +1,87 @@
+//! Models: what training stores and parsing loads.
+//!
+//! A [`Model`] is a header that explains itself (JSON) and named arrays that are read in place; how
+//! both stand in a file is in [`file`]. What is small and structured goes through [`structured`].
+
+pub mod file;
+pub mod structured;
+
+use serde::{Deserialize, Serialize};
+
+use crate::memory::Sections;
+
+/// The file that [`Model::embedded`] reads, aligned for reading in place.
+#[repr(C, align(64))]
+struct Aligned<T: ?Sized>(T);
+
+static EMBEDDED: &Aligned<[u8]> = &Aligned(*include_bytes!("../../data/models/english.srm"));
+
+/// What is said about a model in its file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the program that wrote it.
+    pub tool_version: String,
+    /// The preset in full, as a program can read it.
+    pub preset: serde_json::Value,
+    /// The seed of the training.
+    pub seed: u64,
+    /// The transition system: its labels, actions and limits.
+    pub system: serde_json::Value,
+    /// The actions by name, in order.
+    pub actions: Vec<String>,
+    /// The template file.
+    pub templates: String,
+    /// The head rules; empty when there are none.
+    pub heads: String,
+    /// What it was trained on.
+    pub training: TrainingSummary,
+    /// How it does on the development trees, if there were any.
+    pub dev: Option<DevScores>,
+}
+
+/// What a model was trained on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainingSummary {
+    /// The names of the files, without their folders.
+    pub files: Vec<String>,
+    /// Trees used.
+    pub trees: u64,
+    /// Words in them.
+    pub words: u64,
+    /// Trees read but not used, with the reasons.
+    pub skipped: Vec<String>,
+    /// Decisions on the way to all trees.
+    pub decisions: u64,
+    /// The epoch whose weights were kept, from 1; 0 where there are no epochs.
+    pub epoch: u32,
+}
+
+/// Scores on development trees, in percent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DevScores {
+    /// The names of the files, without their folders.
+    pub files: Vec<String>,
+    /// Labelled F1 by EVALB's rules.
+    pub f1: f64,
+    /// Trees parsed without a mistake.
+    pub exact: f64,
+}
+
+/// A stored model.
+#[derive(Debug, Clone, Default)]
+pub struct Model {
+    /// What is said about it.
+    pub header: Header,
+    /// Its arrays.
+    pub sections: Sections,
+}
+
+impl Model {
+    /// The English model that is part of the program.
+    ///
+    /// # Errors
+    /// Never for a program that was built from a whole checkout.
+    pub fn embedded() -> crate::Result<Self> {
+        file::read_memory(crate::memory::Memory::Static(&EMBEDDED.0), "the embedded model".as_ref())
+    }
+}
