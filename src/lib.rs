@@ -1,4 +1,5 @@
 //! Linear-time shift-reduce constituency parsing.
 pub mod error;
+pub mod eval;
 pub mod tree;
 pub use error::{Error, Place, Result};
