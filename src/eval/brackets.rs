@@ -44,6 +44,8 @@ pub(crate) struct Bracket<'a> {
     pub(crate) end: u32,
     /// Children that hold at least one word that counts for length.
     pub(crate) children: u32,
+    /// The bracket around it.
+    parent: Option<u32>,
 }
 
 impl Bracket<'_> {
@@ -54,15 +56,15 @@ impl Bracket<'_> {
 }
 
 /// A word that may be a quote, with what it takes to put it back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Quote<'a> {
     pub(crate) terminal: Terminal<'a>,
     /// The position it has, or would have if it were not deleted.
     pub(crate) position: usize,
     /// The number of brackets opened before it.
     opened: usize,
-    /// The brackets that were open around it.
-    around: Vec<usize>,
+    /// The bracket around it.
+    parent: Option<u32>,
 }
 
 impl<'a> Bracketing<'a> {
@@ -138,15 +140,16 @@ impl<'a> Bracketing<'a> {
 
     /// Puts back a quote that was deleted, and moves on everything after it.
     pub(crate) fn reinsert(&mut self, quote: usize) {
-        let Quote { terminal, position, opened, around } = self.quotes[quote].clone();
+        let Quote { terminal, position, opened, mut parent } = self.quotes[quote];
         self.words.insert(position.min(self.words.len()), terminal);
         for bracket in self.brackets.iter_mut().skip(opened) {
             bracket.start += 1;
             bracket.end = bracket.end.wrapping_add(1);
         }
-        for open in around {
-            let end = &mut self.brackets[open].end;
-            *end = end.wrapping_add(1);
+        while let Some(open) = parent {
+            let bracket = &mut self.brackets[open as usize];
+            bracket.end = bracket.end.wrapping_add(1);
+            parent = bracket.parent;
         }
         for later in &mut self.quotes[quote..] {
             later.position += 1;
@@ -173,7 +176,7 @@ struct Gather<'a, 'p> {
     params: &'p Params,
     out: Bracketing<'a>,
     /// The open brackets, with the length of the sentence when they opened.
-    open: Vec<(usize, u32)>,
+    open: Vec<(u32, u32)>,
 }
 
 impl<'a, 'p> Gather<'a, 'p> {
@@ -182,10 +185,11 @@ impl<'a, 'p> Gather<'a, 'p> {
     }
 
     fn open(&mut self, label: &'a str) {
-        self.open.push((self.out.brackets.len(), self.out.length));
         let label = &label[..label.find(['-', '=']).unwrap_or(label.len())];
-        let start = self.out.words.len() as u32;
-        self.out.brackets.push(Bracket { label, start, end: UNCLOSED, children: 0 });
+        let (start, parent) = (self.out.words.len() as u32, self.parent());
+        let bracket = Bracket { label, start, end: UNCLOSED, children: 0, parent };
+        self.open.push((self.out.brackets.len() as u32, self.out.length));
+        self.out.brackets.push(bracket);
     }
 
     fn close(&mut self) {
@@ -193,7 +197,7 @@ impl<'a, 'p> Gather<'a, 'p> {
             self.fault("Bracketing unbalance (too many close bracket)");
             return;
         };
-        self.out.brackets[bracket].end = self.out.words.len() as u32;
+        self.out.brackets[bracket as usize].end = self.out.words.len() as u32;
         if self.out.length > length {
             self.add_child();
         }
@@ -210,7 +214,7 @@ impl<'a, 'p> Gather<'a, 'p> {
                 terminal,
                 position: self.out.words.len(),
                 opened: self.out.brackets.len(),
-                around: self.open.iter().map(|&(bracket, _)| bracket).collect(),
+                parent: self.parent(),
             });
         }
         if !self.params.deletes(tag) {
@@ -219,9 +223,14 @@ impl<'a, 'p> Gather<'a, 'p> {
     }
 
     fn add_child(&mut self) {
-        if let Some(&(parent, _)) = self.open.last() {
-            self.out.brackets[parent].children += 1;
+        if let Some(parent) = self.parent() {
+            self.out.brackets[parent as usize].children += 1;
         }
+    }
+
+    /// The innermost open bracket.
+    fn parent(&self) -> Option<u32> {
+        self.open.last().map(|&(bracket, _)| bracket)
     }
 
     /// Keeps the first fault of the line.
