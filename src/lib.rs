@@ -2,4 +2,5 @@
 pub mod error;
 pub mod eval;
 pub mod tree;
+pub mod treebank;
 pub use error::{Error, Place, Result};

@@ -275,6 +275,16 @@ impl TreeBuilder {
         self.open.len()
     }
 
+    /// The label of the innermost open node.
+    pub fn label(&self) -> Option<&CompactString> {
+        self.open.last().map(|open| &open.0)
+    }
+
+    /// The token added last.
+    pub fn last_token(&self) -> Option<&Token> {
+        self.tree.tokens.last()
+    }
+
     /// The number of children the innermost open node has so far.
     pub fn pending_children(&self) -> usize {
         self.pending.len() - self.open.last().map_or(0, |open| open.2)
@@ -312,7 +322,12 @@ impl TreeBuilder {
             self.close();
         }
         self.pending.clear();
-        std::mem::take(&mut self.tree)
+        // Drained into vectors of the exact size: the builder keeps its room, trees waste none.
+        Tree {
+            tokens: self.tree.tokens.drain(..).collect(),
+            nodes: self.tree.nodes.drain(..).collect(),
+            children: self.tree.children.drain(..).collect(),
+        }
     }
 }
 

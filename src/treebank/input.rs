@@ -1,0 +1,254 @@
+//! Which bytes to read: files, folders, patterns, standard input; compressed or not; in which encoding.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::error::{Error, Result, nearest};
+
+/// One thing to read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// A file; decompressed on the way when its name ends in `.gz`.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+impl Input {
+    /// The name that messages use.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Stdin => "<stdin>".to_owned(),
+        }
+    }
+
+    /// Opens the input for reading.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn open(&self) -> Result<Box<dyn Read + Send>> {
+        let path = match self {
+            Self::Stdin => return Ok(Box::new(io::stdin())),
+            Self::File(path) => path,
+        };
+        let file = File::open(path).map_err(|source| Error::io(path, source))?;
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+            // Several compressed files glued together are one file: what `cat a.gz b.gz` gives.
+            return Ok(Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(file))));
+        }
+        Ok(Box::new(file))
+    }
+}
+
+/// Turns what a user named into the inputs to read, in order.
+///
+/// A folder stands for all files in it and below, in sorted order, hidden ones left out. A path that
+/// does not exist and has one of `*?[` is a pattern. `-` is standard input.
+///
+/// # Errors
+/// When a path does not exist, a folder has no file, a pattern matches nothing, or standard input is
+/// named twice.
+pub fn expand(paths: &[PathBuf]) -> Result<Vec<Input>> {
+    let mut inputs = Vec::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            if inputs.contains(&Input::Stdin) {
+                return Err(Error::config("-", "standard input can be read only once"));
+            }
+            inputs.push(Input::Stdin);
+        } else if path.is_dir() {
+            inputs.extend(files_below(path)?.into_iter().map(Input::File));
+        } else if !path.exists() && is_pattern(path) {
+            for path in matches(path)? {
+                if path.is_dir() {
+                    inputs.extend(files_below(&path)?.into_iter().map(Input::File));
+                } else {
+                    inputs.push(Input::File(path));
+                }
+            }
+        } else {
+            // Found out now, not after an hour of reading the files before it.
+            path.metadata().map_err(|source| Error::io(path, source))?;
+            inputs.push(Input::File(path.clone()));
+        }
+    }
+    Ok(inputs)
+}
+
+fn is_pattern(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| text.contains(['*', '?', '[']))
+}
+
+/// The existing paths a pattern stands for, sorted.
+fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
+    let text = pattern.to_string_lossy();
+    let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
+    let found = glob::glob_with(&text, options)
+        .map_err(|problem| Error::config(text.as_ref(), format!("not a pattern: {problem}")))?;
+    let paths: Vec<PathBuf> = found.collect::<std::result::Result<_, _>>().map_err(|problem| {
+        let path = problem.path().to_path_buf();
+        Error::io(path, problem.into_error())
+    })?;
+    if paths.is_empty() {
+        return Err(Error::config(text.as_ref(), "no file matches this pattern: check the path"));
+    }
+    Ok(paths)
+}
+
+/// The files in a folder and below, sorted by path, hidden ones left out.
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|source| Error::io(&folder, source))?;
+        for entry in entries {
+            let entry = entry.map_err(|source| Error::io(&folder, source))?;
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let kind = entry.file_type().map_err(|source| Error::io(entry.path(), source))?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if !entry.path().is_dir() {
+                // A link to a folder is not followed: it may lead back up and never end.
+                files.push(entry.path());
+            }
+        }
+    }
+    if files.is_empty() {
+        let problem = "the folder has no files: give a treebank file or a folder of them";
+        return Err(Error::config(folder.display().to_string(), problem));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The encoding of a text file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Encoding {
+    /// UTF-8, with or without a byte-order mark.
+    #[default]
+    Utf8,
+    /// GB18030, of which GBK and GB2312 (the Chinese Treebank) are parts.
+    Gb18030,
+    /// Windows-1252, of which Latin-1 is a part.
+    Latin1,
+}
+
+impl Encoding {
+    /// The names that [`FromStr`] takes and messages list.
+    pub const NAMES: [&'static str; 3] = ["utf-8", "gb18030", "latin-1"];
+
+    /// The decoder's own name for it; `None` for UTF-8, which is checked and not decoded.
+    pub(super) fn table(self) -> Option<&'static encoding_rs::Encoding> {
+        match self {
+            Self::Utf8 => None,
+            Self::Gb18030 => Some(encoding_rs::GB18030),
+            Self::Latin1 => Some(encoding_rs::WINDOWS_1252),
+        }
+    }
+
+    #[cfg_attr(not(test), expect(dead_code, reason = "the line formats use it"))]
+    /// Decodes one whole line; on failure, how many characters before the first bad byte are good.
+    pub(super) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, u64> {
+        match self.table() {
+            None => match std::str::from_utf8(bytes) {
+                Ok(text) => Ok(Cow::Borrowed(text)),
+                Err(problem) => {
+                    let good = String::from_utf8_lossy(&bytes[..problem.valid_up_to()]);
+                    Err(good.chars().count() as u64)
+                }
+            },
+            Some(table) => {
+                if let Some(text) = table.decode_without_bom_handling_and_without_replacement(bytes)
+                {
+                    return Ok(text);
+                }
+                let text = table.decode_without_bom_handling(bytes).0;
+                Err(text.chars().take_while(|&c| c != char::REPLACEMENT_CHARACTER).count() as u64)
+            }
+        }
+    }
+
+    /// What a message says about bytes that are not text in this encoding.
+    pub(super) fn complaint(self) -> &'static str {
+        match self {
+            Self::Utf8 => "not UTF-8 text: try --encoding gb18030 or --encoding latin-1",
+            Self::Gb18030 => "not GB18030 (GBK) text: try --encoding utf-8",
+            Self::Latin1 => "not Windows-1252 (Latin-1) text: try --encoding utf-8",
+        }
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::NAMES[*self as usize])
+    }
+}
+
+impl FromStr for Encoding {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.to_ascii_lowercase().as_str() {
+            "utf-8" | "utf8" => Ok(Self::Utf8),
+            "gb18030" | "gbk" | "gb2312" => Ok(Self::Gb18030),
+            "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" => Ok(Self::Latin1),
+            other => Err(Error::config("encoding", unknown("encoding", other, Self::NAMES))),
+        }
+    }
+}
+
+/// The message for a name that is none of the known ones.
+pub(super) fn unknown<const N: usize>(what: &str, given: &str, known: [&str; N]) -> String {
+    let hint =
+        nearest(given, known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+    format!("no {what} is called `{given}`: {hint}choose one of {}", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_encoding_lists_the_choices() {
+        let message = "utf-9".parse::<Encoding>().unwrap_err().to_string();
+        assert!(message.contains("did you mean `utf-8`?"), "{message}");
+        assert!(message.contains("utf-8, gb18030, latin-1"), "{message}");
+    }
+
+    #[test]
+    fn a_folder_gives_its_files_sorted_and_without_hidden_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("02")).unwrap();
+        for name in ["b.mrg", "02/c.mrg", "a.mrg", ".hidden"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let inputs = expand(&[folder.path().to_path_buf()]).unwrap();
+        let names: Vec<_> = inputs.iter().map(Input::name).collect();
+        let ends: Vec<_> = names.iter().map(|n| n.rsplit('/').next().unwrap()).collect();
+        assert_eq!(ends, ["c.mrg", "a.mrg", "b.mrg"]);
+        let pattern = expand(&[folder.path().join("?.mrg")]).unwrap();
+        assert_eq!(pattern, inputs[1..]);
+        assert!(expand(&[folder.path().join("*.txt")]).is_err());
+    }
+
+    #[test]
+    fn an_empty_folder_and_a_missing_file_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(expand(&[folder.path().to_path_buf()]).is_err());
+        assert!(expand(&[folder.path().join("nothing.mrg")]).is_err());
+    }
+
+    #[test]
+    fn a_bad_byte_is_placed_after_the_good_characters() {
+        assert_eq!(Encoding::Utf8.decode(b"\xc3\xa9\xff"), Err(1));
+        assert_eq!(Encoding::Latin1.decode(b"\xe9").unwrap(), "\u{e9}");
+        assert_eq!(Encoding::Gb18030.decode(b"a\xff").unwrap_err(), 1);
+    }
+}

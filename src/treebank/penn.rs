@@ -1,0 +1,550 @@
+//! Penn brackets: `(TOP (S (NP (NNS dogs)) (VP (VBP bark))))`.
+//!
+//! What is read:
+//! - Trees may share a line or spread over many. A root without a label is fine, and `(())`, `( )` and
+//!   `()` are trees without tokens.
+//! - Words and labels end at a bracket or at ASCII white space; no-break and thin spaces belong to
+//!   words. A bracket behind a backslash belongs to the word too and is read as its escape: `\(` is
+//!   `-LRB-`.
+//! - `(NP )` is a node that spans no token.
+//! - Between trees, lines of markup (`<DOC>`, `<S ID=1>`) are passed over, up to the first bracket
+//!   behind the tag.
+//!
+//! A tree that is never closed is noticed where the next one begins when that is certain: at an
+//! unlabelled root, or at a line that starts with `(TOP`, `(ROOT`, `(S1` or `(VROOT`.
+
+use std::io::Read;
+
+use compact_str::CompactString;
+
+use super::input::Encoding;
+use super::text::{More, Text};
+use crate::error::{Error, Place, Result};
+use crate::tree::{Tree, TreeBuilder};
+
+pub use super::penn_write::{escape, unescape, write_line, write_pretty};
+
+/// The labels that only roots have.
+pub const ROOT_LABELS: [&str; 4] = ["TOP", "ROOT", "S1", "VROOT"];
+
+/// Reads trees from one stream, each as soon as its last bracket is there.
+///
+/// After an error that is not about the stream itself, [`PennReader::read`] goes on with the next tree:
+/// behind the point where the brackets balance again, or at the next line that starts with a bracket,
+/// whichever is first.
+#[derive(Debug)]
+pub struct PennReader<R> {
+    text: Text<R>,
+    name: String,
+    encoding: Encoding,
+    builder: TreeBuilder,
+    began: u64,
+    recover: Recover,
+    lenient: bool,
+    /// Whether lines inside trees start with a bracket in this file, once that is known.
+    flush_left: Option<bool>,
+    bracket_at_margin: bool,
+}
+
+/// What to pass over before the next tree is looked for.
+#[derive(Debug, Clone, Copy)]
+enum Recover {
+    Nothing,
+    Line,
+    Closers,
+    Brackets(usize),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Lexeme {
+    Open,
+    Close,
+    /// A word or label as a range of the window, and whether it has a bracket in it.
+    Word(usize, usize, bool),
+    /// Bytes that are not text.
+    Bad,
+    End,
+}
+
+/// Where in a tree the reader stands.
+#[derive(Debug)]
+enum Inside {
+    /// Behind an opening bracket.
+    Bracket,
+    /// Behind a label.
+    Label(CompactString),
+    /// Behind the word of a token.
+    Word,
+    /// Behind a child.
+    Child,
+}
+
+impl<R: Read> PennReader<R> {
+    /// A reader of a stream; `name` is what messages call it.
+    pub fn new(reader: R, name: impl Into<String>, encoding: Encoding) -> Self {
+        Self {
+            text: Text::new(reader, encoding),
+            name: name.into(),
+            encoding,
+            builder: TreeBuilder::new(),
+            began: 0,
+            recover: Recover::Nothing,
+            lenient: false,
+            flush_left: None,
+            bracket_at_margin: false,
+        }
+    }
+
+    /// Prepares for a file with bad trees in it: once a whole tree has been seen to keep away from the
+    /// left margin, a bracket there begins a new tree, whatever is still open.
+    #[must_use]
+    pub fn lenient(mut self) -> Self {
+        self.lenient = true;
+        self
+    }
+
+    /// The line on which the last tree began.
+    pub fn began(&self) -> u64 {
+        self.began
+    }
+
+    /// The name that messages use.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The next tree; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Tree`] for a malformed tree, [`Error::Syntax`] for text that is in no tree (reading can
+    /// go on after both), [`Error::Io`] when the stream fails.
+    pub fn read(&mut self) -> Result<Option<Tree>> {
+        self.builder.clear();
+        self.pass_over()?;
+        self.bracket_at_margin = false;
+        if !self.find_tree()? {
+            return Ok(None);
+        }
+        self.began = self.text.line();
+        self.read_tree()?;
+        if self.bracket_at_margin {
+            self.flush_left = Some(true);
+        } else if self.flush_left.is_none() {
+            self.flush_left = Some(false);
+        }
+        Ok(Some(self.builder.finish()))
+    }
+
+    /// Goes behind the next opening bracket; false at the end.
+    fn find_tree(&mut self) -> Result<bool> {
+        loop {
+            match self.lexeme()? {
+                Lexeme::End => return Ok(false),
+                Lexeme::Open => return Ok(true),
+                Lexeme::Bad => {
+                    self.recover = Recover::Line;
+                    let at = self.text.place(self.text.window().len());
+                    self.text.step_over_bad();
+                    return Err(Error::syntax(self.place(at), self.encoding.complaint()));
+                }
+                Lexeme::Close => {
+                    self.recover = Recover::Closers;
+                    let at = self.place(self.text.place(self.text.pos - 1));
+                    return Err(Error::syntax(at, "a closing bracket too many: remove it"));
+                }
+                Lexeme::Word(start, ..) if self.text.window().as_bytes()[start] == b'<' => {
+                    self.text.pos = start;
+                    self.pass_markup()?;
+                }
+                Lexeme::Word(start, end, _) => {
+                    self.recover = Recover::Line;
+                    let problem = format!(
+                        "`{}` stands outside of any tree: remove it, or choose the input format \
+                         that this file has",
+                        self.excerpt(start, end)
+                    );
+                    return Err(Error::syntax(self.place(self.text.place(start)), problem));
+                }
+            }
+        }
+    }
+
+    /// Reads a tree from behind its first bracket.
+    fn read_tree(&mut self) -> Result<()> {
+        let mut inside = Inside::Bracket;
+        loop {
+            inside = match (self.lexeme()?, inside) {
+                (Lexeme::Word(start, end, escaped), Inside::Bracket) => {
+                    Inside::Label(self.form(start, end, escaped))
+                }
+                (Lexeme::Word(start, end, escaped), Inside::Label(label)) => {
+                    let word = self.form(start, end, escaped);
+                    self.builder.token(word, label);
+                    Inside::Word
+                }
+                (Lexeme::Word(start, end, _), Inside::Word) => {
+                    return Err(self.two_words(start, end));
+                }
+                (Lexeme::Word(start, end, _), Inside::Child) => {
+                    return Err(self.word_among_children(start, end));
+                }
+                (Lexeme::Open, inside) => self.open(inside)?,
+                (Lexeme::Close, inside) => {
+                    self.close(inside)?;
+                    if self.builder.depth() == 0 {
+                        return Ok(());
+                    }
+                    Inside::Child
+                }
+                (Lexeme::Bad, inside) => return Err(self.bad_bytes(&inside)),
+                (Lexeme::End, inside) => {
+                    return Err(self.unclosed(&inside, "the text ends"));
+                }
+            };
+        }
+    }
+
+    /// Handles an opening bracket inside a tree.
+    fn open(&mut self, inside: Inside) -> Result<Inside> {
+        if self.text.starts_line(self.text.pos - 1) {
+            self.check_margin(&inside)?;
+        }
+        match inside {
+            Inside::Child => {}
+            Inside::Label(label) => self.builder.open(label),
+            Inside::Bracket if self.builder.depth() == 0 => self.builder.open(""),
+            Inside::Bracket => return Err(self.no_label(2)),
+            Inside::Word => return Err(self.word_with_children()),
+        }
+        Ok(Inside::Bracket)
+    }
+
+    /// Handles a closing bracket.
+    fn close(&mut self, inside: Inside) -> Result<()> {
+        match inside {
+            Inside::Word => {}
+            Inside::Child => self.builder.close(),
+            Inside::Label(label) => {
+                self.builder.open(label);
+                self.builder.close();
+            }
+            Inside::Bracket if self.builder.depth() == 0 => {
+                self.builder.open("");
+                self.builder.close();
+            }
+            // The inner pair of `(())`, the field's mark for a sentence without a parse.
+            Inside::Bracket
+                if self.builder.depth() == 1
+                    && self.builder.pending_children() == 0
+                    && self.builder.label().is_some_and(|label| label.is_empty()) => {}
+            Inside::Bracket => return Err(self.no_label(0)),
+        }
+        Ok(())
+    }
+
+    /// Looks at a bracket at the left margin inside a tree: it may begin the next one.
+    fn check_margin(&mut self, inside: &Inside) -> Result<()> {
+        if matches!(inside, Inside::Bracket) && self.builder.depth() == 0 {
+            return Ok(());
+        }
+        self.bracket_at_margin = true;
+        if self.begins_tree()? {
+            self.text.pos -= 1;
+            return Err(self.unclosed(inside, "the next tree begins"));
+        }
+        Ok(())
+    }
+
+    /// Whether the bracket before the position, which is at the left margin, surely begins a tree.
+    fn begins_tree(&mut self) -> Result<bool> {
+        if self.lenient && self.flush_left == Some(false) {
+            return Ok(true);
+        }
+        let mut whole = false;
+        loop {
+            let rest = self.text.window()[self.text.pos..].trim_start_matches(is_space);
+            let stop = rest.find(|c: char| is_space(c) || c == '(' || c == ')');
+            if stop.is_some() || whole {
+                let label = &rest[..stop.unwrap_or(rest.len())];
+                return Ok((label.is_empty() && stop.is_some()) || ROOT_LABELS.contains(&label));
+            }
+            whole = self.more(self.text.pos - 1)? != More::Text;
+        }
+    }
+
+    /// Copies a word, its escaped brackets as the names that they have in treebanks.
+    #[inline]
+    fn form(&self, start: usize, end: usize, escaped: bool) -> CompactString {
+        let text = &self.text.window()[start..end];
+        if escaped {
+            text.replace("\\(", "-LRB-").replace("\\)", "-RRB-").into()
+        } else {
+            text.into()
+        }
+    }
+
+    /// The next bracket or word.
+    #[inline]
+    fn lexeme(&mut self) -> Result<Lexeme> {
+        loop {
+            let bytes = self.text.window().as_bytes();
+            let mut pos = self.text.pos;
+            while let Some(&byte) = bytes.get(pos)
+                && CLASS[usize::from(byte)] == SPACE
+            {
+                pos += 1;
+            }
+            let Some(&byte) = bytes.get(pos) else {
+                self.text.pos = pos;
+                match self.more(pos)? {
+                    More::Text => continue,
+                    More::End => return Ok(Lexeme::End),
+                    More::Bad => return Ok(Lexeme::Bad),
+                }
+            };
+            self.text.pos = pos + 1;
+            match byte {
+                b'\n' => self.text.newline(pos + 1),
+                b'(' => return Ok(Lexeme::Open),
+                b')' => return Ok(Lexeme::Close),
+                _ => return self.word(pos),
+            }
+        }
+    }
+
+    /// The word that begins at `start`.
+    #[inline]
+    fn word(&mut self, mut start: usize) -> Result<Lexeme> {
+        let mut pos = start + 1;
+        let mut escaped = false;
+        loop {
+            let bytes = self.text.window().as_bytes();
+            while let Some(&byte) = bytes.get(pos)
+                && CLASS[usize::from(byte)] == WORD
+            {
+                pos += 1;
+            }
+            match bytes.get(pos) {
+                Some(b'(' | b')') if bytes[pos - 1] == b'\\' => {
+                    escaped = true;
+                    pos += 1;
+                }
+                Some(_) => break,
+                None => {
+                    self.text.pos = start;
+                    let more = self.more(start)?;
+                    pos -= start;
+                    start = 0;
+                    match more {
+                        More::Text => {}
+                        More::End => break,
+                        More::Bad => return Ok(Lexeme::Bad),
+                    }
+                }
+            }
+        }
+        self.text.pos = pos;
+        Ok(Lexeme::Word(start, pos, escaped))
+    }
+
+    fn more(&mut self, keep: usize) -> Result<More> {
+        self.text.more(keep).map_err(|source| Error::io(&self.name, source))
+    }
+
+    /// Passes over what the last error left.
+    fn pass_over(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.recover, Recover::Nothing) {
+            Recover::Nothing => Ok(()),
+            Recover::Line => self.pass_line(),
+            Recover::Brackets(open) => self.pass_brackets(open),
+            Recover::Closers => loop {
+                match self.lexeme()? {
+                    Lexeme::Close => {}
+                    Lexeme::Bad | Lexeme::End => return Ok(()),
+                    Lexeme::Open => {
+                        self.text.pos -= 1;
+                        return Ok(());
+                    }
+                    Lexeme::Word(start, ..) => {
+                        self.text.pos = start;
+                        return Ok(());
+                    }
+                }
+            },
+        }
+    }
+
+    /// Passes over the rest of a broken tree of which `open` brackets are open.
+    fn pass_brackets(&mut self, mut open: usize) -> Result<()> {
+        while open > 0 {
+            match self.lexeme()? {
+                Lexeme::Word(..) => {}
+                Lexeme::End => return Ok(()),
+                Lexeme::Bad => self.text.step_over_bad(),
+                Lexeme::Close => open -= 1,
+                Lexeme::Open => {
+                    let at_margin = self.text.starts_line(self.text.pos - 1);
+                    if at_margin && (self.flush_left != Some(true) || self.begins_tree()?) {
+                        self.text.pos -= 1;
+                        return Ok(());
+                    }
+                    open += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes to the end of the line.
+    fn pass_line(&mut self) -> Result<()> {
+        loop {
+            let rest = &self.text.window().as_bytes()[self.text.pos..];
+            if let Some(length) = rest.iter().position(|&byte| byte == b'\n') {
+                self.text.pos += length;
+                return Ok(());
+            }
+            self.text.pos = self.text.window().len();
+            match self.more(self.text.pos)? {
+                More::Text => {}
+                More::Bad => self.text.step_over_bad(),
+                More::End => return Ok(()),
+            }
+        }
+    }
+
+    /// Goes behind the tags at the position if a bracket follows them on their line, else to its end.
+    fn pass_markup(&mut self) -> Result<()> {
+        let mut in_tag = true;
+        loop {
+            let bytes = self.text.window().as_bytes();
+            let Some(&byte) = bytes.get(self.text.pos) else {
+                match self.more(self.text.pos)? {
+                    More::Text => continue,
+                    More::Bad => {
+                        self.text.step_over_bad();
+                        continue;
+                    }
+                    More::End => return Ok(()),
+                }
+            };
+            match byte {
+                b'\n' => return Ok(()),
+                b'>' => in_tag = false,
+                b'<' => in_tag = true,
+                b'(' if !in_tag => return Ok(()),
+                _ if !in_tag && CLASS[usize::from(byte)] != SPACE => return self.pass_line(),
+                _ => {}
+            }
+            self.text.pos += 1;
+        }
+    }
+}
+
+/// What the messages say.
+impl<R: Read> PennReader<R> {
+    fn place(&self, (line, column): (u64, u64)) -> Place {
+        Place::new(&self.name, line, column)
+    }
+
+    /// An error inside a tree; `open` brackets will be left open behind it.
+    fn broken(&mut self, at: usize, open: usize, problem: String) -> Error {
+        self.recover = Recover::Brackets(open);
+        Error::Tree { at: self.place(self.text.place(at)), began: self.began, problem }
+    }
+
+    fn open_brackets(&self, inside: &Inside) -> usize {
+        self.builder.depth() + usize::from(!matches!(inside, Inside::Child))
+    }
+
+    /// A word as a message shows it: not the whole of a long one.
+    fn excerpt(&self, start: usize, end: usize) -> String {
+        const LONGEST: usize = 40;
+        let word = &self.text.window()[start..end];
+        match word.char_indices().nth(LONGEST) {
+            Some((cut, _)) => format!("{}...", &word[..cut]),
+            None => word.to_owned(),
+        }
+    }
+
+    fn unclosed(&mut self, inside: &Inside, whence: &str) -> Error {
+        let n = self.open_brackets(inside);
+        let at = self.text.pos;
+        let (missing, be) = if n == 1 { ("bracket", "is") } else { ("brackets", "are") };
+        let problem = format!(
+            "unbalanced: {n} {missing} {be} still open where {whence}; close {}",
+            if n == 1 { "it" } else { "them" }
+        );
+        self.broken(at, 0, problem)
+    }
+
+    fn no_label(&mut self, open: usize) -> Error {
+        let open = self.builder.depth() + open;
+        let problem = "a bracket without a label inside a tree: give it one (only a root may go \
+                       without), or close the tree before it"
+            .to_owned();
+        self.broken(self.text.pos - 1, open, problem)
+    }
+
+    fn word_with_children(&mut self) -> Error {
+        let (word, tag) = self.last_token();
+        let problem = format!(
+            "`{tag}` has the word `{word}` and children: give the word a bracket and a tag of its own"
+        );
+        self.broken(self.text.pos - 1, self.builder.depth() + 2, problem)
+    }
+
+    fn two_words(&mut self, start: usize, end: usize) -> Error {
+        let (word, tag) = self.last_token();
+        let second = self.excerpt(start, end);
+        let problem = format!(
+            "two words under the tag `{tag}`, `{word}` and `{second}`: give each a bracket and a tag"
+        );
+        self.broken(start, self.builder.depth() + 1, problem)
+    }
+
+    fn word_among_children(&mut self, start: usize, end: usize) -> Error {
+        let word = self.excerpt(start, end);
+        let label = self.builder.label().map(CompactString::to_string).unwrap_or_default();
+        let problem = format!(
+            "the word `{word}` has no tag and stands among the children of `{label}`: write it as \
+             (TAG {word})"
+        );
+        self.broken(start, self.builder.depth(), problem)
+    }
+
+    fn bad_bytes(&mut self, inside: &Inside) -> Error {
+        let open = self.open_brackets(inside);
+        let at = self.text.window().len();
+        let problem = self.encoding.complaint().to_owned();
+        let error = self.broken(at, open, problem);
+        self.text.step_over_bad();
+        error
+    }
+
+    fn last_token(&self) -> (CompactString, CompactString) {
+        self.builder.last_token().map(|t| (t.word.clone(), t.tag.clone())).unwrap_or_default()
+    }
+}
+
+const WORD: u8 = 0;
+const SPACE: u8 = 1;
+const STOP: u8 = 2;
+
+/// What each byte is. A line feed is a stop and no space, so that lines are counted on the slow way.
+const CLASS: [u8; 256] = {
+    let mut class = [WORD; 256];
+    class[b' ' as usize] = SPACE;
+    class[b'\t' as usize] = SPACE;
+    class[b'\r' as usize] = SPACE;
+    class[0x0b] = SPACE;
+    class[0x0c] = SPACE;
+    class[b'\n' as usize] = STOP;
+    class[b'(' as usize] = STOP;
+    class[b')' as usize] = STOP;
+    class
+};
+
+/// Whether a character separates words: ASCII white space, the vertical tab included.
+pub(super) fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
+}

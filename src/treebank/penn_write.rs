@@ -1,0 +1,201 @@
+//! Trees as Penn brackets: on one line, or indented.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use super::penn::is_space;
+use crate::tree::{Step, Tree};
+
+/// Indentation stops growing here, so that a very deep tree does not take quadratic room.
+const DEEPEST_INDENT: usize = 100;
+
+/// Writes a tree on one line, with the line feed.
+///
+/// What is written can be read again, whatever the words are: round brackets become `-LRB-` and
+/// `-RRB-`, also inside words; white space inside a word becomes `_`; so does an empty word, tag or
+/// inner label. Other brackets stay. A tree without tokens under an unlabelled root is `(())`.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_line(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
+    write_brackets(tree, out)?;
+    out.write_all(b"\n")
+}
+
+/// Writes a tree on one line, without the line feed.
+pub(super) fn write_brackets(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
+    if is_bare(tree) {
+        return out.write_all(b"(())");
+    }
+    let root = tree.root();
+    let mut first = true;
+    for step in tree.walk() {
+        match step {
+            Step::Open(id) => {
+                out.write_all(if first { b"(" } else { b" (" })?;
+                let label = &tree.node(id).label;
+                if Some(id) != root || !label.is_empty() {
+                    write_form(label, out)?;
+                }
+                if tree.children(id).is_empty() {
+                    out.write_all(b" ")?;
+                }
+                first = false;
+            }
+            Step::Token(position) => {
+                out.write_all(b" ")?;
+                write_token(tree, position, out)?;
+            }
+            Step::Close(_) => out.write_all(b")")?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes a tree over several lines, indented as in the Penn Treebank, with the line feed.
+///
+/// Tokens stay on the line of the label or token before them; every node begins a line. Words are
+/// escaped as in [`write_line`].
+///
+/// # Errors
+/// When writing fails.
+pub fn write_pretty(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
+    if is_bare(tree) {
+        return out.write_all(b"(())\n");
+    }
+    let mut depth = 0usize;
+    let mut behind_node = false;
+    for step in tree.walk() {
+        match step {
+            Step::Open(id) => {
+                let label = &tree.node(id).label;
+                let root = depth == 0;
+                // `( (S` is how the Penn Treebank begins its unlabelled roots.
+                let on_root_line = depth == 1
+                    && tree.root().is_some_and(|root| tree.node(root).label.is_empty())
+                    && !behind_node;
+                if on_root_line {
+                    out.write_all(b" ")?;
+                } else if !root {
+                    indent(depth, out)?;
+                }
+                out.write_all(b"(")?;
+                if !root || !label.is_empty() {
+                    write_form(label, out)?;
+                }
+                if tree.children(id).is_empty() {
+                    out.write_all(b" ")?;
+                }
+                depth += 1;
+                behind_node = false;
+            }
+            Step::Token(position) => {
+                if behind_node {
+                    indent(depth, out)?;
+                } else {
+                    out.write_all(b" ")?;
+                }
+                write_token(tree, position, out)?;
+                behind_node = false;
+            }
+            Step::Close(_) => {
+                out.write_all(b")")?;
+                depth -= 1;
+                behind_node = true;
+            }
+        }
+    }
+    out.write_all(b"\n")
+}
+
+/// Whether there is nothing in a tree but, perhaps, an unlabelled root.
+fn is_bare(tree: &Tree) -> bool {
+    match tree.nodes() {
+        [] => true,
+        [root] => root.label.is_empty() && tree.tokens().is_empty(),
+        _ => false,
+    }
+}
+
+fn indent(depth: usize, out: &mut impl Write) -> io::Result<()> {
+    write!(out, "\n{:width$}", "", width = 2 * depth.min(DEEPEST_INDENT))
+}
+
+fn write_token(tree: &Tree, position: u32, out: &mut impl Write) -> io::Result<()> {
+    let token = &tree.tokens()[position as usize];
+    out.write_all(b"(")?;
+    write_form(&token.tag, out)?;
+    out.write_all(b" ")?;
+    write_form(&token.word, out)?;
+    out.write_all(b")")
+}
+
+fn write_form(text: &str, out: &mut impl Write) -> io::Result<()> {
+    out.write_all(escape(text).as_bytes())?;
+    if text.ends_with('\\') {
+        // Else the closing bracket that follows would count as escaped.
+        out.write_all(b" ")?;
+    }
+    Ok(())
+}
+
+/// A word, tag or label as it stands in brackets; see [`write_line`].
+///
+/// ```
+/// use srparse::treebank::penn::escape;
+/// assert_eq!(escape("f(x)"), "f-LRB-x-RRB-");
+/// assert_eq!(escape("20 000"), "20_000");
+/// assert_eq!(escape(""), "_");
+/// ```
+pub fn escape(text: &str) -> Cow<'_, str> {
+    if text.is_empty() {
+        return Cow::Borrowed("_");
+    }
+    if !text.bytes().any(|byte| matches!(byte, b'(' | b')') || is_space(char::from(byte))) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '(' => escaped.push_str("-LRB-"),
+            ')' => escaped.push_str("-RRB-"),
+            c if is_space(c) => escaped.push('_'),
+            c => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// The bracket escapes of treebanks and what they stand for.
+const ESCAPES: [(&str, &str); 6] = [
+    ("-LRB-", "("),
+    ("-RRB-", ")"),
+    ("-LSB-", "["),
+    ("-RSB-", "]"),
+    ("-LCB-", "{"),
+    ("-RCB-", "}"),
+];
+
+/// A word as it stands in running text: `-LRB-` becomes `(`, `\/` becomes `/`, and so on.
+///
+/// ```
+/// use srparse::treebank::penn::unescape;
+/// assert_eq!(unescape("-LRB-"), "(");
+/// assert_eq!(unescape("1\\/2"), "1/2");
+/// ```
+pub fn unescape(word: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(word);
+    if word.contains("B-") {
+        for (escape, bracket) in ESCAPES {
+            if text.contains(escape) {
+                text = Cow::Owned(text.replace(escape, bracket));
+            }
+        }
+    }
+    for (escape, plain) in [("\\/", "/"), ("\\*", "*")] {
+        if text.contains(escape) {
+            text = Cow::Owned(text.replace(escape, plain));
+        }
+    }
+    text
+}

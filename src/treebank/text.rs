@@ -1,0 +1,194 @@
+//! Decoded text from a stream of bytes, in chunks, with exact lines and columns.
+
+use std::io::{self, Read};
+
+use super::input::Encoding;
+
+/// How many bytes are asked for at a time; what a pipe has ready is taken as it comes.
+const CHUNK: usize = 64 * 1024;
+
+/// What [`Text::more`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum More {
+    /// There is more text.
+    Text,
+    /// There is nothing more.
+    End,
+    /// The next bytes are not text; [`Text::step_over_bad`] goes on behind them.
+    Bad,
+}
+
+/// A window on the decoded text; what has been read is forgotten, so memory does not grow with it.
+#[derive(Debug)]
+pub(super) struct Text<R> {
+    reader: R,
+    decoder: Option<encoding_rs::Decoder>,
+    raw: Vec<u8>,
+    raw_start: usize,
+    raw_end: usize,
+    at_end: bool,
+    decoded_all: bool,
+    bad: Option<usize>,
+    first: bool,
+    window: String,
+    /// The next byte of the window to look at; always between characters.
+    pub(super) pos: usize,
+    line: u64,
+    line_start: usize,
+    columns_before: u64,
+}
+
+impl<R: Read> Text<R> {
+    pub(super) fn new(reader: R, encoding: Encoding) -> Self {
+        Self {
+            reader,
+            decoder: encoding.table().map(|table| table.new_decoder_without_bom_handling()),
+            raw: vec![0; CHUNK],
+            raw_start: 0,
+            raw_end: 0,
+            at_end: false,
+            decoded_all: false,
+            bad: None,
+            first: true,
+            window: String::new(),
+            pos: 0,
+            line: 1,
+            line_start: 0,
+            columns_before: 0,
+        }
+    }
+
+    /// The text at hand, from before `pos` on.
+    pub(super) fn window(&self) -> &str {
+        &self.window
+    }
+
+    /// The line of `pos`, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Line and column of a position on the current line.
+    pub(super) fn place(&self, at: usize) -> (u64, u64) {
+        let on_line = &self.window.as_bytes()[self.line_start.min(at)..at];
+        (self.line, self.columns_before + count_characters(on_line) + 1)
+    }
+
+    /// Whether a position is the first of the current line.
+    pub(super) fn starts_line(&self, at: usize) -> bool {
+        at == self.line_start && self.columns_before == 0
+    }
+
+    /// Notes that a new line begins at `start`.
+    pub(super) fn newline(&mut self, start: usize) {
+        self.line += 1;
+        self.line_start = start;
+        self.columns_before = 0;
+    }
+
+    /// Forgets the window before `keep` (all positions move down by it) and adds what comes next.
+    pub(super) fn more(&mut self, keep: usize) -> io::Result<More> {
+        if self.line_start < keep {
+            self.columns_before += count_characters(&self.window.as_bytes()[self.line_start..keep]);
+        }
+        self.line_start = self.line_start.saturating_sub(keep);
+        self.pos -= keep;
+        self.window.drain(..keep);
+        let before = self.window.len();
+        loop {
+            self.decode();
+            if self.window.len() > before {
+                return Ok(More::Text);
+            }
+            if self.bad.is_some() {
+                return Ok(More::Bad);
+            }
+            if self.decoded_all {
+                return Ok(More::End);
+            }
+            self.read()?;
+        }
+    }
+
+    /// Replaces the bytes that are not text by the replacement character.
+    pub(super) fn step_over_bad(&mut self) {
+        if let Some(length) = self.bad.take() {
+            self.raw_start += length;
+            self.window.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+
+    fn read(&mut self) -> io::Result<()> {
+        self.raw.copy_within(self.raw_start..self.raw_end, 0);
+        self.raw_end -= self.raw_start;
+        self.raw_start = 0;
+        // At most three bytes of an unfinished character are left, so there is always room.
+        loop {
+            match self.reader.read(&mut self.raw[self.raw_end..]) {
+                Ok(n) => {
+                    self.raw_end += n;
+                    self.at_end = n == 0;
+                    return Ok(());
+                }
+                Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
+                Err(problem) => return Err(problem),
+            }
+        }
+    }
+
+    /// Moves what is text from the raw bytes to the window, up to the first bad byte.
+    fn decode(&mut self) {
+        if self.bad.is_some() || self.decoded_all {
+            return;
+        }
+        let before = self.window.len();
+        match self.decoder.as_mut() {
+            None => self.decode_utf8(),
+            Some(decoder) => {
+                let raw = &self.raw[self.raw_start..self.raw_end];
+                let room = decoder.max_utf8_buffer_length_without_replacement(raw.len());
+                self.window.reserve(room.unwrap_or(4 * raw.len() + 16));
+                let (result, used) = decoder.decode_to_string_without_replacement(
+                    raw,
+                    &mut self.window,
+                    self.at_end,
+                );
+                self.raw_start += used;
+                if let encoding_rs::DecoderResult::Malformed(..) = result {
+                    self.bad = Some(0);
+                } else {
+                    self.decoded_all = self.at_end;
+                }
+            }
+        }
+        if self.first && self.window.len() > before {
+            self.first = false;
+            if self.window.starts_with('\u{feff}') {
+                self.window.drain(..'\u{feff}'.len_utf8());
+            }
+        }
+    }
+
+    fn decode_utf8(&mut self) {
+        let raw = &self.raw[self.raw_start..self.raw_end];
+        match std::str::from_utf8(raw) {
+            Ok(text) => {
+                self.window.push_str(text);
+                self.raw_start = self.raw_end;
+                self.decoded_all = self.at_end;
+            }
+            Err(problem) => {
+                let (text, rest) = raw.split_at(problem.valid_up_to());
+                self.window.push_str(std::str::from_utf8(text).unwrap_or_default());
+                self.raw_start += text.len();
+                // A character cut off by the end of the chunk comes whole with the next one.
+                self.bad = problem.error_len().or(self.at_end.then_some(rest.len()));
+            }
+        }
+    }
+}
+
+/// How many characters a piece of UTF-8 has.
+fn count_characters(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64
+}
