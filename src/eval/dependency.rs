@@ -122,3 +122,55 @@ fn heads(tree: &Tree, words: &[u32], rules: &HeadRules) -> Vec<u32> {
     }
     heads
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::treebank::Encoding;
+    use crate::treebank::penn::PennReader;
+
+    fn tree(text: &str) -> Tree {
+        PennReader::new(text.as_bytes(), "x", Encoding::Utf8).read().unwrap().unwrap()
+    }
+
+    /// All words, right ones; words that are not punctuation, right ones.
+    fn compare(gold: &str, test: &str) -> (u64, u64, u64, u64) {
+        let rules = HeadRules::named("collins").unwrap();
+        let found = attachments(&tree(gold), &tree(test), &rules, &Params::default());
+        (found.words, found.correct, found.words_no_punctuation, found.correct_no_punctuation)
+    }
+
+    const GOLD: &str = "(TOP (S (NP (NNS dogs)) (VP (VBP chase) (NP (NNS cats)) \
+                        (PP (IN in) (NP (NNS parks)))) (. .)))";
+
+    #[test]
+    fn other_attachments_are_wrong_and_other_labels_are_not() {
+        assert_eq!(compare(GOLD, GOLD), (6, 6, 5, 5));
+        // `in` hangs from `cats`, nothing else changes.
+        let low = "(S1 (S (NP (NNS dogs)) (VP (VBP chase) (NP (NP (NNS cats)) \
+                   (PP (IN in) (NP (NNS parks))))) (. .)))";
+        assert_eq!(compare(GOLD, low), (6, 5, 5, 4));
+        let labels = GOLD.replace("(S ", "(SINV ");
+        assert_eq!(compare(GOLD, &labels), (6, 6, 5, 5));
+    }
+
+    #[test]
+    fn punctuation_is_left_out_by_its_gold_tag() {
+        let tagged = GOLD.replace("(. .)", "(NN .)");
+        let (.., words, correct) = compare(GOLD, &tagged);
+        assert_eq!((words, correct), (5, 5));
+    }
+
+    #[test]
+    fn traces_are_no_words_and_never_heads() {
+        let traces = "(TOP (S (NP-SBJ (NNS dogs)) (VP (VBP chase) (NP (-NONE- *T*-1)) (NP (NNS cats)) \
+                      (PP (IN in) (NP (NNS parks) (NP (-NONE- *))))) (. .)))";
+        assert_eq!(compare(traces, GOLD), (6, 6, 5, 5));
+    }
+
+    #[test]
+    fn words_of_a_sentence_without_a_parse_are_wrong() {
+        assert_eq!(compare(GOLD, "(())"), (6, 0, 5, 0));
+        assert_eq!(compare(GOLD, &GOLD.replace("dogs", "cows")), (6, 0, 5, 0));
+    }
+}

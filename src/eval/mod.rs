@@ -17,6 +17,7 @@
 mod brackets;
 mod corpus;
 pub mod dependency;
+mod lines;
 mod params;
 pub mod report;
 mod sentence;
@@ -24,6 +25,7 @@ mod totals;
 
 pub use brackets::OTHER_ROOTS;
 pub use corpus::{CHILDREN, Counts, Evaluation, LENGTHS, evaluate};
+pub use lines::Lines;
 pub use params::Params;
 pub use sentence::{SentenceScore, Status};
 pub use totals::Totals;
