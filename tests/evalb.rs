@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use srparse::eval::report::evalb;
-use srparse::eval::{Evaluation, Params};
+use srparse::eval::{Evaluation, Params, evaluate};
+use srparse::treebank::{ReadOptions, read_all};
 
 /// The report of EVALB on two files.
 fn report(gold: &Path, test: &Path, params: Params) -> String {
@@ -99,4 +100,39 @@ fn new_parameters_agree_byte_for_byte() {
 #[test]
 fn errors_and_empty_parses_agree_byte_for_byte() {
     agrees_byte_for_byte("gum-test.err.tst", "collins-1000.prm", "gum-test.err.rsl");
+}
+
+#[test]
+fn trees_score_as_their_lines_do() {
+    let Some(treebanks) = std::env::var_os("SRPARSE_TREEBANKS") else {
+        eprintln!("not run: SRPARSE_TREEBANKS is not set");
+        return;
+    };
+    let folder = Path::new(&treebanks).join("../evalb");
+    let (gold, test) = (folder.join("gum-test.gld"), folder.join("gum-test.err.tst"));
+    let mut by_line = Evaluation::new(Params::default(), None);
+    for (gold, test) in read(&gold).lines().zip(read(&test).lines()) {
+        by_line.add_lines(gold, test);
+    }
+    let [gold, test] =
+        [gold, test].map(|path| read_all(&[path], &ReadOptions::default()).unwrap().0);
+    let by_tree = evaluate(gold.iter().zip(&test), &Params::default());
+    assert_eq!(
+        (by_tree.all, by_tree.short, by_tree.labels, by_tree.children),
+        (by_line.all, by_line.short, by_line.labels, by_line.children)
+    );
+}
+
+#[test]
+fn real_treebanks_score_perfectly_against_themselves() {
+    let Some(treebanks) = std::env::var_os("SRPARSE_TREEBANKS") else {
+        eprintln!("not run: SRPARSE_TREEBANKS is not set");
+        return;
+    };
+    for name in ["craft", "gum", "sinica"] {
+        let path = Path::new(&treebanks).join(name).join("dev.mrg");
+        let (trees, _) = read_all(&[path], &ReadOptions::default()).unwrap();
+        let evaluation = evaluate(trees.iter().map(|tree| (tree, tree)), &Params::default());
+        assert_eq!((evaluation.all.f1(), evaluation.all.errors), (100.0, 0), "{name}");
+    }
 }

@@ -191,3 +191,87 @@ pub fn evaluate<'t>(
     }
     evaluation
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluation(pairs: &[(&str, &str)]) -> Evaluation {
+        let mut evaluation = Evaluation::new(Params::default(), None);
+        for (gold, test) in pairs {
+            evaluation.add_lines(gold, test);
+        }
+        evaluation
+    }
+
+    #[test]
+    fn a_match_by_equivalence_is_counted_under_each_sides_own_label() {
+        let found = evaluation(&[("(ADVP (RB up))", "(PRT (RB up))")]);
+        let row = |gold, gold_matched, test, test_matched| Counts {
+            gold,
+            gold_matched,
+            test,
+            test_matched,
+        };
+        assert_eq!(found.labels["ADVP"], row(1, 1, 0, 0));
+        assert_eq!(found.labels["PRT"], row(0, 0, 1, 1));
+    }
+
+    #[test]
+    fn children_are_counted_on_each_side_without_traces_but_with_punctuation() {
+        let gold = "(S (NP (-NONE- *)) (VP (VB go) (ADVP (RB up) (-NONE- *))) (. .))";
+        let found = evaluation(&[(gold, "(S (VP (VB go) (ADVP (RB up))))")]);
+        let gold: Vec<u64> = found.children.iter().map(|row| row.gold).collect();
+        let test: Vec<u64> = found.children.iter().map(|row| row.test).collect();
+        // Gold: ADVP has 1, VP and S have 2; test: ADVP and S have 1, VP has 2.
+        assert_eq!((gold, test), (vec![1, 2, 0, 0, 0, 0], vec![2, 1, 0, 0, 0, 0]));
+        assert_eq!(found.all.f1(), 100.0);
+    }
+
+    #[test]
+    fn many_children_share_the_last_row() {
+        let flat = format!("(X {})", "(NN a)".repeat(80));
+        assert_eq!(evaluation(&[(&flat, &flat)]).children[5].gold, 1);
+    }
+
+    #[test]
+    fn sentences_fall_into_rows_and_the_short_summary_by_gold_length() {
+        let sentences: Vec<String> = [10, 11, 20, 21, 40, 41]
+            .iter()
+            .map(|&n| format!("(X {})", "(NN a)".repeat(n)))
+            .collect();
+        let pairs: Vec<(&str, &str)> = sentences.iter().map(|s| (s.as_str(), s.as_str())).collect();
+        let found = evaluation(&pairs);
+        assert_eq!(found.lengths.map(|row| row.sentences), [1, 2, 2, 1]);
+        assert_eq!((found.all.sentences, found.short.sentences), (6, 5));
+    }
+
+    #[test]
+    fn failures_count_as_empty_parses_beside_evalbs_figure() {
+        let good = ("(S (NP (NN a)))", "(S (NP (NN a)))");
+        let found = evaluation(&[good, (good.0, "(())"), (good.0, "(S (NN b))")]);
+        assert_eq!((found.all.skipped, found.all.errors, found.all.lost), (1, 1, 4));
+        assert_eq!(found.all.f1(), 100.0);
+        // Precision 2 of 2, recall 2 of 6.
+        assert_eq!(found.all.f1_failures_empty(), 50.0);
+        assert!((found.all.coverage() - 100.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn roots_with_other_names_are_taken_as_top() {
+        let (mut trees, labels) = (Vec::new(), ["TOP", "ROOT", "S1", "VROOT", ""]);
+        for label in labels {
+            let mut builder = crate::tree::TreeBuilder::new();
+            builder.open(label);
+            builder.open("NP");
+            builder.token("a", "NN");
+            builder.close();
+            builder.close();
+            trees.push(builder.finish());
+        }
+        for (tree, label) in trees.iter().zip(labels) {
+            let found = evaluate([(&trees[0], tree)], &Params::default());
+            assert_eq!((found.all.gold, found.all.test, found.all.f1()), (1, 1, 100.0), "{label}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 //! What this layer promises:
 //!
 //! 1. Every number that EVALB (the PARSEVAL scorer of Sekine and Collins, 1997) prints, it prints the
-//!    same, to the last digit: [`report::Evalb`]. The differences are that no sentence is too long,
+//!    same, to the last digit: [`report::evalb`]. The differences are that no sentence is too long,
 //!    that 0.00 stands where EVALB has not-a-number, and that a byte EVALB would complain of for ever
 //!    makes an error sentence.
 //! 2. EVALB leaves out of every total the sentences that it cannot compare, so a parser gains by
