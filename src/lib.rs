@@ -1,11 +1,14 @@
 //! Linear-time shift-reduce constituency parsing.
 pub mod classifier;
+pub mod cli;
 pub mod decode;
 pub mod error;
+pub mod eval;
 pub mod feature;
 pub mod memory;
 pub mod model;
 pub mod oracle;
+pub mod preset;
 pub mod scorer;
 pub mod symbols;
 pub mod train;

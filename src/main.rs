@@ -1,3 +1,9 @@
 //! The `srparse` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    srparse::cli::run(&srparse::cli::Cli::parse())
+}

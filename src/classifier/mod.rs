@@ -15,6 +15,7 @@
 
 pub mod instances;
 pub mod linear;
+pub mod maxent;
 pub mod perceptron;
 pub mod sparse;
 

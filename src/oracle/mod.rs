@@ -11,7 +11,9 @@ pub mod replay;
 
 use crate::Result;
 use crate::transition::TransitionSystem;
+use crate::transition::binary::Binary;
 use crate::tree::Tree;
+use replay::Derive;
 
 /// Knows the right actions on the way to a gold tree.
 pub trait Oracle<S: TransitionSystem>: Send + Sync {
@@ -33,4 +35,60 @@ pub trait Oracle<S: TransitionSystem>: Send + Sync {
 pub trait DynamicOracle<S: TransitionSystem>: Oracle<S> {
     /// What has been lost for good: gold brackets out of reach plus wrong brackets built.
     fn loss(&self, system: &S, gold: &Self::Gold, state: &S::State) -> u32;
+}
+
+/// A system with everything that training and storing need. A new system is added by implementing this
+/// and naming it in the registry.
+pub trait Supervised: Derive + Clone {
+    /// Its dynamic oracle; [`NoDynamicOracle`] for a system that has none.
+    type Dynamic: DynamicOracle<Self>;
+
+    /// The dynamic oracle, if there is one.
+    fn dynamic_oracle(&self) -> Option<Self::Dynamic>;
+    /// What a model file stores of the system.
+    fn stored(&self) -> serde_json::Value;
+    /// A few lines about the system: sizes and limits, by name.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+}
+
+impl Supervised for Binary {
+    type Dynamic = bracketing::NextBracket;
+
+    fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
+        Some(bracketing::NextBracket)
+    }
+
+    fn stored(&self) -> serde_json::Value {
+        serde_json::to_value(self.tables()).unwrap_or_default()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("labels", self.labels().len().to_string()),
+            ("actions", self.actions().len().to_string()),
+            ("consecutive unaries, at most", self.max_unaries().to_string()),
+        ]
+    }
+}
+
+/// The dynamic oracle of systems that have none; no value of it exists.
+#[derive(Debug, Clone, Copy)]
+pub enum NoDynamicOracle {}
+
+impl<S: TransitionSystem> Oracle<S> for NoDynamicOracle {
+    type Gold = ();
+
+    fn prepare(&self, _system: &S, _tree: &Tree) -> Result<()> {
+        match *self {}
+    }
+
+    fn optimal(&self, _system: &S, _gold: &(), _state: &S::State, _out: &mut Vec<S::Action>) {
+        match *self {}
+    }
+}
+
+impl<S: TransitionSystem> DynamicOracle<S> for NoDynamicOracle {
+    fn loss(&self, _system: &S, _gold: &(), _state: &S::State) -> u32 {
+        match *self {}
+    }
 }

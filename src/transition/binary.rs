@@ -459,7 +459,7 @@ impl TransitionSystem for Binary {
                         continue;
                     };
                     if !node.temporary {
-                        builder.open(self.labels.name(u32::from(label.0)).unwrap_or_default());
+                        builder.open(self.label_name(label));
                         tasks.push(Task::Close(node.head));
                     }
                     tasks.extend(state.forest.children(id).iter().rev().map(|&child| Task::Visit(child)));
@@ -507,7 +507,7 @@ impl TransitionSystem for Binary {
     }
 
     fn name(&self, action: BinaryAction) -> String {
-        let label = action.label().and_then(|label| self.labels.name(u32::from(label.0))).unwrap_or_default();
+        let label = action.label().map(|label| self.label_name(label)).unwrap_or_default();
         match action {
             BinaryAction::Shift => "SHIFT".to_owned(),
             BinaryAction::Finish => "FINISH".to_owned(),
@@ -517,6 +517,10 @@ impl TransitionSystem for Binary {
             BinaryAction::Right(_) => format!("REDUCE-RIGHT-{label}"),
             BinaryAction::RightTemporary(_) => format!("REDUCE-RIGHT-{label}*"),
         }
+    }
+
+    fn label_name(&self, label: Label) -> &str {
+        self.labels.name(u32::from(label.0)).unwrap_or_default()
     }
 }
 

@@ -78,4 +78,6 @@ pub trait TransitionSystem: Send + Sync {
     }
     /// The action as the literature writes it, such as `REDUCE-LEFT-NP`.
     fn name(&self, action: Self::Action) -> String;
+    /// The name of a label.
+    fn label_name(&self, label: Label) -> &str;
 }

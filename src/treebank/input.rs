@@ -92,7 +92,7 @@ fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
         .map_err(|problem| Error::config(text.as_ref(), format!("not a pattern: {problem}")))?;
     let paths: Vec<PathBuf> = found.collect::<std::result::Result<_, _>>().map_err(|problem| {
         let path = problem.path().to_path_buf();
-        Error::io(path, problem.into_error())
+        Error::io(path, problem.into())
     })?;
     if paths.is_empty() {
         return Err(Error::config(text.as_ref(), "no file matches this pattern: check the path"));
@@ -153,9 +153,8 @@ impl Encoding {
         }
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "the line formats use it"))]
     /// Decodes one whole line; on failure, how many characters before the first bad byte are good.
-    pub(super) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, u64> {
+    pub(crate) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, u64> {
         match self.table() {
             None => match std::str::from_utf8(bytes) {
                 Ok(text) => Ok(Cow::Borrowed(text)),
@@ -176,7 +175,7 @@ impl Encoding {
     }
 
     /// What a message says about bytes that are not text in this encoding.
-    pub(super) fn complaint(self) -> &'static str {
+    pub(crate) fn complaint(self) -> &'static str {
         match self {
             Self::Utf8 => "not UTF-8 text: try --encoding gb18030 or --encoding latin-1",
             Self::Gb18030 => "not GB18030 (GBK) text: try --encoding utf-8",

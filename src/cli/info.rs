@@ -1,0 +1,89 @@
+//! `srparse info`: what is inside a model file.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use crate::model::{Model, file};
+use crate::preset::{Preset, load::stored_preset};
+
+/// Say what is inside a model file: preset, labels and actions, training data, scores, sizes.
+///
+/// Without a file, says it of the embedded English model, and lists the presets and template files
+/// that are part of the program.
+#[derive(Debug, clap::Args)]
+pub struct InfoArgs {
+    /// The model file.
+    model: Option<PathBuf>,
+    /// List every action of the model.
+    #[arg(long)]
+    actions: bool,
+    /// Print a preset as text, to start one of your own.
+    #[arg(long, value_name = "NAME", conflicts_with = "model")]
+    preset: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the model is refused.
+pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    if let Some(name) = &args.preset {
+        write!(out, "{}", Preset::load(name, &[])?.to_toml())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let model = match &args.model {
+        Some(path) => file::read(path)?,
+        None => Model::embedded()?,
+    };
+    let name = args.model.as_ref().map_or("embedded English model".into(), |path| path.to_string_lossy());
+    writeln!(out, "{name}")?;
+    describe(&model, args.actions, &mut out).context("writing to standard output")?;
+    if args.model.is_none() {
+        writeln!(out, "\nPresets")?;
+        for name in Preset::names() {
+            writeln!(out, "  {name:<28} {}", Preset::load(name, &[])?.description)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Result<()> {
+    let header = &model.header;
+    let training = &header.training;
+    writeln!(out, "  written by srparse {}, seed {}", header.tool_version, header.seed)?;
+    writeln!(
+        out,
+        "  trained on {}: {} trees, {} words, {} decisions; {} trees left out",
+        training.files.join(", "),
+        training.trees,
+        training.words,
+        training.decisions,
+        training.skipped.len()
+    )?;
+    if training.epoch > 0 {
+        writeln!(out, "  weights of epoch {}", training.epoch)?;
+    }
+    match &header.dev {
+        Some(dev) => writeln!(out, "  dev {}: F1 {:.2}, exact {:.2}", dev.files.join(", "), dev.f1, dev.exact)?,
+        None => writeln!(out, "  no dev scores")?,
+    }
+    writeln!(out, "  {} actions", header.actions.len())?;
+    if actions {
+        for action in &header.actions {
+            writeln!(out, "    {action}")?;
+        }
+    }
+    writeln!(out, "\nSections")?;
+    for section in &model.sections.0 {
+        writeln!(out, "  {:<20} {:<4} {:>12} bytes", section.name, section.element, section.bytes.len())?;
+    }
+    writeln!(out, "\nPreset")?;
+    for line in stored_preset(model, &[])?.to_toml().lines() {
+        writeln!(out, "  {line}")?;
+    }
+    Ok(())
+}

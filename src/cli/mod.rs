@@ -1,0 +1,82 @@
+//! The commands: arguments and glue, one file each.
+//!
+//! Standard output is data, standard error is talk. Exit status: 0 done, 1 the answer is negative,
+//! 2 error; a reader that closes the pipe early is no error.
+
+pub mod docs;
+pub mod eval;
+pub mod info;
+pub mod oracle;
+pub mod parse;
+pub mod train;
+pub mod tree;
+
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Trains and runs linear-time shift-reduce constituency parsers.
+///
+/// Try it: echo 'The/DT dog/NN barks/VBZ ./.' | srparse parse
+#[derive(Debug, Parser)]
+#[command(name = "srparse", version, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train a parser on treebank files.
+    Train(train::TrainArgs),
+    /// Parse tagged sentences.
+    Parse(parse::ParseArgs),
+    /// Score test trees against gold trees.
+    Eval(eval::EvalArgs),
+    /// Show the derivations of trees, one configuration a line.
+    Oracle(oracle::OracleArgs),
+    /// Convert, clean, binarize or draw trees.
+    Tree(tree::TreeArgs),
+    /// Say what is inside a model file.
+    Info(info::InfoArgs),
+    /// Print a completion script for a shell.
+    Completions(docs::CompletionsArgs),
+    /// Print the manual page.
+    Man(docs::ManArgs),
+}
+
+/// Runs a command and gives the exit status.
+pub fn run(cli: &Cli) -> ExitCode {
+    let result = match &cli.command {
+        Command::Train(args) => train::run(args),
+        Command::Parse(args) => parse::run(args),
+        Command::Eval(args) => eval::run(args),
+        Command::Oracle(args) => oracle::run(args),
+        Command::Tree(args) => tree::run(args),
+        Command::Info(args) => info::run(args),
+        Command::Completions(args) => docs::completions(args),
+        Command::Man(args) => docs::man(args),
+    };
+    result.unwrap_or_else(|error| {
+        if is_broken_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("error: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+/// Whether the reader of standard output has gone.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |error: &std::io::Error| error.kind() == ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(broken))
+}
+
+/// Sets the number of threads for all parallel work; 0 means one for each core.
+fn set_threads(threads: usize) {
+    // It can be set once only, and each process runs one command.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+}

@@ -1,0 +1,132 @@
+//! `srparse train`: from treebank files to a model file.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::set_threads;
+use crate::model::file;
+use crate::preset::fit::{Event, TreeSet, Watch, fit};
+use crate::preset::plan::Plan;
+use crate::preset::{DEFAULT, Preset};
+use crate::treebank::{Encoding, ReadOptions, expand, read_all};
+
+/// Train a parser on treebank files.
+///
+/// Trees are Penn brackets: files (.gz too), folders, or quoted patterns. With --dev, every epoch is
+/// scored and the best one kept. Ctrl-C ends training and keeps the best model so far.
+#[derive(Debug, clap::Args)]
+pub struct TrainArgs {
+    /// Training trees.
+    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    train: Vec<PathBuf>,
+    /// Development trees: scored after every epoch.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    dev: Vec<PathBuf>,
+    /// The model file to write.
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// What to train: the name of a preset (`srparse info` lists them) or a file.
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
+    preset: String,
+    /// Change a value of the preset, such as learner.epochs=5; may be given again.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The seed of everything random.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Threads; 0 for one on each core. The model is the same for any number.
+    #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Encoding of the treebank files: utf-8, gb18030 or latin-1.
+    #[arg(long, value_name = "NAME", default_value = "utf-8")]
+    encoding: Encoding,
+    /// Leave out trees that do not read instead of stopping at the first.
+    #[arg(long)]
+    skip_bad_trees: bool,
+    /// Say nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the preset, a treebank or the model file is not usable.
+pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
+    set_threads(args.threads);
+    let plan = Plan::new(Preset::load(&args.preset, &args.set)?)?;
+    // Better to fail now than after training.
+    let folder = args.model.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        anyhow::bail!("{}: no such folder: make it first", folder.display());
+    }
+    let train = read(args, &args.train)?;
+    let dev = if args.dev.is_empty() { TreeSet::default() } else { read(args, &args.dev)? };
+    let interrupts = catch_interrupts();
+    let bar = progress_bar(args.quiet);
+    let start = Instant::now();
+    let mut tell = |event: Event<'_>| match event {
+        Event::Progress(done) => bar.set_position((done * 1000.0) as u64),
+        Event::Note(text) if !args.quiet => bar.suspend(|| eprintln!("note: {text}")),
+        Event::Milestone(text) if !args.quiet => {
+            bar.suspend(|| eprintln!("[{:>6.1} s] {text}", start.elapsed().as_secs_f64()));
+        }
+        Event::Note(_) | Event::Milestone(_) => {}
+    };
+    let stop = || interrupts.load(Ordering::Relaxed) > 0;
+    let model = fit(&plan, &train, &dev, args.seed, &mut Watch { tell: &mut tell, stop: &stop })?;
+    bar.finish_and_clear();
+    file::write(&model, &args.model)?;
+    if !args.quiet {
+        let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
+        let (seconds, megabytes) = (start.elapsed().as_secs_f64(), bytes as f64 / 1e6);
+        let early = if stop() { ", stopped early" } else { "" };
+        eprintln!("wrote {} ({megabytes:.1} MB) after {seconds:.1} s{early}", args.model.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(args: &TrainArgs, paths: &[PathBuf]) -> anyhow::Result<TreeSet> {
+    let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
+    let (trees, report) = read_all(paths, &options)?;
+    let names: Vec<String> = expand(paths)?.iter().map(|input| input.name()).collect();
+    if !args.quiet || report.skipped > 0 {
+        eprintln!("{}: {report}", paths[0].display());
+    }
+    anyhow::ensure!(!trees.is_empty(), "{}: no trees", paths[0].display());
+    let short = |name: String| PathBuf::from(&name).file_name().map_or(name, |name| name.to_string_lossy().into());
+    Ok(TreeSet { files: names.into_iter().map(short).collect(), trees })
+}
+
+/// Counts Ctrl-C; the second one ends the program at once.
+fn catch_interrupts() -> Arc<AtomicU32> {
+    let interrupts = Arc::new(AtomicU32::new(0));
+    let seen = Arc::clone(&interrupts);
+    // Without a handler Ctrl-C just ends the program.
+    let _ = ctrlc::set_handler(move || {
+        if seen.fetch_add(1, Ordering::Relaxed) > 0 {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping; the best model so far will be written (again to quit at once)");
+    });
+    interrupts
+}
+
+fn progress_bar(quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(1000);
+    if quiet || !std::io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        return bar;
+    }
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent:>3} % {elapsed} elapsed, {eta} to go") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}

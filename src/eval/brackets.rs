@@ -1,0 +1,240 @@
+//! What EVALB sees of a tree: the words that are left, and brackets over their positions.
+//!
+//! Deleted words take no position, so punctuation cannot break a span. Two sources drive the same
+//! [`Gather`]: a [`Tree`], and a line of text read by EVALB's own loose rules ([`Bracketing::from_line`]),
+//! under which `(P this) (Q is)` is a sentence and `(NP )` a word without letters.
+
+use crate::eval::Params;
+use crate::tree::{Step, Tree};
+
+/// Root labels that other tools write where EVALB's parameters expect `TOP`.
+pub const OTHER_ROOTS: [&str; 4] = ["", "ROOT", "S1", "VROOT"];
+
+/// The end of a bracket that was never closed.
+pub(crate) const UNCLOSED: u32 = u32::MAX;
+
+/// A sentence as EVALB compares it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bracketing<'a> {
+    /// The words left after deletion.
+    pub(crate) words: Vec<Terminal<'a>>,
+    /// All brackets in the order in which they open, those that will be deleted included.
+    pub(crate) brackets: Vec<Bracket<'a>>,
+    /// The words that may be quotes, deleted ones included.
+    pub(crate) quotes: Vec<Quote<'a>>,
+    /// The words that count for the length of the sentence.
+    pub(crate) length: u32,
+    /// What was wrong with the line, in EVALB's words.
+    pub(crate) fault: Option<&'static str>,
+}
+
+/// A word that is left after deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Terminal<'a> {
+    pub(crate) word: &'a str,
+    pub(crate) tag: &'a str,
+}
+
+/// A bracket over positions of the words that are left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bracket<'a> {
+    /// The label up to the first `-` or `=`.
+    pub(crate) label: &'a str,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// Children that hold at least one word that counts for length.
+    pub(crate) children: u32,
+    /// The bracket around it.
+    parent: Option<u32>,
+}
+
+impl Bracket<'_> {
+    /// Whether the bracket is scored: not empty, and its label not deleted.
+    pub(crate) fn counts(&self, params: &Params) -> bool {
+        self.start != self.end && !params.deletes_bracket(self.label)
+    }
+}
+
+/// A word that may be a quote, with what it takes to put it back.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Quote<'a> {
+    pub(crate) terminal: Terminal<'a>,
+    /// The position it has, or would have if it were not deleted.
+    pub(crate) position: usize,
+    /// The number of brackets opened before it.
+    opened: usize,
+    /// The bracket around it.
+    parent: Option<u32>,
+}
+
+impl<'a> Bracketing<'a> {
+    /// Collects the words and brackets of a tree; a root labelled as in [`OTHER_ROOTS`] becomes `TOP`.
+    pub(crate) fn from_tree(tree: &'a Tree, params: &Params) -> Self {
+        let mut gather = Gather::new(params);
+        let root = tree.root();
+        for step in tree.walk() {
+            match step {
+                Step::Open(id) => {
+                    let label = tree.node(id).label.as_str();
+                    let is_root = Some(id) == root && OTHER_ROOTS.contains(&label);
+                    gather.open(if is_root { "TOP" } else { label });
+                }
+                Step::Token(position) => {
+                    let token = &tree.tokens()[position as usize];
+                    gather.word(&token.tag, &token.word);
+                }
+                Step::Close(_) => gather.close(),
+            }
+        }
+        gather.out
+    }
+
+    /// Reads a line as EVALB does.
+    ///
+    /// Never fails: what EVALB would complain of is kept and makes the sentence an error when it is
+    /// scored. Where EVALB complains of the same byte for ever, the byte is passed over.
+    pub(crate) fn from_line(line: &'a str, params: &Params) -> Self {
+        let mut gather = Gather::new(params);
+        let bytes = line.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'(' => {
+                    let label_end = until(bytes, at + 1, is_terminator);
+                    let label = &line[at + 1..label_end];
+                    let word_start = until(bytes, label_end, |b| !is_space(b));
+                    let word_end = until(bytes, word_start, is_terminator);
+                    at = label_end;
+                    let next = bytes.get(word_end);
+                    if word_start > label_end && next == Some(&b')') {
+                        gather.word(label, &line[word_start..word_end]);
+                        at = word_end + 1;
+                        continue;
+                    }
+                    if word_start > label_end && next != Some(&b'(') {
+                        gather.fault("More than two elements in a bracket");
+                    }
+                    gather.open(label);
+                }
+                b')' => {
+                    gather.close();
+                    at += 1;
+                }
+                _ if is_space(byte) => at += 1,
+                _ => {
+                    gather.fault("Reading sentence");
+                    at = until(bytes, at, is_terminator);
+                }
+            }
+        }
+        if !gather.open.is_empty() {
+            gather.fault("Bracketing is unbalanced (too many open bracket)");
+        }
+        gather.out
+    }
+
+    /// How many brackets are scored.
+    pub(crate) fn count(&self, params: &Params) -> u32 {
+        self.brackets.iter().filter(|bracket| bracket.counts(params)).count() as u32
+    }
+
+    /// Puts back a quote that was deleted, and moves on everything after it.
+    pub(crate) fn reinsert(&mut self, quote: usize) {
+        let Quote { terminal, position, opened, mut parent } = self.quotes[quote];
+        self.words.insert(position.min(self.words.len()), terminal);
+        for bracket in self.brackets.iter_mut().skip(opened) {
+            bracket.start += 1;
+            bracket.end = bracket.end.wrapping_add(1);
+        }
+        while let Some(open) = parent {
+            let bracket = &mut self.brackets[open as usize];
+            bracket.end = bracket.end.wrapping_add(1);
+            parent = bracket.parent;
+        }
+        for later in &mut self.quotes[quote..] {
+            later.position += 1;
+        }
+    }
+}
+
+/// White space as C's `isspace` has it: ASCII, the vertical tab included.
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+fn is_terminator(byte: u8) -> bool {
+    is_space(byte) || byte == b'(' || byte == b')'
+}
+
+/// The first position from `from` on that satisfies `stop`, or the end.
+fn until(bytes: &[u8], from: usize, stop: impl Fn(u8) -> bool) -> usize {
+    bytes[from..].iter().position(|&b| stop(b)).map_or(bytes.len(), |offset| from + offset)
+}
+
+/// Collects a [`Bracketing`] from brackets in reading order.
+struct Gather<'a, 'p> {
+    params: &'p Params,
+    out: Bracketing<'a>,
+    /// The open brackets, with the length of the sentence when they opened.
+    open: Vec<(u32, u32)>,
+}
+
+impl<'a, 'p> Gather<'a, 'p> {
+    fn new(params: &'p Params) -> Self {
+        Self { params, out: Bracketing::default(), open: Vec::new() }
+    }
+
+    fn open(&mut self, label: &'a str) {
+        let label = &label[..label.find(['-', '=']).unwrap_or(label.len())];
+        let (start, parent) = (self.out.words.len() as u32, self.parent());
+        let bracket = Bracket { label, start, end: UNCLOSED, children: 0, parent };
+        self.open.push((self.out.brackets.len() as u32, self.out.length));
+        self.out.brackets.push(bracket);
+    }
+
+    fn close(&mut self) {
+        let Some((bracket, length)) = self.open.pop() else {
+            self.fault("Bracketing unbalance (too many close bracket)");
+            return;
+        };
+        self.out.brackets[bracket as usize].end = self.out.words.len() as u32;
+        if self.out.length > length {
+            self.add_child();
+        }
+    }
+
+    fn word(&mut self, tag: &'a str, word: &'a str) {
+        if !self.params.deletes_for_length(tag) {
+            self.out.length += 1;
+            self.add_child();
+        }
+        let terminal = Terminal { word, tag };
+        if self.params.may_be_quote(tag, word) {
+            self.out.quotes.push(Quote {
+                terminal,
+                position: self.out.words.len(),
+                opened: self.out.brackets.len(),
+                parent: self.parent(),
+            });
+        }
+        if !self.params.deletes(tag) {
+            self.out.words.push(terminal);
+        }
+    }
+
+    fn add_child(&mut self) {
+        if let Some(parent) = self.parent() {
+            self.out.brackets[parent as usize].children += 1;
+        }
+    }
+
+    /// The innermost open bracket.
+    fn parent(&self) -> Option<u32> {
+        self.open.last().map(|&(bracket, _)| bracket)
+    }
+
+    /// Keeps the first fault of the line.
+    fn fault(&mut self, fault: &'static str) {
+        self.out.fault.get_or_insert(fault);
+    }
+}

@@ -1,0 +1,277 @@
+//! Scores a treebank: totals, and the tables by label, by number of children and by length.
+
+use std::collections::BTreeMap;
+
+use compact_str::CompactString;
+
+use crate::eval::brackets::{Bracket, Bracketing};
+use crate::eval::dependency;
+use crate::eval::params::Params;
+use crate::eval::sentence::{self, Matches, SentenceScore, Status};
+use crate::eval::totals::{Totals, harmonic, percent};
+use crate::tree::Tree;
+use crate::tree::heads::HeadRules;
+
+/// The rows of the table by number of children.
+pub const CHILDREN: [&str; 6] = ["1", "2", "3", "4", "5", "6+"];
+
+/// The rows of the table by sentence length, each with the longest length it takes.
+pub const LENGTHS: [(&str, u32); 4] =
+    [("1-10", 10), ("11-20", 20), ("21-40", 40), ("41+", u32::MAX)];
+
+/// Gold and test brackets of one kind. A pair that matches by `EQ_LABEL`, or with other numbers of
+/// children, is of one kind on the gold side and of another on the test side; so matches are counted
+/// on both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Gold brackets of this kind.
+    pub gold: u64,
+    /// Gold brackets of this kind that have a match.
+    pub gold_matched: u64,
+    /// Test brackets of this kind.
+    pub test: u64,
+    /// Test brackets of this kind that have a match.
+    pub test_matched: u64,
+}
+
+impl Counts {
+    /// Recall in percent.
+    pub fn recall(&self) -> f64 {
+        percent(self.gold_matched, self.gold)
+    }
+
+    /// Precision in percent.
+    pub fn precision(&self) -> f64 {
+        percent(self.test_matched, self.test)
+    }
+
+    /// F1 in percent.
+    pub fn f1(&self) -> f64 {
+        harmonic(self.precision(), self.recall())
+    }
+
+    fn add_gold(&mut self, matched: bool) {
+        self.gold += 1;
+        self.gold_matched += u64::from(matched);
+    }
+
+    fn add_test(&mut self, matched: bool) {
+        self.test += 1;
+        self.test_matched += u64::from(matched);
+    }
+}
+
+/// The evaluation of a treebank, grown pair by pair.
+///
+/// ```
+/// use srparse::eval::{Evaluation, Params};
+/// use srparse::tree::TreeBuilder;
+/// let mut builder = TreeBuilder::new();
+/// builder.open("TOP");
+/// builder.open("NP");
+/// builder.token("dogs", "NNS");
+/// builder.close();
+/// builder.close();
+/// let tree = builder.finish();
+///
+/// let mut evaluation = Evaluation::new(Params::default(), None);
+/// evaluation.add(&tree, &tree);
+/// assert_eq!(evaluation.all.f1(), 100.0);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    /// What is scored and how.
+    pub params: Params,
+    /// The rules that find heads for dependency accuracy, when it is wanted.
+    pub heads: Option<HeadRules>,
+    /// All sentences.
+    pub all: Totals,
+    /// The sentences up to the cut-off length.
+    pub short: Totals,
+    /// Brackets by label.
+    pub labels: BTreeMap<CompactString, Counts>,
+    /// Brackets by number of children, rows as in [`CHILDREN`]: for recall the gold bracket's, for
+    /// precision the test bracket's. Children without a word (traces) are not counted.
+    pub children: [Counts; CHILDREN.len()],
+    /// Sentences by length, rows as in [`LENGTHS`].
+    pub lengths: [Totals; LENGTHS.len()],
+}
+
+impl Evaluation {
+    /// An evaluation of no sentence yet.
+    pub fn new(params: Params, heads: Option<HeadRules>) -> Self {
+        Self {
+            params,
+            heads,
+            all: Totals::default(),
+            short: Totals::default(),
+            labels: BTreeMap::new(),
+            children: Default::default(),
+            lengths: Default::default(),
+        }
+    }
+
+    /// Scores a test tree against its gold tree and adds it. Roots labelled `ROOT`, `S1`, `VROOT` or
+    /// not at all are taken as `TOP`; the trees are not changed.
+    pub fn add(&mut self, gold: &Tree, test: &Tree) -> SentenceScore {
+        let mut gold_brackets = Bracketing::from_tree(gold, &self.params);
+        let mut test_brackets = Bracketing::from_tree(test, &self.params);
+        let (mut score, matches) =
+            sentence::score(&mut gold_brackets, &mut test_brackets, &self.params);
+        if let Some(rules) = &self.heads {
+            score.attachments = dependency::attachments(gold, test, rules, &self.params);
+        }
+        self.count(&score, &gold_brackets, &test_brackets, &matches);
+        score
+    }
+
+    /// Scores two lines as EVALB reads them and adds them.
+    pub fn add_lines(&mut self, gold: &str, test: &str) -> SentenceScore {
+        let mut gold = Bracketing::from_line(gold, &self.params);
+        let mut test = Bracketing::from_line(test, &self.params);
+        let (score, matches) = sentence::score(&mut gold, &mut test, &self.params);
+        self.count(&score, &gold, &test, &matches);
+        score
+    }
+
+    fn count(
+        &mut self,
+        score: &SentenceScore,
+        gold: &Bracketing<'_>,
+        test: &Bracketing<'_>,
+        matches: &Matches,
+    ) {
+        self.all.add(score);
+        if score.length <= self.params.cutoff {
+            self.short.add(score);
+        }
+        let row = LENGTHS.iter().position(|&(_, longest)| score.length <= longest);
+        self.lengths[row.unwrap_or(LENGTHS.len() - 1)].add(score);
+        if score.status != Status::Valid {
+            return;
+        }
+        for (bracket, matched) in scored(gold, &matches.gold) {
+            self.label(bracket.label).add_gold(matched);
+            self.children[children_row(bracket)].add_gold(matched);
+        }
+        for (bracket, matched) in scored(test, &matches.test) {
+            self.label(bracket.label).add_test(matched);
+            self.children[children_row(bracket)].add_test(matched);
+        }
+    }
+
+    fn label(&mut self, label: &str) -> &mut Counts {
+        if !self.labels.contains_key(label) {
+            self.labels.insert(label.into(), Counts::default());
+        }
+        self.labels.get_mut(label).expect("it was inserted if it was missing")
+    }
+}
+
+/// The brackets that were scored, with whether they were matched.
+fn scored<'b, 'a>(
+    side: &'b Bracketing<'a>,
+    matched: &'b [Option<bool>],
+) -> impl Iterator<Item = (&'b Bracket<'a>, bool)> {
+    side.brackets.iter().zip(matched).filter_map(|(bracket, &matched)| Some((bracket, matched?)))
+}
+
+fn children_row(bracket: &Bracket<'_>) -> usize {
+    (bracket.children.max(1) as usize - 1).min(CHILDREN.len() - 1)
+}
+
+/// Scores pairs of a gold and a test tree in memory; heads are not compared.
+pub fn evaluate<'t>(
+    pairs: impl IntoIterator<Item = (&'t Tree, &'t Tree)>,
+    params: &Params,
+) -> Evaluation {
+    let mut evaluation = Evaluation::new(params.clone(), None);
+    for (gold, test) in pairs {
+        evaluation.add(gold, test);
+    }
+    evaluation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluation(pairs: &[(&str, &str)]) -> Evaluation {
+        let mut evaluation = Evaluation::new(Params::default(), None);
+        for (gold, test) in pairs {
+            evaluation.add_lines(gold, test);
+        }
+        evaluation
+    }
+
+    #[test]
+    fn a_match_by_equivalence_is_counted_under_each_sides_own_label() {
+        let found = evaluation(&[("(ADVP (RB up))", "(PRT (RB up))")]);
+        let row = |gold, gold_matched, test, test_matched| Counts {
+            gold,
+            gold_matched,
+            test,
+            test_matched,
+        };
+        assert_eq!(found.labels["ADVP"], row(1, 1, 0, 0));
+        assert_eq!(found.labels["PRT"], row(0, 0, 1, 1));
+    }
+
+    #[test]
+    fn children_are_counted_on_each_side_without_traces_but_with_punctuation() {
+        let gold = "(S (NP (-NONE- *)) (VP (VB go) (ADVP (RB up) (-NONE- *))) (. .))";
+        let found = evaluation(&[(gold, "(S (VP (VB go) (ADVP (RB up))))")]);
+        let gold: Vec<u64> = found.children.iter().map(|row| row.gold).collect();
+        let test: Vec<u64> = found.children.iter().map(|row| row.test).collect();
+        // Gold: ADVP has 1, VP and S have 2; test: ADVP and S have 1, VP has 2.
+        assert_eq!((gold, test), (vec![1, 2, 0, 0, 0, 0], vec![2, 1, 0, 0, 0, 0]));
+        assert_eq!(found.all.f1(), 100.0);
+    }
+
+    #[test]
+    fn many_children_share_the_last_row() {
+        let flat = format!("(X {})", "(NN a)".repeat(80));
+        assert_eq!(evaluation(&[(&flat, &flat)]).children[5].gold, 1);
+    }
+
+    #[test]
+    fn sentences_fall_into_rows_and_the_short_summary_by_gold_length() {
+        let sentences: Vec<String> = [10, 11, 20, 21, 40, 41]
+            .iter()
+            .map(|&n| format!("(X {})", "(NN a)".repeat(n)))
+            .collect();
+        let pairs: Vec<(&str, &str)> = sentences.iter().map(|s| (s.as_str(), s.as_str())).collect();
+        let found = evaluation(&pairs);
+        assert_eq!(found.lengths.map(|row| row.sentences), [1, 2, 2, 1]);
+        assert_eq!((found.all.sentences, found.short.sentences), (6, 5));
+    }
+
+    #[test]
+    fn failures_count_as_empty_parses_beside_evalbs_figure() {
+        let good = ("(S (NP (NN a)))", "(S (NP (NN a)))");
+        let found = evaluation(&[good, (good.0, "(())"), (good.0, "(S (NN b))")]);
+        assert_eq!((found.all.skipped, found.all.errors, found.all.lost), (1, 1, 4));
+        assert_eq!(found.all.f1(), 100.0);
+        // Precision 2 of 2, recall 2 of 6.
+        assert_eq!(found.all.f1_failures_empty(), 50.0);
+        assert!((found.all.coverage() - 100.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn roots_with_other_names_are_taken_as_top() {
+        let (mut trees, labels) = (Vec::new(), ["TOP", "ROOT", "S1", "VROOT", ""]);
+        for label in labels {
+            let mut builder = crate::tree::TreeBuilder::new();
+            builder.open(label);
+            builder.open("NP");
+            builder.token("a", "NN");
+            builder.close();
+            builder.close();
+            trees.push(builder.finish());
+        }
+        for (tree, label) in trees.iter().zip(labels) {
+            let found = evaluate([(&trees[0], tree)], &Params::default());
+            assert_eq!((found.all.gold, found.all.test, found.all.f1()), (1, 1, 100.0), "{label}");
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Evaluation parameters: EVALB's `.prm` files, read strictly.
+//!
+//! A file has one `KEY VALUE` a line and comment lines beginning with `#`. EVALB warns about what it
+//! does not know and goes on; here an unknown key, a missing value or a stray word is an error with
+//! its place, because a parameter silently ignored is a score silently changed.
+
+use std::path::Path;
+
+use compact_str::CompactString;
+
+use crate::error::{Error, Place, Result, nearest};
+
+/// What is deleted, what counts as equal, and where the limits lie.
+///
+/// ```
+/// use srparse::eval::Params;
+/// let params = Params::parse("DELETE_LABEL TOP\nEQ_LABEL ADVP PRT\n", "mine.prm")?;
+/// assert!(params.deletes("TOP") && params.labels_match("PRT", "ADVP"));
+/// # Ok::<(), srparse::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Params {
+    /// EVALB's debugging level; kept so that a caller can say it has no effect here.
+    pub debug: u32,
+    /// EVALB ends the run at the second error past this number.
+    pub max_error: u64,
+    /// The longest sentence of the second summary.
+    pub cutoff: u32,
+    /// Whether labels are compared, or spans only.
+    pub labeled: bool,
+    /// Tags whose words are removed and labels whose brackets are.
+    pub delete: Vec<CompactString>,
+    /// Tags whose words do not count for the length of a sentence.
+    pub delete_for_length: Vec<CompactString>,
+    /// Tags under which a quote may be put back when the numbers of words differ.
+    pub quote: Vec<CompactString>,
+    /// Pairs of labels and tags that match each other.
+    pub equal_labels: Vec<(CompactString, CompactString)>,
+    /// Pairs of words that match each other.
+    pub equal_words: Vec<(CompactString, CompactString)>,
+}
+
+/// Every key that can be given.
+const KEYS: [&str; 9] = [
+    "DEBUG",
+    "MAX_ERROR",
+    "CUTOFF_LEN",
+    "LABELED",
+    "DELETE_LABEL",
+    "DELETE_LABEL_FOR_LENGTH",
+    "QUOTE_LABEL",
+    "EQ_LABEL",
+    "EQ_WORD",
+];
+
+/// Keys of disco-dop's wider dialect, which would change scores if they were passed over.
+const FOREIGN: [&str; 6] = ["DISC_ONLY", "DELETE_ROOT_PRETERMS", "DELETE_WORD", "LA", "TED", "DEP"];
+
+/// The embedded parameter sets, the default first.
+const NAMED: [(&str, &str); 3] = [
+    ("collins", include_str!("../../data/evalb/collins.prm")),
+    ("new", include_str!("../../data/evalb/new.prm")),
+    ("spmrl", include_str!("../../data/evalb/spmrl.prm")),
+];
+
+impl Default for Params {
+    /// Collins' parameters.
+    fn default() -> Self {
+        Self::named("collins").expect("collins.prm is embedded and a test reads it")
+    }
+}
+
+impl Params {
+    /// EVALB's state before it has read any file: nothing deleted, nothing equal.
+    pub fn bare() -> Self {
+        Self {
+            debug: 0,
+            max_error: 10,
+            cutoff: 40,
+            labeled: true,
+            delete: Vec::new(),
+            delete_for_length: Vec::new(),
+            quote: Vec::new(),
+            equal_labels: Vec::new(),
+            equal_words: Vec::new(),
+        }
+    }
+
+    /// The names of the embedded parameter sets.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|&(name, _)| name)
+    }
+
+    /// An embedded parameter set by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        let &(name, text) = NAMED.iter().find(|(known, _)| *known == name)?;
+        Some(Self::parse(text, name).expect("the embedded parameters are read by a test"))
+    }
+
+    /// An embedded parameter set if `name` is one, else the file of that path.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or does not read.
+    pub fn load(name: &str) -> Result<Self> {
+        if let Some(params) = Self::named(name) {
+            return Ok(params);
+        }
+        let path = Path::new(name);
+        if path.extension().is_none() && !path.exists() {
+            let known = Self::names().collect::<Vec<_>>().join(", ");
+            let hint = match nearest(name, Self::names()) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => "give a .prm file or one of these".to_owned(),
+            };
+            let problem =
+                format!("no such parameter set (there are {known}) and no such file; {hint}");
+            return Err(Error::config(format!("--params {name}"), problem));
+        }
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Self::parse(text, name),
+            Err(e) => {
+                let good = &bytes[..e.valid_up_to()];
+                let line = good.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+                let problem = "not UTF-8; save the parameters as UTF-8 (tags included)";
+                Err(Error::syntax(Place::new(name, line, 0), problem))
+            }
+        }
+    }
+
+    /// Reads parameters from the text of a file; `path` is named in errors.
+    ///
+    /// # Errors
+    /// At the first line that is not a known key with the right values.
+    pub fn parse(text: &str, path: &str) -> Result<Self> {
+        let mut params = Self::bare();
+        for (number, line) in (1..).zip(text.lines()) {
+            if line.trim_ascii().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let mut words = Words { line, at: 0 };
+            let (key_column, key) = words.next().expect("the line is not blank");
+            let fail = |column: usize, problem: String| {
+                Error::syntax(Place::new(path, number, column as u64), problem)
+            };
+            let values: Vec<(usize, &str)> = words.collect();
+            let end = line.trim_end().chars().count() + 1;
+            params.set(key, &values, end).map_err(|(column, problem)| {
+                fail(if column == 0 { key_column } else { column }, problem)
+            })?;
+        }
+        Ok(params)
+    }
+
+    /// Applies one line; an error is a column (0 for the key's own) and what is wrong.
+    fn set(
+        &mut self,
+        key: &str,
+        values: &[(usize, &str)],
+        end: usize,
+    ) -> Result<(), (usize, String)> {
+        let wanted = match key {
+            "EQ_LABEL" | "EQ_WORD" => 2,
+            _ if KEYS.contains(&key) => 1,
+            _ => return Err((0, unknown(key))),
+        };
+        if values.len() < wanted {
+            let (what, given) = (if wanted == 1 { "a value" } else { "two values" }, values.len());
+            return Err((end, format!("{key} needs {what} on the same line, found {given}")));
+        }
+        if let Some(&(column, extra)) = values.get(wanted) {
+            let problem = format!(
+                "'{extra}' is too much: {key} takes {wanted} value{}; write one pair or label a line, \
+                 and comments on lines of their own",
+                if wanted == 1 { "" } else { "s" }
+            );
+            return Err((column, problem));
+        }
+        let first = CompactString::from(values[0].1);
+        match key {
+            "DEBUG" => self.debug = number(key, values[0])?,
+            "MAX_ERROR" => self.max_error = number(key, values[0])?,
+            "CUTOFF_LEN" => self.cutoff = number(key, values[0])?,
+            "LABELED" => match number::<u32>(key, values[0])? {
+                0 => self.labeled = false,
+                1 => self.labeled = true,
+                _ => return Err((values[0].0, "LABELED is 1 (labels compared) or 0".to_owned())),
+            },
+            "DELETE_LABEL" => self.delete.push(first),
+            "DELETE_LABEL_FOR_LENGTH" => self.delete_for_length.push(first),
+            "QUOTE_LABEL" => self.quote.push(first),
+            "EQ_LABEL" => self.equal_labels.push((first, values[1].1.into())),
+            _ => self.equal_words.push((first, values[1].1.into())),
+        }
+        Ok(())
+    }
+
+    /// Whether words with this tag are removed.
+    pub fn deletes(&self, tag: &str) -> bool {
+        self.delete.iter().any(|known| known.as_str() == tag)
+    }
+
+    /// Whether brackets with this label are removed; unlike for tags, equivalent labels are too.
+    pub fn deletes_bracket(&self, label: &str) -> bool {
+        self.delete.iter().any(|known| self.labels_match(label, known))
+    }
+
+    /// Whether words with this tag do not count for the length of a sentence.
+    pub fn deletes_for_length(&self, tag: &str) -> bool {
+        self.delete_for_length.iter().any(|known| known.as_str() == tag)
+    }
+
+    /// Whether this is a token that may be a quote on one side and something else on the other.
+    pub fn may_be_quote(&self, tag: &str, word: &str) -> bool {
+        matches!(word, "'" | "\"" | "/") && self.quote.iter().any(|known| known.as_str() == tag)
+    }
+
+    /// Whether two labels or tags count as the same: symmetric, not transitive.
+    pub fn labels_match(&self, a: &str, b: &str) -> bool {
+        a == b || paired(&self.equal_labels, a, b)
+    }
+
+    /// Whether two words count as the same.
+    pub fn words_match(&self, a: &str, b: &str) -> bool {
+        a == b || paired(&self.equal_words, a, b)
+    }
+}
+
+fn paired(pairs: &[(CompactString, CompactString)], a: &str, b: &str) -> bool {
+    pairs.iter().any(|(x, y)| (x == a && y == b) || (x == b && y == a))
+}
+
+/// Reads a whole number; an error carries the column.
+fn number<N: std::str::FromStr>(
+    key: &str,
+    (column, value): (usize, &str),
+) -> Result<N, (usize, String)> {
+    value.parse().map_err(|_| (column, format!("{key} is a whole number from 0, not '{value}'")))
+}
+
+fn unknown(key: &str) -> String {
+    if FOREIGN.contains(&key) {
+        return format!(
+            "{key} is disco-dop's, which scores discontinuous trees; srparse reads EVALB's keys only: \
+             remove the line, or score with disco-dop"
+        );
+    }
+    match nearest(key, KEYS) {
+        Some(near) => format!("unknown key '{key}'; did you mean {near}?"),
+        None => format!("unknown key '{key}'; the keys are {}", KEYS.join(", ")),
+    }
+}
+
+/// The words of a line with the columns they begin at, in characters from 1.
+struct Words<'a> {
+    line: &'a str,
+    at: usize,
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = (usize, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = &self.line[self.at..];
+        let begin = self.at + rest.find(|c: char| !c.is_ascii_whitespace())?;
+        let word = &self.line[begin..];
+        let word = &word[..word.find(|c: char| c.is_ascii_whitespace()).unwrap_or(word.len())];
+        self.at = begin + word.len();
+        Some((self.line[..begin].chars().count() + 1, word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        Params::parse(text, "x.prm").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_embedded_set_reads_and_collins_is_the_default() {
+        for name in Params::names() {
+            assert!(Params::named(name).is_some(), "{name}");
+        }
+        let params = Params::default();
+        assert_eq!((params.max_error, params.cutoff, params.labeled), (10, 40, true));
+        assert_eq!(params.delete, ["TOP", "-NONE-", ",", ":", "``", "''", "."]);
+        assert_eq!(params.delete_for_length, ["-NONE-"]);
+        assert!(params.quote.is_empty() && params.labels_match("PRT", "ADVP"));
+    }
+
+    #[test]
+    fn comments_and_blank_lines_are_passed_over_but_a_hash_can_be_a_label() {
+        let params = Params::parse("# TOP\n\n  \nDELETE_LABEL #\r\n", "x.prm").unwrap();
+        assert_eq!(params.delete, ["#"]);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_place_and_the_nearest_key() {
+        let text = "DEBUG 0\n DELETE_LABLE TOP\n";
+        assert_eq!(
+            refusal(text),
+            "x.prm:2:2: unknown key 'DELETE_LABLE'; did you mean DELETE_LABEL?"
+        );
+    }
+
+    #[test]
+    fn keys_of_disco_dop_are_refused_by_name() {
+        assert!(refusal("DISC_ONLY 1").starts_with("x.prm:1:1: DISC_ONLY is disco-dop's"));
+    }
+
+    #[test]
+    fn missing_and_superfluous_values_are_refused() {
+        assert!(refusal("EQ_LABEL ADVP ").starts_with("x.prm:1:14: EQ_LABEL needs two values"));
+        assert!(refusal("DELETE_LABEL").starts_with("x.prm:1:13: DELETE_LABEL needs a value"));
+        assert!(refusal("DELETE_LABEL , . :").starts_with("x.prm:1:16: '.' is too much"));
+        assert!(
+            refusal("CUTOFF_LEN forty").starts_with("x.prm:1:12: CUTOFF_LEN is a whole number")
+        );
+        assert!(refusal("LABELED 2").starts_with("x.prm:1:9: LABELED is 1"));
+    }
+
+    #[test]
+    fn a_mistyped_set_is_told_from_a_missing_file() {
+        let message = Params::load("colins").unwrap_err().to_string();
+        assert!(message.contains("did you mean 'collins'?"), "{message}");
+        assert!(matches!(Params::load("missing.prm"), Err(Error::Io { .. })));
+    }
+
+    #[test]
+    fn equivalence_is_symmetric_and_not_transitive() {
+        let params = Params::parse("EQ_LABEL A B\nEQ_LABEL B C\nEQ_WORD x y", "x.prm").unwrap();
+        assert!(params.labels_match("B", "A") && params.labels_match("C", "B"));
+        assert!(!params.labels_match("A", "C"));
+        assert!(params.words_match("y", "x") && !params.words_match("A", "B"));
+    }
+}

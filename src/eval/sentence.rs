@@ -1,0 +1,212 @@
+//! Scores one pair of trees by EVALB's rules.
+
+use crate::eval::brackets::{Bracket, Bracketing, UNCLOSED};
+use crate::eval::dependency::Attachments;
+use crate::eval::params::Params;
+
+/// What became of a pair of trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Status {
+    /// Scored; EVALB's status 0.
+    #[default]
+    Valid,
+    /// Left out of every total because words or brackets do not fit; EVALB's status 1.
+    Error,
+    /// Left out of every total because the test tree has no words to score; EVALB's status 2.
+    Skipped,
+}
+
+impl Status {
+    /// The number EVALB prints.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// The counts of one pair of trees.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SentenceScore {
+    /// What became of the pair.
+    pub status: Status,
+    /// The length of the gold sentence, punctuation included.
+    pub length: u32,
+    /// Gold brackets scored; 0 unless the pair was compared.
+    pub gold: u32,
+    /// Test brackets scored.
+    pub test: u32,
+    /// Brackets in both.
+    pub matched: u32,
+    /// Test brackets that cross some gold bracket.
+    pub crossing: u32,
+    /// Words compared.
+    pub words: u32,
+    /// Words with the right tag.
+    pub correct_tags: u32,
+    /// Gold brackets of a pair that was left out, which no total of EVALB's has.
+    pub lost: u32,
+    /// What was wrong, in EVALB's words.
+    pub problems: Vec<String>,
+    /// Heads compared, when they are.
+    pub attachments: Attachments,
+}
+
+/// Which brackets were matched, parallel to the brackets of either side; `None` for those not scored.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Matches {
+    pub(crate) gold: Vec<Option<bool>>,
+    pub(crate) test: Vec<Option<bool>>,
+}
+
+/// Scores a test sentence against the gold one. Quotes may be put back in either, hence `&mut`.
+pub(crate) fn score(
+    gold: &mut Bracketing<'_>,
+    test: &mut Bracketing<'_>,
+    params: &Params,
+) -> (SentenceScore, Matches) {
+    let mut score = SentenceScore { length: gold.length, ..SentenceScore::default() };
+    score.problems.extend(gold.fault.map(str::to_owned));
+    score.problems.extend(test.fault.map(str::to_owned));
+    if test.words.is_empty() {
+        score.status = Status::Skipped;
+        score.lost = gold.count(params);
+        return (score, Matches::default());
+    }
+    let before_repair = (gold.words.len() != test.words.len()).then(|| gold.count(params));
+    if before_repair.is_some() {
+        repair_quotes(gold, test, params);
+    }
+    if let Some(problem) = difference(gold, test, params) {
+        score.status = Status::Error;
+        score.problems.push(problem);
+        score.lost = before_repair.unwrap_or_else(|| gold.count(params));
+        return (score, Matches::default());
+    }
+    let matches = match_brackets(gold, test, params);
+    score.gold = matches.gold.iter().flatten().count() as u32;
+    score.test = matches.test.iter().flatten().count() as u32;
+    score.matched = matches.gold.iter().filter(|&&matched| matched == Some(true)).count() as u32;
+    score.crossing = count_crossing(gold, test, &matches);
+    score.words = gold.words.len() as u32;
+    score.correct_tags = (gold.words.iter().zip(&test.words))
+        .filter(|(gold, test)| params.labels_match(gold.tag, test.tag))
+        .count() as u32;
+    // A faulty line is compared and its row printed, but no total takes it in.
+    if !score.problems.is_empty() {
+        score.status = Status::Error;
+        score.lost = score.gold;
+    }
+    (score, matches)
+}
+
+/// What keeps two sentences from being compared: other numbers of words, or other words.
+fn difference(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params) -> Option<String> {
+    if gold.words.len() != test.words.len() {
+        return Some(format!("Length unmatch ({}|{})", gold.words.len(), test.words.len()));
+    }
+    let (gold, test) = (gold.words.iter().zip(&test.words))
+        .find(|(gold, test)| !params.words_match(gold.word, test.word))?;
+    Some(format!("Words unmatch ({}|{})", gold.word, test.word))
+}
+
+/// Puts back quotes that only one side has deleted: those at the same position whose tags differ.
+///
+/// EVALB's order of doing so is kept, for one insertion moves the positions that later ones look at.
+fn repair_quotes(gold: &mut Bracketing<'_>, test: &mut Bracketing<'_>, params: &Params) {
+    for t in 0..test.quotes.len() {
+        let position = test.quotes[t].position;
+        for g in 0..gold.quotes.len() {
+            let (gold_tag, test_tag) = (gold.quotes[g].terminal.tag, test.quotes[t].terminal.tag);
+            if gold.quotes[g].position != position || gold_tag == test_tag {
+                continue;
+            }
+            match (params.deletes(gold_tag), params.deletes(test_tag)) {
+                (true, false) => gold.reinsert(g),
+                (false, true) => test.reinsert(t),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Pairs brackets one to one: each gold bracket, in order, with the first test bracket still free that
+/// has its span and label.
+fn match_brackets(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params) -> Matches {
+    let scored = |bracket: &Bracket<'_>| bracket.counts(params).then_some(false);
+    let mut matches = Matches {
+        gold: gold.brackets.iter().map(scored).collect(),
+        test: test.brackets.iter().map(scored).collect(),
+    };
+    let span = |t: &u32| {
+        let bracket = &test.brackets[*t as usize];
+        (bracket.start, bracket.end)
+    };
+    let mut by_span: Vec<u32> =
+        (0..test.brackets.len() as u32).filter(|&t| matches.test[t as usize].is_some()).collect();
+    by_span.sort_by_key(span);
+    // How many test brackets at the head of a run of equal spans are taken: long unary chains of
+    // one label would else be searched again for each gold bracket.
+    let mut taken = vec![0; by_span.len()];
+    for (g, bracket) in gold.brackets.iter().enumerate() {
+        if matches.gold[g].is_none() {
+            continue;
+        }
+        let wanted = (bracket.start, bracket.end);
+        let first = by_span.partition_point(|t| span(t) < wanted);
+        let Some(skip) = taken.get_mut(first) else { continue };
+        let is_free = |t: u32| matches.test[t as usize] == Some(false);
+        let same = |t: &&u32| span(t) == wanted;
+        let rest = by_span[first + *skip..].iter().take_while(same);
+        *skip += rest.take_while(|&&t| !is_free(t)).count();
+        let partner = by_span[first + *skip..].iter().take_while(same).copied().find(|&t| {
+            let label = test.brackets[t as usize].label;
+            is_free(t) && (!params.labeled || params.labels_match(bracket.label, label))
+        });
+        if let Some(t) = partner {
+            matches.gold[g] = Some(true);
+            matches.test[t as usize] = Some(true);
+        }
+    }
+    matches
+}
+
+/// Counts the test brackets that cross at least one gold bracket.
+///
+/// Per position it is enough to know the leftmost start of a gold bracket that ends there and the
+/// rightmost end of one that starts there: a bracket is crossed when, strictly inside it, something
+/// ends that started before it, or something starts that ends after it.
+fn count_crossing(gold: &Bracketing<'_>, test: &Bracketing<'_>, matches: &Matches) -> u32 {
+    let positions = gold.words.len() + 1;
+    let mut leftmost = vec![u32::MAX; positions];
+    let mut rightmost = vec![0; positions];
+    for bracket in scored(&gold.brackets, &matches.gold) {
+        let (start, end) = (bracket.start as usize, bracket.end as usize);
+        if start < positions && end < positions {
+            leftmost[end] = leftmost[end].min(bracket.start);
+            rightmost[start] = rightmost[start].max(bracket.end);
+        }
+    }
+    scored(&test.brackets, &matches.test)
+        .filter(|bracket| {
+            let inside =
+                (bracket.start as usize + 1).min(positions)..positions.min(bracket.end as usize);
+            inside.start < inside.end
+                && (leftmost[inside.clone()].iter().any(|&start| start < bracket.start)
+                    || rightmost[inside].iter().any(|&end| end > bracket.end))
+        })
+        .count() as u32
+}
+
+/// The brackets that are scored and were closed.
+fn scored<'b, 'a>(
+    brackets: &'b [Bracket<'a>],
+    matched: &'b [Option<bool>],
+) -> impl Iterator<Item = &'b Bracket<'a>> {
+    brackets
+        .iter()
+        .zip(matched)
+        .filter(|(bracket, matched)| matched.is_some() && bracket.end != UNCLOSED)
+        .map(|(bracket, _)| bracket)
+}
+
+#[cfg(test)]
+mod tests;

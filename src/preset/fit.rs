@@ -1,0 +1,333 @@
+//! Training by a plan: from trees to a model.
+
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+
+use super::load::pipeline;
+use super::plan::Plan;
+use super::registry::{Source, SystemVisitor, with_system};
+use super::{LearnerChoice, OnlineParams, Preset};
+use crate::classifier::maxent::Maxent;
+use crate::classifier::perceptron::Perceptron;
+use crate::classifier::{Fit, Learner};
+use crate::decode::{Parser, parser::Pipeline};
+use crate::error::{Error, Result};
+use crate::eval::{Evaluation, Params, evaluate};
+use crate::feature::Extractor;
+use crate::model::{DevScores, Header, Model, TrainingSummary, structured};
+use crate::oracle::Supervised;
+use crate::oracle::replay::{Replay, check_replay};
+use crate::scorer::factored::{Classes, Factored};
+use crate::scorer::OnlinePerceptron;
+use crate::symbols::Vocabulary;
+use crate::train::online::{EpochReport, Online};
+use crate::train::{Example, batch};
+use crate::transition::TransitionSystem;
+use crate::tree::heads::Uncovered;
+use crate::tree::{Token, Tree};
+
+/// Trees as read, with the names of their files.
+#[derive(Debug, Clone, Default)]
+pub struct TreeSet {
+    /// File names, without folders.
+    pub files: Vec<String>,
+    /// The trees.
+    pub trees: Vec<Tree>,
+}
+
+/// What training tells while it runs.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Something worth knowing, for the log.
+    Note(&'a str),
+    /// A pass or a part of the fit ended; in words.
+    Milestone(&'a str),
+    /// How much of all work is done, from 0 to 1.
+    Progress(f64),
+}
+
+/// How the caller takes part in training.
+pub struct Watch<'a> {
+    /// Told what happens.
+    pub tell: &'a mut dyn FnMut(Event<'_>),
+    /// Asked often; when true, training ends soon with the best model so far.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// The share of training trees that may be unfit before training refuses to start.
+const MAX_UNFIT: f64 = 0.1;
+/// How many unfit trees are named.
+const NAMED_UNFIT: usize = 3;
+
+/// Trains a model.
+///
+/// # Errors
+/// When no tree is usable, too many do not fit the system, or the learner refuses the data.
+pub fn fit(plan: &Plan, train: &TreeSet, dev: &TreeSet, seed: u64, watch: &mut Watch<'_>) -> Result<Model> {
+    let trees = prepare(plan, &train.trees, watch);
+    let usable: Vec<&Tree> = trees.iter().filter(|tree| !tree.tokens().is_empty()).collect();
+    if usable.is_empty() {
+        return Err(Error::Unfit("no training tree has any words left after cleaning".into()));
+    }
+    let minimum = plan.preset.clean.unknown_below.max(1);
+    let vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
+    let gold_dev = dev.trees.iter().map(with_top).collect::<Vec<_>>();
+    let run = Run { plan, train, dev, gold_dev: &gold_dev, trees: &usable, vocabulary, seed, watch };
+    with_system(&plan.preset.system, Source::Trees(&usable), run)
+}
+
+/// Cleans the trees and marks heads; trees over the length limit are left out.
+fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
+    let Preset { clean, max_words, .. } = &plan.preset;
+    let words = |tree: &Tree| tree.tokens().iter().filter(|token| token.tag != "-NONE-").count();
+    let short: Vec<&Tree> =
+        trees.iter().filter(|tree| *max_words == 0 || words(tree) <= *max_words as usize).collect();
+    if short.len() < trees.len() {
+        let left_out = trees.len() - short.len();
+        (watch.tell)(Event::Note(&format!("left out {left_out} trees of more than {max_words} words")));
+    }
+    let marked: Vec<(Tree, Option<Uncovered>)> = short
+        .par_iter()
+        .map(|tree| {
+            let mut tree = clean.apply(tree).tree;
+            let uncovered = plan.heads.as_ref().map(|heads| heads.apply(&mut tree));
+            (tree, uncovered)
+        })
+        .collect();
+    let mut uncovered = Uncovered::default();
+    let trees = marked.into_iter().map(|(tree, without_rule)| {
+        uncovered.merge(&without_rule.unwrap_or_default());
+        tree
+    });
+    let trees = trees.collect();
+    if !uncovered.is_empty() {
+        let note = format!("no head rule for {uncovered}: taking the outermost child that is not punctuation");
+        (watch.tell)(Event::Note(&note));
+    }
+    trees
+}
+
+/// The tree with its root called `TOP`, as evaluation wants it.
+fn with_top(tree: &Tree) -> Tree {
+    let mut tree = tree.clone();
+    if let Some(root) = tree.nodes_mut().last_mut() {
+        if crate::eval::OTHER_ROOTS.contains(&root.label.as_str()) {
+            root.label = crate::transition::binary::ROOT.into();
+        }
+    }
+    tree
+}
+
+/// A training run, waiting for its system.
+struct Run<'a, 'w> {
+    plan: &'a Plan,
+    train: &'a TreeSet,
+    dev: &'a TreeSet,
+    gold_dev: &'a [Tree],
+    trees: &'a [&'a Tree],
+    vocabulary: Vocabulary,
+    seed: u64,
+    watch: &'a mut Watch<'w>,
+}
+
+/// What training ends with.
+struct Trained {
+    scorer: Factored,
+    epoch: u32,
+    dev: Option<DevScores>,
+}
+
+impl SystemVisitor for Run<'_, '_> {
+    type Output = Model;
+
+    fn visit<S: Supervised + 'static>(mut self, system: S) -> Result<Model> {
+        let (examples, mut summary) = self.examples(&system)?;
+        let mut inventory = Vec::new();
+        system.inventory(&system.start(&crate::symbols::Sentence::default()), &mut inventory);
+        let classes = Classes::of(&inventory);
+        let trained = match &self.plan.preset.learner {
+            LearnerChoice::Perceptron(params) => {
+                let learner = Perceptron { params: params.clone(), templates: self.plan.templates.clone() };
+                self.batch(&system, &examples, classes, &learner)?
+            }
+            LearnerChoice::Maxent(params) => {
+                let learner = Maxent { params: params.clone(), templates: self.plan.templates.clone() };
+                self.batch(&system, &examples, classes, &learner)?
+            }
+            LearnerChoice::OnlinePerceptron(params) => self.online(&system, &examples, classes, *params)?,
+        };
+        summary.epoch = trained.epoch;
+        let mut model = Model {
+            header: Header {
+                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+                preset: serde_json::to_value(&self.plan.preset).unwrap_or_default(),
+                seed: self.seed,
+                system: system.stored(),
+                actions: inventory.iter().map(|&action| system.name(action)).collect(),
+                templates: self.plan.templates.text().to_owned(),
+                heads: self.plan.heads.as_ref().map(|heads| heads.text().to_owned()).unwrap_or_default(),
+                training: summary,
+                dev: trained.dev,
+            },
+            ..Model::default()
+        };
+        structured::put(&mut model.sections, "vocabulary", &self.vocabulary)?;
+        trained.scorer.classifier().store(&mut model.sections);
+        Ok(model)
+    }
+}
+
+impl Run<'_, '_> {
+    fn tell(&mut self, text: &str) {
+        (self.watch.tell)(Event::Milestone(text));
+    }
+
+    /// Replays every tree and keeps those that come back.
+    fn examples<S: Supervised>(&mut self, system: &S) -> Result<(Vec<Example>, TrainingSummary)> {
+        let replayed: Vec<_> = self
+            .trees
+            .par_iter()
+            .map(|tree| {
+                let sentence = self.vocabulary.encode(tree.tokens());
+                check_replay(system, &sentence, tree).map(|n| (Example { sentence, tree: (*tree).clone() }, n))
+            })
+            .collect();
+        let mut summary = TrainingSummary { files: self.train.files.clone(), ..TrainingSummary::default() };
+        let mut examples = Vec::with_capacity(replayed.len());
+        for (result, number) in replayed.into_iter().zip(1..) {
+            match result {
+                Ok((example, n)) => {
+                    summary.words += example.sentence.len() as u64;
+                    summary.decisions += n as u64;
+                    examples.push(example);
+                }
+                Err(error) => summary.skipped.push(format!("tree {number}: {error}")),
+            }
+        }
+        summary.trees = examples.len() as u64;
+        let unfit = summary.skipped.len();
+        let facts: Vec<String> =
+            system.facts().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let (trees, decisions) = (summary.trees, summary.decisions);
+        self.tell(&format!(
+            "replayed {trees} trees ({decisions} actions), {unfit} did not come back; {}",
+            facts.join(", ")
+        ));
+        let named: Vec<String> = summary.skipped.iter().take(NAMED_UNFIT).cloned().collect();
+        for skipped in &named {
+            (self.watch.tell)(Event::Note(skipped));
+        }
+        if unfit as f64 > MAX_UNFIT * self.trees.len() as f64 {
+            let problem = format!("{unfit} of {} trees do not fit the system: {}", self.trees.len(), named.join("; "));
+            return Err(Error::Unfit(problem));
+        }
+        summary.skipped.truncate(100);
+        Ok((examples, summary))
+    }
+
+    fn batch<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        examples: &[Example],
+        classes: Classes,
+        learner: &dyn Learner,
+    ) -> Result<Trained> {
+        let templates = &self.plan.templates;
+        let forced = self.plan.preset.search.illegal == crate::decode::Illegal::Fail;
+        let instances = batch::collect(system, &Replay, examples, templates, &classes, forced)?;
+        self.tell(&format!("{} instances of {} columns", instances.len(), instances.columns().len()));
+        let tell = &mut *self.watch.tell;
+        let mut progress = |done: f64, text: &str| {
+            tell(Event::Milestone(text));
+            tell(Event::Progress(done));
+        };
+        let mut fit = Fit { seed: self.seed, progress: &mut progress, stop: &self.watch.stop };
+        let classifier = learner.fit(&instances, &mut fit)?;
+        let scorer = Factored::new(Extractor::new(templates), classes, classifier);
+        let (scorer, evaluation) = self.score_dev(system, scorer);
+        let dev = evaluation.map(|evaluation| self.dev_scores(&evaluation));
+        if let Some(dev) = &dev {
+            self.tell(&format!("dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact));
+        }
+        Ok(Trained { scorer, epoch: 0, dev })
+    }
+
+    fn online<S: Supervised + Clone + 'static>(
+        &mut self,
+        system: &S,
+        examples: &[Example],
+        classes: Classes,
+        params: OnlineParams,
+    ) -> Result<Trained> {
+        let mut learner = OnlinePerceptron::new(&self.plan.templates, classes);
+        let mut best: Option<Trained> = None;
+        let total = u64::from(params.epochs) * examples.len() as u64;
+        let stop = self.watch.stop;
+        // Both the walk and what follows each epoch report to the caller.
+        let run = std::cell::RefCell::new(self);
+        let mut progress = |done: u64| {
+            if done.is_multiple_of(64) {
+                (run.borrow_mut().watch.tell)(Event::Progress(done as f64 / total as f64));
+            }
+        };
+        let each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
+            let run = &mut **run.borrow_mut();
+            let (scorer, evaluation) = run.score_dev(system, learner.finish(&params.prune));
+            let dev = evaluation.map(|evaluation| run.dev_scores(&evaluation));
+            run.tell(&epoch_line(report, dev.as_ref(), learner.n_features()));
+            let better = match (&best, &dev) {
+                (Some(Trained { dev: Some(best), .. }), Some(dev)) => dev.f1 > best.f1,
+                _ => true,
+            };
+            if better {
+                best = Some(Trained { scorer, epoch: report.epoch, dev });
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        let mut online = Online { epochs: params.epochs, seed: self_seed(&run), progress: &mut progress, stop: &stop };
+        match system.dynamic_oracle().filter(|_| params.exploration.probability > 0.0) {
+            Some(oracle) => {
+                online.exploring(system, &oracle, &mut learner, examples, params.exploration, each_epoch)?;
+            }
+            None if params.exploration.probability > 0.0 => {
+                let problem = "the system has no dynamic oracle: set learner.exploration.probability=0";
+                return Err(Error::config("learner.exploration.probability", problem));
+            }
+            None => online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch)?,
+        }
+        best.ok_or_else(|| Error::Unfit("training was stopped before anything was learned".into()))
+    }
+
+    /// Parses the development trees; gives the scorer back.
+    fn score_dev<S: Supervised + 'static>(&self, system: &S, scorer: Factored) -> (Factored, Option<Evaluation>) {
+        if self.dev.trees.is_empty() {
+            return (scorer, None);
+        }
+        let parser = pipeline(self.plan, self.vocabulary.clone(), system, scorer);
+        let parse = |worker: &mut Box<dyn crate::decode::Worker + '_>, tree: &Tree| {
+            let tokens: Vec<Token> =
+                tree.tokens().iter().filter(|token| token.tag != "-NONE-").cloned().collect();
+            worker.parse(&tokens).tree
+        };
+        let parsed: Vec<Tree> = self.gold_dev.par_iter().map_init(|| parser.worker(), parse).collect();
+        let evaluation = evaluate(self.gold_dev.iter().zip(&parsed), &Params::default());
+        let Pipeline { scorer, .. } = parser;
+        (scorer, Some(evaluation))
+    }
+
+    fn dev_scores(&self, evaluation: &Evaluation) -> DevScores {
+        let all = &evaluation.all;
+        DevScores { files: self.dev.files.clone(), f1: all.f1(), exact: all.exact() }
+    }
+}
+
+fn self_seed(run: &std::cell::RefCell<&mut Run<'_, '_>>) -> u64 {
+    run.borrow().seed
+}
+
+fn epoch_line(report: EpochReport, dev: Option<&DevScores>, n_features: usize) -> String {
+    let right = 100.0 * (1.0 - report.mistakes as f64 / report.decisions.max(1) as f64);
+    let dev = dev.map(|dev| format!(", dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact)).unwrap_or_default();
+    format!("epoch {}: {right:.2} % right while learning, {n_features} features{dev}", report.epoch)
+}

@@ -1,0 +1,87 @@
+//! From a model to a parser.
+
+use super::plan::Plan;
+use super::registry::{Source, SystemVisitor, with_system};
+use super::{LearnerChoice, Preset};
+use crate::classifier::Classifier;
+use crate::classifier::linear::{LinearModel, Tables};
+use crate::decode::{Greedy, Parser, parser::Pipeline};
+use crate::error::{Error, Result};
+use crate::feature::{Extractor, Indicators};
+use crate::memory::Sections;
+use crate::model::{Model, structured};
+use crate::oracle::Supervised;
+use crate::scorer::factored::{Classes, Factored};
+use crate::symbols::{Sentence, Vocabulary};
+use crate::transition::TransitionSystem;
+
+/// The preset stored in a model, changed by `search.…` settings.
+///
+/// # Errors
+/// When the model's preset does not read, or a setting is not about the search.
+pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
+    let preset: Preset = serde_json::from_value(model.header.preset.clone())
+        .map_err(|error| Error::Unfit(format!("the model's preset does not read: {error}")))?;
+    let changed = Preset::parse(&preset.to_toml(), "the model's preset", settings)?;
+    if (Preset { search: preset.search, ..changed.clone() }) != preset {
+        return Err(Error::config("--set", "only search.… can be changed after training"));
+    }
+    Ok(changed)
+}
+
+/// Makes a parser of a model; `settings` are `search.…=VALUE`.
+///
+/// # Errors
+/// When the parts of the model do not fit together.
+pub fn load(model: &Model, settings: &[String]) -> Result<Box<dyn Parser>> {
+    let preset = stored_preset(model, settings)?;
+    let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
+    let vocabulary = structured::get(&model.sections, "vocabulary")?;
+    let visitor = Load { plan: &plan, vocabulary, sections: &model.sections };
+    with_system(&plan.preset.system, Source::Tables(&model.header.system), visitor)
+}
+
+struct Load<'a> {
+    plan: &'a Plan,
+    vocabulary: Vocabulary,
+    sections: &'a Sections,
+}
+
+impl SystemVisitor for Load<'_> {
+    type Output = Box<dyn Parser>;
+
+    fn visit<S: Supervised + 'static>(self, system: S) -> Result<Box<dyn Parser>> {
+        let mut inventory = Vec::new();
+        system.inventory(&system.start(&Sentence::default()), &mut inventory);
+        let classes = Classes::of(&inventory);
+        let classifier = load_classifier(self.plan, self.sections)?;
+        if classifier.n_classes() != classes.len() {
+            let (scored, listed) = (classifier.n_classes(), classes.len());
+            return Err(Error::Unfit(format!("the weights score {scored} actions, the system has {listed}")));
+        }
+        let scorer = Factored::new(Extractor::new(&self.plan.templates), classes, classifier);
+        let greedy: Greedy = self.plan.preset.search;
+        let cleaning = self.plan.preset.clean.clone();
+        Ok(Box::new(Pipeline { cleaning, vocabulary: self.vocabulary, system, scorer, decoder: greedy }))
+    }
+}
+
+/// The classifier that the learner stored.
+fn load_classifier(plan: &Plan, sections: &Sections) -> Result<Box<dyn Classifier>> {
+    match &plan.preset.learner {
+        LearnerChoice::Perceptron(_) | LearnerChoice::OnlinePerceptron(_) | LearnerChoice::Maxent(_) => {
+            Ok(Box::new(LinearModel::new(Indicators::new(&plan.templates), Tables::load(sections)?)))
+        }
+    }
+}
+
+/// A parser of parts that are already there.
+pub(super) fn pipeline<S: Supervised + Clone>(
+    plan: &Plan,
+    vocabulary: Vocabulary,
+    system: &S,
+    scorer: Factored,
+) -> Pipeline<S, Factored, Greedy> {
+    let Preset { clean, search, .. } = &plan.preset;
+    Pipeline { cleaning: clean.clone(), vocabulary, system: system.clone(), scorer, decoder: *search }
+}

@@ -1,0 +1,280 @@
+//! Presets: everything that makes a parser, in a text file.
+//!
+//! A [`Preset`] is what a person writes; [`plan`] checks it and loads what it names; [`registry`] is the
+//! one place that knows which systems there are; [`fit`] trains, and [`load`] makes a parser of a model.
+
+pub mod fit;
+pub mod load;
+pub mod plan;
+pub mod registry;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::classifier::linear::Pruning;
+use crate::classifier::maxent::MaxentParams;
+use crate::classifier::perceptron::PerceptronParams;
+use crate::decode::Greedy;
+use crate::error::{Error, Place, Result, nearest};
+use crate::train::online::Exploration;
+use crate::treebank::clean::Cleaning;
+
+/// A preset, as written.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Preset {
+    /// What the preset is, in a sentence or two.
+    pub description: String,
+    /// Training trees with more words are left out, counted before cleaning; 0 for no limit.
+    pub max_words: u32,
+    /// What is done to trees and sentences before the parser sees them.
+    pub clean: Cleaning,
+    /// The transition system.
+    pub system: SystemChoice,
+    /// The features.
+    pub features: FeatureChoice,
+    /// The learner.
+    pub learner: LearnerChoice,
+    /// The decoder.
+    pub search: Greedy,
+}
+
+/// A transition system and its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SystemChoice {
+    /// Binary bottom-up (Sagae and Lavie 2005).
+    Binary {
+        /// Head rules: a name or a file.
+        #[serde(default = "default_heads")]
+        heads: String,
+    },
+}
+
+fn default_heads() -> String {
+    "collins-modified".to_owned()
+}
+
+impl Default for SystemChoice {
+    fn default() -> Self {
+        Self::Binary { heads: default_heads() }
+    }
+}
+
+/// Which features.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FeatureChoice {
+    /// A template file: a name or a path.
+    pub templates: String,
+}
+
+impl Default for FeatureChoice {
+    fn default() -> Self {
+        Self { templates: "rich".to_owned() }
+    }
+}
+
+/// A learner and its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LearnerChoice {
+    /// Averaged perceptron over instances of gold derivations.
+    Perceptron(PerceptronParams),
+    /// Averaged perceptron that learns while parsing.
+    OnlinePerceptron(OnlineParams),
+    /// Maximum entropy over instances of gold derivations.
+    Maxent(MaxentParams),
+}
+
+impl Default for LearnerChoice {
+    fn default() -> Self {
+        Self::OnlinePerceptron(OnlineParams::default())
+    }
+}
+
+/// The settings of online training.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OnlineParams {
+    /// Passes over the training trees; at least 1.
+    pub epochs: u32,
+    /// When wrong predictions are followed; probability 0 stays on the gold path.
+    pub exploration: Exploration,
+    /// What is left out of the packed model.
+    pub prune: Pruning,
+}
+
+impl Default for OnlineParams {
+    fn default() -> Self {
+        Self { epochs: 12, exploration: Exploration::default(), prune: Pruning::default() }
+    }
+}
+
+/// The presets inside the program, by name; the first is the default.
+const BUILT_IN: [(&str, &str); 4] = [
+    ("greedy", include_str!("../../data/presets/greedy.toml")),
+    ("english", include_str!("../../data/presets/english.toml")),
+    ("sagae-lavie-2005-perceptron", include_str!("../../data/presets/sagae-lavie-2005-perceptron.toml")),
+    ("sagae-lavie-2005-maxent", include_str!("../../data/presets/sagae-lavie-2005-maxent.toml")),
+];
+
+/// The preset that training uses when none is named.
+pub const DEFAULT: &str = BUILT_IN[0].0;
+
+impl Preset {
+    /// The names of the built-in presets.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// Reads a built-in preset or a file, and changes it by `KEY=VALUE` settings.
+    ///
+    /// # Errors
+    /// When there is no such preset, a key is unknown, or a value does not fit.
+    pub fn load(name: &str, settings: &[String]) -> Result<Self> {
+        let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
+        let text = match built_in {
+            Some((_, text)) => (*text).to_owned(),
+            None if Path::new(name).is_file() => {
+                std::fs::read_to_string(name).map_err(|error| Error::io(name, error))?
+            }
+            None => {
+                let known = Self::names().collect::<Vec<_>>().join(", ");
+                let hint = nearest(name, Self::names()).map(|n| format!("did you mean {n}? ")).unwrap_or_default();
+                return Err(Error::config("preset", format!("no preset or file `{name}`: {hint}there are {known}")));
+            }
+        };
+        Self::parse(&text, name, settings)
+    }
+
+    /// Reads the text of a preset; `name` stands in messages.
+    ///
+    /// # Errors
+    /// As [`Preset::load`].
+    pub fn parse(text: &str, name: &str, settings: &[String]) -> Result<Self> {
+        let preset: Self = toml::from_str(text).map_err(|error| toml_error(&error, text, name))?;
+        if settings.is_empty() {
+            return Ok(preset);
+        }
+        let mut table = toml::Table::try_from(&preset).map_err(|error| Error::config(name, error.to_string()))?;
+        for setting in settings {
+            apply_setting(&mut table, setting)?;
+        }
+        let fail = |error: toml::de::Error| Error::config("--set", error.message().to_owned());
+        table.try_into().map_err(fail)
+    }
+
+    /// The preset as text.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A reading error with line, column and, for an unknown key, the nearest known one.
+fn toml_error(error: &toml::de::Error, text: &str, name: &str) -> Error {
+    let start = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.matches('\n').count() as u64 + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1;
+    let mut problem = error.message().trim().to_owned();
+    let mut quoted = problem.split('`').skip(1).step_by(2);
+    if let (true, Some(unknown)) = (problem.starts_with("unknown"), quoted.next()) {
+        if let Some(known) = nearest(unknown, quoted) {
+            problem = format!("{problem}; did you mean `{known}`?");
+        }
+    }
+    Error::syntax(Place::new(name, line, column), problem)
+}
+
+/// Changes one value. A key is a dotted path, or the last part of one if that is unambiguous.
+fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
+    let Some((key, text)) = setting.split_once('=') else {
+        return Err(Error::config(setting, "a setting is KEY=VALUE, such as learner.epochs=5"));
+    };
+    let (key, text) = (key.trim(), text.trim());
+    let mut paths = Vec::new();
+    leaves(table, "", &mut paths);
+    let suffix = format!(".{key}");
+    let found: Vec<&String> = match paths.iter().find(|path| *path == key) {
+        Some(path) => vec![path],
+        None => paths.iter().filter(|path| path.ends_with(&suffix)).collect(),
+    };
+    let path = match found[..] {
+        [path] => path.clone(),
+        [] => {
+            let short = paths.iter().flat_map(|path| [path.as_str(), path.rsplit('.').next().unwrap_or(path)]);
+            let hint = nearest(key, short).map(|known| format!("did you mean {known}? ")).unwrap_or_default();
+            let known = paths.join(", ");
+            return Err(Error::config(key, format!("no such key; {hint}the keys of this preset are {known}")));
+        }
+        _ => {
+            let all = found.into_iter().cloned().collect::<Vec<_>>().join(", ");
+            return Err(Error::config(key, format!("which one? write one of {all}")));
+        }
+    };
+    // What reads as a TOML value is one; anything else is a string.
+    let value = format!("v = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("v"));
+    let mut value = value.unwrap_or_else(|| toml::Value::String(text.to_owned()));
+    let mut place = &mut *table;
+    let mut parts: Vec<&str> = path.split('.').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match place.get_mut(part).and_then(toml::Value::as_table_mut) {
+            Some(inner) => place = inner,
+            None => return Err(Error::config(key, "no such key")),
+        }
+    }
+    match (place.get(last), &value) {
+        (Some(toml::Value::Float(_)), toml::Value::Integer(whole)) => value = toml::Value::Float(*whole as f64),
+        (Some(toml::Value::String(_)), toml::Value::String(_)) => {}
+        (Some(toml::Value::String(_)), _) => value = toml::Value::String(text.to_owned()),
+        _ => {}
+    }
+    place.insert(last.to_owned(), value);
+    Ok(())
+}
+
+/// The dotted paths of all values that are not tables.
+fn leaves(table: &toml::Table, prefix: &str, out: &mut Vec<String>) {
+    for (key, value) in table {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            toml::Value::Table(inner) => leaves(inner, &path, out),
+            _ => out.push(path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_presets_read_and_survive_writing() {
+        for name in Preset::names() {
+            let preset = Preset::load(name, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(Preset::parse(&preset.to_toml(), name, &[]).unwrap(), preset);
+        }
+    }
+
+    #[test]
+    fn a_setting_changes_one_value_by_its_last_name_or_its_path() {
+        let settings = ["epochs=3".to_owned(), "learner.exploration.probability=1".to_owned()];
+        let LearnerChoice::OnlinePerceptron(params) = Preset::load("greedy", &settings).unwrap().learner else {
+            panic!("the greedy preset learns online")
+        };
+        assert_eq!((params.epochs, params.exploration.probability), (3, 1.0));
+    }
+
+    #[test]
+    fn mistakes_name_the_nearest_key_and_the_place() {
+        let error = Preset::load("greedy", &["epoks=3".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("did you mean epochs?"), "{error}");
+        let error = Preset::parse("max_words = 3\nmax_word = 4\n", "my.toml", &[]).unwrap_err().to_string();
+        assert!(error.starts_with("my.toml:2:1:") && error.contains("did you mean `max_words`?"), "{error}");
+        let error = Preset::load("greddy", &[]).unwrap_err().to_string();
+        assert!(error.contains("did you mean greedy?"), "{error}");
+    }
+}
