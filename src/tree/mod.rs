@@ -75,6 +75,11 @@ impl Tree {
         &mut self.tokens
     }
 
+    /// The tokens alone.
+    pub fn into_tokens(self) -> Vec<Token> {
+        self.tokens
+    }
+
     /// The nodes in post-order; the root is the last.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

@@ -92,7 +92,7 @@ fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
         .map_err(|problem| Error::config(text.as_ref(), format!("not a pattern: {problem}")))?;
     let paths: Vec<PathBuf> = found.collect::<std::result::Result<_, _>>().map_err(|problem| {
         let path = problem.path().to_path_buf();
-        Error::io(path, problem.into_error())
+        Error::io(path, problem.into())
     })?;
     if paths.is_empty() {
         return Err(Error::config(text.as_ref(), "no file matches this pattern: check the path"));
@@ -153,7 +153,6 @@ impl Encoding {
         }
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "the line formats use it"))]
     /// Decodes one whole line; on failure, how many characters before the first bad byte are good.
     pub(super) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, u64> {
         match self.table() {

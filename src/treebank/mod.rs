@@ -13,9 +13,11 @@
 //! 6. Only ASCII white space separates words; no-break and thin spaces are parts of words.
 //! 7. Trees may be as deep as memory allows; nothing here recurses.
 
+pub mod conllu;
 mod input;
 pub mod penn;
-mod penn_write;
+pub mod sentences;
+pub mod tagged;
 mod text;
 
 use std::fmt;
@@ -23,6 +25,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 pub use input::{Encoding, Input, expand};
+pub use sentences::{InputFormat, Item, Sentences};
 
 use crate::error::{Error, Place, Result};
 use crate::tree::Tree;
