@@ -13,9 +13,11 @@
 //! 6. Only ASCII white space separates words; no-break and thin spaces are parts of words.
 //! 7. Trees may be as deep as memory allows; nothing here recurses.
 
+pub mod clean;
 pub mod conllu;
 mod input;
 pub mod penn;
+mod reattach;
 pub mod sentences;
 pub mod tagged;
 mod text;
@@ -24,6 +26,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
 
+pub use clean::{Cleaned, Cleaning, reattach};
 pub use input::{Encoding, Input, expand};
 pub use sentences::{InputFormat, Item, Sentences};
 
