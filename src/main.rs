@@ -15,7 +15,7 @@ enum Cli {
 fn main() -> ExitCode {
     let Cli::Eval(args) = Cli::parse();
     run(&args).unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        eprintln!("error: {error}");
         ExitCode::from(2)
     })
 }
