@@ -221,6 +221,21 @@ impl HeadRules {
         }
     }
 
+    /// A table that comes with the program if `name` is one of [`HeadRules::names`], else the file of
+    /// that path.
+    ///
+    /// # Errors
+    /// When it is neither, or the file cannot be read or is not a table.
+    pub fn load(name: &str) -> Result<Self> {
+        let path = Path::new(name);
+        // A bare word is more likely a slip in the name of a table than a file that is missing.
+        if Self::names().any(|known| known == name) || path.extension().is_none() && !path.exists()
+        {
+            return Self::named(name);
+        }
+        Self::read(path)
+    }
+
     /// The names of the tables that come with the program.
     pub fn names() -> impl Iterator<Item = &'static str> {
         TABLES.iter().map(|(name, _)| *name)
