@@ -1,5 +1,7 @@
 //! Treebank files as users have them: good, odd and broken.
 
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests.
+
 use std::io::Read;
 use std::path::PathBuf;
 

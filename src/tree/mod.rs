@@ -78,6 +78,16 @@ impl Tree {
         &mut self.tokens
     }
 
+    /// The tokens alone.
+    pub fn into_tokens(self) -> Vec<Token> {
+        self.tokens
+    }
+
+    /// Takes the tokens out; spans and children still count them.
+    pub fn take_tokens(&mut self) -> Vec<Token> {
+        std::mem::take(&mut self.tokens)
+    }
+
     /// The nodes in post-order; the root is the last.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -328,6 +338,59 @@ impl TreeBuilder {
             nodes: self.tree.nodes.drain(..).collect(),
             children: self.tree.children.drain(..).collect(),
         }
+    }
+}
+
+/// Builds a [`Tree`] over given tokens from the bottom up, children before their parent: for rewriting
+/// a tree in one pass over its nodes.
+#[derive(Debug, Default)]
+pub struct BottomUpBuilder {
+    tree: Tree,
+}
+
+impl BottomUpBuilder {
+    /// A builder over the tokens of a sentence, with room for a number of nodes.
+    pub fn new(tokens: Vec<Token>, nodes: usize) -> Self {
+        let children = Vec::with_capacity(nodes + tokens.len());
+        Self { tree: Tree { tokens, nodes: Vec::with_capacity(nodes), children } }
+    }
+
+    /// Adds a node over some children, from left to right; the ones that are nodes were added before.
+    /// Without children, it stands empty before the token `at`.
+    pub fn node(
+        &mut self,
+        label: CompactString,
+        children: impl IntoIterator<Item = Child>,
+        at: u32,
+    ) -> Child {
+        let from = self.tree.children.len();
+        self.tree.children.extend(children);
+        let (start, end) = match self.tree.children[from..] {
+            [first, .., last] => (self.tree.child_span(first).0, self.tree.child_span(last).1),
+            [only] => self.tree.child_span(only),
+            [] => (at, at),
+        };
+        let children = (from as u32, self.tree.children.len() as u32);
+        self.tree.nodes.push(Node { label, start, end, head: None, children });
+        Child::Node(NodeId(self.tree.nodes.len() as u32 - 1))
+    }
+
+    /// The label of a node.
+    pub fn label(&self, id: NodeId) -> &CompactString {
+        &self.tree.node(id).label
+    }
+
+    /// Removes the node added last and gives back its children.
+    pub fn unwrap_last(&mut self) -> Vec<Child> {
+        match self.tree.nodes.pop() {
+            Some(node) => self.tree.children.split_off(node.children.0 as usize),
+            None => Vec::new(),
+        }
+    }
+
+    /// The tree; the node added last is its root.
+    pub fn finish(self) -> Tree {
+        self.tree
     }
 }
 

@@ -19,10 +19,14 @@ use compact_str::CompactString;
 
 use super::input::Encoding;
 use super::text::{More, Text};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::tree::{Tree, TreeBuilder};
 
-pub use super::penn_write::{escape, unescape, write_line, write_pretty};
+mod faults;
+mod write;
+
+pub(super) use faults::excerpt;
+pub use write::{escape, unescape, write_brackets, write_line, write_pretty};
 
 /// The labels that only roots have.
 pub const ROOT_LABELS: [&str; 4] = ["TOP", "ROOT", "S1", "VROOT"];
@@ -437,92 +441,6 @@ impl<R: Read> PennReader<R> {
             }
             self.text.pos += 1;
         }
-    }
-}
-
-/// What the messages say.
-impl<R: Read> PennReader<R> {
-    fn place(&self, (line, column): (u64, u64)) -> Place {
-        Place::new(&self.name, line, column)
-    }
-
-    /// An error inside a tree; `open` brackets will be left open behind it.
-    fn broken(&mut self, at: usize, open: usize, problem: String) -> Error {
-        self.recover = Recover::Brackets(open);
-        Error::Tree { at: self.place(self.text.place(at)), began: self.began, problem }
-    }
-
-    fn open_brackets(&self, inside: &Inside) -> usize {
-        self.builder.depth() + usize::from(!matches!(inside, Inside::Child))
-    }
-
-    /// A word as a message shows it: not the whole of a long one.
-    fn excerpt(&self, start: usize, end: usize) -> String {
-        const LONGEST: usize = 40;
-        let word = &self.text.window()[start..end];
-        match word.char_indices().nth(LONGEST) {
-            Some((cut, _)) => format!("{}...", &word[..cut]),
-            None => word.to_owned(),
-        }
-    }
-
-    fn unclosed(&mut self, inside: &Inside, whence: &str) -> Error {
-        let n = self.open_brackets(inside);
-        let at = self.text.pos;
-        let (missing, be) = if n == 1 { ("bracket", "is") } else { ("brackets", "are") };
-        let problem = format!(
-            "unbalanced: {n} {missing} {be} still open where {whence}; close {}",
-            if n == 1 { "it" } else { "them" }
-        );
-        self.broken(at, 0, problem)
-    }
-
-    fn no_label(&mut self, open: usize) -> Error {
-        let open = self.builder.depth() + open;
-        let problem = "a bracket without a label inside a tree: give it one (only a root may go \
-                       without), or close the tree before it"
-            .to_owned();
-        self.broken(self.text.pos - 1, open, problem)
-    }
-
-    fn word_with_children(&mut self) -> Error {
-        let (word, tag) = self.last_token();
-        let problem = format!(
-            "`{tag}` has the word `{word}` and children: give the word a bracket and a tag of its own"
-        );
-        self.broken(self.text.pos - 1, self.builder.depth() + 2, problem)
-    }
-
-    fn two_words(&mut self, start: usize, end: usize) -> Error {
-        let (word, tag) = self.last_token();
-        let second = self.excerpt(start, end);
-        let problem = format!(
-            "two words under the tag `{tag}`, `{word}` and `{second}`: give each a bracket and a tag"
-        );
-        self.broken(start, self.builder.depth() + 1, problem)
-    }
-
-    fn word_among_children(&mut self, start: usize, end: usize) -> Error {
-        let word = self.excerpt(start, end);
-        let label = self.builder.label().map(CompactString::to_string).unwrap_or_default();
-        let problem = format!(
-            "the word `{word}` has no tag and stands among the children of `{label}`: write it as \
-             (TAG {word})"
-        );
-        self.broken(start, self.builder.depth(), problem)
-    }
-
-    fn bad_bytes(&mut self, inside: &Inside) -> Error {
-        let open = self.open_brackets(inside);
-        let at = self.text.window().len();
-        let problem = self.encoding.complaint().to_owned();
-        let error = self.broken(at, open, problem);
-        self.text.step_over_bad();
-        error
-    }
-
-    fn last_token(&self) -> (CompactString, CompactString) {
-        self.builder.last_token().map(|t| (t.word.clone(), t.tag.clone())).unwrap_or_default()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::penn::is_space;
+use super::is_space;
 use crate::tree::{Step, Tree};
 
 /// Indentation stops growing here, so that a very deep tree does not take quadratic room.
@@ -22,8 +22,11 @@ pub fn write_line(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Writes a tree on one line, without the line feed.
-pub(super) fn write_brackets(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
+/// Writes a tree on one line, without the line feed; see [`write_line`].
+///
+/// # Errors
+/// When writing fails.
+pub fn write_brackets(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
     if is_bare(tree) {
         return out.write_all(b"(())");
     }

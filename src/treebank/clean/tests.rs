@@ -1,0 +1,235 @@
+use super::*;
+use crate::treebank::Encoding;
+use crate::treebank::penn::{PennReader, write_brackets};
+use proptest::prelude::*;
+
+fn read(text: &str) -> Tree {
+    PennReader::new(text.as_bytes(), "t", Encoding::Utf8).read().unwrap().unwrap()
+}
+
+fn write(tree: &Tree) -> String {
+    let mut out = Vec::new();
+    write_brackets(tree, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn cleaned(text: &str, cleaning: &Cleaning) -> String {
+    write(&cleaning.apply(read(text)).tree)
+}
+
+fn with(steps: &[(&str, &str)]) -> Cleaning {
+    let mut cleaning = Cleaning::none();
+    steps.iter().for_each(|(key, value)| cleaning.set(key, value).unwrap());
+    cleaning
+}
+
+#[test]
+fn the_default_does_what_the_field_does() {
+    let text = "( (S-1 (NP-SBJ=2 (-NONE- *)) (VP (VP (V go) (NP (-NONE- *T*-1)))) (-LRB- -LRB-)) )";
+    assert_eq!(cleaned(text, &Cleaning::default()), "(TOP (S (VP (V go)) (-LRB- -LRB-)))");
+    assert_eq!(Cleaning::default().apply(read(text)).kept, [1, 3]);
+}
+
+#[test]
+fn a_root_is_renamed_added_or_made_one() {
+    let top = with(&[("root", "top")]);
+    for text in [
+        "((S (A a)))",
+        "(ROOT (S (A a)))",
+        "(S1 (S (A a)))",
+        "(VROOT (S (A a)))",
+        "(TOP (S (A a)))",
+        "(S (A a))",
+        "( (ROOT (TOP (S (A a)))))",
+    ] {
+        assert_eq!(cleaned(text, &top), "(TOP (S (A a)))", "{text}");
+    }
+    assert_eq!(cleaned("(())", &top), "(TOP )");
+    assert_eq!(cleaned("( (A a))", &top), "(TOP (A a))");
+    assert_eq!(top.apply(Tree::default()).tree.nodes().len(), 1);
+}
+
+#[test]
+fn labels_are_cut_at_a_separator_but_never_away() {
+    for (label, expected) in [
+        ("NP-SBJ", "NP"),
+        ("NP=1", "NP"),
+        ("-LRB-", "-LRB-"),
+        ("-NONE-", "-NONE-"),
+        ("-X-Y", "-X"),
+        ("-", "-"),
+        ("--", "--"),
+        ("", ""),
+        ("PRT|ADVP", "PRT|ADVP"),
+        ("\u{4f60}-A", "\u{4f60}"),
+    ] {
+        assert_eq!(bare(label, "-="), expected);
+    }
+    assert_eq!(bare("NP##case=nom##", "#"), "NP");
+}
+
+#[test]
+fn nothing_is_changed_without_a_step() {
+    let text = "(S (NP (NP-SBJ (-NONE- *))) (NP ) (A A))";
+    assert_eq!(cleaned(text, &Cleaning::none()), text);
+}
+
+#[test]
+fn everything_may_be_removed() {
+    let cleaning = with(&[("outermost_punctuation", "true"), ("raise_punctuation", "true")]);
+    assert_eq!(cleaned("(S (NP (, ,)) (. .))", &cleaning), "(S )");
+    assert_eq!(cleaned("(S (-NONE- *))", &Cleaning::default()), "(TOP )");
+}
+
+#[test]
+fn quotes_and_outermost_punctuation_go_and_inner_stays() {
+    let text = "(S (`` ``) (, ,) (A a) (, ,) ('' '') (B b) (. .) ('' ''))";
+    assert_eq!(cleaned(text, &with(&[("quotes", "true")])), "(S (, ,) (A a) (, ,) (B b) (. .))");
+    let cleaning = with(&[("outermost_punctuation", "true")]);
+    assert_eq!(cleaned(text, &cleaning), "(S (A a) (, ,) ('' '') (B b))");
+    let sentence = cleaning.apply_tokens(read(text).tokens());
+    assert_eq!(sentence.kept, [2, 3, 4, 5]);
+}
+
+#[test]
+fn punctuation_is_raised_as_high_as_it_goes() {
+    let text = "(TOP (S (NP (NP (A a) (, ,)) (: :)) (VP (B b) (PRN (, ,)) (NP (C c) (. .)))))";
+    let expected = "(TOP (S (NP (NP (A a))) (, ,) (: :) (VP (B b) (, ,) (NP (C c))) (. .)))";
+    assert_eq!(cleaned(text, &with(&[("raise_punctuation", "true")])), expected);
+}
+
+#[test]
+fn particles_become_adverbs_and_words_lower_case() {
+    let cleaning = with(&[("prt_to_advp", "true"), ("lowercase", "true")]);
+    assert_eq!(
+        cleaned("(S (PRT (RP UP)) (-LRB- -LRB-))", &cleaning),
+        "(S (ADVP (RP up)) (-LRB- -LRB-))"
+    );
+}
+
+#[test]
+fn an_unknown_step_names_the_nearest() {
+    let message = Cleaning::default().set("trace", "true").unwrap_err().to_string();
+    assert!(message.contains("did you mean `traces`?"), "{message}");
+    assert!(Cleaning::default().set("traces", "yes").is_err());
+}
+
+#[test]
+fn steps_have_the_same_names_in_files_and_on_the_command_line() {
+    let value = serde_json::to_value(Cleaning::default()).unwrap();
+    let mut names: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut keys = Cleaning::KEYS;
+    names.sort_unstable();
+    keys.sort_unstable();
+    assert_eq!(names, keys);
+}
+
+#[test]
+fn rare_words_become_one() {
+    let mut counts = WordCounts::new();
+    let tree = read("(S (A a) (A a) (B b))");
+    counts.add(tree.tokens());
+    let mut tokens = tree.tokens().to_vec();
+    counts.replace_rare(&mut tokens, 2);
+    assert_eq!(tokens.iter().map(|t| t.word.as_str()).collect::<Vec<_>>(), ["a", "a", "UNK"]);
+    assert_eq!(counts.frequent(2), ["a"]);
+}
+
+#[test]
+fn a_missing_token_goes_as_high_as_brackets_allow() {
+    let tree = read("(TOP (S (NP (A a)) (VP (B b) (NP (C c)))))");
+    let tokens: Vec<_> = ["``", "a", ",", "b", ":", "c", "."].map(|w| Token::new(w, "X")).to_vec();
+    let whole = reattach(&tree, &[1, 3, 5], &tokens);
+    assert_eq!(
+        write(&whole),
+        "(TOP (X ``) (S (NP (X a)) (X ,) (VP (X b) (X :) (NP (X c)))) (X .))"
+    );
+    let none = reattach(&read("(TOP )"), &[], &tokens[..2]);
+    assert_eq!(write(&none), "(TOP (X ``) (X a))");
+    assert_eq!(write(&reattach(&Tree::default(), &[], &tokens[..1])), "( (X ``))");
+}
+
+#[test]
+fn heads_move_along_with_what_is_put_back() {
+    let mut tree = read("(S (A a) (B b))");
+    tree.nodes_mut()[0].head = Some(1);
+    let tokens: Vec<_> = ["x", "a", "y", "b", "z"].map(|w| Token::new(w, "X")).to_vec();
+    assert_eq!(reattach(&tree, &[1, 3], &tokens).nodes()[0].head, Some(3));
+}
+
+/// Trees of any shape over words and punctuation.
+fn any_tree() -> impl Strategy<Value = Tree> {
+    let label = prop_oneof![Just(""), Just("S"), Just("NP-SBJ"), Just("TOP"), Just("PRT")];
+    let tag = prop_oneof![Just(","), Just("."), Just("``"), Just("-NONE-"), Just("A"), Just("B")];
+    proptest::collection::vec((0..6u8, label, tag), 0..40).prop_map(|steps| {
+        let mut builder = crate::tree::TreeBuilder::new();
+        builder.open("");
+        for (what, label, tag) in steps {
+            match what {
+                0 | 1 => builder.open(label),
+                2 if builder.depth() > 1 => builder.close(),
+                _ => builder.token(tag, tag),
+            }
+        }
+        while builder.depth() > 0 {
+            builder.close();
+        }
+        builder.finish()
+    })
+}
+
+fn any_cleaning() -> impl Strategy<Value = Cleaning> {
+    proptest::array::uniform9(any::<bool>()).prop_map(|on| Cleaning {
+        traces: on[0],
+        functions: on[1],
+        prt_to_advp: on[2],
+        quotes: on[3],
+        raise_punctuation: on[4],
+        outermost_punctuation: on[5],
+        collapse_unaries: on[6],
+        lowercase: on[7],
+        root: if on[8] { RootPolicy::Top } else { RootPolicy::Keep },
+        ..Cleaning::default()
+    })
+}
+
+/// The spans of nodes in terms of the tokens at `kept`, in post-order, empty ones left out.
+fn spans_over(tree: &Tree, kept: &[u32]) -> Vec<(String, usize, usize)> {
+    let before = |position: u32| kept.partition_point(|&k| k < position);
+    tree.nodes()
+        .iter()
+        .map(|node| (node.label.to_string(), before(node.start), before(node.end)))
+        .filter(|span| span.1 < span.2)
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn cleaning_is_the_same_for_trees_and_sentences_and_done_once_it_is_done(
+        tree in any_tree(), cleaning in any_cleaning(),
+    ) {
+        let sentence = cleaning.apply_tokens(tree.tokens());
+        let once = cleaning.apply(tree);
+        prop_assert_eq!(once.tree.tokens(), &sentence.tokens[..]);
+        prop_assert_eq!(&once.kept, &sentence.kept);
+        let root = once.tree.nodes().last().unwrap();
+        prop_assert_eq!((root.start, root.end), (0, once.tree.tokens().len() as u32));
+        let read_again = read(&write(&once.tree));
+        prop_assert_eq!(read_again.tokens(), once.tree.tokens());
+        let twice = cleaning.apply(once.tree.clone());
+        prop_assert_eq!(twice.tree, once.tree);
+    }
+
+    #[test]
+    fn what_was_removed_comes_back_in_place(tree in any_tree(), cleaning in any_cleaning()) {
+        let tokens = tree.tokens().to_vec();
+        let Cleaned { tree, kept } = cleaning.apply(tree);
+        let whole = reattach(&tree, &kept, &tokens);
+        prop_assert_eq!(whole.tokens(), &tokens[..]);
+        let all: Vec<u32> = (0..tree.tokens().len() as u32).collect();
+        prop_assert_eq!(spans_over(&whole, &kept), spans_over(&tree, &all));
+        prop_assert_eq!(whole.nodes().len(), tree.nodes().len());
+        let root = whole.nodes().last().unwrap();
+        prop_assert_eq!((root.start, root.end), (0, tokens.len() as u32));
+    }
+}

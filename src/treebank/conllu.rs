@@ -1,0 +1,198 @@
+//! CoNLL-U: one word a line in ten columns, a blank line behind each sentence.
+//!
+//! Of the columns, FORM is the word and XPOS the tag (UPOS where XPOS is `_`). Ranges (`1-2`), empty
+//! nodes (`1.1`) and comments are passed over.
+
+use std::io::{self, Write};
+
+use super::penn::{excerpt, is_space};
+use super::tagged::LineProblem;
+use crate::tree::{Token, Tree};
+
+/// How many columns a line has.
+const COLUMNS: usize = 10;
+
+/// Puts a sentence together line by line.
+#[derive(Debug, Default)]
+pub struct SentenceReader {
+    tokens: Vec<Token>,
+    begun: bool,
+}
+
+impl SentenceReader {
+    /// A reader that stands before a sentence.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next line, which is not blank.
+    ///
+    /// # Errors
+    /// When the line is not a line of CoNLL-U, or its ID does not follow the one before.
+    pub fn line(&mut self, line: &str) -> Result<(), LineProblem> {
+        let line = line.trim_end_matches(['\r', '\n']);
+        if line.starts_with('#') {
+            return Ok(());
+        }
+        self.begun = true;
+        let mut columns = [""; COLUMNS];
+        let mut n = 0;
+        for column in line.split('\t') {
+            if let Some(slot) = columns.get_mut(n) {
+                *slot = column;
+            }
+            n += 1;
+        }
+        if n != COLUMNS {
+            let what = if n == 1 { "1 column".to_owned() } else { format!("{n} columns") };
+            let problem = format!(
+                "{what} instead of {COLUMNS}: separate the columns by tabs and write `_` for an empty \
+                 one, or choose another --input (tagged, underscore, penn)"
+            );
+            return Err(LineProblem { column: 1, problem });
+        }
+        let [id, form, _, upos, xpos, ..] = columns;
+        match kind_of(id) {
+            Some(Kind::Word(number)) if number == self.tokens.len() as u64 + 1 => {}
+            Some(Kind::Word(number)) => {
+                let problem = format!(
+                    "ID {number} where {} is next: number the words of a sentence from 1, and leave \
+                     a blank line between sentences",
+                    self.tokens.len() + 1
+                );
+                return Err(LineProblem::new(line, id, problem));
+            }
+            Some(Kind::NoWord) => return Ok(()),
+            None => {
+                let problem = format!(
+                    "`{}` is no ID: write a number, a range (1-2) or an empty node (1.1)",
+                    excerpt(id)
+                );
+                return Err(LineProblem::new(line, id, problem));
+            }
+        }
+        for (name, column) in [("FORM", form), ("UPOS", upos), ("XPOS", xpos)] {
+            if column.is_empty() {
+                let problem = format!("the column {name} is empty: write `_` for nothing");
+                return Err(LineProblem::new(line, column, problem));
+            }
+        }
+        self.tokens.push(Token::new(form, if xpos == "_" { upos } else { xpos }));
+        Ok(())
+    }
+
+    /// Ends the sentence; `None` when there was none, only comments or nothing.
+    pub fn finish(&mut self) -> Option<Vec<Token>> {
+        let tokens = std::mem::take(&mut self.tokens);
+        std::mem::take(&mut self.begun).then_some(tokens)
+    }
+}
+
+enum Kind {
+    Word(u64),
+    NoWord,
+}
+
+/// What a line is, by its ID.
+fn kind_of(id: &str) -> Option<Kind> {
+    if let Some((first, second)) = id.split_once(['-', '.']) {
+        return (is_number(first) && is_number(second)).then_some(Kind::NoWord);
+    }
+    if is_number(id) { id.parse().ok().map(Kind::Word) } else { None }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Writes a sentence with its dependencies, and the blank line behind it.
+///
+/// `heads` has the position of each token's head from 1, 0 for the root; `relations` has their names.
+/// Where one of them is too short, `0` and `_` stand. A tab, a line feed or the like inside a field
+/// becomes `_`, and outside of FORM a space too.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_sentence<R: AsRef<str>>(
+    tree: &Tree,
+    heads: &[u32],
+    relations: &[R],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for (position, token) in tree.tokens().iter().enumerate() {
+        write!(out, "{}\t", position + 1)?;
+        write_field(&token.word, |c| is_space(c) && c != ' ', out)?;
+        out.write_all(b"\t_\t_\t")?;
+        write_field(&token.tag, is_space, out)?;
+        write!(out, "\t_\t{}\t", heads.get(position).copied().unwrap_or(0))?;
+        write_field(relations.get(position).map_or("_", |r| r.as_ref()), is_space, out)?;
+        out.write_all(b"\t_\t_\n")?;
+    }
+    out.write_all(b"\n")
+}
+
+fn write_field(text: &str, bad: fn(char) -> bool, out: &mut impl Write) -> io::Result<()> {
+    if text.is_empty() {
+        out.write_all(b"_")
+    } else if text.contains(bad) {
+        out.write_all(text.replace(bad, "_").as_bytes())
+    } else {
+        out.write_all(text.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::TreeBuilder;
+
+    #[test]
+    fn ranges_empty_nodes_and_comments_are_passed_over() {
+        let mut reader = SentenceReader::new();
+        for line in [
+            "# text = du pain",
+            "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_",
+            "1\tde\tde\tADP\tP\t_\t0\troot\t_\t_",
+            "1.1\tx\t_\t_\t_\t_\t_\t_\t_\t_",
+            "2\t20 000\tle\tNUM\t_\t_\t1\tdet\t_\t_\r\n",
+        ] {
+            reader.line(line).unwrap();
+        }
+        let tokens = reader.finish().unwrap();
+        assert_eq!(tokens, [Token::new("de", "P"), Token::new("20 000", "NUM")]);
+        reader.line("# alone").unwrap();
+        assert_eq!(reader.finish(), None);
+    }
+
+    #[test]
+    fn faults_are_placed() {
+        let mut reader = SentenceReader::new();
+        let few = reader.line("1\tde\tADP").unwrap_err();
+        assert!(few.problem.starts_with("3 columns instead of 10"), "{}", few.problem);
+        let id = reader.line("x\ta\tb\tc\td\te\tf\tg\th\ti").unwrap_err();
+        assert!(id.problem.starts_with("`x` is no ID"), "{}", id.problem);
+        let order = reader.line("2\ta\tb\tc\td\te\tf\tg\th\ti").unwrap_err();
+        assert!(order.problem.starts_with("ID 2 where 1 is next"), "{}", order.problem);
+        let form = reader.line("1\t\tb\tc\td\te\tf\tg\th\ti").unwrap_err();
+        assert_eq!(form.column, 3);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut builder = TreeBuilder::new();
+        builder.open("NP");
+        builder.token("20 000", "CD");
+        builder.token("a\tb", "N N");
+        builder.close();
+        let mut out = Vec::new();
+        write_sentence(&builder.finish(), &[2, 0], &["nummod"], &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(
+            text,
+            "1\t20 000\t_\t_\tCD\t_\t2\tnummod\t_\t_\n2\ta_b\t_\t_\tN_N\t_\t0\t_\t_\t_\n\n"
+        );
+        let mut reader = SentenceReader::new();
+        text.lines().filter(|line| !line.is_empty()).for_each(|line| reader.line(line).unwrap());
+        assert_eq!(reader.finish().unwrap()[0], Token::new("20 000", "CD"));
+    }
+}

@@ -1,0 +1,95 @@
+//! What is said about a tree that does not read, and how much of it is passed over afterwards.
+
+use std::io::Read;
+
+use super::{Inside, PennReader, Recover};
+use crate::error::{Error, Place};
+
+impl<R: Read> PennReader<R> {
+    pub(super) fn place(&self, (line, column): (u64, u64)) -> Place {
+        Place::new(&self.name, line, column)
+    }
+
+    /// An error inside a tree; `open` brackets will be left open behind it.
+    pub(super) fn broken(&mut self, at: usize, open: usize, problem: String) -> Error {
+        self.recover = Recover::Brackets(open);
+        Error::Tree { at: self.place(self.text.place(at)), began: self.began, problem }
+    }
+
+    pub(super) fn open_brackets(&self, inside: &Inside) -> usize {
+        self.builder.depth() + usize::from(!matches!(inside, Inside::Child))
+    }
+
+    pub(super) fn excerpt(&self, start: usize, end: usize) -> String {
+        excerpt(&self.text.window()[start..end])
+    }
+
+    pub(super) fn unclosed(&mut self, inside: &Inside, whence: &str) -> Error {
+        let n = self.open_brackets(inside);
+        let at = self.text.pos;
+        let (missing, be) = if n == 1 { ("bracket", "is") } else { ("brackets", "are") };
+        let problem = format!(
+            "unbalanced: {n} {missing} {be} still open where {whence}; close {}",
+            if n == 1 { "it" } else { "them" }
+        );
+        self.broken(at, 0, problem)
+    }
+
+    pub(super) fn no_label(&mut self, open: usize) -> Error {
+        let open = self.builder.depth() + open;
+        let problem = "a bracket without a label inside a tree: give it one (only a root may go \
+                       without), or close the tree before it"
+            .to_owned();
+        self.broken(self.text.pos - 1, open, problem)
+    }
+
+    pub(super) fn word_with_children(&mut self) -> Error {
+        let (word, tag) = self.last_token();
+        let problem = format!(
+            "`{tag}` has the word `{word}` and children: give the word a bracket and a tag of its own"
+        );
+        self.broken(self.text.pos - 1, self.builder.depth() + 2, problem)
+    }
+
+    pub(super) fn two_words(&mut self, start: usize, end: usize) -> Error {
+        let (word, tag) = self.last_token();
+        let second = self.excerpt(start, end);
+        let problem = format!(
+            "two words under the tag `{tag}`, `{word}` and `{second}`: give each a bracket and a tag"
+        );
+        self.broken(start, self.builder.depth() + 1, problem)
+    }
+
+    pub(super) fn word_among_children(&mut self, start: usize, end: usize) -> Error {
+        let word = self.excerpt(start, end);
+        let label = self.builder.label().map(|label| excerpt(label)).unwrap_or_default();
+        let problem = format!(
+            "the word `{word}` has no tag and stands among the children of `{label}`: write it as \
+             (TAG {word})"
+        );
+        self.broken(start, self.builder.depth(), problem)
+    }
+
+    pub(super) fn bad_bytes(&mut self, inside: &Inside) -> Error {
+        let open = self.open_brackets(inside);
+        let at = self.text.window().len();
+        let problem = self.encoding.complaint().to_owned();
+        let error = self.broken(at, open, problem);
+        self.text.step_over_bad();
+        error
+    }
+
+    fn last_token(&self) -> (String, String) {
+        let token = self.builder.last_token();
+        token.map(|t| (excerpt(&t.word), excerpt(&t.tag))).unwrap_or_default()
+    }
+}
+
+/// A word as a message shows it: not the whole of a long one.
+pub(in crate::treebank) fn excerpt(word: &str) -> String {
+    const LONGEST: usize = 40;
+    match word.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}...", &word[..cut]),
+        None => word.to_owned(),
+    }
+}

@@ -1,0 +1,153 @@
+//! Putting back into a tree the tokens that were taken out of its sentence.
+
+use crate::tree::{Step, Token, Tree, TreeBuilder};
+
+/// Where tokens at the edges of the sentence go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edges {
+    /// Under the root.
+    Root,
+    /// Under the child of the root, which has just one, a node.
+    BelowRoot,
+}
+
+/// Puts the words and tags of the whole sentence into a tree over a part of it.
+///
+/// `kept` has the positions in `tokens` that the tokens of the tree come from, ascending. A token that
+/// is missing becomes a child of the highest node that has words on both sides of it, and of the root
+/// where it stands at an edge of the sentence: so no bracket is crossed, and none gets wider than by
+/// what it surrounds.
+pub fn reattach(tree: &Tree, kept: &[u32], tokens: &[Token]) -> Tree {
+    attach(tree, kept, tokens, Edges::Root)
+}
+
+/// [`reattach`] with a choice for the edges.
+pub(super) fn attach(tree: &Tree, kept: &[u32], tokens: &[Token], edges: Edges) -> Tree {
+    let edge_depth = match edges {
+        Edges::Root => 1,
+        Edges::BelowRoot => 2,
+    };
+    let mut writer =
+        Writer { tree, tokens, builder: TreeBuilder::new(), heads: Vec::new(), next: 0 };
+    let mut steps = Vec::new();
+    for step in tree.walk() {
+        let Step::Token(position) = step else {
+            steps.push(step);
+            continue;
+        };
+        let original = kept.get(position as usize).copied();
+        let place = if position == 0 { Gap::First(edge_depth) } else { Gap::Inner };
+        writer.between(&steps, original.unwrap_or(writer.next), place);
+        steps.clear();
+        writer.kept(position, original);
+    }
+    let place = if tree.tokens().is_empty() { Gap::First(1) } else { Gap::Last(edge_depth) };
+    writer.between(&steps, tokens.len() as u32, place);
+    if steps.is_empty() {
+        writer.missing(tokens.len() as u32);
+    }
+    writer.builder.finish()
+}
+
+/// A gap between tokens, and at what depth missing ones go there.
+#[derive(Debug, Clone, Copy)]
+enum Gap {
+    /// Where this depth is first reached.
+    First(usize),
+    /// Where the depth is least: at the lowest node around both neighbours.
+    Inner,
+    /// Where this depth is last left.
+    Last(usize),
+}
+
+struct Writer<'a> {
+    tree: &'a Tree,
+    tokens: &'a [Token],
+    builder: TreeBuilder,
+    /// For each open node, how many of its own children have begun and its head, moved along.
+    heads: Vec<(u32, Option<u32>)>,
+    next: u32,
+}
+
+impl Writer<'_> {
+    /// Repeats the brackets between two tokens, with the tokens missing before `until` among them.
+    fn between(&mut self, steps: &[Step], until: u32, gap: Gap) {
+        let at = if self.next < until { self.point(steps, gap) } else { usize::MAX };
+        for (i, step) in steps.iter().enumerate() {
+            if i == at {
+                self.missing(until);
+            }
+            match *step {
+                Step::Open(id) => {
+                    self.child();
+                    let node = self.tree.node(id);
+                    self.builder.open(node.label.clone());
+                    self.heads.push((0, node.head));
+                }
+                Step::Close(_) => {
+                    let head = self.heads.pop().and_then(|(_, head)| head);
+                    self.builder.close_with_head(head);
+                }
+                Step::Token(_) => {}
+            }
+        }
+        if at == steps.len() {
+            self.missing(until);
+        }
+    }
+
+    /// Before which step missing tokens go.
+    fn point(&self, steps: &[Step], gap: Gap) -> usize {
+        let mut depth = self.builder.depth();
+        let mut best = (depth, 0);
+        for (i, step) in steps.iter().enumerate() {
+            match gap {
+                Gap::First(wanted) if depth == wanted => return i,
+                Gap::Last(wanted) if depth >= wanted => best = (depth, i),
+                _ => {}
+            }
+            match step {
+                Step::Open(_) => depth += 1,
+                _ => depth -= 1,
+            }
+            if matches!(gap, Gap::Inner) && depth < best.0 {
+                best = (depth, i + 1);
+            }
+        }
+        match gap {
+            Gap::First(_) => steps.len(),
+            _ => best.1,
+        }
+    }
+
+    /// Adds the tokens missing before `until`.
+    fn missing(&mut self, until: u32) {
+        while self.next < until {
+            if let Some(token) = self.tokens.get(self.next as usize) {
+                self.builder.token(token.word.clone(), token.tag.clone());
+                if let Some((begun, Some(head))) = self.heads.last_mut()
+                    && *begun <= *head
+                {
+                    *head += 1;
+                    *begun += 1;
+                }
+            }
+            self.next += 1;
+        }
+    }
+
+    /// Adds a token of the tree with its original word and tag.
+    fn kept(&mut self, position: u32, original: Option<u32>) {
+        self.child();
+        let token = original.and_then(|original| self.tokens.get(original as usize));
+        let token = token.unwrap_or(&self.tree.tokens()[position as usize]);
+        self.builder.token(token.word.clone(), token.tag.clone());
+        self.next = self.next.max(original.unwrap_or(self.next).saturating_add(1));
+    }
+
+    fn child(&mut self) {
+        if let Some((begun, _)) = self.heads.last_mut() {
+            *begun += 1;
+        }
+    }
+}

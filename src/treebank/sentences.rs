@@ -1,0 +1,301 @@
+//! The sentences to parse, from any input format: one item for each, in order, whatever they are.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Read};
+use std::str::FromStr;
+
+use super::conllu::SentenceReader;
+use super::input::{Encoding, Input, unknown};
+use super::penn::{PennReader, is_space};
+use super::tagged::{LineProblem, TaggedFormat, parse_line};
+use crate::error::{Error, Place, Result};
+use crate::tree::Token;
+
+/// The tag of tokens that are no words: traces.
+pub const TRACE: &str = "-NONE-";
+
+/// The format of sentences to parse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InputFormat {
+    /// `word/TAG`, one sentence a line.
+    #[default]
+    Tagged,
+    /// `word_TAG`, one sentence a line.
+    Underscore,
+    /// CoNLL-U.
+    Conllu,
+    /// Penn brackets, of which only words and tags are used.
+    Penn,
+}
+
+impl InputFormat {
+    /// The names that [`FromStr`] takes and messages list.
+    pub const NAMES: [&'static str; 4] = ["tagged", "underscore", "conllu", "penn"];
+}
+
+impl fmt::Display for InputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::NAMES[*self as usize])
+    }
+}
+
+impl FromStr for InputFormat {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "tagged" => Ok(Self::Tagged),
+            "underscore" => Ok(Self::Underscore),
+            "conllu" => Ok(Self::Conllu),
+            "penn" => Ok(Self::Penn),
+            other => Err(Error::config("input", unknown("input format", other, Self::NAMES))),
+        }
+    }
+}
+
+/// What stands at one place of the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// A sentence of one or more tokens.
+    Sentence(Vec<Token>),
+    /// A blank line; also a CoNLL-U sentence or a tree without words.
+    Blank,
+    /// A line, sentence or tree that does not read.
+    Bad {
+        /// Where.
+        at: Place,
+        /// What is wrong and what to do now.
+        problem: String,
+    },
+}
+
+/// The sentences of several inputs, each handed out as soon as it is complete.
+///
+/// An item is an error only when an input cannot be opened or read; it is then the last.
+pub struct Sentences {
+    inputs: std::vec::IntoIter<Input>,
+    format: InputFormat,
+    encoding: Encoding,
+    source: Option<Source>,
+    ended: bool,
+}
+
+enum Source {
+    Lines(Lines),
+    Penn(Box<PennReader<Box<dyn Read + Send>>>),
+}
+
+impl Sentences {
+    /// The sentences in some inputs, which are opened one at a time.
+    pub fn new(inputs: Vec<Input>, format: InputFormat, encoding: Encoding) -> Self {
+        Self { inputs: inputs.into_iter(), format, encoding, source: None, ended: false }
+    }
+
+    /// The sentences of one stream; `name` is what messages call it.
+    pub fn from_reader(
+        reader: Box<dyn Read + Send>,
+        name: &str,
+        format: InputFormat,
+        encoding: Encoding,
+    ) -> Self {
+        let mut sentences = Self::new(Vec::new(), format, encoding);
+        sentences.attach(reader, name.to_owned());
+        sentences
+    }
+
+    fn attach(&mut self, reader: Box<dyn Read + Send>, name: String) {
+        self.source = Some(match self.format {
+            InputFormat::Penn => {
+                Source::Penn(Box::new(PennReader::new(reader, name, self.encoding).lenient()))
+            }
+            _ => Source::Lines(Lines::new(reader, name, self.encoding)),
+        });
+    }
+
+    fn advance(&mut self) -> Result<Option<Item>> {
+        loop {
+            let item = match &mut self.source {
+                None => {
+                    let Some(input) = self.inputs.next() else { return Ok(None) };
+                    self.attach(input.open()?, input.name());
+                    continue;
+                }
+                Some(Source::Penn(reader)) => penn_item(reader)?,
+                Some(Source::Lines(lines)) => match self.format {
+                    InputFormat::Conllu => lines.conllu_item()?,
+                    InputFormat::Underscore => lines.tagged_item(TaggedFormat::Underscore)?,
+                    _ => lines.tagged_item(TaggedFormat::Slash)?,
+                },
+            };
+            match item {
+                Some(item) => return Ok(Some(item)),
+                None => self.source = None,
+            }
+        }
+    }
+}
+
+impl Iterator for Sentences {
+    type Item = Result<Item>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = self.advance().transpose();
+        self.ended = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+fn sentence(tokens: Vec<Token>) -> Item {
+    if tokens.is_empty() { Item::Blank } else { Item::Sentence(tokens) }
+}
+
+fn penn_item(reader: &mut PennReader<Box<dyn Read + Send>>) -> Result<Option<Item>> {
+    Ok(Some(match reader.read() {
+        Ok(None) => return Ok(None),
+        Ok(Some(tree)) => {
+            let mut tokens = tree.into_tokens();
+            tokens.retain(|token| token.tag != TRACE);
+            sentence(tokens)
+        }
+        Err(Error::Syntax { at, problem }) => Item::Bad { at, problem },
+        Err(Error::Tree { at, began, problem }) => {
+            Item::Bad { at, problem: format!("{problem} (the tree began on line {began})") }
+        }
+        Err(other) => return Err(other),
+    }))
+}
+
+/// The lines of a stream, counted; a line is read as bytes, so a bad one does no harm to the next.
+struct Lines {
+    reader: BufReader<Box<dyn Read + Send>>,
+    name: String,
+    encoding: Encoding,
+    bytes: Vec<u8>,
+    line: u64,
+}
+
+impl Lines {
+    fn new(reader: Box<dyn Read + Send>, name: String, encoding: Encoding) -> Self {
+        let reader = BufReader::with_capacity(64 * 1024, reader);
+        Self { reader, name, encoding, bytes: Vec::new(), line: 0 }
+    }
+
+    /// Reads the next line; false at the end.
+    fn advance(&mut self) -> Result<bool> {
+        self.bytes.clear();
+        self.reader
+            .read_until(b'\n', &mut self.bytes)
+            .map_err(|source| Error::io(&self.name, source))?;
+        self.line += 1;
+        if self.line == 1 && self.bytes.starts_with(b"\xef\xbb\xbf") {
+            self.bytes.drain(..3);
+        }
+        Ok(!self.bytes.is_empty())
+    }
+
+    fn bad(&self, problem: LineProblem) -> Item {
+        let at = Place::new(&self.name, self.line, problem.column);
+        Item::Bad { at, problem: problem.problem }
+    }
+
+    fn tagged_item(&mut self, format: TaggedFormat) -> Result<Option<Item>> {
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let parsed = decode(&self.bytes, self.encoding, |line| parse_line(line, format));
+        Ok(Some(parsed.map_or_else(|problem| self.bad(problem), sentence)))
+    }
+
+    fn conllu_item(&mut self) -> Result<Option<Item>> {
+        let mut sentence_reader = SentenceReader::new();
+        let mut fault = None;
+        loop {
+            let ended = !self.advance()?;
+            if ended || self.bytes.iter().all(|&byte| is_space(char::from(byte))) {
+                let tokens = sentence_reader.finish();
+                match (fault.take(), tokens) {
+                    (Some(fault), _) => return Ok(Some(fault)),
+                    (None, Some(tokens)) => return Ok(Some(sentence(tokens))),
+                    (None, None) if ended => return Ok(None),
+                    (None, None) => {}
+                }
+            } else if fault.is_none() {
+                // The rest of a sentence with a fault is passed over: one sentence, one item.
+                let taken = decode(&self.bytes, self.encoding, |line| sentence_reader.line(line));
+                fault = taken.err().map(|problem| self.bad(problem));
+            }
+        }
+    }
+}
+
+/// Decodes a line and parses it.
+fn decode<T>(
+    bytes: &[u8],
+    encoding: Encoding,
+    parse: impl FnOnce(&str) -> Result<T, LineProblem>,
+) -> Result<T, LineProblem> {
+    match encoding.decode(bytes) {
+        Ok(line) => parse(&line),
+        Err(good) => {
+            Err(LineProblem { column: good + 1, problem: encoding.complaint().to_owned() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(text: &'static [u8], format: InputFormat) -> Vec<Item> {
+        Sentences::from_reader(Box::new(text), "in", format, Encoding::Utf8)
+            .map(|item| item.unwrap())
+            .collect()
+    }
+
+    /// `s` sentence, `b` blank, line number of a bad one.
+    fn shape(text: &'static [u8], format: InputFormat) -> String {
+        items(text, format)
+            .iter()
+            .map(|item| match item {
+                Item::Sentence(_) => "s".to_owned(),
+                Item::Blank => "b".to_owned(),
+                Item::Bad { at, .. } => at.line.to_string(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_line_is_one_item() {
+        let text = b"\xef\xbb\xbfa/A\n\n \t\r\nb\n\xff/X\nc/C";
+        assert_eq!(shape(text, InputFormat::Tagged), "sbb45s");
+        assert_eq!(shape(b"a_A\nb/B\n", InputFormat::Underscore), "s2");
+        assert_eq!(shape(b"", InputFormat::Tagged), "");
+    }
+
+    #[test]
+    fn every_conllu_sentence_is_one_item() {
+        let text = b"# c\n1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n\n# only\n\n1\tb\n2\tc\n\n\
+                     1-2\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n1\td\t_\tX\t_\t_\t_\t_\t_\t_";
+        assert_eq!(shape(text, InputFormat::Conllu), "s7bs");
+    }
+
+    #[test]
+    fn every_tree_is_one_item_and_traces_are_no_words() {
+        let text =
+            b"(S (NP (-NONE- *)) (VP (V go)))\n(())\n(S (NP (-NONE- *)))\n(S (V a) b)\n(S (V c))\n";
+        assert_eq!(shape(text, InputFormat::Penn), "sbb4s");
+        let Item::Sentence(tokens) = &items(text, InputFormat::Penn)[0] else {
+            panic!("no sentence")
+        };
+        assert_eq!(tokens[..], [Token::new("go", "V")]);
+    }
+
+    #[test]
+    fn an_unknown_format_names_the_nearest() {
+        let message = "connlu".parse::<InputFormat>().unwrap_err().to_string();
+        assert!(message.contains("did you mean `conllu`?"), "{message}");
+    }
+}

@@ -1,0 +1,179 @@
+//! One tagged sentence a line: `dogs/NNS bark/VBP` or `dogs_NNS bark_VBP`.
+
+use std::io::{self, Write};
+
+use super::penn::{excerpt, is_space};
+use crate::tree::Token;
+
+/// How a word and its tag are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaggedFormat {
+    /// `word/TAG`: the last slash splits; a slash behind a backslash (`1\/2`) belongs to the word.
+    Slash,
+    /// `word_TAG`: the last underscore splits.
+    Underscore,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineProblem {
+    /// The column in characters, from 1.
+    pub column: u64,
+    /// What is wrong and what to do now.
+    pub problem: String,
+}
+
+impl LineProblem {
+    /// A problem with `part`, which is a slice of `line`.
+    pub(super) fn new(line: &str, part: &str, problem: String) -> Self {
+        let before = (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+        let column = line.get(..before).unwrap_or_default().chars().count() as u64 + 1;
+        Self { column, problem }
+    }
+}
+
+/// Reads the tokens of a line; words are kept byte for byte.
+///
+/// ```
+/// use srparse::treebank::tagged::{TaggedFormat, parse_line};
+/// let tokens = parse_line("and\\/or/CC 1/2/CD", TaggedFormat::Slash).unwrap();
+/// assert_eq!((tokens[0].word.as_str(), tokens[0].tag.as_str()), ("and\\/or", "CC"));
+/// assert_eq!((tokens[1].word.as_str(), tokens[1].tag.as_str()), ("1/2", "CD"));
+/// ```
+///
+/// # Errors
+/// When a token lacks its word or its tag.
+pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LineProblem> {
+    let mut tokens = Vec::new();
+    for token in line.split(is_space).filter(|token| !token.is_empty()) {
+        let split = match format {
+            TaggedFormat::Slash => last_plain_slash(token),
+            TaggedFormat::Underscore => token.rfind('_'),
+        };
+        let (form, other) = match format {
+            TaggedFormat::Slash => ("word/TAG", "underscore, conllu, penn"),
+            TaggedFormat::Underscore => ("word_TAG", "tagged, conllu, penn"),
+        };
+        let fault = match split {
+            None => "has no tag",
+            Some(0) => "has no word",
+            Some(at) if at + 1 == token.len() => "has an empty tag",
+            Some(at) => {
+                tokens.push(Token::new(&token[..at], &token[at + 1..]));
+                continue;
+            }
+        };
+        let problem = format!(
+            "`{}` {fault}: write {form}, or choose another --input ({other})",
+            excerpt(token)
+        );
+        return Err(LineProblem::new(line, token, problem));
+    }
+    Ok(tokens)
+}
+
+/// The last slash that no backslash escapes; two backslashes are an escaped backslash.
+fn last_plain_slash(token: &str) -> Option<usize> {
+    let bytes = token.as_bytes();
+    let backslashes = |end: usize| bytes[..end].iter().rev().take_while(|&&b| b == b'\\').count();
+    (0..bytes.len()).rev().find(|&at| bytes[at] == b'/' && backslashes(at) % 2 == 0)
+}
+
+/// Writes tokens as a line, with the line feed.
+///
+/// What would not read back is changed: white space in a word, and an empty word, become `_`; white
+/// space in a tag, the separator in a tag, and an empty tag become `-`. In the slash format a word that
+/// ends in a single backslash gets a second one.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_line(tokens: &[Token], format: TaggedFormat, out: &mut impl Write) -> io::Result<()> {
+    for (position, token) in tokens.iter().enumerate() {
+        if position > 0 {
+            out.write_all(b" ")?;
+        }
+        write_field(&token.word, "_", out)?;
+        match format {
+            TaggedFormat::Slash => {
+                if token.word.bytes().rev().take_while(|&b| b == b'\\').count() % 2 == 1 {
+                    out.write_all(b"\\")?;
+                }
+                out.write_all(b"/")?;
+                let mut tag = token.tag.to_string();
+                while let Some(at) = last_plain_slash(&tag) {
+                    tag.replace_range(at..=at, "-");
+                }
+                write_field(&tag, "-", out)?;
+            }
+            TaggedFormat::Underscore => {
+                out.write_all(b"_")?;
+                write_field(&token.tag.replace('_', "-"), "-", out)?;
+            }
+        }
+    }
+    out.write_all(b"\n")
+}
+
+/// Writes a word or tag with `stand_in` for nothing and for white space.
+fn write_field(text: &str, stand_in: &str, out: &mut impl Write) -> io::Result<()> {
+    if text.is_empty() {
+        return out.write_all(stand_in.as_bytes());
+    }
+    if text.contains(is_space) {
+        return out.write_all(text.replace(is_space, stand_in).as_bytes());
+    }
+    out.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str, format: TaggedFormat) -> Vec<(String, String)> {
+        let tokens = parse_line(line, format).unwrap();
+        tokens.iter().map(|t| (t.word.to_string(), t.tag.to_string())).collect()
+    }
+
+    #[test]
+    fn the_last_separator_splits_unless_it_is_escaped() {
+        let tokens = words("a//SYM 1\\/2/CD \\\\/NN", TaggedFormat::Slash);
+        let expected = [("a/", "SYM"), ("1\\/2", "CD"), ("\\\\", "NN")];
+        assert_eq!(tokens, expected.map(|(w, t)| (w.to_owned(), t.to_owned())));
+        let tokens = words("__SYM a_b_NN", TaggedFormat::Underscore);
+        assert_eq!(tokens, [("_", "SYM"), ("a_b", "NN")].map(|(w, t)| (w.into(), t.into())));
+    }
+
+    #[test]
+    fn a_token_without_tag_is_placed_and_says_what_to_write() {
+        let problem = parse_line("le/DT  caf\u{e9}/NN dog", TaggedFormat::Slash).unwrap_err();
+        assert_eq!(problem.column, 16);
+        assert_eq!(
+            problem.problem,
+            "`dog` has no tag: write word/TAG, or choose another --input (underscore, conllu, penn)"
+        );
+        assert!(parse_line("1\\/2", TaggedFormat::Slash).is_err());
+        assert!(parse_line("/NN", TaggedFormat::Slash).unwrap_err().problem.contains("no word"));
+        assert!(
+            parse_line("a_", TaggedFormat::Underscore).unwrap_err().problem.contains("empty tag")
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_tokens_are_written_readably(
+            pairs in proptest::collection::vec(("[a/_\\\\ \u{e9}]{0,4}", "[A/_\\\\ ]{0,3}"), 0..6),
+            underscore: bool,
+        ) {
+            let format = if underscore { TaggedFormat::Underscore } else { TaggedFormat::Slash };
+            let tokens: Vec<_> = pairs.iter().map(|(w, t)| Token::new(w.as_str(), t.as_str())).collect();
+            let mut line = Vec::new();
+            write_line(&tokens, format, &mut line).unwrap();
+            let text = String::from_utf8(line).unwrap();
+            let again = parse_line(&text, format).unwrap();
+            proptest::prop_assert_eq!(again.len(), tokens.len());
+            let mut second = Vec::new();
+            write_line(&again, format, &mut second).unwrap();
+            proptest::prop_assert_eq!(text, String::from_utf8(second).unwrap());
+        }
+    }
+}
