@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use crate::eval::report::{evalb, json, text};
 use crate::eval::{Evaluation, Lines, OTHER_ROOTS, Params, SentenceScore};
@@ -41,7 +41,7 @@ pub struct EvalArgs {
     /// Print a row for each sentence before the report, in EVALB's columns.
     #[arg(long, conflicts_with_all = ["evalb", "json"])]
     per_sentence: bool,
-    /// Fail with exit status 1 if F1 over all sentences is below this.
+    /// Fail with exit status 1 if EVALB's F1 over all sentences is below this.
     #[arg(long, value_name = "PERCENT", value_parser = percentage)]
     min_f1: Option<f64>,
     /// Head rules for dependency accuracy: a name or a file.
@@ -149,7 +149,7 @@ impl Side {
     }
 
     fn next(&mut self) -> anyhow::Result<Option<Tree>> {
-        let Some(tree) = self.trees.next().transpose().with_context(|| self.advice())? else {
+        let Some(tree) = self.trees.next().transpose()? else {
             return Ok(None);
         };
         self.read += 1;
@@ -160,13 +160,6 @@ impl Side {
             self.roots[known] += 1;
         }
         Ok(Some(tree))
-    }
-
-    fn advice(&self) -> String {
-        format!(
-            "the {} trees do not read: mend the tree, or put (()) where there is none",
-            self.name
-        )
     }
 
     fn report_roots(&self) {

@@ -215,3 +215,57 @@ fn there_is_no_limit_on_length_or_depth() {
     let deep = format!("{}(NN w){}", "(A ".repeat(100_000), ")".repeat(100_000));
     assert_eq!(brackets(&deep, &deep), (100_000, 100_000, 100_000));
 }
+
+/// Matched and crossing brackets by EVALB's own nested loops, for comparison with the fast way.
+fn by_nested_loops(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params) -> (u32, u32) {
+    let kept = |side: &Bracketing<'_>| -> Vec<(i64, i64, String)> {
+        let counted = side.brackets.iter().filter(|bracket| bracket.counts(params));
+        // An unclosed bracket ends at -1 there.
+        let end = |end: u32| if end == UNCLOSED { -1 } else { i64::from(end) };
+        counted.map(|b| (i64::from(b.start), end(b.end), b.label.to_owned())).collect()
+    };
+    let (gold, test) = (kept(gold), kept(test));
+    let (mut taken, mut matched, mut crossing) = (vec![false; test.len()], 0, 0);
+    for (start, end, label) in &gold {
+        let partner = (0..test.len()).find(|&t| {
+            !taken[t]
+                && (test[t].0, test[t].1) == (*start, *end)
+                && params.labels_match(label, &test[t].2)
+        });
+        if let Some(t) = partner {
+            taken[t] = true;
+            matched += 1;
+        }
+    }
+    for (start, end, _) in &test {
+        let crossed = gold.iter().any(|(from, to, _)| {
+            (from < start && to > start && to < end) || (from > start && from < end && to > end)
+        });
+        crossing += u32::from(crossed);
+    }
+    (matched, crossing)
+}
+
+proptest::proptest! {
+    #[test]
+    fn pairing_and_crossing_agree_with_nested_loops(
+        gold in "(\\((A|B|C|T)|(\\(X w\\)){1,2}|\\)){0,40}",
+        test in "(\\((A|B|C|T)|(\\(X w\\)){1,2}|\\)){0,40}",
+        words in 1usize..12,
+    ) {
+        // The same number of words on both sides, so that most pairs are compared.
+        let even = |line: &str| {
+            let line = line.replacen("(X w)", "(X v)", words).replace("(X w)", "");
+            let missing = words - line.matches("(X v)").count();
+            format!("{line}{}", "(X v)".repeat(missing))
+        };
+        let params = Params::parse("DELETE_LABEL T\nEQ_LABEL A B\nEQ_LABEL B C", "p").unwrap();
+        let (gold, test) = (even(&gold), even(&test));
+        let mut gold = Bracketing::from_line(&gold, &params);
+        let mut test = Bracketing::from_line(&test, &params);
+        let (score, _) = score(&mut gold, &mut test, &params);
+        proptest::prop_assert_eq!(score.words as usize, words);
+        let expected = by_nested_loops(&gold, &test, &params);
+        proptest::prop_assert_eq!((score.matched, score.crossing), expected);
+    }
+}
