@@ -7,7 +7,7 @@ use crate::symbols::{Sentence, Vocabulary};
 use crate::decode::Decoder;
 use crate::scorer::Scorer;
 use crate::transition::TransitionSystem;
-use crate::treebank::clean::{Cleaning, reattach};
+use crate::treebank::{Cleaning, reattach};
 use crate::tree::{Token, Tree};
 
 /// What comes out for a sentence.
@@ -64,13 +64,12 @@ impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Worker for PipelineWor
     fn parse(&mut self, tokens: &[Token]) -> Parse {
         let Pipeline { cleaning, vocabulary, system, scorer, decoder } = self.pipeline;
         let kept = cleaning.apply_tokens(tokens);
-        let seen = kept.tokens.as_deref().unwrap_or(tokens);
-        vocabulary.encode_into(seen, &mut self.sentence);
+        vocabulary.encode_into(&kept.tokens, &mut self.sentence);
         let decoded = decoder.decode(system, scorer, &self.sentence, &mut self.scratch);
-        let tree = system.tree(&decoded.state, seen);
-        let tree = match kept.tokens {
-            Some(_) => reattach(tree, &kept.positions, tokens),
-            None => tree,
+        let tree = if kept.tokens.len() == tokens.len() {
+            system.tree(&decoded.state, tokens)
+        } else {
+            reattach(&system.tree(&decoded.state, &kept.tokens), &kept.kept, tokens)
         };
         Parse { tree, score: decoded.score, complete: decoded.complete }
     }

@@ -23,7 +23,6 @@ use crate::scorer::OnlinePerceptron;
 use crate::symbols::Vocabulary;
 use crate::train::online::{EpochReport, Online};
 use crate::train::{Example, batch};
-use crate::transition::TransitionSystem;
 use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree};
 
@@ -72,8 +71,7 @@ pub fn fit(plan: &Plan, train: &TreeSet, dev: &TreeSet, seed: u64, watch: &mut W
     }
     let minimum = plan.preset.clean.unknown_below.max(1);
     let vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
-    let gold_dev = dev.trees.iter().map(with_top).collect::<Vec<_>>();
-    let run = Run { plan, train, dev, gold_dev: &gold_dev, trees: &usable, vocabulary, seed, watch };
+    let run = Run { plan, train, dev, trees: &usable, vocabulary, seed, watch };
     with_system(&plan.preset.system, Source::Trees(&usable), run)
 }
 
@@ -90,7 +88,7 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
     let marked: Vec<(Tree, Option<Uncovered>)> = short
         .par_iter()
         .map(|tree| {
-            let mut tree = clean.apply(tree).tree;
+            let mut tree = clean.apply((*tree).clone()).tree;
             let uncovered = plan.heads.as_ref().map(|heads| heads.apply(&mut tree));
             (tree, uncovered)
         })
@@ -108,23 +106,11 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
     trees
 }
 
-/// The tree with its root called `TOP`, as evaluation wants it.
-fn with_top(tree: &Tree) -> Tree {
-    let mut tree = tree.clone();
-    if let Some(root) = tree.nodes_mut().last_mut() {
-        if crate::eval::OTHER_ROOTS.contains(&root.label.as_str()) {
-            root.label = crate::transition::binary::ROOT.into();
-        }
-    }
-    tree
-}
-
 /// A training run, waiting for its system.
 struct Run<'a, 'w> {
     plan: &'a Plan,
     train: &'a TreeSet,
     dev: &'a TreeSet,
-    gold_dev: &'a [Tree],
     trees: &'a [&'a Tree],
     vocabulary: Vocabulary,
     seed: u64,
@@ -310,8 +296,8 @@ impl Run<'_, '_> {
                 tree.tokens().iter().filter(|token| token.tag != "-NONE-").cloned().collect();
             worker.parse(&tokens).tree
         };
-        let parsed: Vec<Tree> = self.gold_dev.par_iter().map_init(|| parser.worker(), parse).collect();
-        let evaluation = evaluate(self.gold_dev.iter().zip(&parsed), &Params::default());
+        let parsed: Vec<Tree> = self.dev.trees.par_iter().map_init(|| parser.worker(), parse).collect();
+        let evaluation = evaluate(self.dev.trees.iter().zip(&parsed), &Params::default());
         let Pipeline { scorer, .. } = parser;
         (scorer, Some(evaluation))
     }

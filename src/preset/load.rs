@@ -13,7 +13,6 @@ use crate::model::{Model, structured};
 use crate::oracle::Supervised;
 use crate::scorer::factored::{Classes, Factored};
 use crate::symbols::{Sentence, Vocabulary};
-use crate::transition::TransitionSystem;
 
 /// The preset stored in a model, changed by `search.…` settings.
 ///

@@ -18,7 +18,7 @@ use crate::classifier::perceptron::PerceptronParams;
 use crate::decode::Greedy;
 use crate::error::{Error, Place, Result, nearest};
 use crate::train::online::Exploration;
-use crate::treebank::clean::Cleaning;
+use crate::treebank::Cleaning;
 
 /// A preset, as written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -180,10 +180,9 @@ fn toml_error(error: &toml::de::Error, text: &str, name: &str) -> Error {
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1;
     let mut problem = error.message().trim().to_owned();
     let mut quoted = problem.split('`').skip(1).step_by(2);
-    if let (true, Some(unknown)) = (problem.starts_with("unknown"), quoted.next()) {
-        if let Some(known) = nearest(unknown, quoted) {
-            problem = format!("{problem}; did you mean `{known}`?");
-        }
+    let unknown = quoted.next().filter(|_| problem.starts_with("unknown"));
+    if let Some(known) = unknown.and_then(|unknown| nearest(unknown, quoted)) {
+        problem = format!("{problem}; did you mean `{known}`?");
     }
     Error::syntax(Place::new(name, line, column), problem)
 }

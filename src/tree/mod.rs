@@ -6,6 +6,7 @@
 
 pub mod binarize;
 pub mod dependencies;
+pub mod draw;
 pub mod heads;
 
 use compact_str::CompactString;
@@ -385,7 +386,7 @@ impl BottomUpBuilder {
             [] => (at, at),
         };
         let children = (from as u32, self.tree.children.len() as u32);
-        self.tree.nodes.push(Node { label, start, end, head: None, children });
+        self.tree.nodes.push(Node { label, start, end, head: None, temporary: false, children });
         Child::Node(NodeId(self.tree.nodes.len() as u32 - 1))
     }
 

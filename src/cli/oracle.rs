@@ -1,0 +1,181 @@
+//! `srparse oracle`: the derivation of a tree, one configuration a line.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::oracle::Supervised;
+use crate::oracle::replay::check_replay;
+use crate::preset::plan::Plan;
+use crate::preset::registry::{Source, SystemVisitor, with_system};
+use crate::preset::{DEFAULT, Preset};
+use crate::symbols::{Sentence, Vocabulary};
+use crate::transition::View;
+use crate::tree::{Token, Tree};
+use crate::treebank::{Encoding, ReadOptions, read_all};
+use crate::Result;
+
+/// Show the derivations of trees, one configuration a line: stack, buffer, and the action taken.
+///
+/// The trees are cleaned and head-marked as the preset says; the system is the one they would train.
+#[derive(Debug, clap::Args)]
+pub struct OracleArgs {
+    /// Trees: files, folders, quoted patterns, or - for standard input.
+    #[arg(default_value = "-")]
+    files: Vec<PathBuf>,
+    /// The preset whose system is used.
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
+    preset: String,
+    /// Change a value of the preset; may be given again.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print statistics of all derivations instead.
+    #[arg(long)]
+    stats: bool,
+    /// Encoding of the files: utf-8, gb18030 or latin-1.
+    #[arg(long, value_name = "NAME", default_value = "utf-8")]
+    encoding: Encoding,
+    /// Leave out trees that do not read instead of stopping at the first.
+    #[arg(long)]
+    skip_bad_trees: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the trees do not read or no system can be made of them.
+pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
+    let plan = Plan::new(Preset::load(&args.preset, &args.set)?)?;
+    let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
+    let (trees, report) = read_all(&args.files, &options)?;
+    eprintln!("{report}");
+    let prepare = |tree: Tree| {
+        let mut tree = plan.preset.clean.apply(tree).tree;
+        if let Some(heads) = &plan.heads {
+            heads.apply(&mut tree);
+        }
+        tree
+    };
+    let trees: Vec<Tree> = trees.into_iter().map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let borrowed: Vec<&Tree> = trees.iter().collect();
+    let show = Show { trees: &borrowed, stats: args.stats, out: &mut out };
+    let unfit = with_system(&plan.preset.system, Source::Trees(&borrowed), show)?;
+    out.flush()?;
+    Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+struct Show<'a, W> {
+    trees: &'a [&'a Tree],
+    stats: bool,
+    out: &'a mut W,
+}
+
+impl<W: Write> SystemVisitor for Show<'_, W> {
+    /// How many trees do not fit the system.
+    type Output = io::Result<u64>;
+
+    fn visit<S: Supervised + 'static>(self, system: S) -> Result<io::Result<u64>> {
+        let vocabulary = Vocabulary::of(self.trees.iter().map(|tree| tree.tokens()), 1);
+        if self.stats {
+            return Ok(statistics(&system, &vocabulary, self.trees, self.out));
+        }
+        let mut unfit = 0;
+        for (tree, number) in self.trees.iter().zip(1..) {
+            let sentence = vocabulary.encode(tree.tokens());
+            let written = match check_replay(&system, &sentence, tree) {
+                Ok(_) => derivation(&system, &sentence, tree, self.out),
+                Err(error) => {
+                    unfit += 1;
+                    writeln!(self.out, "# tree {number}: {error}\n")
+                }
+            };
+            if let Err(error) = written {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(unfit))
+    }
+}
+
+/// Writes one derivation, then a blank line.
+fn derivation<S: Supervised>(
+    system: &S,
+    sentence: &Sentence,
+    tree: &Tree,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let mut state = system.start(sentence);
+    for (action, step) in system.derive(tree).unwrap_or_default().into_iter().zip(1..) {
+        let view = system.view(&state, None);
+        let stack = stack_text(system, &view, tree.tokens());
+        let buffer = tree.tokens().get(view.buffer as usize..).unwrap_or_default();
+        let mut words: Vec<&str> = buffer.iter().take(3).map(|token| token.word.as_str()).collect();
+        if buffer.len() > words.len() {
+            words.push("…");
+        }
+        writeln!(out, "{step}\t{stack}\t{}\t{}", words.join(" "), system.name(action))?;
+        system.apply(&mut state, action);
+    }
+    writeln!(out)
+}
+
+/// The stack from bottom to top: each item by its label and head word, a token by its word and tag.
+fn stack_text<S: Supervised>(system: &S, view: &View<'_>, tokens: &[Token]) -> String {
+    let item = |&id: &u32| {
+        let node = view.forest.node(id);
+        let head = &tokens[node.head as usize];
+        match node.label {
+            Some(label) => {
+                let mark = if node.temporary { "*" } else { "" };
+                format!("{}{mark}[{}]", system.label_name(label), head.word)
+            }
+            None => format!("{}/{}", head.word, head.tag),
+        }
+    };
+    view.stack.iter().map(item).collect::<Vec<_>>().join(" ")
+}
+
+/// Derivation lengths and how often each action is taken.
+fn statistics<S: Supervised>(
+    system: &S,
+    vocabulary: &Vocabulary,
+    trees: &[&Tree],
+    out: &mut impl Write,
+) -> io::Result<u64> {
+    let mut counts: BTreeMap<S::Action, u64> = BTreeMap::new();
+    let (mut lengths, mut words, mut unfit) = (Vec::new(), 0, 0);
+    for tree in trees {
+        match check_replay(system, &vocabulary.encode(tree.tokens()), tree) {
+            Ok(length) => lengths.push(length),
+            Err(_) => {
+                unfit += 1;
+                continue;
+            }
+        }
+        words += tree.tokens().len();
+        for action in system.derive(tree).unwrap_or_default() {
+            *counts.entry(action).or_default() += 1;
+        }
+    }
+    lengths.sort_unstable();
+    let total: usize = lengths.iter().sum();
+    let n = lengths.len().max(1);
+    writeln!(out, "trees\t{}", lengths.len())?;
+    writeln!(out, "trees that do not fit\t{unfit}")?;
+    writeln!(out, "words\t{words}")?;
+    writeln!(out, "actions\t{total}")?;
+    writeln!(out, "actions a tree\t{:.2}", total as f64 / n as f64)?;
+    writeln!(out, "median, longest derivation\t{}\t{}", lengths.get(n / 2).unwrap_or(&0), lengths.last().unwrap_or(&0))?;
+    for (name, value) in system.facts() {
+        writeln!(out, "{name}\t{value}")?;
+    }
+    let mut ranked: Vec<(S::Action, u64)> = counts.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    for (action, count) in ranked {
+        let share = 100.0 * count as f64 / total.max(1) as f64;
+        writeln!(out, "{}\t{count}\t{share:.2} %", system.name(action))?;
+    }
+    Ok(unfit)
+}
