@@ -125,7 +125,8 @@ impl Sections {
     /// When there is none of that name and type.
     pub fn get<T: Element>(&self, name: &str) -> Result<Array<T>> {
         let lacks = || Error::Unfit(format!("section `{name}` of {} is missing", T::NAME));
-        let section = self.0.iter().find(|section| section.name == name && section.element == T::NAME);
+        let section =
+            self.0.iter().find(|section| section.name == name && section.element == T::NAME);
         match &section.ok_or_else(lacks)?.bytes {
             Array::Shared(memory, range) => Array::shared(memory, range.clone()).ok_or_else(lacks),
             Array::Owned(bytes) => {
@@ -133,7 +134,9 @@ impl Sections {
                 if !bytes.len().is_multiple_of(size) {
                     return Err(lacks());
                 }
-                Ok(Array::Owned(bytes.chunks_exact(size).map(bytemuck::pod_read_unaligned).collect()))
+                Ok(Array::Owned(
+                    bytes.chunks_exact(size).map(bytemuck::pod_read_unaligned).collect(),
+                ))
             }
         }
     }

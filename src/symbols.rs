@@ -73,7 +73,8 @@ impl Symbols {
 
 impl From<Vec<CompactString>> for Symbols {
     fn from(names: Vec<CompactString>) -> Self {
-        let index = names.iter().zip(0..).map(|(name, position)| (name.clone(), position)).collect();
+        let index =
+            names.iter().zip(0..).map(|(name, position)| (name.clone(), position)).collect();
         Self { names, index }
     }
 }
@@ -248,7 +249,11 @@ mod tests {
 
     #[test]
     fn unseen_words_and_rare_words_are_unknown_but_keep_their_form() {
-        let tokens = [Token::new("running", "VBG"), Token::new("Running", "VBG"), Token::new("running", "NN")];
+        let tokens = [
+            Token::new("running", "VBG"),
+            Token::new("Running", "VBG"),
+            Token::new("running", "NN"),
+        ];
         let vocabulary = Vocabulary::of([&tokens[..]], 2);
         let sentence = vocabulary.encode(&tokens);
         assert_eq!(sentence.words, [FIRST, UNKNOWN, FIRST]);

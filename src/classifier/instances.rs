@@ -55,8 +55,12 @@ impl Instances {
     /// One row.
     pub fn row(&self, at: usize) -> RowRef<'_> {
         let width = self.columns.len();
-        let (first, last) = (self.members_of_row[at] as usize, self.members_of_row[at + 1] as usize);
-        RowRef { values: &self.values[at * width..(at + 1) * width], members: &self.members[first..last] }
+        let (first, last) =
+            (self.members_of_row[at] as usize, self.members_of_row[at + 1] as usize);
+        RowRef {
+            values: &self.values[at * width..(at + 1) * width],
+            members: &self.members[first..last],
+        }
     }
 
     /// The class of one row.

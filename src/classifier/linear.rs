@@ -62,9 +62,16 @@ impl Tables {
             entries: sections.get("linear.entries")?,
             offsets: sections.get("linear.offsets")?,
             scale: parameters.first().copied().unwrap_or(0.0),
-            kind: if parameters.get(1) == Some(&1.0) { ScoreKind::LogProb } else { ScoreKind::Margin },
+            kind: if parameters.get(1) == Some(&1.0) {
+                ScoreKind::LogProb
+            } else {
+                ScoreKind::Margin
+            },
         };
-        if tables.slots.is_empty() || tables.offsets.len() > MAX_CLASSES || !tables.scale.is_finite() {
+        if tables.slots.is_empty()
+            || tables.offsets.len() > MAX_CLASSES
+            || !tables.scale.is_finite()
+        {
             return Err(Error::Unfit("the weights are not those of a linear model".into()));
         }
         Ok(tables)
@@ -104,11 +111,14 @@ impl Weights {
 
     /// Packs what pruning leaves. `seen` says which classes occurred in training.
     pub fn pack(&self, pruning: &Pruning, seen: &[bool], kind: ScoreKind) -> Tables {
-        let strength = |at: usize| self.row(at).iter().fold(0f32, |max, (_, weight)| max.max(weight.abs()));
-        let kept_entries =
-            |at: usize| self.row(at).iter().filter(|(_, weight)| weight.abs() >= pruning.min_weight).count();
-        let mut kept: Vec<usize> =
-            (0..self.len()).filter(|&at| strength(at) >= pruning.min_row && kept_entries(at) > 0).collect();
+        let strength =
+            |at: usize| self.row(at).iter().fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+        let kept_entries = |at: usize| {
+            self.row(at).iter().filter(|(_, weight)| weight.abs() >= pruning.min_weight).count()
+        };
+        let mut kept: Vec<usize> = (0..self.len())
+            .filter(|&at| strength(at) >= pruning.min_row && kept_entries(at) > 0)
+            .collect();
         if pruning.max_bytes > 0 {
             kept.sort_by(|&a, &b| strength(b).total_cmp(&strength(a)).then(a.cmp(&b)));
             let mut bytes = 0;
@@ -125,14 +135,19 @@ impl Weights {
     }
 
     fn pack_rows(&self, kept: &[usize], min_weight: f32, seen: &[bool], kind: ScoreKind) -> Tables {
-        let largest = kept.iter().flat_map(|&at| self.row(at)).fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+        let largest = kept
+            .iter()
+            .flat_map(|&at| self.row(at))
+            .fold(0f32, |max, (_, weight)| max.max(weight.abs()));
         let scale = if largest > 0.0 { largest / f32::from(i16::MAX) } else { 1.0 };
         let n_slots = ((kept.len() as f64 / FILL) as usize + 1).max(16);
         let mut slots = vec![0u64; n_slots];
         let mut entries = vec![LAST];
         for &at in kept {
             let first = entries.len() as u64;
-            for &(class, weight) in self.row(at).iter().filter(|(_, weight)| weight.abs() >= min_weight) {
+            for &(class, weight) in
+                self.row(at).iter().filter(|(_, weight)| weight.abs() >= min_weight)
+            {
                 let units = (weight / scale).round() as i16;
                 entries.push(u32::from(class) << 16 | u32::from(units as u16));
             }
@@ -146,8 +161,15 @@ impl Weights {
             }
             slots[slot] = first << 32 | (id & 0xffff_ffff);
         }
-        let offsets: Vec<f32> = seen.iter().map(|&seen| if seen { 0.0 } else { f32::NEG_INFINITY }).collect();
-        Tables { slots: slots.into(), entries: entries.into(), offsets: offsets.into(), scale, kind }
+        let offsets: Vec<f32> =
+            seen.iter().map(|&seen| if seen { 0.0 } else { f32::NEG_INFINITY }).collect();
+        Tables {
+            slots: slots.into(),
+            entries: entries.into(),
+            offsets: offsets.into(),
+            scale,
+            kind,
+        }
     }
 }
 
@@ -267,7 +289,13 @@ mod tests {
         for (id, row) in &rows {
             weights.push(*id, row);
         }
-        (LinearModel::new(indicators, weights.pack(pruning, &[true, true, true, false], ScoreKind::Margin)), ids)
+        (
+            LinearModel::new(
+                indicators,
+                weights.pack(pruning, &[true, true, true, false], ScoreKind::Margin),
+            ),
+            ids,
+        )
     }
 
     fn scores(model: &LinearModel) -> Vec<f32> {

@@ -39,7 +39,10 @@ pub struct Perceptron {
 impl Learner for Perceptron {
     fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
         if instances.has_sets() {
-            return Err(Error::config("features", "a perceptron cannot take set columns: drop `.kids`"));
+            return Err(Error::config(
+                "features",
+                "a perceptron cannot take set columns: drop `.kids`",
+            ));
         }
         if instances.n_classes() > MAX_CLASSES {
             return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
@@ -71,7 +74,10 @@ impl Learner for Perceptron {
             }
             let done = f64::from(epoch + 1) / f64::from(self.params.epochs);
             let share = 100.0 * (1.0 - mistakes as f64 / instances.len().max(1) as f64);
-            (fit.progress)(done, &format!("epoch {}: {share:.2} % right while learning", epoch + 1));
+            (fit.progress)(
+                done,
+                &format!("epoch {}: {share:.2} % right while learning", epoch + 1),
+            );
             if (fit.stop)() {
                 break;
             }
@@ -105,14 +111,20 @@ mod tests {
         let templates = Templates::parse("s0.w\ns0.t\ns0.w s0.t", "test").unwrap();
         let mut instances = Instances::new(templates.columns(), 2);
         for (word, tag) in [(2, 2), (2, 3), (3, 2), (3, 3)] {
-            instances.push(&Row { values: vec![word, tag], members: vec![] }, u16::from(word == tag));
+            instances
+                .push(&Row { values: vec![word, tag], members: vec![] }, u16::from(word == tag));
         }
-        let learner = Perceptron { params: PerceptronParams { epochs: 20, ..Default::default() }, templates };
+        let learner =
+            Perceptron { params: PerceptronParams { epochs: 20, ..Default::default() }, templates };
         let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
         let model = learner.fit(&instances, &mut fit).unwrap();
         let mut out = [0.0; 2];
         for (word, tag) in [(2, 2), (2, 3), (3, 2), (3, 3)] {
-            model.scores(RowRef { values: &[word, tag], members: &[] }, &mut Scratch::default(), &mut out);
+            model.scores(
+                RowRef { values: &[word, tag], members: &[] },
+                &mut Scratch::default(),
+                &mut out,
+            );
             assert_eq!(out[1] > out[0], word == tag, "{word} {tag} {out:?}");
         }
     }

@@ -100,8 +100,13 @@ impl SparseWeights {
 
     /// Calls `each` with every id and its averaged weights, in order of id; zero averages are left out.
     pub fn averaged(&self, mut each: impl FnMut(u64, &[(u16, f32)])) {
-        let mut order: Vec<(u64, u32)> =
-            self.ids.iter().zip(&self.rows_of_ids).filter(|(id, _)| **id != 0).map(|(&id, &row)| (id, row)).collect();
+        let mut order: Vec<(u64, u32)> = self
+            .ids
+            .iter()
+            .zip(&self.rows_of_ids)
+            .filter(|(id, _)| **id != 0)
+            .map(|(&id, &row)| (id, row))
+            .collect();
         order.sort_unstable();
         let steps = self.step.max(1) as f64;
         let mut row = Vec::new();

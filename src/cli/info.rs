@@ -39,7 +39,8 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
         Some(path) => file::read(path)?,
         None => Model::embedded()?,
     };
-    let name = args.model.as_ref().map_or("embedded English model".into(), |path| path.to_string_lossy());
+    let name =
+        args.model.as_ref().map_or("embedded English model".into(), |path| path.to_string_lossy());
     writeln!(out, "{name}")?;
     describe(&model, args.actions, &mut out).context("writing to standard output")?;
     if args.model.is_none() {
@@ -68,7 +69,13 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
         writeln!(out, "  weights of epoch {}", training.epoch)?;
     }
     match &header.dev {
-        Some(dev) => writeln!(out, "  dev {}: F1 {:.2}, exact {:.2}", dev.files.join(", "), dev.f1, dev.exact)?,
+        Some(dev) => writeln!(
+            out,
+            "  dev {}: F1 {:.2}, exact {:.2}",
+            dev.files.join(", "),
+            dev.f1,
+            dev.exact
+        )?,
         None => writeln!(out, "  no dev scores")?,
     }
     writeln!(out, "  {} actions", header.actions.len())?;
@@ -79,7 +86,13 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
     }
     writeln!(out, "\nSections")?;
     for section in &model.sections.0 {
-        writeln!(out, "  {:<20} {:<4} {:>12} bytes", section.name, section.element, section.bytes.len())?;
+        writeln!(
+            out,
+            "  {:<20} {:<4} {:>12} bytes",
+            section.name,
+            section.element,
+            section.bytes.len()
+        )?;
     }
     writeln!(out, "\nPreset")?;
     for line in stored_preset(model, &[])?.to_toml().lines() {

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
 use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
 use crate::preset::plan::Plan;
@@ -14,7 +15,6 @@ use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::View;
 use crate::tree::{Token, Tree};
 use crate::treebank::{Encoding, ReadOptions, read_all};
-use crate::Result;
 
 /// Show the derivations of trees, one configuration a line: stack, buffer, and the action taken.
 ///
@@ -57,7 +57,8 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
         }
         tree
     };
-    let trees: Vec<Tree> = trees.into_iter().map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
+    let trees: Vec<Tree> =
+        trees.into_iter().map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     let borrowed: Vec<&Tree> = trees.iter().collect();
     let show = Show { trees: &borrowed, stats: args.stats, out: &mut out };
@@ -167,7 +168,12 @@ fn statistics<S: Supervised>(
     writeln!(out, "words\t{words}")?;
     writeln!(out, "actions\t{total}")?;
     writeln!(out, "actions a tree\t{:.2}", total as f64 / n as f64)?;
-    writeln!(out, "median, longest derivation\t{}\t{}", lengths.get(n / 2).unwrap_or(&0), lengths.last().unwrap_or(&0))?;
+    writeln!(
+        out,
+        "median, longest derivation\t{}\t{}",
+        lengths.get(n / 2).unwrap_or(&0),
+        lengths.last().unwrap_or(&0)
+    )?;
     for (name, value) in system.facts() {
         writeln!(out, "{name}\t{value}")?;
     }

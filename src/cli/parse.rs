@@ -13,9 +13,9 @@ use clap::ValueEnum;
 use crate::decode::{Parse, Parser, Worker};
 use crate::model::{Model, file};
 use crate::preset::load::load;
+use crate::tree::dependencies::dependencies;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
 use crate::treebank::{Encoding, Input, conllu, expand, json, penn};
-use crate::tree::dependencies::dependencies;
 
 /// Parse tagged sentences: one a line from files or standard input, one tree each to standard output.
 ///
@@ -151,7 +151,12 @@ impl Output {
 }
 
 /// Parses one item and writes it as bytes.
-fn make(worker: &mut dyn Worker, item: &Item, format: OutputFormat, made: &mut Made) -> io::Result<()> {
+fn make(
+    worker: &mut dyn Worker,
+    item: &Item,
+    format: OutputFormat,
+    made: &mut Made,
+) -> io::Result<()> {
     made.bytes.clear();
     (made.words, made.partial, made.problem) = (0, false, None);
     match item {
@@ -180,19 +185,34 @@ fn write_parse(parse: &Parse, format: OutputFormat, out: &mut Vec<u8>) -> io::Re
         OutputFormat::Brackets => penn::write_line(tree, out),
         OutputFormat::Pretty => penn::write_pretty(tree, out),
         OutputFormat::Conllu => {
-            let (heads, relations): (Vec<u32>, Vec<_>) =
-                dependencies(tree).into_iter().map(|dependency| (dependency.head, dependency.label)).unzip();
+            let (heads, relations): (Vec<u32>, Vec<_>) = dependencies(tree)
+                .into_iter()
+                .map(|dependency| (dependency.head, dependency.label))
+                .unzip();
             conllu::write_sentence(tree, &heads, &relations, out)
         }
         OutputFormat::Json => {
-            let heads: Vec<u32> = dependencies(tree).into_iter().map(|dependency| dependency.head).collect();
-            json::write_line(&json::Parse { tree, heads: Some(&heads), score: Some(*score), complete: *complete }, out)
+            let heads: Vec<u32> =
+                dependencies(tree).into_iter().map(|dependency| dependency.head).collect();
+            json::write_line(
+                &json::Parse {
+                    tree,
+                    heads: Some(&heads),
+                    score: Some(*score),
+                    complete: *complete,
+                },
+                out,
+            )
         }
     }
 }
 
 /// Parses and writes one sentence after the other, each at once.
-fn one_thread(parser: &dyn Parser, sentences: Sentences, output: &mut Output) -> anyhow::Result<()> {
+fn one_thread(
+    parser: &dyn Parser,
+    sentences: Sentences,
+    output: &mut Output,
+) -> anyhow::Result<()> {
     let mut worker = parser.worker();
     let mut made = Made::default();
     for item in sentences {
@@ -283,7 +303,10 @@ fn parse_items(
 }
 
 /// Writes results in the order of their numbers; false when nothing more is wanted.
-#[expect(clippy::needless_pass_by_value, reason = "dropping the receiver tells the parsing threads to end")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "dropping the receiver tells the parsing threads to end"
+)]
 fn write_in_order(made_out: Receiver<Numbered<Made>>, output: &mut Output) -> io::Result<bool> {
     let mut waiting = BTreeMap::new();
     let mut next = 0;

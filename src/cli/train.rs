@@ -100,7 +100,9 @@ fn read(args: &TrainArgs, paths: &[PathBuf]) -> anyhow::Result<TreeSet> {
         eprintln!("{}: {report}", paths[0].display());
     }
     anyhow::ensure!(!trees.is_empty(), "{}: no trees", paths[0].display());
-    let short = |name: String| PathBuf::from(&name).file_name().map_or(name, |name| name.to_string_lossy().into());
+    let short = |name: String| {
+        PathBuf::from(&name).file_name().map_or(name, |name| name.to_string_lossy().into())
+    };
     Ok(TreeSet { files: names.into_iter().map(short).collect(), trees })
 }
 
@@ -124,7 +126,9 @@ fn progress_bar(quiet: bool) -> ProgressBar {
         bar.set_draw_target(ProgressDrawTarget::hidden());
         return bar;
     }
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent:>3} % {elapsed} elapsed, {eta} to go") {
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:40} {percent:>3} % {elapsed} elapsed, {eta} to go")
+    {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));

@@ -46,7 +46,13 @@ pub fn first_best(scores: &[f32]) -> usize {
 impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
     type Scratch = GreedyScratch<S::Action, P::Scratch>;
 
-    fn decode(&self, system: &S, scorer: &P, sentence: &Sentence, scratch: &mut Self::Scratch) -> Decoded<S::State> {
+    fn decode(
+        &self,
+        system: &S,
+        scorer: &P,
+        sentence: &Sentence,
+        scratch: &mut Self::Scratch,
+    ) -> Decoded<S::State> {
         let GreedyScratch { actions, ranked, scores, scorer: scorer_scratch } = scratch;
         let mut state = system.start(sentence);
         let mut memory = scorer.begin(system, sentence);

@@ -73,5 +73,11 @@ pub trait Decoder<S: TransitionSystem, P: Scorer<S>>: Send + Sync {
     type Scratch: Default + Send;
 
     /// Searches one sentence.
-    fn decode(&self, system: &S, scorer: &P, sentence: &Sentence, scratch: &mut Self::Scratch) -> Decoded<S::State>;
+    fn decode(
+        &self,
+        system: &S,
+        scorer: &P,
+        sentence: &Sentence,
+        scratch: &mut Self::Scratch,
+    ) -> Decoded<S::State>;
 }

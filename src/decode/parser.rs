@@ -3,12 +3,12 @@
 //! A [`Parser`] is what all threads share: tables and rules. A [`Worker`] is what one thread needs
 //! besides: scratch memory. The types of system, scorer and decoder end here.
 
-use crate::symbols::{Sentence, Vocabulary};
 use crate::decode::Decoder;
 use crate::scorer::Scorer;
+use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
-use crate::treebank::{Cleaning, reattach};
 use crate::tree::{Token, Tree};
+use crate::treebank::{Cleaning, reattach};
 
 /// What comes out for a sentence.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +56,11 @@ struct PipelineWorker<'a, S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> {
 
 impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Parser for Pipeline<S, P, D> {
     fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(PipelineWorker { pipeline: self, sentence: Sentence::default(), scratch: D::Scratch::default() })
+        Box::new(PipelineWorker {
+            pipeline: self,
+            sentence: Sentence::default(),
+            scratch: D::Scratch::default(),
+        })
     }
 }
 

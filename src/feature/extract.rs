@@ -1,7 +1,7 @@
 //! From a state to a row: every distinct address of a template file, answered once.
 
-use super::template::{Address, Anchor, Field, Path, Question, StepTo, Templates};
 use super::Row;
+use super::template::{Address, Anchor, Field, Path, Question, StepTo, Templates};
 use crate::symbols::{NOTHING, Sentence};
 use crate::transition::View;
 
@@ -95,7 +95,13 @@ impl Extractor {
     }
 
     /// Writes the state's columns into `row`.
-    pub fn extract(&self, sentence: &Sentence, view: &View<'_>, scratch: &mut Scratch, row: &mut Row) {
+    pub fn extract(
+        &self,
+        sentence: &Sentence,
+        view: &View<'_>,
+        scratch: &mut Scratch,
+        row: &mut Row,
+    ) {
         scratch.found.clear();
         for way in &self.ways {
             let found = match *way {
@@ -116,7 +122,9 @@ impl Extractor {
                     write_set(sentence, view, kids, field, &mut row.members)
                 }
                 Ask::ItemKids(field) => {
-                    let kids = view.focus.map_or(&[][..], |f| &view.stack[f.first as usize..f.last as usize]);
+                    let kids = view
+                        .focus
+                        .map_or(&[][..], |f| &view.stack[f.first as usize..f.last as usize]);
                     write_set(sentence, view, kids, field, &mut row.members)
                 }
                 Ask::Distance(a, b) => match (found(a).token, found(b).token) {
@@ -157,9 +165,10 @@ fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
             let token = view.buffer + u32::from(n);
             if (token as usize) < sentence.len() { Found { node: NO_NODE, token } } else { MISSING }
         }
-        Anchor::Before(n) => {
-            on_stack(view, view.focus.and_then(|f| (f.first as usize).checked_sub(usize::from(n) + 1)))
-        }
+        Anchor::Before(n) => on_stack(
+            view,
+            view.focus.and_then(|f| (f.first as usize).checked_sub(usize::from(n) + 1)),
+        ),
         Anchor::After(n) => on_stack(view, view.focus.map(|f| f.last as usize + usize::from(n))),
         Anchor::Item => MISSING,
     }
@@ -178,9 +187,15 @@ fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
         pick(children).map_or(MISSING, |node| Found { node, token: view.forest.node(node).head })
     };
     match step {
-        StepTo::Left => child(|children| if children.len() > 1 { children.first().copied() } else { None }),
-        StepTo::Right => child(|children| if children.len() > 1 { children.last().copied() } else { None }),
-        StepTo::Only => child(|children| if children.len() == 1 { children.first().copied() } else { None }),
+        StepTo::Left => {
+            child(|children| if children.len() > 1 { children.first().copied() } else { None })
+        }
+        StepTo::Right => {
+            child(|children| if children.len() > 1 { children.last().copied() } else { None })
+        }
+        StepTo::Only => {
+            child(|children| if children.len() == 1 { children.first().copied() } else { None })
+        }
         StepTo::LeftDependent => dependent(|d| d.left),
         StepTo::RightDependent => dependent(|d| d.right),
     }
@@ -211,7 +226,13 @@ fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) ->
         Field::Suffix3 => sentence.forms[token_at].suffix3,
         Field::Shape => sentence.forms[token_at].shape,
         Field::Length => span.1 - span.0,
-        Field::Arity => if node == NO_NODE { 0 } else { view.forest.children(node).len() as u32 },
+        Field::Arity => {
+            if node == NO_NODE {
+                0
+            } else {
+                view.forest.children(node).len() as u32
+            }
+        }
         Field::Dependents => dependents().n_left + dependents().n_right,
         Field::LeftDependents => dependents().n_left,
         Field::RightDependents => dependents().n_right,
@@ -219,7 +240,13 @@ fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) ->
 }
 
 /// Appends a set and gives the position of its size.
-fn write_set(sentence: &Sentence, view: &View<'_>, nodes: &[u32], field: Field, members: &mut Vec<u32>) -> u32 {
+fn write_set(
+    sentence: &Sentence,
+    view: &View<'_>,
+    nodes: &[u32],
+    field: Field,
+    members: &mut Vec<u32>,
+) -> u32 {
     let size_at = members.len();
     members.push(0);
     for &node in nodes {
@@ -268,8 +295,14 @@ mod tests {
         let mut dependents = Dependents::new(4);
         dependents.attach(1, 0);
         let stack = [np];
-        let view =
-            View { forest: &forest, stack: &stack, buffer: 2, dependents: Some(&dependents), recent: [4, 0], focus: None };
+        let view = View {
+            forest: &forest,
+            stack: &stack,
+            buffer: 2,
+            dependents: Some(&dependents),
+            recent: [4, 0],
+            focus: None,
+        };
         let text = "s0.w\ns0.c\ns0.l.w\ns0.r.n\ns0.u.c\ns0.lw\ns0.ld.t\ns0.deps\ns0.len\nb0.w\nb2.w\ns1.w\ndistance(s0,b1)\nsize(stack)\naction(0)\ns0.len.bin";
         assert_eq!(
             values(text, &view, 4).values,
@@ -282,7 +315,14 @@ mod tests {
         let mut forest = Forest::default();
         let stack: Vec<u32> = (0..4).map(|at| forest.push_token(at)).collect();
         let focus = Some(Focus { first: 1, last: 3 });
-        let view = View { forest: &forest, stack: &stack, buffer: 4, dependents: None, recent: [0; 2], focus };
+        let view = View {
+            forest: &forest,
+            stack: &stack,
+            buffer: 4,
+            dependents: None,
+            recent: [0; 2],
+            focus,
+        };
         let row = values("before0.w\nbefore1.w\nafter0.w\nitem.kids.t", &view, 4);
         assert_eq!(row.values[..3], [10, 0, 13]);
         assert_eq!(row.borrow().set(3), [21, 22]);

@@ -39,7 +39,11 @@ impl Indicators {
                 indicators.columns.push((column, zero_is_a_value));
             }
             let last = indicators.columns.len() as u16;
-            indicators.templates.push(Conjunction { seed: number.wrapping_mul(MULTIPLIER), first, last });
+            indicators.templates.push(Conjunction {
+                seed: number.wrapping_mul(MULTIPLIER),
+                first,
+                last,
+            });
         }
         indicators
     }
@@ -61,7 +65,9 @@ impl Indicators {
         for template in &self.templates {
             let mut hash = template.seed;
             let mut applies = true;
-            for &(column, zero_is_a_value) in &self.columns[usize::from(template.first)..usize::from(template.last)] {
+            for &(column, zero_is_a_value) in
+                &self.columns[usize::from(template.first)..usize::from(template.last)]
+            {
                 let value = row.values[usize::from(column)];
                 applies &= zero_is_a_value | (value != NOTHING);
                 hash = (hash.rotate_left(23) ^ u64::from(value)).wrapping_mul(MULTIPLIER);

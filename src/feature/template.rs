@@ -187,7 +187,8 @@ const SAGAE_LAVIE: &str = include_str!("../../data/features/sagae-lavie-2005.fea
 const RICH: &str = include_str!("../../data/features/rich.feats");
 const LEAN: &str = include_str!("../../data/features/lean.feats");
 /// The template files inside the program, by name.
-const BUILT_IN: [(&str, &str); 3] = [("sagae-lavie-2005", SAGAE_LAVIE), ("rich", RICH), ("lean", LEAN)];
+const BUILT_IN: [(&str, &str); 3] =
+    [("sagae-lavie-2005", SAGAE_LAVIE), ("rich", RICH), ("lean", LEAN)];
 
 impl Templates {
     /// Reads a template file; `name` stands in messages.
@@ -207,20 +208,26 @@ impl Templates {
             for word in content.split_ascii_whitespace() {
                 let offset = word.as_ptr() as usize - line.as_ptr() as usize;
                 let column = line[..offset].chars().count() as u64 + 1;
-                let fail = |problem: String| Error::syntax(Place::new(name, number, column), problem);
+                let fail =
+                    |problem: String| Error::syntax(Place::new(name, number, column), problem);
                 let address = parse_address(word).map_err(fail)?;
                 let position = templates.position(word, address).map_err(fail)?;
                 if conjunction.contains(&position) {
                     return Err(fail(format!("`{word}` stands twice in one template")));
                 }
                 if conjunction.len() == MAX_CONJOINED {
-                    return Err(fail(format!("more than {MAX_CONJOINED} addresses in one template")));
+                    return Err(fail(format!(
+                        "more than {MAX_CONJOINED} addresses in one template"
+                    )));
                 }
                 conjunction.push(position);
             }
             if templates.conjunctions.contains(&conjunction) {
                 let place = Place::new(name, number, 1);
-                return Err(Error::syntax(place, "this template stands above already: delete the line"));
+                return Err(Error::syntax(
+                    place,
+                    "this template stands above already: delete the line",
+                ));
             }
             if !conjunction.is_empty() {
                 templates.conjunctions.push(conjunction);
@@ -287,7 +294,8 @@ fn parse_address(word: &str) -> Result<Address, String> {
     };
     let question = match body.split_once('(') {
         Some((function, rest)) => {
-            let inside = rest.strip_suffix(')').ok_or_else(|| format!("`{word}` lacks its closing `)`"))?;
+            let inside =
+                rest.strip_suffix(')').ok_or_else(|| format!("`{word}` lacks its closing `)`"))?;
             parse_function(function, inside)?
         }
         None => parse_field(body)?,
@@ -318,15 +326,20 @@ fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
 }
 
 fn parse_field(body: &str) -> Result<Question, String> {
-    let (path, name) = body.rsplit_once('.').ok_or_else(|| format!("`{body}` asks for no field: write {body}.w"))?;
-    let field = FIELDS.iter().find(|(known, _)| *known == name).map(|&(_, field)| field).ok_or_else(|| {
-        match nearest(name, FIELDS.iter().map(|&(known, _)| known)) {
-            Some(known) => format!("no field `{name}` in `{body}`: did you mean `{known}`?"),
-            None => format!("no field `{name}` in `{body}`"),
-        }
-    })?;
+    let (path, name) = body
+        .rsplit_once('.')
+        .ok_or_else(|| format!("`{body}` asks for no field: write {body}.w"))?;
+    let field =
+        FIELDS.iter().find(|(known, _)| *known == name).map(|&(_, field)| field).ok_or_else(
+            || match nearest(name, FIELDS.iter().map(|&(known, _)| known)) {
+                Some(known) => format!("no field `{name}` in `{body}`: did you mean `{known}`?"),
+                None => format!("no field `{name}` in `{body}`"),
+            },
+        )?;
     let question = match path.strip_suffix(".kids") {
-        Some(path) if field.is_number() => return Err(format!("`{path}.kids.{name}`: a set of numbers")),
+        Some(path) if field.is_number() => {
+            return Err(format!("`{path}.kids.{name}`: a set of numbers"));
+        }
         Some(path) => Question::Kids(parse_path(path)?, field),
         None => Question::Field(parse_path(path)?, field),
     };
@@ -343,7 +356,9 @@ fn parse_path(text: &str) -> Result<Path, String> {
     let anchor = parse_anchor(parts.next().unwrap_or_default())?;
     let step = |name: &str| {
         let found = STEPS.iter().find(|(known, _)| *known == name).map(|&(_, step)| step);
-        found.ok_or_else(|| format!("no step `{name}` in `{text}`: there are l, r, u, ld, rd and kids"))
+        found.ok_or_else(|| {
+            format!("no step `{name}` in `{text}`: there are l, r, u, ld, rd and kids")
+        })
     };
     Ok(Path { anchor, steps: parts.map(step).collect::<Result<_, _>>()? })
 }
@@ -362,7 +377,9 @@ fn parse_anchor(name: &str) -> Result<Anchor, String> {
             _ => {}
         }
     }
-    Err(format!("no place `{name}`: there are s0–s9, b0–b9, before0–before9, after0–after9 and item"))
+    Err(format!(
+        "no place `{name}`: there are s0–s9, b0–b9, before0–before9, after0–after9 and item"
+    ))
 }
 
 #[cfg(test)]
@@ -377,7 +394,8 @@ mod tests {
 
     #[test]
     fn columns_are_the_distinct_addresses() {
-        let templates = Templates::parse("s0.w s0.t # both\ns0.t\ndistance(s0,s1).bin s0.kids.n", "x").unwrap();
+        let templates =
+            Templates::parse("s0.w s0.t # both\ns0.t\ndistance(s0,s1).bin s0.kids.n", "x").unwrap();
         let kinds: Vec<_> = templates.columns().into_iter().map(|c| (c.name, c.kind)).collect();
         assert_eq!(
             kinds,

@@ -139,13 +139,24 @@ pub fn read_memory(memory: Memory, path: &Path) -> Result<Model> {
         bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map(u32::from_le_bytes)
     };
     if bytes.get(..MAGIC.len()) != Some(MAGIC) {
-        return Err(fail("not a srparse model: give a file that `srparse train --model` wrote".into()));
+        return Err(fail(
+            "not a srparse model: give a file that `srparse train --model` wrote".into(),
+        ));
     }
-    let truncated = || fail(format!("the file ends after {} bytes, too early: copy or train it again", bytes.len()));
-    let (Some(version), Some(length), Some(crc)) = (word(8), word(12), word(16)) else { return Err(truncated()) };
+    let truncated = || {
+        fail(format!(
+            "the file ends after {} bytes, too early: copy or train it again",
+            bytes.len()
+        ))
+    };
+    let (Some(version), Some(length), Some(crc)) = (word(8), word(12), word(16)) else {
+        return Err(truncated());
+    };
     if version != FORMAT_VERSION {
         let now = if version > FORMAT_VERSION { "use a newer srparse" } else { "train it again" };
-        return Err(fail(format!("model format {version}; this srparse reads {FORMAT_VERSION}: {now}")));
+        return Err(fail(format!(
+            "model format {version}; this srparse reads {FORMAT_VERSION}: {now}"
+        )));
     }
     let json = bytes.get(FIXED..FIXED + length as usize).ok_or_else(truncated)?;
     if crc32fast::hash(json) != crc {
@@ -156,10 +167,15 @@ pub fn read_memory(memory: Memory, path: &Path) -> Result<Model> {
     let mut ranges = Vec::with_capacity(stored.sections.len());
     for section in &stored.sections {
         let end = section.offset.checked_add(section.bytes);
-        let range = end.and_then(|end| Some(usize::try_from(section.offset).ok()?..usize::try_from(end).ok()?));
+        let range = end.and_then(|end| {
+            Some(usize::try_from(section.offset).ok()?..usize::try_from(end).ok()?)
+        });
         let range = range.filter(|range| range.end <= bytes.len()).ok_or_else(truncated)?;
         if range.start % ALIGNMENT != 0 || crc32fast::hash(&bytes[range.clone()]) != section.crc32 {
-            return Err(fail(format!("section `{}` is corrupted: copy or train it again", section.name)));
+            return Err(fail(format!(
+                "section `{}` is corrupted: copy or train it again",
+                section.name
+            )));
         }
         ranges.push(range);
     }

@@ -50,7 +50,8 @@ impl Oracle<Binary> for NextBracket {
         system.derivation(tree)?;
         let Some(root) = tree.root() else { return Err(Error::Unfit("an empty tree".into())) };
         let implied = tree.children(root).len() <= 1;
-        let mut gold = GoldBrackets { brackets: Vec::new(), around: vec![NONE; tree.tokens().len()] };
+        let mut gold =
+            GoldBrackets { brackets: Vec::new(), around: vec![NONE; tree.tokens().len()] };
         for id in tree.ids() {
             if id == root && implied {
                 continue;
@@ -65,13 +66,25 @@ impl Oracle<Binary> for NextBracket {
                 }
             }
             let head = tree.head_token(Child::Node(id)).unwrap_or(node.start);
-            let bracket = Bracket { label: Label(label as u16), start: node.start, end: node.end, head, parent: NONE };
+            let bracket = Bracket {
+                label: Label(label as u16),
+                start: node.start,
+                end: node.end,
+                head,
+                parent: NONE,
+            };
             gold.brackets.push(bracket);
         }
         Ok(gold)
     }
 
-    fn optimal(&self, system: &Binary, gold: &GoldBrackets, state: &BinaryState, out: &mut Vec<BinaryAction>) {
+    fn optimal(
+        &self,
+        system: &Binary,
+        gold: &GoldBrackets,
+        state: &BinaryState,
+        out: &mut Vec<BinaryAction>,
+    ) {
         system.legal(state, out);
         let wanted = wanted(gold, state);
         let wanted = wanted.filter(|action| out.contains(action));
@@ -83,7 +96,11 @@ impl Oracle<Binary> for NextBracket {
 /// The action that leads to the smallest reachable gold bracket around the top of the stack.
 fn wanted(gold: &GoldBrackets, state: &BinaryState) -> Option<BinaryAction> {
     let Some(s0) = state.item(0) else {
-        return Some(if state.remaining() > 0 { BinaryAction::Shift } else { BinaryAction::Finish });
+        return Some(if state.remaining() > 0 {
+            BinaryAction::Shift
+        } else {
+            BinaryAction::Finish
+        });
     };
     let Some(target) = next_bracket(gold, state) else {
         return match (state.remaining() > 0, state.item(1)) {
@@ -105,10 +122,20 @@ fn wanted(gold: &GoldBrackets, state: &BinaryState) -> Option<BinaryAction> {
     let last = complete && inside == 2;
     if holds_head(s0.start, s0.end) && !s1.temporary {
         // The head stands on top: take the left sibling.
-        return Some(if last { BinaryAction::Right(target.label) } else { BinaryAction::RightTemporary(target.label) });
+        return Some(if last {
+            BinaryAction::Right(target.label)
+        } else {
+            BinaryAction::RightTemporary(target.label)
+        });
     }
-    if !s0.temporary && (s1.temporary || holds_head(s1.start, s1.end) || (complete && target.head < s0.start)) {
-        let left = if last { BinaryAction::Left(target.label) } else { BinaryAction::LeftTemporary(target.label) };
+    if !s0.temporary
+        && (s1.temporary || holds_head(s1.start, s1.end) || (complete && target.head < s0.start))
+    {
+        let left = if last {
+            BinaryAction::Left(target.label)
+        } else {
+            BinaryAction::LeftTemporary(target.label)
+        };
         return Some(left);
     }
     if !complete {
@@ -150,7 +177,13 @@ fn next_bracket(gold: &GoldBrackets, state: &BinaryState) -> Option<Bracket> {
 
 /// The first bracket above those over the very span of a constituent that it stands for: its own label
 /// and what is below in the chain, or all of them if its label is none of theirs.
-fn above_own_span(gold: &GoldBrackets, from: u32, span: (u32, u32), label: Label, temporary: bool) -> u32 {
+fn above_own_span(
+    gold: &GoldBrackets,
+    from: u32,
+    span: (u32, u32),
+    label: Label,
+    temporary: bool,
+) -> u32 {
     let mut at = from;
     let mut above_match = NONE;
     let mut found = false;
@@ -181,18 +214,22 @@ impl DynamicOracle<Binary> for NextBracket {
             ids.extend_from_slice(state.forest().children(id));
         }
         let mut lost = 0;
-        let edge = |position: u32| state.items().any(|item| item.start == position) || position >= state.buffer();
+        let edge = |position: u32| {
+            state.items().any(|item| item.start == position) || position >= state.buffer()
+        };
         for bracket in &gold.brackets {
             let key = (bracket.start, bracket.end, bracket.label);
             if let Some(at) = built.iter().position(|&built| built == key) {
                 built.swap_remove(at);
                 continue;
             }
-            let over_top = state.item(0).is_some_and(|s0| bracket.start < s0.start || bracket.end > s0.end);
+            let over_top =
+                state.item(0).is_some_and(|s0| bracket.start < s0.start || bracket.end > s0.end);
             let unary = state.item(0).is_some_and(|s0| {
                 (bracket.start, bracket.end) == (s0.start, s0.end) && !s0.temporary
             });
-            let ahead = bracket.end > state.buffer() || (bracket.end == state.buffer() && (over_top || unary));
+            let ahead = bracket.end > state.buffer()
+                || (bracket.end == state.buffer() && (over_top || unary));
             lost += u32::from(!(ahead && edge(bracket.start)));
         }
         lost + built.len() as u32

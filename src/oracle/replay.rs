@@ -42,14 +42,22 @@ impl<S: Derive> Oracle<S> for Replay {
 ///
 /// # Errors
 /// [`Error::Unfit`] when an action is illegal where it is due, or another tree comes out.
-pub fn check_replay<S: Derive>(system: &S, sentence: &crate::symbols::Sentence, tree: &Tree) -> Result<usize> {
+pub fn check_replay<S: Derive>(
+    system: &S,
+    sentence: &crate::symbols::Sentence,
+    tree: &Tree,
+) -> Result<usize> {
     let derivation = system.derive(tree)?;
     let mut state = system.start(sentence);
     let mut legal = Vec::new();
     for (step, &action) in derivation.iter().enumerate() {
         system.legal(&state, &mut legal);
         if !legal.contains(&action) {
-            return Err(Error::Unfit(format!("{} is illegal at step {}", system.name(action), step + 1)));
+            return Err(Error::Unfit(format!(
+                "{} is illegal at step {}",
+                system.name(action),
+                step + 1
+            )));
         }
         system.apply(&mut state, action);
     }
@@ -63,5 +71,8 @@ pub fn check_replay<S: Derive>(system: &S, sentence: &crate::symbols::Sentence, 
 /// Whether two trees have the same nodes in the same order, heads aside.
 pub fn same_brackets(a: &Tree, b: &Tree) -> bool {
     a.nodes().len() == b.nodes().len()
-        && a.nodes().iter().zip(b.nodes()).all(|(x, y)| (x.start, x.end) == (y.start, y.end) && x.label == y.label)
+        && a.nodes()
+            .iter()
+            .zip(b.nodes())
+            .all(|(x, y)| (x.start, x.end) == (y.start, y.end) && x.label == y.label)
 }

@@ -18,8 +18,8 @@ use crate::feature::Extractor;
 use crate::model::{DevScores, Header, Model, TrainingSummary, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
-use crate::scorer::factored::{Classes, Factored};
 use crate::scorer::OnlinePerceptron;
+use crate::scorer::factored::{Classes, Factored};
 use crate::symbols::Vocabulary;
 use crate::train::online::{EpochReport, Online};
 use crate::train::{Example, batch};
@@ -63,7 +63,13 @@ const NAMED_UNFIT: usize = 3;
 ///
 /// # Errors
 /// When no tree is usable, too many do not fit the system, or the learner refuses the data.
-pub fn fit(plan: &Plan, train: &TreeSet, dev: &TreeSet, seed: u64, watch: &mut Watch<'_>) -> Result<Model> {
+pub fn fit(
+    plan: &Plan,
+    train: &TreeSet,
+    dev: &TreeSet,
+    seed: u64,
+    watch: &mut Watch<'_>,
+) -> Result<Model> {
     let trees = prepare(plan, &train.trees, watch);
     let usable: Vec<&Tree> = trees.iter().filter(|tree| !tree.tokens().is_empty()).collect();
     if usable.is_empty() {
@@ -83,7 +89,9 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
         trees.iter().filter(|tree| *max_words == 0 || words(tree) <= *max_words as usize).collect();
     if short.len() < trees.len() {
         let left_out = trees.len() - short.len();
-        (watch.tell)(Event::Note(&format!("left out {left_out} trees of more than {max_words} words")));
+        (watch.tell)(Event::Note(&format!(
+            "left out {left_out} trees of more than {max_words} words"
+        )));
     }
     let marked: Vec<(Tree, Option<Uncovered>)> = short
         .par_iter()
@@ -100,7 +108,9 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
     });
     let trees = trees.collect();
     if !uncovered.is_empty() {
-        let note = format!("no head rule for {uncovered}: taking the outermost child that is not punctuation");
+        let note = format!(
+            "no head rule for {uncovered}: taking the outermost child that is not punctuation"
+        );
         (watch.tell)(Event::Note(&note));
     }
     trees
@@ -134,14 +144,18 @@ impl SystemVisitor for Run<'_, '_> {
         let classes = Classes::of(&inventory);
         let trained = match &self.plan.preset.learner {
             LearnerChoice::Perceptron(params) => {
-                let learner = Perceptron { params: params.clone(), templates: self.plan.templates.clone() };
+                let learner =
+                    Perceptron { params: params.clone(), templates: self.plan.templates.clone() };
                 self.batch(&system, &examples, classes, &learner)?
             }
             LearnerChoice::Maxent(params) => {
-                let learner = Maxent { params: params.clone(), templates: self.plan.templates.clone() };
+                let learner =
+                    Maxent { params: params.clone(), templates: self.plan.templates.clone() };
                 self.batch(&system, &examples, classes, &learner)?
             }
-            LearnerChoice::OnlinePerceptron(params) => self.online(&system, &examples, classes, *params)?,
+            LearnerChoice::OnlinePerceptron(params) => {
+                self.online(&system, &examples, classes, *params)?
+            }
         };
         summary.epoch = trained.epoch;
         let mut model = Model {
@@ -152,7 +166,12 @@ impl SystemVisitor for Run<'_, '_> {
                 system: system.stored(),
                 actions: inventory.iter().map(|&action| system.name(action)).collect(),
                 templates: self.plan.templates.text().to_owned(),
-                heads: self.plan.heads.as_ref().map(|heads| heads.text().to_owned()).unwrap_or_default(),
+                heads: self
+                    .plan
+                    .heads
+                    .as_ref()
+                    .map(|heads| heads.text().to_owned())
+                    .unwrap_or_default(),
                 training: summary,
                 dev: trained.dev,
             },
@@ -176,10 +195,12 @@ impl Run<'_, '_> {
             .par_iter()
             .map(|tree| {
                 let sentence = self.vocabulary.encode(tree.tokens());
-                check_replay(system, &sentence, tree).map(|n| (Example { sentence, tree: (*tree).clone() }, n))
+                check_replay(system, &sentence, tree)
+                    .map(|n| (Example { sentence, tree: (*tree).clone() }, n))
             })
             .collect();
-        let mut summary = TrainingSummary { files: self.train.files.clone(), ..TrainingSummary::default() };
+        let mut summary =
+            TrainingSummary { files: self.train.files.clone(), ..TrainingSummary::default() };
         let mut examples = Vec::with_capacity(replayed.len());
         for (result, number) in replayed.into_iter().zip(1..) {
             match result {
@@ -205,7 +226,11 @@ impl Run<'_, '_> {
             (self.watch.tell)(Event::Note(skipped));
         }
         if unfit as f64 > MAX_UNFIT * self.trees.len() as f64 {
-            let problem = format!("{unfit} of {} trees do not fit the system: {}", self.trees.len(), named.join("; "));
+            let problem = format!(
+                "{unfit} of {} trees do not fit the system: {}",
+                self.trees.len(),
+                named.join("; ")
+            );
             return Err(Error::Unfit(problem));
         }
         summary.skipped.truncate(100);
@@ -222,7 +247,11 @@ impl Run<'_, '_> {
         let templates = &self.plan.templates;
         let forced = self.plan.preset.search.illegal == crate::decode::Illegal::Fail;
         let instances = batch::collect(system, &Replay, examples, templates, &classes, forced)?;
-        self.tell(&format!("{} instances of {} columns", instances.len(), instances.columns().len()));
+        self.tell(&format!(
+            "{} instances of {} columns",
+            instances.len(),
+            instances.columns().len()
+        ));
         let tell = &mut *self.watch.tell;
         let mut progress = |done: f64, text: &str| {
             tell(Event::Milestone(text));
@@ -271,13 +300,26 @@ impl Run<'_, '_> {
             }
             Ok(ControlFlow::Continue(()))
         };
-        let mut online = Online { epochs: params.epochs, seed: self_seed(&run), progress: &mut progress, stop: &stop };
+        let mut online = Online {
+            epochs: params.epochs,
+            seed: self_seed(&run),
+            progress: &mut progress,
+            stop: &stop,
+        };
         match system.dynamic_oracle().filter(|_| params.exploration.probability > 0.0) {
             Some(oracle) => {
-                online.exploring(system, &oracle, &mut learner, examples, params.exploration, each_epoch)?;
+                online.exploring(
+                    system,
+                    &oracle,
+                    &mut learner,
+                    examples,
+                    params.exploration,
+                    each_epoch,
+                )?;
             }
             None if params.exploration.probability > 0.0 => {
-                let problem = "the system has no dynamic oracle: set learner.exploration.probability=0";
+                let problem =
+                    "the system has no dynamic oracle: set learner.exploration.probability=0";
                 return Err(Error::config("learner.exploration.probability", problem));
             }
             None => online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch)?,
@@ -286,7 +328,11 @@ impl Run<'_, '_> {
     }
 
     /// Parses the development trees; gives the scorer back.
-    fn score_dev<S: Supervised + 'static>(&self, system: &S, scorer: Factored) -> (Factored, Option<Evaluation>) {
+    fn score_dev<S: Supervised + 'static>(
+        &self,
+        system: &S,
+        scorer: Factored,
+    ) -> (Factored, Option<Evaluation>) {
         if self.dev.trees.is_empty() {
             return (scorer, None);
         }
@@ -296,7 +342,8 @@ impl Run<'_, '_> {
                 tree.tokens().iter().filter(|token| token.tag != "-NONE-").cloned().collect();
             worker.parse(&tokens).tree
         };
-        let parsed: Vec<Tree> = self.dev.trees.par_iter().map_init(|| parser.worker(), parse).collect();
+        let parsed: Vec<Tree> =
+            self.dev.trees.par_iter().map_init(|| parser.worker(), parse).collect();
         let evaluation = evaluate(self.dev.trees.iter().zip(&parsed), &Params::default());
         let Pipeline { scorer, .. } = parser;
         (scorer, Some(evaluation))
@@ -314,6 +361,8 @@ fn self_seed(run: &std::cell::RefCell<&mut Run<'_, '_>>) -> u64 {
 
 fn epoch_line(report: EpochReport, dev: Option<&DevScores>, n_features: usize) -> String {
     let right = 100.0 * (1.0 - report.mistakes as f64 / report.decisions.max(1) as f64);
-    let dev = dev.map(|dev| format!(", dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact)).unwrap_or_default();
+    let dev = dev
+        .map(|dev| format!(", dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact))
+        .unwrap_or_default();
     format!("epoch {}: {right:.2} % right while learning, {n_features} features{dev}", report.epoch)
 }

@@ -56,21 +56,32 @@ impl SystemVisitor for Load<'_> {
         let classifier = load_classifier(self.plan, self.sections)?;
         if classifier.n_classes() != classes.len() {
             let (scored, listed) = (classifier.n_classes(), classes.len());
-            return Err(Error::Unfit(format!("the weights score {scored} actions, the system has {listed}")));
+            return Err(Error::Unfit(format!(
+                "the weights score {scored} actions, the system has {listed}"
+            )));
         }
         let scorer = Factored::new(Extractor::new(&self.plan.templates), classes, classifier);
         let greedy: Greedy = self.plan.preset.search;
         let cleaning = self.plan.preset.clean.clone();
-        Ok(Box::new(Pipeline { cleaning, vocabulary: self.vocabulary, system, scorer, decoder: greedy }))
+        Ok(Box::new(Pipeline {
+            cleaning,
+            vocabulary: self.vocabulary,
+            system,
+            scorer,
+            decoder: greedy,
+        }))
     }
 }
 
 /// The classifier that the learner stored.
 fn load_classifier(plan: &Plan, sections: &Sections) -> Result<Box<dyn Classifier>> {
     match &plan.preset.learner {
-        LearnerChoice::Perceptron(_) | LearnerChoice::OnlinePerceptron(_) | LearnerChoice::Maxent(_) => {
-            Ok(Box::new(LinearModel::new(Indicators::new(&plan.templates), Tables::load(sections)?)))
-        }
+        LearnerChoice::Perceptron(_)
+        | LearnerChoice::OnlinePerceptron(_)
+        | LearnerChoice::Maxent(_) => Ok(Box::new(LinearModel::new(
+            Indicators::new(&plan.templates),
+            Tables::load(sections)?,
+        ))),
     }
 }
 
@@ -82,5 +93,11 @@ pub(super) fn pipeline<S: Supervised + Clone>(
     scorer: Factored,
 ) -> Pipeline<S, Factored, Greedy> {
     let Preset { clean, search, .. } = &plan.preset;
-    Pipeline { cleaning: clean.clone(), vocabulary, system: system.clone(), scorer, decoder: *search }
+    Pipeline {
+        cleaning: clean.clone(),
+        vocabulary,
+        system: system.clone(),
+        scorer,
+        decoder: *search,
+    }
 }

@@ -116,7 +116,10 @@ impl Default for OnlineParams {
 const BUILT_IN: [(&str, &str); 4] = [
     ("greedy", include_str!("../../data/presets/greedy.toml")),
     ("english", include_str!("../../data/presets/english.toml")),
-    ("sagae-lavie-2005-perceptron", include_str!("../../data/presets/sagae-lavie-2005-perceptron.toml")),
+    (
+        "sagae-lavie-2005-perceptron",
+        include_str!("../../data/presets/sagae-lavie-2005-perceptron.toml"),
+    ),
     ("sagae-lavie-2005-maxent", include_str!("../../data/presets/sagae-lavie-2005-maxent.toml")),
 ];
 
@@ -142,8 +145,13 @@ impl Preset {
             }
             None => {
                 let known = Self::names().collect::<Vec<_>>().join(", ");
-                let hint = nearest(name, Self::names()).map(|n| format!("did you mean {n}? ")).unwrap_or_default();
-                return Err(Error::config("preset", format!("no preset or file `{name}`: {hint}there are {known}")));
+                let hint = nearest(name, Self::names())
+                    .map(|n| format!("did you mean {n}? "))
+                    .unwrap_or_default();
+                return Err(Error::config(
+                    "preset",
+                    format!("no preset or file `{name}`: {hint}there are {known}"),
+                ));
             }
         };
         Self::parse(&text, name, settings)
@@ -158,7 +166,8 @@ impl Preset {
         if settings.is_empty() {
             return Ok(preset);
         }
-        let mut table = toml::Table::try_from(&preset).map_err(|error| Error::config(name, error.to_string()))?;
+        let mut table = toml::Table::try_from(&preset)
+            .map_err(|error| Error::config(name, error.to_string()))?;
         for setting in settings {
             apply_setting(&mut table, setting)?;
         }
@@ -203,10 +212,17 @@ fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
     let path = match found[..] {
         [path] => path.clone(),
         [] => {
-            let short = paths.iter().flat_map(|path| [path.as_str(), path.rsplit('.').next().unwrap_or(path)]);
-            let hint = nearest(key, short).map(|known| format!("did you mean {known}? ")).unwrap_or_default();
+            let short = paths
+                .iter()
+                .flat_map(|path| [path.as_str(), path.rsplit('.').next().unwrap_or(path)]);
+            let hint = nearest(key, short)
+                .map(|known| format!("did you mean {known}? "))
+                .unwrap_or_default();
             let known = paths.join(", ");
-            return Err(Error::config(key, format!("no such key; {hint}the keys of this preset are {known}")));
+            return Err(Error::config(
+                key,
+                format!("no such key; {hint}the keys of this preset are {known}"),
+            ));
         }
         _ => {
             let all = found.into_iter().cloned().collect::<Vec<_>>().join(", ");
@@ -214,7 +230,8 @@ fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
         }
     };
     // What reads as a TOML value is one; anything else is a string.
-    let value = format!("v = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("v"));
+    let value =
+        format!("v = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("v"));
     let mut value = value.unwrap_or_else(|| toml::Value::String(text.to_owned()));
     let mut place = &mut *table;
     let mut parts: Vec<&str> = path.split('.').collect();
@@ -226,7 +243,9 @@ fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
         }
     }
     match (place.get(last), &value) {
-        (Some(toml::Value::Float(_)), toml::Value::Integer(whole)) => value = toml::Value::Float(*whole as f64),
+        (Some(toml::Value::Float(_)), toml::Value::Integer(whole)) => {
+            value = toml::Value::Float(*whole as f64)
+        }
         (Some(toml::Value::String(_)), toml::Value::String(_)) => {}
         (Some(toml::Value::String(_)), _) => value = toml::Value::String(text.to_owned()),
         _ => {}
@@ -261,7 +280,9 @@ mod tests {
     #[test]
     fn a_setting_changes_one_value_by_its_last_name_or_its_path() {
         let settings = ["epochs=3".to_owned(), "learner.exploration.probability=1".to_owned()];
-        let LearnerChoice::OnlinePerceptron(params) = Preset::load("greedy", &settings).unwrap().learner else {
+        let LearnerChoice::OnlinePerceptron(params) =
+            Preset::load("greedy", &settings).unwrap().learner
+        else {
             panic!("the greedy preset learns online")
         };
         assert_eq!((params.epochs, params.exploration.probability), (3, 1.0));
@@ -271,8 +292,12 @@ mod tests {
     fn mistakes_name_the_nearest_key_and_the_place() {
         let error = Preset::load("greedy", &["epoks=3".to_owned()]).unwrap_err().to_string();
         assert!(error.contains("did you mean epochs?"), "{error}");
-        let error = Preset::parse("max_words = 3\nmax_word = 4\n", "my.toml", &[]).unwrap_err().to_string();
-        assert!(error.starts_with("my.toml:2:1:") && error.contains("did you mean `max_words`?"), "{error}");
+        let error =
+            Preset::parse("max_words = 3\nmax_word = 4\n", "my.toml", &[]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("my.toml:2:1:") && error.contains("did you mean `max_words`?"),
+            "{error}"
+        );
         let error = Preset::load("greddy", &[]).unwrap_err().to_string();
         assert!(error.contains("did you mean greedy?"), "{error}");
     }

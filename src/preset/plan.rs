@@ -46,9 +46,13 @@ impl Plan {
     }
 
     fn check(&self) -> Result<()> {
-        let set = self.templates.columns().into_iter().find(|column| column.kind == ColumnKind::Set);
+        let set =
+            self.templates.columns().into_iter().find(|column| column.kind == ColumnKind::Set);
         if let Some(column) = set {
-            let problem = format!("`{}` is a set, and linear learners take none: drop that template", column.name);
+            let problem = format!(
+                "`{}` is a set, and linear learners take none: drop that template",
+                column.name
+            );
             return Err(Error::config("features.templates", problem));
         }
         let at_least_one = |key: &str, value: u32| match value {
@@ -60,14 +64,18 @@ impl Plan {
             LearnerChoice::OnlinePerceptron(params) => {
                 let probability = params.exploration.probability;
                 if !(0.0..=1.0).contains(&probability) {
-                    let problem = format!("{probability} is no probability: give 0 (never) to 1 (always)");
+                    let problem =
+                        format!("{probability} is no probability: give 0 (never) to 1 (always)");
                     return Err(Error::config("learner.exploration.probability", problem));
                 }
                 at_least_one("learner.epochs", params.epochs)
             }
             LearnerChoice::Maxent(params) => {
                 if params.gaussian_prior.is_nan() || params.gaussian_prior <= 0.0 {
-                    return Err(Error::config("learner.gaussian_prior", "must be a variance above 0"));
+                    return Err(Error::config(
+                        "learner.gaussian_prior",
+                        "must be a variance above 0",
+                    ));
                 }
                 at_least_one("learner.iterations", params.iterations)
             }
@@ -84,7 +92,9 @@ fn load_templates(name: &str) -> Result<Templates> {
         return Templates::parse(&text, name);
     }
     let known = Templates::names().collect::<Vec<_>>().join(", ");
-    let hint = nearest(name, Templates::names()).map(|n| format!("did you mean {n}? ")).unwrap_or_default();
+    let hint = nearest(name, Templates::names())
+        .map(|n| format!("did you mean {n}? "))
+        .unwrap_or_default();
     let problem = format!("no template file `{name}`: {hint}built in are {known}");
     Err(Error::config("features.templates", problem))
 }

@@ -30,13 +30,19 @@ pub trait SystemVisitor {
 ///
 /// # Errors
 /// When the source does not make such a system, or the visitor fails.
-pub fn with_system<V: SystemVisitor>(choice: &SystemChoice, source: Source<'_>, visitor: V) -> Result<V::Output> {
+pub fn with_system<V: SystemVisitor>(
+    choice: &SystemChoice,
+    source: Source<'_>,
+    visitor: V,
+) -> Result<V::Output> {
     match choice {
         SystemChoice::Binary { .. } => visitor.visit(match source {
             Source::Trees(trees) => Binary::of_trees(trees.iter().copied())?,
             Source::Tables(tables) => {
-                let tables: BinaryTables = serde_json::from_value(tables.clone())
-                    .map_err(|error| Error::Unfit(format!("the system's tables do not read: {error}")))?;
+                let tables: BinaryTables =
+                    serde_json::from_value(tables.clone()).map_err(|error| {
+                        Error::Unfit(format!("the system's tables do not read: {error}"))
+                    })?;
                 Binary::of_tables(tables)?
             }
         }),

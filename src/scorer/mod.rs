@@ -74,7 +74,12 @@ pub struct Lesson<'a, S: TransitionSystem> {
 /// A scorer that learns while it is used.
 pub trait OnlineLearner<S: TransitionSystem>: Scorer<S> {
     /// Learns from one decision, just scored with the same scratch; gives the loss.
-    fn learn(&mut self, lesson: &Lesson<'_, S>, memory: &Self::Memory, scratch: &mut Self::Scratch) -> f32;
+    fn learn(
+        &mut self,
+        lesson: &Lesson<'_, S>,
+        memory: &Self::Memory,
+        scratch: &mut Self::Scratch,
+    ) -> f32;
     /// Called after every pass over the training trees.
     fn end_epoch(&mut self) {}
 }

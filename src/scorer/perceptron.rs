@@ -1,7 +1,7 @@
 //! The averaged perceptron as a scorer that learns while parsing.
 
-use super::{Lesson, OnlineLearner, Scorer, Situation};
 use super::factored::{Classes, Factored};
+use super::{Lesson, OnlineLearner, Scorer, Situation};
 use crate::classifier::ScoreKind;
 use crate::classifier::linear::{LinearModel, Pruning, Weights};
 use crate::classifier::sparse::SparseWeights;
@@ -91,7 +91,12 @@ impl<S: TransitionSystem> Scorer<S> for OnlinePerceptron {
 }
 
 impl<S: TransitionSystem> OnlineLearner<S> for OnlinePerceptron {
-    fn learn(&mut self, lesson: &Lesson<'_, S>, _memory: &(), scratch: &mut PerceptronScratch) -> f32 {
+    fn learn(
+        &mut self,
+        lesson: &Lesson<'_, S>,
+        _memory: &(),
+        scratch: &mut PerceptronScratch,
+    ) -> f32 {
         let class = |at: usize| self.classes.class(lesson.actions[at]);
         let (target, predicted) = (class(lesson.target), class(lesson.predicted));
         if let Some(target) = target {

@@ -12,11 +12,11 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::Example;
+use crate::Result;
 use crate::decode::greedy::first_best;
 use crate::oracle::{DynamicOracle, Oracle};
 use crate::scorer::{Lesson, OnlineLearner, Situation};
 use crate::transition::TransitionSystem;
-use crate::Result;
 
 /// When wrong predictions are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -113,21 +113,33 @@ impl Online<'_> {
         O: Oracle<S>,
         L: OnlineLearner<S>,
     {
-        let gold: Vec<O::Gold> =
-            examples.iter().map(|example| oracle.prepare(system, &example.tree)).collect::<Result<_>>()?;
+        let gold: Vec<O::Gold> = examples
+            .iter()
+            .map(|example| oracle.prepare(system, &example.tree))
+            .collect::<Result<_>>()?;
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         let mut order: Vec<usize> = (0..examples.len()).collect();
         let mut walk = Walk::new();
         let mut done = 0;
         for epoch in 1..=self.epochs {
             order.shuffle(&mut rng);
-            let follow = exploration.filter(|e| epoch >= e.from_epoch).map_or(0.0, |e| e.probability);
+            let follow =
+                exploration.filter(|e| epoch >= e.from_epoch).map_or(0.0, |e| e.probability);
             let mut report = EpochReport { epoch, ..EpochReport::default() };
             for &at in &order {
                 if (self.stop)() {
                     break;
                 }
-                walk.sentence(system, oracle, learner, &examples[at].sentence, &gold[at], follow, &mut rng, &mut report);
+                walk.sentence(
+                    system,
+                    oracle,
+                    learner,
+                    &examples[at].sentence,
+                    &gold[at],
+                    follow,
+                    &mut rng,
+                    &mut report,
+                );
                 done += 1;
                 (self.progress)(done);
             }
@@ -150,10 +162,18 @@ struct Walk<S: TransitionSystem, L: OnlineLearner<S>> {
 
 impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
     fn new() -> Self {
-        Self { legal: Vec::new(), optimal: Vec::new(), scores: Vec::new(), scratch: L::Scratch::default() }
+        Self {
+            legal: Vec::new(),
+            optimal: Vec::new(),
+            scores: Vec::new(),
+            scratch: L::Scratch::default(),
+        }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one call; a struct for it would only rename the arguments")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one call; a struct for it would only rename the arguments"
+    )]
     fn sentence<O: Oracle<S>>(
         &mut self,
         system: &S,

@@ -171,7 +171,9 @@ impl Binary {
                 counts[label] += 1;
             }
             if labels.len() > 65_000 {
-                return Err(Error::Unfit("more than 65,000 different labels: strip function tags first".into()));
+                return Err(Error::Unfit(
+                    "more than 65,000 different labels: strip function tags first".into(),
+                ));
             }
             let Ok(derivation) = derive(tree, &labels) else { continue };
             repeated_labels |= repeats_a_label(tree);
@@ -183,9 +185,17 @@ impl Binary {
             }
         }
         // Whatever the training trees lack, two items can be joined under some label: the commonest.
-        let common = (0..counts.len()).filter(|&l| l != usize::from(top.0)).max_by_key(|&l| (counts[l], usize::MAX - l));
-        let common = common.map_or_else(|| Label(labels.intern("X") as u16), |label| Label(label as u16));
-        seen.extend([BinaryAction::Shift, BinaryAction::Finish, BinaryAction::Left(common), BinaryAction::Right(common)]);
+        let common = (0..counts.len())
+            .filter(|&l| l != usize::from(top.0))
+            .max_by_key(|&l| (counts[l], usize::MAX - l));
+        let common =
+            common.map_or_else(|| Label(labels.intern("X") as u16), |label| Label(label as u16));
+        seen.extend([
+            BinaryAction::Shift,
+            BinaryAction::Finish,
+            BinaryAction::Left(common),
+            BinaryAction::Right(common),
+        ]);
         Ok(Self::new(labels, seen.into_iter().collect(), max_unaries, repeated_labels))
     }
 
@@ -237,14 +247,23 @@ impl Binary {
         }
     }
 
-    fn new(labels: Symbols, inventory: Vec<BinaryAction>, max_unaries: u32, repeated_labels: bool) -> Self {
+    fn new(
+        labels: Symbols,
+        inventory: Vec<BinaryAction>,
+        max_unaries: u32,
+        repeated_labels: bool,
+    ) -> Self {
         let top = Label(labels.position(ROOT).unwrap_or(0) as u16);
         let pick = |wanted: &dyn Fn(BinaryAction) -> bool| -> Vec<BinaryAction> {
             inventory.iter().copied().filter(|&action| wanted(action)).collect()
         };
         let is_top = |label: Label| label == top;
-        let left = |with_top: bool| pick(&|a| matches!(a, BinaryAction::Left(l) if with_top || !is_top(l)));
-        let right = |with_top: bool| pick(&|a| matches!(a, BinaryAction::Right(l) if with_top || !is_top(l)));
+        let left = |with_top: bool| {
+            pick(&|a| matches!(a, BinaryAction::Left(l) if with_top || !is_top(l)))
+        };
+        let right = |with_top: bool| {
+            pick(&|a| matches!(a, BinaryAction::Right(l) if with_top || !is_top(l)))
+        };
         Self {
             unary: pick(&|a| matches!(a, BinaryAction::Unary(l) if !is_top(l))),
             binary: [left(false), right(false)],
@@ -283,7 +302,9 @@ impl Binary {
     pub fn derivation(&self, tree: &Tree) -> Result<Vec<BinaryAction>> {
         let derivation = derive(tree, &self.labels)?;
         match derivation.iter().find(|action| self.inventory.binary_search(action).is_err()) {
-            Some(&action) => Err(Error::Unfit(format!("the system has no action {}", self.name(action)))),
+            Some(&action) => {
+                Err(Error::Unfit(format!("the system has no action {}", self.name(action))))
+            }
             None => Ok(derivation),
         }
     }
@@ -291,7 +312,8 @@ impl Binary {
     fn reduce(&self, state: &mut BinaryState, label: Label, temporary: bool, head_is_left: bool) {
         let (Some(right), Some(left)) = (state.stack.pop(), state.stack.pop()) else { return };
         let (left_head, right_head) = (state.forest.node(left).head, state.forest.node(right).head);
-        let (head, dependent) = if head_is_left { (left_head, right_head) } else { (right_head, left_head) };
+        let (head, dependent) =
+            if head_is_left { (left_head, right_head) } else { (right_head, left_head) };
         state.dependents.attach(head, dependent);
         let id = state.forest.push(label, temporary, &[left, right], head);
         state.stack.push(id);
@@ -314,7 +336,10 @@ fn derive(tree: &Tree, labels: &Symbols) -> Result<Vec<BinaryAction>> {
         return Err(Error::Unfit("the root is not TOP: clean with root = \"top\"".into()));
     };
     if let Some(node) = tree.nodes().iter().find(|node| node.start == node.end) {
-        return Err(Error::Unfit(format!("a {} over no words: clean with traces = true", node.label)));
+        return Err(Error::Unfit(format!(
+            "a {} over no words: clean with traces = true",
+            node.label
+        )));
     }
     let below_top = |id: NodeId| id != root && tree.node(id).label == ROOT;
     if tree.ids().any(below_top) {
@@ -462,7 +487,9 @@ impl TransitionSystem for Binary {
                         builder.open(self.label_name(label));
                         tasks.push(Task::Close(node.head));
                     }
-                    tasks.extend(state.forest.children(id).iter().rev().map(|&child| Task::Visit(child)));
+                    tasks.extend(
+                        state.forest.children(id).iter().rev().map(|&child| Task::Visit(child)),
+                    );
                 }
                 Task::Close(head) => {
                     builder.close();

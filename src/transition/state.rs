@@ -38,7 +38,10 @@ pub struct Forest {
 impl Forest {
     /// An empty forest with room for the derivation of a sentence.
     pub fn with_room_for(n_tokens: usize) -> Self {
-        Self { nodes: Vec::with_capacity(3 * n_tokens + 1), children: Vec::with_capacity(3 * n_tokens) }
+        Self {
+            nodes: Vec::with_capacity(3 * n_tokens + 1),
+            children: Vec::with_capacity(3 * n_tokens),
+        }
     }
 
     /// One constituent.
@@ -56,8 +59,15 @@ impl Forest {
     /// Adds a token.
     pub fn push_token(&mut self, position: u32) -> u32 {
         let (start, end) = (position, position + 1);
-        let token =
-            Constituent { label: None, temporary: false, start, end, head: start, first_child: 0, n_children: 0 };
+        let token = Constituent {
+            label: None,
+            temporary: false,
+            start,
+            end,
+            head: start,
+            first_child: 0,
+            n_children: 0,
+        };
         self.nodes.push(token);
         self.nodes.len() as u32 - 1
     }
@@ -68,7 +78,15 @@ impl Forest {
         self.children.extend_from_slice(children);
         let start = self.node(children[0]).start;
         let end = self.node(children[children.len() - 1]).end;
-        self.nodes.push(Constituent { label: Some(label), temporary, start, end, head, first_child, n_children });
+        self.nodes.push(Constituent {
+            label: Some(label),
+            temporary,
+            start,
+            end,
+            head,
+            first_child,
+            n_children,
+        });
         self.nodes.len() as u32 - 1
     }
 }

@@ -21,7 +21,8 @@ enum Task {
 /// its last child. Children of temporary nodes keep their spans, so [`restore`] gives the tree back.
 pub fn binarize(tree: &Tree) -> Tree {
     let mut builder = TreeBuilder::new();
-    let mut tasks: Vec<Task> = tree.root().map(|root| Task::Visit(Child::Node(root))).into_iter().collect();
+    let mut tasks: Vec<Task> =
+        tree.root().map(|root| Task::Visit(Child::Node(root))).into_iter().collect();
     while let Some(task) = tasks.pop() {
         match task {
             Task::Visit(Child::Token(position)) => {
@@ -60,12 +61,20 @@ fn plan_node(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
     written.push(Task::Visit(children[head]));
     for left_to_close in (0..n_left).rev() {
         let last = left_to_close == 0 && n_right == 0;
-        written.push(if last { Task::CloseBinary { head: 1 } } else { Task::CloseTemporary { head: 1 } });
+        written.push(if last {
+            Task::CloseBinary { head: 1 }
+        } else {
+            Task::CloseTemporary { head: 1 }
+        });
     }
     for (sibling, left_to_close) in children[head + 1..].iter().zip((0..n_right).rev()) {
         let last = left_to_close == 0;
         written.push(Task::Visit(*sibling));
-        written.push(if last { Task::CloseBinary { head: 0 } } else { Task::CloseTemporary { head: 0 } });
+        written.push(if last {
+            Task::CloseBinary { head: 0 }
+        } else {
+            Task::CloseTemporary { head: 0 }
+        });
     }
     tasks.extend(written.into_iter().rev());
 }
@@ -81,7 +90,9 @@ pub fn restore(tree: &Tree) -> Tree {
                 let token = &tree.tokens()[position as usize];
                 builder.token(token.word.clone(), token.tag.clone());
             }
-            super::Step::Open(id) if !tree.node(id).temporary => builder.open(tree.node(id).label.clone()),
+            super::Step::Open(id) if !tree.node(id).temporary => {
+                builder.open(tree.node(id).label.clone())
+            }
             super::Step::Close(id) if !tree.node(id).temporary => {
                 builder.close();
                 let marked = tree.node(id).head.is_some();
