@@ -1,4 +1,5 @@
 //! Linear-time shift-reduce constituency parsing.
+pub mod cli;
 pub mod error;
 pub mod tree;
 pub mod treebank;

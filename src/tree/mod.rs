@@ -4,6 +4,8 @@
 //! parent, the root last. So bottom-up work is a loop over the nodes, and top-down work the same loop
 //! backwards; a tree of any depth is safe. Spans count tokens; a node may span none.
 
+pub mod draw;
+
 use compact_str::CompactString;
 
 /// A word and its part-of-speech tag, as read: nothing unescaped, nothing stripped.

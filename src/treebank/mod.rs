@@ -16,6 +16,7 @@
 pub mod clean;
 pub mod conllu;
 mod input;
+pub mod json;
 pub mod penn;
 mod reattach;
 pub mod sentences;

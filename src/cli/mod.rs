@@ -1,0 +1,3 @@
+//! The commands: arguments and glue, one file each.
+
+pub mod tree;

@@ -1,0 +1,222 @@
+//! `srparse tree`: trees cleaned, converted and drawn.
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+
+use crate::tree::{Tree, draw};
+use crate::treebank::tagged::{self, TaggedFormat};
+use crate::treebank::{Cleaning, Encoding, ReadOptions, ReadReport, Trees, penn};
+
+/// Clean, convert and draw the trees of a treebank
+///
+/// Prints the trees as a parser would be trained on them: without traces and function tags, under a
+/// root TOP. Change the steps of cleaning with --clean, or switch them all off with --no-clean.
+#[derive(Debug, clap::Args)]
+pub struct TreeArgs {
+    /// Treebank files, folders, patterns, or - for standard input (the default)
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Encoding of the files: utf-8, gb18030 or latin-1
+    #[arg(long, default_value_t)]
+    pub encoding: Encoding,
+    /// Go on after a tree that does not read; what is skipped is counted and named
+    #[arg(long)]
+    pub skip_bad_trees: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t)]
+    pub output: TreeOutput,
+    /// Only the N-th tree, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub nth: Option<u64>,
+    /// Change a step of cleaning, such as quotes=true or root=keep
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1)]
+    pub clean: Vec<String>,
+    /// Print the trees as they were read
+    #[arg(long, conflicts_with = "clean")]
+    pub no_clean: bool,
+    /// Print words as in running text: ( for -LRB-, / for \/ (in brackets, ( and ) stay escaped)
+    #[arg(long)]
+    pub unescape: bool,
+}
+
+/// What `srparse tree` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum TreeOutput {
+    /// Brackets, one tree a line
+    #[default]
+    Brackets,
+    /// Brackets, indented
+    Pretty,
+    /// A drawing in text
+    Text,
+    /// A drawing in SVG, of one tree
+    Svg,
+    /// word/TAG, one sentence a line
+    Tagged,
+    /// word_TAG, one sentence a line
+    Underscore,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When an argument makes no sense, an input does not read, or the output cannot be written.
+pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let written = convert(args, &mut out).and_then(|report| {
+        out.flush().context("standard output")?;
+        Ok(report)
+    });
+    match written {
+        Ok(report) => eprintln!("{report}"),
+        // The reader of our output, such as `head`, has seen enough.
+        Err(problem) if is_broken_pipe(&problem) => {}
+        Err(problem) => return Err(problem),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_broken_pipe(problem: &anyhow::Error) -> bool {
+    let source = problem.downcast_ref::<io::Error>();
+    source.is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Writes the trees that the arguments ask for.
+fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> {
+    let cleaning = cleaning(args)?;
+    let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
+    let stdin = [PathBuf::from("-")];
+    let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    let mut trees = Trees::open(files, &options)?;
+    let mut number = 0;
+    // An SVG file holds one drawing: it is written when it is known to be the only one.
+    let mut waiting: Option<Tree> = None;
+    for tree in trees.by_ref() {
+        let tree = tree?;
+        number += 1;
+        if args.nth.is_some_and(|nth| nth != number) {
+            continue;
+        }
+        let tree = prepared(tree, &cleaning, args.unescape);
+        if args.output != TreeOutput::Svg {
+            write_tree(&tree, args.output, number > 1 && args.nth.is_none(), out)
+                .context("standard output")?;
+        } else if waiting.replace(tree).is_some() {
+            bail!("--output svg draws one tree and there are more: choose it with --nth N");
+        }
+        if args.nth.is_some() {
+            break;
+        }
+    }
+    if let Some(nth) = args.nth
+        && number < nth
+    {
+        bail!("--nth {nth}: there are only {number} trees");
+    }
+    if let Some(tree) = waiting {
+        write_tree(&tree, args.output, false, out).context("standard output")?;
+    }
+    Ok(trees.report().clone())
+}
+
+fn cleaning(args: &TreeArgs) -> anyhow::Result<Cleaning> {
+    if args.no_clean {
+        return Ok(Cleaning::none());
+    }
+    let mut cleaning = Cleaning::default();
+    for step in &args.clean {
+        let Some((key, value)) = step.split_once('=') else {
+            bail!("--clean {step}: write KEY=VALUE, such as quotes=true");
+        };
+        cleaning.set(key, value).context("--clean")?;
+    }
+    Ok(cleaning)
+}
+
+/// A tree as it is printed. Other views of it (binarized, with heads) are made here, after cleaning.
+fn prepared(tree: Tree, cleaning: &Cleaning, unescape: bool) -> Tree {
+    let mut tree = cleaning.apply(tree).tree;
+    if unescape {
+        for token in tree.tokens_mut() {
+            if let std::borrow::Cow::Owned(plain) = penn::unescape(&token.word) {
+                token.word = plain.into();
+            }
+        }
+    }
+    tree
+}
+
+fn write_tree(
+    tree: &Tree,
+    output: TreeOutput,
+    follows: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    match output {
+        TreeOutput::Brackets => penn::write_line(tree, out),
+        TreeOutput::Pretty => penn::write_pretty(tree, out),
+        TreeOutput::Text => {
+            if follows {
+                writeln!(out)?;
+            }
+            draw::text(tree, out)
+        }
+        TreeOutput::Svg => draw::svg(tree, out),
+        TreeOutput::Tagged => tagged::write_line(tree.tokens(), TaggedFormat::Slash, out),
+        TreeOutput::Underscore => tagged::write_line(tree.tokens(), TaggedFormat::Underscore, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: TreeArgs,
+    }
+
+    fn converted(text: &str, options: &[&str]) -> anyhow::Result<String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let path = file.path().to_str().unwrap();
+        let words = ["tree", path].into_iter().chain(options.iter().copied());
+        let command = Command::try_parse_from(words)?;
+        let mut out = Vec::new();
+        convert(&command.args, &mut out)?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    const TEXT: &str = "( (S (NP-SBJ (-LRB- -LRB-) (NN 1\\/2)) (VP (-NONE- *))) )\n(S (A a))\n";
+
+    #[test]
+    fn trees_are_cleaned_unless_told_otherwise() {
+        let expected = "(TOP (S (NP (-LRB- -LRB-) (NN 1\\/2))))\n(TOP (S (A a)))\n";
+        assert_eq!(converted(TEXT, &[]).unwrap(), expected);
+        assert!(converted(TEXT, &["--no-clean"]).unwrap().starts_with("( (S (NP-SBJ"));
+        assert!(converted(TEXT, &["--clean", "root=keep"]).unwrap().starts_with("( (S (NP "));
+        let problem = format!("{:#}", converted(TEXT, &["--clean", "rot=keep"]).unwrap_err());
+        assert!(problem.contains("did you mean `root`?"), "{problem}");
+    }
+
+    #[test]
+    fn words_are_unescaped_but_brackets_stay_readable() {
+        let tagged = converted(TEXT, &["--output", "underscore", "--unescape"]).unwrap();
+        assert_eq!(tagged, "(_-LRB- 1/2_NN\na_A\n");
+        let brackets = converted(TEXT, &["--unescape", "--nth", "1"]).unwrap();
+        assert_eq!(brackets, "(TOP (S (NP (-LRB- -LRB-) (NN 1/2))))\n");
+    }
+
+    #[test]
+    fn an_svg_file_is_one_tree() {
+        assert!(converted(TEXT, &["--output", "svg"]).is_err());
+        let svg = converted(TEXT, &["--output", "svg", "--nth", "2"]).unwrap();
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{svg}");
+        assert!(converted(TEXT, &["--nth", "3"]).is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! Parses as JSON lines: one object a sentence.
+
+use std::io::{self, Write};
+
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+
+use super::penn::write_brackets;
+use crate::tree::Tree;
+
+/// A parse and what is known about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Parse<'a> {
+    /// The tree.
+    pub tree: &'a Tree,
+    /// The position of each token's head from 1, 0 for the root, if there are dependencies.
+    pub heads: Option<&'a [u32]>,
+    /// The score; one that is not a number is `null`.
+    pub score: Option<f64>,
+    /// Whether the parser came to an end by itself.
+    pub complete: bool,
+}
+
+/// Writes a parse as one line.
+///
+/// The keys are always there and in this order: `tree` (brackets), `tokens` (`[word, tag]` each),
+/// `spans` (`[label, start, end]` each, in tokens from 0, end excluded, children before their parent),
+/// `heads` (from 1, 0 for the root, or `null`), `score` (or `null`), `complete`. Words and tags are not
+/// escaped here, only in `tree`.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_line(parse: &Parse<'_>, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, parse)?;
+    out.write_all(b"\n")
+}
+
+impl Serialize for Parse<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut brackets = Vec::new();
+        write_brackets(self.tree, &mut brackets).map_err(serde::ser::Error::custom)?;
+        let brackets = String::from_utf8(brackets).map_err(serde::ser::Error::custom)?;
+        let mut map = serializer.serialize_map(Some(6))?;
+        map.serialize_entry("tree", &brackets)?;
+        map.serialize_entry("tokens", &Tokens(self.tree))?;
+        map.serialize_entry("spans", &Spans(self.tree))?;
+        map.serialize_entry("heads", &self.heads)?;
+        // JSON has no infinity.
+        map.serialize_entry("score", &self.score.filter(|score| score.is_finite()))?;
+        map.serialize_entry("complete", &self.complete)?;
+        map.end()
+    }
+}
+
+struct Tokens<'a>(&'a Tree);
+
+impl Serialize for Tokens<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.0.tokens().len()))?;
+        for token in self.0.tokens() {
+            list.serialize_element(&(&token.word, &token.tag))?;
+        }
+        list.end()
+    }
+}
+
+struct Spans<'a>(&'a Tree);
+
+impl Serialize for Spans<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.0.nodes().len()))?;
+        for node in self.0.nodes() {
+            list.serialize_element(&(&node.label, node.start, node.end))?;
+        }
+        list.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::TreeBuilder;
+
+    #[test]
+    fn a_parse_is_one_line_with_all_keys() {
+        let mut builder = TreeBuilder::new();
+        builder.open("TOP");
+        builder.token("\"(\"\n", "``");
+        builder.close();
+        let tree = builder.finish();
+        let mut parse = Parse { tree: &tree, heads: Some(&[0]), score: Some(-1.5), complete: true };
+        let mut out = Vec::new();
+        write_line(&parse, &mut out).unwrap();
+        parse = Parse { heads: None, score: Some(f64::NAN), complete: false, ..parse };
+        write_line(&parse, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let (first, second) = text.split_once('\n').unwrap();
+        assert_eq!(
+            first,
+            "{\"tree\":\"(TOP (`` \\\"-LRB-\\\"_))\",\"tokens\":[[\"\\\"(\\\"\\n\",\"``\"]],\
+             \"spans\":[[\"TOP\",0,1]],\"heads\":[0],\"score\":-1.5,\"complete\":true}"
+        );
+        assert!(
+            second.ends_with("\"heads\":null,\"score\":null,\"complete\":false}\n"),
+            "{second}"
+        );
+    }
+}
