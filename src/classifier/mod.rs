@@ -14,7 +14,9 @@
 //! Both end as a [`linear::LinearModel`].
 
 pub mod instances;
+pub mod lbfgs;
 pub mod linear;
+pub mod maxent;
 pub mod perceptron;
 pub mod sparse;
 
