@@ -1,8 +1,13 @@
 //! Real treebanks, when `SRPARSE_TREEBANKS` names the folder that has them.
 
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests.
+
 use std::path::PathBuf;
 
-use srparse::treebank::{ReadOptions, read_all};
+use srparse::tree::draw;
+use srparse::treebank::clean::{Cleaned, reattach};
+use srparse::treebank::penn::{PennReader, write_line, write_pretty};
+use srparse::treebank::{Cleaning, Encoding, ReadOptions, read_all};
 
 /// The file's path, or `None` (and the test passes unread) where there are no treebanks.
 fn treebank(name: &str) -> Option<PathBuf> {
@@ -31,5 +36,57 @@ fn trees_and_words_are_as_many_as_published() {
             trees.iter().flat_map(|tree| tree.tokens()).filter(|t| t.tag != "-NONE-").count();
         assert_eq!((trees.len(), words), (n_trees, n_words), "{name}");
         assert_eq!(report.to_string(), format!("read {n_trees} trees, skipped 0"));
+    }
+}
+
+#[test]
+fn real_trees_are_written_and_read_again() {
+    for (name, n_trees, _) in COUNTS {
+        let Some(path) = treebank(name) else { return };
+        let (trees, _) = read_all(&[path], &ReadOptions::default()).unwrap();
+        let (mut line, mut pretty) = (Vec::new(), Vec::new());
+        for tree in &trees {
+            write_line(tree, &mut line).unwrap();
+            write_pretty(tree, &mut pretty).unwrap();
+        }
+        for text in [line, pretty] {
+            let mut reader = PennReader::new(&text[..], name, Encoding::Utf8);
+            for tree in &trees {
+                assert_eq!(reader.read().unwrap().as_ref(), Some(tree));
+            }
+            assert!(reader.read().unwrap().is_none(), "{name}: more than {n_trees} trees");
+        }
+    }
+}
+
+#[test]
+fn real_trees_are_cleaned_and_get_their_tokens_back() {
+    let mut everything = Cleaning::default();
+    for step in ["prt_to_advp", "quotes", "raise_punctuation", "outermost_punctuation"] {
+        everything.set(step, "true").unwrap();
+    }
+    for (name, _, n_words) in COUNTS {
+        let Some(path) = treebank(name) else { return };
+        let (trees, _) = read_all(&[path], &ReadOptions::default()).unwrap();
+        let mut words = 0;
+        for tree in trees {
+            let tokens = tree.tokens().to_vec();
+            let Cleaned { tree: default, .. } = Cleaning::default().apply(tree.clone());
+            words += default.tokens().len();
+            for node in default.nodes() {
+                assert!(node.start < node.end, "{name}: an empty node {}", node.label);
+                assert!(
+                    !node.label.chars().skip(1).any(|c| "-=".contains(c)),
+                    "{name}: {}",
+                    node.label
+                );
+            }
+            let Cleaned { tree, kept } = everything.apply(tree);
+            assert_eq!(tree.nodes().last().unwrap().label, "TOP");
+            assert_eq!(reattach(&tree, &kept, &tokens).tokens(), tokens);
+            draw::text(&tree, &mut std::io::sink()).unwrap();
+            draw::svg(&tree, &mut std::io::sink()).unwrap();
+        }
+        assert_eq!(words, n_words, "{name}");
     }
 }

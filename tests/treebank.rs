@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use srparse::error::Error;
-use srparse::tree::{Tree, TreeBuilder};
+use srparse::tree::{Token, Tree, TreeBuilder};
 use srparse::treebank::penn::{PennReader, write_line, write_pretty};
-use srparse::treebank::{Encoding, ReadOptions, Trees, read_all};
+use srparse::treebank::{Encoding, InputFormat, Item, ReadOptions, Sentences, Trees, read_all};
 
 fn reader(text: &[u8]) -> PennReader<&[u8]> {
     PennReader::new(text, "t.mrg", Encoding::Utf8)
@@ -219,6 +219,54 @@ fn compressed_files_and_folders_are_read_in_order() {
     assert!(trees.next().is_none());
     assert_eq!(trees.report().to_string(), "read 2 trees, skipped 0");
     assert!(read_all(&[PathBuf::from("no/such/file")], &ReadOptions::default()).is_err());
+}
+
+/// Gives one chunk a read, and fails the test when it is asked for more than there is.
+struct Pipe(std::vec::IntoIter<&'static str>);
+
+impl Read for Pipe {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let chunk = self.0.next().expect("asked the pipe for more than the item needs");
+        buf[..chunk.len()].copy_from_slice(chunk.as_bytes());
+        Ok(chunk.len())
+    }
+}
+
+#[test]
+fn a_sentence_is_handed_out_as_soon_as_it_is_complete() {
+    let conllu = "1\ta\t_\tA\t_\t_\t_\t_\t_\t_\n";
+    for (format, chunks) in [
+        (InputFormat::Tagged, vec!["a/", "A\n"]),
+        (InputFormat::Underscore, vec!["a_A\n"]),
+        (InputFormat::Conllu, vec![conllu, "\n"]),
+        (InputFormat::Penn, vec!["(S (A", " a))"]),
+    ] {
+        let pipe = Box::new(Pipe(chunks.into_iter()));
+        let mut items = Sentences::from_reader(pipe, "pipe", format, Encoding::Utf8);
+        let item = items.next().unwrap().unwrap();
+        assert_eq!(item, Item::Sentence(vec![Token::new("a", "A")]), "{format}");
+    }
+}
+
+#[test]
+fn a_line_of_megabytes_is_one_sentence() {
+    let line = "word/TAG ".repeat(500_000).into_bytes();
+    let input = Box::new(std::io::Cursor::new(line));
+    let mut items = Sentences::from_reader(input, "long", InputFormat::Tagged, Encoding::Utf8);
+    let Some(Ok(Item::Sentence(tokens))) = items.next() else { panic!("no sentence") };
+    assert_eq!(tokens.len(), 500_000);
+    assert!(items.next().is_none());
+}
+
+#[test]
+fn many_unclosed_trees_take_linear_time() {
+    let text = "(S (NP (A a)\n".repeat(200_000);
+    let mut reader = reader(text.as_bytes()).lenient();
+    let mut errors = 0;
+    while !matches!(reader.read(), Ok(None)) {
+        errors += 1;
+    }
+    assert!(errors >= 1);
 }
 
 /// Any tree: what to do at each step is drawn, brackets left open are closed at the end.

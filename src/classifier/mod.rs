@@ -14,6 +14,7 @@
 //! Both end as a [`linear::LinearModel`].
 
 pub mod instances;
+pub mod lbfgs;
 pub mod linear;
 pub mod maxent;
 pub mod perceptron;

@@ -7,15 +7,20 @@
 /// A weight of one class under one id.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    class: u16,
+    class: u32,
     weight: i32,
-    /// Sum of `step × update`.
-    delayed: i64,
+}
+
+/// A slot of the table: an id, 0 where free, and where its row stands among the entries.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    id: u64,
+    row: Row,
 }
 
 /// Where a row stands among the entries.
-#[derive(Debug, Clone, Copy)]
-struct Span {
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Row {
     first: u32,
     len: u16,
     room: u16,
@@ -24,26 +29,24 @@ struct Span {
 /// The weights; see the module.
 #[derive(Debug, Clone)]
 pub struct SparseWeights {
-    /// Open addressing: ids, 0 where free, and the row of each.
-    ids: Vec<u64>,
-    rows_of_ids: Vec<u32>,
-    rows: Vec<Span>,
+    /// Open addressing with linear probing; a power of two of slots.
+    slots: Vec<Slot>,
+    n_ids: usize,
     entries: Vec<Entry>,
-    /// Entries given up by rows that grew, by the power of two they have room for.
+    /// For each entry the sum of `step × update`.
+    delayed: Vec<i64>,
+    /// Rows given up by ids whose row grew, by the power of two they have room for.
     free: [Vec<u32>; 17],
     step: i64,
 }
 
-/// No row.
-pub const NO_ROW: u32 = u32::MAX;
-
 impl Default for SparseWeights {
     fn default() -> Self {
         Self {
-            ids: vec![0; 1 << 16],
-            rows_of_ids: vec![0; 1 << 16],
-            rows: Vec::new(),
+            slots: vec![Slot::default(); 1 << 16],
+            n_ids: 0,
             entries: Vec::new(),
+            delayed: Vec::new(),
             free: Default::default(),
             step: 0,
         }
@@ -53,31 +56,25 @@ impl Default for SparseWeights {
 impl SparseWeights {
     /// The number of ids with a row.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.n_ids
     }
 
     /// Whether nothing has been learned.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.n_ids == 0
     }
 
-    /// Writes the row of each id into `rows`, [`NO_ROW`] where there is none.
-    pub fn find(&self, ids: &[u64], rows: &mut Vec<u32>) {
+    /// Writes the rows of the ids that have one into `rows` (emptied first).
+    pub fn find(&self, ids: &[u64], rows: &mut Vec<Row>) {
         rows.clear();
-        rows.extend(ids.iter().map(|&id| {
-            let at = self.slot(id);
-            if self.ids[at] == id { self.rows_of_ids[at] } else { NO_ROW }
-        }));
+        rows.extend(ids.iter().map(|&id| self.slots[self.slot(id)].row));
     }
 
     /// Adds the current weights of the rows to `sums`.
-    pub fn add(&self, rows: &[u32], sums: &mut [i32]) {
-        for &row in rows {
-            if row != NO_ROW {
-                let Span { first, len, .. } = self.rows[row as usize];
-                for entry in &self.entries[first as usize..first as usize + usize::from(len)] {
-                    sums[usize::from(entry.class)] += entry.weight;
-                }
+    pub fn add(&self, rows: &[Row], sums: &mut [i32]) {
+        for row in rows {
+            for entry in &self.entries[row.first as usize..row.first as usize + usize::from(row.len)] {
+                sums[entry.class as usize] += entry.weight;
             }
         }
     }
@@ -90,106 +87,100 @@ impl SparseWeights {
     /// Adds `change` to the weight of `class` under each id.
     pub fn update(&mut self, ids: &[u64], class: u16, change: i32) {
         for &id in ids {
-            let row = self.row_or_new(id);
-            let step = self.step;
-            let entry = self.entry(row, class);
-            entry.weight += change;
-            entry.delayed += step * i64::from(change);
+            let slot = self.slot_or_new(id);
+            let entry = self.entry(slot, class);
+            self.entries[entry].weight += change;
+            self.delayed[entry] += self.step * i64::from(change);
         }
     }
 
     /// Calls `each` with every id and its averaged weights, in order of id; zero averages are left out.
     pub fn averaged(&self, mut each: impl FnMut(u64, &[(u16, f32)])) {
-        let mut order: Vec<(u64, u32)> = self
-            .ids
-            .iter()
-            .zip(&self.rows_of_ids)
-            .filter(|(id, _)| **id != 0)
-            .map(|(&id, &row)| (id, row))
-            .collect();
-        order.sort_unstable();
+        let mut used: Vec<Slot> = self.slots.iter().copied().filter(|slot| slot.id != 0).collect();
+        used.sort_unstable_by_key(|slot| slot.id);
         let steps = self.step.max(1) as f64;
-        let mut row = Vec::new();
-        for (id, at) in order {
-            let Span { first, len, .. } = self.rows[at as usize];
-            row.clear();
-            for entry in &self.entries[first as usize..first as usize + usize::from(len)] {
-                let average = (f64::from(entry.weight) - entry.delayed as f64 / steps) as f32;
+        let mut weights = Vec::new();
+        for Slot { id, row } in used {
+            weights.clear();
+            for at in row.first as usize..row.first as usize + usize::from(row.len) {
+                let Entry { class, weight } = self.entries[at];
+                let average = (f64::from(weight) - self.delayed[at] as f64 / steps) as f32;
                 if average != 0.0 {
-                    row.push((entry.class, average));
+                    weights.push((class as u16, average));
                 }
             }
-            row.sort_unstable_by_key(|&(class, _)| class);
-            each(id, &row);
+            weights.sort_unstable_by_key(|&(class, _)| class);
+            each(id, &weights);
         }
     }
 
+    /// The slot of an id, or the free one where it belongs.
     fn slot(&self, id: u64) -> usize {
-        let mask = self.ids.len() - 1;
+        let mask = self.slots.len() - 1;
         let mut at = (id >> 20) as usize & mask;
-        while self.ids[at] != 0 && self.ids[at] != id {
+        while self.slots[at].id != 0 && self.slots[at].id != id {
             at = (at + 1) & mask;
         }
         at
     }
 
-    fn row_or_new(&mut self, id: u64) -> u32 {
+    fn slot_or_new(&mut self, id: u64) -> usize {
         let at = self.slot(id);
-        if self.ids[at] == id {
-            return self.rows_of_ids[at];
+        if self.slots[at].id == id {
+            return at;
         }
-        if self.rows.len() * 2 >= self.ids.len() {
+        if self.n_ids * 3 >= self.slots.len() * 2 {
             self.grow();
-            return self.row_or_new(id);
+            return self.slot_or_new(id);
         }
-        let row = self.rows.len() as u32;
-        self.ids[at] = id;
-        self.rows_of_ids[at] = row;
-        self.rows.push(Span { first: 0, len: 0, room: 0 });
-        row
+        self.n_ids += 1;
+        self.slots[at].id = id;
+        at
     }
 
     fn grow(&mut self) {
-        let size = self.ids.len() * 2;
-        let ids = std::mem::replace(&mut self.ids, vec![0; size]);
-        let rows = std::mem::replace(&mut self.rows_of_ids, vec![0; size]);
-        for (id, row) in ids.into_iter().zip(rows).filter(|(id, _)| *id != 0) {
-            let at = self.slot(id);
-            self.ids[at] = id;
-            self.rows_of_ids[at] = row;
+        let size = self.slots.len() * 2;
+        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); size]);
+        for slot in old.into_iter().filter(|slot| slot.id != 0) {
+            let at = self.slot(slot.id);
+            self.slots[at] = slot;
         }
     }
 
-    fn entry(&mut self, row: u32, class: u16) -> &mut Entry {
-        let Span { first, len, room } = self.rows[row as usize];
+    /// The position of the entry of a class in a slot's row, made if it is not there.
+    fn entry(&mut self, slot: usize, class: u16) -> usize {
+        let Row { first, len, room } = self.slots[slot].row;
         let (from, to) = (first as usize, first as usize + usize::from(len));
+        let class = u32::from(class);
         if let Some(at) = self.entries[from..to].iter().position(|entry| entry.class == class) {
-            return &mut self.entries[from + at];
+            return from + at;
         }
-        let from = if len == room { self.make_room(row) } else { from };
+        let from = if len == room { self.make_room(slot) } else { from };
         let at = from + usize::from(len);
-        self.rows[row as usize].len += 1;
-        self.entries[at] = Entry { class, weight: 0, delayed: 0 };
-        &mut self.entries[at]
+        self.slots[slot].row.len += 1;
+        self.entries[at] = Entry { class, weight: 0 };
+        self.delayed[at] = 0;
+        at
     }
 
     /// Moves a full row to a place twice as large and gives the new start.
-    fn make_room(&mut self, row: u32) -> usize {
-        let Span { first, len, room } = self.rows[row as usize];
+    fn make_room(&mut self, slot: usize) -> usize {
+        let Row { first, len, room } = self.slots[slot].row;
         let size = if room == 0 { 1 } else { usize::from(room) * 2 };
         let power = size.trailing_zeros() as usize;
-        let empty = Entry { class: 0, weight: 0, delayed: 0 };
         let start = self.free[power].pop().unwrap_or_else(|| {
-            let start = self.entries.len() as u32;
-            self.entries.resize(self.entries.len() + size, empty);
-            start
+            let start = self.entries.len();
+            self.entries.resize(start + size, Entry { class: 0, weight: 0 });
+            self.delayed.resize(start + size, 0);
+            start as u32
         });
         let from = first as usize;
         self.entries.copy_within(from..from + usize::from(len), start as usize);
+        self.delayed.copy_within(from..from + usize::from(len), start as usize);
         if room > 0 {
             self.free[room.trailing_zeros() as usize].push(first);
         }
-        self.rows[row as usize] = Span { first: start, len, room: size as u16 };
+        self.slots[slot].row = Row { first: start, len, room: size as u16 };
         start as usize
     }
 }

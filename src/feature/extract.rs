@@ -8,6 +8,10 @@ use crate::transition::View;
 /// Symbols of tokens (tags) stand above those of constituents (labels).
 const TAG_SYMBOLS: u32 = 1 << 20;
 const NO_NODE: u32 = u32::MAX;
+/// The head token of a place beyond the end of the stack or buffer.
+const BEYOND: u32 = u32::MAX - 1;
+/// The value of every name of such a place.
+const BOUNDARY: u32 = 1 << 21;
 
 /// A place found in a state.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +23,7 @@ struct Found {
 }
 
 const MISSING: Found = Found { node: NO_NODE, token: NO_NODE };
+const OUTSIDE: Found = Found { node: NO_NODE, token: BEYOND };
 
 /// How a place is found: from an anchor, or a step from another place.
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +133,7 @@ impl Extractor {
                     write_set(sentence, view, kids, field, &mut row.members)
                 }
                 Ask::Distance(a, b) => match (found(a).token, found(b).token) {
-                    (NO_NODE, _) | (_, NO_NODE) => 0,
+                    (BEYOND.., _) | (_, BEYOND..) => 0,
                     (a, b) => a.abs_diff(b),
                 },
                 Ask::StackSize => view.stack.len() as u32,
@@ -154,7 +159,7 @@ fn bin(value: u32) -> u32 {
 fn on_stack(view: &View<'_>, index: Option<usize>) -> Found {
     match index.and_then(|index| view.stack.get(index)) {
         Some(&node) => Found { node, token: view.forest.node(node).head },
-        None => MISSING,
+        None => OUTSIDE,
     }
 }
 
@@ -163,7 +168,7 @@ fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
         Anchor::Stack(n) => on_stack(view, view.stack.len().checked_sub(usize::from(n) + 1)),
         Anchor::Buffer(n) => {
             let token = view.buffer + u32::from(n);
-            if (token as usize) < sentence.len() { Found { node: NO_NODE, token } } else { MISSING }
+            if (token as usize) < sentence.len() { Found { node: NO_NODE, token } } else { OUTSIDE }
         }
         Anchor::Before(n) => on_stack(
             view,
@@ -175,7 +180,7 @@ fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
 }
 
 fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
-    if from.token == NO_NODE {
+    if from.token >= BEYOND {
         return MISSING;
     }
     let dependent = |pick: fn(&crate::transition::state::TokenDependents) -> u32| {
@@ -203,8 +208,8 @@ fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
 
 fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) -> u32 {
     let Found { node, token } = found;
-    if token == NO_NODE {
-        return NOTHING;
+    if token >= BEYOND {
+        return if token == NO_NODE || field.is_number() { NOTHING } else { BOUNDARY };
     }
     let token_at = token as usize;
     let constituent = (node != NO_NODE).then(|| view.forest.node(node));

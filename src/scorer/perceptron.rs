@@ -4,7 +4,7 @@ use super::factored::{Classes, Factored};
 use super::{Lesson, OnlineLearner, Scorer, Situation};
 use crate::classifier::ScoreKind;
 use crate::classifier::linear::{LinearModel, Pruning, Weights};
-use crate::classifier::sparse::SparseWeights;
+use crate::classifier::sparse::{self, SparseWeights};
 use crate::feature::{Extractor, Indicators, Row, Templates, extract};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
@@ -25,7 +25,7 @@ pub struct PerceptronScratch {
     places: extract::Scratch,
     row: Row,
     ids: Vec<u64>,
-    rows: Vec<u32>,
+    rows: Vec<sparse::Row>,
     sums: Vec<i32>,
     scores: Vec<f32>,
 }

@@ -241,8 +241,11 @@ impl Cleaning {
 
     /// Does what concerns labels only.
     fn relabel(&self, tree: &mut Tree) {
+        // Most labels are plain letters, in which no separator needs to be looked for.
+        let no_letters = !self.separators.bytes().any(|byte| byte.is_ascii_alphabetic());
         for node in tree.nodes_mut() {
-            if self.functions {
+            let plain = || no_letters && node.label.bytes().all(|byte| byte.is_ascii_alphabetic());
+            if self.functions && !plain() {
                 let length = bare(&node.label, &self.separators).len();
                 node.label.truncate(length);
             }

@@ -13,7 +13,7 @@
 //! A tree that is never closed is noticed where the next one begins when that is certain: at an
 //! unlabelled root, or at a line that starts with `(TOP`, `(ROOT`, `(S1` or `(VROOT`.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use compact_str::CompactString;
 
@@ -44,6 +44,8 @@ pub struct PennReader<R> {
     builder: TreeBuilder,
     began: u64,
     recover: Recover,
+    word: Word,
+    failure: Option<io::Error>,
     lenient: bool,
     /// Whether lines inside trees start with a bracket in this file, once that is known.
     flush_left: Option<bool>,
@@ -59,15 +61,27 @@ enum Recover {
     Brackets(usize),
 }
 
+/// One byte, so that it travels in a register; the range of a word is kept in the reader.
 #[derive(Debug, Clone, Copy)]
 enum Lexeme {
     Open,
     Close,
-    /// A word or label as a range of the window, and whether it has a bracket in it.
-    Word(usize, usize, bool),
+    /// A word or label.
+    Word,
     /// Bytes that are not text.
     Bad,
     End,
+    /// The stream failed; the reader keeps the error.
+    Failed,
+}
+
+/// A word or label as a range of the window.
+#[derive(Debug, Clone, Copy, Default)]
+struct Word {
+    start: usize,
+    end: usize,
+    /// Whether it has a bracket in it.
+    escaped: bool,
 }
 
 /// Where in a tree the reader stands.
@@ -93,6 +107,8 @@ impl<R: Read> PennReader<R> {
             builder: TreeBuilder::new(),
             began: 0,
             recover: Recover::Nothing,
+            word: Word::default(),
+            failure: None,
             lenient: false,
             flush_left: None,
             bracket_at_margin: false,
@@ -142,7 +158,8 @@ impl<R: Read> PennReader<R> {
     /// Goes behind the next opening bracket; false at the end.
     fn find_tree(&mut self) -> Result<bool> {
         loop {
-            match self.lexeme()? {
+            match self.lexeme() {
+                Lexeme::Failed => return Err(self.failed()),
                 Lexeme::End => return Ok(false),
                 Lexeme::Open => return Ok(true),
                 Lexeme::Bad => {
@@ -156,18 +173,21 @@ impl<R: Read> PennReader<R> {
                     let at = self.place(self.text.place(self.text.pos - 1));
                     return Err(Error::syntax(at, "a closing bracket too many: remove it"));
                 }
-                Lexeme::Word(start, ..) if self.text.window().as_bytes()[start] == b'<' => {
-                    self.text.pos = start;
+                Lexeme::Word if self.text.window().as_bytes()[self.word.start] == b'<' => {
+                    self.text.pos = self.word.start;
                     self.pass_markup()?;
                 }
-                Lexeme::Word(start, end, _) => {
+                Lexeme::Word => {
                     self.recover = Recover::Line;
                     let problem = format!(
                         "`{}` stands outside of any tree: remove it, or choose the input format \
                          that this file has",
-                        self.excerpt(start, end)
+                        self.excerpt()
                     );
-                    return Err(Error::syntax(self.place(self.text.place(start)), problem));
+                    return Err(Error::syntax(
+                        self.place(self.text.place(self.word.start)),
+                        problem,
+                    ));
                 }
             }
         }
@@ -177,21 +197,15 @@ impl<R: Read> PennReader<R> {
     fn read_tree(&mut self) -> Result<()> {
         let mut inside = Inside::Bracket;
         loop {
-            inside = match (self.lexeme()?, inside) {
-                (Lexeme::Word(start, end, escaped), Inside::Bracket) => {
-                    Inside::Label(self.form(start, end, escaped))
-                }
-                (Lexeme::Word(start, end, escaped), Inside::Label(label)) => {
-                    let word = self.form(start, end, escaped);
+            inside = match (self.lexeme(), inside) {
+                (Lexeme::Word, Inside::Bracket) => Inside::Label(self.form()),
+                (Lexeme::Word, Inside::Label(label)) => {
+                    let word = self.form();
                     self.builder.token(word, label);
                     Inside::Word
                 }
-                (Lexeme::Word(start, end, _), Inside::Word) => {
-                    return Err(self.two_words(start, end));
-                }
-                (Lexeme::Word(start, end, _), Inside::Child) => {
-                    return Err(self.word_among_children(start, end));
-                }
+                (Lexeme::Word, Inside::Word) => return Err(self.two_words()),
+                (Lexeme::Word, Inside::Child) => return Err(self.word_among_children()),
                 (Lexeme::Open, inside) => self.open(inside)?,
                 (Lexeme::Close, inside) => {
                     self.close(inside)?;
@@ -200,6 +214,7 @@ impl<R: Read> PennReader<R> {
                     }
                     Inside::Child
                 }
+                (Lexeme::Failed, _) => return Err(self.failed()),
                 (Lexeme::Bad, inside) => return Err(self.bad_bytes(&inside)),
                 (Lexeme::End, inside) => {
                     return Err(self.unclosed(&inside, "the text ends"));
@@ -276,11 +291,11 @@ impl<R: Read> PennReader<R> {
         }
     }
 
-    /// Copies a word, its escaped brackets as the names that they have in treebanks.
+    /// Copies the word, its escaped brackets as the names that they have in treebanks.
     #[inline]
-    fn form(&self, start: usize, end: usize, escaped: bool) -> CompactString {
-        let text = &self.text.window()[start..end];
-        if escaped {
+    fn form(&self) -> CompactString {
+        let text = &self.text.window()[self.word.start..self.word.end];
+        if self.word.escaped {
             text.replace("\\(", "-LRB-").replace("\\)", "-RRB-").into()
         } else {
             text.into()
@@ -289,7 +304,7 @@ impl<R: Read> PennReader<R> {
 
     /// The next bracket or word.
     #[inline]
-    fn lexeme(&mut self) -> Result<Lexeme> {
+    fn lexeme(&mut self) -> Lexeme {
         loop {
             let bytes = self.text.window().as_bytes();
             let mut pos = self.text.pos;
@@ -300,25 +315,24 @@ impl<R: Read> PennReader<R> {
             }
             let Some(&byte) = bytes.get(pos) else {
                 self.text.pos = pos;
-                match self.more(pos)? {
-                    More::Text => continue,
-                    More::End => return Ok(Lexeme::End),
-                    More::Bad => return Ok(Lexeme::Bad),
+                match self.refill(pos) {
+                    None => continue,
+                    Some(instead) => return instead,
                 }
             };
             self.text.pos = pos + 1;
             match byte {
                 b'\n' => self.text.newline(pos + 1),
-                b'(' => return Ok(Lexeme::Open),
-                b')' => return Ok(Lexeme::Close),
-                _ => return self.word(pos),
+                b'(' => return Lexeme::Open,
+                b')' => return Lexeme::Close,
+                _ => return self.lex_word(pos),
             }
         }
     }
 
-    /// The word that begins at `start`.
+    /// Takes the word that begins at `start`.
     #[inline]
-    fn word(&mut self, mut start: usize) -> Result<Lexeme> {
+    fn lex_word(&mut self, mut start: usize) -> Lexeme {
         let mut pos = start + 1;
         let mut escaped = false;
         loop {
@@ -336,19 +350,39 @@ impl<R: Read> PennReader<R> {
                 Some(_) => break,
                 None => {
                     self.text.pos = start;
-                    let more = self.more(start)?;
+                    let refilled = self.refill(start);
                     pos -= start;
                     start = 0;
-                    match more {
-                        More::Text => {}
-                        More::End => break,
-                        More::Bad => return Ok(Lexeme::Bad),
+                    match refilled {
+                        None => {}
+                        Some(Lexeme::End) => break,
+                        Some(instead) => return instead,
                     }
                 }
             }
         }
         self.text.pos = pos;
-        Ok(Lexeme::Word(start, pos, escaped))
+        self.word = Word { start, end: pos, escaped };
+        Lexeme::Word
+    }
+
+    /// Adds text to the window, or says what there is instead.
+    #[cold]
+    fn refill(&mut self, keep: usize) -> Option<Lexeme> {
+        match self.text.more(keep) {
+            Ok(More::Text) => None,
+            Ok(More::End) => Some(Lexeme::End),
+            Ok(More::Bad) => Some(Lexeme::Bad),
+            Err(failure) => {
+                self.failure = Some(failure);
+                Some(Lexeme::Failed)
+            }
+        }
+    }
+
+    fn failed(&mut self) -> Error {
+        let failure = self.failure.take().unwrap_or_else(|| io::ErrorKind::Other.into());
+        Error::io(&self.name, failure)
     }
 
     fn more(&mut self, keep: usize) -> Result<More> {
@@ -362,15 +396,16 @@ impl<R: Read> PennReader<R> {
             Recover::Line => self.pass_line(),
             Recover::Brackets(open) => self.pass_brackets(open),
             Recover::Closers => loop {
-                match self.lexeme()? {
+                match self.lexeme() {
                     Lexeme::Close => {}
+                    Lexeme::Failed => return Err(self.failed()),
                     Lexeme::Bad | Lexeme::End => return Ok(()),
                     Lexeme::Open => {
                         self.text.pos -= 1;
                         return Ok(());
                     }
-                    Lexeme::Word(start, ..) => {
-                        self.text.pos = start;
+                    Lexeme::Word => {
+                        self.text.pos = self.word.start;
                         return Ok(());
                     }
                 }
@@ -381,8 +416,9 @@ impl<R: Read> PennReader<R> {
     /// Passes over the rest of a broken tree of which `open` brackets are open.
     fn pass_brackets(&mut self, mut open: usize) -> Result<()> {
         while open > 0 {
-            match self.lexeme()? {
-                Lexeme::Word(..) => {}
+            match self.lexeme() {
+                Lexeme::Failed => return Err(self.failed()),
+                Lexeme::Word => {}
                 Lexeme::End => return Ok(()),
                 Lexeme::Bad => self.text.step_over_bad(),
                 Lexeme::Close => open -= 1,

@@ -20,8 +20,8 @@ impl<R: Read> PennReader<R> {
         self.builder.depth() + usize::from(!matches!(inside, Inside::Child))
     }
 
-    pub(super) fn excerpt(&self, start: usize, end: usize) -> String {
-        excerpt(&self.text.window()[start..end])
+    pub(super) fn excerpt(&self) -> String {
+        excerpt(&self.text.window()[self.word.start..self.word.end])
     }
 
     pub(super) fn unclosed(&mut self, inside: &Inside, whence: &str) -> Error {
@@ -51,23 +51,23 @@ impl<R: Read> PennReader<R> {
         self.broken(self.text.pos - 1, self.builder.depth() + 2, problem)
     }
 
-    pub(super) fn two_words(&mut self, start: usize, end: usize) -> Error {
+    pub(super) fn two_words(&mut self) -> Error {
         let (word, tag) = self.last_token();
-        let second = self.excerpt(start, end);
+        let second = self.excerpt();
         let problem = format!(
             "two words under the tag `{tag}`, `{word}` and `{second}`: give each a bracket and a tag"
         );
-        self.broken(start, self.builder.depth() + 1, problem)
+        self.broken(self.word.start, self.builder.depth() + 1, problem)
     }
 
-    pub(super) fn word_among_children(&mut self, start: usize, end: usize) -> Error {
-        let word = self.excerpt(start, end);
+    pub(super) fn word_among_children(&mut self) -> Error {
+        let word = self.excerpt();
         let label = self.builder.label().map(|label| excerpt(label)).unwrap_or_default();
         let problem = format!(
             "the word `{word}` has no tag and stands among the children of `{label}`: write it as \
              (TAG {word})"
         );
-        self.broken(start, self.builder.depth(), problem)
+        self.broken(self.word.start, self.builder.depth(), problem)
     }
 
     pub(super) fn bad_bytes(&mut self, inside: &Inside) -> Error {

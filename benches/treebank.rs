@@ -1,0 +1,54 @@
+//! How fast trees are read and cleaned: on made-up trees, and on a real treebank where
+//! `SRPARSE_TREEBANKS` names the folder that has it.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use srparse::treebank::Encoding;
+use srparse::treebank::clean::Cleaning;
+use srparse::treebank::penn::PennReader;
+
+/// Trees with function tags and traces, all of one shape, of 22 tokens.
+fn made_up(n: usize) -> Vec<u8> {
+    let np = "(NP (NP (DT the) (JJ quick) (NN example)) (PP-LOC (IN of) (NP (NNS brackets))))";
+    let tree = format!(
+        "( (S (NP-SBJ-1 {np}) (VP (VBZ is) (VP (VBN read) (NP (-NONE- *-1)) (PP-TMP (IN in) \
+         {np}) (, ,) (SBAR (IN while) (S {np} (VP (VBZ waits)))))) (. .)) )\n"
+    );
+    tree.repeat(n).into_bytes()
+}
+
+fn read_and_clean(text: &[u8], cleaning: Option<&Cleaning>) -> usize {
+    let mut reader = PennReader::new(text, "bench", Encoding::Utf8);
+    let mut tokens = 0;
+    while let Ok(Some(tree)) = reader.read() {
+        tokens += match cleaning {
+            Some(cleaning) => black_box(cleaning.apply(tree)).tree.tokens().len(),
+            None => black_box(tree).tokens().len(),
+        };
+    }
+    tokens
+}
+
+fn benches(criterion: &mut Criterion) {
+    let mut texts = vec![("made-up-10000".to_owned(), made_up(10_000))];
+    if let Some(folder) = std::env::var_os("SRPARSE_TREEBANKS")
+        && let Ok(text) = std::fs::read(std::path::Path::new(&folder).join("craft/train.mrg"))
+    {
+        texts.push(("craft-train".to_owned(), text));
+    }
+    let mut group = criterion.benchmark_group("penn");
+    group.sample_size(10);
+    for (name, text) in &texts {
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function(format!("read/{name}"), |b| b.iter(|| read_and_clean(text, None)));
+        let cleaning = Cleaning::default();
+        group.bench_function(format!("read-and-clean/{name}"), |b| {
+            b.iter(|| read_and_clean(text, Some(&cleaning)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(treebank, benches);
+criterion_main!(treebank);

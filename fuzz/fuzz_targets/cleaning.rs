@@ -1,0 +1,37 @@
+//! Any tree and any steps: what is removed comes back, and cleaning twice is cleaning once.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use srparse::treebank::clean::{Cleaning, RootPolicy, reattach};
+use srparse::treebank::penn::PennReader;
+use srparse::treebank::Encoding;
+
+fuzz_target!(|input: (u16, &[u8])| {
+    let (on, bytes) = input;
+    let on = |bit: u32| on & (1 << bit) != 0;
+    let cleaning = Cleaning {
+        traces: on(0),
+        functions: on(1),
+        prt_to_advp: on(2),
+        quotes: on(3),
+        raise_punctuation: on(4),
+        outermost_punctuation: on(5),
+        collapse_unaries: on(6),
+        lowercase: on(7),
+        root: if on(8) { RootPolicy::Top } else { RootPolicy::Keep },
+        ..Cleaning::default()
+    };
+    let mut reader = PennReader::new(bytes, "fuzz", Encoding::Utf8).lenient();
+    for _ in 0..=bytes.len() {
+        let tree = match reader.read() {
+            Ok(Some(tree)) => tree,
+            Ok(None) => return,
+            Err(_) => continue,
+        };
+        let tokens = tree.tokens().to_vec();
+        assert_eq!(cleaning.apply_tokens(&tokens).kept, cleaning.apply(tree.clone()).kept);
+        let once = cleaning.apply(tree);
+        assert_eq!(reattach(&once.tree, &once.kept, &tokens).tokens(), tokens);
+        assert_eq!(cleaning.apply(once.tree.clone()).tree, once.tree);
+    }
+});

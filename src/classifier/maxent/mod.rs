@@ -1,0 +1,133 @@
+//! Maximum entropy: multinomial logistic regression over indicators, with a Gaussian prior.
+//!
+//! The probability of class *c* is proportional to the exponential of the sum of its weights under the
+//! indicators of a row (Berger, Della Pietra and Della Pietra 1996, section 3). Fitted is the summed
+//! log-likelihood minus Σ w² ÷ 2σ² (Chen and Rosenfeld 2000), by [`lbfgs`](super::lbfgs) (Malouf 2002
+//! compares it with iterative scaling). Only an indicator and a class that were seen together have a
+//! weight: the choice of Wang, Sagae and Mitamura (2006, section 4), whose settings are the defaults:
+//! no cut-off, a prior of variance 2, 300 iterations. A class that was never seen has no probability
+//! while learning either.
+//!
+//! Seconds an iteration and memory grow with instances × templates; see [`problem`] for how the
+//! likelihood is computed.
+
+pub mod problem;
+
+use serde::{Deserialize, Serialize};
+
+use super::lbfgs::Lbfgs;
+use super::linear::{LinearModel, MAX_CLASSES, Pruning};
+use super::{Classifier, Fit, Instances, Learner, ScoreKind};
+use crate::feature::{Indicators, Templates};
+use crate::{Error, Result};
+use problem::Problem;
+
+/// The settings of maximum entropy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MaxentParams {
+    /// The most iterations of the minimiser; at least 1. Fitting ends earlier when it has converged.
+    pub iterations: u32,
+    /// The variance σ² of the prior of every weight, over 0; smaller keeps weights closer to zero, `inf`
+    /// is no prior.
+    pub gaussian_prior: f64,
+    /// Converged is when the norm of the gradient is at most this share of what it was at the start;
+    /// at least 0, below 1.
+    pub tolerance: f64,
+    /// Indicators are left out that apply to fewer instances than this; 0 and 1 leave out none.
+    pub cutoff: u32,
+    /// What is left out of the packed model.
+    pub prune: Pruning,
+}
+
+impl Default for MaxentParams {
+    fn default() -> Self {
+        Self {
+            iterations: 300,
+            gaussian_prior: 2.0,
+            tolerance: 1e-5,
+            cutoff: 0,
+            prune: Pruning::default(),
+        }
+    }
+}
+
+impl MaxentParams {
+    fn check(&self) -> Result<()> {
+        if self.iterations == 0 {
+            return Err(Error::config("iterations", "0 iterations learn nothing: at least 1"));
+        }
+        if self.gaussian_prior.is_nan() || self.gaussian_prior <= 0.0 {
+            return Err(Error::config("gaussian_prior", "a variance is over 0; `inf` is no prior"));
+        }
+        if !(0.0..1.0).contains(&self.tolerance) {
+            return Err(Error::config(
+                "tolerance",
+                "a share of the first gradient: at least 0, below 1",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Steps the minimiser remembers: between 3 and 7 are usual, more only cost memory.
+const HISTORY: usize = 6;
+
+/// Learns from instances: the weights that make the training classes most probable, within the prior.
+#[derive(Debug, Clone)]
+pub struct Maxent {
+    /// The settings.
+    pub params: MaxentParams,
+    /// The templates whose indicators are weighted.
+    pub templates: Templates,
+}
+
+impl Learner for Maxent {
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+        self.params.check()?;
+        if instances.has_sets() {
+            return Err(Error::config(
+                "features",
+                "maximum entropy cannot take set columns: drop `.kids`",
+            ));
+        }
+        if instances.n_classes() > MAX_CLASSES {
+            return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
+        }
+        let indicators = Indicators::new(&self.templates);
+        let mut problem = Problem::new(instances, &indicators, &self.params)?;
+        let weights = self.minimize(&mut problem, fit);
+        let tables =
+            problem.weights(&weights).pack(&self.params.prune, problem.seen(), ScoreKind::LogProb);
+        Ok(Box::new(LinearModel::new(indicators, tables)))
+    }
+}
+
+impl Maxent {
+    fn minimize(&self, problem: &mut Problem, fit: &mut Fit<'_>) -> Vec<f64> {
+        let (iterations, n_instances) = (self.params.iterations, problem.n_instances() as f64);
+        let precision = self.params.gaussian_prior.recip();
+        let lbfgs = Lbfgs { history: HISTORY, iterations, tolerance: self.params.tolerance };
+        let start = vec![0.0; problem.n_weights()];
+        let minimum = lbfgs.minimize(
+            start,
+            |weights, gradient| problem.evaluate(weights, gradient),
+            |arrival| {
+                let penalty = precision / 2.0 * arrival.point.iter().map(|weight| weight * weight).sum::<f64>();
+                let log_likelihood = penalty - arrival.value;
+                let each = log_likelihood / n_instances;
+                let done = f64::from(arrival.iteration) / f64::from(iterations);
+                let iteration = arrival.iteration;
+                (fit.progress)(
+                    done,
+                    &format!("iteration {iteration}: log-likelihood {log_likelihood:.2}, {each:.5} an instance"),
+                );
+                !(fit.stop)()
+            },
+        );
+        minimum.point
+    }
+}
+
+#[cfg(test)]
+mod tests;
