@@ -16,6 +16,9 @@ fn help_says_what_each_command_does() {
     insta::assert_snapshot!("help", transcript(&srparse(&["--help"]).assert().success()));
     for command in COMMANDS {
         let help = srparse(&[command, "--help"]).assert().success();
+        let out = text(&help.get_output().stdout);
+        let about = out.split("\n\nUsage").next().unwrap_or_default();
+        assert!(about.len() > 15, "{command} says only `{about}`");
         insta::assert_snapshot!(format!("help_{command}"), transcript(&help));
     }
 }
@@ -166,9 +169,14 @@ fn models_that_are_not_whole_and_ours_are_refused_with_the_reason() {
 
 #[test]
 fn training_notes_labels_without_a_head_rule() {
-    insta::assert_snapshot!(in_a_messy_folder(&[
-        "train", "--train", "good.mrg", "odd.mrg", "--model", "m.srm", "--set", "epochs=1",
-    ]));
+    let files = ["train", "--train", "good.mrg", "odd.mrg", "--model", "m.srm"];
+    let told = in_a_messy_folder(&[&files[..], &["--set", "epochs=1"]].concat());
+    let notes: Vec<&str> = told.lines().filter(|line| line.starts_with("note:")).collect();
+    let note =
+        "note: no head rule for QQQ (1 node): taking the outermost child that is not punctuation";
+    assert_eq!(notes, [note]);
+    let quiet = in_a_messy_folder(&[&files[..], &["--set", "epochs=1", "--quiet"]].concat());
+    assert_eq!(quiet, "status 0\n--- stdout\n--- stderr");
 }
 
 #[test]

@@ -94,8 +94,9 @@ fn a_line_of_ten_thousand_words_gives_a_tree() {
     assert_eq!(tree.matches("(NN dog)").count(), 2_000);
 }
 
-/// Three sentences, the second of which does not read.
-const THREE: &str = "The/DT dog/NN barks/VBZ ./.\nbad\n\nIt/PRP rains/VBZ ./.\n";
+/// Sentences that the model knows by heart, with a line between that does not read and a blank one.
+const THREE: &str = "The/DT baker/NN opens/VBZ the/DT shop/NN at/IN six/CD ./.\nbad\n\n\
+                     Maria/NNP bakes/VBZ fresh/JJ bread/NN every/DT morning/NN ./.\n";
 
 #[test]
 fn every_output_format_has_one_entry_a_sentence() {

@@ -27,24 +27,17 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The commands.
+/// The commands. Their help is that of their arguments: a comment here would hide it.
 #[derive(Debug, Subcommand)]
+#[allow(missing_docs)]
 pub enum Command {
-    /// Train a parser on treebank files.
     Train(train::TrainArgs),
-    /// Parse tagged sentences.
     Parse(parse::ParseArgs),
-    /// Score test trees against gold trees.
     Eval(eval::EvalArgs),
-    /// Show the derivations of trees, one configuration a line.
     Oracle(oracle::OracleArgs),
-    /// Convert, clean, binarize or draw trees.
     Tree(tree::TreeArgs),
-    /// Say what is inside a model file.
     Info(info::InfoArgs),
-    /// Print a completion script for a shell.
     Completions(docs::CompletionsArgs),
-    /// Print the manual page.
     Man(docs::ManArgs),
 }
 

@@ -32,7 +32,8 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// The text with what differs between machines and versions taken out: versions, seconds, rates, scores.
+/// The text without what differs between machines and versions: versions, seconds, rates, sizes of
+/// models, scores, lists of all that is known.
 pub fn redacted(text: &str) -> String {
     let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     let mut lines: Vec<String> = Vec::new();
@@ -41,11 +42,18 @@ pub fn redacted(text: &str) -> String {
         for at in 1..words.len() {
             let unit = words[at].trim_end_matches([',', ';']);
             let before = words[at - 1].parse::<f64>().is_ok();
-            if before && ["s", "a", "MB)"].contains(&unit) && line.contains(" s") {
+            let timed = ["s", "a"].contains(&unit) && line.contains(" s");
+            if before && (timed || unit == "bytes") {
                 words[at - 1] = "N".to_owned();
             }
         }
-        let line = words.join(" ");
+        let mut line = words.join(" ");
+        for list in ["the keys of this preset are", "built in are"] {
+            if let Some(at) = line.find(list) {
+                line.truncate(at + list.len());
+                line.push_str(" …");
+            }
+        }
         lines.push(match line.split_once("\"score\":") {
             Some((before, after)) => {
                 let end = after.find([',', '}']).unwrap_or(0);
