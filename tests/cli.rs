@@ -210,7 +210,9 @@ fn info_tells_what_is_inside_a_model() {
         assert!(out.contains(part), "{part} is missing in\n{out}");
     }
     let embedded = text(&srparse(&["info"]).assert().success().get_output().stdout);
-    assert!(embedded.contains("greedy") && embedded.contains("trained on"), "{embedded}");
+    for part in ["trained on", "sagae-lavie-2005-maxent", "rich", "collins-modified"] {
+        assert!(embedded.contains(part), "{part} is missing in\n{embedded}");
+    }
 }
 
 #[test]

@@ -248,7 +248,7 @@ fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
     }
     match (place.get(last), &value) {
         (Some(toml::Value::Float(_)), toml::Value::Integer(whole)) => {
-            value = toml::Value::Float(*whole as f64)
+            value = toml::Value::Float(*whole as f64);
         }
         (Some(toml::Value::String(_)), toml::Value::String(_)) => {}
         (Some(toml::Value::String(_)), _) => value = toml::Value::String(text.to_owned()),
