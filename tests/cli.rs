@@ -233,3 +233,28 @@ fn the_oracle_prints_a_derivation_and_statistics() {
     insta::assert_snapshot!(in_a_messy_folder(&["oracle", "one.mrg"]));
     insta::assert_snapshot!(in_a_messy_folder(&["oracle", "--stats", "good.mrg"]));
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_training_with_a_model() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    let folder = folder(&[]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_srparse"))
+        .current_dir(&folder)
+        .args(["train", "--set", "epochs=1000000", "--model", "m.srm", "--train"])
+        .arg(sample("train.mrg"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(told.any(|line| line.contains("epoch 2:")), "training ended too early");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let rest: Vec<String> = told.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{rest:?}");
+    assert!(rest.last().is_some_and(|line| line.contains("stopped early")), "{rest:?}");
+    let mut parse = srparse(&["parse", "--model", "m.srm"]);
+    parse.current_dir(&folder).write_stdin("dogs/NNS bark/VBP\n").assert().success();
+}
