@@ -73,7 +73,9 @@ impl SparseWeights {
     /// Adds the current weights of the rows to `sums`.
     pub fn add(&self, rows: &[Row], sums: &mut [i32]) {
         for row in rows {
-            for entry in &self.entries[row.first as usize..row.first as usize + usize::from(row.len)] {
+            for entry in
+                &self.entries[row.first as usize..row.first as usize + usize::from(row.len)]
+            {
                 sums[entry.class as usize] += entry.weight;
             }
         }

@@ -6,13 +6,15 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use crate::feature::Templates;
 use crate::model::{Model, file};
 use crate::preset::{Preset, load::stored_preset};
+use crate::tree::heads::HeadRules;
 
-/// Say what is inside a model file: preset, labels and actions, training data, scores, sizes.
+/// Say what is inside a model file.
 ///
-/// Without a file, says it of the embedded English model, and lists the presets and template files
-/// that are part of the program.
+/// Tells training data, scores, actions, sizes and preset. Without a file, tells them of the embedded
+/// English model, and lists the presets, template files and head rules that are part of the program.
 #[derive(Debug, clap::Args)]
 pub struct InfoArgs {
     /// The model file.
@@ -48,6 +50,9 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
         for name in Preset::names() {
             writeln!(out, "  {name:<28} {}", Preset::load(name, &[])?.description)?;
         }
+        let list = |names: Vec<&str>| names.join(", ");
+        writeln!(out, "\nTemplate files\n  {}", list(Templates::names().collect()))?;
+        writeln!(out, "\nHead rules\n  {}", list(HeadRules::names().collect()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -27,24 +27,17 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The commands.
+/// The commands. Their help is that of their arguments: a comment here would hide it.
 #[derive(Debug, Subcommand)]
+#[allow(missing_docs)]
 pub enum Command {
-    /// Train a parser on treebank files.
     Train(train::TrainArgs),
-    /// Parse tagged sentences.
     Parse(parse::ParseArgs),
-    /// Score test trees against gold trees.
     Eval(eval::EvalArgs),
-    /// Show the derivations of trees, one configuration a line.
     Oracle(oracle::OracleArgs),
-    /// Convert, clean, binarize or draw trees.
     Tree(tree::TreeArgs),
-    /// Say what is inside a model file.
     Info(info::InfoArgs),
-    /// Print a completion script for a shell.
     Completions(docs::CompletionsArgs),
-    /// Print the manual page.
     Man(docs::ManArgs),
 }
 
@@ -64,9 +57,22 @@ pub fn run(cli: &Cli) -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {error:#}");
+        eprintln!("error: {}", described(&error));
         ExitCode::from(2)
     })
+}
+
+/// An error with its causes, each said once: many of ours have the cause in their own words.
+fn described(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// Whether the reader of standard output has gone.

@@ -16,9 +16,10 @@ use crate::transition::View;
 use crate::tree::{Token, Tree};
 use crate::treebank::{Encoding, ReadOptions, read_all};
 
-/// Show the derivations of trees, one configuration a line: stack, buffer, and the action taken.
+/// Show the derivations of trees.
 ///
-/// The trees are cleaned and head-marked as the preset says; the system is the one they would train.
+/// One configuration a line: its number, stack, buffer, and the action taken. The trees are cleaned and
+/// head-marked as the preset says; the system is the one they would train.
 #[derive(Debug, clap::Args)]
 pub struct OracleArgs {
     /// Trees: files, folders, quoted patterns, or - for standard input.

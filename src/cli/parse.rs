@@ -17,10 +17,11 @@ use crate::tree::dependencies::dependencies;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
 use crate::treebank::{Encoding, Input, conllu, expand, json, penn};
 
-/// Parse tagged sentences: one a line from files or standard input, one tree each to standard output.
+/// Parse tagged sentences.
 ///
-/// Words and tags come back unchanged and in order. A blank line gives a blank line. A line that does
-/// not read gives (()), a message, and exit status 2 in the end.
+/// Sentences come one a line from files or standard input; each gives one tree on standard output. Words
+/// and tags come back unchanged and in order. A blank line gives a blank line. A line that does not read
+/// gives (()), a message, and exit status 2 in the end.
 #[derive(Debug, clap::Args)]
 pub struct ParseArgs {
     /// Files to parse (.gz too); standard input if none.

@@ -309,9 +309,10 @@ mod tests {
             focus: None,
         };
         let text = "s0.w\ns0.c\ns0.l.w\ns0.r.n\ns0.u.c\ns0.lw\ns0.ld.t\ns0.deps\ns0.len\nb0.w\nb2.w\ns1.w\ndistance(s0,b1)\nsize(stack)\naction(0)\ns0.len.bin";
+        let (tag, end) = (TAG_SYMBOLS + 21, BOUNDARY);
         assert_eq!(
             values(text, &view, 4).values,
-            [11, 9, 10, TAG_SYMBOLS + 21, 0, 10, 20, 1, 2, 12, 0, 0, 2, 1, 4, 3]
+            [11, 9, 10, tag, 0, 10, 20, 1, 2, 12, end, end, 2, 1, 4, 3]
         );
     }
 
@@ -329,7 +330,7 @@ mod tests {
             focus,
         };
         let row = values("before0.w\nbefore1.w\nafter0.w\nitem.kids.t", &view, 4);
-        assert_eq!(row.values[..3], [10, 0, 13]);
+        assert_eq!(row.values[..3], [10, BOUNDARY, 13]);
         assert_eq!(row.borrow().set(3), [21, 22]);
     }
 }

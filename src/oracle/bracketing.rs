@@ -12,8 +12,8 @@
 
 use super::{DynamicOracle, Oracle};
 use crate::symbols::Label;
-use crate::transition::TransitionSystem;
-use crate::transition::binary::{Binary, BinaryAction, BinaryState};
+use crate::transition::binary::{Binary, BinaryAction, BinaryState, ROOT};
+use crate::transition::{Forest, TransitionSystem};
 use crate::tree::{Child, Tree};
 use crate::{Error, Result};
 
@@ -157,8 +157,8 @@ fn next_bracket(gold: &GoldBrackets, state: &BinaryState) -> Option<Bracket> {
     while at != NONE && !covers(&gold.brackets[at as usize]) {
         at = gold.brackets[at as usize].parent;
     }
-    if let Some(label) = s0.label {
-        at = above_own_span(gold, at, (s0.start, s0.end), label, s0.temporary);
+    if let (Some(&top), true) = (state.stack().last(), s0.label.is_some()) {
+        at = above_own_span(gold, at, state.forest(), top);
     }
     // Its left edge must be that of a stack item; every item is looked at once on the way up.
     let mut edges = state.items().map(|item| item.start).peekable();
@@ -175,40 +175,52 @@ fn next_bracket(gold: &GoldBrackets, state: &BinaryState) -> Option<Bracket> {
     None
 }
 
-/// The first bracket above those over the very span of a constituent that it stands for: its own label
-/// and what is below in the chain, or all of them if its label is none of theirs.
-fn above_own_span(
-    gold: &GoldBrackets,
-    from: u32,
-    span: (u32, u32),
-    label: Label,
-    temporary: bool,
-) -> u32 {
-    let mut at = from;
-    let mut above_match = NONE;
-    let mut found = false;
-    while at != NONE {
-        let bracket = gold.brackets[at as usize];
-        if (bracket.start, bracket.end) != span {
-            break;
+/// The first bracket above those over the very span of a constituent that it stands for: those that
+/// the unary chain at its top has built, from the lowest up, and what is below them; all of them if the
+/// topmost label of the chain is none of theirs.
+fn above_own_span(gold: &GoldBrackets, from: u32, forest: &Forest, top: u32) -> u32 {
+    let span = (forest.node(top).start, forest.node(top).end);
+    let next = |at: u32| {
+        let bracket = gold.brackets.get(at as usize)?;
+        ((bracket.start, bracket.end) == span).then_some(bracket)
+    };
+    // Labels repeat in chains, so the whole chain is compared, not its topmost label alone.
+    let mut chain = Vec::new();
+    let mut id = top;
+    while let (Some(label), false) = (forest.node(id).label, forest.node(id).temporary) {
+        chain.push(label);
+        match *forest.children(id) {
+            [child] => id = child,
+            _ => break,
         }
-        at = bracket.parent;
-        if bracket.label == label && !temporary && !found {
-            found = true;
+    }
+    let (mut above_match, mut found) = (from, false);
+    for &label in chain.iter().rev() {
+        let mut at = above_match;
+        found = false;
+        while let (Some(bracket), false) = (next(at), found) {
+            at = bracket.parent;
+            found = bracket.label == label;
+        }
+        if found {
             above_match = at;
         }
     }
-    if found { above_match } else { at }
+    while let (Some(bracket), false) = (next(above_match), found) {
+        above_match = bracket.parent;
+    }
+    above_match
 }
 
 impl DynamicOracle<Binary> for NextBracket {
+    /// Roots count for nothing: every tree has one.
     fn loss(&self, system: &Binary, gold: &GoldBrackets, state: &BinaryState) -> u32 {
-        let _ = system;
+        let is_root = |label: Label| system.label_name(label) == ROOT;
         let mut built: Vec<(u32, u32, Label)> = Vec::new();
         let mut ids: Vec<u32> = state.stack().to_vec();
         while let Some(id) = ids.pop() {
             let node = state.forest().node(id);
-            if let (Some(label), false) = (node.label, node.temporary) {
+            if let (Some(label), false) = (node.label.filter(|&l| !is_root(l)), node.temporary) {
                 built.push((node.start, node.end, label));
             }
             ids.extend_from_slice(state.forest().children(id));
@@ -217,7 +229,8 @@ impl DynamicOracle<Binary> for NextBracket {
         let edge = |position: u32| {
             state.items().any(|item| item.start == position) || position >= state.buffer()
         };
-        for bracket in &gold.brackets {
+        let open = !system.is_final(state);
+        for bracket in gold.brackets.iter().filter(|bracket| !is_root(bracket.label)) {
             let key = (bracket.start, bracket.end, bracket.label);
             if let Some(at) = built.iter().position(|&built| built == key) {
                 built.swap_remove(at);
@@ -228,8 +241,9 @@ impl DynamicOracle<Binary> for NextBracket {
             let unary = state.item(0).is_some_and(|s0| {
                 (bracket.start, bracket.end) == (s0.start, s0.end) && !s0.temporary
             });
-            let ahead = bracket.end > state.buffer()
-                || (bracket.end == state.buffer() && (over_top || unary));
+            let ahead = open
+                && (bracket.end > state.buffer()
+                    || (bracket.end == state.buffer() && (over_top || unary)));
             lost += u32::from(!(ahead && edge(bracket.start)));
         }
         lost + built.len() as u32

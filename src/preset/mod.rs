@@ -168,11 +168,15 @@ impl Preset {
         }
         let mut table = toml::Table::try_from(&preset)
             .map_err(|error| Error::config(name, error.to_string()))?;
+        let mut changed = preset;
         for setting in settings {
             apply_setting(&mut table, setting)?;
+            // Read after every change, so that the message names the one that does not fit.
+            changed = table.clone().try_into().map_err(|error: toml::de::Error| {
+                Error::config(format!("--set {setting}"), error.message().trim().to_owned())
+            })?;
         }
-        let fail = |error: toml::de::Error| Error::config("--set", error.message().to_owned());
-        table.try_into().map_err(fail)
+        Ok(changed)
     }
 
     /// The preset as text.
@@ -244,7 +248,7 @@ fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
     }
     match (place.get(last), &value) {
         (Some(toml::Value::Float(_)), toml::Value::Integer(whole)) => {
-            value = toml::Value::Float(*whole as f64)
+            value = toml::Value::Float(*whole as f64);
         }
         (Some(toml::Value::String(_)), toml::Value::String(_)) => {}
         (Some(toml::Value::String(_)), _) => value = toml::Value::String(text.to_owned()),

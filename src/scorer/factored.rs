@@ -27,6 +27,17 @@ impl Classes {
         Self { by_code, n: inventory.len() }
     }
 
+    /// Classes that stand for groups of actions: the first stage of a decision taken in two. `class`
+    /// gives numbers below `n`, and none for an action that the classifier is not asked about.
+    pub fn grouped<A: Action>(inventory: &[A], n: usize, class: impl Fn(A) -> Option<u16>) -> Self {
+        let mut classes = Self { n, ..Self::of(inventory) };
+        for &action in inventory {
+            let class = class(action).filter(|&class| usize::from(class) < n);
+            classes.by_code[action.code() as usize] = class.unwrap_or(NO_CLASS);
+        }
+        classes
+    }
+
     /// The number of classes.
     pub fn len(&self) -> usize {
         self.n

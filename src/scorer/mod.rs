@@ -80,6 +80,9 @@ pub trait OnlineLearner<S: TransitionSystem>: Scorer<S> {
         memory: &Self::Memory,
         scratch: &mut Self::Scratch,
     ) -> f32;
+    /// Called after the last decision of every training sentence: learners that look back over a whole
+    /// derivation change their weights here.
+    fn end_sentence(&mut self) {}
     /// Called after every pass over the training trees.
     fn end_epoch(&mut self) {}
 }

@@ -43,3 +43,41 @@ pub fn collect<S: TransitionSystem, O: Oracle<S>>(
     }
     Ok(instances)
 }
+
+/// One instance for each legal action of each decision, seen with the action in focus: what systems
+/// whose actions are candidates, not a fixed list, are trained from. `class` gives the class of an
+/// action that is right (true) or wrong, and none to leave it out; so a call for each label makes the
+/// instances of learners that have one classifier a label (Turian and Melamed 2005).
+///
+/// # Errors
+/// As [`collect`].
+pub fn collect_candidates<S: TransitionSystem, O: Oracle<S>>(
+    system: &S,
+    oracle: &O,
+    examples: &[Example],
+    templates: &Templates,
+    n_classes: usize,
+    class: impl Fn(S::Action, bool) -> Option<u16>,
+) -> Result<Instances> {
+    let extractor = Extractor::new(templates);
+    let mut instances = Instances::new(templates.columns(), n_classes);
+    let (mut places, mut row) = (extract::Scratch::default(), Row::default());
+    let (mut legal, mut optimal) = (Vec::new(), Vec::new());
+    for Example { sentence, tree } in examples {
+        let gold = oracle.prepare(system, tree)?;
+        let mut state = system.start(sentence);
+        while !system.is_final(&state) {
+            oracle.optimal(system, &gold, &state, &mut optimal);
+            let Some(&next) = optimal.first() else { break };
+            system.legal(&state, &mut legal);
+            for &action in &legal {
+                let Some(class) = class(action, optimal.contains(&action)) else { continue };
+                let view = system.view(&state, Some(action));
+                extractor.extract(sentence, &view, &mut places, &mut row);
+                instances.push(&row, class);
+            }
+            system.apply(&mut state, next);
+        }
+    }
+    Ok(instances)
+}

@@ -219,6 +219,7 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
             learner.advance(at, action, &mut memory);
             system.apply(&mut state, action);
         }
+        learner.end_sentence();
     }
 
     /// The position among the legal actions of the best-scoring right one.

@@ -414,7 +414,9 @@ impl TransitionSystem for Binary {
             }
             return;
         };
-        if !s0.temporary && state.unaries < self.max_unaries {
+        // A finished TOP stays on top.
+        let is_root = s0.label == Some(self.top);
+        if !s0.temporary && !is_root && state.unaries < self.max_unaries {
             let own = if self.repeated_labels { None } else { s0.label };
             out.extend(self.unary.iter().filter(|action| own.is_none() || action.label() != own));
         }
@@ -463,7 +465,7 @@ impl TransitionSystem for Binary {
 
     fn tree(&self, state: &BinaryState, tokens: &[Token]) -> Tree {
         let is_top = |item: &Constituent| item.label == Some(self.top) && !item.temporary;
-        let wrap = !(state.finished && state.item(0).is_some_and(is_top));
+        let wrap = !state.item(0).is_some_and(is_top);
         let mut builder = TreeBuilder::new();
         let mut heads = Vec::with_capacity(state.forest_len());
         if wrap {

@@ -91,7 +91,7 @@ pub fn restore(tree: &Tree) -> Tree {
                 builder.token(token.word.clone(), token.tag.clone());
             }
             super::Step::Open(id) if !tree.node(id).temporary => {
-                builder.open(tree.node(id).label.clone())
+                builder.open(tree.node(id).label.clone());
             }
             super::Step::Close(id) if !tree.node(id).temporary => {
                 builder.close();

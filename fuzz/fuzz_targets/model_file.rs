@@ -1,0 +1,69 @@
+//! Any bytes, any header under a right checksum, and a good model with any bytes changed under right
+//! checksums: refused, or it parses.
+#![no_main]
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use srparse::memory::{Array, Memory};
+use srparse::model::{Model, file};
+use srparse::preset::Preset;
+use srparse::preset::fit::{TreeSet, Watch, fit};
+use srparse::preset::load::load;
+use srparse::preset::plan::Plan;
+use srparse::tree::Token;
+use srparse::treebank::Encoding;
+use srparse::treebank::penn::PennReader;
+
+/// A model of two sentences.
+static SMALL: LazyLock<Model> = LazyLock::new(|| {
+    let text = "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)))\n\
+                (TOP (S (NP (PRP it)) (VP (VBZ sees) (NP (DT a) (JJ red) (NN cat)))))\n";
+    let mut reader = PennReader::new(text.as_bytes(), "small", Encoding::Utf8);
+    let mut train = TreeSet::default();
+    while let Ok(Some(tree)) = reader.read() {
+        train.trees.push(tree);
+    }
+    let preset = Preset::load("greedy", &["epochs=2".to_owned()]).expect("a built-in preset");
+    let plan = Plan::new(preset).expect("a built-in plan");
+    let mut watch = Watch { tell: &mut |_| {}, stop: &|| false };
+    fit(&plan, &train, &TreeSet::default(), 1, &mut watch).expect("two good trees")
+});
+
+/// Whatever loads must parse.
+fn use_model(model: &Model) {
+    let Ok(parser) = load(model, &[]) else { return };
+    let tokens = [Token::new("the", "DT"), Token::new("zebra", "NN"), Token::new("?", "?")];
+    for n in 0..=tokens.len() {
+        assert_eq!(parser.worker().parse(&tokens[..n]).tree.tokens(), &tokens[..n]);
+    }
+}
+
+fuzz_target!(|input: (u8, u16, &[u8])| {
+    let (way, at, bytes) = input;
+    let path = Path::new("fuzz.srm");
+    match way % 3 {
+        0 => drop(file::read_memory(Memory::owned(bytes), path).map(|model| use_model(&model))),
+        1 => {
+            let mut whole = b"SRPARSE\0".to_vec();
+            whole.extend(file::FORMAT_VERSION.to_le_bytes());
+            whole.extend((bytes.len() as u32).to_le_bytes());
+            whole.extend(crc32fast::hash(bytes).to_le_bytes());
+            whole.extend(bytes);
+            drop(file::read_memory(Memory::owned(&whole), path).map(|model| use_model(&model)));
+        }
+        _ => {
+            let mut model = SMALL.clone();
+            let which = usize::from(at) % model.sections.0.len();
+            let section = &mut model.sections.0[which].bytes;
+            let mut changed = section.to_vec();
+            let from = usize::from(at) % changed.len().max(1);
+            for (old, new) in changed[from..].iter_mut().zip(bytes) {
+                *old = *new;
+            }
+            *section = Array::Owned(changed);
+            use_model(&model);
+        }
+    }
+});

@@ -1,0 +1,16 @@
+//! Any text and settings: presets that read survive writing, and are planned or refused.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use srparse::preset::Preset;
+use srparse::preset::plan::Plan;
+
+fuzz_target!(|input: (&str, Vec<String>)| {
+    let (text, settings) = input;
+    let Ok(preset) = Preset::parse(text, "fuzz", &settings) else { return };
+    let again = Preset::parse(&preset.to_toml(), "again", &[]).expect("written presets read");
+    // A setting may be NaN, which equals nothing.
+    assert_eq!(format!("{again:?}"), format!("{preset:?}"));
+    // Refusals are fine, panics are not.
+    let _ = Plan::new(preset);
+});

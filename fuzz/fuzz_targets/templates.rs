@@ -1,0 +1,48 @@
+//! Any text: templates that read can be asked about any state, and give one value a column.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use srparse::feature::{Extractor, Indicators, Row, Templates, extract};
+use srparse::symbols::{Form, Label, Sentence};
+use srparse::transition::{Dependents, Focus, Forest, View};
+
+/// A state with some of everything: tokens, a unary and a binary node, dependents, a candidate.
+fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
+    let sentence = Sentence {
+        words: vec![2, 3, 4, 5],
+        tags: vec![2, 2, 3, 1],
+        forms: vec![Form::default(); 4],
+    };
+    let (mut forest, mut dependents) = (Forest::default(), Dependents::new(4));
+    let tokens: Vec<u32> = (0..3).map(|at| forest.push_token(at)).collect();
+    let unary = forest.push(Label(1), false, &tokens[1..2], 1);
+    let binary = forest.push(Label(0), true, &[tokens[0], unary], 1);
+    dependents.attach(1, 0);
+    let stack = [binary, tokens[2]];
+    let view = View {
+        forest: &forest,
+        stack: &stack,
+        buffer,
+        dependents: Some(&dependents),
+        recent: [3, 0],
+        focus,
+    };
+    let mut row = Row::default();
+    let extractor = Extractor::new(templates);
+    extractor.extract(&sentence, &view, &mut extract::Scratch::default(), &mut row);
+    assert_eq!(row.values.len(), templates.columns().len());
+    let mut ids = Vec::new();
+    Indicators::new(templates).ids(row.borrow(), &mut ids);
+    assert!(ids.len() <= templates.conjunctions().len());
+}
+
+fuzz_target!(|text: &str| {
+    let Ok(templates) = Templates::parse(text, "fuzz") else { return };
+    for buffer in [3, 4] {
+        for focus in [None, Some(Focus { first: 0, last: 1 }), Some(Focus { first: 0, last: 2 })] {
+            ask(&templates, buffer, focus);
+        }
+    }
+    let again = Templates::parse(templates.text(), "again").expect("its own text is readable");
+    assert_eq!(again.conjunctions(), templates.conjunctions());
+});

@@ -1,0 +1,260 @@
+//! What a person meets at the terminal: every help text, every message, every exit status.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+#[path = "common/command.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod command;
+
+use command::{folder, model, parse, sample, srparse, text, transcript};
+
+const COMMANDS: [&str; 8] =
+    ["train", "parse", "eval", "oracle", "tree", "info", "completions", "man"];
+
+#[test]
+fn help_says_what_each_command_does() {
+    insta::assert_snapshot!("help", transcript(&srparse(&["--help"]).assert().success()));
+    for command in COMMANDS {
+        let help = srparse(&[command, "--help"]).assert().success();
+        let out = text(&help.get_output().stdout);
+        let about = out.split("\n\nUsage").next().unwrap_or_default();
+        assert!(about.len() > 15, "{command} says only `{about}`");
+        insta::assert_snapshot!(format!("help_{command}"), transcript(&help));
+    }
+}
+
+#[test]
+fn every_command_is_in_the_help_the_completions_and_the_manual() {
+    let outputs = [
+        srparse(&["--help"]).assert().success(),
+        srparse(&["completions", "bash"]).assert().success(),
+        srparse(&["man"]).assert().success(),
+    ];
+    for done in outputs {
+        let out = text(&done.get_output().stdout);
+        for command in COMMANDS {
+            assert!(out.contains(command), "{command} is missing in\n{out}");
+        }
+    }
+    for shell in ["zsh", "fish", "powershell", "elvish"] {
+        let done = srparse(&["completions", shell]).assert().success();
+        assert!(done.get_output().stdout.len() > 1000, "{shell}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_help_texts_run() {
+    let line = "The/DT dog/NN barks/VBZ ./.\n";
+    let help = text(&srparse(&["--help"]).assert().success().get_output().stdout);
+    assert!(help.contains(&format!("echo '{}' | srparse parse", line.trim_end())), "{help}");
+    parse(&[]).write_stdin(line).assert().success();
+    // Values that option texts give as examples.
+    let strict = ["--set", "search.illegal=fail"];
+    assert!(text(&srparse(&["parse", "--help"]).output().unwrap().stdout).contains(strict[1]));
+    parse(&strict).write_stdin(line).assert().success();
+    let short = ["--set", "learner.epochs=5"];
+    assert!(text(&srparse(&["train", "--help"]).output().unwrap().stdout).contains(short[1]));
+    let clean = text(&srparse(&["tree", "--help"]).output().unwrap().stdout);
+    for step in ["quotes=true", "root=keep"] {
+        assert!(clean.contains(step));
+        srparse(&["tree", "--clean", step]).arg(sample("dev.mrg")).assert().success();
+    }
+}
+
+/// Runs `srparse ARGUMENTS` in a folder with one of everything that can be wrong.
+fn in_a_messy_folder(arguments: &[&str]) -> String {
+    let good = std::fs::read(model()).unwrap();
+    let (mut newer, mut corrupted, mut header) = (good.clone(), good.clone(), good.clone());
+    newer[8] = 200;
+    let last = corrupted.len() - 100;
+    corrupted[last] ^= 1;
+    header[40] ^= 1;
+    let folder = folder(&[
+        ("good.mrg", b"( (S (NP (DT the) (NN dog)) (VP (VBZ barks))) )\n( (S (VP (VB go))) )\n"),
+        ("one.mrg", b"( (S (NP (DT the) (NN dog)) (VP (VBZ barks))) )\n"),
+        ("bad.mrg", b"( (S (NN a)) )\n( (S (NP (DT the)\n  (NN dog) x)) )\n"),
+        ("open.mrg", b"( (S (NN a)) )\n\n( (S (NP (DT the)\n"),
+        ("odd.mrg", b"( (S (QQQ (DT the) (NN dog)) (VP (VBZ barks))) )\n"),
+        ("traces.mrg", b"( (S (NP (-NONE- *))) )\n"),
+        ("empty.mrg", b""),
+        ("bad.tagged", b"a/DT b\n"),
+        ("bad.toml", b"description = \"x\"\nmax_word = 3\n"),
+        ("bad.prm", b"DEBUG 0\nDELETE_LABLE TOP\n"),
+        ("truncated.srm", &good[..good.len() / 2]),
+        ("short.srm", &good[..10]),
+        ("foreign.srm", b"PK\x03\x04 this is a zip file or so, quite long enough to be a model"),
+        ("newer.srm", &newer),
+        ("corrupted.srm", &corrupted),
+        ("header.srm", &header),
+    ]);
+    transcript(&srparse(arguments).current_dir(&folder).assert())
+}
+
+/// One snapshot with every line of arguments and what it says.
+fn messages(lines: &[&str]) -> String {
+    let mut all = String::new();
+    for line in lines {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        all.push_str(&format!("$ srparse {line}\n{}\n\n", in_a_messy_folder(&arguments)));
+    }
+    all
+}
+
+#[test]
+fn files_that_are_missing_or_do_not_read_are_named_with_their_place() {
+    insta::assert_snapshot!(messages(&[
+        "parse no.tagged",
+        "parse bad.tagged",
+        "parse --strict bad.tagged",
+        "tree no.mrg",
+        "tree bad.mrg",
+        "tree --skip-bad-trees bad.mrg",
+        "tree open.mrg",
+        "oracle bad.mrg",
+        "train --train no.mrg --model m.srm",
+        "train --train bad.mrg --model m.srm",
+        "train --train empty.mrg --model m.srm",
+        "train --train traces.mrg --model m.srm",
+        "train --train good.mrg --dev empty.mrg --model m.srm",
+        "train --train good.mrg --model no/such/folder/m.srm",
+        "eval no.mrg good.mrg",
+        "eval good.mrg one.mrg",
+        "eval --params bad.prm good.mrg good.mrg",
+        "eval --params colins good.mrg good.mrg",
+    ]));
+}
+
+#[test]
+fn names_and_values_that_are_unknown_get_the_nearest() {
+    insta::assert_snapshot!(messages(&[
+        "prase",
+        "parse --modle m.srm",
+        "parse --input tagd",
+        "parse --output brakets",
+        "parse --encoding utf9",
+        "parse --set epochs=3",
+        "parse --set search.ilegal=fail",
+        "train --train good.mrg --model m.srm --preset greddy",
+        "train --train good.mrg --model m.srm --preset bad.toml",
+        "train --train good.mrg --model m.srm --set epoks=3",
+        "train --train good.mrg --model m.srm --set epochs",
+        "train --train good.mrg --model m.srm --set epochs=0",
+        "train --train good.mrg --model m.srm --set epochs=many",
+        "train --train good.mrg --model m.srm --set probability=2.0",
+        "train --train good.mrg --model m.srm --set heads=colins",
+        "train --train good.mrg --model m.srm --set templates=rihc",
+        "train --train good.mrg --model m.srm --set kind=online-perceptorn",
+        "tree --clean rot=keep good.mrg",
+        "tree --clean root good.mrg",
+        "info --preset greddy",
+        "completions bsh",
+    ]));
+}
+
+#[test]
+fn models_that_are_not_whole_and_ours_are_refused_with_the_reason() {
+    insta::assert_snapshot!(messages(&[
+        "info no.srm",
+        "info truncated.srm",
+        "info short.srm",
+        "info empty.mrg",
+        "info foreign.srm",
+        "info newer.srm",
+        "info corrupted.srm",
+        "info header.srm",
+        "parse --model truncated.srm bad.tagged",
+        "parse --model foreign.srm bad.tagged",
+    ]));
+}
+
+#[test]
+fn training_notes_labels_without_a_head_rule() {
+    let files = ["train", "--train", "good.mrg", "odd.mrg", "--model", "m.srm"];
+    let told = in_a_messy_folder(&[&files[..], &["--set", "epochs=1"]].concat());
+    let notes: Vec<&str> = told.lines().filter(|line| line.starts_with("note:")).collect();
+    let note =
+        "note: no head rule for QQQ (1 node): taking the outermost child that is not punctuation";
+    assert_eq!(notes, [note]);
+    let quiet = in_a_messy_folder(&[&files[..], &["--set", "epochs=1", "--quiet"]].concat());
+    assert_eq!(quiet, "status 0\n--- stdout\n--- stderr");
+}
+
+#[test]
+fn exit_statuses_tell_done_from_negative_from_error() {
+    let status = |arguments: &[&str]| {
+        let transcript = in_a_messy_folder(arguments);
+        transcript.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(status(&["eval", "--min-f1", "99", "good.mrg", "good.mrg"]), "status 0");
+    assert_eq!(status(&["eval", "--min-f1", "99", "good.mrg", "one.mrg"]), "status 2");
+    assert_eq!(status(&["parse", "bad.tagged"]), "status 2");
+    assert_eq!(status(&["nonsense"]), "status 2");
+    assert_eq!(status(&["--version"]), "status 0");
+    let other = folder(&[
+        ("gold", b"(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))\n"),
+        ("test", b"(TOP (S (DT the) (NP (NN dog)) (VBZ barks)))\n"),
+    ]);
+    let eval = |least: &str| {
+        srparse(&["eval", "--min-f1", least, "gold", "test"]).current_dir(&other).assert()
+    };
+    eval("99").code(1);
+    eval("1").code(0);
+}
+
+#[test]
+fn info_tells_what_is_inside_a_model() {
+    let done = srparse(&["info", "--actions"]).arg(model()).assert().success();
+    let out = text(&done.get_output().stdout);
+    for part in ["train.mrg", "SHIFT", "REDUCE-LEFT-", "vocabulary", "kind = \"online-perceptron\""]
+    {
+        assert!(out.contains(part), "{part} is missing in\n{out}");
+    }
+    let embedded = text(&srparse(&["info"]).assert().success().get_output().stdout);
+    for part in ["trained on", "sagae-lavie-2005-maxent", "rich", "collins-modified"] {
+        assert!(embedded.contains(part), "{part} is missing in\n{embedded}");
+    }
+}
+
+#[test]
+fn a_printed_preset_trains_as_the_preset_of_that_name() {
+    let preset = srparse(&["info", "--preset", "greedy"]).assert().success();
+    let folder = folder(&[("my.toml", &preset.get_output().stdout)]);
+    for (preset, model) in [("my.toml", "a.srm"), ("greedy", "b.srm")] {
+        let mut train = srparse(&["train", "-q", "--set", "epochs=1", "--preset", preset]);
+        train.args(["--model", model, "--train"]).arg(sample("dev.mrg"));
+        train.current_dir(&folder).assert().success();
+    }
+    let [a, b] = ["a.srm", "b.srm"].map(|name| std::fs::read(folder.path().join(name)).unwrap());
+    assert!(a == b);
+}
+
+#[test]
+fn the_oracle_prints_a_derivation_and_statistics() {
+    insta::assert_snapshot!(in_a_messy_folder(&["oracle", "one.mrg"]));
+    insta::assert_snapshot!(in_a_messy_folder(&["oracle", "--stats", "good.mrg"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_training_with_a_model() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    let folder = folder(&[]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_srparse"))
+        .current_dir(&folder)
+        .args(["train", "--set", "epochs=1000000", "--model", "m.srm", "--train"])
+        .arg(sample("train.mrg"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(told.any(|line| line.contains("epoch 2:")), "training ended too early");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let rest: Vec<String> = told.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{rest:?}");
+    assert!(rest.last().is_some_and(|line| line.contains("stopped early")), "{rest:?}");
+    let mut parse = srparse(&["parse", "--model", "m.srm"]);
+    parse.current_dir(&folder).write_stdin("dogs/NNS bark/VBP\n").assert().success();
+}

@@ -1,0 +1,231 @@
+//! `srparse parse` as a filter: one line out for one line in, whatever comes.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+#[path = "common/command.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod command;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Stdio};
+
+use command::{model, parse, redacted, sample, text, transcript};
+
+/// Lines of every kind, good and bad, and whether each gives a tree (`(`), a blank line or `(())`.
+const LINES: [(&[u8], &str); 13] = [
+    (b"The/DT dog/NN barks/VBZ ./.", "("),
+    (b"", ""),
+    (b"   \t", ""),
+    (b"(())", "(())"),
+    (b"no tag here", "(())"),
+    (b"dog/NN\r", "("),
+    (b"\xff\xfe/NN", "(())"),
+    (b"a\0b/NN", "("),
+    ("thin\u{2009}space/NN barks/VBZ".as_bytes(), "("),
+    (b"(/-LRB- x/NN )/-RRB- -LRB-/-LRB-", "("),
+    (b"1\\/2/CD a/b/NN", "("),
+    (b"  The/DT\t dog/NN  ", "("),
+    (b"word/", "(())"),
+];
+
+/// The lines as a file; the last has no end.
+fn lines() -> Vec<u8> {
+    LINES.map(|(line, _)| line).join(&b'\n')
+}
+
+#[test]
+fn every_line_gives_one_line() {
+    let done = parse(&[]).write_stdin(lines()).assert().code(2);
+    let out = text(&done.get_output().stdout);
+    assert_eq!(out.lines().count(), LINES.len(), "{out}");
+    assert!(out.ends_with('\n'));
+    for (made, (line, wanted)) in out.lines().zip(LINES) {
+        let line = String::from_utf8_lossy(line);
+        match wanted {
+            "(" => assert!(made.starts_with("(TOP ") && made.ends_with(')'), "{line}: {made}"),
+            wanted => assert_eq!(made, wanted, "{line}"),
+        }
+    }
+    // Each unreadable line is named with its number.
+    let told = text(&done.get_output().stderr);
+    for number in [4, 5, 7, 13] {
+        assert!(told.contains(&format!("<stdin>:{number}:")), "{number} in {told}");
+    }
+}
+
+#[test]
+fn words_and_tags_come_back_as_they_were() {
+    let line = "thin\u{2009}space/NN a\0b/X (/-LRB- x\\/y/CD caf\u{e9}/NN\n";
+    let done = parse(&[]).write_stdin(line).assert().success();
+    let tree = text(&done.get_output().stdout);
+    // A bracket in a word is escaped, since it would end the word; nothing else changes.
+    let mut at = 0;
+    for token in
+        ["(NN thin\u{2009}space)", "(X a\0b)", "(-LRB- -LRB-)", "(CD x/y)", "(NN caf\u{e9})"]
+    {
+        let escaped = token.replace("x/y", "x\\/y");
+        let found = tree[at..].find(token).or_else(|| tree[at..].find(&escaped));
+        at += found.unwrap_or_else(|| panic!("{token} is not next in {tree}"));
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_no_byte() {
+    let mut input = lines().repeat(30);
+    for line in std::fs::read_to_string(sample("sentences.txt")).unwrap().lines().cycle().take(300)
+    {
+        input.extend_from_slice(b"\n");
+        input.extend_from_slice(line.as_bytes());
+    }
+    let [one, two] = ["1", "2"].map(|threads| {
+        let done = parse(&["-q", "-j", threads]).write_stdin(input.clone()).assert().code(2);
+        (done.get_output().stdout.clone(), done.get_output().stderr.clone())
+    });
+    assert!(one == two);
+}
+
+#[test]
+fn a_line_of_ten_thousand_words_gives_a_tree() {
+    let words = ["the/DT", "dog/NN", "barks/VBZ", ",/,", "and/CC"];
+    let line: Vec<&str> = words.iter().copied().cycle().take(10_000).collect();
+    let done = parse(&[]).write_stdin(line.join(" ")).assert().success();
+    let tree = text(&done.get_output().stdout);
+    assert_eq!(tree.lines().count(), 1);
+    assert_eq!(tree.matches("(NN dog)").count(), 2_000);
+}
+
+/// Sentences that the model knows by heart, with a line between that does not read and a blank one.
+const THREE: &str = "The/DT baker/NN opens/VBZ the/DT shop/NN at/IN six/CD ./.\nbad\n\n\
+                     Maria/NNP bakes/VBZ fresh/JJ bread/NN every/DT morning/NN ./.\n";
+
+#[test]
+fn every_output_format_has_one_entry_a_sentence() {
+    for format in ["brackets", "pretty", "conllu", "json"] {
+        let done = parse(&["--output", format]).write_stdin(THREE).assert().code(2);
+        insta::assert_snapshot!(format!("output_{format}"), transcript(&done));
+    }
+}
+
+#[test]
+fn every_input_format_gives_the_same_parse() {
+    let conllu = "# text = The dog barks .\n1\tThe\t_\tDET\tDT\t_\t_\t_\t_\t_\n\
+                  2\tdog\t_\tNOUN\tNN\t_\t_\t_\t_\t_\n3\tbarks\t_\tVERB\tVBZ\t_\t_\t_\t_\t_\n\
+                  4\t.\t_\tPUNCT\t.\t_\t_\t_\t_\t_\n\n";
+    let penn = "( (X (NP-SBJ (DT The) (NN dog)) (-NONE- *)\n (VBZ barks) (. .)) )\n";
+    let inputs = [
+        ("tagged", "The/DT dog/NN barks/VBZ ./.\n"),
+        ("underscore", "The_DT dog_NN barks_VBZ ._.\n"),
+        ("conllu", conllu),
+        ("penn", penn),
+    ];
+    let outputs = inputs.map(|(format, input)| {
+        let done = parse(&["--input", format]).write_stdin(input).assert().success();
+        text(&done.get_output().stdout)
+    });
+    assert_eq!(outputs[0].lines().count(), 1);
+    assert!(outputs[0].contains("(DT The) (NN dog)"), "{}", outputs[0]);
+    for ((format, _), output) in inputs.iter().zip(&outputs) {
+        assert_eq!(*output, outputs[0], "{format}");
+    }
+}
+
+#[test]
+fn an_input_that_is_not_in_its_format_is_told_so() {
+    let mut all = String::new();
+    for (format, input) in [
+        ("tagged", "(TOP (S (NN a)))\n"),
+        ("underscore", "a/DT b/NN\n"),
+        ("conllu", "a/DT b/NN\n"),
+        ("penn", "a/DT b/NN\n"),
+    ] {
+        let done = parse(&["-q", "--input", format]).write_stdin(input).assert().code(2);
+        all.push_str(&format!("--input {format}\n{}\n\n", transcript(&done)));
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn strict_stops_at_the_first_line_that_does_not_read() {
+    for threads in ["1", "2"] {
+        let done = parse(&["--strict", "-j", threads]).write_stdin(THREE).assert().code(2);
+        assert_eq!(text(&done.get_output().stdout).lines().count(), 1);
+    }
+}
+
+#[test]
+fn files_are_read_in_their_order() {
+    let folder = command::folder(&[("a", b"a/NN\n"), ("b", b"b/NN\nc/NN")]);
+    let done = parse(&["b", "a"]).current_dir(&folder).assert().success();
+    let out = text(&done.get_output().stdout);
+    let words: Vec<&str> =
+        out.lines().map(|line| line.trim_end_matches(')').rsplit(' ').next().unwrap()).collect();
+    assert_eq!(words, ["b", "c", "a"]);
+}
+
+#[test]
+fn the_embedded_model_parses_without_any_option() {
+    let done = command::srparse(&["parse"]).write_stdin("dogs/NNS bark/VBP\n").assert().success();
+    let out = text(&done.get_output().stdout);
+    assert!(out.starts_with("(TOP ") && out.contains("(NNS dogs)"), "{out}");
+    assert_eq!(text(&done.get_output().stderr), "");
+}
+
+/// The command as a child with both ends of its pipes in hand.
+fn child(arguments: &[&str]) -> std::process::Child {
+    Command::new(env!("CARGO_BIN_EXE_srparse"))
+        .args(["parse", "--model"])
+        .arg(model())
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn each_tree_comes_before_the_next_sentence_is_written() {
+    for threads in ["1", "2"] {
+        let mut child = child(&["-j", threads]);
+        let mut input = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        for word in ["dogs", "cats", "birds"] {
+            writeln!(input, "{word}/NNS bark/VBP").unwrap();
+            input.flush().unwrap();
+            let mut line = String::new();
+            output.read_line(&mut line).unwrap();
+            assert!(line.contains(&format!("(NNS {word})")) && line.ends_with('\n'), "{line}");
+        }
+        drop(input);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    for threads in ["1", "2"] {
+        let mut child = child(&["-j", threads]);
+        let mut input = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let writing = std::thread::spawn(move || {
+            // Until the parser is gone: then writing fails, which is what this waits for.
+            while input.write_all(b"The/DT dog/NN barks/VBZ ./.\n").is_ok() {}
+        });
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        drop(output);
+        assert_eq!(child.wait().unwrap().code(), Some(0), "-j {threads}");
+        writing.join().unwrap();
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert!(!told.contains("error") && !told.contains("panic"), "{told}");
+    }
+}
+
+#[test]
+fn redaction_takes_out_times_and_nothing_else() {
+    let line = "parsed 2 sentences (7 words) in 0.01 s, 250 a second; 0 partial, 1 unreadable";
+    let kept = "parsed 2 sentences (7 words) in N s, N a second; 0 partial, 1 unreadable";
+    assert_eq!(redacted(line), kept);
+    assert_eq!(redacted("{\"score\":1.5,\"complete\":true}"), "{\"score\":N,\"complete\":true}");
+}

@@ -1,0 +1,94 @@
+//! The command under test, and files for it.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use tempfile::TempDir;
+
+/// The command.
+pub fn srparse(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("srparse").unwrap();
+    command.args(arguments);
+    command
+}
+
+/// A file of the bundled sample.
+pub fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name)
+}
+
+/// What came out of a run on both streams, with the exit status, for snapshots.
+pub fn transcript(done: &Assert) -> String {
+    let output = done.get_output();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let status = output.status.code().unwrap_or(-1);
+    redacted(&format!("status {status}\n--- stdout\n{out}--- stderr\n{err}"))
+}
+
+/// Bytes that must be text.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// The text without what differs between machines and versions: versions, seconds, rates, sizes of
+/// models, scores, lists of all that is known.
+pub fn redacted(text: &str) -> String {
+    let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        for at in 1..words.len() {
+            let unit = words[at].trim_end_matches([',', ';']);
+            let before = words[at - 1].parse::<f64>().is_ok();
+            let timed = ["s", "a"].contains(&unit) && line.contains(" s");
+            if before && (timed || unit == "bytes") {
+                words[at - 1] = "N".to_owned();
+            }
+        }
+        let mut line = words.join(" ");
+        for list in ["the keys of this preset are", "built in are"] {
+            if let Some(at) = line.find(list) {
+                line.truncate(at + list.len());
+                line.push_str(" …");
+            }
+        }
+        lines.push(match line.split_once("\"score\":") {
+            Some((before, after)) => {
+                let end = after.find([',', '}']).unwrap_or(0);
+                format!("{before}\"score\":N{}", &after[end..])
+            }
+            None => line,
+        });
+    }
+    lines.join("\n")
+}
+
+/// A folder to run in, with some files.
+pub fn folder(files: &[(&str, &[u8])]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).unwrap();
+    }
+    folder
+}
+
+/// A model that knows the sample by heart, so that its parses change with no tuning.
+pub fn model() -> &'static Path {
+    static MODEL: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.srm");
+        let mut train = srparse(&["train", "--quiet", "--set", "prune.min_row=0", "--train"]);
+        train.arg(sample("train.mrg")).arg("--model").arg(&path).assert().success();
+        (folder, path)
+    });
+    &MODEL.1
+}
+
+/// `srparse parse` with that model.
+pub fn parse(arguments: &[&str]) -> Command {
+    let mut command = srparse(&["parse", "--model"]);
+    command.arg(model()).args(arguments);
+    command
+}

@@ -1,0 +1,122 @@
+//! Models whose checksums are right and whose contents are not: refused, or they parse. A checksum
+//! guards against accidents; this guards against files that someone made.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+mod common;
+
+use rand::RngExt;
+use srparse::memory::Array;
+use srparse::model::Model;
+use srparse::preset::Preset;
+use srparse::preset::fit::{TreeSet, Watch, fit};
+use srparse::preset::load::load;
+use srparse::preset::plan::Plan;
+use srparse::tree::Token;
+
+use common::{assert_valid, rng, toy};
+
+/// A model of a few toy sentences.
+fn small() -> Model {
+    let train = TreeSet { files: vec!["toy".to_owned()], trees: toy::treebank(10, 1) };
+    let settings = ["epochs=2".to_owned(), "prune.min_row=0.0".to_owned()];
+    let plan = Plan::new(Preset::load("greedy", &settings).unwrap()).unwrap();
+    let mut watch = Watch { tell: &mut |_| {}, stop: &|| false };
+    fit(&plan, &train, &TreeSet::default(), 1, &mut watch).unwrap()
+}
+
+/// Whether the model loads; if so it must parse a known and an unknown sentence.
+fn loads(model: &Model) -> bool {
+    let Ok(parser) = load(model, &[]) else { return false };
+    let mut worker = parser.worker();
+    for tree in toy::treebank(2, 1) {
+        assert_valid(&worker.parse(tree.tokens()).tree, tree.tokens());
+    }
+    let strange = ["?", "xyz", "\u{e9}"].map(|word| Token::new(word, word));
+    assert_valid(&worker.parse(&strange).tree, &strange);
+    true
+}
+
+#[test]
+fn any_bytes_in_a_section_are_refused_or_parse() {
+    let model = small();
+    assert!(loads(&model));
+    let mut rng = rng(1);
+    for which in 0..model.sections.0.len() {
+        for _ in 0..150 {
+            let mut broken = model.clone();
+            let mut bytes = broken.sections.0[which].bytes.to_vec();
+            for _ in 0..rng.random_range(1..20) {
+                let at = rng.random_range(0..bytes.len());
+                bytes[at] = rng.random();
+            }
+            broken.sections.0[which].bytes = Array::Owned(bytes);
+            loads(&broken);
+        }
+    }
+}
+
+#[test]
+fn sections_of_another_length_are_refused_or_parse() {
+    let model = small();
+    for which in 0..model.sections.0.len() {
+        for keep in [0, 1, 2, 3, 4, 5, 8] {
+            let mut broken = model.clone();
+            let bytes = broken.sections.0[which].bytes.to_vec();
+            for cut in [&bytes[..keep.min(bytes.len())], &bytes[..bytes.len().saturating_sub(keep)]]
+            {
+                broken.sections.0[which].bytes = Array::Owned(cut.to_vec());
+                loads(&broken);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_missing_section_is_refused() {
+    let model = small();
+    for which in 0..model.sections.0.len() {
+        let mut broken = model.clone();
+        broken.sections.0.remove(which);
+        assert!(!loads(&broken), "{}", model.sections.0[which].name);
+    }
+}
+
+#[test]
+fn any_value_in_the_stored_system_is_refused_or_parses() {
+    let model = small();
+    let mut rng = rng(2);
+    let mut refused = 0;
+    for _ in 0..300 {
+        let mut broken = model.clone();
+        let serde_json::Value::Object(system) = &mut broken.header.system else { panic!() };
+        let keys: Vec<String> = system.keys().cloned().collect();
+        let key = &keys[rng.random_range(0..keys.len())];
+        let strange = [
+            serde_json::json!(null),
+            serde_json::json!(0),
+            serde_json::json!(4_294_967_295u32),
+            serde_json::json!([]),
+            serde_json::json!(["TOP"]),
+            serde_json::json!(["S", "S", "TOP"]),
+            serde_json::json!([0, 1]),
+            serde_json::json!([0, 1, 3, 5]),
+            serde_json::json!([5, 3, 1, 0]),
+            serde_json::json!([0, 0, 1, 1]),
+            serde_json::json!([4_294_967_295u32]),
+        ];
+        let value = system.get_mut(key).unwrap();
+        if let (serde_json::Value::Array(list), true) = (&mut *value, rng.random_bool(0.5)) {
+            let at = rng.random_range(0..list.len());
+            if rng.random_bool(0.5) {
+                drop(list.remove(at));
+            } else {
+                list[at] = serde_json::json!(rng.random_range(0..40));
+            }
+        } else {
+            *value = strange[rng.random_range(0..strange.len())].clone();
+        }
+        refused += u32::from(!loads(&broken));
+    }
+    assert!(refused > 100, "{refused} of 300");
+}

@@ -1,0 +1,90 @@
+//! The binary system and the embedded model on real treebanks, when `SRPARSE_TREEBANKS` names the
+//! folder that has them; with `SRPARSE_REQUIRE_TREEBANKS` their absence is a failure.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+mod common;
+
+use std::path::PathBuf;
+
+use srparse::model::Model;
+use srparse::oracle::bracketing::NextBracket;
+use srparse::oracle::replay::{Derive, check_replay};
+use srparse::oracle::{DynamicOracle, Oracle};
+use srparse::preset::load::load;
+use srparse::transition::TransitionSystem;
+use srparse::transition::binary::Binary;
+use srparse::tree::Tree;
+use srparse::tree::heads::HeadRules;
+use srparse::treebank::penn::{PennReader, write_line};
+use srparse::treebank::{Cleaning, Encoding, ReadOptions, read_all};
+
+/// The trees of a file, or `None` (and the test passes) where there are no treebanks.
+fn treebank(name: &str) -> Option<Vec<Tree>> {
+    let folder = std::env::var_os("SRPARSE_TREEBANKS").map(PathBuf::from);
+    let path = folder.map(|folder| folder.join(name)).filter(|path| path.is_file());
+    if path.is_none() && std::env::var_os("SRPARSE_REQUIRE_TREEBANKS").is_some() {
+        panic!("SRPARSE_REQUIRE_TREEBANKS is set and there is no {name} in SRPARSE_TREEBANKS");
+    }
+    Some(read_all(&[path?], &ReadOptions::default()).unwrap().0)
+}
+
+fn prepared(trees: Vec<Tree>, heads: &str) -> Vec<Tree> {
+    let heads = HeadRules::named(heads).unwrap();
+    let prepare = |tree| {
+        let mut tree = Cleaning::default().apply(tree).tree;
+        heads.apply(&mut tree);
+        tree
+    };
+    trees.into_iter().map(prepare).filter(|tree| !tree.tokens().is_empty()).collect()
+}
+
+/// Files with their head rules.
+const TRAINING: [(&str, &str); 3] = [
+    ("craft/train.mrg", "collins-modified"),
+    ("gum/train-open.mrg", "collins-modified"),
+    ("sinica/train.mrg", "sinica"),
+];
+
+#[test]
+fn every_training_tree_comes_back_and_the_oracles_agree_on_the_way() {
+    for (name, heads) in TRAINING {
+        let Some(trees) = treebank(name) else { return };
+        let trees = prepared(trees, heads);
+        let system = Binary::of_trees(&trees).unwrap();
+        let vocabulary = common::vocabulary(&trees);
+        let mut optimal = Vec::new();
+        for (tree, number) in trees.iter().zip(1..) {
+            let sentence = vocabulary.encode(tree.tokens());
+            check_replay(&system, &sentence, tree)
+                .unwrap_or_else(|why| panic!("{name}, tree {number}: {why}"));
+            let gold = NextBracket.prepare(&system, tree).unwrap();
+            let mut state = system.start(&sentence);
+            for action in system.derive(tree).unwrap() {
+                NextBracket.optimal(&system, &gold, &state, &mut optimal);
+                assert_eq!(optimal, [action], "{name}, tree {number}");
+                system.apply(&mut state, action);
+            }
+            assert_eq!(NextBracket.loss(&system, &gold, &state), 0, "{name}, tree {number}");
+        }
+    }
+}
+
+#[test]
+fn every_sentence_of_craft_gives_one_readable_tree_over_its_words() {
+    let Some(trees) = treebank("craft/dev.mrg") else { return };
+    let parser = load(&Model::embedded().unwrap(), &[]).unwrap();
+    let mut worker = parser.worker();
+    for tree in trees {
+        let tokens: Vec<_> =
+            tree.into_tokens().into_iter().filter(|token| token.tag != "-NONE-").collect();
+        let parse = worker.parse(&tokens);
+        common::assert_valid(&parse.tree, &tokens);
+        let mut line = Vec::new();
+        write_line(&parse.tree, &mut line).unwrap();
+        assert_eq!(line.iter().filter(|&&byte| byte == b'\n').count(), 1);
+        let again = PennReader::new(&line[..], "again", Encoding::Utf8).read().unwrap().unwrap();
+        assert!(srparse::oracle::replay::same_brackets(&again, &parse.tree));
+        assert_eq!(again.tokens(), tokens);
+    }
+}

@@ -1,0 +1,147 @@
+//! One seed, one model: the number of threads and the run change no byte; a written model parses as the
+//! one in memory. And learners learn a small treebank by heart.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use srparse::decode::Parser;
+use srparse::model::{Model, file};
+use srparse::oracle::replay::same_brackets;
+use srparse::preset::Preset;
+use srparse::preset::fit::{TreeSet, Watch, fit};
+use srparse::preset::load::load;
+use srparse::preset::plan::Plan;
+use srparse::tree::Tree;
+use srparse::treebank::{ReadOptions, read_all};
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name)
+}
+
+fn sample_trees() -> TreeSet {
+    let (trees, _) = read_all(&[sample("train.mrg")], &ReadOptions::default()).unwrap();
+    TreeSet { files: vec!["train.mrg".to_owned()], trees }
+}
+
+fn plan(preset: &str, settings: &[&str]) -> Plan {
+    let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+    Plan::new(Preset::load(preset, &settings).unwrap()).unwrap()
+}
+
+fn train(plan: &Plan, train: &TreeSet, dev: &TreeSet) -> Model {
+    let mut watch = Watch { tell: &mut |_| {}, stop: &|| false };
+    fit(plan, train, dev, 1, &mut watch).unwrap()
+}
+
+/// The bytes of the model that the command trains on the sample.
+fn trained_by_command(options: &[&str]) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("model.srm");
+    let mut command = Command::cargo_bin("srparse").unwrap();
+    command.args(["train", "--quiet", "--train"]).arg(sample("train.mrg"));
+    command.arg("--dev").arg(sample("dev.mrg")).arg("--model").arg(&model).args(options);
+    command.assert().success();
+    std::fs::read(model).unwrap()
+}
+
+/// Every learner, fast.
+const LEARNERS: [&[&str]; 3] = [
+    &["--preset", "greedy", "--set", "epochs=3"],
+    &["--preset", "sagae-lavie-2005-perceptron", "--set", "epochs=2"],
+    &["--preset", "sagae-lavie-2005-maxent", "--set", "iterations=8"],
+];
+
+#[test]
+fn the_number_of_threads_and_the_run_change_no_byte_of_a_model() {
+    for learner in LEARNERS {
+        let one = trained_by_command(&[learner, &["-j", "1"]].concat());
+        let again = trained_by_command(&[learner, &["-j", "1"]].concat());
+        assert!(one == again, "{learner:?}: two runs");
+        let two = trained_by_command(&[learner, &["-j", "2"]].concat());
+        assert!(one == two, "{learner:?}: 1 and 2 threads");
+    }
+}
+
+#[test]
+fn another_seed_gives_another_model() {
+    let [one, two] =
+        ["1", "2"].map(|seed| trained_by_command(&["--set", "epochs=2", "--seed", seed]));
+    assert!(one != two);
+}
+
+#[test]
+fn a_model_that_was_written_and_read_parses_the_same() {
+    let train_trees = sample_trees();
+    for (preset, setting) in [
+        ("greedy", "epochs=2"),
+        ("sagae-lavie-2005-perceptron", "epochs=2"),
+        ("sagae-lavie-2005-maxent", "iterations=8"),
+    ] {
+        let model = train(&plan(preset, &[setting]), &train_trees, &TreeSet::default());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.srm");
+        file::write(&model, &path).unwrap();
+        let stored = file::read(&path).unwrap();
+        assert_eq!(model.header.actions, stored.header.actions);
+        let (fresh, read) = (load(&model, &[]).unwrap(), load(&stored, &[]).unwrap());
+        let (mut fresh, mut read) = (fresh.worker(), read.worker());
+        let (dev, _) = read_all(&[sample("dev.mrg")], &ReadOptions::default()).unwrap();
+        for tree in &dev {
+            // Scores too, to the last bit.
+            assert_eq!(fresh.parse(tree.tokens()), read.parse(tree.tokens()), "{preset}");
+        }
+    }
+}
+
+#[test]
+fn a_worker_gives_the_same_parse_whatever_it_parsed_before() {
+    let parser = load(&Model::embedded().unwrap(), &[]).unwrap();
+    let trees = sample_trees().trees;
+    let mut used = parser.worker();
+    for tree in trees.iter().rev().chain(&trees) {
+        let fresh = parser.worker().parse(tree.tokens());
+        assert_eq!(used.parse(tree.tokens()), fresh);
+    }
+}
+
+/// How many of the trees, cleaned as the plan says, a parser gives back.
+fn exact(parser: &dyn Parser, plan: &Plan, trees: &[Tree]) -> usize {
+    let mut worker = parser.worker();
+    let gold = trees.iter().map(|tree| plan.preset.clean.apply(tree.clone()).tree);
+    gold.filter(|gold| same_brackets(&worker.parse(gold.tokens()).tree, gold)).count()
+}
+
+/// Nothing is left out of the packed model: what is rare in a large treebank is all there is in a small
+/// one.
+const WHOLE: &str = "prune.min_row=0.0";
+
+#[test]
+fn twenty_trees_are_learned_by_heart() {
+    let mut trees = sample_trees();
+    trees.trees.truncate(20);
+    for (preset, settings) in [
+        ("greedy", &[WHOLE, "exploration.probability=0.0"][..]),
+        ("greedy", &[WHOLE][..]),
+        ("sagae-lavie-2005-perceptron", &["epochs=15"][..]),
+        ("sagae-lavie-2005-maxent", &["gaussian_prior=1000.0"][..]),
+    ] {
+        let plan = plan(preset, settings);
+        let parser = load(&train(&plan, &trees, &TreeSet::default()), &[]).unwrap();
+        assert_eq!(exact(&*parser, &plan, &trees.trees), 20, "{preset} {settings:?}");
+    }
+}
+
+#[test]
+fn a_toy_grammar_is_learned_from_some_sentences_for_all() {
+    let set = |trees| TreeSet { files: vec!["toy".to_owned()], trees };
+    let plan = plan("greedy", &["epochs=5", WHOLE]);
+    let model = train(&plan, &set(common::toy::treebank(200, 1)), &TreeSet::default());
+    let parser = load(&model, &[]).unwrap();
+    let unseen = common::toy::treebank(100, 2);
+    let exact = exact(&*parser, &plan, &unseen);
+    assert!(exact >= 98, "{exact} of 100 exact");
+}

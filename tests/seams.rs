@@ -1,0 +1,394 @@
+//! The seam test: an item system with a set-valued oracle, a recurrent scorer, set columns, a two-stage
+//! scorer and a beam, none of which the program has, run through its real trainers, decoders and
+//! pipeline. What a later part of the program needs of a seam is pinned here.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+mod common;
+mod doubles;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use srparse::classifier::linear::Pruning;
+use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
+use srparse::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use srparse::decode::parser::Pipeline;
+use srparse::decode::{Decoder, Greedy, Parser, PathScore};
+use srparse::feature::{ColumnKind, Extractor, Row, Templates, extract};
+use srparse::oracle::Oracle;
+use srparse::oracle::bracketing::NextBracket;
+use srparse::oracle::replay::{Replay, same_brackets};
+use srparse::scorer::factored::Classes;
+use srparse::scorer::{Factored, OnlineLearner, OnlinePerceptron, Scorer, Situation};
+use srparse::symbols::{Label, Sentence};
+use srparse::train::online::{EpochReport, Exploration, Online};
+use srparse::train::{Example, batch};
+use srparse::transition::binary::{Binary, BinaryAction};
+use srparse::transition::{Action, ActionKind, TransitionSystem};
+use srparse::tree::Tree;
+use srparse::treebank::Cleaning;
+
+use common::{assert_valid, random_trees, toy, vocabulary};
+use doubles::beam::Beam;
+use doubles::items::{AnyOrder, Items};
+use doubles::recurrent::Recurrent;
+use doubles::sets::{Exists, PerLabel};
+use doubles::two_stage::{Stage, TwoStage, kind_class};
+
+/// What an item is judged by: the sets of its children's symbols and head words, and its neighbours.
+const ITEM_TEMPLATES: &str = "item.kids.n\nitem.kids.w\nbefore0.n\nafter0.n\nafter0.w";
+
+/// Short sentences of the toy grammar.
+fn toy_trees(n: usize) -> Vec<Tree> {
+    let mut trees = toy::treebank(8 * n, 1);
+    trees.retain(|tree| tree.tokens().len() <= 12);
+    trees.truncate(n);
+    assert_eq!(trees.len(), n);
+    trees
+}
+
+fn examples(trees: &[Tree]) -> Vec<Example> {
+    let vocabulary = vocabulary(trees);
+    let encode =
+        |tree: &Tree| Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
+    trees.iter().map(encode).collect()
+}
+
+fn pipeline<S, P, D>(trees: &[Tree], system: S, scorer: P, decoder: D) -> Pipeline<S, P, D> {
+    Pipeline { cleaning: Cleaning::none(), vocabulary: vocabulary(trees), system, scorer, decoder }
+}
+
+/// How many of the trees a parser gives back; all it gives must be valid and complete.
+fn exact(parser: &dyn Parser, trees: &[Tree]) -> usize {
+    let mut worker = parser.worker();
+    let mut exact = 0;
+    for tree in trees {
+        let parse = worker.parse(tree.tokens());
+        assert!(parse.complete);
+        assert_valid(&parse.tree, tree.tokens());
+        exact += usize::from(same_brackets(&parse.tree, tree));
+    }
+    exact
+}
+
+/// Trains on the gold path until an epoch has no mistake, `epochs` at most; gives the last report.
+fn train<S, O, L>(
+    system: &S,
+    oracle: &O,
+    learner: &mut L,
+    trees: &[Tree],
+    epochs: u32,
+) -> EpochReport
+where
+    S: TransitionSystem,
+    O: Oracle<S>,
+    L: OnlineLearner<S>,
+{
+    let mut last = EpochReport::default();
+    let mut progress = |_| {};
+    let mut online = Online { epochs, seed: 1, progress: &mut progress, stop: &|| false };
+    let each_epoch = |_: &L, report: EpochReport| {
+        last = report;
+        let done = report.mistakes == 0;
+        Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    };
+    online.on_gold_path(system, oracle, learner, &examples(trees), each_epoch).unwrap();
+    last
+}
+
+fn fit(learner: &dyn Learner, instances: &Instances) -> Box<dyn Classifier> {
+    let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
+    learner.fit(instances, &mut fit).unwrap()
+}
+
+/// The share of instances whose class scores best.
+fn right(classifier: &dyn Classifier, instances: &Instances) -> f64 {
+    let mut out = vec![0.0; classifier.n_classes()];
+    let mut right = 0u32;
+    for at in 0..instances.len() {
+        classifier.scores(instances.row(at), &mut Scratch::default(), &mut out);
+        let best = srparse::decode::greedy::first_best(&out);
+        right += u32::from(best == usize::from(instances.class(at)));
+    }
+    f64::from(right) / instances.len() as f64
+}
+
+fn binary(trees: &[Tree]) -> (Binary, Vec<BinaryAction>) {
+    let system = Binary::of_trees(trees).unwrap();
+    let inventory = system.actions().to_vec();
+    (system, inventory)
+}
+
+#[test]
+fn the_item_double_keeps_the_promises_of_a_system() {
+    let trees = random_trees(1, 40);
+    let system = Items::of_trees(&trees);
+    let mut legal = Vec::new();
+    for (tree, seed) in trees.iter().zip(0..) {
+        let sentence = common::sentence(tree);
+        let mut state = system.start(&sentence);
+        let mut rng = common::rng(seed);
+        while !system.is_final(&state) {
+            system.legal(&state, &mut legal);
+            assert!(legal.windows(2).all(|pair| pair[0] < pair[1]));
+            let at = rand::RngExt::random_range(&mut rng, 0..legal.len());
+            // TOP at once would make every walk short.
+            let action =
+                if legal[at].label == Label(0) { legal[legal.len() - 1] } else { legal[at] };
+            system.apply(&mut state, action);
+            assert_valid(&system.tree(&state, tree.tokens()), tree.tokens());
+            assert!(system.steps(&state) <= system.bound(sentence.len()));
+        }
+    }
+}
+
+#[test]
+fn a_set_valued_oracle_offers_several_items_and_any_of_them_leads_to_gold() {
+    let trees = toy_trees(20);
+    let system = Items::of_trees(&trees);
+    let (mut legal, mut optimal) = (Vec::new(), Vec::new());
+    let mut several = 0;
+    for tree in &trees {
+        let gold = AnyOrder.prepare(&system, tree).unwrap();
+        let mut state = system.start(&common::sentence(tree));
+        while !system.is_final(&state) {
+            AnyOrder.optimal(&system, &gold, &state, &mut optimal);
+            system.legal(&state, &mut legal);
+            assert!(!optimal.is_empty() && optimal.iter().all(|action| legal.contains(action)));
+            several += u32::from(optimal.len() > 1);
+            system.apply(&mut state, optimal[optimal.len() - 1]);
+        }
+        assert!(same_brackets(&system.tree(&state, tree.tokens()), tree));
+    }
+    assert!(several > 0);
+}
+
+#[test]
+fn an_item_system_with_set_columns_learns_online_by_heart() {
+    let trees = toy_trees(12);
+    let system = Items::of_trees(&trees);
+    let mut learner = PerLabel::new(&Templates::parse(ITEM_TEMPLATES, "test").unwrap());
+    let last = train(&system, &AnyOrder, &mut learner, &trees, 30);
+    assert_eq!(last.mistakes, 0, "{last:?}");
+    let parser = pipeline(&trees, system, learner, Greedy::default());
+    assert_eq!(exact(&parser, &trees), trees.len());
+}
+
+#[test]
+fn candidates_become_instances_of_one_learner_a_label() {
+    let trees = toy_trees(12);
+    let system = Items::of_trees(&trees);
+    let templates = Templates::parse(ITEM_TEMPLATES, "test").unwrap();
+    let mut fitted = BTreeMap::new();
+    for label in system.labels() {
+        let class = |action: doubles::items::Build, wanted: bool| {
+            (action.label == label).then_some(u16::from(wanted))
+        };
+        let examples = examples(&trees);
+        let instances =
+            batch::collect_candidates(&system, &AnyOrder, &examples, &templates, 2, class).unwrap();
+        assert!(instances.has_sets() && (0..instances.len()).any(|at| instances.class(at) == 1));
+        let largest = (0..instances.len()).map(|at| instances.row(at).set(0).len()).max();
+        assert!(largest > Some(1), "no candidate was in focus");
+        let classifier = fit(&Exists { epochs: 20 }, &instances);
+        assert_eq!(right(&*classifier, &instances), 1.0, "{}", system.label_name(label));
+        fitted.insert(label, classifier);
+    }
+    let parser = pipeline(&trees, system, PerLabel::fitted(&templates, fitted), Greedy::default());
+    exact(&parser, &trees);
+}
+
+#[test]
+fn set_columns_reach_learners_through_instances_and_scorers_through_rows() {
+    let trees = toy_trees(20);
+    let (system, inventory) = binary(&trees);
+    let classes = Classes::of(&inventory);
+    let text = "s0.kids.n\ns1.kids.n\ns0.n\ns1.n\nb0.t\nb0.w\ns1.r.n\ns2.n";
+    let templates = Templates::parse(text, "test").unwrap();
+    assert_eq!(templates.columns()[0].kind, ColumnKind::Set);
+    let examples = examples(&trees);
+    let instances =
+        batch::collect(&system, &Replay, &examples, &templates, &classes, false).unwrap();
+    let sizes = (0..instances.len()).map(|at| instances.row(at).set(0).len());
+    assert_eq!(sizes.max(), Some(2), "binary nodes have at most two children");
+    let classifier = fit(&Exists { epochs: 30 }, &instances);
+    assert_eq!(right(&*classifier, &instances), 1.0);
+    let scorer = Factored::new(Extractor::new(&templates), classes, classifier);
+    let parser = pipeline(&trees, system, scorer, Greedy::default());
+    assert_eq!(exact(&parser, &trees), trees.len());
+}
+
+#[test]
+fn linear_learners_refuse_set_columns() {
+    let trees = toy_trees(2);
+    let (system, inventory) = binary(&trees);
+    let templates = Templates::parse("s0.kids.n", "test").unwrap();
+    let (examples, classes) = (examples(&trees), Classes::of(&inventory));
+    let instances =
+        batch::collect(&system, &Replay, &examples, &templates, &classes, false).unwrap();
+    let learner = Perceptron { params: PerceptronParams::default(), templates };
+    let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
+    let refused = learner.fit(&instances, &mut fit).err().unwrap().to_string();
+    assert!(refused.contains(".kids"), "{refused}");
+}
+
+#[test]
+fn a_memory_travels_with_each_hypothesis() {
+    let trees = random_trees(3, 30);
+    let (system, _) = binary(&trees);
+    // The scorer checks on every question that its memory is that of the state.
+    let mut learner = Recurrent::default();
+    let last = train(&system, &Replay, &mut learner, &trees, 10);
+    assert_eq!(last.mistakes, 0, "{last:?}");
+    assert_eq!(learner.epochs, last.epoch);
+    assert_eq!(learner.sentences, last.epoch * trees.len() as u32);
+    let greedy = pipeline(&trees, system.clone(), learner.clone(), Greedy::default());
+    assert_eq!(exact(&greedy, &trees), trees.len());
+    let beam = Beam { width: 2, path_score: PathScore::Sum };
+    exact(&pipeline(&trees, system, learner, beam), &trees);
+}
+
+#[test]
+fn a_memory_travels_while_training_explores() {
+    let trees = toy_trees(20);
+    let (system, _) = binary(&trees);
+    let mut learner = Recurrent::default();
+    let mut progress = |_| {};
+    let mut online = Online { epochs: 6, seed: 1, progress: &mut progress, stop: &|| false };
+    let exploration = Exploration { from_epoch: 1, probability: 1.0 };
+    let each_epoch = |_: &Recurrent, _| Ok(ControlFlow::Continue(()));
+    online
+        .exploring(&system, &NextBracket, &mut learner, &examples(&trees), exploration, each_epoch)
+        .unwrap();
+    assert_eq!(learner.sentences, 6 * trees.len() as u32);
+}
+
+#[test]
+fn a_two_stage_scorer_is_made_of_two_batch_learners() {
+    let trees = toy_trees(20);
+    let (system, inventory) = binary(&trees);
+    let templates = Templates::named("rich").unwrap();
+    let (first, second) = (
+        Classes::grouped(&inventory, 3, kind_class),
+        Classes::grouped(&inventory, inventory.len(), |action| {
+            let position = inventory.binary_search(&action).ok()? as u16;
+            (action.kind() == ActionKind::Reduce).then_some(position)
+        }),
+    );
+    assert_eq!((first.len(), second.class(BinaryAction::Shift)), (3, None));
+    let examples = examples(&trees);
+    let stage = |classes: Classes| {
+        let instances =
+            batch::collect(&system, &Replay, &examples, &templates, &classes, false).unwrap();
+        let params = PerceptronParams { epochs: 30, ..PerceptronParams::default() };
+        let learner = Perceptron { params, templates: templates.clone() };
+        (instances.len(), Stage { classes, classifier: fit(&learner, &instances) })
+    };
+    let ((all, kinds), (reduced, reductions)) = (stage(first), stage(second));
+    assert!(reduced < all, "the second stage learns from reductions only");
+    let scorer = TwoStage { extractor: Extractor::new(&templates), kinds, reductions };
+    let parser = pipeline(&trees, system.clone(), scorer, Greedy::default());
+    assert_eq!(exact(&parser, &trees), trees.len());
+    // Its scores are log-probabilities, so they may be added along a path.
+    let beam = Beam { width: 2, path_score: PathScore::Sum };
+    assert_eq!(exact(&pipeline(&trees, system, parser.scorer, beam), &trees), trees.len());
+}
+
+/// A perceptron after one epoch: good enough to search with, bad enough to make mistakes.
+fn half_trained(trees: &[Tree]) -> (Binary, Factored) {
+    let (system, inventory) = binary(trees);
+    let templates = Templates::named("rich").unwrap();
+    let mut learner = OnlinePerceptron::new(&templates, Classes::of(&inventory));
+    train(&system, &Replay, &mut learner, &trees[..10], 1);
+    (system, learner.finish(&Pruning::default()))
+}
+
+#[test]
+fn a_beam_of_one_is_the_greedy_decoder() {
+    let trees = random_trees(4, 60);
+    let (system, scorer) = half_trained(&trees);
+    let vocabulary = vocabulary(&trees);
+    let beam = Beam { width: 1, path_score: PathScore::Sum };
+    for tree in &trees {
+        let sentence = vocabulary.encode(tree.tokens());
+        let greedy = Greedy::default().decode(&system, &scorer, &sentence, &mut Default::default());
+        let narrow = beam.decode(&system, &scorer, &sentence, &mut Default::default());
+        let (greedy, narrow) = (&greedy.state, &narrow.state);
+        assert_eq!(system.tree(greedy, tree.tokens()), system.tree(narrow, tree.tokens()));
+    }
+}
+
+/// Likes a shift best, but only a reduction first makes the rest cheap: which was first is in memory.
+struct GardenPath;
+
+impl Scorer<Binary> for GardenPath {
+    /// Whether the first choice was a reduction; none before it.
+    type Memory = Option<bool>;
+    type Scratch = ();
+
+    fn begin(&self, _system: &Binary, _sentence: &Sentence) -> Option<bool> {
+        None
+    }
+
+    fn score(
+        &self,
+        _at: Situation<'_, Binary>,
+        memory: &Option<bool>,
+        actions: &[BinaryAction],
+        _scratch: &mut (),
+        out: &mut Vec<f32>,
+    ) {
+        out.clear();
+        out.extend(actions.iter().map(|action| match (memory, action.kind()) {
+            (None, ActionKind::Shift) => -1.0,
+            (None, _) => -1.5,
+            (Some(true), _) => -0.1,
+            (Some(false), _) => -5.0,
+        }));
+    }
+
+    fn advance(&self, at: Situation<'_, Binary>, action: BinaryAction, memory: &mut Option<bool>) {
+        // The first shift is forced; the choice comes after it.
+        if at.state.item(0).is_some() && memory.is_none() {
+            *memory = Some(action.kind() == ActionKind::Reduce);
+        }
+    }
+
+    fn kind(&self) -> ScoreKind {
+        ScoreKind::LogProb
+    }
+}
+
+#[test]
+fn a_beam_of_two_leaves_the_garden_path() {
+    let trees = toy_trees(5);
+    let (system, _) = binary(&trees);
+    let sentence = common::sentence(&trees[0]);
+    let beam = |width| Beam { width, path_score: PathScore::Sum };
+    let narrow = beam(1).decode(&system, &GardenPath, &sentence, &mut ());
+    let wide = beam(2).decode(&system, &GardenPath, &sentence, &mut ());
+    assert!(wide.score > narrow.score, "{} {}", wide.score, narrow.score);
+    let greedy = Greedy::default().decode(&system, &GardenPath, &sentence, &mut Default::default());
+    assert!(wide.score > greedy.score, "{} {}", wide.score, greedy.score);
+}
+
+#[test]
+fn a_view_in_focus_shows_the_candidates_children_and_neighbours() {
+    let trees = toy_trees(1);
+    let system = Items::of_trees(&trees);
+    let sentence = common::sentence(&trees[0]);
+    let state = system.start(&sentence);
+    let templates = Templates::parse("item.kids.t\nbefore0.t\nafter0.t", "test").unwrap();
+    let (mut legal, mut row) = (Vec::new(), Row::default());
+    system.legal(&state, &mut legal);
+    let inner = legal.iter().find(|action| action.first == 1 && action.last == 3).unwrap();
+    let view = system.view(&state, Some(*inner));
+    let mut places = extract::Scratch::default();
+    Extractor::new(&templates).extract(&sentence, &view, &mut places, &mut row);
+    let mut tags = sentence.tags[1..3].to_vec();
+    tags.sort_unstable();
+    tags.dedup();
+    assert_eq!(row.borrow().set(0), tags);
+    assert_eq!(row.values[1..], [sentence.tags[0], sentence.tags[3]]);
+}
