@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use srparse::treebank::Encoding;
 use srparse::treebank::clean::{Cleaning, RootPolicy, reattach};
 use srparse::treebank::penn::PennReader;
-use srparse::treebank::Encoding;
 
 fuzz_target!(|input: (u16, &[u8])| {
     let (on, bytes) = input;

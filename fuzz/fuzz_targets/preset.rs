@@ -1,12 +1,14 @@
-//! Any text and settings: presets that read survive writing, and are planned or refused.
+//! Any text, with settings behind a line of dashes: presets that read survive writing, and are planned
+//! or refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use srparse::preset::Preset;
 use srparse::preset::plan::Plan;
 
-fuzz_target!(|input: (&str, Vec<String>)| {
-    let (text, settings) = input;
+fuzz_target!(|text: &str| {
+    let (text, settings) = text.split_once("\n---\n").unwrap_or((text, ""));
+    let settings: Vec<String> = settings.lines().map(str::to_owned).collect();
     let Ok(preset) = Preset::parse(text, "fuzz", &settings) else { return };
     let again = Preset::parse(&preset.to_toml(), "again", &[]).expect("written presets read");
     // A setting may be NaN, which equals nothing.
