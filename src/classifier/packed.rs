@@ -32,7 +32,7 @@ const CLOSED: u32 = 2;
 /// Stands before the weights of all classes.
 const DENSE: u16 = u16::MAX;
 /// A row is long when it has an entry for one class in this many.
-const LONG: usize = 4;
+const LONG: usize = 8;
 /// The most classes there can be.
 pub const MAX_CLASSES: usize = 1 << 15;
 
