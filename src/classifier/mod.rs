@@ -17,6 +17,7 @@ pub mod instances;
 pub mod lbfgs;
 pub mod linear;
 pub mod maxent;
+pub mod packed;
 pub mod perceptron;
 pub mod sparse;
 
@@ -54,8 +55,10 @@ pub struct Scratch {
     pub ids: Vec<u64>,
     /// Where in a table something was found.
     pub places: Vec<u32>,
+    /// The words found there.
+    pub heads: Vec<u16>,
     /// Sums of integers.
-    pub sums: Vec<i32>,
+    pub sums: Vec<i16>,
 }
 
 /// What a fit may need besides the instances.

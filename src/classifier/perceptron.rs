@@ -84,7 +84,7 @@ impl Learner for Perceptron {
         }
         let mut averaged = Weights::default();
         weights.averaged(|id, row| averaged.push(id, row));
-        let tables = averaged.pack(&self.params.prune, &seen, ScoreKind::Margin);
+        let tables = averaged.pack(&self.params.prune, &seen, ScoreKind::Margin, indicators.len());
         Ok(Box::new(LinearModel::new(indicators, tables)))
     }
 }

@@ -46,7 +46,7 @@ impl OnlinePerceptron {
     pub fn finish(&self, pruning: &Pruning) -> Factored {
         let mut averaged = Weights::default();
         self.weights.averaged(|id, row| averaged.push(id, row));
-        let tables = averaged.pack(pruning, &self.seen, ScoreKind::Margin);
+        let tables = averaged.pack(pruning, &self.seen, ScoreKind::Margin, self.indicators.len());
         let model = LinearModel::new(self.indicators.clone(), tables);
         Factored::new(self.extractor.clone(), self.classes.clone(), Box::new(model))
     }

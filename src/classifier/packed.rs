@@ -1,0 +1,280 @@
+//! The tables of a linear model: from one-hot ids to short rows of classes, packed for speed.
+//!
+//! The table is made of buckets of 64 bytes, one cache line each, with room for ten ids: where the
+//! bucket's rows begin, ten fingerprints (the low halves of the ids, 0 where free), and for each the
+//! offset of its row. So an id that is not there costs one cache miss, one that is there two. A bucket
+//! that is full sends what else belongs to it to the next one.
+//!
+//! Rows are made of `u16`. A short row has the number of its entries, then for each the class and the
+//! weight; a long row has [`DENSE`], then the weight of every class, which are added many at a time.
+//! Weights are integers in units of the model's scale, small enough that the sum over all templates
+//! fits into 16 bits; the order of adding changes nothing. Everything is read in place, and what a
+//! broken file could hold is checked where it is used.
+
+use serde::{Deserialize, Serialize};
+
+use super::ScoreKind;
+use crate::memory::{Array, Sections};
+use crate::{Error, Result};
+
+/// Numbers in a bucket.
+const BUCKET: usize = 16;
+/// Ids that fit into a bucket.
+const IDS: usize = 10;
+/// Where in a bucket the offsets of the rows begin, two to a number.
+const OFFSETS: usize = 11;
+/// Ids in a bucket on average.
+const FILL: f64 = 7.0;
+/// The largest offset of a row in its bucket.
+const MAX_OFFSET: u32 = 0xffff;
+/// The last fingerprint of a bucket that takes no more ids though it has room; ids are odd.
+const CLOSED: u32 = 2;
+/// Stands before the weights of all classes.
+const DENSE: u16 = u16::MAX;
+/// A row is long when it has an entry for one class in this many.
+const LONG: usize = 4;
+/// The most classes there can be.
+pub const MAX_CLASSES: usize = 1 << 15;
+
+/// What to leave out of a packed model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pruning {
+    /// Ids are dropped whose largest weight is below this (0: none).
+    pub min_row: f32,
+    /// Weights are dropped below this (0: none).
+    pub min_weight: f32,
+    /// If not 0, the weakest ids are dropped until the tables have at most this many bytes.
+    pub max_bytes: u64,
+}
+
+/// The packed tables, as stored.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    buckets: Array<u32>,
+    rows: Array<u16>,
+    /// What is added to each class: 0, or minus infinity for one that was never seen.
+    pub offsets: Array<f32>,
+    /// The value of one unit of weight.
+    pub scale: f32,
+    /// What the scores mean.
+    pub kind: ScoreKind,
+}
+
+/// The bucket where the search for an id begins.
+fn home(id: u64, n_buckets: usize) -> usize {
+    (((id >> 32) * n_buckets as u64) >> 32) as usize
+}
+
+/// Whether a row of so many entries has the weights of all classes.
+fn is_long(entries: usize, n_classes: usize) -> bool {
+    entries * LONG >= n_classes
+}
+
+/// The words that a row of so many entries takes.
+fn words(entries: usize, n_classes: usize) -> usize {
+    1 + if is_long(entries, n_classes) { n_classes } else { 2 * entries }
+}
+
+/// The slot of a fingerprint in a bucket, without a branch for each; 0 and false if it is not there.
+fn search(bucket: &[u32; BUCKET], fingerprint: u32) -> (usize, bool) {
+    let mut found = 0u32;
+    for slot in 0..IDS {
+        found |= u32::from(bucket[1 + slot] == fingerprint) << slot;
+    }
+    // With a bit beyond the last slot, nothing found gives that number, which becomes 0.
+    let slot = (found | 1 << IDS).trailing_zeros() as usize;
+    (if slot == IDS { 0 } else { slot }, found != 0)
+}
+
+impl Tables {
+    /// Writes where each id's row begins into `places` (emptied first); ids without a row are left out.
+    pub fn find(&self, ids: &[u64], places: &mut Vec<u32>) {
+        let buckets = self.buckets.as_chunks::<BUCKET>().0;
+        // Whether an id is there cannot be predicted, so a cache miss met while searching would stop all
+        // work behind it. Touching every bucket beforehand lets all the misses overlap.
+        let touched = ids.iter().fold(0, |sum, &id| sum ^ buckets[home(id, buckets.len())][0]);
+        std::hint::black_box(touched);
+        places.clear();
+        places.resize(ids.len(), 0);
+        let mut n = 0;
+        for &id in ids {
+            let mut at = home(id, buckets.len());
+            let (mut slot, mut found) = search(&buckets[at], id as u32);
+            let mut left = buckets.len();
+            while !found && buckets[at][IDS] != 0 && left > 0 {
+                at = if at + 1 == buckets.len() { 0 } else { at + 1 };
+                (slot, found) = search(&buckets[at], id as u32);
+                left -= 1;
+            }
+            let offset = buckets[at][OFFSETS + slot / 2] >> (16 * (slot % 2)) & 0xffff;
+            places[n] = buckets[at][0].wrapping_add(offset);
+            n += usize::from(found);
+        }
+        places.truncate(n);
+    }
+
+    /// Adds the weights of the rows, in units of the scale, to the sums of the classes. `heads` is
+    /// scratch memory.
+    pub fn add(&self, places: &[u32], heads: &mut Vec<u16>, sums: &mut [i16]) {
+        let rows = &*self.rows;
+        // As in `find`: the first word of every row beforehand, so that the misses overlap.
+        heads.clear();
+        heads.extend(places.iter().map(|&place| rows.get(place as usize).copied().unwrap_or(0)));
+        for (&place, &head) in places.iter().zip(heads.iter()) {
+            let first = place as usize + 1;
+            if head == DENSE {
+                let weights = rows.get(first..first + sums.len()).unwrap_or_default();
+                for (sum, &weight) in sums.iter_mut().zip(weights) {
+                    *sum = sum.wrapping_add(weight as i16);
+                }
+            } else {
+                let entries = rows.get(first..first + 2 * usize::from(head)).unwrap_or_default();
+                for &[class, weight] in entries.as_chunks::<2>().0 {
+                    if let Some(sum) = sums.get_mut(usize::from(class)) {
+                        *sum = sum.wrapping_add(weight as i16);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the tables to the sections of a model.
+    pub fn store(&self, sections: &mut Sections) {
+        let log_prob = if self.kind == ScoreKind::LogProb { 1.0 } else { 0.0 };
+        sections.put("linear.buckets", self.buckets.clone());
+        sections.put("linear.rows", self.rows.clone());
+        sections.put("linear.offsets", self.offsets.clone());
+        sections.put("linear.parameters", vec![self.scale, log_prob].into());
+    }
+
+    /// Reads what [`Tables::store`] wrote.
+    ///
+    /// # Errors
+    /// When a section is missing, or is not of a linear model.
+    pub fn load(sections: &Sections) -> Result<Self> {
+        let parameters: Array<f32> = sections.get("linear.parameters")?;
+        let tables = Self {
+            buckets: sections.get("linear.buckets")?,
+            rows: sections.get("linear.rows")?,
+            offsets: sections.get("linear.offsets")?,
+            scale: parameters.first().copied().unwrap_or(0.0),
+            kind: if parameters.get(1) == Some(&1.0) { ScoreKind::LogProb } else { ScoreKind::Margin },
+        };
+        let whole = !tables.buckets.is_empty() && tables.buckets.len().is_multiple_of(BUCKET);
+        if !whole || tables.offsets.len() > MAX_CLASSES || !tables.scale.is_finite() {
+            return Err(Error::Unfit("the weights are not those of a linear model".into()));
+        }
+        Ok(tables)
+    }
+}
+
+/// Weights before packing: ids with their classes, in order of id.
+#[derive(Debug, Clone, Default)]
+pub struct Weights {
+    ids: Vec<u64>,
+    ends: Vec<u32>,
+    weights: Vec<(u16, f32)>,
+}
+
+impl Weights {
+    /// Adds the weights of an id.
+    pub fn push(&mut self, id: u64, row: &[(u16, f32)]) {
+        self.ids.push(id);
+        self.weights.extend_from_slice(row);
+        self.ends.push(self.weights.len() as u32);
+    }
+
+    /// The number of ids.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is no id.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Packs what pruning leaves. `seen` says which classes occurred in training; of any row at most
+    /// `n_templates` ids apply at a time.
+    pub fn pack(&self, pruning: &Pruning, seen: &[bool], kind: ScoreKind, n_templates: usize) -> Tables {
+        let kept = self.kept(pruning, seen.len());
+        let weights = kept.iter().flat_map(|&at| self.row(at, pruning.min_weight));
+        let largest = weights.fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+        let most_units = (i16::MAX as usize / n_templates.max(1)).max(1) as f32;
+        let scale = if largest > 0.0 { largest / most_units } else { 1.0 };
+        let units = |weight: f32| (weight / scale).round() as i16 as u16;
+        let mut buckets = Vec::new();
+        let mut rows: Vec<u16> = Vec::new();
+        for ids in self.sort_into_buckets(&kept, pruning.min_weight, seen.len()) {
+            let mut bucket = [0u32; BUCKET];
+            bucket[0] = rows.len() as u32;
+            for (slot, &at) in ids.iter().enumerate() {
+                let offset = rows.len() as u32 - bucket[0];
+                bucket[1 + slot] = self.ids[at] as u32;
+                bucket[OFFSETS + slot / 2] |= offset << (16 * (slot % 2));
+                let row = self.row(at, pruning.min_weight);
+                let n = self.row(at, pruning.min_weight).count();
+                if is_long(n, seen.len()) {
+                    rows.push(DENSE);
+                    let first = rows.len();
+                    rows.resize(first + seen.len(), 0);
+                    row.for_each(|(class, weight)| rows[first + usize::from(class)] = units(weight));
+                } else {
+                    rows.push(n as u16);
+                    row.for_each(|(class, weight)| rows.extend([class, units(weight)]));
+                }
+            }
+            if rows.len() as u32 - bucket[0] > MAX_OFFSET && bucket[IDS] == 0 {
+                bucket[IDS] = CLOSED;
+            }
+            buckets.extend_from_slice(&bucket);
+        }
+        let offsets: Vec<f32> = seen.iter().map(|&seen| if seen { 0.0 } else { f32::NEG_INFINITY }).collect();
+        Tables { buckets: buckets.into(), rows: rows.into(), offsets: offsets.into(), scale, kind }
+    }
+
+    /// The weights of an id that are not too small to keep.
+    fn row(&self, at: usize, min_weight: f32) -> impl Iterator<Item = (u16, f32)> {
+        let first = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        let row = &self.weights[first..self.ends[at] as usize];
+        row.iter().copied().filter(move |(_, weight)| weight.abs() >= min_weight)
+    }
+
+    /// The positions of the ids that pruning leaves, in order.
+    fn kept(&self, pruning: &Pruning, n_classes: usize) -> Vec<usize> {
+        let strength = |at: usize| self.row(at, 0.0).fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+        let size = |at: usize| self.row(at, pruning.min_weight).count();
+        let stays = |at: &usize| strength(*at) >= pruning.min_row && size(*at) > 0;
+        let mut kept: Vec<usize> = (0..self.len()).filter(stays).collect();
+        if pruning.max_bytes > 0 {
+            let mut ranked: Vec<(f32, usize)> = kept.iter().map(|&at| (strength(at), at)).collect();
+            ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            let mut bytes = 0;
+            let fits = ranked.iter().take_while(|&&(_, at)| {
+                bytes += (4.0 * BUCKET as f64 / FILL).ceil() as u64 + 2 * words(size(at), n_classes) as u64;
+                bytes <= pruning.max_bytes
+            });
+            kept = fits.map(|&(_, at)| at).collect();
+            kept.sort_unstable();
+        }
+        kept
+    }
+
+    /// The kept ids of each bucket. An id goes on to the next bucket when its own is full, or when the
+    /// bucket's rows have become too long for offsets of 16 bits.
+    fn sort_into_buckets(&self, kept: &[usize], min_weight: f32, n_classes: usize) -> Vec<Vec<usize>> {
+        let n_buckets = (kept.len() as f64 / FILL) as usize + 1;
+        let mut buckets = vec![Vec::new(); n_buckets];
+        let mut lengths = vec![0u32; n_buckets];
+        for &at in kept {
+            let mut bucket = home(self.ids[at], n_buckets);
+            while buckets[bucket].len() == IDS || lengths[bucket] > MAX_OFFSET {
+                bucket = if bucket + 1 == n_buckets { 0 } else { bucket + 1 };
+            }
+            buckets[bucket].push(at);
+            lengths[bucket] += words(self.row(at, min_weight).count(), n_classes) as u32;
+        }
+        buckets
+    }
+}
