@@ -230,7 +230,7 @@ impl Weights {
                     let first = rows.len();
                     rows.resize(first + seen.len(), 0);
                     row.for_each(|(class, weight)| {
-                        rows[first + usize::from(class)] = units(weight)
+                        rows[first + usize::from(class)] = units(weight);
                     });
                 } else {
                     rows.push(n as u16);
