@@ -159,7 +159,11 @@ impl Tables {
             rows: sections.get("linear.rows")?,
             offsets: sections.get("linear.offsets")?,
             scale: parameters.first().copied().unwrap_or(0.0),
-            kind: if parameters.get(1) == Some(&1.0) { ScoreKind::LogProb } else { ScoreKind::Margin },
+            kind: if parameters.get(1) == Some(&1.0) {
+                ScoreKind::LogProb
+            } else {
+                ScoreKind::Margin
+            },
         };
         let whole = !tables.buckets.is_empty() && tables.buckets.len().is_multiple_of(BUCKET);
         if !whole || tables.offsets.len() > MAX_CLASSES || !tables.scale.is_finite() {
@@ -197,7 +201,13 @@ impl Weights {
 
     /// Packs what pruning leaves. `seen` says which classes occurred in training; of any row at most
     /// `n_templates` ids apply at a time.
-    pub fn pack(&self, pruning: &Pruning, seen: &[bool], kind: ScoreKind, n_templates: usize) -> Tables {
+    pub fn pack(
+        &self,
+        pruning: &Pruning,
+        seen: &[bool],
+        kind: ScoreKind,
+        n_templates: usize,
+    ) -> Tables {
         let kept = self.kept(pruning, seen.len());
         let weights = kept.iter().flat_map(|&at| self.row(at, pruning.min_weight));
         let largest = weights.fold(0f32, |max, (_, weight)| max.max(weight.abs()));
@@ -219,7 +229,9 @@ impl Weights {
                     rows.push(DENSE);
                     let first = rows.len();
                     rows.resize(first + seen.len(), 0);
-                    row.for_each(|(class, weight)| rows[first + usize::from(class)] = units(weight));
+                    row.for_each(|(class, weight)| {
+                        rows[first + usize::from(class)] = units(weight);
+                    });
                 } else {
                     rows.push(n as u16);
                     row.for_each(|(class, weight)| rows.extend([class, units(weight)]));
@@ -230,7 +242,8 @@ impl Weights {
             }
             buckets.extend_from_slice(&bucket);
         }
-        let offsets: Vec<f32> = seen.iter().map(|&seen| if seen { 0.0 } else { f32::NEG_INFINITY }).collect();
+        let offsets: Vec<f32> =
+            seen.iter().map(|&seen| if seen { 0.0 } else { f32::NEG_INFINITY }).collect();
         Tables { buckets: buckets.into(), rows: rows.into(), offsets: offsets.into(), scale, kind }
     }
 
@@ -243,7 +256,8 @@ impl Weights {
 
     /// The positions of the ids that pruning leaves, in order.
     fn kept(&self, pruning: &Pruning, n_classes: usize) -> Vec<usize> {
-        let strength = |at: usize| self.row(at, 0.0).fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+        let strength =
+            |at: usize| self.row(at, 0.0).fold(0f32, |max, (_, weight)| max.max(weight.abs()));
         let size = |at: usize| self.row(at, pruning.min_weight).count();
         let stays = |at: &usize| strength(*at) >= pruning.min_row && size(*at) > 0;
         let mut kept: Vec<usize> = (0..self.len()).filter(stays).collect();
@@ -252,7 +266,8 @@ impl Weights {
             ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let mut bytes = 0;
             let fits = ranked.iter().take_while(|&&(_, at)| {
-                bytes += (4.0 * BUCKET as f64 / FILL).ceil() as u64 + 2 * words(size(at), n_classes) as u64;
+                bytes += (4.0 * BUCKET as f64 / FILL).ceil() as u64
+                    + 2 * words(size(at), n_classes) as u64;
                 bytes <= pruning.max_bytes
             });
             kept = fits.map(|&(_, at)| at).collect();
@@ -263,7 +278,12 @@ impl Weights {
 
     /// The kept ids of each bucket. An id goes on to the next bucket when its own is full, or when the
     /// bucket's rows have become too long for offsets of 16 bits.
-    fn sort_into_buckets(&self, kept: &[usize], min_weight: f32, n_classes: usize) -> Vec<Vec<usize>> {
+    fn sort_into_buckets(
+        &self,
+        kept: &[usize],
+        min_weight: f32,
+        n_classes: usize,
+    ) -> Vec<Vec<usize>> {
         let n_buckets = (kept.len() as f64 / FILL) as usize + 1;
         let mut buckets = vec![Vec::new(); n_buckets];
         let mut lengths = vec![0u32; n_buckets];

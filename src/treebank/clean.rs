@@ -189,9 +189,9 @@ impl Cleaning {
         self.relabel(&mut tree);
         let kept = self.kept_positions(tree.tokens());
         if self.raise_punctuation {
-            let unchanged = kept.len() == tree.tokens().len();
-            if !unchanged || self.drops_empty() {
-                tree = self.rewrite(tree, &kept, false);
+            // The root first: how far punctuation rises depends on where the root is.
+            if kept.len() < tree.tokens().len() || self.changes_shape(&tree) {
+                tree = self.rewrite(tree, &kept, true);
             }
             tree = self.raise(tree);
             let all: Vec<u32> = (0..tree.tokens().len() as u32).collect();

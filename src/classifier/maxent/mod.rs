@@ -97,8 +97,12 @@ impl Learner for Maxent {
         let indicators = Indicators::new(&self.templates);
         let mut problem = Problem::new(instances, &indicators, &self.params)?;
         let weights = self.minimize(&mut problem, fit);
-        let tables =
-            problem.weights(&weights).pack(&self.params.prune, problem.seen(), ScoreKind::LogProb, indicators.len());
+        let tables = problem.weights(&weights).pack(
+            &self.params.prune,
+            problem.seen(),
+            ScoreKind::LogProb,
+            indicators.len(),
+        );
         Ok(Box::new(LinearModel::new(indicators, tables)))
     }
 }

@@ -233,3 +233,11 @@ proptest! {
         prop_assert_eq!((root.start, root.end), (0, tokens.len() as u32));
     }
 }
+
+#[test]
+fn punctuation_rises_the_same_whether_or_not_the_root_was_written() {
+    let cleaning = with(&[("root", "top"), ("raise_punctuation", "true")]);
+    let bare = cleaned("(X (S (NP (NNP Maria)) (. .)))", &cleaning);
+    assert_eq!(bare, cleaned("(TOP (X (S (NP (NNP Maria)) (. .))))", &cleaning));
+    assert_eq!(bare, cleaned(&bare, &cleaning));
+}
