@@ -1,6 +1,7 @@
 //! A linear model over indicators, packed for speed ([`super::packed`]).
 
 pub use super::packed::{MAX_CLASSES, Pruning, Tables, Weights};
+use super::packed::LANES;
 use super::{Classifier, ScoreKind, Scratch};
 use crate::feature::{Indicators, RowRef};
 use crate::memory::Sections;
@@ -34,12 +35,12 @@ impl Classifier for LinearModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let Scratch { ids, places, heads, sums } = scratch;
+        let Scratch { ids, places, long, sums } = scratch;
         self.indicators.ids(row, ids);
         self.tables.find(ids, places);
         sums.clear();
-        sums.resize(out.len(), 0);
-        self.tables.add(places, heads, sums);
+        sums.resize(out.len().next_multiple_of(LANES), 0);
+        self.tables.add(places, long, sums);
         for ((out, &sum), &offset) in out.iter_mut().zip(sums.iter()).zip(&*self.tables.offsets) {
             *out = f32::from(sum) * self.tables.scale + offset;
         }
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn pruning_drops_weak_rows_and_weak_weights() {
-        let out = scores(&model(&Pruning { min_row: 0.5, min_weight: 1.5, max_bytes: 0 }).0);
+        let out = scores(&model(&Pruning { min_row: 0.25, min_weight: 0.75, max_bytes: 0 }).0);
         assert_eq!(out[..2], [0.0, 0.0]);
         assert!((out[2] + 2.0).abs() < 1e-3);
         let out = scores(&model(&Pruning { max_bytes: 20, ..Pruning::default() }).0);

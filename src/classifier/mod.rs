@@ -55,8 +55,8 @@ pub struct Scratch {
     pub ids: Vec<u64>,
     /// Where in a table something was found.
     pub places: Vec<u32>,
-    /// The words found there.
-    pub heads: Vec<u16>,
+    /// Where the long rows among them begin.
+    pub long: Vec<u32>,
     /// Sums of integers.
     pub sums: Vec<i16>,
 }

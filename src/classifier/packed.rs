@@ -25,24 +25,24 @@ const IDS: usize = 10;
 const OFFSETS: usize = 11;
 /// Ids in a bucket on average.
 const FILL: f64 = 7.0;
-/// The largest offset of a row in its bucket.
-const MAX_OFFSET: u32 = 0xffff;
-/// The last fingerprint of a bucket that takes no more ids though it has room; ids are odd.
-const CLOSED: u32 = 2;
 /// Stands before the weights of all classes.
 const DENSE: u16 = u16::MAX;
-/// A row is long when it has an entry for one class in this many.
+/// Long rows have the weights of this many classes, or a multiple.
+pub const LANES: usize = 32;
+/// A row is long when it has an entry for one class in this many: soon when speed counts, late when
+/// the tables are to be small.
 const LONG: usize = 8;
-/// The most classes there can be.
-pub const MAX_CLASSES: usize = 1 << 15;
+const LONG_IF_SMALL: usize = 2;
+/// The most classes there can be: the rows of a bucket must begin within 16 bits.
+pub const MAX_CLASSES: usize = 6_000;
 
 /// What to leave out of a packed model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pruning {
-    /// Ids are dropped whose largest weight is below this (0: none).
+    /// Ids are dropped whose largest weight is below this share of the largest of all; from 0 (none) to 1.
     pub min_row: f32,
-    /// Weights are dropped below this (0: none).
+    /// Weights are dropped that are below this share of the largest of all; from 0 (none) to 1.
     pub min_weight: f32,
     /// If not 0, the weakest ids are dropped until the tables have at most this many bytes.
     pub max_bytes: u64,
@@ -67,75 +67,85 @@ fn home(id: u64, n_buckets: usize) -> usize {
 }
 
 /// Whether a row of so many entries has the weights of all classes.
-fn is_long(entries: usize, n_classes: usize) -> bool {
-    entries * LONG >= n_classes
+fn is_long(entries: usize, n_classes: usize, long: usize) -> bool {
+    entries * long >= n_classes
 }
 
 /// The words that a row of so many entries takes.
-fn words(entries: usize, n_classes: usize) -> usize {
-    1 + if is_long(entries, n_classes) { n_classes } else { 2 * entries }
+fn words(entries: usize, n_classes: usize, long: usize) -> usize {
+    1 + if is_long(entries, n_classes, long) { n_classes.next_multiple_of(LANES) } else { 2 * entries }
 }
 
-/// The slot of a fingerprint in a bucket, without a branch for each; 0 and false if it is not there.
-fn search(bucket: &[u32; BUCKET], fingerprint: u32) -> (usize, bool) {
-    let mut found = 0u32;
-    for slot in 0..IDS {
-        found |= u32::from(bucket[1 + slot] == fingerprint) << slot;
-    }
-    // With a bit beyond the last slot, nothing found gives that number, which becomes 0.
-    let slot = (found | 1 << IDS).trailing_zeros() as usize;
-    (if slot == IDS { 0 } else { slot }, found != 0)
+/// One more than the slot of a fingerprint in a bucket, 0 if it is not there; without a branch for each.
+fn search(bucket: &[u32; BUCKET], fingerprint: u32) -> usize {
+    let same = |slot: usize| u32::from(bucket[1 + slot] == fingerprint) << slot;
+    let found = (0..IDS).fold(0, |found, slot| found | same(slot));
+    if found == 0 { 0 } else { found.trailing_zeros() as usize + 1 }
 }
 
 impl Tables {
     /// Writes where each id's row begins into `places` (emptied first); ids without a row are left out.
     pub fn find(&self, ids: &[u64], places: &mut Vec<u32>) {
         let buckets = self.buckets.as_chunks::<BUCKET>().0;
-        // Whether an id is there cannot be predicted, so a cache miss met while searching would stop all
-        // work behind it. Touching every bucket beforehand lets all the misses overlap.
-        let touched = ids.iter().fold(0, |sum, &id| sum ^ buckets[home(id, buckets.len())][0]);
-        std::hint::black_box(touched);
         places.clear();
         places.resize(ids.len(), 0);
         let mut n = 0;
+        // Whether an id is there cannot be predicted, and a wrong guess would stop all work behind a cache
+        // miss; so every id writes a place, and the next one overwrites it if nothing was found.
         for &id in ids {
             let mut at = home(id, buckets.len());
-            let (mut slot, mut found) = search(&buckets[at], id as u32);
+            let mut slot = search(&buckets[at], id as u32);
             let mut left = buckets.len();
-            while !found && buckets[at][IDS] != 0 && left > 0 {
+            while slot == 0 && buckets[at][IDS] != 0 && left > 0 {
                 at = if at + 1 == buckets.len() { 0 } else { at + 1 };
-                (slot, found) = search(&buckets[at], id as u32);
+                slot = search(&buckets[at], id as u32);
                 left -= 1;
             }
+            let found = usize::from(slot != 0);
+            let slot = slot.saturating_sub(1);
             let offset = buckets[at][OFFSETS + slot / 2] >> (16 * (slot % 2)) & 0xffff;
             places[n] = buckets[at][0].wrapping_add(offset);
-            n += usize::from(found);
+            n += found;
         }
         places.truncate(n);
     }
 
-    /// Adds the weights of the rows, in units of the scale, to the sums of the classes. `heads` is
-    /// scratch memory.
-    pub fn add(&self, places: &[u32], heads: &mut Vec<u16>, sums: &mut [i16]) {
+    /// Adds the weights of the rows, in units of the scale, to the sums of the classes, of which there
+    /// are a multiple of [`LANES`]. `long` is scratch memory.
+    pub fn add(&self, places: &[u32], long: &mut Vec<u32>, sums: &mut [i16]) {
         let rows = &*self.rows;
-        // As in `find`: the first word of every row beforehand, so that the misses overlap.
-        heads.clear();
-        heads.extend(places.iter().map(|&place| rows.get(place as usize).copied().unwrap_or(0)));
-        for (&place, &head) in places.iter().zip(heads.iter()) {
-            let first = place as usize + 1;
+        // Nor can the length of a row be predicted. Touching every row beforehand lets the misses overlap.
+        let word = |place: u32| rows.get(place as usize).copied().unwrap_or(0);
+        std::hint::black_box(places.iter().fold(0, |sum, &place| sum ^ word(place)));
+        long.clear();
+        for &place in places {
+            let (head, first) = (word(place), place as usize + 1);
             if head == DENSE {
-                let weights = rows.get(first..first + sums.len()).unwrap_or_default();
-                for (sum, &weight) in sums.iter_mut().zip(weights) {
+                // A row that a broken file has begun too late has no weights.
+                if first + sums.len() <= rows.len() {
+                    long.push(first as u32);
+                }
+                continue;
+            }
+            let entries = rows.get(first..first + 2 * usize::from(head)).unwrap_or_default();
+            for &[class, weight] in entries.as_chunks::<2>().0 {
+                if let Some(sum) = sums.get_mut(usize::from(class)) {
                     *sum = sum.wrapping_add(weight as i16);
                 }
-            } else {
-                let entries = rows.get(first..first + 2 * usize::from(head)).unwrap_or_default();
-                for &[class, weight] in entries.as_chunks::<2>().0 {
-                    if let Some(sum) = sums.get_mut(usize::from(class)) {
+            }
+        }
+        // All long rows a few classes at a time, so that the sums stay in registers.
+        for (block, sums) in sums.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            let mut partial = *sums;
+            for &first in long.iter() {
+                let first = first as usize + block * LANES;
+                if let Some(weights) = rows[first..].first_chunk::<LANES>() {
+                    for (sum, &weight) in partial.iter_mut().zip(weights) {
                         *sum = sum.wrapping_add(weight as i16);
                     }
                 }
             }
+            *sums = partial;
         }
     }
 
@@ -208,27 +218,28 @@ impl Weights {
         kind: ScoreKind,
         n_templates: usize,
     ) -> Tables {
-        let kept = self.kept(pruning, seen.len());
-        let weights = kept.iter().flat_map(|&at| self.row(at, pruning.min_weight));
-        let largest = weights.fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+        let largest = self.weights.iter().fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+        let min_weight = pruning.min_weight * largest;
+        let long = if pruning.max_bytes > 0 { LONG_IF_SMALL } else { LONG };
+        let kept = self.kept(pruning.min_row * largest, min_weight, pruning.max_bytes, seen.len());
         let most_units = (i16::MAX as usize / n_templates.max(1)).max(1) as f32;
         let scale = if largest > 0.0 { largest / most_units } else { 1.0 };
         let units = |weight: f32| (weight / scale).round() as i16 as u16;
         let mut buckets = Vec::new();
         let mut rows: Vec<u16> = Vec::new();
-        for ids in self.sort_into_buckets(&kept, pruning.min_weight, seen.len()) {
+        for ids in self.sort_into_buckets(&kept) {
             let mut bucket = [0u32; BUCKET];
             bucket[0] = rows.len() as u32;
             for (slot, &at) in ids.iter().enumerate() {
                 let offset = rows.len() as u32 - bucket[0];
                 bucket[1 + slot] = self.ids[at] as u32;
                 bucket[OFFSETS + slot / 2] |= offset << (16 * (slot % 2));
-                let row = self.row(at, pruning.min_weight);
-                let n = self.row(at, pruning.min_weight).count();
-                if is_long(n, seen.len()) {
+                let row = self.row(at, min_weight);
+                let n = self.row(at, min_weight).count();
+                if is_long(n, seen.len(), long) {
                     rows.push(DENSE);
                     let first = rows.len();
-                    rows.resize(first + seen.len(), 0);
+                    rows.resize(first + seen.len().next_multiple_of(LANES), 0);
                     row.for_each(|(class, weight)| {
                         rows[first + usize::from(class)] = units(weight);
                     });
@@ -236,9 +247,6 @@ impl Weights {
                     rows.push(n as u16);
                     row.for_each(|(class, weight)| rows.extend([class, units(weight)]));
                 }
-            }
-            if rows.len() as u32 - bucket[0] > MAX_OFFSET && bucket[IDS] == 0 {
-                bucket[IDS] = CLOSED;
             }
             buckets.extend_from_slice(&bucket);
         }
@@ -255,20 +263,20 @@ impl Weights {
     }
 
     /// The positions of the ids that pruning leaves, in order.
-    fn kept(&self, pruning: &Pruning, n_classes: usize) -> Vec<usize> {
+    fn kept(&self, min_row: f32, min_weight: f32, max_bytes: u64, n_classes: usize) -> Vec<usize> {
         let strength =
             |at: usize| self.row(at, 0.0).fold(0f32, |max, (_, weight)| max.max(weight.abs()));
-        let size = |at: usize| self.row(at, pruning.min_weight).count();
-        let stays = |at: &usize| strength(*at) >= pruning.min_row && size(*at) > 0;
+        let size = |at: usize| self.row(at, min_weight).count();
+        let stays = |at: &usize| strength(*at) >= min_row && size(*at) > 0;
         let mut kept: Vec<usize> = (0..self.len()).filter(stays).collect();
-        if pruning.max_bytes > 0 {
+        if max_bytes > 0 {
             let mut ranked: Vec<(f32, usize)> = kept.iter().map(|&at| (strength(at), at)).collect();
             ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let mut bytes = 0;
             let fits = ranked.iter().take_while(|&&(_, at)| {
                 bytes += (4.0 * BUCKET as f64 / FILL).ceil() as u64
-                    + 2 * words(size(at), n_classes) as u64;
-                bytes <= pruning.max_bytes
+                    + 2 * words(size(at), n_classes, LONG_IF_SMALL) as u64;
+                bytes <= max_bytes
             });
             kept = fits.map(|&(_, at)| at).collect();
             kept.sort_unstable();
@@ -276,24 +284,20 @@ impl Weights {
         kept
     }
 
-    /// The kept ids of each bucket. An id goes on to the next bucket when its own is full, or when the
-    /// bucket's rows have become too long for offsets of 16 bits.
-    fn sort_into_buckets(
-        &self,
-        kept: &[usize],
-        min_weight: f32,
-        n_classes: usize,
-    ) -> Vec<Vec<usize>> {
+    /// The kept ids of each bucket; an id goes on to the next bucket when its own is full.
+    fn sort_into_buckets(&self, kept: &[usize]) -> Vec<Vec<usize>> {
         let n_buckets = (kept.len() as f64 / FILL) as usize + 1;
-        let mut buckets = vec![Vec::new(); n_buckets];
-        let mut lengths = vec![0u32; n_buckets];
+        let mut buckets: Vec<Vec<usize>> = vec![Vec::new(); n_buckets];
         for &at in kept {
             let mut bucket = home(self.ids[at], n_buckets);
-            while buckets[bucket].len() == IDS || lengths[bucket] > MAX_OFFSET {
+            while buckets[bucket].len() == IDS {
                 bucket = if bucket + 1 == n_buckets { 0 } else { bucket + 1 };
             }
-            buckets[bucket].push(at);
-            lengths[bucket] += words(self.row(at, min_weight).count(), n_classes) as u32;
+            // Of two ids that look the same here, which all but never happens, the first stays.
+            let twin = |&other: &usize| self.ids[other] as u32 == self.ids[at] as u32;
+            if !buckets[bucket].iter().any(twin) {
+                buckets[bucket].push(at);
+            }
         }
         buckets
     }
