@@ -1,4 +1,45 @@
-//! Linear-time shift-reduce constituency parsing.
+//! Linear-time shift-reduce constituency parsing: training, parsing, evaluation.
+//!
+//! The layers, from the bottom up; each uses only what is below it:
+//!
+//! - [`error`] and [`memory`]: the one error type; arrays that are owned or read in place.
+//! - [`tree`]: arena trees, head rules, binarization, dependencies, drawings.
+//! - [`symbols`]: strings to numbers and back; sentences in numbers.
+//! - [`treebank`]: bytes to trees and back, streaming; cleaning.
+//! - [`transition`]: the rules of parsers: states, actions, what they do.
+//! - [`oracle`]: what to do in a state, given the tree that should come out.
+//! - [`feature`]: templates, rows of columns, one-hot indicators.
+//! - [`classifier`]: learners and what they fit, from rows to scores.
+//! - [`scorer`]: what a decoder asks about a state and its actions.
+//! - [`model`]: what training stores and parsing loads.
+//! - [`decode`]: from a sentence to the derivation a scorer likes best.
+//! - [`train`]: instances from gold derivations; learning while parsing.
+//! - [`eval`]: PARSEVAL scores as EVALB's, and beyond.
+//! - [`preset`]: everything that makes a parser, in a text file; training and loading by it.
+//! - [`cli`]: the commands.
+//!
+//! Training on the sample treebank, and parsing with the result:
+//!
+//! ```
+//! use srparse::preset::{Preset, fit, load, plan::Plan};
+//! use srparse::tree::Token;
+//! use srparse::treebank::{ReadOptions, read_all};
+//!
+//! # fn main() -> srparse::Result<()> {
+//! let plan = Plan::new(Preset::load("greedy", &["epochs=3".to_owned()])?)?;
+//! let (trees, _report) = read_all(&["data/sample/train.mrg".into()], &ReadOptions::default())?;
+//! let train = fit::TreeSet { files: vec!["train.mrg".to_owned()], trees };
+//! let mut watch = fit::Watch { tell: &mut |_| {}, stop: &|| false };
+//! let model = fit::fit(&plan, &train, &fit::TreeSet::default(), 1, &mut watch)?;
+//!
+//! let parser = load::load(&model, &[])?;
+//! let sentence = [Token::new("The", "DT"), Token::new("baker", "NN"), Token::new("sings", "VBZ")];
+//! let parse = parser.worker().parse(&sentence);
+//! assert_eq!(parse.tree.tokens(), sentence);
+//! # Ok(())
+//! # }
+//! ```
+
 pub mod classifier;
 pub mod cli;
 pub mod decode;
@@ -15,4 +56,5 @@ pub mod train;
 pub mod transition;
 pub mod tree;
 pub mod treebank;
+
 pub use error::{Error, Place, Result};

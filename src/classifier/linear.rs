@@ -1,7 +1,7 @@
 //! A linear model over indicators, packed for speed ([`super::packed`]).
 
-pub use super::packed::{MAX_CLASSES, Pruning, Tables, Weights};
 use super::packed::LANES;
+pub use super::packed::{MAX_CLASSES, Pruning, Tables, Weights};
 use super::{Classifier, ScoreKind, Scratch};
 use crate::feature::{Indicators, RowRef};
 use crate::memory::Sections;

@@ -73,7 +73,11 @@ fn is_long(entries: usize, n_classes: usize, long: usize) -> bool {
 
 /// The words that a row of so many entries takes.
 fn words(entries: usize, n_classes: usize, long: usize) -> usize {
-    1 + if is_long(entries, n_classes, long) { n_classes.next_multiple_of(LANES) } else { 2 * entries }
+    1 + if is_long(entries, n_classes, long) {
+        n_classes.next_multiple_of(LANES)
+    } else {
+        2 * entries
+    }
 }
 
 /// One more than the slot of a fingerprint in a bucket, 0 if it is not there; without a branch for each.

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::Instant;
 
+use anyhow::Context;
 use clap::ValueEnum;
 
 use crate::decode::{Parse, Parser, Worker};
@@ -75,7 +76,8 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         Some(path) => file::read(path)?,
         None => Model::embedded()?,
     };
-    let parser = load(&model, &args.set)?;
+    let name = args.model.as_ref().map_or("the embedded model".into(), |path| path.to_string_lossy());
+    let parser = load(&model, &args.set).with_context(|| name.into_owned())?;
     let inputs = if args.files.is_empty() { vec![Input::Stdin] } else { expand(&args.files)? };
     let sentences = Sentences::new(inputs, args.input, args.encoding);
     let start = Instant::now();

@@ -66,8 +66,8 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         anyhow::bail!("{}: no such folder: make it first", folder.display());
     }
-    let train = read(args, &args.train)?;
-    let dev = if args.dev.is_empty() { TreeSet::default() } else { read(args, &args.dev)? };
+    let train = read(args, &args.train, "train")?;
+    let dev = if args.dev.is_empty() { TreeSet::default() } else { read(args, &args.dev, "dev")? };
     let interrupts = catch_interrupts();
     let bar = progress_bar(args.quiet);
     let start = Instant::now();
@@ -92,14 +92,14 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(args: &TrainArgs, paths: &[PathBuf]) -> anyhow::Result<TreeSet> {
+fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<TreeSet> {
     let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
     let (trees, report) = read_all(paths, &options)?;
     let names: Vec<String> = expand(paths)?.iter().map(|input| input.name()).collect();
     if !args.quiet || report.skipped > 0 {
-        eprintln!("{}: {report}", paths[0].display());
+        eprintln!("{what}: {report}");
     }
-    anyhow::ensure!(!trees.is_empty(), "{}: no trees", paths[0].display());
+    anyhow::ensure!(!trees.is_empty(), "--{what} {}: no trees", paths[0].display());
     let short = |name: String| {
         PathBuf::from(&name).file_name().map_or(name, |name| name.to_string_lossy().into())
     };
