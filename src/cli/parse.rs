@@ -1,7 +1,7 @@
 //! `srparse parse`: tagged sentences in, trees out, one for each, in order.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -79,9 +79,11 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     let name = args.model.as_ref().map_or("the embedded model".into(), |path| path.to_string_lossy());
     let parser = load(&model, &args.set).with_context(|| name.into_owned())?;
     let inputs = if args.files.is_empty() { vec![Input::Stdin] } else { expand(&args.files)? };
+    let is_file = |input: &Input| matches!(input, Input::File(path) if path.is_file());
+    let each_at_once = !inputs.iter().all(is_file);
     let sentences = Sentences::new(inputs, args.input, args.encoding);
     let start = Instant::now();
-    let mut output = Output::new(args);
+    let mut output = Output::new(args, each_at_once);
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
@@ -106,7 +108,9 @@ struct Made {
 
 /// Writes results in order and counts them.
 struct Output {
-    out: io::StdoutLock<'static>,
+    out: BufWriter<io::StdoutLock<'static>>,
+    /// Whether somebody may be waiting for each tree.
+    each_at_once: bool,
     format: OutputFormat,
     strict: bool,
     quiet: bool,
@@ -117,10 +121,20 @@ struct Output {
 }
 
 impl Output {
-    fn new(args: &ParseArgs) -> Self {
+    fn new(args: &ParseArgs, each_at_once: bool) -> Self {
         let (format, strict, quiet) = (args.output, args.strict, args.quiet);
-        let out = io::stdout().lock();
-        Self { out, format, strict, quiet, sentences: 0, words: 0, partial: 0, unreadable: 0 }
+        let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        Self {
+            out,
+            each_at_once,
+            format,
+            strict,
+            quiet,
+            sentences: 0,
+            words: 0,
+            partial: 0,
+            unreadable: 0,
+        }
     }
 
     /// Writes one result; false when nothing more is wanted.
@@ -210,7 +224,7 @@ fn write_parse(parse: &Parse, format: OutputFormat, out: &mut Vec<u8>) -> io::Re
     }
 }
 
-/// Parses and writes one sentence after the other, each at once.
+/// Parses and writes one sentence after the other.
 fn one_thread(
     parser: &dyn Parser,
     sentences: Sentences,
@@ -223,7 +237,9 @@ fn one_thread(
         if !output.write(&made)? {
             break;
         }
-        output.out.flush()?;
+        if output.each_at_once {
+            output.out.flush()?;
+        }
     }
     Ok(())
 }
