@@ -76,7 +76,8 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         Some(path) => file::read(path)?,
         None => Model::embedded()?,
     };
-    let name = args.model.as_ref().map_or("the embedded model".into(), |path| path.to_string_lossy());
+    let name =
+        args.model.as_ref().map_or("the embedded model".into(), |path| path.to_string_lossy());
     let parser = load(&model, &args.set).with_context(|| name.into_owned())?;
     let inputs = if args.files.is_empty() { vec![Input::Stdin] } else { expand(&args.files)? };
     let is_file = |input: &Input| matches!(input, Input::File(path) if path.is_file());

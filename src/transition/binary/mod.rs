@@ -12,8 +12,12 @@
 
 use serde::{Deserialize, Serialize};
 
+mod action;
+
+pub use action::BinaryAction;
+
 use super::state::{Constituent, Dependents, Forest, View};
-use super::{Action, ActionKind, TransitionSystem};
+use super::{Action, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::{binarize, mark_heads};
 use crate::tree::{Child, NodeId, Step, Token, Tree, TreeBuilder};
@@ -24,59 +28,6 @@ pub const ROOT: &str = "TOP";
 
 /// The limit on consecutive unary reductions in Sagae and Lavie 2005, section 2.3.
 pub const PAPER_MAX_UNARIES: u32 = 3;
-
-/// An action of the binary system; the head child is named by the direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BinaryAction {
-    /// Moves the next token to the stack.
-    Shift,
-    /// Puts a constituent over the top of the stack.
-    Unary(Label),
-    /// Joins the two topmost items, headed by the left one.
-    Left(Label),
-    /// As `Left`, to a temporary node.
-    LeftTemporary(Label),
-    /// Joins the two topmost items, headed by the right one.
-    Right(Label),
-    /// As `Right`, to a temporary node.
-    RightTemporary(Label),
-    /// Ends the parse.
-    Finish,
-}
-
-impl Action for BinaryAction {
-    fn kind(self) -> ActionKind {
-        match self {
-            Self::Shift => ActionKind::Shift,
-            Self::Finish => ActionKind::Finish,
-            _ => ActionKind::Reduce,
-        }
-    }
-
-    fn label(self) -> Option<Label> {
-        match self {
-            Self::Shift | Self::Finish => None,
-            Self::Unary(label)
-            | Self::Left(label)
-            | Self::LeftTemporary(label)
-            | Self::Right(label)
-            | Self::RightTemporary(label) => Some(label),
-        }
-    }
-
-    fn code(self) -> u32 {
-        let reduce = |label: Label, kind: u32| 2 + u32::from(label.0) * 5 + kind;
-        match self {
-            Self::Shift => 0,
-            Self::Finish => 1,
-            Self::Unary(label) => reduce(label, 0),
-            Self::Left(label) => reduce(label, 1),
-            Self::LeftTemporary(label) => reduce(label, 2),
-            Self::Right(label) => reduce(label, 3),
-            Self::RightTemporary(label) => reduce(label, 4),
-        }
-    }
-}
 
 /// What is stored of a binary system.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,0 +1,57 @@
+//! The actions of the binary system.
+
+use crate::symbols::Label;
+use crate::transition::{Action, ActionKind};
+
+/// An action of the binary system; the head child is named by the direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BinaryAction {
+    /// Moves the next token to the stack.
+    Shift,
+    /// Puts a constituent over the top of the stack.
+    Unary(Label),
+    /// Joins the two topmost items, headed by the left one.
+    Left(Label),
+    /// As `Left`, to a temporary node.
+    LeftTemporary(Label),
+    /// Joins the two topmost items, headed by the right one.
+    Right(Label),
+    /// As `Right`, to a temporary node.
+    RightTemporary(Label),
+    /// Ends the parse.
+    Finish,
+}
+
+impl Action for BinaryAction {
+    fn kind(self) -> ActionKind {
+        match self {
+            Self::Shift => ActionKind::Shift,
+            Self::Finish => ActionKind::Finish,
+            _ => ActionKind::Reduce,
+        }
+    }
+
+    fn label(self) -> Option<Label> {
+        match self {
+            Self::Shift | Self::Finish => None,
+            Self::Unary(label)
+            | Self::Left(label)
+            | Self::LeftTemporary(label)
+            | Self::Right(label)
+            | Self::RightTemporary(label) => Some(label),
+        }
+    }
+
+    fn code(self) -> u32 {
+        let reduce = |label: Label, kind: u32| 2 + u32::from(label.0) * 5 + kind;
+        match self {
+            Self::Shift => 0,
+            Self::Finish => 1,
+            Self::Unary(label) => reduce(label, 0),
+            Self::Left(label) => reduce(label, 1),
+            Self::LeftTemporary(label) => reduce(label, 2),
+            Self::Right(label) => reduce(label, 3),
+            Self::RightTemporary(label) => reduce(label, 4),
+        }
+    }
+}
