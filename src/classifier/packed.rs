@@ -6,7 +6,7 @@
 //! that is full sends what else belongs to it to the next one.
 //!
 //! Rows are made of `u16`. A short row has the number of its entries, then for each the class and the
-//! weight; a long row has [`DENSE`], then the weight of every class, which are added many at a time.
+//! weight; a long row has `DENSE`, then the weight of every class, which are added many at a time.
 //! Weights are integers in units of the model's scale, small enough that the sum over all templates
 //! fits into 16 bits; the order of adding changes nothing. Everything is read in place, and what a
 //! broken file could hold is checked where it is used.
