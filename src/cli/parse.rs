@@ -279,16 +279,17 @@ fn many_threads(
         }
         drop(made_in);
         let written = write_in_order(made_out, output);
-        // Unblocks the reader and the parsing threads when writing ended early.
-        if let Ok(items) = items_out.lock() {
-            while items.try_recv().is_ok() {}
-        }
         if !matches!(written, Ok(true)) {
-            output.out.flush()?;
-            // The reader may be waiting for input that never comes; nothing it holds is needed.
-            std::process::exit(match written {
+            // The reader may be waiting for input that never comes, with the parsing threads waiting for
+            // it; nothing they hold is needed, so the program ends here.
+            let ended = written.and_then(|_| output.out.flush());
+            std::process::exit(match ended {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-                _ => 2,
+                Err(error) => {
+                    eprintln!("error: standard output: {error}");
+                    2
+                }
+                Ok(()) => 2,
             });
         }
         reader.join().map_err(|_| anyhow::anyhow!("the reading thread failed"))??;

@@ -72,7 +72,11 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let bar = progress_bar(args.quiet);
     let start = Instant::now();
     let mut tell = |event: Event<'_>| match event {
-        Event::Progress(done) => bar.set_position((done * 1000.0) as u64),
+        Event::Progress { done, total, unit } => {
+            bar.set_length(total);
+            bar.set_message(unit);
+            bar.set_position(done);
+        }
         Event::Note(text) if !args.quiet => bar.suspend(|| eprintln!("note: {text}")),
         Event::Milestone(text) if !args.quiet => {
             bar.suspend(|| eprintln!("[{:>6.1} s] {text}", start.elapsed().as_secs_f64()));
@@ -121,13 +125,13 @@ fn catch_interrupts() -> Arc<AtomicU32> {
 }
 
 fn progress_bar(quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::new(1000);
+    let bar = ProgressBar::new(0);
     if quiet || !std::io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
         return bar;
     }
     if let Ok(style) =
-        ProgressStyle::with_template("{bar:40} {percent:>3} % {elapsed} elapsed, {eta} to go")
+        ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}, {per_sec}, {eta} to go")
     {
         bar.set_style(style);
     }

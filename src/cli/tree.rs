@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
+use crate::tree::binarize::binarize;
+use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
 use crate::treebank::tagged::{self, TaggedFormat};
 use crate::treebank::{Cleaning, Encoding, ReadOptions, ReadReport, Trees, penn};
@@ -40,6 +42,12 @@ pub struct TreeArgs {
     /// Print words as in running text: ( for -LRB-, / for \/ (in brackets, ( and ) stay escaped)
     #[arg(long)]
     pub unescape: bool,
+    /// Binarize head-outward; temporary nodes are marked with a * behind the label
+    #[arg(long)]
+    pub binarize: bool,
+    /// Head rules for --binarize: a name or a file
+    #[arg(long, value_name = "NAME|FILE", default_value = "collins-modified")]
+    pub heads: String,
 }
 
 /// What `srparse tree` prints.
@@ -87,6 +95,7 @@ fn is_broken_pipe(problem: &anyhow::Error) -> bool {
 /// Writes the trees that the arguments ask for.
 fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> {
     let cleaning = cleaning(args)?;
+    let heads = if args.binarize { Some(HeadRules::load(&args.heads)?) } else { None };
     let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
     let stdin = [PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
@@ -100,7 +109,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
         if args.nth.is_some_and(|nth| nth != number) {
             continue;
         }
-        let tree = prepared(tree, &cleaning, args.unescape);
+        let tree = prepared(tree, &cleaning, heads.as_ref(), args.unescape);
         if args.output != TreeOutput::Svg {
             write_tree(&tree, args.output, number > 1 && args.nth.is_none(), out)
                 .context("standard output")?;
@@ -136,9 +145,16 @@ fn cleaning(args: &TreeArgs) -> anyhow::Result<Cleaning> {
     Ok(cleaning)
 }
 
-/// A tree as it is printed. Other views of it (binarized, with heads) are made here, after cleaning.
-fn prepared(tree: Tree, cleaning: &Cleaning, unescape: bool) -> Tree {
+/// A tree as it is printed: cleaned, and with head rules binarized.
+fn prepared(tree: Tree, cleaning: &Cleaning, heads: Option<&HeadRules>, unescape: bool) -> Tree {
     let mut tree = cleaning.apply(tree).tree;
+    if let Some(heads) = heads {
+        heads.apply(&mut tree);
+        tree = binarize(&tree);
+        for node in tree.nodes_mut().iter_mut().filter(|node| node.temporary) {
+            node.label.push('*');
+        }
+    }
     if unescape {
         for token in tree.tokens_mut() {
             if let std::borrow::Cow::Owned(plain) = penn::unescape(&token.word) {

@@ -42,8 +42,15 @@ pub enum Event<'a> {
     Note(&'a str),
     /// A pass or a part of the fit ended; in words.
     Milestone(&'a str),
-    /// How much of all work is done, from 0 to 1.
-    Progress(f64),
+    /// How much of all work is done, counted in what `unit` names.
+    Progress {
+        /// Done so far.
+        done: u64,
+        /// All there is to do.
+        total: u64,
+        /// What is counted.
+        unit: &'static str,
+    },
 }
 
 /// How the caller takes part in training.
@@ -255,7 +262,7 @@ impl Run<'_, '_> {
         let tell = &mut *self.watch.tell;
         let mut progress = |done: f64, text: &str| {
             tell(Event::Milestone(text));
-            tell(Event::Progress(done));
+            tell(Event::Progress { done: (done * 100.0) as u64, total: 100, unit: "percent" });
         };
         let mut fit = Fit { seed: self.seed, progress: &mut progress, stop: &self.watch.stop };
         let classifier = learner.fit(&instances, &mut fit)?;
@@ -283,7 +290,8 @@ impl Run<'_, '_> {
         let run = std::cell::RefCell::new(self);
         let mut progress = |done: u64| {
             if done.is_multiple_of(64) {
-                (run.borrow_mut().watch.tell)(Event::Progress(done as f64 / total as f64));
+                let event = Event::Progress { done, total, unit: "sentences" };
+                (run.borrow_mut().watch.tell)(event);
             }
         };
         let each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
