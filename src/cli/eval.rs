@@ -24,6 +24,8 @@ const NAMED_ERRORS: u64 = 10;
 ///
 /// Exit status: 0 done, 1 F1 below --min-f1 (or, with --evalb, too many errors), 2 error.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  srparse eval data/sample/dev.mrg data/sample/dev.mrg")]
 pub struct EvalArgs {
     /// Gold trees: a file (.gz too), a folder, a quoted pattern, or - for standard input.
     gold: PathBuf,
@@ -129,8 +131,10 @@ fn score_trees(
     if evaluation.all.errors > NAMED_ERRORS {
         eprintln!("{} more left out as errors", evaluation.all.errors - NAMED_ERRORS);
     }
-    gold.report_roots();
-    test.report_roots();
+    for side in [&gold, &test] {
+        eprintln!("{}: {}", side.name, side.trees.report());
+        side.report_roots();
+    }
     Ok(evaluation)
 }
 

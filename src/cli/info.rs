@@ -16,6 +16,9 @@ use crate::tree::heads::HeadRules;
 /// Tells training data, scores, actions, sizes and preset. Without a file, tells them of the embedded
 /// English model, and lists the presets, template files and head rules that are part of the program.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  srparse info
+  srparse info --preset greedy > my.toml")]
 pub struct InfoArgs {
     /// The model file.
     model: Option<PathBuf>,

@@ -21,6 +21,9 @@ use crate::treebank::{Encoding, ReadOptions, read_all};
 /// One configuration a line: its number, stack, buffer, and the action taken. The trees are cleaned and
 /// head-marked as the preset says; the system is the one they would train.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  srparse tree --nth 1 data/sample/dev.mrg | srparse oracle
+  srparse oracle --stats data/sample/train.mrg")]
 pub struct OracleArgs {
     /// Trees: files, folders, quoted patterns, or - for standard input.
     #[arg(default_value = "-")]

@@ -24,6 +24,10 @@ use crate::treebank::{Encoding, Input, conllu, expand, json, penn};
 /// and tags come back unchanged and in order. A blank line gives a blank line. A line that does not read
 /// gives (()), a message, and exit status 2 in the end.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  echo 'The/DT dog/NN barks/VBZ ./.' | srparse parse
+  srparse parse --output conllu data/sample/sentences.txt
+  srparse parse --input penn -j 2 data/sample/dev.mrg")]
 pub struct ParseArgs {
     /// Files to parse (.gz too); standard input if none.
     files: Vec<PathBuf>,
@@ -115,6 +119,9 @@ struct Output {
     format: OutputFormat,
     strict: bool,
     quiet: bool,
+    /// Whether the sentences come from trees, whose reading is always reported.
+    from_trees: bool,
+    blank: u64,
     sentences: u64,
     words: u64,
     partial: u64,
@@ -131,6 +138,8 @@ impl Output {
             format,
             strict,
             quiet,
+            from_trees: args.input == InputFormat::Penn,
+            blank: 0,
             sentences: 0,
             words: 0,
             partial: 0,
@@ -147,6 +156,7 @@ impl Output {
                 return Ok(false);
             }
         }
+        self.blank += u64::from(made.words == 0 && made.problem.is_none());
         self.sentences += u64::from(made.words > 0);
         self.words += made.words as u64;
         self.partial += u64::from(made.partial);
@@ -156,6 +166,9 @@ impl Output {
 
     fn finish(self, start: Instant) -> ExitCode {
         let Self { sentences, words, partial, unreadable, .. } = self;
+        if self.from_trees && !self.quiet {
+            eprintln!("read {} trees, skipped {unreadable}", sentences + self.blank);
+        }
         if !self.quiet && (io::stderr().is_terminal() || partial + unreadable > 0) {
             let seconds = start.elapsed().as_secs_f64();
             let rate = sentences as f64 / seconds.max(1e-9);

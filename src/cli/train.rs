@@ -21,6 +21,8 @@ use crate::treebank::{Encoding, ReadOptions, expand, read_all};
 /// Trees are Penn brackets: files (.gz too), folders, or quoted patterns. With --dev, every epoch is
 /// scored and the best one kept. Ctrl-C ends training and keeps the best model so far.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm")]
 pub struct TrainArgs {
     /// Training trees.
     #[arg(long, value_name = "PATH", num_args = 1.., required = true)]

@@ -17,6 +17,10 @@ use crate::treebank::{Cleaning, Encoding, ReadOptions, ReadReport, Trees, penn};
 /// Prints the trees as a parser would be trained on them: without traces and function tags, under a
 /// root TOP. Change the steps of cleaning with --clean, or switch them all off with --no-clean.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  srparse tree --output text --nth 1 data/sample/dev.mrg
+  srparse tree --output svg --nth 1 data/sample/dev.mrg > tree.svg
+  srparse tree --binarize data/sample/dev.mrg")]
 pub struct TreeArgs {
     /// Treebank files, folders, patterns, or - for standard input (the default)
     #[arg(value_name = "FILE")]

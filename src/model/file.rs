@@ -120,6 +120,10 @@ fn header_json(model: &Model, first_offset: usize) -> std::io::Result<Vec<u8>> {
 /// [`Error::Model`] saying what is wrong: missing, foreign, newer, truncated or corrupted.
 pub fn read(path: &Path) -> Result<Model> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
+    if !path.is_file() {
+        let problem = "not a file: give a file that `srparse train --model` wrote".to_owned();
+        return Err(Error::Model { path: path.to_path_buf(), problem });
+    }
     // SAFETY: the map is read only. Another process could still change the file under it; models are
     // replaced by renaming, never written in place, and every read of mapped data is bounds-checked, so
     // the worst is a wrong score.

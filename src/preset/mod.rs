@@ -188,6 +188,14 @@ impl Preset {
 /// A reading error with line, column and, for an unknown key, the nearest known one.
 fn toml_error(error: &toml::de::Error, text: &str, name: &str) -> Error {
     let start = error.span().map_or(0, |span| span.start).min(text.len());
+    let unknown =
+        error.message().strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+    // Keys inside a choice are reported at its beginning: look for the line that has the key.
+    let at_key = |key: &str| text.get(start..).is_some_and(|rest| rest.starts_with(key));
+    let start = match unknown {
+        Some(key) if !at_key(key) => line_of_key(text, key).unwrap_or(start),
+        _ => start,
+    };
     let before = text.get(..start).unwrap_or_default();
     let line = before.matches('\n').count() as u64 + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1;
@@ -198,6 +206,15 @@ fn toml_error(error: &toml::de::Error, text: &str, name: &str) -> Error {
         problem = format!("{problem}; did you mean `{known}`?");
     }
     Error::syntax(Place::new(name, line, column), problem)
+}
+
+/// Where the first line begins that sets a key.
+fn line_of_key(text: &str, key: &str) -> Option<usize> {
+    let sets = |line: &str| {
+        line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
+    };
+    let line = text.lines().find(|line| sets(line))?;
+    Some(line.as_ptr() as usize - text.as_ptr() as usize)
 }
 
 /// Changes one value. A key is a dotted path, or the last part of one if that is unambiguous.

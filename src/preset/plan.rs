@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{LearnerChoice, Preset, SystemChoice};
+use crate::classifier::linear::Pruning;
 use crate::error::{Error, Result, nearest};
 use crate::feature::{ColumnKind, Templates};
 use crate::tree::heads::HeadRules;
@@ -59,6 +60,19 @@ impl Plan {
             0 => Err(Error::config(key, "must be at least 1")),
             _ => Ok(()),
         };
+        let Pruning { min_row, min_weight, .. } = match &self.preset.learner {
+            LearnerChoice::Perceptron(params) => params.prune,
+            LearnerChoice::OnlinePerceptron(params) => params.prune,
+            LearnerChoice::Maxent(params) => params.prune,
+        };
+        for (key, share) in
+            [("learner.prune.min_row", min_row), ("learner.prune.min_weight", min_weight)]
+        {
+            if !(0.0..=1.0).contains(&share) {
+                let problem = format!("{share} is no share: give 0 (drop nothing) to 1");
+                return Err(Error::config(key, problem));
+            }
+        }
         match &self.preset.learner {
             LearnerChoice::Perceptron(params) => at_least_one("learner.epochs", params.epochs),
             LearnerChoice::OnlinePerceptron(params) => {

@@ -1,0 +1,49 @@
+//! What happens when standard output takes no more, for one thread and for two.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+const SRPARSE: &str = env!("CARGO_BIN_EXE_srparse");
+
+/// A file with more sentences than all buffers on the way hold.
+fn many_sentences() -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(file.path(), "The/DT dog/NN barks/VBZ ./.\n".repeat(20_000))
+        .expect("it is written");
+    file
+}
+
+#[test]
+fn a_reader_that_takes_one_line_of_a_file_ends_the_program_with_success() {
+    let file = many_sentences();
+    for threads in ["1", "2"] {
+        let mut child = Command::new(SRPARSE)
+            .args(["parse", "-q", "-j", threads])
+            .arg(file.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("srparse runs");
+        let mut first = String::new();
+        let stdout = child.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut first).expect("a line");
+        assert!(first.starts_with("(TOP "), "{first}");
+        assert_eq!(child.wait().expect("it ends").code(), Some(0), "-j {threads}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let file = many_sentences();
+    for threads in ["1", "2"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let output = Command::new(SRPARSE)
+            .args(["parse", "-q", "-j", threads])
+            .arg(file.path())
+            .stdout(full)
+            .output()
+            .expect("srparse runs");
+        assert_eq!(output.status.code(), Some(2), "-j {threads}");
+        assert!(!output.stderr.is_empty(), "-j {threads}");
+    }
+}
