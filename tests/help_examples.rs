@@ -1,4 +1,4 @@
-//! Every example in a help text runs.
+//! Every example in a help text runs, and so does the tour of the README.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,25 +24,52 @@ fn examples() -> Vec<String> {
     found
 }
 
-#[test]
-fn every_example_of_the_helps_runs() {
+/// The commands of the README's tour, in order.
+fn tour() -> Vec<String> {
+    let readme = include_str!("../README.md");
+    let tour = readme.split("\n## ").find(|part| part.starts_with("Five-minute tour"));
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in tour.expect("the README has a tour").lines() {
+        if line.starts_with("```") {
+            inside = line == "```sh";
+        } else if inside {
+            found.push(line.to_owned());
+        }
+    }
+    found
+}
+
+/// Runs commands one after the other in a folder of their own that has the project's data.
+fn run_all(commands: &[String]) {
     let folder = tempfile::tempdir().expect("a folder for what examples write");
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let link = folder.path().join("data");
-    std::os::unix::fs::symlink(data, link).expect("a link to the data");
+    std::os::unix::fs::symlink(data, folder.path().join("data")).expect("a link to the data");
     let bin = Path::new(SRPARSE).parent().expect("the program has a folder");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-    let examples = examples();
-    assert!(examples.len() >= 10, "{examples:?}");
-    for example in examples {
+    for command in commands {
         let shell = Command::new("bash")
-            .args(["-o", "pipefail", "-c", &example])
+            .args(["-o", "pipefail", "-c", command])
             .current_dir(folder.path())
             .env("PATH", &path)
             .output()
             .expect("bash runs");
-        assert!(shell.status.success(), "{example}\n{}", String::from_utf8_lossy(&shell.stderr));
-        let writes = example.contains(" > ") || example.starts_with("srparse train");
-        assert!(writes || !shell.stdout.is_empty(), "{example} printed nothing");
+        assert!(shell.status.success(), "{command}\n{}", String::from_utf8_lossy(&shell.stderr));
+        let writes = command.contains(" > ") || command.starts_with("srparse train");
+        assert!(writes || !shell.stdout.is_empty(), "{command} printed nothing");
     }
+}
+
+#[test]
+fn every_example_of_the_helps_runs() {
+    let examples = examples();
+    assert!(examples.len() >= 10, "{examples:?}");
+    run_all(&examples);
+}
+
+#[test]
+fn the_tour_of_the_readme_runs() {
+    let tour = tour();
+    assert!(tour.len() >= 9, "{tour:?}");
+    run_all(&tour);
 }
