@@ -29,12 +29,12 @@ pub enum Error {
         problem: String,
     },
     /// A file that cannot be opened, read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), with_advice(cause))]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
+        /// What the system said. Not a source: it stands in the message already.
+        cause: std::io::Error,
     },
     /// A preset or `--set` value that makes no sense.
     #[error("{key}: {problem}")]
@@ -60,7 +60,7 @@ pub enum Error {
 impl Error {
     /// Wraps a system error with the file it concerns.
     pub fn io(path: impl AsRef<Path>, source: std::io::Error) -> Self {
-        Self::Io { path: path.as_ref().to_path_buf(), source }
+        Self::Io { path: path.as_ref().to_path_buf(), cause: source }
     }
 
     /// An unreadable text at a place.
@@ -72,6 +72,20 @@ impl Error {
     pub fn config(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Config { key: key.into(), problem: problem.into() }
     }
+}
+
+/// What the system said, and what to do now where that is known.
+fn with_advice(source: &std::io::Error) -> String {
+    let advice = match source.kind() {
+        std::io::ErrorKind::NotFound => ": check the name and the folder it is looked for in",
+        std::io::ErrorKind::PermissionDenied => {
+            ": ask for the right to use it, or choose another place"
+        }
+        std::io::ErrorKind::IsADirectory => ": name a file in it",
+        std::io::ErrorKind::InvalidData => ": save it as UTF-8",
+        _ => "",
+    };
+    format!("{source}{advice}")
 }
 
 /// A position in a text: file, line and column, both counted from 1; columns count characters.
