@@ -285,7 +285,7 @@ impl Run<'_, '_> {
         let mut learner = OnlinePerceptron::new(&self.plan.templates, classes);
         let mut best: Option<Trained> = None;
         let total = u64::from(params.epochs) * examples.len() as u64;
-        let stop = self.watch.stop;
+        let (stop, seed) = (self.watch.stop, self.seed);
         // Both the walk and what follows each epoch report to the caller.
         let run = std::cell::RefCell::new(self);
         let mut progress = |done: u64| {
@@ -308,12 +308,8 @@ impl Run<'_, '_> {
             }
             Ok(ControlFlow::Continue(()))
         };
-        let mut online = Online {
-            epochs: params.epochs,
-            seed: self_seed(&run),
-            progress: &mut progress,
-            stop: &stop,
-        };
+        let mut online =
+            Online { epochs: params.epochs, seed, progress: &mut progress, stop: &stop };
         match system.dynamic_oracle().filter(|_| params.exploration.probability > 0.0) {
             Some(oracle) => {
                 online.exploring(
@@ -361,10 +357,6 @@ impl Run<'_, '_> {
         let all = &evaluation.all;
         DevScores { files: self.dev.files.clone(), f1: all.f1(), exact: all.exact() }
     }
-}
-
-fn self_seed(run: &std::cell::RefCell<&mut Run<'_, '_>>) -> u64 {
-    run.borrow().seed
 }
 
 fn epoch_line(report: EpochReport, dev: Option<&DevScores>, n_features: usize) -> String {
