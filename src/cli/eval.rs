@@ -1,6 +1,6 @@
 //! `srparse eval`: scores test trees against gold trees.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -60,10 +60,9 @@ pub struct EvalArgs {
 /// When something cannot be read, or there are not as many test trees as gold trees.
 pub fn run(args: &EvalArgs) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
-    match score(args, &mut out).and_then(|code| Ok(out.flush().map(|()| code)?)) {
-        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
-        other => other,
-    }
+    let code = score(args, &mut out)?;
+    out.flush()?;
+    Ok(code)
 }
 
 fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
@@ -271,11 +270,6 @@ fn load_heads(name: &str) -> anyhow::Result<HeadRules> {
 
 fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |io: &io::Error| io.kind() == ErrorKind::BrokenPipe;
-    error.downcast_ref::<io::Error>().is_some_and(kind)
 }
 
 fn percentage(text: &str) -> Result<f64, String> {

@@ -78,22 +78,10 @@ pub enum TreeOutput {
 /// When an argument makes no sense, an input does not read, or the output cannot be written.
 pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let written = convert(args, &mut out).and_then(|report| {
-        out.flush().context("standard output")?;
-        Ok(report)
-    });
-    match written {
-        Ok(report) => eprintln!("{report}"),
-        // The reader of our output, such as `head`, has seen enough.
-        Err(problem) if is_broken_pipe(&problem) => {}
-        Err(problem) => return Err(problem),
-    }
+    let report = convert(args, &mut out)?;
+    out.flush().context("standard output")?;
+    eprintln!("{report}");
     Ok(ExitCode::SUCCESS)
-}
-
-fn is_broken_pipe(problem: &anyhow::Error) -> bool {
-    let source = problem.downcast_ref::<io::Error>();
-    source.is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Writes the trees that the arguments ask for.

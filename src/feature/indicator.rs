@@ -1,7 +1,7 @@
 //! From columns to one-hot ids: one 64-bit id for each template that applies.
 //!
 //! An id mixes the template's number with the values of its columns. Two different features share an
-//! id with a chance of 2⁻⁶⁴ a pair, which no table of this program is large enough to notice. A
+//! id with a chance of 2⁻⁶³ a pair, which no table of this program is large enough to notice. A
 //! template does not apply where one of its nominal columns has nothing there.
 
 use super::{ColumnKind, RowRef, Templates};
