@@ -8,7 +8,7 @@ use std::path::Path;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
 use srparse::classifier::{Fit, Learner};
-use srparse::feature::Templates;
+use srparse::feature::{Indicators, Templates};
 use srparse::oracle::bracketing::NextBracket;
 use srparse::oracle::replay::Replay;
 use srparse::scorer::OnlinePerceptron;
@@ -78,10 +78,11 @@ fn learning(criterion: &mut Criterion) {
     let instances = batch::collect(system, &Replay, examples, templates, classes, false)
         .expect("the sample fits");
     let params = PerceptronParams { epochs: 1, ..PerceptronParams::default() };
-    let learner = Perceptron { params, templates: templates.clone() };
+    let learner = Perceptron { params, indicators: Indicators::new(&templates) };
     group.bench_function(BenchmarkId::new("batch", instances.len()), |b| {
         b.iter(|| {
-            let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
+            let mut progress = |_: f64, _: &str| {};
+            let mut fit = Fit::quiet(1, &mut progress);
             black_box(learner.fit(&instances, &mut fit).is_ok())
         });
     });

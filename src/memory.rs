@@ -105,7 +105,7 @@ pub struct Section {
     pub bytes: Array<u8>,
 }
 
-/// The arrays of a model, in order.
+/// The arrays of a model, in order. Names of nested parts are separated by `/`.
 #[derive(Debug, Clone, Default)]
 pub struct Sections(pub Vec<Section>);
 
@@ -117,6 +117,26 @@ impl Sections {
             Array::Owned(values) => Array::Owned(bytemuck::cast_slice(&values).to_vec()),
         };
         self.0.push(Section { name: name.to_owned(), element: T::NAME.to_owned(), bytes });
+    }
+
+    /// Adds the arrays of a part.
+    pub fn put_part(&mut self, part: &str, sections: Self) {
+        self.0.extend(
+            sections
+                .0
+                .into_iter()
+                .map(|section| Section { name: format!("{part}/{}", section.name), ..section }),
+        );
+    }
+
+    /// The arrays of a part; none if there is no such part.
+    #[must_use]
+    pub fn part(&self, part: &str) -> Self {
+        let inside = |section: &Section| {
+            let name = section.name.strip_prefix(part)?.strip_prefix('/')?.to_owned();
+            Some(Section { name, ..section.clone() })
+        };
+        Self(self.0.iter().filter_map(inside).collect())
     }
 
     /// The array of a name, read in place where it stands in shared memory.
@@ -145,6 +165,18 @@ impl Sections {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_keep_their_arrays_apart() {
+        let mut inner = Sections::default();
+        inner.put::<u8>("a", vec![1].into());
+        let mut all = Sections::default();
+        all.put::<u8>("a", vec![2].into());
+        all.put_part("first", inner);
+        assert_eq!(&*all.get::<u8>("a").unwrap(), [2]);
+        assert_eq!(&*all.part("first").get::<u8>("a").unwrap(), [1]);
+        assert!(all.part("fir").0.is_empty());
+    }
 
     #[test]
     fn a_range_outside_or_misaligned_is_refused() {

@@ -15,7 +15,7 @@ use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
 use srparse::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
 use srparse::decode::parser::Pipeline;
 use srparse::decode::{Decoder, Greedy, Parser, PathScore};
-use srparse::feature::{ColumnKind, Extractor, Row, Templates, extract};
+use srparse::feature::{ColumnKind, Extractor, Indicators, Row, Templates, extract};
 use srparse::oracle::Oracle;
 use srparse::oracle::bracketing::NextBracket;
 use srparse::oracle::replay::{Replay, same_brackets};
@@ -98,7 +98,8 @@ where
 }
 
 fn fit(learner: &dyn Learner, instances: &Instances) -> Box<dyn Classifier> {
-    let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
+    let mut progress = |_: f64, _: &str| {};
+    let mut fit = Fit::quiet(1, &mut progress);
     learner.fit(instances, &mut fit).unwrap()
 }
 
@@ -227,8 +228,10 @@ fn linear_learners_refuse_set_columns() {
     let (examples, classes) = (examples(&trees), Classes::of(&inventory));
     let instances =
         batch::collect(&system, &Replay, &examples, &templates, &classes, false).unwrap();
-    let learner = Perceptron { params: PerceptronParams::default(), templates };
-    let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
+    let learner =
+        Perceptron { params: PerceptronParams::default(), indicators: Indicators::new(&templates) };
+    let mut progress = |_: f64, _: &str| {};
+    let mut fit = Fit::quiet(1, &mut progress);
     let refused = learner.fit(&instances, &mut fit).err().unwrap().to_string();
     assert!(refused.contains(".kids"), "{refused}");
 }
@@ -282,7 +285,7 @@ fn a_two_stage_scorer_is_made_of_two_batch_learners() {
         let instances =
             batch::collect(&system, &Replay, &examples, &templates, &classes, false).unwrap();
         let params = PerceptronParams { epochs: 30, ..PerceptronParams::default() };
-        let learner = Perceptron { params, templates: templates.clone() };
+        let learner = Perceptron { params, indicators: Indicators::new(&templates) };
         (instances.len(), Stage { classes, classifier: fit(&learner, &instances) })
     };
     let ((all, kinds), (reduced, reductions)) = (stage(first), stage(second));

@@ -35,7 +35,7 @@ impl Classifier for LinearModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let Scratch { ids, places, long, sums } = scratch;
+        let Scratch { ids, places, long, sums, .. } = scratch;
         self.indicators.ids(row, ids);
         self.tables.find(ids, places);
         sums.clear();

@@ -22,7 +22,7 @@ pub mod perceptron;
 pub mod sparse;
 
 use crate::Result;
-use crate::feature::RowRef;
+use crate::feature::{Row, RowRef};
 use crate::memory::Sections;
 pub use instances::Instances;
 
@@ -59,6 +59,22 @@ pub struct Scratch {
     pub long: Vec<u32>,
     /// Sums of integers.
     pub sums: Vec<i16>,
+    /// The scores of a part.
+    pub scores: Vec<f32>,
+    /// A row made from another.
+    pub row: Row,
+    /// The memory of parts.
+    pub parts: Vec<Self>,
+}
+
+impl Scratch {
+    /// The memory of a part; made when first asked for.
+    pub fn part(&mut self, at: usize) -> &mut Self {
+        if self.parts.len() <= at {
+            self.parts.resize_with(at + 1, Self::default);
+        }
+        &mut self.parts[at]
+    }
 }
 
 /// What a fit may need besides the instances.
@@ -66,9 +82,30 @@ pub struct Fit<'a> {
     /// Seeds everything that is drawn at random.
     pub seed: u64,
     /// Told of progress: how far (0 to 1) and in words.
-    pub progress: &'a mut dyn FnMut(f64, &str),
+    pub progress: &'a mut (dyn FnMut(f64, &str) + Send),
     /// Asked between steps; when true the fit ends early with what it has.
-    pub stop: &'a dyn Fn() -> bool,
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Where finished parts are kept, so that a fit can be taken up again.
+    pub checkpoint: Option<&'a dyn Checkpoint>,
+}
+
+impl<'a> Fit<'a> {
+    /// A fit that tells nobody, is not stopped and keeps nothing.
+    pub fn quiet(seed: u64, progress: &'a mut (dyn FnMut(f64, &str) + Send)) -> Self {
+        Self { seed, progress, stop: &|| false, checkpoint: None }
+    }
+}
+
+/// Keeps the finished parts of a fit. Whoever makes one sees to it that a fit of other data, settings or
+/// seed has another.
+pub trait Checkpoint: Sync {
+    /// The part kept under a name.
+    fn load(&self, name: &str) -> Option<Sections>;
+    /// Keeps a part.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn save(&self, name: &str, sections: &Sections) -> Result<()>;
 }
 
 /// A way to fit classifiers.
@@ -78,4 +115,20 @@ pub trait Learner: Send + Sync {
     /// # Errors
     /// When the instances have columns the learner cannot take, or are too many for it.
     fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>>;
+    /// The classifier that such a learner fitted, from what [`Classifier::store`] put.
+    ///
+    /// # Errors
+    /// When the sections are not those of such a classifier.
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>>;
+}
+
+/// A setting of a learner, for its users. The default stands in the learner's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// Its key in a preset.
+    pub key: &'static str,
+    /// The values it may have.
+    pub range: &'static str,
+    /// What it does.
+    pub help: &'static str,
 }

@@ -48,6 +48,30 @@ pub struct Pruning {
     pub max_bytes: u64,
 }
 
+impl Pruning {
+    /// The values of the settings.
+    pub const RANGE: &str = "min_row and min_weight 0 to 1, max_bytes 0 or more";
+    /// What they do.
+    pub const HELP: &str = "drops indicators whose largest weight is below the share min_row of the largest of all, \
+                            weights below the share min_weight, and the weakest until max_bytes suffice (0: no limit)";
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// When a share is not one.
+    pub fn check(&self) -> Result<()> {
+        for (key, share) in
+            [("learner.prune.min_row", self.min_row), ("learner.prune.min_weight", self.min_weight)]
+        {
+            if !(0.0..=1.0).contains(&share) {
+                let problem = format!("{share} is no share: give 0 (drop nothing) to 1");
+                return Err(Error::config(key, problem));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The packed tables, as stored.
 #[derive(Debug, Clone)]
 pub struct Tables {

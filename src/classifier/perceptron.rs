@@ -5,10 +5,11 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::linear::{LinearModel, MAX_CLASSES, Pruning, Weights};
+use super::linear::{LinearModel, MAX_CLASSES, Pruning, Tables, Weights};
 use super::sparse::SparseWeights;
-use super::{Classifier, Fit, Instances, Learner, ScoreKind};
-use crate::feature::{Indicators, Templates};
+use super::{Classifier, Fit, Instances, Learner, ScoreKind, Setting};
+use crate::feature::Indicators;
+use crate::memory::Sections;
 use crate::{Error, Result};
 
 /// The settings of the perceptron.
@@ -27,13 +28,32 @@ impl Default for PerceptronParams {
     }
 }
 
+impl PerceptronParams {
+    /// The settings, explained.
+    pub const SETTINGS: &[Setting] = &[
+        Setting { key: "epochs", range: "1 or more", help: "how often all training data is seen" },
+        Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
+    ];
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// Naming the key and its range.
+    pub fn check(&self) -> Result<()> {
+        if self.epochs == 0 {
+            return Err(Error::config("learner.epochs", "must be at least 1"));
+        }
+        self.prune.check()
+    }
+}
+
 /// Learns from instances: each epoch in a new random order, one update a mistake.
 #[derive(Debug, Clone)]
 pub struct Perceptron {
     /// The settings.
     pub params: PerceptronParams,
-    /// The templates whose indicators are weighted.
-    pub templates: Templates,
+    /// The indicators that are weighted.
+    pub indicators: Indicators,
 }
 
 impl Learner for Perceptron {
@@ -47,7 +67,7 @@ impl Learner for Perceptron {
         if instances.n_classes() > MAX_CLASSES {
             return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
         }
-        let indicators = Indicators::new(&self.templates);
+        let indicators = &self.indicators;
         let mut weights = SparseWeights::default();
         let mut rng = ChaCha8Rng::seed_from_u64(fit.seed);
         let mut order: Vec<u32> = (0..instances.len() as u32).collect();
@@ -85,7 +105,11 @@ impl Learner for Perceptron {
         let mut averaged = Weights::default();
         weights.averaged(|id, row| averaged.push(id, row));
         let tables = averaged.pack(&self.params.prune, &seen, ScoreKind::Margin, indicators.len());
-        Ok(Box::new(LinearModel::new(indicators, tables)))
+        Ok(Box::new(LinearModel::new(indicators.clone(), tables)))
+    }
+
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
+        Ok(Box::new(LinearModel::new(self.indicators.clone(), Tables::load(sections)?)))
     }
 }
 
@@ -104,7 +128,7 @@ fn first_best(sums: &[i32]) -> u16 {
 mod tests {
     use super::*;
     use crate::classifier::Scratch;
-    use crate::feature::{Row, RowRef};
+    use crate::feature::{Row, RowRef, Templates};
 
     #[test]
     fn learns_a_conjunction_by_heart() {
@@ -114,9 +138,12 @@ mod tests {
             instances
                 .push(&Row { values: vec![word, tag], members: vec![] }, u16::from(word == tag));
         }
-        let learner =
-            Perceptron { params: PerceptronParams { epochs: 20, ..Default::default() }, templates };
-        let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
+        let learner = Perceptron {
+            params: PerceptronParams { epochs: 20, ..Default::default() },
+            indicators: Indicators::new(&templates),
+        };
+        let mut progress = |_: f64, _: &str| {};
+        let mut fit = Fit::quiet(1, &mut progress);
         let model = learner.fit(&instances, &mut fit).unwrap();
         let mut out = [0.0; 2];
         for (word, tag) in [(2, 2), (2, 3), (3, 2), (3, 3)] {

@@ -48,6 +48,16 @@ impl Indicators {
         indicators
     }
 
+    /// The same with one more template: a single nominal column.
+    #[must_use]
+    pub fn with_column(mut self, column: u16) -> Self {
+        let (first, number) = (self.columns.len() as u16, self.templates.len() as u64 + 1);
+        self.columns.push((column, false));
+        let seed = number.wrapping_mul(MULTIPLIER);
+        self.templates.push(Conjunction { seed, first, last: first + 1 });
+        self
+    }
+
     /// The number of templates.
     pub fn len(&self) -> usize {
         self.templates.len()

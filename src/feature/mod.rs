@@ -36,6 +36,8 @@ pub struct Column {
     pub name: String,
     /// What its values mean.
     pub kind: ColumnKind,
+    /// Whether its values are words, of which most are rare.
+    pub lexical: bool,
 }
 
 /// One state in columns.

@@ -172,6 +172,15 @@ impl Address {
             _ => ColumnKind::Number,
         }
     }
+
+    /// Whether the values are words.
+    fn is_lexical(&self) -> bool {
+        use Field::{LeftWord, RightWord, Word};
+        let (Question::Field(_, field) | Question::Kids(_, field)) = self.question else {
+            return false;
+        };
+        matches!(field, Word | LeftWord | RightWord)
+    }
 }
 
 /// A template file, read.
@@ -263,7 +272,12 @@ impl Templates {
     /// The columns by name and kind.
     pub fn columns(&self) -> Vec<Column> {
         let named = self.names.iter().zip(&self.addresses);
-        named.map(|(name, address)| Column { name: name.clone(), kind: address.kind() }).collect()
+        let column = |(name, address): (&String, &Address)| Column {
+            name: name.clone(),
+            kind: address.kind(),
+            lexical: address.is_lexical(),
+        };
+        named.map(column).collect()
     }
 
     /// The templates as positions of columns.

@@ -4,12 +4,11 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
+use super::Preset;
+use super::learner::{LearnerChoice, OnlineParams};
 use super::load::pipeline;
 use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
-use super::{LearnerChoice, OnlineParams, Preset};
-use crate::classifier::maxent::Maxent;
-use crate::classifier::perceptron::Perceptron;
 use crate::classifier::{Fit, Learner};
 use crate::decode::{Parser, parser::Pipeline};
 use crate::error::{Error, Result};
@@ -56,7 +55,7 @@ pub enum Event<'a> {
 /// How the caller takes part in training.
 pub struct Watch<'a> {
     /// Told what happens.
-    pub tell: &'a mut dyn FnMut(Event<'_>),
+    pub tell: &'a mut (dyn FnMut(Event<'_>) + Send),
     /// Asked often; when true, training ends soon with the best model so far.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -150,18 +149,12 @@ impl SystemVisitor for Run<'_, '_> {
         system.inventory(&system.start(&crate::symbols::Sentence::default()), &mut inventory);
         let classes = Classes::of(&inventory);
         let trained = match &self.plan.preset.learner {
-            LearnerChoice::Perceptron(params) => {
-                let learner =
-                    Perceptron { params: params.clone(), templates: self.plan.templates.clone() };
-                self.batch(&system, &examples, classes, &learner)?
-            }
-            LearnerChoice::Maxent(params) => {
-                let learner =
-                    Maxent { params: params.clone(), templates: self.plan.templates.clone() };
-                self.batch(&system, &examples, classes, &learner)?
-            }
             LearnerChoice::OnlinePerceptron(params) => {
                 self.online(&system, &examples, classes, *params)?
+            }
+            choice => {
+                let learner = choice.learner(&self.plan.parts(&inventory))?;
+                self.batch(&system, &examples, classes, &*learner)?
             }
         };
         summary.epoch = trained.epoch;
@@ -264,7 +257,12 @@ impl Run<'_, '_> {
             tell(Event::Milestone(text));
             tell(Event::Progress { done: (done * 100.0) as u64, total: 100, unit: "percent" });
         };
-        let mut fit = Fit { seed: self.seed, progress: &mut progress, stop: &self.watch.stop };
+        let mut fit = Fit {
+            seed: self.seed,
+            progress: &mut progress,
+            stop: self.watch.stop,
+            checkpoint: None,
+        };
         let classifier = learner.fit(&instances, &mut fit)?;
         let scorer = Factored::new(Extractor::new(templates), classes, classifier);
         let (scorer, evaluation) = self.score_dev(system, scorer);

@@ -1,13 +1,14 @@
 //! From a model to a parser.
 
+use super::Preset;
+use super::learner::{LearnerChoice, Parts};
 use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
-use super::{LearnerChoice, Preset};
 use crate::classifier::Classifier;
 use crate::classifier::linear::{LinearModel, Tables};
 use crate::decode::{Greedy, Parser, parser::Pipeline};
 use crate::error::{Error, Result};
-use crate::feature::{Extractor, Indicators};
+use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::{Model, structured};
 use crate::oracle::Supervised;
@@ -53,7 +54,11 @@ impl SystemVisitor for Load<'_> {
         let mut inventory = Vec::new();
         system.inventory(&system.start(&Sentence::default()), &mut inventory);
         let classes = Classes::of(&inventory);
-        let classifier = load_classifier(self.plan, self.sections)?;
+        let classifier = load_classifier(
+            &self.plan.preset.learner,
+            &self.plan.parts(&inventory),
+            self.sections,
+        )?;
         if classifier.n_classes() != classes.len() {
             let (scored, listed) = (classifier.n_classes(), classes.len());
             return Err(Error::Unfit(format!(
@@ -74,14 +79,16 @@ impl SystemVisitor for Load<'_> {
 }
 
 /// The classifier that the learner stored.
-fn load_classifier(plan: &Plan, sections: &Sections) -> Result<Box<dyn Classifier>> {
-    match &plan.preset.learner {
-        LearnerChoice::Perceptron(_)
-        | LearnerChoice::OnlinePerceptron(_)
-        | LearnerChoice::Maxent(_) => Ok(Box::new(LinearModel::new(
-            Indicators::new(&plan.templates),
-            Tables::load(sections)?,
-        ))),
+fn load_classifier(
+    choice: &LearnerChoice,
+    parts: &Parts,
+    sections: &Sections,
+) -> Result<Box<dyn Classifier>> {
+    match choice {
+        LearnerChoice::OnlinePerceptron(_) => {
+            Ok(Box::new(LinearModel::new(parts.indicators.clone(), Tables::load(sections)?)))
+        }
+        choice => choice.learner(parts)?.load(sections),
     }
 }
 

@@ -4,6 +4,7 @@
 //! one place that knows which systems there are; [`fit`] trains, and [`load`] makes a parser of a model.
 
 pub mod fit;
+pub mod learner;
 pub mod load;
 pub mod plan;
 pub mod registry;
@@ -12,13 +13,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::classifier::linear::Pruning;
-use crate::classifier::maxent::MaxentParams;
-use crate::classifier::perceptron::PerceptronParams;
 use crate::decode::Greedy;
 use crate::error::{Error, Place, Result, nearest};
-use crate::train::online::Exploration;
 use crate::treebank::Cleaning;
+pub use learner::LearnerChoice;
 
 /// A preset, as written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -73,42 +71,6 @@ pub struct FeatureChoice {
 impl Default for FeatureChoice {
     fn default() -> Self {
         Self { templates: "rich".to_owned() }
-    }
-}
-
-/// A learner and its settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum LearnerChoice {
-    /// Averaged perceptron over instances of gold derivations.
-    Perceptron(PerceptronParams),
-    /// Averaged perceptron that learns while parsing.
-    OnlinePerceptron(OnlineParams),
-    /// Maximum entropy over instances of gold derivations.
-    Maxent(MaxentParams),
-}
-
-impl Default for LearnerChoice {
-    fn default() -> Self {
-        Self::OnlinePerceptron(OnlineParams::default())
-    }
-}
-
-/// The settings of online training.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct OnlineParams {
-    /// Passes over the training trees; at least 1.
-    pub epochs: u32,
-    /// When wrong predictions are followed; probability 0 stays on the gold path.
-    pub exploration: Exploration,
-    /// What is left out of the packed model.
-    pub prune: Pruning,
-}
-
-impl Default for OnlineParams {
-    fn default() -> Self {
-        Self { epochs: 12, exploration: Exploration::default(), prune: Pruning::default() }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::{LearnerChoice, Preset, SystemChoice};
-use crate::classifier::linear::Pruning;
+use super::learner::Parts;
+use super::{Preset, SystemChoice};
 use crate::error::{Error, Result, nearest};
-use crate::feature::{ColumnKind, Templates};
+use crate::feature::{Indicators, Templates};
+use crate::transition::{Action, ActionKind};
 use crate::tree::heads::HeadRules;
 
 /// A preset that has been checked.
@@ -46,54 +47,15 @@ impl Plan {
         Ok(plan)
     }
 
+    /// What the learner is made of, for the actions of a system.
+    pub fn parts<A: Action>(&self, inventory: &[A]) -> Parts {
+        let shifts = inventory.iter().map(|action| action.kind() == ActionKind::Shift).collect();
+        let (columns, indicators) = (self.templates.columns(), Indicators::new(&self.templates));
+        Parts { columns, indicators, shifts }
+    }
+
     fn check(&self) -> Result<()> {
-        let set =
-            self.templates.columns().into_iter().find(|column| column.kind == ColumnKind::Set);
-        if let Some(column) = set {
-            let problem = format!(
-                "`{}` is a set, and linear learners take none: drop that template",
-                column.name
-            );
-            return Err(Error::config("features.templates", problem));
-        }
-        let at_least_one = |key: &str, value: u32| match value {
-            0 => Err(Error::config(key, "must be at least 1")),
-            _ => Ok(()),
-        };
-        let Pruning { min_row, min_weight, .. } = match &self.preset.learner {
-            LearnerChoice::Perceptron(params) => params.prune,
-            LearnerChoice::OnlinePerceptron(params) => params.prune,
-            LearnerChoice::Maxent(params) => params.prune,
-        };
-        for (key, share) in
-            [("learner.prune.min_row", min_row), ("learner.prune.min_weight", min_weight)]
-        {
-            if !(0.0..=1.0).contains(&share) {
-                let problem = format!("{share} is no share: give 0 (drop nothing) to 1");
-                return Err(Error::config(key, problem));
-            }
-        }
-        match &self.preset.learner {
-            LearnerChoice::Perceptron(params) => at_least_one("learner.epochs", params.epochs),
-            LearnerChoice::OnlinePerceptron(params) => {
-                let probability = params.exploration.probability;
-                if !(0.0..=1.0).contains(&probability) {
-                    let problem =
-                        format!("{probability} is no probability: give 0 (never) to 1 (always)");
-                    return Err(Error::config("learner.exploration.probability", problem));
-                }
-                at_least_one("learner.epochs", params.epochs)
-            }
-            LearnerChoice::Maxent(params) => {
-                if params.gaussian_prior.is_nan() || params.gaussian_prior <= 0.0 {
-                    return Err(Error::config(
-                        "learner.gaussian_prior",
-                        "must be a variance above 0",
-                    ));
-                }
-                at_least_one("learner.iterations", params.iterations)
-            }
-        }
+        self.preset.learner.check(&self.templates.columns())
     }
 }
 

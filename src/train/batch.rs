@@ -27,6 +27,7 @@ pub fn collect<S: TransitionSystem, O: Oracle<S>>(
     let (mut legal, mut optimal) = (Vec::new(), Vec::new());
     for Example { sentence, tree } in examples {
         let gold = oracle.prepare(system, tree)?;
+        instances.begin_sentence();
         let mut state = system.start(sentence);
         while !system.is_final(&state) {
             oracle.optimal(system, &gold, &state, &mut optimal);
@@ -65,6 +66,7 @@ pub fn collect_candidates<S: TransitionSystem, O: Oracle<S>>(
     let (mut legal, mut optimal) = (Vec::new(), Vec::new());
     for Example { sentence, tree } in examples {
         let gold = oracle.prepare(system, tree)?;
+        instances.begin_sentence();
         let mut state = system.start(sentence);
         while !system.is_final(&state) {
             oracle.optimal(system, &gold, &state, &mut optimal);

@@ -86,6 +86,10 @@ impl Learner for Exists {
         }
         Ok(Box::new(model))
     }
+
+    fn load(&self, _sections: &Sections) -> Result<Box<dyn Classifier>> {
+        Err(srparse::Error::Unfit("a double is not stored".to_owned()))
+    }
 }
 
 impl Classifier for ExistsModel {

@@ -16,9 +16,10 @@ pub mod problem;
 use serde::{Deserialize, Serialize};
 
 use super::lbfgs::Lbfgs;
-use super::linear::{LinearModel, MAX_CLASSES, Pruning};
-use super::{Classifier, Fit, Instances, Learner, ScoreKind};
-use crate::feature::{Indicators, Templates};
+use super::linear::{LinearModel, MAX_CLASSES, Pruning, Tables};
+use super::{Classifier, Fit, Instances, Learner, ScoreKind, Setting};
+use crate::feature::Indicators;
+use crate::memory::Sections;
 use crate::{Error, Result};
 use problem::Problem;
 
@@ -53,20 +54,44 @@ impl Default for MaxentParams {
 }
 
 impl MaxentParams {
-    fn check(&self) -> Result<()> {
+    /// The settings, explained.
+    pub const SETTINGS: &[Setting] = &[
+        Setting { key: "iterations", range: "1 or more", help: "the most iterations of L-BFGS" },
+        Setting {
+            key: "gaussian_prior",
+            range: "above 0, or inf",
+            help: "the variance of the prior of every weight; inf is no prior",
+        },
+        Setting {
+            key: "tolerance",
+            range: "0 to below 1",
+            help: "fitting ends when the norm of the gradient is this share of the first one",
+        },
+        Setting {
+            key: "cutoff",
+            range: "0 or more",
+            help: "indicators of fewer instances are left out",
+        },
+        Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
+    ];
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// Naming the key and its range.
+    pub fn check(&self) -> Result<()> {
         if self.iterations == 0 {
-            return Err(Error::config("iterations", "0 iterations learn nothing: at least 1"));
+            return Err(Error::config("learner.iterations", "must be at least 1"));
         }
         if self.gaussian_prior.is_nan() || self.gaussian_prior <= 0.0 {
-            return Err(Error::config("gaussian_prior", "a variance is over 0; `inf` is no prior"));
+            let problem = "must be a variance above 0; inf is no prior";
+            return Err(Error::config("learner.gaussian_prior", problem));
         }
         if !(0.0..1.0).contains(&self.tolerance) {
-            return Err(Error::config(
-                "tolerance",
-                "a share of the first gradient: at least 0, below 1",
-            ));
+            let problem = "must be a share of the first gradient: at least 0, below 1";
+            return Err(Error::config("learner.tolerance", problem));
         }
-        Ok(())
+        self.prune.check()
     }
 }
 
@@ -78,8 +103,8 @@ const HISTORY: usize = 6;
 pub struct Maxent {
     /// The settings.
     pub params: MaxentParams,
-    /// The templates whose indicators are weighted.
-    pub templates: Templates,
+    /// The indicators that are weighted.
+    pub indicators: Indicators,
 }
 
 impl Learner for Maxent {
@@ -94,8 +119,8 @@ impl Learner for Maxent {
         if instances.n_classes() > MAX_CLASSES {
             return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
         }
-        let indicators = Indicators::new(&self.templates);
-        let mut problem = Problem::new(instances, &indicators, &self.params)?;
+        let indicators = &self.indicators;
+        let mut problem = Problem::new(instances, indicators, &self.params)?;
         let weights = self.minimize(&mut problem, fit);
         let tables = problem.weights(&weights).pack(
             &self.params.prune,
@@ -103,7 +128,11 @@ impl Learner for Maxent {
             ScoreKind::LogProb,
             indicators.len(),
         );
-        Ok(Box::new(LinearModel::new(indicators, tables)))
+        Ok(Box::new(LinearModel::new(indicators.clone(), tables)))
+    }
+
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
+        Ok(Box::new(LinearModel::new(self.indicators.clone(), Tables::load(sections)?)))
     }
 }
 

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::classifier::Scratch;
+use crate::feature::Templates;
 use crate::feature::{Row, RowRef};
 use crate::memory::Sections;
 
@@ -22,8 +23,9 @@ fn params(gaussian_prior: f64) -> MaxentParams {
 }
 
 fn learn(text: &str, params: MaxentParams, data: &Instances) -> Box<dyn Classifier> {
-    let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
-    Maxent { params, templates: templates(text) }.fit(data, &mut fit).unwrap()
+    let mut progress = |_: f64, _: &str| {};
+    let mut fit = Fit::quiet(1, &mut progress);
+    Maxent { params, indicators: Indicators::new(&templates(text)) }.fit(data, &mut fit).unwrap()
 }
 
 fn probabilities(model: &dyn Classifier, values: &[u32]) -> Vec<f32> {
@@ -34,9 +36,10 @@ fn probabilities(model: &dyn Classifier, values: &[u32]) -> Vec<f32> {
 
 /// The problem and its optimal weights.
 fn solve(text: &str, params: &MaxentParams, data: &Instances) -> (Problem, Vec<f64>) {
-    let maxent = Maxent { params: params.clone(), templates: templates(text) };
-    let mut problem = Problem::new(data, &Indicators::new(&maxent.templates), params).unwrap();
-    let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
+    let maxent = Maxent { params: params.clone(), indicators: Indicators::new(&templates(text)) };
+    let mut problem = Problem::new(data, &maxent.indicators, params).unwrap();
+    let mut progress = |_: f64, _: &str| {};
+    let mut fit = Fit::quiet(1, &mut progress);
     let weights = maxent.minimize(&mut problem, &mut fit);
     (problem, weights)
 }
@@ -214,17 +217,16 @@ fn a_cutoff_leaves_out_rare_indicators() {
 fn stops_when_asked_and_tells_how_far_it_is() {
     let data = many();
     let mut told = Vec::new();
-    let asked = std::cell::Cell::new(0);
-    let stop = || {
-        asked.set(asked.get() + 1);
-        asked.get() == 3
-    };
+    let asked = std::sync::atomic::AtomicU32::new(0);
+    let stop = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 2;
     let mut fit = Fit {
         seed: 1,
         progress: &mut |done, text| told.push((done, text.to_owned())),
         stop: &stop,
+        checkpoint: None,
     };
-    let maxent = Maxent { params: MaxentParams::default(), templates: templates(PAIR) };
+    let maxent =
+        Maxent { params: MaxentParams::default(), indicators: Indicators::new(&templates(PAIR)) };
     let model = maxent.fit(&data, &mut fit).unwrap();
     assert_eq!(told.len(), 3);
     assert!(told[2].1.starts_with("iteration 3: log-likelihood -"), "{told:?}");
@@ -237,8 +239,10 @@ fn refuses_what_it_cannot_take() {
     let refusal = |text: &str, params: MaxentParams, n_classes: usize, rows: &[(&[u32], u16)]| {
         let templates = templates(text);
         let data = instances(&templates, n_classes, rows);
-        let mut fit = Fit { seed: 1, progress: &mut |_, _| {}, stop: &|| false };
-        match (Maxent { params, templates }).fit(&data, &mut fit) {
+        let mut progress = |_: f64, _: &str| {};
+        let mut fit = Fit::quiet(1, &mut progress);
+        let indicators = Indicators::new(&templates);
+        match (Maxent { params, indicators }).fit(&data, &mut fit) {
             Ok(_) => String::new(),
             Err(error) => error.to_string(),
         }
@@ -250,13 +254,13 @@ fn refuses_what_it_cannot_take() {
     assert!(refusal("s0.w", params(2.0), 1, &[]).contains("nothing to learn from"));
     assert!(refusal("s0.w", params(2.0), 1, &[(&[2], 1)]).contains("class"));
     for variance in [0.0, -1.0, f64::NAN] {
-        assert!(refusal("s0.w", params(variance), 1, rows).starts_with("gaussian_prior: "));
+        assert!(refusal("s0.w", params(variance), 1, rows).starts_with("learner.gaussian_prior: "));
     }
     let params =
         |iterations, tolerance| MaxentParams { iterations, tolerance, ..MaxentParams::default() };
-    assert!(refusal("s0.w", params(0, 0.1), 1, rows).starts_with("iterations: "));
-    assert!(refusal("s0.w", params(1, 1.0), 1, rows).starts_with("tolerance: "));
-    assert!(refusal("s0.w", params(1, f64::NAN), 1, rows).starts_with("tolerance: "));
+    assert!(refusal("s0.w", params(0, 0.1), 1, rows).starts_with("learner.iterations: "));
+    assert!(refusal("s0.w", params(1, 1.0), 1, rows).starts_with("learner.tolerance: "));
+    assert!(refusal("s0.w", params(1, f64::NAN), 1, rows).starts_with("learner.tolerance: "));
 }
 
 #[test]
