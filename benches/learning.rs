@@ -78,7 +78,7 @@ fn learning(criterion: &mut Criterion) {
     let instances = batch::collect(system, &Replay, examples, templates, classes, false)
         .expect("the sample fits");
     let params = PerceptronParams { epochs: 1, ..PerceptronParams::default() };
-    let learner = Perceptron { params, indicators: Indicators::new(&templates) };
+    let learner = Perceptron { params, indicators: Indicators::new(templates) };
     group.bench_function(BenchmarkId::new("batch", instances.len()), |b| {
         b.iter(|| {
             let mut progress = |_: f64, _: &str| {};

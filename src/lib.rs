@@ -29,7 +29,8 @@
 //! let plan = Plan::new(Preset::load("greedy", &["epochs=3".to_owned()])?)?;
 //! let (trees, _report) = read_all(&["data/sample/train.mrg".into()], &ReadOptions::default())?;
 //! let train = fit::TreeSet { files: vec!["train.mrg".to_owned()], trees };
-//! let mut watch = fit::Watch { tell: &mut |_| {}, stop: &|| false };
+//! let mut tell = |_: fit::Event<'_>| {};
+//! let mut watch = fit::Watch::new(&mut tell);
 //! let model = fit::fit(&plan, &train, &fit::TreeSet::default(), 1, &mut watch)?;
 //!
 //! let parser = load::load(&model, &[])?;

@@ -9,7 +9,7 @@ use rand::RngExt;
 use srparse::memory::Array;
 use srparse::model::Model;
 use srparse::preset::Preset;
-use srparse::preset::fit::{TreeSet, Watch, fit};
+use srparse::preset::fit::{Event, TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::tree::Token;
@@ -21,7 +21,8 @@ fn small() -> Model {
     let train = TreeSet { files: vec!["toy".to_owned()], trees: toy::treebank(10, 1) };
     let settings = ["epochs=2".to_owned(), "prune.min_row=0.0".to_owned()];
     let plan = Plan::new(Preset::load("greedy", &settings).unwrap()).unwrap();
-    let mut watch = Watch { tell: &mut |_| {}, stop: &|| false };
+    let mut tell = |_: Event<'_>| {};
+    let mut watch = Watch::new(&mut tell);
     fit(&plan, &train, &TreeSet::default(), 1, &mut watch).unwrap()
 }
 

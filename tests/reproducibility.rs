@@ -12,7 +12,7 @@ use srparse::decode::Parser;
 use srparse::model::{Model, file};
 use srparse::oracle::replay::same_brackets;
 use srparse::preset::Preset;
-use srparse::preset::fit::{TreeSet, Watch, fit};
+use srparse::preset::fit::{Event, TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::tree::Tree;
@@ -33,7 +33,8 @@ fn plan(preset: &str, settings: &[&str]) -> Plan {
 }
 
 fn train(plan: &Plan, train: &TreeSet, dev: &TreeSet) -> Model {
-    let mut watch = Watch { tell: &mut |_| {}, stop: &|| false };
+    let mut tell = |_: Event<'_>| {};
+    let mut watch = Watch::new(&mut tell);
     fit(plan, train, dev, 1, &mut watch).unwrap()
 }
 

@@ -109,7 +109,7 @@ fn right(classifier: &dyn Classifier, instances: &Instances) -> f64 {
     let mut right = 0u32;
     for at in 0..instances.len() {
         classifier.scores(instances.row(at), &mut Scratch::default(), &mut out);
-        let best = srparse::decode::greedy::first_best(&out);
+        let best = srparse::classifier::first_best(&out);
         right += u32::from(best == usize::from(instances.class(at)));
     }
     f64::from(right) / instances.len() as f64

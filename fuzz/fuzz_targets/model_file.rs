@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use srparse::memory::{Array, Memory};
 use srparse::model::{Model, file};
 use srparse::preset::Preset;
-use srparse::preset::fit::{TreeSet, Watch, fit};
+use srparse::preset::fit::{Event, TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::tree::Token;
@@ -27,7 +27,8 @@ static SMALL: LazyLock<Model> = LazyLock::new(|| {
     }
     let preset = Preset::load("greedy", &["epochs=2".to_owned()]).expect("a built-in preset");
     let plan = Plan::new(preset).expect("a built-in plan");
-    let mut watch = Watch { tell: &mut |_| {}, stop: &|| false };
+    let mut tell = |_: Event<'_>| {};
+    let mut watch = Watch::new(&mut tell);
     fit(&plan, &train, &TreeSet::default(), 1, &mut watch).expect("two good trees")
 });
 

@@ -1,7 +1,10 @@
 //! Training instances: one row of columns for each decision, and the class that was right.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
+
+use rustc_hash::FxHasher;
 
 use crate::feature::{Column, ColumnKind, Row, RowRef};
 
@@ -128,6 +131,17 @@ impl Instances {
     /// The class of one row.
     pub fn class(&self, at: usize) -> u16 {
         self.classes[at]
+    }
+
+    /// A number that tells these rows and classes from others.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.n_classes.hash(&mut hasher);
+        for at in 0..self.len() {
+            let RowRef { values, members } = self.row(at);
+            (values, members, self.class(at)).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// How many instances there are of each class.

@@ -11,8 +11,9 @@
 //! - [`perceptron`]: averaged multiclass perceptron over indicators.
 //! - [`maxent`]: multinomial logistic regression by L-BFGS with a Gaussian prior.
 //!
-//! Both end as a [`linear::LinearModel`].
+//! Both end as a [`linear::LinearModel`]. Learners made of learners are in [`combine`].
 
+pub mod combine;
 pub mod instances;
 pub mod lbfgs;
 pub mod linear;
@@ -46,6 +47,17 @@ pub trait Classifier: Send + Sync {
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]);
     /// Puts what a model file needs into `sections`; the learner's name in the preset says how to load it.
     fn store(&self, sections: &mut Sections);
+}
+
+/// The position of the highest score, the first among equals; 0 if there are none.
+pub fn first_best<T: PartialOrd>(scores: &[T]) -> usize {
+    let mut best = 0;
+    for (at, score) in scores.iter().enumerate() {
+        if *score > scores[best] {
+            best = at;
+        }
+    }
+    best
 }
 
 /// Memory of one thread for [`Classifier::scores`]; each classifier uses what it needs.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linear::{LinearModel, MAX_CLASSES, Pruning, Tables, Weights};
 use super::sparse::SparseWeights;
-use super::{Classifier, Fit, Instances, Learner, ScoreKind, Setting};
+use super::{Classifier, Fit, Instances, Learner, ScoreKind, Setting, first_best};
 use crate::feature::Indicators;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -84,7 +84,7 @@ impl Learner for Perceptron {
                 weights.find(&ids, &mut rows);
                 sums.fill(0);
                 weights.add(&rows, &mut sums);
-                let best = first_best(&sums);
+                let best = first_best(&sums) as u16;
                 if best != class {
                     mistakes += 1;
                     weights.update(&ids, class, 1);
@@ -111,17 +111,6 @@ impl Learner for Perceptron {
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
         Ok(Box::new(LinearModel::new(self.indicators.clone(), Tables::load(sections)?)))
     }
-}
-
-/// The first of the classes with the highest sum.
-fn first_best(sums: &[i32]) -> u16 {
-    let mut best = 0;
-    for (class, &sum) in sums.iter().enumerate() {
-        if sum > sums[best] {
-            best = class;
-        }
-    }
-    best as u16
 }
 
 #[cfg(test)]

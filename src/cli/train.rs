@@ -51,6 +51,10 @@ pub struct TrainArgs {
     /// Leave out trees that do not read instead of stopping at the first.
     #[arg(long)]
     skip_bad_trees: bool,
+    /// A folder where learners with parts (split, ensembles) keep the finished ones; the same command takes
+    /// them up again after it was stopped.
+    #[arg(long, value_name = "FOLDER")]
+    checkpoint: Option<PathBuf>,
     /// Say nothing but errors.
     #[arg(short, long)]
     quiet: bool,
@@ -86,7 +90,13 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         Event::Note(_) | Event::Milestone(_) => {}
     };
     let stop = || interrupts.load(Ordering::Relaxed) > 0;
-    let model = fit(&plan, &train, &dev, args.seed, &mut Watch { tell: &mut tell, stop: &stop })?;
+    let model = fit(
+        &plan,
+        &train,
+        &dev,
+        args.seed,
+        &mut Watch { tell: &mut tell, stop: &stop, checkpoint: args.checkpoint.as_deref() },
+    )?;
     bar.finish_and_clear();
     file::write(&model, &args.model)?;
     if !args.quiet {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Decoded, Decoder, Illegal, PathScore};
+use crate::classifier::first_best;
 use crate::scorer::{Scorer, Situation};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
@@ -30,17 +31,6 @@ impl<A, T: Default> Default for GreedyScratch<A, T> {
     fn default() -> Self {
         Self { actions: Vec::new(), ranked: Vec::new(), scores: Vec::new(), scorer: T::default() }
     }
-}
-
-/// The position of the highest score, the first among equals.
-pub fn first_best(scores: &[f32]) -> usize {
-    let mut best = 0;
-    for (at, score) in scores.iter().enumerate() {
-        if *score > scores[best] {
-            best = at;
-        }
-    }
-    best
 }
 
 impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {

@@ -4,7 +4,7 @@
 //! id with a chance of 2⁻⁶³ a pair, which no table of this program is large enough to notice. A
 //! template does not apply where one of its nominal columns has nothing there.
 
-use super::{ColumnKind, RowRef, Templates};
+use super::{Column, ColumnKind, RowRef, Templates};
 use crate::symbols::NOTHING;
 
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -46,6 +46,12 @@ impl Indicators {
             });
         }
         indicators
+    }
+
+    /// One indicator for each nominal column.
+    pub fn of_columns(columns: &[Column]) -> Self {
+        let none = Self { templates: Vec::new(), columns: Vec::new() };
+        (0..columns.len() as u16).fold(none, Self::with_column)
     }
 
     /// The same with one more template: a single nominal column.

@@ -1,20 +1,24 @@
 //! Training by a plan: from trees to a model.
 
+use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use rayon::prelude::*;
+use rustc_hash::FxHasher;
 
 use super::Preset;
+use super::checkpoint::Folder;
 use super::learner::{LearnerChoice, OnlineParams};
 use super::load::pipeline;
 use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
-use crate::classifier::{Fit, Learner};
+use crate::classifier::{Checkpoint, Fit, Instances, Learner};
 use crate::decode::{Parser, parser::Pipeline};
 use crate::error::{Error, Result};
 use crate::eval::{Evaluation, Params, evaluate};
 use crate::feature::Extractor;
-use crate::model::{DevScores, Header, Model, TrainingSummary, structured};
+use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
 use crate::scorer::OnlinePerceptron;
@@ -58,6 +62,16 @@ pub struct Watch<'a> {
     pub tell: &'a mut (dyn FnMut(Event<'_>) + Send),
     /// Asked often; when true, training ends soon with the best model so far.
     pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// A folder for finished parts of learners that have parts: a later run with the same data, settings
+    /// and seed takes them up.
+    pub checkpoint: Option<&'a Path>,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches without stopping or keeping anything.
+    pub fn new(tell: &'a mut (dyn FnMut(Event<'_>) + Send)) -> Self {
+        Self { tell, stop: &|| false, checkpoint: None }
+    }
 }
 
 /// The share of training trees that may be unfit before training refuses to start.
@@ -237,6 +251,17 @@ impl Run<'_, '_> {
         Ok((examples, summary))
     }
 
+    fn checkpoint(&self, instances: &Instances) -> Result<Option<Folder>> {
+        let Some(folder) = self.watch.checkpoint else { return Ok(None) };
+        let mut hasher = FxHasher::default();
+        let preset = &self.plan.preset;
+        let learner = serde_json::to_string(&(&preset.learner, &preset.features));
+        let version = (env!("CARGO_PKG_VERSION"), file::FORMAT_VERSION);
+        (learner.unwrap_or_default(), self.seed, instances.fingerprint(), version)
+            .hash(&mut hasher);
+        Folder::new(folder, hasher.finish()).map(Some)
+    }
+
     fn batch<S: Supervised + 'static>(
         &mut self,
         system: &S,
@@ -252,6 +277,7 @@ impl Run<'_, '_> {
             instances.len(),
             instances.columns().len()
         ));
+        let checkpoint = self.checkpoint(&instances)?;
         let tell = &mut *self.watch.tell;
         let mut progress = |done: f64, text: &str| {
             tell(Event::Milestone(text));
@@ -261,7 +287,7 @@ impl Run<'_, '_> {
             seed: self.seed,
             progress: &mut progress,
             stop: self.watch.stop,
-            checkpoint: None,
+            checkpoint: checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint),
         };
         let classifier = learner.fit(&instances, &mut fit)?;
         let scorer = Factored::new(Extractor::new(templates), classes, classifier);

@@ -2,6 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::combination::check_members;
+pub use super::combination::{
+    CalibrateChoice, MetaChoice, OneVsAllChoice, SplitChoice, StackChoice, TwoStageChoice,
+    VoteChoice,
+};
+use crate::classifier::combine;
+use crate::classifier::combine::calibrate::Calibrate;
+use crate::classifier::combine::meta::{self, Meta};
+use crate::classifier::combine::one_vs_all::OneVsAll;
+use crate::classifier::combine::split::Split;
+use crate::classifier::combine::stack::Stack;
+use crate::classifier::combine::two_stage::TwoStage;
+use crate::classifier::combine::vote::Vote;
 use crate::classifier::linear::Pruning;
 use crate::classifier::maxent::{Maxent, MaxentParams};
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
@@ -20,6 +33,20 @@ pub enum LearnerChoice {
     OnlinePerceptron(OnlineParams),
     /// Maximum entropy over instances of gold derivations.
     Maxent(MaxentParams),
+    /// One classifier for each value of a column.
+    Split(SplitChoice),
+    /// Shift or not first, then which of the other actions.
+    TwoStage(TwoStageChoice),
+    /// A two-class problem for each action.
+    OneVsAll(OneVsAllChoice),
+    /// Members that vote.
+    Vote(VoteChoice),
+    /// Members whose choices the last learner sees.
+    Stack(StackChoice),
+    /// Members of which one is picked for each decision.
+    Meta(MetaChoice),
+    /// Scores made probabilities.
+    Calibrate(CalibrateChoice),
 }
 
 impl Default for LearnerChoice {
@@ -84,12 +111,38 @@ pub struct Parts {
     pub shifts: Vec<bool>,
 }
 
+impl Parts {
+    /// With a column for the choice of each member.
+    fn with_outcomes(&self, n_members: usize) -> Self {
+        let mut parts = self.clone();
+        for member in 0..n_members {
+            parts.indicators = parts.indicators.with_column(parts.columns.len() as u16);
+            parts.columns.push(combine::outcome_column(member));
+        }
+        parts
+    }
+
+    /// The columns that tell what members choose, and nothing else.
+    fn of_outcomes(n_members: usize) -> Self {
+        let columns = meta::columns(n_members);
+        let indicators = Indicators::of_columns(&columns);
+        Self { columns, indicators, shifts: vec![false; n_members] }
+    }
+}
+
 impl LearnerChoice {
     /// Every kind of learner with its settings.
     pub const ALL: &[(&str, &[Setting])] = &[
         ("perceptron", PerceptronParams::SETTINGS),
         ("online-perceptron", OnlineParams::SETTINGS),
         ("maxent", MaxentParams::SETTINGS),
+        ("split", SplitChoice::SETTINGS),
+        ("two-stage", TwoStageChoice::SETTINGS),
+        ("one-vs-all", OneVsAllChoice::SETTINGS),
+        ("vote", VoteChoice::SETTINGS),
+        ("stack", StackChoice::SETTINGS),
+        ("meta", MetaChoice::SETTINGS),
+        ("calibrate", CalibrateChoice::SETTINGS),
     ];
 
     /// Checks the settings, and that the learner can take the columns.
@@ -107,7 +160,24 @@ impl LearnerChoice {
             Self::Perceptron(params) => params.check(),
             Self::OnlinePerceptron(params) => params.check(),
             Self::Maxent(params) => params.check(),
+            Self::Split(choice) => choice.check(columns),
+            Self::TwoStage(choice) => {
+                choice.first.check_inner(columns)?;
+                choice.second.check_inner(columns)
+            }
+            Self::OneVsAll(choice) => choice.learner.check_inner(columns),
+            Self::Vote(choice) => check_members(&choice.members, columns),
+            Self::Stack(choice) => choice.check(columns),
+            Self::Meta(choice) => choice.check(columns),
+            Self::Calibrate(choice) => choice.check(columns),
         }
+    }
+
+    pub(super) fn check_inner(&self, columns: &[Column]) -> Result<()> {
+        if let Self::OnlinePerceptron(_) = self {
+            return Err(learns_while_parsing());
+        }
+        self.check(columns)
     }
 
     /// The learner.
@@ -119,11 +189,46 @@ impl LearnerChoice {
         Ok(match self {
             Self::Perceptron(params) => Box::new(Perceptron { params: params.clone(), indicators }),
             Self::Maxent(params) => Box::new(Maxent { params: params.clone(), indicators }),
-            Self::OnlinePerceptron(_) => {
-                let problem = "`online-perceptron` learns while parsing and cannot be a part of another learner: \
-                               use `perceptron`";
-                return Err(Error::config("learner.kind", problem));
+            Self::OnlinePerceptron(_) => return Err(learns_while_parsing()),
+            Self::Split(choice) => Box::new(Split {
+                column: choice.position(&parts.columns)?,
+                min_rows: choice.min_rows,
+                learner: choice.learner.learner(parts)?,
+            }),
+            Self::TwoStage(choice) => Box::new(TwoStage {
+                first: choice.first.learner(parts)?,
+                second: choice.second.learner(parts)?,
+                shifts: parts.shifts.clone(),
+            }),
+            Self::OneVsAll(choice) => {
+                Box::new(OneVsAll { learner: choice.learner.learner(parts)? })
             }
+            Self::Vote(choice) => Box::new(Vote { members: learners(&choice.members, parts)? }),
+            Self::Stack(choice) => Box::new(Stack {
+                members: learners(&choice.members, parts)?,
+                last: choice.last.learner(&parts.with_outcomes(choice.members.len()))?,
+                from: choice.from,
+            }),
+            Self::Meta(choice) => Box::new(Meta {
+                members: learners(&choice.members, parts)?,
+                picker: choice.picker.learner(&Parts::of_outcomes(choice.members.len()))?,
+                share: choice.share,
+            }),
+            Self::Calibrate(choice) => Box::new(Calibrate {
+                learner: choice.learner.learner(parts)?,
+                method: choice.method,
+                share: choice.share,
+            }),
         })
     }
+}
+
+fn learners(choices: &[LearnerChoice], parts: &Parts) -> Result<Vec<Box<dyn Learner>>> {
+    choices.iter().map(|choice| choice.learner(parts)).collect()
+}
+
+fn learns_while_parsing() -> Error {
+    let problem = "`online-perceptron` learns while parsing and cannot be a part of another learner: \
+                   use `perceptron`";
+    Error::config("learner.kind", problem)
 }

@@ -3,6 +3,8 @@
 //! A [`Preset`] is what a person writes; [`plan`] checks it and loads what it names; [`registry`] is the
 //! one place that knows which systems there are; [`fit`] trains, and [`load`] makes a parser of a model.
 
+pub mod checkpoint;
+pub mod combination;
 pub mod fit;
 pub mod learner;
 pub mod load;
@@ -216,33 +218,46 @@ fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
     let value =
         format!("v = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("v"));
     let mut value = value.unwrap_or_else(|| toml::Value::String(text.to_owned()));
-    let mut place = &mut *table;
-    let mut parts: Vec<&str> = path.split('.').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        match place.get_mut(part).and_then(toml::Value::as_table_mut) {
-            Some(inner) => place = inner,
-            None => return Err(Error::config(key, "no such key")),
-        }
-    }
-    match (place.get(last), &value) {
-        (Some(toml::Value::Float(_)), toml::Value::Integer(whole)) => {
+    let Some(place) = value_at(table, &path) else {
+        return Err(Error::config(key, "no such key"));
+    };
+    match (&*place, &value) {
+        (toml::Value::Float(_), toml::Value::Integer(whole)) => {
             value = toml::Value::Float(*whole as f64);
         }
-        (Some(toml::Value::String(_)), toml::Value::String(_)) => {}
-        (Some(toml::Value::String(_)), _) => value = toml::Value::String(text.to_owned()),
+        (toml::Value::String(_), toml::Value::String(_)) => {}
+        (toml::Value::String(_), _) => value = toml::Value::String(text.to_owned()),
         _ => {}
     }
-    place.insert(last.to_owned(), value);
+    *place = value;
     Ok(())
 }
 
-/// The dotted paths of all values that are not tables.
+/// The value at a dotted path.
+fn value_at<'a>(table: &'a mut toml::Table, path: &str) -> Option<&'a mut toml::Value> {
+    let mut parts = path.split('.');
+    let mut place = table.get_mut(parts.next()?)?;
+    for part in parts {
+        place = match place {
+            toml::Value::Array(items) => items.get_mut(part.parse::<usize>().ok()?)?,
+            _ => place.get_mut(part)?,
+        };
+    }
+    Some(place)
+}
+
+/// The dotted paths of all values that are neither tables nor lists of tables; items of such a list are
+/// numbered from 0.
 fn leaves(table: &toml::Table, prefix: &str, out: &mut Vec<String>) {
     for (key, value) in table {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         match value {
             toml::Value::Table(inner) => leaves(inner, &path, out),
+            toml::Value::Array(items) if items.iter().any(toml::Value::is_table) => {
+                for (number, inner) in items.iter().filter_map(toml::Value::as_table).enumerate() {
+                    leaves(inner, &format!("{path}.{number}"), out);
+                }
+            }
             _ => out.push(path),
         }
     }
@@ -269,6 +284,22 @@ mod tests {
             panic!("the greedy preset learns online")
         };
         assert_eq!((params.epochs, params.exploration.probability), (3, 1.0));
+    }
+
+    #[test]
+    fn settings_reach_into_lists_of_learners() {
+        let text = "[learner]\nkind = 'vote'\n[[learner.members]]\nkind = 'maxent'\n\
+                    [[learner.members]]\nkind = 'perceptron'\nepochs = 3\n";
+        let settings = ["learner.members.1.epochs=5".to_owned(), "iterations=9".to_owned()];
+        let preset = Preset::parse(text, "test", &settings).unwrap();
+        let LearnerChoice::Vote(vote) = &preset.learner else { panic!("{preset:?}") };
+        let [LearnerChoice::Maxent(maxent), LearnerChoice::Perceptron(perceptron)] =
+            &vote.members[..]
+        else {
+            panic!("{vote:?}")
+        };
+        assert_eq!((maxent.iterations, perceptron.epochs), (9, 5));
+        assert_eq!(Preset::parse(&preset.to_toml(), "again", &[]).unwrap(), preset);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Example;
 use crate::Result;
-use crate::decode::greedy::first_best;
+use crate::classifier::first_best;
 use crate::oracle::{DynamicOracle, Oracle};
 use crate::scorer::{Lesson, OnlineLearner, Situation};
 use crate::transition::TransitionSystem;

@@ -75,7 +75,7 @@ impl Learner for Exists {
         for _ in 0..self.epochs {
             for at in 0..instances.len() {
                 model.scores(instances.row(at), &mut Scratch::default(), &mut out);
-                let best = srparse::decode::greedy::first_best(&out) as u16;
+                let best = srparse::classifier::first_best(&out) as u16;
                 let class = instances.class(at);
                 if best != class {
                     let tests = tests_of(&model.kinds, instances.row(at));

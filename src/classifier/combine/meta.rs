@@ -1,0 +1,122 @@
+//! A meta-classifier: it sees what the members choose, and how sure they are, and picks the member to
+//! follow (Wang, Sagae and Mitamura 2006, section 4.2).
+//!
+//! It learns from the last sentences, about which it asks members that learned from the others; then the
+//! members learn from everything. Right is to pick the first member whose class is right, or the
+//! first one when all are wrong: the paper leaves both open.
+
+use super::{
+    Outcome, fit_members, fit_part, hold_out, load_members, member_name, outcome_column,
+    outcome_value, outcomes, store_members, stored,
+};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch, first_best};
+use crate::feature::{Column, ColumnKind, Row, RowRef};
+use crate::memory::Sections;
+use crate::{Error, Result};
+
+/// Probabilities are told in this many steps.
+const STEPS: f32 = 10.0;
+
+/// Learns members and a picker.
+pub struct Meta {
+    /// The members.
+    pub members: Vec<Box<dyn Learner>>,
+    /// Learns which member to follow, from [`columns`].
+    pub picker: Box<dyn Learner>,
+    /// The share of the instances that the picker learns from; between 0 and 1.
+    pub share: f64,
+}
+
+/// The columns the picker sees: each member's class and, for members that give probabilities, the
+/// probability in tenths.
+pub fn columns(n_members: usize) -> Vec<Column> {
+    let probability = |member: usize| Column {
+        name: format!("probability of member {member}"),
+        kind: ColumnKind::Nominal,
+        lexical: false,
+    };
+    (0..n_members).flat_map(|member| [outcome_column(member), probability(member)]).collect()
+}
+
+/// The two values that tell an outcome.
+fn told(outcome: Outcome, kind: ScoreKind) -> [u32; 2] {
+    let step = match kind {
+        ScoreKind::LogProb => 1 + (outcome.score.exp() * STEPS) as u32,
+        ScoreKind::Margin => 0,
+    };
+    [outcome_value(outcome.class), step]
+}
+
+impl Learner for Meta {
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+        let (first, last) = hold_out(instances, self.share);
+        let name = |member: usize| format!("held-out/{}", member_name(member));
+        let members = fit_members(&self.members, &first, fit, name, 0.0..0.4)?;
+        let chosen: Vec<_> =
+            members.iter().map(|member| outcomes(&**member, &last, 0..last.len())).collect();
+        let mut lessons = Instances::new(columns(members.len()), members.len());
+        let mut row = Row::default();
+        for sentence in last.sentences() {
+            lessons.begin_sentence();
+            for at in sentence {
+                let of_row = chosen.iter().map(|chosen| chosen[at]);
+                let right = of_row.clone().position(|chosen| chosen.class == last.class(at));
+                row.values.clear();
+                let kinds = members.iter().map(|member| member.kind());
+                row.values.extend(of_row.zip(kinds).flat_map(|(chosen, kind)| told(chosen, kind)));
+                lessons.push(&row, right.unwrap_or(0) as u16);
+            }
+        }
+        let picker = fit_part(&*self.picker, &lessons, fit, "picker", 0.4..0.5)?;
+        let members = fit_members(&self.members, instances, fit, member_name, 0.5..1.0)?;
+        Ok(Box::new(MetaModel { members, picker }))
+    }
+
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
+        let members = load_members(&self.members, sections)?;
+        let picker = self.picker.load(&sections.part("picker"))?;
+        if picker.n_classes() != members.len() {
+            return Err(Error::Unfit("the picker has not one class for each member".to_owned()));
+        }
+        Ok(Box::new(MetaModel { members, picker }))
+    }
+}
+
+/// What [`Meta`] fits.
+pub struct MetaModel {
+    members: Vec<Box<dyn Classifier>>,
+    picker: Box<dyn Classifier>,
+}
+
+impl Classifier for MetaModel {
+    fn n_classes(&self) -> usize {
+        self.members.first().map_or(0, |member| member.n_classes())
+    }
+
+    fn kind(&self) -> ScoreKind {
+        ScoreKind::Margin
+    }
+
+    /// The scores of the member that is picked.
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        let mut seen = std::mem::take(&mut scratch.row);
+        let mut picks = std::mem::take(&mut scratch.scores);
+        seen.values.clear();
+        for (at, member) in self.members.iter().enumerate() {
+            member.scores(row, scratch.part(at + 1), out);
+            let class = first_best(out);
+            let outcome = Outcome { class: class as u16, score: out[class] };
+            seen.values.extend(told(outcome, member.kind()));
+        }
+        picks.resize(self.members.len(), 0.0);
+        self.picker.scores(seen.borrow(), scratch.part(0), &mut picks);
+        let pick = first_best(&picks);
+        self.members[pick].scores(row, scratch.part(pick + 1), out);
+        (scratch.row, scratch.scores) = (seen, picks);
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        store_members(&self.members, sections);
+        sections.put_part("picker", stored(&*self.picker));
+    }
+}

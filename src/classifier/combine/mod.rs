@@ -1,0 +1,203 @@
+//! Classifiers made of classifiers.
+//!
+//! - [`one_vs_all`]: one two-class problem for each class, from any learner.
+//! - [`two_stage`]: shift or not first, then which of the others (Wang, Sagae and Mitamura 2006, 4.1).
+//! - [`split`]: one classifier for each value of a column, such as the tag of a word (Sagae and Lavie
+//!   2005, section 4, after Yamada and Matsumoto 2003).
+//! - [`vote`], [`stack`], [`meta`]: ensembles (Wang, Sagae and Mitamura 2006, 4.2).
+//! - [`calibrate`]: margins made probabilities, so that they compare and add.
+//!
+//! All of them are learners that have learners inside, at any depth. Data are divided by sentences, in
+//! order, so that no sentence is on both sides.
+
+pub mod calibrate;
+pub mod meta;
+pub mod one_vs_all;
+pub mod split;
+pub mod stack;
+pub mod two_stage;
+pub mod vote;
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{Checkpoint, Classifier, Fit, Instances, Learner, Scratch, first_best};
+use crate::feature::{Column, ColumnKind};
+use crate::memory::Sections;
+use crate::{Error, Result};
+
+/// Rows that one thread takes at a time.
+const CHUNK: usize = 1024;
+
+/// A checkpoint whose names begin with that of a part.
+struct Within<'a> {
+    checkpoint: &'a dyn Checkpoint,
+    part: &'a str,
+}
+
+impl Checkpoint for Within<'_> {
+    fn load(&self, name: &str) -> Option<Sections> {
+        self.checkpoint.load(&format!("{}/{name}", self.part))
+    }
+
+    fn save(&self, name: &str, sections: &Sections) -> Result<()> {
+        self.checkpoint.save(&format!("{}/{name}", self.part), sections)
+    }
+}
+
+/// Fits a part, or takes it from the checkpoint; its progress counts from `share.start` to `share.end`.
+fn fit_part(
+    learner: &dyn Learner,
+    instances: &Instances,
+    fit: &mut Fit<'_>,
+    part: &str,
+    share: Range<f64>,
+) -> Result<Box<dyn Classifier>> {
+    if let Some(kept) = fit.checkpoint.and_then(|checkpoint| checkpoint.load(part)) {
+        (fit.progress)(share.end, &format!("{part}: taken from the checkpoint"));
+        return learner.load(&kept);
+    }
+    let within = fit.checkpoint.map(|checkpoint| Within { checkpoint, part });
+    let tell = &mut *fit.progress;
+    let mut progress = |done: f64, text: &str| {
+        tell(share.start + (share.end - share.start) * done, &format!("{part}: {text}"));
+    };
+    let classifier = learner.fit(
+        instances,
+        &mut Fit {
+            seed: fit.seed,
+            progress: &mut progress,
+            stop: fit.stop,
+            checkpoint: within.as_ref().map(|within| within as &dyn Checkpoint),
+        },
+    )?;
+    if let Some(checkpoint) = fit.checkpoint.filter(|_| !(fit.stop)()) {
+        checkpoint.save(part, &stored(&*classifier))?;
+    }
+    Ok(classifier)
+}
+
+/// Fits a part for each learner to the same instances, one after the other.
+fn fit_members(
+    members: &[Box<dyn Learner>],
+    instances: &Instances,
+    fit: &mut Fit<'_>,
+    name: impl Fn(usize) -> String,
+    share: Range<f64>,
+) -> Result<Vec<Box<dyn Classifier>>> {
+    let step = (share.end - share.start) / members.len().max(1) as f64;
+    let each = members.iter().enumerate().map(|(at, learner)| {
+        let start = share.start + step * at as f64;
+        fit_part(&**learner, instances, fit, &name(at), start..start + step)
+    });
+    each.collect()
+}
+
+fn member_name(at: usize) -> String {
+    format!("member{at}")
+}
+
+fn stored(classifier: &dyn Classifier) -> Sections {
+    let mut sections = Sections::default();
+    classifier.store(&mut sections);
+    sections
+}
+
+fn store_members(members: &[Box<dyn Classifier>], sections: &mut Sections) {
+    for (at, member) in members.iter().enumerate() {
+        sections.put_part(&member_name(at), stored(&**member));
+    }
+}
+
+fn load_members(
+    members: &[Box<dyn Learner>],
+    sections: &Sections,
+) -> Result<Vec<Box<dyn Classifier>>> {
+    let parts = (0..).map(|at| sections.part(&member_name(at)));
+    let members: Vec<_> = members
+        .iter()
+        .zip(parts)
+        .map(|(member, part)| member.load(&part))
+        .collect::<Result<_>>()?;
+    if members.windows(2).any(|pair| pair[0].n_classes() != pair[1].n_classes()) {
+        return Err(Error::Unfit("the members score different numbers of classes".to_owned()));
+    }
+    Ok(members)
+}
+
+/// Divides instances into the first sentences and the last ones, which are about `share` of all
+/// instances; neither side is empty if there are two sentences.
+fn hold_out(instances: &Instances, share: f64) -> (Instances, Instances) {
+    let sentences = instances.sentences();
+    let wanted = (instances.len() as f64 * (1.0 - share)).round() as usize;
+    let at = sentences.partition_point(|sentence| sentence.end <= wanted);
+    let at = at.clamp(1, sentences.len().saturating_sub(1).max(1));
+    let border = sentences.get(at).map_or(instances.len(), |sentence| sentence.start);
+    (part_of(instances, |at| at < border), part_of(instances, |at| at >= border))
+}
+
+fn part_of(instances: &Instances, inside: impl Fn(usize) -> bool) -> Instances {
+    instances.select(|at| inside(at).then(|| instances.class(at)), instances.n_classes())
+}
+
+/// Cuts instances into at most `n` parts of whole sentences and about equal size.
+fn folds(instances: &Instances, n: usize) -> Vec<Range<usize>> {
+    let sentences = instances.sentences();
+    let n = n.min(sentences.len()).max(1);
+    let border = |fold: usize| match fold {
+        0 => 0,
+        _ if fold == n => instances.len(),
+        _ => sentences[sentences.len() * fold / n].start,
+    };
+    (0..n).map(|fold| border(fold)..border(fold + 1)).collect()
+}
+
+/// What a classifier says about an instance: the best class and its score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Outcome {
+    class: u16,
+    score: f32,
+}
+
+/// What a classifier says about each instance of a range.
+fn outcomes(
+    classifier: &dyn Classifier,
+    instances: &Instances,
+    range: Range<usize>,
+) -> Vec<Outcome> {
+    let scratch = || (Scratch::default(), vec![0.0; classifier.n_classes()]);
+    let outcome = |(scratch, scores): &mut (Scratch, Vec<f32>), at: usize| {
+        classifier.scores(instances.row(at), scratch, scores);
+        let class = first_best(scores);
+        Outcome { class: class as u16, score: scores[class] }
+    };
+    range.into_par_iter().with_min_len(CHUNK).map_init(scratch, outcome).collect()
+}
+
+/// The column that tells the class a member chose.
+pub fn outcome_column(member: usize) -> Column {
+    Column { name: format!("class of member {member}"), kind: ColumnKind::Nominal, lexical: false }
+}
+
+/// The value of a class in such a column: 0 and 1 have other meanings in nominal columns.
+fn outcome_value(class: u16) -> u32 {
+    u32::from(class) + 2
+}
+
+/// Checks that a setting is a share of the data of which both sides have some.
+///
+/// # Errors
+/// Naming the key.
+pub fn check_share(key: &str, share: f64) -> Result<()> {
+    if share > 0.0 && share < 1.0 {
+        return Ok(());
+    }
+    Err(Error::config(
+        key,
+        format!("{share} leaves nothing on one side: give a share between 0 and 1"),
+    ))
+}
+
+#[cfg(test)]
+mod tests;

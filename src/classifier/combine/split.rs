@@ -1,0 +1,199 @@
+//! A classifier for each value of a column.
+//!
+//! Sagae and Lavie (2005, section 4) split the training instances by tag, because machines for all of
+//! them would have taken more than a week; the loss of accuracy they expect is about one percent. Values
+//! with few instances share one classifier, which also answers for values never seen. The parts are
+//! fitted in parallel, the largest first, and each finished one is kept in the checkpoint.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustc_hash::FxHashMap;
+
+use super::{fit_part, stored};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use crate::feature::RowRef;
+use crate::memory::{Array, Sections};
+use crate::{Error, Result};
+
+/// Learns one classifier for each value of a column.
+pub struct Split {
+    /// The position of the column.
+    pub column: usize,
+    /// Values with fewer instances share a classifier.
+    pub min_rows: u32,
+    /// Learns each part.
+    pub learner: Box<dyn Learner>,
+}
+
+/// The instances of one classifier.
+struct Bucket {
+    /// The value; none for the shared one.
+    value: Option<u32>,
+    rows: Vec<u32>,
+}
+
+impl Bucket {
+    fn name(&self) -> String {
+        self.value.map_or(OTHERS.to_owned(), |value| format!("value{value}"))
+    }
+
+    fn instances(&self, of: &Instances) -> Instances {
+        let mut inside = vec![false; of.len()];
+        self.rows.iter().for_each(|&row| inside[row as usize] = true);
+        super::part_of(of, |at| inside[at])
+    }
+}
+
+const OTHERS: &str = "others";
+
+impl Split {
+    /// The buckets, largest first. The shared one gets at least `min_rows`, from the smallest others.
+    fn buckets(&self, instances: &Instances) -> Vec<Bucket> {
+        let mut rows: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for at in 0..instances.len() {
+            rows.entry(instances.row(at).values[self.column]).or_default().push(at as u32);
+        }
+        let mut buckets: Vec<Bucket> =
+            rows.into_iter().map(|(value, rows)| Bucket { value: Some(value), rows }).collect();
+        buckets.sort_unstable_by_key(|bucket| (bucket.rows.len(), bucket.value));
+        let mut others = Bucket { value: None, rows: Vec::new() };
+        let rare = |bucket: &Bucket| bucket.rows.len() < self.min_rows as usize;
+        let too_few = |others: &Bucket| others.rows.len() < self.min_rows.max(1) as usize;
+        let mut frequent = Vec::new();
+        for bucket in buckets {
+            if rare(&bucket) || too_few(&others) {
+                others.rows.extend(bucket.rows);
+            } else {
+                frequent.push(bucket);
+            }
+        }
+        frequent.push(others);
+        frequent.sort_by_key(|bucket| std::cmp::Reverse(bucket.rows.len()));
+        frequent
+    }
+}
+
+type Fitted = Result<Box<dyn Classifier>>;
+
+impl Split {
+    /// Fits the buckets, each thread taking the largest one left: memory is bounded by as many buckets.
+    fn fit_buckets(
+        &self,
+        instances: &Instances,
+        buckets: &[Bucket],
+        fit: &mut Fit<'_>,
+    ) -> Vec<Fitted> {
+        let fitted: Vec<Mutex<Option<Fitted>>> = buckets.iter().map(|_| Mutex::new(None)).collect();
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (seed, stop, checkpoint) = (fit.seed, fit.stop, fit.checkpoint);
+        let tell = Mutex::new(&mut *fit.progress);
+        let work = |_: &rayon::Scope<'_>| {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let (Some(bucket), Some(place)) = (buckets.get(at), fitted.get(at)) else { break };
+                let mut progress = |_: f64, text: &str| {
+                    let share = done.load(Ordering::Relaxed) as f64 / instances.len() as f64;
+                    if let Ok(mut tell) = tell.lock() {
+                        tell(share, text);
+                    }
+                };
+                let part = bucket.instances(instances);
+                let mut fit = Fit { seed, progress: &mut progress, stop, checkpoint };
+                let result = fit_part(&*self.learner, &part, &mut fit, &bucket.name(), 0.0..1.0);
+                done.fetch_add(part.len(), Ordering::Relaxed);
+                progress(1.0, &format!("{}: {} instances done", bucket.name(), part.len()));
+                if let Ok(mut place) = place.lock() {
+                    *place = Some(result);
+                }
+            }
+        };
+        rayon::scope(|scope| (0..rayon::current_num_threads()).for_each(|_| scope.spawn(work)));
+        let unfinished = || Err(Error::Unfit("a part was not fitted".to_owned()));
+        let result = |place: Mutex<Option<Fitted>>| place.into_inner().ok().flatten();
+        fitted.into_iter().map(|place| result(place).unwrap_or_else(unfinished)).collect()
+    }
+}
+
+impl Learner for Split {
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Fitted {
+        if instances.is_empty() {
+            return Err(Error::config("learner", "nothing to learn from"));
+        }
+        let buckets = self.buckets(instances);
+        let values = buckets.iter().map(|bucket| bucket.value);
+        let fitted = self.fit_buckets(instances, &buckets, fit);
+        let fitted = fitted.into_iter().collect::<Result<Vec<_>>>()?;
+        Ok(Box::new(SplitModel::new(self.column, values.zip(fitted))?))
+    }
+
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
+        let values: Array<u32> = sections.get("values")?;
+        let named = values.iter().map(|&value| (Some(value), format!("value{value}")));
+        let parts = named.chain([(None, OTHERS.to_owned())]).map(|(value, name)| {
+            self.learner.load(&sections.part(&name)).map(|classifier| (value, classifier))
+        });
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        Ok(Box::new(SplitModel::new(self.column, parts.into_iter())?))
+    }
+}
+
+/// What [`Split`] fits.
+pub struct SplitModel {
+    column: usize,
+    /// The position of the classifier of each value, in rising order of the values.
+    values: Vec<(u32, u32)>,
+    parts: Vec<Box<dyn Classifier>>,
+    others: usize,
+}
+
+impl SplitModel {
+    fn new(
+        column: usize,
+        fitted: impl Iterator<Item = (Option<u32>, Box<dyn Classifier>)>,
+    ) -> Result<Self> {
+        let mut model = Self { column, values: Vec::new(), parts: Vec::new(), others: 0 };
+        for (value, part) in fitted {
+            match value {
+                Some(value) => model.values.push((value, model.parts.len() as u32)),
+                None => model.others = model.parts.len(),
+            }
+            model.parts.push(part);
+        }
+        model.values.sort_unstable();
+        let n = model.n_classes();
+        if model.parts.iter().any(|part| part.n_classes() != n) {
+            return Err(Error::Unfit("the parts score different numbers of classes".to_owned()));
+        }
+        Ok(model)
+    }
+
+    fn part(&self, value: u32) -> &dyn Classifier {
+        let found = self.values.binary_search_by_key(&value, |&(known, _)| known);
+        let at = found.map_or(self.others, |at| self.values[at].1 as usize);
+        &*self.parts[at]
+    }
+}
+
+impl Classifier for SplitModel {
+    fn n_classes(&self) -> usize {
+        self.parts[self.others].n_classes()
+    }
+
+    fn kind(&self) -> ScoreKind {
+        self.parts[self.others].kind()
+    }
+
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        self.part(row.values[self.column]).scores(row, scratch, out);
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        let values: Vec<u32> = self.values.iter().map(|&(value, _)| value).collect();
+        sections.put("values", values.into());
+        for &(value, at) in &self.values {
+            sections.put_part(&format!("value{value}"), stored(&*self.parts[at as usize]));
+        }
+        sections.put_part(OTHERS, stored(&*self.parts[self.others]));
+    }
+}

@@ -1,0 +1,137 @@
+//! Stacking: the classes that other classifiers choose become columns for the last one (Wang, Sagae and
+//! Mitamura 2006, section 4.2).
+//!
+//! The last learner must see what the members say about rows they have not learned from. In the paper
+//! the members come from a treebank section of their own; [`Members::HeldOut`] sets a part of the
+//! training sentences aside for them. [`Members::OutOfFold`] instead fits every member once for each
+//! fold, to the other folds, and in the end to everything, so nobody loses data.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Outcome, fit_members, fit_part, folds, hold_out, load_members, member_name, outcome_column,
+    outcome_value, outcomes, part_of, store_members, stored,
+};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch, first_best};
+use crate::feature::RowRef;
+use crate::memory::Sections;
+use crate::{Error, Result};
+
+/// What the members of a stack learn from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Members {
+    /// The last sentences, from which the last learner learns nothing.
+    HeldOut {
+        /// Their share of all instances; between 0 and 1.
+        share: f64,
+    },
+    /// All sentences; what the last learner sees of them comes from members that did not see them.
+    OutOfFold {
+        /// Into how many parts the sentences are divided; 2 or more.
+        folds: u32,
+    },
+}
+
+/// Learns members, then a classifier that sees what they choose.
+pub struct Stack {
+    /// The members.
+    pub members: Vec<Box<dyn Learner>>,
+    /// Learns from the columns and one more for each member.
+    pub last: Box<dyn Learner>,
+    /// What the members learn from.
+    pub from: Members,
+}
+
+impl Stack {
+    fn out_of_fold(
+        &self,
+        instances: &Instances,
+        n: usize,
+        fit: &mut Fit<'_>,
+    ) -> Result<Vec<Vec<Outcome>>> {
+        let mut chosen = vec![Vec::with_capacity(instances.len()); self.members.len()];
+        let step = 0.5 / n as f64;
+        for (fold, range) in folds(instances, n).into_iter().enumerate() {
+            let others = part_of(instances, |at| !range.contains(&at));
+            let name = |member: usize| format!("fold{fold}/{}", member_name(member));
+            let share = step * fold as f64..step * (fold + 1) as f64;
+            let members = fit_members(&self.members, &others, fit, name, share)?;
+            for (chosen, member) in chosen.iter_mut().zip(&members) {
+                chosen.extend(outcomes(&**member, instances, range.clone()));
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+impl Learner for Stack {
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+        let (own, chosen, members);
+        match self.from {
+            Members::HeldOut { share } => {
+                let (first, last) = hold_out(instances, share);
+                own = first;
+                members = fit_members(&self.members, &last, fit, member_name, 0.0..0.7)?;
+                let all = 0..own.len();
+                chosen = members.iter().map(|m| outcomes(&**m, &own, all.clone())).collect();
+            }
+            Members::OutOfFold { folds } => {
+                own = instances.clone();
+                chosen = self.out_of_fold(instances, folds as usize, fit)?;
+                members = fit_members(&self.members, instances, fit, member_name, 0.5..0.7)?;
+            }
+        }
+        let columns: Vec<_> = (0..members.len()).map(outcome_column).collect();
+        let extended = own.extended(&columns, |at, values| {
+            values
+                .extend(chosen.iter().map(|chosen: &Vec<Outcome>| outcome_value(chosen[at].class)));
+        });
+        let last = fit_part(&*self.last, &extended, fit, "last", 0.7..1.0)?;
+        Ok(Box::new(StackModel { members, last }))
+    }
+
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
+        let members = load_members(&self.members, sections)?;
+        let last = self.last.load(&sections.part("last"))?;
+        if members.iter().any(|member| member.n_classes() != last.n_classes()) {
+            return Err(Error::Unfit("the stack's parts do not fit together".to_owned()));
+        }
+        Ok(Box::new(StackModel { members, last }))
+    }
+}
+
+/// What [`Stack`] fits.
+pub struct StackModel {
+    members: Vec<Box<dyn Classifier>>,
+    last: Box<dyn Classifier>,
+}
+
+impl Classifier for StackModel {
+    fn n_classes(&self) -> usize {
+        self.last.n_classes()
+    }
+
+    fn kind(&self) -> ScoreKind {
+        self.last.kind()
+    }
+
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        let mut extended = std::mem::take(&mut scratch.row);
+        extended.values.clear();
+        extended.values.extend_from_slice(row.values);
+        extended.members.clear();
+        extended.members.extend_from_slice(row.members);
+        for (at, member) in self.members.iter().enumerate() {
+            member.scores(row, scratch.part(at + 1), out);
+            extended.values.push(outcome_value(first_best(out) as u16));
+        }
+        self.last.scores(extended.borrow(), scratch.part(0), out);
+        scratch.row = extended;
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        store_members(&self.members, sections);
+        sections.put_part("last", stored(&*self.last));
+    }
+}

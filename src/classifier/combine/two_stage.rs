@@ -1,0 +1,81 @@
+//! Two stages: shift or not first, then which of the other classes.
+//!
+//! Wang, Sagae and Mitamura (2006, section 4.1) decide between shift and reduce, and only then which
+//! reduction, so that a wrong shift cannot win against many reductions that share the probability.
+//! What is no shift is decided in the second stage, which has seen only such instances.
+
+use super::{fit_part, stored};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use crate::feature::RowRef;
+use crate::memory::Sections;
+use crate::{Error, Result};
+
+/// Above every difference of scores within a stage: keeps the losing side below the winning one.
+const LOSING_SIDE: f32 = 1e6;
+
+/// Learns in two stages.
+pub struct TwoStage {
+    /// Decides between class 0, no shift, and class 1, a shift.
+    pub first: Box<dyn Learner>,
+    /// Decides between the classes.
+    pub second: Box<dyn Learner>,
+    /// For each class, whether it is a shift.
+    pub shifts: Vec<bool>,
+}
+
+impl Learner for TwoStage {
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+        let shift = |at: usize| self.shifts[usize::from(instances.class(at))];
+        let kinds = instances.select(|at| Some(u16::from(shift(at))), 2);
+        let first = fit_part(&*self.first, &kinds, fit, "first", 0.0..0.5)?;
+        let others =
+            instances.select(|at| (!shift(at)).then(|| instances.class(at)), instances.n_classes());
+        let second = fit_part(&*self.second, &others, fit, "second", 0.5..1.0)?;
+        Ok(Box::new(TwoStageModel { first, second, shifts: self.shifts.clone() }))
+    }
+
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
+        let first = self.first.load(&sections.part("first"))?;
+        let second = self.second.load(&sections.part("second"))?;
+        if first.n_classes() != 2 || second.n_classes() != self.shifts.len() {
+            return Err(Error::Unfit("the two stages do not fit together".to_owned()));
+        }
+        Ok(Box::new(TwoStageModel { first, second, shifts: self.shifts.clone() }))
+    }
+}
+
+/// What [`TwoStage`] fits.
+pub struct TwoStageModel {
+    first: Box<dyn Classifier>,
+    second: Box<dyn Classifier>,
+    shifts: Vec<bool>,
+}
+
+impl Classifier for TwoStageModel {
+    fn n_classes(&self) -> usize {
+        self.shifts.len()
+    }
+
+    fn kind(&self) -> ScoreKind {
+        ScoreKind::Margin
+    }
+
+    /// The side that the first stage prefers comes first; within the others the second stage decides.
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        let mut sides = [0.0; 2];
+        self.first.scores(row, scratch.part(0), &mut sides);
+        self.second.scores(row, scratch.part(1), out);
+        let shift_wins = sides[1] > sides[0];
+        for (score, &shift) in out.iter_mut().zip(&self.shifts) {
+            *score = if shift { sides[1] } else { *score };
+            if shift != shift_wins {
+                *score -= LOSING_SIDE;
+            }
+        }
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        sections.put_part("first", stored(&*self.first));
+        sections.put_part("second", stored(&*self.second));
+    }
+}

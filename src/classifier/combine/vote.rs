@@ -1,0 +1,73 @@
+//! Voting: every member votes for its best class (Wang, Sagae and Mitamura 2006, section 4.2).
+
+use super::{fit_members, load_members, member_name, store_members};
+use crate::Result;
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch, first_best};
+use crate::feature::RowRef;
+use crate::memory::Sections;
+
+/// What the first member's vote counts more than the last one's, at most.
+const SENIORITY: f32 = 0.1;
+/// What decides between classes without votes, at most.
+const OPINION: f32 = 0.001;
+
+/// Learns members that vote.
+pub struct Vote {
+    /// The members; between classes with equally many votes the one that the earliest member wants wins.
+    pub members: Vec<Box<dyn Learner>>,
+}
+
+impl Learner for Vote {
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+        let members = fit_members(&self.members, instances, fit, member_name, 0.0..1.0)?;
+        Ok(Box::new(VoteModel { members, n_classes: instances.n_classes() }))
+    }
+
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
+        let members = load_members(&self.members, sections)?;
+        let n_classes = members.first().map_or(0, |member| member.n_classes());
+        Ok(Box::new(VoteModel { members, n_classes }))
+    }
+}
+
+/// What [`Vote`] fits.
+pub struct VoteModel {
+    members: Vec<Box<dyn Classifier>>,
+    n_classes: usize,
+}
+
+impl Classifier for VoteModel {
+    fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    fn kind(&self) -> ScoreKind {
+        ScoreKind::Margin
+    }
+
+    /// The number of votes; below one vote, what the members think of the class. A class that no member
+    /// has seen is out.
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        out.fill(f32::NEG_INFINITY);
+        let n = self.members.len() as f32;
+        let mut scores = std::mem::take(&mut scratch.scores);
+        scores.resize(self.n_classes, 0.0);
+        for (at, member) in self.members.iter().enumerate() {
+            member.scores(row, scratch.part(at), &mut scores);
+            let best = first_best(&scores);
+            let lowest = scores.iter().copied().filter(|score| score.is_finite());
+            let lowest = lowest.fold(scores[best], f32::min);
+            let range = (scores[best] - lowest).max(f32::MIN_POSITIVE);
+            for (out, &score) in out.iter_mut().zip(&scores).filter(|(_, score)| score.is_finite())
+            {
+                *out = out.max(0.0) + OPINION / n * (score - lowest) / range;
+            }
+            out[best] = out[best].max(0.0) + 1.0 + SENIORITY * (1.0 - at as f32 / n).powi(8);
+        }
+        scratch.scores = scores;
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        store_members(&self.members, sections);
+    }
+}

@@ -1,0 +1,66 @@
+//! Finished parts of a fit in a folder, so that training can be taken up again.
+
+use std::path::{Path, PathBuf};
+
+use crate::classifier::Checkpoint;
+use crate::error::{Error, Result};
+use crate::memory::Sections;
+use crate::model::{Model, file};
+
+/// A folder with a file for each finished part.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// A folder inside `path`, made if it is not there, for one kind of fit only: `fingerprint` tells data,
+    /// settings and seed from all others.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn new(path: &Path, fingerprint: u64) -> Result<Self> {
+        let path = path.join(format!("{fingerprint:016x}"));
+        std::fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
+        Ok(Self { path })
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{}.srm", name.replace('/', ".")))
+    }
+}
+
+impl Checkpoint for Folder {
+    /// A file that is broken counts as not there: its part is fitted again.
+    fn load(&self, name: &str) -> Option<Sections> {
+        let file = self.file(name);
+        file.is_file().then(|| file::read(&file).ok()).flatten().map(|model| model.sections)
+    }
+
+    fn save(&self, name: &str, sections: &Sections) -> Result<()> {
+        let model = Model { sections: sections.clone(), ..Model::default() };
+        file::write(&model, &self.file(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_parts_and_forgets_broken_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoint = Folder::new(folder.path(), 7).unwrap();
+        let mut sections = Sections::default();
+        sections.put::<u8>("a", vec![1, 2].into());
+        checkpoint.save("first/value3", &sections).unwrap();
+        let kept = checkpoint.load("first/value3").unwrap();
+        assert_eq!(&*kept.get::<u8>("a").unwrap(), [1, 2]);
+        assert!(checkpoint.load("second").is_none());
+        assert!(Folder::new(folder.path(), 8).unwrap().load("first/value3").is_none());
+        let file = checkpoint.file("first/value3");
+        let bytes = std::fs::read(&file).unwrap();
+        std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+        assert!(checkpoint.load("first/value3").is_none());
+    }
+}
