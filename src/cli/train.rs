@@ -10,19 +10,39 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::set_threads;
+use crate::classifier::Setting;
 use crate::model::file;
 use crate::preset::fit::{Event, TreeSet, Watch, fit};
 use crate::preset::plan::Plan;
-use crate::preset::{DEFAULT, Preset};
+use crate::preset::{DEFAULT, LearnerChoice, Preset};
 use crate::treebank::{Encoding, ReadOptions, expand, read_all};
+
+const EXAMPLE: &str = "Example:
+  srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm";
+
+/// Every learner with its settings: key, default, range, what it does.
+fn learner_help() -> String {
+    let mut text =
+        "Learners and their settings ([learner] in a preset, or --set learner.KEY=VALUE):"
+            .to_owned();
+    for (kind, settings) in LearnerChoice::ALL {
+        text.push_str(&format!("\n\n  kind = \"{kind}\""));
+        for setting in *settings {
+            let default = LearnerChoice::default_of(kind, setting.key);
+            let default = default.map(|value| format!(", default {value}")).unwrap_or_default();
+            let Setting { key, range, help } = setting;
+            text.push_str(&format!("\n    {key}: {help}\n      {range}{default}"));
+        }
+    }
+    text
+}
 
 /// Train a parser on treebank files.
 ///
 /// Trees are Penn brackets: files (.gz too), folders, or quoted patterns. With --dev, every epoch is
 /// scored and the best one kept. Ctrl-C ends training and keeps the best model so far.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
-  srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm")]
+#[command(after_help = EXAMPLE, after_long_help = format!("{EXAMPLE}\n\n{}", learner_help()))]
 pub struct TrainArgs {
     /// Training trees.
     #[arg(long, value_name = "PATH", num_args = 1.., required = true)]

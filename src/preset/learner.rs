@@ -145,6 +145,12 @@ impl LearnerChoice {
         ("calibrate", CalibrateChoice::SETTINGS),
     ];
 
+    /// The default of a setting, as written in a preset; none if it must be given.
+    pub fn default_of(kind: &str, key: &str) -> Option<String> {
+        let choice: Self = toml::from_str(&format!("kind = \"{kind}\"")).ok()?;
+        toml::Table::try_from(choice).ok()?.get(key).map(ToString::to_string)
+    }
+
     /// Checks the settings, and that the learner can take the columns.
     ///
     /// # Errors
@@ -231,4 +237,37 @@ fn learns_while_parsing() -> Error {
     let problem = "`online-perceptron` learns while parsing and cannot be a part of another learner: \
                    use `perceptron`";
     Error::config("learner.kind", problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_of_every_learner_is_explained() {
+        for (kind, settings) in LearnerChoice::ALL {
+            let inner = "{ kind = 'maxent' }";
+            let text = format!("kind = '{kind}'");
+            let with_parts = format!(
+                "{text}\ncolumn = 's0.t'\nfrom = {{ from = 'held-out', share = 0.5 }}\n\
+                 members = [{inner}]\nlearner = {inner}\nfirst = {inner}\nsecond = {inner}\n\
+                 last = {inner}\npicker = {inner}\n"
+            );
+            let keep = |line: &&str| {
+                let key = line.split(' ').next().unwrap_or_default();
+                key == "kind" || settings.iter().any(|setting| setting.key == key)
+            };
+            let text = with_parts.lines().filter(keep).collect::<Vec<_>>().join("\n");
+            let choice: LearnerChoice =
+                toml::from_str(&text).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            let written = serde_json::to_value(&choice).unwrap();
+            let mut keys: Vec<&str> =
+                written.as_object().unwrap().keys().map(String::as_str).collect();
+            keys.retain(|key| *key != "kind");
+            let mut explained: Vec<&str> = settings.iter().map(|setting| setting.key).collect();
+            keys.sort_unstable();
+            explained.sort_unstable();
+            assert_eq!(keys, explained, "{kind}");
+        }
+    }
 }
