@@ -8,8 +8,8 @@ mod command;
 
 use command::{folder, model, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 8] =
-    ["train", "parse", "eval", "oracle", "tree", "info", "completions", "man"];
+const COMMANDS: [&str; 9] =
+    ["train", "parse", "eval", "compare", "oracle", "tree", "info", "completions", "man"];
 
 #[test]
 fn help_says_what_each_command_does() {
@@ -121,6 +121,12 @@ fn files_that_are_missing_or_do_not_read_are_named_with_their_place() {
         "eval good.mrg one.mrg",
         "eval --params bad.prm good.mrg good.mrg",
         "eval --params colins good.mrg good.mrg",
+        "compare good.mrg good.mrg one.mrg",
+        "compare good.mrg - -",
+        "compare empty.mrg empty.mrg empty.mrg",
+        "compare --max-words 0 good.mrg good.mrg good.mrg",
+        "compare --shuffles 0 good.mrg good.mrg good.mrg",
+        "compare --max-p 5 good.mrg good.mrg good.mrg",
     ]));
 }
 

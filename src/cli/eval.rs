@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
+use super::sides::{Sides, no_trees, refuse_two_stdins};
 use crate::eval::report::{evalb, json, text};
-use crate::eval::{Evaluation, Lines, OTHER_ROOTS, Params, SentenceScore};
-use crate::tree::Tree;
+use crate::eval::{Evaluation, Lines, Params, SentenceScore};
 use crate::tree::heads::HeadRules;
-use crate::treebank::{Encoding, Input, ReadOptions, Trees, expand};
+use crate::treebank::{Encoding, Input, ReadOptions, expand};
 
 /// How many of the sentences left out as errors are named.
 const NAMED_ERRORS: u64 = 10;
@@ -37,6 +37,10 @@ pub struct EvalArgs {
     /// Do all as EVALB: pair lines, keep roots as they are, print its report, stop past MAX_ERROR.
     #[arg(long)]
     evalb: bool,
+    /// Take the tags of both trees from the gold tree, so that wrong tags do not change which words
+    /// count; tagging accuracy is still that of the test trees' own tags.
+    #[arg(long, conflicts_with = "evalb")]
+    gold_tags: bool,
     /// Print one JSON object instead of the report.
     #[arg(long, conflicts_with = "evalb")]
     json: bool,
@@ -69,9 +73,6 @@ fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     let params = Params::load(&args.params)?;
     if params.debug > 0 {
         eprintln!("note: DEBUG in {} has no effect; use --per-sentence", args.params);
-    }
-    if is_stdin(&args.gold) && is_stdin(&args.test) {
-        bail!("GOLD and TEST are both -: only one of them can be standard input");
     }
     let evaluation = if args.evalb {
         match score_lines(args, params, out)? {
@@ -106,98 +107,36 @@ fn score_trees(
 ) -> anyhow::Result<Evaluation> {
     let heads = load_heads(&args.heads)?;
     let options = ReadOptions { encoding: args.encoding, ..ReadOptions::default() };
-    let mut gold = Side::open("gold", &args.gold, &options)?;
-    let mut test = Side::open("test", &args.test, &options)?;
+    let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
+    let mut sides = Sides::open(named, &options)?;
     let mut evaluation = Evaluation::new(params, Some(heads));
+    evaluation.gold_tags = args.gold_tags;
     if args.per_sentence {
         evalb::header(out)?;
     }
-    loop {
-        let (gold_tree, test_tree) = match (gold.next()?, test.next()?) {
-            (Some(gold), Some(test)) => (gold, test),
-            (None, None) => break,
-            _ => return Err(other_numbers(&mut gold, &mut test)?),
-        };
-        let score = evaluation.add(&gold_tree, &test_tree);
-        complain(&score, gold.read, evaluation.all.errors, &test);
+    while let Some([gold, test]) = sides.next()? {
+        let score = evaluation.add(&gold, &test);
+        complain(&score, evaluation.all.errors, &sides);
         if args.per_sentence {
-            evalb::row(out, gold.read, &score)?;
+            evalb::row(out, sides.read(), &score)?;
         }
     }
-    if gold.read == 0 {
-        bail!("{}: no trees to score: is this the right file?", args.gold.display());
+    if sides.read() == 0 {
+        return Err(no_trees(&args.gold));
     }
     if evaluation.all.errors > NAMED_ERRORS {
         eprintln!("{} more left out as errors", evaluation.all.errors - NAMED_ERRORS);
     }
-    for side in [&gold, &test] {
-        eprintln!("{}: {}", side.name, side.trees.report());
-        side.report_roots();
-    }
+    sides.report();
     Ok(evaluation)
 }
 
-/// One of the two treebanks, and the roots met in it that are taken as `TOP`.
-struct Side {
-    name: &'static str,
-    trees: Trees,
-    read: u64,
-    roots: [u64; OTHER_ROOTS.len()],
-}
-
-impl Side {
-    fn open(name: &'static str, path: &Path, options: &ReadOptions) -> anyhow::Result<Self> {
-        let trees = Trees::open(&[path.to_path_buf()], options)?;
-        Ok(Self { name, trees, read: 0, roots: [0; OTHER_ROOTS.len()] })
-    }
-
-    fn next(&mut self) -> anyhow::Result<Option<Tree>> {
-        let Some(tree) = self.trees.next().transpose()? else {
-            return Ok(None);
-        };
-        self.read += 1;
-        // `(())` has no root worth a word: it is no tree at all.
-        let root = tree.root().filter(|_| !tree.tokens().is_empty());
-        let root = root.map(|root| tree.node(root).label.as_str());
-        if let Some(known) = OTHER_ROOTS.iter().position(|&other| Some(other) == root) {
-            self.roots[known] += 1;
-        }
-        Ok(Some(tree))
-    }
-
-    fn report_roots(&self) {
-        let met: Vec<String> = (OTHER_ROOTS.iter().zip(self.roots))
-            .filter(|&(_, count)| count > 0)
-            .map(|(root, count)| {
-                let root = if root.is_empty() { "without label" } else { root };
-                format!("{count} {root}")
-            })
-            .collect();
-        if !met.is_empty() {
-            eprintln!("{} roots taken as TOP: {}", self.name, met.join(", "));
-        }
-    }
-}
-
 /// Says why a sentence was left out, for the first few.
-fn complain(score: &SentenceScore, number: u64, errors: u64, test: &Side) {
+fn complain(score: &SentenceScore, errors: u64, sides: &Sides<2>) {
     if errors <= NAMED_ERRORS && !score.problems.is_empty() {
-        let place = test.trees.place().map(|place| format!("{place}: ")).unwrap_or_default();
-        eprintln!("{place}sentence {number} left out: {}", score.problems.join("; "));
+        let place = sides.place(1).map(|place| format!("{place}: ")).unwrap_or_default();
+        eprintln!("{place}sentence {} left out: {}", sides.read(), score.problems.join("; "));
     }
-}
-
-/// The error of treebanks that are not parallel; reads what is left of the longer one to count it.
-fn other_numbers(gold: &mut Side, test: &mut Side) -> anyhow::Result<anyhow::Error> {
-    for side in [&mut *gold, &mut *test] {
-        while side.next()?.is_some() {}
-    }
-    let (gold, test) = (gold.read, test.read);
-    Ok(anyhow::anyhow!(
-        "{gold} gold trees but {test} test trees: sentence {} has no partner; \
-         give both files one tree a sentence, (()) where there is no parse",
-        gold.min(test) + 1
-    ))
 }
 
 /// Scores line by line and prints what EVALB prints; `None` when there were too many errors.
@@ -206,6 +145,7 @@ fn score_lines(
     params: Params,
     out: &mut impl Write,
 ) -> anyhow::Result<Option<Evaluation>> {
+    refuse_two_stdins(&[("gold", &args.gold), ("test", &args.test)])?;
     let mut gold = Lines::open(&single(&args.gold)?, args.encoding)?;
     let mut test = Lines::open(&single(&args.test)?, args.encoding)?;
     let mut errors = EvalbErrors { count: 0, most: params.max_error };
@@ -266,10 +206,6 @@ fn load_heads(name: &str) -> anyhow::Result<HeadRules> {
         Err(_) if path.exists() || path.extension().is_some() => Ok(HeadRules::read(path)?),
         other => Ok(other?),
     }
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 fn percentage(text: &str) -> Result<f64, String> {

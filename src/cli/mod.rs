@@ -3,11 +3,13 @@
 //! Standard output is data, standard error is talk. Exit status: 0 done, 1 the answer is negative,
 //! 2 error; a reader that closes the pipe early is no error.
 
+pub mod compare;
 pub mod docs;
 pub mod eval;
 pub mod info;
 pub mod oracle;
 pub mod parse;
+mod sides;
 pub mod train;
 pub mod tree;
 
@@ -34,6 +36,7 @@ pub enum Command {
     Train(train::TrainArgs),
     Parse(parse::ParseArgs),
     Eval(eval::EvalArgs),
+    Compare(compare::CompareArgs),
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
     Info(info::InfoArgs),
@@ -47,6 +50,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Train(args) => train::run(args),
         Command::Parse(args) => parse::run(args),
         Command::Eval(args) => eval::run(args),
+        Command::Compare(args) => compare::run(args),
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),
         Command::Info(args) => info::run(args),

@@ -6,6 +6,7 @@ use compact_str::CompactString;
 
 use crate::eval::brackets::{Bracket, Bracketing};
 use crate::eval::dependency;
+use crate::eval::gold_tags;
 use crate::eval::params::Params;
 use crate::eval::sentence::{self, Matches, SentenceScore, Status};
 use crate::eval::totals::{Totals, harmonic, percent};
@@ -84,6 +85,9 @@ pub struct Evaluation {
     pub params: Params,
     /// The rules that find heads for dependency accuracy, when it is wanted.
     pub heads: Option<HeadRules>,
+    /// Whether trees are scored with the tags of the gold tree on both sides; tagging accuracy is still
+    /// that of the test tree's own tags. Lines are scored with their own tags always.
+    pub gold_tags: bool,
     /// All sentences.
     pub all: Totals,
     /// The sentences up to the cut-off length.
@@ -103,6 +107,7 @@ impl Evaluation {
         Self {
             params,
             heads,
+            gold_tags: false,
             all: Totals::default(),
             short: Totals::default(),
             labels: BTreeMap::new(),
@@ -114,10 +119,16 @@ impl Evaluation {
     /// Scores a test tree against its gold tree and adds it. Roots labelled `ROOT`, `S1`, `VROOT` or
     /// not at all are taken as `TOP`; the trees are not changed.
     pub fn add(&mut self, gold: &Tree, test: &Tree) -> SentenceScore {
+        let retagged =
+            if self.gold_tags { gold_tags::retag(gold, test, &self.params) } else { None };
+        let test = retagged.as_ref().map_or(test, |retagged| &retagged.test);
         let mut gold_brackets = Bracketing::from_tree(gold, &self.params);
         let mut test_brackets = Bracketing::from_tree(test, &self.params);
         let (mut score, matches) =
             sentence::score(&mut gold_brackets, &mut test_brackets, &self.params);
+        if let Some(retagged) = retagged.as_ref().filter(|_| score.status == Status::Valid) {
+            score.correct_tags = retagged.correct;
+        }
         if let Some(rules) = &self.heads {
             score.attachments = dependency::attachments(gold, test, rules, &self.params);
         }
@@ -255,6 +266,43 @@ mod tests {
         // Precision 2 of 2, recall 2 of 6.
         assert_eq!(found.all.f1_failures_empty(), 50.0);
         assert!((found.all.coverage() - 100.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn gold_tags_decide_which_words_count_but_not_which_were_tagged_right() {
+        use crate::tree::TreeBuilder;
+        let tree = |tags: &[&str]| {
+            let mut builder = TreeBuilder::new();
+            builder.open("TOP");
+            builder.open("S");
+            for (word, tag) in ["they", "sing", "*", "."].iter().zip(tags) {
+                builder.token(*word, *tag);
+            }
+            builder.close();
+            builder.close();
+            builder.finish()
+        };
+        let gold = tree(&["PRP", "VBP", "-NONE-", "."]);
+        // A stop tagged as a noun is one more word; a verb tagged as a stop is one less.
+        for tags in [["PRP", "NN", "-NONE-", "NN"], ["PRP", ".", "-NONE-", "."]] {
+            let test = tree(&tags);
+            let mut evaluation = Evaluation::new(Params::default(), None);
+            assert_eq!(evaluation.add(&gold, &test).status, Status::Error);
+            evaluation = Evaluation::new(Params::default(), None);
+            evaluation.gold_tags = true;
+            let score = evaluation.add(&gold, &test);
+            assert_eq!(
+                (score.status, score.matched, score.gold, score.test),
+                (Status::Valid, 1, 1, 1)
+            );
+            assert_eq!((score.words, score.correct_tags), (2, 1));
+        }
+        // Other numbers of words stay an error.
+        let mut evaluation = Evaluation::new(Params::default(), None);
+        evaluation.gold_tags = true;
+        let shorter = tree(&["PRP", "VBP", "-NONE-"]);
+        assert_eq!(evaluation.add(&gold, &shorter).status, Status::Valid);
+        assert_eq!(evaluation.add(&gold, &tree(&["PRP"])).status, Status::Error);
     }
 
     #[test]

@@ -12,15 +12,17 @@
 //! 3. Scoring changes no tree, and panics on none.
 //!
 //! [`Evaluation`] scores pairs of trees one by one, [`evaluate`] a list. What counts is decided by
-//! [`Params`] alone.
+//! [`Params`] alone. [`significance`] tells whether one system is better than another.
 
 mod brackets;
 mod corpus;
 pub mod dependency;
+mod gold_tags;
 mod lines;
 mod params;
 pub mod report;
 mod sentence;
+pub mod significance;
 mod totals;
 
 pub use brackets::OTHER_ROOTS;

@@ -1,5 +1,7 @@
-//! Reports: for people ([`text`]), for programs that read EVALB ([`evalb`]), and JSON ([`json`]).
+//! Reports: for people ([`text`]), for programs that read EVALB ([`evalb`]), and JSON ([`json`]); of two
+//! systems ([`compare`]).
 
+pub mod compare;
 pub mod evalb;
 pub mod json;
 pub mod text;

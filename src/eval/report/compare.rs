@@ -1,0 +1,119 @@
+//! The report of a comparison, for people and as JSON.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::eval::significance::{Comparison, Measures, Settings};
+
+/// A comparison with what was compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Report<'a> {
+    /// The comparison.
+    pub comparison: &'a Comparison,
+    /// How it was made.
+    pub settings: &'a Settings,
+    /// The length limit of the sentences, if there was one.
+    pub max_words: Option<u32>,
+    /// Sentences of A and of B that EVALB leaves out: compared as parses without brackets.
+    pub failures: [u64; 2],
+}
+
+impl Report<'_> {
+    /// Writes it for people.
+    ///
+    /// # Errors
+    /// When `out` cannot be written to.
+    pub fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        let Comparison { sentences, scores: [a, b], p, f1_interval, better } = self.comparison;
+        let difference = self.comparison.difference();
+        writeln!(out, "{:12}{:>9}{:>9}{:>9}{:>10}", "", "A", "B", "B - A", "p")?;
+        let measures: [(&str, fn(&Measures) -> f64); 3] =
+            [("precision", |m| m.precision), ("recall", |m| m.recall), ("F1", |m| m.f1)];
+        for (name, of) in measures {
+            write!(out, "{name:12}{:9.2}{:9.2}{:+9.2}", of(a), of(b), of(&difference))?;
+            writeln!(out, "{:>10}", p_value(of(p)))?;
+        }
+        let Settings { shuffles, resamples, .. } = self.settings;
+        writeln!(out, "p: two-sided, {shuffles} stratified shuffles")?;
+        let [low, high] = f1_interval;
+        writeln!(out, "95 % interval of the F1 difference: {low:+.2} to {high:+.2}")?;
+        writeln!(out, "the interval: paired bootstrap, {resamples} resamples")?;
+        let limit = self.max_words.map(|n| format!(" of at most {n} words")).unwrap_or_default();
+        let [better_a, better_b] = better;
+        let equal = self.comparison.equal();
+        writeln!(
+            out,
+            "{sentences} sentences{limit}: A better on {better_a}, B better on {better_b}, equal on {equal}"
+        )
+    }
+
+    /// Writes it as one JSON object; docs/formats.md has its keys, which are stable.
+    ///
+    /// # Errors
+    /// When `out` cannot be written to.
+    pub fn json(&self, out: &mut impl Write) -> io::Result<()> {
+        let Comparison { sentences, scores, p, f1_interval, better } = *self.comparison;
+        let system = |at: usize| System {
+            scores: scores[at].into(),
+            failures: self.failures[at],
+            better: better[at],
+        };
+        let document = Document {
+            sentences,
+            max_words: self.max_words,
+            a: system(0),
+            b: system(1),
+            equal: self.comparison.equal(),
+            difference: self.comparison.difference().into(),
+            p: p.into(),
+            f1_interval,
+            shuffles: self.settings.shuffles,
+            resamples: self.settings.resamples,
+            seed: self.settings.seed,
+        };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)
+    }
+}
+
+/// A p-value with four places, or its power of ten.
+fn p_value(p: f64) -> String {
+    if p < 0.001 { format!("{p:.1e}") } else { format!("{p:.4}") }
+}
+
+#[derive(Serialize)]
+struct Document {
+    sentences: u64,
+    max_words: Option<u32>,
+    a: System,
+    b: System,
+    equal: u64,
+    difference: Scores,
+    p: Scores,
+    f1_interval: [f64; 2],
+    shuffles: u64,
+    resamples: u64,
+    seed: u64,
+}
+
+#[derive(Serialize)]
+struct System {
+    #[serde(flatten)]
+    scores: Scores,
+    failures: u64,
+    better: u64,
+}
+
+#[derive(Serialize)]
+struct Scores {
+    precision: f64,
+    recall: f64,
+    f1: f64,
+}
+
+impl From<Measures> for Scores {
+    fn from(Measures { precision, recall, f1 }: Measures) -> Self {
+        Self { precision, recall, f1 }
+    }
+}

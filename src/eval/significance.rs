@@ -1,0 +1,381 @@
+//! Is one parser better than another, or only luckier on these sentences?
+//!
+//! - Stratified shuffling (approximate randomisation), as in Bikel's Randomized Parsing Evaluation
+//!   Comparator: if the systems do not differ, nothing changes when their counts of a sentence are
+//!   swapped. For each shuffle every sentence is swapped with probability 1/2. With nc of nt shuffles
+//!   giving at least the difference observed, in either direction, p = (nc + 1) / (nt + 1).
+//! - A paired bootstrap: sentences are drawn with replacement; the 2.5 % and 97.5 % quantiles of the
+//!   difference bound a 95 % confidence interval.
+//!
+//! Random numbers come from streams that belong to blocks of shuffles, so the number of threads changes
+//! no result.
+
+use std::ops::{Add, AddAssign};
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::eval::sentence::{SentenceScore, Status};
+use crate::eval::totals::{harmonic, percent};
+
+/// Shuffles or resamples that share one stream of random numbers.
+const BLOCK: u64 = 1024;
+/// The streams of the bootstrap begin here, those of shuffling at 0.
+const BOOTSTRAP_STREAMS: u64 = 1 << 62;
+/// Differences closer than this, in percentage points, are the same: they differ by rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The brackets of a sentence, or of many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Brackets {
+    /// Gold brackets.
+    pub gold: u64,
+    /// Test brackets.
+    pub test: u64,
+    /// Brackets in both.
+    pub matched: u64,
+}
+
+impl Brackets {
+    /// The brackets of a sentence; one that EVALB leaves out is a parse without brackets.
+    pub fn of(score: &SentenceScore) -> Self {
+        let SentenceScore { gold, test, matched, lost, .. } = *score;
+        if score.status == Status::Valid {
+            Self { gold: gold.into(), test: test.into(), matched: matched.into() }
+        } else {
+            Self { gold: lost.into(), test: 0, matched: 0 }
+        }
+    }
+
+    /// The scores, in percent.
+    pub fn measures(self) -> Measures {
+        let precision = percent(self.matched, self.test);
+        let recall = percent(self.matched, self.gold);
+        Measures { precision, recall, f1: harmonic(precision, recall) }
+    }
+}
+
+impl Add for Brackets {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            gold: self.gold + other.gold,
+            test: self.test + other.test,
+            matched: self.matched + other.matched,
+        }
+    }
+}
+
+impl AddAssign for Brackets {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+/// A value for each of the three scores.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Measures {
+    /// Labelled precision.
+    pub precision: f64,
+    /// Labelled recall.
+    pub recall: f64,
+    /// F1.
+    pub f1: f64,
+}
+
+impl Measures {
+    /// These less the others.
+    pub fn less(self, other: Self) -> Self {
+        Self {
+            precision: self.precision - other.precision,
+            recall: self.recall - other.recall,
+            f1: self.f1 - other.f1,
+        }
+    }
+}
+
+/// How a comparison is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Shuffles for the p-values.
+    pub shuffles: u64,
+    /// Resamples for the confidence interval; at least 1.
+    pub resamples: u64,
+    /// Seeds both.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    /// 10,000 of both, as Bikel's comparator shuffles.
+    fn default() -> Self {
+        Self { shuffles: 10_000, resamples: 10_000, seed: 1 }
+    }
+}
+
+/// Two systems, A and B, on the same sentences.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Comparison {
+    /// Sentences compared.
+    pub sentences: u64,
+    /// The scores of A and of B, in percent.
+    pub scores: [Measures; 2],
+    /// The chance of a difference at least as large, in either direction, between equal systems.
+    pub p: Measures,
+    /// The 95 % confidence interval of B's F1 less A's, in percentage points.
+    pub f1_interval: [f64; 2],
+    /// Sentences on which A, B has the higher F1.
+    pub better: [u64; 2],
+}
+
+impl Comparison {
+    /// The scores of B less those of A, in percentage points.
+    pub fn difference(&self) -> Measures {
+        self.scores[1].less(self.scores[0])
+    }
+
+    /// Sentences on which both have the same F1.
+    pub fn equal(&self) -> u64 {
+        self.sentences - self.better[0] - self.better[1]
+    }
+}
+
+/// Compares two systems: for each sentence the brackets of A and of B.
+///
+/// ```
+/// use srparse::eval::significance::{Brackets, Settings, compare};
+/// let good = Brackets { gold: 4, test: 4, matched: 4 };
+/// let poor = Brackets { matched: 2, ..good };
+/// let found = compare(&[[poor, good]; 20], &Settings::default());
+/// assert!(found.difference().f1 == 50.0 && found.p.f1 < 0.001);
+/// ```
+pub fn compare(sentences: &[[Brackets; 2]], settings: &Settings) -> Comparison {
+    let total = |side: usize| sentences.iter().fold(Brackets::default(), |sum, s| sum + s[side]);
+    let totals = [total(0), total(1)];
+    let mut better = [0; 2];
+    for [a, b] in sentences {
+        // F1 is 2 matched / (gold + test): compared without dividing.
+        let (of_a, of_b) = (a.matched * (b.gold + b.test), b.matched * (a.gold + a.test));
+        better[0] += u64::from(of_a > of_b);
+        better[1] += u64::from(of_b > of_a);
+    }
+    let as_extreme = shuffle(sentences, totals, settings);
+    let p = |count: u64| (count + 1) as f64 / (settings.shuffles + 1) as f64;
+    Comparison {
+        sentences: sentences.len() as u64,
+        scores: totals.map(Brackets::measures),
+        p: Measures { precision: p(as_extreme[0]), recall: p(as_extreme[1]), f1: p(as_extreme[2]) },
+        f1_interval: bootstrap(sentences, settings),
+        better,
+    }
+}
+
+/// How the totals change when the counts of a sentence are swapped: what A gains and B loses.
+#[derive(Debug, Clone, Copy, Default)]
+struct Swap {
+    gold: i64,
+    test: i64,
+    matched: i64,
+}
+
+impl Swap {
+    fn of([a, b]: &[Brackets; 2]) -> Self {
+        let gain = |b: u64, a: u64| b.wrapping_sub(a) as i64;
+        Self {
+            gold: gain(b.gold, a.gold),
+            test: gain(b.test, a.test),
+            matched: gain(b.matched, a.matched),
+        }
+    }
+
+    /// The scores of B less those of A once the totals have changed by this.
+    fn difference(self, [a, b]: [Brackets; 2]) -> Measures {
+        let moved = |total: Brackets, sign: i64| Brackets {
+            gold: total.gold.wrapping_add_signed(sign * self.gold),
+            test: total.test.wrapping_add_signed(sign * self.test),
+            matched: total.matched.wrapping_add_signed(sign * self.matched),
+        };
+        moved(b, -1).measures().less(moved(a, 1).measures())
+    }
+}
+
+/// In how many shuffles precision, recall and F1 differ at least as much as they do.
+fn shuffle(sentences: &[[Brackets; 2]], totals: [Brackets; 2], settings: &Settings) -> [u64; 3] {
+    // Swapping equal counts changes nothing.
+    let swaps: Vec<Swap> = sentences.iter().filter(|[a, b]| a != b).map(Swap::of).collect();
+    let observed = Swap::default().difference(totals);
+    let count = |rng: &mut ChaCha8Rng, shuffles: u64| {
+        let mut counts = [0; 3];
+        for _ in 0..shuffles {
+            let found = random_swaps(&swaps, rng).difference(totals);
+            let extreme = |found: f64, observed: f64| found.abs() >= observed.abs() - ROUNDING;
+            counts[0] += u64::from(extreme(found.precision, observed.precision));
+            counts[1] += u64::from(extreme(found.recall, observed.recall));
+            counts[2] += u64::from(extreme(found.f1, observed.f1));
+        }
+        counts
+    };
+    blocks(settings.shuffles, settings.seed, 0)
+        .map(|(mut rng, shuffles)| count(&mut rng, shuffles))
+        .reduce(|| [0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]])
+}
+
+/// The sum of swaps, each taken with probability 1/2.
+fn random_swaps(swaps: &[Swap], rng: &mut ChaCha8Rng) -> Swap {
+    let mut sum = Swap::default();
+    for chunk in swaps.chunks(64) {
+        let mut coins = rng.next_u64();
+        for swap in chunk {
+            // All ones or zero: a branch on a coin would be mispredicted half the time.
+            let taken = ((coins & 1) as i64).wrapping_neg();
+            coins >>= 1;
+            sum.gold += swap.gold & taken;
+            sum.test += swap.test & taken;
+            sum.matched += swap.matched & taken;
+        }
+    }
+    sum
+}
+
+/// The 2.5 % and 97.5 % quantiles of the F1 difference over resamples of the sentences.
+fn bootstrap(sentences: &[[Brackets; 2]], settings: &Settings) -> [f64; 2] {
+    let resample = |rng: &mut ChaCha8Rng| {
+        let mut totals = [Brackets::default(); 2];
+        for _ in 0..sentences.len() {
+            let [a, b] = sentences[rng.random_range(0..sentences.len())];
+            totals[0] += a;
+            totals[1] += b;
+        }
+        totals[1].measures().f1 - totals[0].measures().f1
+    };
+    let mut differences: Vec<f64> =
+        blocks(settings.resamples.max(1), settings.seed, BOOTSTRAP_STREAMS)
+            .flat_map_iter(|(mut rng, n)| (0..n).map(move |_| resample(&mut rng)))
+            .collect();
+    differences.sort_unstable_by(f64::total_cmp);
+    let last = differences.len() - 1;
+    let tail = (differences.len() as f64 * 0.025) as usize;
+    [differences[tail.min(last)], differences[last - tail.min(last)]]
+}
+
+/// `n` trials in blocks, each with its random numbers.
+fn blocks(n: u64, seed: u64, first_stream: u64) -> impl ParallelIterator<Item = (ChaCha8Rng, u64)> {
+    (0..n.div_ceil(BLOCK)).into_par_iter().map(move |block| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(first_stream + block);
+        (rng, BLOCK.min(n - block * BLOCK))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn brackets(gold: u64, test: u64, matched: u64) -> Brackets {
+        Brackets { gold, test, matched }
+    }
+
+    /// Four sentences whose counts differ and one whose counts do not.
+    fn small() -> [[Brackets; 2]; 5] {
+        [
+            [brackets(5, 5, 3), brackets(5, 6, 5)],
+            [brackets(4, 4, 2), brackets(4, 3, 3)],
+            [brackets(7, 8, 6), brackets(7, 7, 5)],
+            [brackets(3, 3, 1), brackets(3, 3, 2)],
+            [brackets(6, 6, 6), brackets(6, 6, 6)],
+        ]
+    }
+
+    fn seeded(seed: u64) -> Settings {
+        Settings { shuffles: 200_000, resamples: 2000, seed }
+    }
+
+    /// The share of all swaps with at least the observed difference, by doing every one of them.
+    fn by_hand(sentences: &[[Brackets; 2]], measure: fn(Measures) -> f64) -> f64 {
+        let difference = |swapped: u32| {
+            let mut totals = [Brackets::default(); 2];
+            for (at, &[a, b]) in sentences.iter().enumerate() {
+                let swap = swapped >> at & 1 == 1;
+                totals[0] += if swap { b } else { a };
+                totals[1] += if swap { a } else { b };
+            }
+            (measure(totals[1].measures()) - measure(totals[0].measures())).abs()
+        };
+        let all = 1u32 << sentences.len();
+        let extreme = (0..all).filter(|&swapped| difference(swapped) >= difference(0) - 1e-9);
+        extreme.count() as f64 / f64::from(all)
+    }
+
+    #[test]
+    fn p_values_come_near_the_shares_of_all_swaps() {
+        let found = compare(&small(), &seeded(1));
+        let exact = [|m: Measures| m.precision, |m: Measures| m.recall, |m: Measures| m.f1]
+            .map(|measure| by_hand(&small(), measure));
+        // By hand: matched brackets differ by 2, 1, -1 and 1 of 25, 3 in all. Of the sums ±2 ±1 ±1 ±1
+        // one is 5, three are 3, and as many are -5 and -3: 8 of 16.
+        assert_eq!(exact[1], 0.5);
+        for (p, exact) in [found.p.precision, found.p.recall, found.p.f1].into_iter().zip(exact) {
+            // Five standard deviations.
+            let bound = 5.0 * (exact * (1.0 - exact) / 200_000.0).sqrt();
+            assert!((p - exact).abs() < bound, "{p} for {exact}");
+        }
+    }
+
+    #[test]
+    fn the_other_way_round_gives_the_same_p_and_the_opposite_difference() {
+        let swapped = small().map(|[a, b]| [b, a]);
+        let (one, other) = (compare(&small(), &seeded(3)), compare(&swapped, &seeded(3)));
+        assert_eq!(one.p, other.p);
+        assert_eq!(one.difference().f1, -other.difference().f1);
+        let [low, high] = other.f1_interval;
+        assert_eq!(one.f1_interval, [-high, -low]);
+        assert_eq!((one.better, one.equal()), ([1, 3], 1));
+        assert_eq!((other.better, other.equal()), ([3, 1], 1));
+    }
+
+    #[test]
+    fn identical_systems_have_p_1_and_an_interval_of_0() {
+        let same = small().map(|[a, _]| [a, a]);
+        let found = compare(&same, &seeded(1));
+        assert_eq!(found.p, Measures { precision: 1.0, recall: 1.0, f1: 1.0 });
+        assert_eq!((found.f1_interval, found.equal()), ([0.0, 0.0], 5));
+    }
+
+    #[test]
+    fn a_difference_on_every_sentence_is_as_rare_as_can_be() {
+        let found = compare(&[[brackets(5, 5, 3), brackets(5, 5, 4)]; 40], &Settings::default());
+        assert_eq!(found.p.f1, 1.0 / 10_001.0);
+        assert_eq!(found.f1_interval, [found.difference().f1; 2]);
+    }
+
+    #[test]
+    fn threads_change_nothing_and_seeds_do() {
+        let many: Vec<[Brackets; 2]> = (0..300u64)
+            .map(|at| [brackets(20, 20, 10 + at * 7 % 9), brackets(20, 20, 10 + at * 5 % 9)])
+            .collect();
+        let on = |threads: usize, seed: u64| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let settings = Settings { shuffles: 5000, resamples: 5000, seed };
+            pool.install(|| compare(&many, &settings))
+        };
+        assert_eq!(on(1, 1), on(3, 1));
+        assert_ne!(on(1, 1), on(1, 2));
+    }
+
+    #[test]
+    fn the_interval_of_one_differing_sentence_follows_the_binomial() {
+        // A sentence of ten is better by 10 of 100 brackets; how often it is drawn is binomial with
+        // mean 1: 0 times with probability 0.35, at most 3 times with 0.987.
+        let mut sentences = [[brackets(10, 10, 0); 2]; 10];
+        sentences[4][1].matched = 10;
+        let found = compare(&sentences, &seeded(1));
+        assert_eq!(found.f1_interval, [0.0, 30.0]);
+    }
+
+    #[test]
+    fn nothing_to_compare_is_no_difference() {
+        let found = compare(&[], &Settings { resamples: 0, ..Settings::default() });
+        assert_eq!((found.p.f1, found.f1_interval), (1.0, [0.0, 0.0]));
+    }
+}

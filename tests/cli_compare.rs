@@ -1,0 +1,109 @@
+//! `srparse compare` and `--gold-tags` as a person meets them.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+#[path = "common/command.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod command;
+
+use command::{folder, srparse, text};
+use tempfile::TempDir;
+
+const GOLD: &str = "(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits)) (. .)))\n";
+/// One bracket of three is wrong.
+const POOR: &str = "(TOP (S (NP (DT the) (NN cat)) (ADVP (VBZ sits)) (. .)))\n";
+/// As gold, with a stop tagged as a noun.
+const MISTAGGED: &str = "(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits)) (NN .)))\n";
+const NONE: &str = "(())\n";
+
+/// Twelve sentences: A is poor on ten, B on one, both fail on the last.
+fn case() -> TempDir {
+    let a = POOR.repeat(10) + GOLD + NONE;
+    let b = POOR.to_owned() + &GOLD.repeat(10) + NONE;
+    let files = [("gold", GOLD.repeat(12)), ("a", a), ("b", b), ("tags", MISTAGGED.repeat(12))];
+    folder(&files.each_ref().map(|(name, content)| (*name, content.as_bytes())))
+}
+
+/// Runs a command in the folder and gives status, standard output and standard error.
+fn run(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
+    let output = srparse(arguments).current_dir(folder).output().unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+fn json(folder: &TempDir, arguments: &[&str]) -> serde_json::Value {
+    let (status, out, err) = run(folder, arguments);
+    assert_eq!(status, 0, "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn the_report_has_scores_differences_p_values_and_sentences() {
+    let (status, out, err) = run(&case(), &["compare", "gold", "a", "b"]);
+    assert_eq!(status, 0);
+    insta::assert_snapshot!(format!("{out}---\n{err}"));
+}
+
+#[test]
+fn json_agrees_with_eval() {
+    let folder = case();
+    let compared = json(&folder, &["compare", "--json", "gold", "a", "b"]);
+    for (system, file) in [("a", "a"), ("b", "b")] {
+        let alone = json(&folder, &["eval", "--json", "gold", file]);
+        assert_eq!(compared[system]["precision"], alone["all"]["precision"]);
+        assert_eq!(compared[system]["f1"], alone["all"]["f1_failures_empty"]);
+        assert_eq!(compared[system]["failures"], 1);
+    }
+    let difference =
+        compared["b"]["recall"].as_f64().unwrap() - compared["a"]["recall"].as_f64().unwrap();
+    assert_eq!(compared["difference"]["recall"], difference);
+    assert_eq!((&compared["a"]["better"], &compared["b"]["better"]), (&0.into(), &9.into()));
+    // Of nine sentences all must be swapped, or none: 2 of 512.
+    let p = compared["p"]["f1"].as_f64().unwrap();
+    assert!((0.002..0.007).contains(&p), "{p}");
+}
+
+#[test]
+fn threads_and_seeds() {
+    let folder = case();
+    let of = |options: &[&str]| {
+        run(&folder, &[&["compare", "--json", "gold", "a", "b"], options].concat()).1
+    };
+    assert_eq!(of(&["-j", "1"]), of(&["-j", "3"]));
+    assert_ne!(of(&["--seed", "1"]), of(&["--seed", "2"]));
+}
+
+#[test]
+fn max_p_decides_the_exit_status() {
+    let folder = case();
+    let status = |arguments: &[&str]| run(&folder, &[&["compare"], arguments].concat()).0;
+    assert_eq!(status(&["--max-p", "0.05", "gold", "a", "b"]), 0);
+    assert_eq!(status(&["--max-p", "0.0001", "gold", "a", "b"]), 1);
+    assert_eq!(status(&["--max-p", "1", "gold", "b", "a"]), 1, "B is worse");
+    assert_eq!(status(&["--max-p", "1", "gold", "a", "a"]), 1, "B is no better");
+}
+
+#[test]
+fn max_words_leaves_out_longer_sentences() {
+    let longer = "(TOP (S (NP (DT the) (JJ old) (NN cat)) (VP (VBZ sits)) (. .)))\n";
+    let files = [("gold", GOLD.to_owned() + longer), ("a", POOR.to_owned() + NONE)];
+    let folder = folder(&files.each_ref().map(|(name, content)| (*name, content.as_bytes())));
+    let of = |words: &str| {
+        json(&folder, &["compare", "--json", "--max-words", words, "gold", "a", "gold"])
+    };
+    assert_eq!((&of("4")["sentences"], &of("4")["a"]["failures"]), (&1.into(), &0.into()));
+    assert_eq!((&of("5")["sentences"], &of("5")["a"]["failures"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn gold_tags_keep_tagging_mistakes_out_of_the_brackets() {
+    let folder = case();
+    let own = json(&folder, &["eval", "--json", "gold", "tags"]);
+    assert_eq!((&own["all"]["errors"], &own["all"]["f1"]), (&12.into(), &0.0.into()));
+    let gold = json(&folder, &["eval", "--json", "--gold-tags", "gold", "tags"]);
+    assert_eq!((&gold["all"]["errors"], &gold["all"]["f1"]), (&0.into(), &100.0.into()));
+    let compared = json(&folder, &["compare", "--json", "--gold-tags", "gold", "tags", "gold"]);
+    assert_eq!((&compared["equal"], &compared["a"]["failures"]), (&12.into(), &0.into()));
+    let compared = json(&folder, &["compare", "--json", "gold", "tags", "gold"]);
+    assert_eq!(compared["a"]["failures"], 12);
+    assert_eq!(run(&folder, &["eval", "--evalb", "--gold-tags", "gold", "tags"]).0, 2);
+}
