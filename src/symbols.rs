@@ -4,11 +4,15 @@
 //! In every table 0 means *nothing there* and 1 means *unknown*, so a feature can tell a missing node
 //! from an unseen word.
 
+mod marks;
+
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::tree::Token;
+pub use marks::Mark;
+use marks::OpenPairs;
 
 /// The number of "nothing there" in every table.
 pub const NOTHING: u32 = 0;
@@ -94,6 +98,21 @@ pub struct Form {
     pub suffix3: u32,
     /// The shape: runs of upper case, lower case, digits and other characters.
     pub shape: u32,
+    /// What it is as punctuation.
+    pub mark: Mark,
+    /// How many characters it has, at most 3.
+    pub characters: u8,
+}
+
+/// What stands before a place in a sentence.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Before {
+    /// Punctuation marks.
+    pub marks: u32,
+    /// Commas.
+    pub commas: u32,
+    /// Opening marks whose closing partner does not stand there too.
+    pub open: u32,
 }
 
 /// A sentence in numbers: what transition systems and features see of the input.
@@ -105,9 +124,24 @@ pub struct Sentence {
     pub tags: Vec<u32>,
     /// Values of parts of the word forms.
     pub forms: Vec<Form>,
+    /// For each token the length of its word in characters, at most 3, if its tag begins with N or V (as
+    /// those of nouns and verbs do in the Penn, Chinese and Sinica treebanks), else 0.
+    pub rhythms: Vec<u8>,
+    /// What stands before each token, and before the end: sums that features subtract.
+    pub before: Vec<Before>,
+}
+
+/// Whether a tag or label is that of a noun, a verb, or a phrase of one: by its first letter.
+pub fn is_nominal_or_verbal(name: &str) -> bool {
+    name.starts_with(['N', 'V'])
 }
 
 impl Sentence {
+    /// What stands before a position; nothing where the sums were not made.
+    pub fn before(&self, position: u32) -> Before {
+        self.before.get(position as usize).copied().unwrap_or_default()
+    }
+
     /// The number of tokens.
     pub fn len(&self) -> usize {
         self.words.len()
@@ -185,14 +219,25 @@ impl Vocabulary {
         out.words.clear();
         out.tags.clear();
         out.forms.clear();
+        out.rhythms.clear();
+        out.before.clear();
+        let (mut before, mut pairs) = (Before::default(), OpenPairs::default());
+        out.before.push(before);
         for token in tokens {
             let word = self.words.position(&token.word);
             out.words.push(word.map_or(UNKNOWN, |position| position + FIRST));
             out.tags.push(self.tags.value(&token.tag));
-            out.forms.push(match word {
+            let form = match word {
                 Some(position) => self.forms[position as usize],
                 None => form_of(&token.word, |part| self.parts.value(part)),
-            });
+            };
+            out.forms.push(form);
+            out.rhythms.push(if is_nominal_or_verbal(&token.tag) { form.characters } else { 0 });
+            pairs.read(form.mark);
+            before.marks += u32::from(form.mark.is_punctuation);
+            before.commas += u32::from(form.mark.is_comma);
+            before.open = pairs.total;
+            out.before.push(before);
         }
     }
 
@@ -216,7 +261,8 @@ fn form_of(word: &str, mut number: impl FnMut(&str) -> u32) -> Form {
         number(&part)
     };
     let (suffix2, suffix3) = (suffix(2), suffix(3));
-    Form { suffix2, suffix3, shape: number(&shape_of(word)) }
+    let characters = word.chars().take(3).count() as u8;
+    Form { suffix2, suffix3, shape: number(&shape_of(word)), mark: Mark::of(word), characters }
 }
 
 /// The shape of a word: `X` upper case, `x` other letters, `9` digits, other ASCII characters as they
@@ -259,6 +305,29 @@ mod tests {
         assert_eq!(sentence.words, [FIRST, UNKNOWN, FIRST]);
         assert_eq!(sentence.forms[0].suffix3, sentence.forms[1].suffix3);
         assert_ne!(sentence.forms[0].shape, sentence.forms[1].shape);
+    }
+
+    #[test]
+    fn sums_and_rhythms_follow_the_tokens() {
+        let tokens = [
+            Token::new("「", "PU"),
+            Token::new("馬", "NN"),
+            Token::new("，", "PU"),
+            Token::new("說明書", "NN"),
+            Token::new("看得清楚", "VV"),
+            Token::new("」", "PU"),
+        ];
+        // Known words and unknown ones go different ways.
+        for vocabulary in [Vocabulary::default(), Vocabulary::of([&tokens[..]], 1)] {
+            let sentence = vocabulary.encode(&tokens);
+            assert_eq!(sentence.rhythms, [0, 1, 0, 3, 3, 0]);
+            let marks: Vec<u32> = sentence.before.iter().map(|before| before.marks).collect();
+            assert_eq!(marks, [0, 1, 1, 2, 2, 2, 3]);
+            let commas: Vec<u32> = sentence.before.iter().map(|before| before.commas).collect();
+            assert_eq!(commas, [0, 0, 0, 1, 1, 1, 1]);
+            let open: Vec<u32> = sentence.before.iter().map(|before| before.open).collect();
+            assert_eq!(open, [0, 1, 1, 1, 1, 1, 0]);
+        }
     }
 
     #[test]

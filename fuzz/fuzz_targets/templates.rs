@@ -3,16 +3,17 @@
 
 use libfuzzer_sys::fuzz_target;
 use srparse::feature::{Extractor, Indicators, Row, Templates, extract};
-use srparse::symbols::{Form, Label, Sentence};
+use srparse::symbols::{Label, Symbols, Vocabulary};
 use srparse::transition::{Dependents, Focus, Forest, View};
+use srparse::tree::Token;
 
 /// A state with some of everything: tokens, a unary and a binary node, dependents, a candidate.
 fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
-    let sentence = Sentence {
-        words: vec![2, 3, 4, 5],
-        tags: vec![2, 2, 3, 1],
-        forms: vec![Form::default(); 4],
-    };
+    let tokens = [("``", "``"), ("we", "NP"), (",", ","), ("go", "V")];
+    let tokens = tokens.map(|(word, tag)| Token::new(word, tag));
+    let sentence = Vocabulary::default().encode(&tokens);
+    let mut labels = Symbols::default();
+    labels.intern("NP");
     let (mut forest, mut dependents) = (Forest::default(), Dependents::new(4));
     let tokens: Vec<u32> = (0..3).map(|at| forest.push_token(at)).collect();
     let unary = forest.push(Label(1), false, &tokens[1..2], 1);
@@ -21,6 +22,7 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
     let stack = [binary, tokens[2]];
     let view = View {
         forest: &forest,
+        labels: &labels,
         stack: &stack,
         buffer,
         dependents: Some(&dependents),

@@ -2,8 +2,8 @@
 
 use super::Row;
 use super::template::{Address, Anchor, Field, Path, Question, StepTo, Templates};
-use crate::symbols::{NOTHING, Sentence};
-use crate::transition::View;
+use crate::symbols::{NOTHING, Sentence, is_nominal_or_verbal};
+use crate::transition::{Constituent, View};
 
 /// Symbols of tokens (tags) stand above those of constituents (labels).
 const TAG_SYMBOLS: u32 = 1 << 20;
@@ -38,8 +38,12 @@ enum Ask {
     Kids(u8, Field),
     ItemKids(Field),
     Distance(u8, u8),
+    Comma(u8, u8),
     StackSize,
     BufferSize,
+    StackEmpty,
+    BufferEmpty,
+    OpenPunctuation,
     Action(u8),
 }
 
@@ -68,8 +72,12 @@ impl Extractor {
                 Question::Kids(Path { anchor: Anchor::Item, .. }, field) => Ask::ItemKids(*field),
                 Question::Kids(path, field) => Ask::Kids(place(path), *field),
                 Question::Distance(a, b) => Ask::Distance(place(a), place(b)),
+                Question::Comma(a, b) => Ask::Comma(place(a), place(b)),
                 Question::StackSize => Ask::StackSize,
                 Question::BufferSize => Ask::BufferSize,
+                Question::StackEmpty => Ask::StackEmpty,
+                Question::BufferEmpty => Ask::BufferEmpty,
+                Question::OpenPunctuation => Ask::OpenPunctuation,
                 Question::Action(back) => Ask::Action(*back),
             };
             extractor.asks.push((ask, *binned));
@@ -136,13 +144,24 @@ impl Extractor {
                     (BEYOND.., _) | (_, BEYOND..) => 0,
                     (a, b) => a.abs_diff(b),
                 },
+                Ask::Comma(a, b) => match (found(a).token, found(b).token) {
+                    (BEYOND.., _) | (_, BEYOND..) => 0,
+                    (a, b) => u32::from(comma_between(sentence, a.min(b), a.max(b))),
+                },
                 Ask::StackSize => view.stack.len() as u32,
                 Ask::BufferSize => sentence.len() as u32 - view.buffer,
+                Ask::StackEmpty => u32::from(view.stack.is_empty()),
+                Ask::BufferEmpty => u32::from(view.buffer as usize >= sentence.len()),
+                Ask::OpenPunctuation => sentence.before(view.buffer).open % 2,
                 Ask::Action(back) => view.recent[usize::from(back)],
             };
             row.values.push(if binned { bin(value) } else { value });
         }
     }
+}
+
+fn comma_between(sentence: &Sentence, first: u32, last: u32) -> bool {
+    sentence.before(last).commas > sentence.before(first + 1).commas
 }
 
 /// 0 to 4 as they are, then 5–6, 7–10, 11–20, more; one more than that, so that 0 stays "nothing there".
@@ -241,7 +260,20 @@ fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) ->
         Field::Dependents => dependents().n_left + dependents().n_right,
         Field::LeftDependents => dependents().n_left,
         Field::RightDependents => dependents().n_right,
+        Field::Punctuation => {
+            sentence.before(span.1).marks.saturating_sub(sentence.before(span.0).marks)
+        }
+        Field::Rhythm => match constituent.and_then(|node| phrase_label(view, node)) {
+            Some(label) if is_nominal_or_verbal(label) => span.1 - span.0,
+            Some(_) => 0,
+            None => sentence.rhythms.get(token_at).map_or(0, |&rhythm| rhythm.into()),
+        },
     }
+}
+
+/// The name of a constituent's label; none for a token.
+fn phrase_label<'a>(view: &View<'a>, node: &Constituent) -> Option<&'a str> {
+    node.label.map(|label| view.labels.name(label.0.into()).unwrap_or_default())
 }
 
 /// Appends a set and gives the position of its size.
@@ -274,21 +306,27 @@ fn write_set(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbols::{Form, Label};
+    use crate::symbols::{Form, Label, Symbols, Vocabulary};
     use crate::transition::{Dependents, Focus, Forest};
+    use crate::tree::Token;
 
     fn sentence(n: u32) -> Sentence {
         Sentence {
             words: (10..10 + n).collect(),
             tags: (20..20 + n).collect(),
-            forms: vec![Form { suffix2: 5, suffix3: 6, shape: 7 }; n as usize],
+            forms: vec![Form { suffix2: 5, suffix3: 6, shape: 7, ..Form::default() }; n as usize],
+            ..Sentence::default()
         }
     }
 
     fn values(text: &str, view: &View<'_>, n: u32) -> Row {
+        values_in(text, view, &sentence(n))
+    }
+
+    fn values_in(text: &str, view: &View<'_>, sentence: &Sentence) -> Row {
         let mut row = Row::default();
         let extractor = Extractor::new(&Templates::parse(text, "test").unwrap());
-        extractor.extract(&sentence(n), view, &mut Scratch::default(), &mut row);
+        extractor.extract(sentence, view, &mut Scratch::default(), &mut row);
         row
     }
 
@@ -302,6 +340,7 @@ mod tests {
         let stack = [np];
         let view = View {
             forest: &forest,
+            labels: &Symbols::default(),
             stack: &stack,
             buffer: 2,
             dependents: Some(&dependents),
@@ -323,6 +362,7 @@ mod tests {
         let focus = Some(Focus { first: 1, last: 3 });
         let view = View {
             forest: &forest,
+            labels: &Symbols::default(),
             stack: &stack,
             buffer: 4,
             dependents: None,
@@ -332,5 +372,44 @@ mod tests {
         let row = values("before0.w\nbefore1.w\nafter0.w\nitem.kids.t", &view, 4);
         assert_eq!(row.values[..3], [10, BOUNDARY, 13]);
         assert_eq!(row.borrow().set(3), [21, 22]);
+    }
+
+    #[test]
+    fn punctuation_commas_pairs_and_rhythm_are_read_off_the_sentence() {
+        let tokens: Vec<Token> =
+            ["「/PU", "大/JJ", "說明書/NN", "，/PU", "他們/PN", "、/PU", "看/VV", "」/PU"]
+                .iter()
+                .map(|token| token.split_once('/').unwrap())
+                .map(|(word, tag)| Token::new(word, tag))
+                .collect();
+        let sentence = Vocabulary::default().encode(&tokens);
+        let mut labels = Symbols::default();
+        let (np, ip) = (labels.intern("NP") as u16, labels.intern("IP") as u16);
+        let mut forest = Forest::default();
+        let ids: Vec<u32> = (0..8).map(|at| forest.push_token(at)).collect();
+        // 「 (NP 大 說明書), (IP ， 他們 、), 看 on the stack, 」 in the buffer.
+        let noun = forest.push(Label(np), false, &ids[1..3], 2);
+        let clause = forest.push(Label(ip), false, &ids[3..6], 4);
+        let stack = [ids[0], noun, clause, ids[6]];
+        let view = |stack, buffer| View {
+            forest: &forest,
+            labels: &labels,
+            stack,
+            buffer,
+            dependents: None,
+            recent: [0; 2],
+            focus: None,
+        };
+        let text = "s0.punct\ns1.punct\ns2.punct\ns3.punct\nb0.punct\n\
+                    s0.rhythm\ns1.rhythm\ns2.rhythm\ns2.l.rhythm\ns2.r.rhythm\nb0.rhythm\ns9.rhythm\n\
+                    comma(s0,s1)\ncomma(s1,s2)\ncomma(s2,s1)\ncomma(s2,s3)\ncomma(s0,s9)\n\
+                    empty(stack)\nempty(buffer)\nopen(punctuation)";
+        assert_eq!(
+            values_in(text, &view(&stack, 7), &sentence).values,
+            [0, 2, 0, 1, 1, 1, 0, 2, 0, 3, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1]
+        );
+        let functions = "empty(stack)\nempty(buffer)\nopen(punctuation)";
+        assert_eq!(values_in(functions, &view(&ids, 8), &sentence).values, [0, 1, 0]);
+        assert_eq!(values_in(functions, &view(&[], 0), &sentence).values, [1, 0, 0]);
     }
 }

@@ -30,10 +30,20 @@
 //! | `sf2`, `sf3`, `shape` | last two, three characters of the head word; its shape |
 //! | `len`, `arity` | number of tokens, of children |
 //! | `deps`, `ldeps`, `rdeps` | number of dependents of the head word so far; left; right |
+//! | `punct` | number of punctuation marks in the span ([`crate::symbols::Mark`]) |
+//! | `rhythm` | of a noun or verb, 1 to 3 for one, two or more characters; of a noun or verb phrase the number of tokens; of anything else 0 |
 //!
-//! Not bound to a place: `distance(A,B)` between the head words of two places, in words; `size(stack)`,
-//! `size(buffer)`; `action(0)`, `action(1)`, the last action and the one before. Numbers stand as they
-//! are, or in bins (1, 2, 3, 4, 5–6, 7–10, 11–20, more) with `.bin`.
+//! | not bound to a place | means |
+//! |---|---|
+//! | `distance(A,B)` | words from the head word of one place to that of another |
+//! | `comma(A,B)` | 1 if a comma stands between these head words, else 0 |
+//! | `size(stack)`, `size(buffer)` | number of items, of tokens |
+//! | `empty(stack)`, `empty(buffer)` | 1 if there is none, else 0 |
+//! | `open(punctuation)` | 1 if an odd number of opening marks before the buffer wait for their closing partner, else 0 |
+//! | `action(0)`, `action(1)` | the last action, the one before |
+//!
+//! Numbers stand as they are, or in bins (0 to 4, 5–6, 7–10, 11–20, more) with `.bin`. Nouns, verbs and
+//! their phrases are what has a tag or label that begins with N or V.
 
 use crate::error::{Error, Place, Result, nearest};
 
@@ -89,9 +99,11 @@ pub enum Field {
     Dependents,
     LeftDependents,
     RightDependents,
+    Punctuation,
+    Rhythm,
 }
 
-const FIELDS: [(&str, Field); 16] = [
+const FIELDS: [(&str, Field); 18] = [
     ("w", Field::Word),
     ("t", Field::Tag),
     ("c", Field::Label),
@@ -108,6 +120,8 @@ const FIELDS: [(&str, Field); 16] = [
     ("deps", Field::Dependents),
     ("ldeps", Field::LeftDependents),
     ("rdeps", Field::RightDependents),
+    ("punct", Field::Punctuation),
+    ("rhythm", Field::Rhythm),
 ];
 
 const STEPS: [(&str, StepTo); 5] = [
@@ -121,8 +135,13 @@ const STEPS: [(&str, StepTo); 5] = [
 impl Field {
     /// Whether the field is a number.
     pub fn is_number(self) -> bool {
-        use Field::{Arity, Dependents, LeftDependents, Length, RightDependents};
-        matches!(self, Length | Arity | Dependents | LeftDependents | RightDependents)
+        use Field::{
+            Arity, Dependents, LeftDependents, Length, Punctuation, Rhythm, RightDependents,
+        };
+        matches!(
+            self,
+            Length | Arity | Dependents | LeftDependents | RightDependents | Punctuation | Rhythm
+        )
     }
 }
 
@@ -144,10 +163,18 @@ pub enum Question {
     Kids(Path, Field),
     /// Words between the heads of two places.
     Distance(Path, Path),
+    /// Whether a comma stands between the heads of two places.
+    Comma(Path, Path),
     /// Items on the stack.
     StackSize,
     /// Tokens in the buffer.
     BufferSize,
+    /// Whether the stack is empty.
+    StackEmpty,
+    /// Whether the buffer is empty.
+    BufferEmpty,
+    /// Whether an odd number of opening marks before the buffer wait for their closing partner.
+    OpenPunctuation,
     /// The latest action (0) or the one before (1).
     Action(u8),
 }
@@ -195,9 +222,16 @@ pub struct Templates {
 const SAGAE_LAVIE: &str = include_str!("../../data/features/sagae-lavie-2005.feats");
 const RICH: &str = include_str!("../../data/features/rich.feats");
 const LEAN: &str = include_str!("../../data/features/lean.feats");
+const WANG: &str = include_str!("../../data/features/wang-2006.feats");
+const WANG_ENGLISH: &str = include_str!("../../data/features/wang-2006-english.feats");
 /// The template files inside the program, by name.
-const BUILT_IN: [(&str, &str); 3] =
-    [("sagae-lavie-2005", SAGAE_LAVIE), ("rich", RICH), ("lean", LEAN)];
+const BUILT_IN: [(&str, &str); 5] = [
+    ("sagae-lavie-2005", SAGAE_LAVIE),
+    ("wang-2006", WANG),
+    ("wang-2006-english", WANG_ENGLISH),
+    ("rich", RICH),
+    ("lean", LEAN),
+];
 
 impl Templates {
     /// Reads a template file; `name` stands in messages.
@@ -257,6 +291,38 @@ impl Templates {
     /// The names of the built-in files.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// The templates without those that ask about any of these addresses.
+    ///
+    /// # Errors
+    /// When no template asks about one of them, or none is left.
+    pub fn without(&self, addresses: &[String]) -> Result<Self> {
+        let fail = |problem: String| Error::config("features.without", problem);
+        let mut dropped = vec![false; self.addresses.len()];
+        for name in addresses {
+            let address = parse_address(name).map_err(fail)?;
+            let Some(at) = self.addresses.iter().position(|known| *known == address) else {
+                let known = self.names.iter().map(String::as_str);
+                let hint = nearest(name, known)
+                    .map(|known| format!("; did you mean `{known}`?"))
+                    .unwrap_or_default();
+                return Err(fail(format!("no template asks about `{name}`{hint}")));
+            };
+            dropped[at] = true;
+        }
+        let mut text = String::new();
+        for conjunction in &self.conjunctions {
+            if !conjunction.iter().any(|&at| dropped[usize::from(at)]) {
+                let names = conjunction.iter().map(|&at| self.names[usize::from(at)].as_str());
+                text.push_str(&names.collect::<Vec<_>>().join(" "));
+                text.push('\n');
+            }
+        }
+        if text.is_empty() {
+            return Err(fail("no template is left".to_owned()));
+        }
+        Self::parse(&text, "templates")
     }
 
     /// The file's text, as it is stored in a model.
@@ -321,6 +387,8 @@ fn parse_address(word: &str) -> Result<Address, String> {
     Ok(Address { binned, ..address })
 }
 
+const FUNCTIONS: [&str; 6] = ["distance", "comma", "size", "empty", "open", "action"];
+
 fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
     match (function, inside) {
         ("size", "stack") => Ok(Question::StackSize),
@@ -329,13 +397,20 @@ fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
         ("action", "0") => Ok(Question::Action(0)),
         ("action", "1") => Ok(Question::Action(1)),
         ("action", _) => Err(format!("`action({inside})`: write action(0) or action(1)")),
-        ("distance", _) => {
-            let (a, b) = inside
-                .split_once(',')
-                .ok_or_else(|| format!("`distance({inside})` needs two places: distance(s0,s1)"))?;
-            Ok(Question::Distance(parse_path(a)?, parse_path(b)?))
+        ("empty", "stack") => Ok(Question::StackEmpty),
+        ("empty", "buffer") => Ok(Question::BufferEmpty),
+        ("empty", _) => Err(format!("`empty({inside})`: write empty(stack) or empty(buffer)")),
+        ("open", "punctuation") => Ok(Question::OpenPunctuation),
+        ("open", _) => Err(format!("`open({inside})`: write open(punctuation)")),
+        ("distance" | "comma", _) => {
+            let (a, b) = inside.split_once(',').ok_or_else(|| {
+                format!("`{function}({inside})` needs two places: {function}(s0,s1)")
+            })?;
+            let (a, b) = (parse_path(a)?, parse_path(b)?);
+            let question = if function == "comma" { Question::Comma } else { Question::Distance };
+            Ok(question(a, b))
         }
-        _ => Err(format!("no function `{function}`: there are distance, size and action")),
+        _ => Err(format!("no function `{function}`: there are {}", FUNCTIONS.join(", "))),
     }
 }
 
@@ -424,9 +499,53 @@ mod tests {
     }
 
     #[test]
+    fn functions_take_what_they_are_made_for() {
+        let text = "comma(s1,s0)\nempty(buffer)\nopen(punctuation)\ns0.punct\ns0.rhythm.bin";
+        let kinds: Vec<ColumnKind> =
+            Templates::parse(text, "x").unwrap().columns().iter().map(|c| c.kind).collect();
+        let number = ColumnKind::Number;
+        assert_eq!(kinds, [number, number, number, number, ColumnKind::Nominal]);
+        for (wrong, hint) in [
+            ("comma(s0)", "`comma(s0)` needs two places: comma(s0,s1)"),
+            ("empty(queue)", "write empty(stack) or empty(buffer)"),
+            ("open(quotes)", "write open(punctuation)"),
+            ("commas(s0,s1)", "there are distance, comma, size, empty, open, action"),
+            ("s0.kids.punct", "a set of numbers"),
+        ] {
+            let error = Templates::parse(wrong, "x").unwrap_err().to_string();
+            assert!(error.contains(hint), "{error}");
+        }
+    }
+
+    #[test]
+    fn templates_with_an_address_can_be_left_out() {
+        let templates = Templates::parse("s0.w # word\ns0.w s1.t\ns1.t", "x").unwrap();
+        let left = templates.without(&["s0.w".to_owned()]).unwrap();
+        assert_eq!(left.text(), "s1.t\n");
+        let error = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            templates.without(&names).unwrap_err().to_string()
+        };
+        assert!(error(&["s0.t"]).contains("did you mean `s"), "{}", error(&["s0.t"]));
+        assert!(error(&["s0.w", "s1.t"]).contains("no template is left"));
+        assert!(error(&["x0.w"]).contains("no place `x0`"));
+    }
+
+    #[test]
     fn the_built_in_files_read() {
         for name in Templates::names() {
             assert!(Templates::named(name).is_some(), "{name}");
         }
+    }
+
+    #[test]
+    fn the_tables_features_are_columns_of_their_own() {
+        let chinese = Templates::named("wang-2006").unwrap();
+        // The groups of table 1 have 1, 1, 1, 3, 16, 4, 3, 2, 12, 4 and 4 addresses.
+        assert_eq!(chinese.addresses().len(), 51);
+        assert_eq!(chinese.conjunctions().len(), 51);
+        let rhythm = ["s0.rhythm".to_owned(), "s1.rhythm".to_owned()];
+        let english = Templates::named("wang-2006-english").unwrap();
+        assert_eq!(chinese.without(&rhythm).unwrap().addresses(), english.addresses());
     }
 }

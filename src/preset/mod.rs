@@ -68,11 +68,13 @@ impl Default for SystemChoice {
 pub struct FeatureChoice {
     /// A template file: a name or a path.
     pub templates: String,
+    /// Addresses: the templates that ask about them are left out.
+    pub without: Vec<String>,
 }
 
 impl Default for FeatureChoice {
     fn default() -> Self {
-        Self { templates: "rich".to_owned() }
+        Self { templates: "rich".to_owned(), without: Vec::new() }
     }
 }
 

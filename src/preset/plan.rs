@@ -26,7 +26,10 @@ impl Plan {
     /// # Errors
     /// When a file does not read or parts do not fit together; the message names the fix.
     pub fn new(preset: Preset) -> Result<Self> {
-        let templates = load_templates(&preset.features.templates)?;
+        let mut templates = load_templates(&preset.features.templates)?;
+        if !preset.features.without.is_empty() {
+            templates = templates.without(&preset.features.without)?;
+        }
         let heads = match &preset.system {
             SystemChoice::Binary { heads } => Some(HeadRules::load(heads)?),
         };
@@ -73,4 +76,31 @@ fn load_templates(name: &str) -> Result<Templates> {
         .unwrap_or_default();
     let problem = format!("no template file `{name}`: {hint}built in are {known}");
     Err(Error::config("features.templates", problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(settings: &[&str]) -> Result<Plan> {
+        let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+        Plan::new(Preset::load("greedy", &settings)?)
+    }
+
+    #[test]
+    fn features_can_be_left_out_and_the_model_stores_what_is_left() {
+        let whole = plan(&["templates=wang-2006"]).unwrap();
+        let without = "without=[\"open(punctuation)\", \"comma(s0,s1)\"]";
+        let part = plan(&["templates=wang-2006", without]).unwrap();
+        let names = |plan: &Plan| -> Vec<String> {
+            plan.templates.columns().into_iter().map(|column| column.name).collect()
+        };
+        let mut left = names(&whole);
+        left.retain(|name| name != "open(punctuation)" && name != "comma(s0,s1)");
+        assert_eq!(names(&part), left);
+        let stored = Plan::stored(part.preset.clone(), part.templates.text(), "").unwrap();
+        assert_eq!(names(&stored), left);
+        let error = plan(&["without=[\"s0.rhythm\"]"]).unwrap_err().to_string();
+        assert!(error.contains("features.without") && error.contains("s0.rhythm"), "{error}");
+    }
 }

@@ -1,6 +1,6 @@
 //! What the states of all systems share: constituents, dependents, and the view that features get.
 
-use crate::symbols::Label;
+use crate::symbols::{Label, Symbols};
 
 /// A token on the stack or a constituent built over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +148,8 @@ pub struct Focus {
 pub struct View<'a> {
     /// All constituents.
     pub forest: &'a Forest,
+    /// The names of their labels.
+    pub labels: &'a Symbols,
     /// The stack from bottom to top; for item systems the whole frontier.
     pub stack: &'a [u32],
     /// The position of the first token of the buffer.

@@ -5,7 +5,7 @@
 
 use srparse::Result;
 use srparse::oracle::Oracle;
-use srparse::symbols::{Label, Sentence};
+use srparse::symbols::{Label, Sentence, Symbols};
 use srparse::transition::{Action, ActionKind, Focus, Forest, TransitionSystem, View};
 use srparse::tree::{Child, Token, Tree, TreeBuilder};
 
@@ -17,7 +17,7 @@ const MOST_UNARIES: u32 = 3;
 /// The system: a list of labels, the first of which is `TOP`.
 #[derive(Debug, Clone)]
 pub struct Items {
-    labels: Vec<String>,
+    labels: Symbols,
 }
 
 /// A frontier.
@@ -55,11 +55,10 @@ impl Action for Build {
 impl Items {
     /// The system over the labels of some trees.
     pub fn of_trees(trees: &[Tree]) -> Self {
-        let mut labels = vec!["TOP".to_owned()];
+        let mut labels = Symbols::default();
+        labels.intern("TOP");
         for node in trees.iter().flat_map(Tree::nodes) {
-            if !labels.iter().any(|label| *label == node.label) {
-                labels.push(node.label.to_string());
-            }
+            labels.intern(&node.label);
         }
         Self { labels }
     }
@@ -159,6 +158,7 @@ impl TransitionSystem for Items {
             focus.map(|build| Focus { first: u32::from(build.first), last: u32::from(build.last) });
         View {
             forest: &state.forest,
+            labels: &self.labels,
             stack: &state.frontier,
             buffer: 0,
             dependents: None,
@@ -181,7 +181,7 @@ impl TransitionSystem for Items {
     }
 
     fn label_name(&self, label: Label) -> &str {
-        &self.labels[usize::from(label.0)]
+        self.labels.name(label.0.into()).unwrap_or_default()
     }
 }
 
@@ -199,9 +199,7 @@ impl Oracle<Items> for AnyOrder {
     type Gold = GoldItems;
 
     fn prepare(&self, system: &Items, tree: &Tree) -> Result<GoldItems> {
-        let label = |name: &str| {
-            Label(system.labels.iter().position(|label| label == name).unwrap_or(0) as u16)
-        };
+        let label = |name: &str| Label(system.labels.position(name).unwrap_or(0) as u16);
         let key = |&child: &Child| {
             let (start, end) = tree.child_span(child);
             match child {

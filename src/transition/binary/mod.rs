@@ -465,6 +465,7 @@ impl TransitionSystem for Binary {
     fn view<'a>(&'a self, state: &'a BinaryState, _focus: Option<BinaryAction>) -> View<'a> {
         View {
             forest: &state.forest,
+            labels: &self.labels,
             stack: &state.stack,
             buffer: state.buffer,
             dependents: Some(&state.dependents),
