@@ -80,4 +80,10 @@ pub trait Decoder<S: TransitionSystem, P: Scorer<S>>: Send + Sync {
         sentence: &Sentence,
         scratch: &mut Self::Scratch,
     ) -> Decoded<S::State>;
+
+    /// The label of the node that joins the parts of a parse that failed; empty to leave them side by
+    /// side under the root.
+    fn failure_label(&self) -> &str {
+        ""
+    }
 }

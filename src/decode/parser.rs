@@ -64,17 +64,127 @@ impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Parser for Pipeline<S,
     }
 }
 
+/// Puts one node over the parts under the root, if there are several and the label is not empty.
+fn join_parts(tree: &mut Tree, label: &str) {
+    let n_parts = tree.root().map_or(0, |root| tree.children(root).len());
+    if n_parts > 1 && !label.is_empty() {
+        tree.insert_below_root(label);
+    }
+}
+
 impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Worker for PipelineWorker<'_, S, P, D> {
     fn parse(&mut self, tokens: &[Token]) -> Parse {
         let Pipeline { cleaning, vocabulary, system, scorer, decoder } = self.pipeline;
         let kept = cleaning.apply_tokens(tokens);
         vocabulary.encode_into(&kept.tokens, &mut self.sentence);
         let decoded = decoder.decode(system, scorer, &self.sentence, &mut self.scratch);
-        let tree = if kept.tokens.len() == tokens.len() {
-            system.tree(&decoded.state, tokens)
-        } else {
-            reattach(&system.tree(&decoded.state, &kept.tokens), &kept.kept, tokens)
-        };
+        let is_whole = kept.tokens.len() == tokens.len();
+        let mut tree = system.tree(&decoded.state, if is_whole { tokens } else { &kept.tokens });
+        if !decoded.complete {
+            join_parts(&mut tree, decoder.failure_label());
+        }
+        if !is_whole {
+            tree = reattach(&tree, &kept.kept, tokens);
+        }
         Parse { tree, score: decoded.score, complete: decoded.complete }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classifier::ScoreKind;
+    use crate::decode::{Greedy, Illegal};
+    use crate::scorer::Situation;
+    use crate::transition::binary::Binary;
+    use crate::tree::TreeBuilder;
+    use crate::treebank::penn;
+
+    /// Wants the first action of the inventory, SHIFT, or its last, FINISH, whatever the state.
+    struct Stubborn {
+        wants_last: bool,
+    }
+
+    impl<S: TransitionSystem> Scorer<S> for Stubborn {
+        type Memory = ();
+        type Scratch = ();
+
+        fn begin(&self, _system: &S, _sentence: &Sentence) {}
+
+        fn score(
+            &self,
+            _at: Situation<'_, S>,
+            _memory: &(),
+            actions: &[S::Action],
+            _scratch: &mut (),
+            out: &mut Vec<f32>,
+        ) {
+            out.clear();
+            out.resize(actions.len(), 0.0);
+            let wanted = if self.wants_last { out.last_mut() } else { out.first_mut() };
+            if let Some(score) = wanted {
+                *score = 1.0;
+            }
+        }
+
+        fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}
+
+        fn kind(&self) -> ScoreKind {
+            ScoreKind::Margin
+        }
+    }
+
+    fn failed(words: &str, wants_last: bool, label: &str, cleaning: Cleaning) -> String {
+        let mut builder = TreeBuilder::new();
+        builder.open("TOP");
+        builder.open("NP");
+        builder.token("a", "NN");
+        builder.token("b", "NN");
+        builder.close();
+        builder.close();
+        let tree = builder.finish();
+        let pipeline = Pipeline {
+            cleaning,
+            vocabulary: Vocabulary::of([tree.tokens()], 1),
+            system: Binary::of_trees([&tree]).unwrap(),
+            scorer: Stubborn { wants_last },
+            decoder: Greedy {
+                illegal: Illegal::Fail,
+                failure_label: label.into(),
+                ..Greedy::default()
+            },
+        };
+        let tokens: Vec<Token> = words
+            .split(' ')
+            .map(|word| Token::new(word, if word == "``" { word } else { "NN" }))
+            .collect();
+        let parse = pipeline.worker().parse(&tokens);
+        assert!(!parse.complete);
+        assert_eq!(parse.tree.tokens(), tokens);
+        let mut line = Vec::new();
+        penn::write_line(&parse.tree, &mut line).unwrap();
+        String::from_utf8(line).unwrap().trim_end().to_owned()
+    }
+
+    #[test]
+    fn a_failed_parse_is_flat_or_under_one_node_of_any_label() {
+        let plain = Cleaning::none;
+        // All shifted, then one shift too many; and a FINISH at once, with everything unread.
+        for wants_last in [false, true] {
+            let flat = "(TOP (NN a) (NN b) (NN c))";
+            assert_eq!(failed("a b c", wants_last, "", plain()), flat);
+            let joined = "(TOP (fail (NN a) (NN b) (NN c)))";
+            assert_eq!(failed("a b c", wants_last, "fail", plain()), joined);
+            assert_eq!(failed("a", wants_last, "fail", plain()), "(TOP (NN a))");
+        }
+    }
+
+    #[test]
+    fn tokens_that_were_cleaned_away_come_back() {
+        let cleaning = Cleaning { quotes: true, ..Cleaning::none() };
+        let tree = failed("a `` B", false, "IP", cleaning.clone());
+        assert_eq!(tree, "(TOP (IP (NN a) (`` ``) (NN B)))");
+        let cleaning = Cleaning { lowercase: true, ..cleaning };
+        assert_eq!(failed("A B", false, "IP", cleaning), "(TOP (IP (NN A) (NN B)))");
     }
 }

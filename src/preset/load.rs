@@ -23,7 +23,7 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
     let preset: Preset = serde_json::from_value(model.header.preset.clone())
         .map_err(|error| Error::Unfit(format!("the model's preset does not read: {error}")))?;
     let changed = Preset::parse(&preset.to_toml(), "the model's preset", settings)?;
-    if (Preset { search: preset.search, ..changed.clone() }) != preset {
+    if (Preset { search: preset.search.clone(), ..changed.clone() }) != preset {
         return Err(Error::config("--set", "only search.… can be changed after training"));
     }
     Ok(changed)
@@ -66,7 +66,7 @@ impl SystemVisitor for Load<'_> {
             )));
         }
         let scorer = Factored::new(Extractor::new(&self.plan.templates), classes, classifier);
-        let greedy: Greedy = self.plan.preset.search;
+        let greedy: Greedy = self.plan.preset.search.clone();
         let cleaning = self.plan.preset.clean.clone();
         Ok(Box::new(Pipeline {
             cleaning,
@@ -105,6 +105,6 @@ pub(super) fn pipeline<S: Supervised + Clone>(
         vocabulary,
         system: system.clone(),
         scorer,
-        decoder: *search,
+        decoder: search.clone(),
     }
 }

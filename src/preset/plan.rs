@@ -6,6 +6,7 @@ use super::learner::Parts;
 use super::{Preset, SystemChoice};
 use crate::error::{Error, Result, nearest};
 use crate::feature::{Indicators, Templates};
+use crate::transition::binary::ROOT;
 use crate::transition::{Action, ActionKind};
 use crate::tree::heads::HeadRules;
 
@@ -58,6 +59,14 @@ impl Plan {
     }
 
     fn check(&self) -> Result<()> {
+        let label = &self.preset.search.failure_label;
+        if label == ROOT || label.contains(['(', ')', ' ', '\t', '\n', '\r']) {
+            let problem = format!(
+                "`{label}` cannot stand below the root: give a label without brackets and spaces, \
+                 other than {ROOT}, or nothing"
+            );
+            return Err(Error::config("search.failure_label", problem));
+        }
         self.preset.learner.check(&self.templates.columns())
     }
 }
@@ -85,6 +94,15 @@ mod tests {
     fn plan(settings: &[&str]) -> Result<Plan> {
         let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
         Plan::new(Preset::load("greedy", &settings)?)
+    }
+
+    #[test]
+    fn a_failure_label_is_a_label_below_the_root() {
+        assert_eq!(plan(&["failure_label=IP"]).unwrap().preset.search.failure_label, "IP");
+        for wrong in ["failure_label=TOP", "failure_label=(IP", "failure_label=I P"] {
+            let error = plan(&[wrong]).unwrap_err().to_string();
+            assert!(error.contains("search.failure_label"), "{error}");
+        }
     }
 
     #[test]

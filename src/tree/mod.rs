@@ -169,6 +169,16 @@ impl Tree {
         parents
     }
 
+    /// Puts one node over all children of the root, headed as the root was.
+    pub fn insert_below_root(&mut self, label: impl Into<CompactString>) {
+        let Some(root) = self.nodes.pop() else { return };
+        let inserted = NodeId(self.nodes.len() as u32);
+        let first = self.children.len() as u32;
+        self.children.push(Child::Node(inserted));
+        self.nodes.push(Node { label: label.into(), ..root.clone() });
+        self.nodes.push(Node { head: Some(0), children: (first, first + 1), ..root });
+    }
+
     /// Walks the tree from the root, left to right, without recursion.
     pub fn walk(&self) -> Walk<'_> {
         Walk {
@@ -434,6 +444,23 @@ mod tests {
         let rows: Vec<_> =
             tree.nodes().iter().map(|n| (n.label.as_str(), n.start, n.end)).collect();
         assert_eq!(rows, [("NP", 0, 1), ("VP", 1, 2), ("S", 0, 2), ("TOP", 0, 2)]);
+    }
+
+    #[test]
+    fn a_node_inserted_below_the_root_takes_its_children_and_its_head() {
+        let mut builder = TreeBuilder::new();
+        builder.open("TOP");
+        for word in ["dogs", "bark"] {
+            builder.token(word, "NN");
+        }
+        builder.close_with_head(Some(1));
+        let mut tree = builder.finish();
+        tree.insert_below_root("IP");
+        let rows: Vec<_> =
+            tree.nodes().iter().map(|n| (n.label.as_str(), n.start, n.end, n.head)).collect();
+        assert_eq!(rows, [("IP", 0, 2, Some(1)), ("TOP", 0, 2, Some(0))]);
+        assert_eq!(tree.children(NodeId(0)), [Child::Token(0), Child::Token(1)]);
+        assert_eq!(tree.children(NodeId(1)), [Child::Node(NodeId(0))]);
     }
 
     #[test]
