@@ -240,6 +240,33 @@ fn the_oracle_prints_a_derivation_and_statistics() {
     insta::assert_snapshot!(in_a_messy_folder(&["oracle", "--stats", "good.mrg"]));
 }
 
+#[test]
+fn the_oracle_tells_how_often_a_model_is_right() {
+    let accuracy = |threads: &str, file: &str| {
+        let mut oracle = srparse(&["oracle", "-j", threads, "--model"]);
+        let done = oracle.arg(model()).arg(sample(file)).assert().success();
+        text(&done.get_output().stdout)
+    };
+    let train = accuracy("1", "train.mrg");
+    let row = |name: &str| -> Vec<String> {
+        let row = train.lines().find(|line| line.starts_with(&format!("{name}\t")));
+        row.unwrap_or_else(|| panic!("no {name} in\n{train}"))
+            .split('\t')
+            .map(str::to_owned)
+            .collect()
+    };
+    assert_eq!(row("trees that do not fit")[1], "0");
+    // It knows these trees by heart.
+    assert_eq!(row("with a choice")[3], "100.00 %");
+    assert_eq!(row("all")[3], "100.00 %");
+    let number = |name: &str| row(name)[1].parse::<u64>().unwrap();
+    assert_eq!(number("all"), number("SHIFT") + number("REDUCE") + number("FINISH"));
+    assert_eq!(number("FINISH"), number("trees"));
+    assert!(number("with a choice") < number("all"));
+    assert_eq!(accuracy("1", "dev.mrg"), accuracy("3", "dev.mrg"));
+    srparse(&["oracle", "--stats", "--model", "m.srm"]).assert().code(2);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_training_with_a_model() {

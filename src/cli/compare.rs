@@ -82,9 +82,9 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let report = Report { comparison: &comparison, settings: &settings, max_words, failures };
     let mut out = BufWriter::new(io::stdout().lock());
     if args.json {
-        report.json(&mut out)?
+        report.json(&mut out)?;
     } else {
-        report.text(&mut out)?
+        report.text(&mut out)?;
     }
     out.flush()?;
     let (difference, p) = (comparison.difference().f1, comparison.p.f1);

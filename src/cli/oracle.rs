@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
+
 use crate::Result;
+use crate::eval::decisions::KINDS;
+use crate::model::file;
 use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
+use crate::preset::load;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemVisitor, with_system};
 use crate::preset::{DEFAULT, Preset};
@@ -19,11 +24,13 @@ use crate::treebank::{Encoding, ReadOptions, read_all};
 /// Show the derivations of trees.
 ///
 /// One configuration a line: its number, stack, buffer, and the action taken. The trees are cleaned and
-/// head-marked as the preset says; the system is the one they would train.
+/// head-marked as the preset says; the system is the one they would train. With --model, tells instead
+/// how often the model likes the right action best on the way to each tree: its classification accuracy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse tree --nth 1 data/sample/dev.mrg | srparse oracle
-  srparse oracle --stats data/sample/train.mrg")]
+  srparse oracle --stats data/sample/train.mrg
+  srparse oracle --model data/models/english.srm data/sample/dev.mrg")]
 pub struct OracleArgs {
     /// Trees: files, folders, quoted patterns, or - for standard input.
     #[arg(default_value = "-")]
@@ -37,6 +44,13 @@ pub struct OracleArgs {
     /// Print statistics of all derivations instead.
     #[arg(long)]
     stats: bool,
+    /// Print the share of decisions that this model takes as the derivations do. Trees that its actions
+    /// cannot build are counted and left out.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["preset", "set", "stats"])]
+    model: Option<PathBuf>,
+    /// Threads for --model; 0 for one on each core. The output is the same for any number.
+    #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 0)]
+    threads: usize,
     /// Encoding of the files: utf-8, gb18030 or latin-1.
     #[arg(long, value_name = "NAME", default_value = "utf-8")]
     encoding: Encoding,
@@ -50,6 +64,9 @@ pub struct OracleArgs {
 /// # Errors
 /// When the trees do not read or no system can be made of them.
 pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
+    if let Some(path) = &args.model {
+        return accuracy(args, path);
+    }
     let plan = Plan::new(Preset::load(&args.preset, &args.set)?)?;
     let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
     let (trees, report) = read_all(&args.files, &options)?;
@@ -69,6 +86,30 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     let unfit = with_system(&plan.preset.system, Source::Trees(&borrowed), show)?;
     out.flush()?;
     Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints how often a model is right on the way to the trees.
+fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
+    super::set_threads(args.threads);
+    let model = file::read(path)?;
+    let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
+    let (trees, report) = read_all(&args.files, &options)?;
+    eprintln!("{report}");
+    let counts = load::decisions(&model, trees).with_context(|| path.display().to_string())?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    writeln!(out, "trees\t{}", counts.trees)?;
+    writeln!(out, "trees that do not fit\t{}", counts.unfit)?;
+    writeln!(out, "decisions\tnumber\tright of all actions\tright of legal actions")?;
+    let kinds = KINDS.iter().zip(&counts.kinds).filter(|(_, of_kind)| of_kind.number > 0);
+    let kinds = kinds.map(|(kind, of_kind)| (format!("{kind:?}").to_uppercase(), of_kind));
+    let rows = [("all".to_owned(), &counts.all), ("with a choice".to_owned(), &counts.choices)];
+    for (name, decisions) in rows.into_iter().chain(kinds) {
+        let (number, right) = (decisions.number, decisions.accuracy());
+        let of_legal = decisions.accuracy_of_legal();
+        writeln!(out, "{name}\t{number}\t{right:.2} %\t{of_legal:.2} %")?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
 }
 
 struct Show<'a, W> {

@@ -1,6 +1,6 @@
 //! Treebanks read side by side, one tree a sentence each.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 
@@ -140,6 +140,6 @@ fn is_stdin(path: &Path) -> bool {
 }
 
 /// The error of a gold treebank without trees.
-pub(super) fn no_trees(path: &PathBuf) -> anyhow::Error {
+pub(super) fn no_trees(path: &Path) -> anyhow::Error {
     anyhow::anyhow!("{}: no trees to score: is this the right file?", path.display())
 }

@@ -12,10 +12,12 @@
 //! 3. Scoring changes no tree, and panics on none.
 //!
 //! [`Evaluation`] scores pairs of trees one by one, [`evaluate`] a list. What counts is decided by
-//! [`Params`] alone. [`significance`] tells whether one system is better than another.
+//! [`Params`] alone. [`significance`] tells whether one system is better than another,
+//! [`decisions`] how often a classifier is right.
 
 mod brackets;
 mod corpus;
+pub mod decisions;
 pub mod dependency;
 mod gold_tags;
 mod lines;

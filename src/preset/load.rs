@@ -1,5 +1,7 @@
 //! From a model to a parser.
 
+use rayon::prelude::*;
+
 use super::Preset;
 use super::learner::{LearnerChoice, Parts};
 use super::plan::Plan;
@@ -8,12 +10,16 @@ use crate::classifier::Classifier;
 use crate::classifier::linear::{LinearModel, Tables};
 use crate::decode::{Greedy, Parser, parser::Pipeline};
 use crate::error::{Error, Result};
+use crate::eval::{self, decisions::DecisionCounts};
 use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::{Model, structured};
 use crate::oracle::Supervised;
+use crate::oracle::replay::Replay;
 use crate::scorer::factored::{Classes, Factored};
 use crate::symbols::{Sentence, Vocabulary};
+use crate::train::Example;
+use crate::tree::Tree;
 
 /// The preset stored in a model, changed by `search.…` settings.
 ///
@@ -51,21 +57,7 @@ impl SystemVisitor for Load<'_> {
     type Output = Box<dyn Parser>;
 
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<Box<dyn Parser>> {
-        let mut inventory = Vec::new();
-        system.inventory(&system.start(&Sentence::default()), &mut inventory);
-        let classes = Classes::of(&inventory);
-        let classifier = load_classifier(
-            &self.plan.preset.learner,
-            &self.plan.parts(&inventory),
-            self.sections,
-        )?;
-        if classifier.n_classes() != classes.len() {
-            let (scored, listed) = (classifier.n_classes(), classes.len());
-            return Err(Error::Unfit(format!(
-                "the weights score {scored} actions, the system has {listed}"
-            )));
-        }
-        let scorer = Factored::new(Extractor::new(&self.plan.templates), classes, classifier);
+        let scorer = load_scorer(self.plan, self.sections, &system)?;
         let greedy: Greedy = self.plan.preset.search.clone();
         let cleaning = self.plan.preset.clean.clone();
         Ok(Box::new(Pipeline {
@@ -76,6 +68,58 @@ impl SystemVisitor for Load<'_> {
             decoder: greedy,
         }))
     }
+}
+
+/// How often the model likes the oracle's action best on the way to these trees, which are cleaned and
+/// head-marked as those it was trained on; trees without words are passed over.
+///
+/// # Errors
+/// When the parts of the model do not fit together.
+pub fn decisions(model: &Model, trees: Vec<Tree>) -> Result<DecisionCounts> {
+    let preset = stored_preset(model, &[])?;
+    let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
+    let vocabulary: Vocabulary = structured::get(&model.sections, "vocabulary")?;
+    let example = |tree: Tree| {
+        let mut tree = plan.preset.clean.apply(tree).tree;
+        if let Some(heads) = &plan.heads {
+            heads.apply(&mut tree);
+        }
+        Example { sentence: vocabulary.encode(tree.tokens()), tree }
+    };
+    let examples: Vec<Example> =
+        trees.into_par_iter().map(example).filter(|example| !example.sentence.is_empty()).collect();
+    let visitor = Decide { plan: &plan, examples: &examples, sections: &model.sections };
+    with_system(&plan.preset.system, Source::Tables(&model.header.system), visitor)
+}
+
+struct Decide<'a> {
+    plan: &'a Plan,
+    examples: &'a [Example],
+    sections: &'a Sections,
+}
+
+impl SystemVisitor for Decide<'_> {
+    type Output = DecisionCounts;
+
+    fn visit<S: Supervised + 'static>(self, system: S) -> Result<DecisionCounts> {
+        let scorer = load_scorer(self.plan, self.sections, &system)?;
+        Ok(eval::decisions::decisions(&system, &scorer, &Replay, self.examples))
+    }
+}
+
+/// The scorer that was stored.
+fn load_scorer<S: Supervised>(plan: &Plan, sections: &Sections, system: &S) -> Result<Factored> {
+    let mut inventory = Vec::new();
+    system.inventory(&system.start(&Sentence::default()), &mut inventory);
+    let classes = Classes::of(&inventory);
+    let classifier = load_classifier(&plan.preset.learner, &plan.parts(&inventory), sections)?;
+    if classifier.n_classes() != classes.len() {
+        let (scored, listed) = (classifier.n_classes(), classes.len());
+        return Err(Error::Unfit(format!(
+            "the weights score {scored} actions, the system has {listed}"
+        )));
+    }
+    Ok(Factored::new(Extractor::new(&plan.templates), classes, classifier))
 }
 
 /// The classifier that the learner stored.

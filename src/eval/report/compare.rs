@@ -6,6 +6,9 @@ use serde::Serialize;
 
 use crate::eval::significance::{Comparison, Measures, Settings};
 
+/// A line of the report: its name and the score it shows.
+type Line = (&'static str, fn(&Measures) -> f64);
+
 /// A comparison with what was compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
@@ -28,7 +31,7 @@ impl Report<'_> {
         let Comparison { sentences, scores: [a, b], p, f1_interval, better } = self.comparison;
         let difference = self.comparison.difference();
         writeln!(out, "{:12}{:>9}{:>9}{:>9}{:>10}", "", "A", "B", "B - A", "p")?;
-        let measures: [(&str, fn(&Measures) -> f64); 3] =
+        let measures: [Line; 3] =
             [("precision", |m| m.precision), ("recall", |m| m.recall), ("F1", |m| m.f1)];
         for (name, of) in measures {
             write!(out, "{name:12}{:9.2}{:9.2}{:+9.2}", of(a), of(b), of(&difference))?;
