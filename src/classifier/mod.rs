@@ -21,6 +21,7 @@ pub mod maxent;
 pub mod packed;
 pub mod perceptron;
 pub mod sparse;
+pub mod svm;
 
 use crate::Result;
 use crate::feature::{Row, RowRef};
