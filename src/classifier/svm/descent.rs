@@ -95,7 +95,9 @@ impl<const L: usize> State<L> {
         let (norm, total) = (task.groups.norms[row], task.targets.total(row));
         let mut mine = [0.0; L];
         for &(machine, count) in task.targets.mine(row) {
-            if let Some(mine) = usize::from(machine).checked_sub(task.first).and_then(|lane| mine.get_mut(lane)) {
+            if let Some(mine) =
+                usize::from(machine).checked_sub(task.first).and_then(|lane| mine.get_mut(lane))
+            {
                 *mine = count;
             }
         }
@@ -166,15 +168,20 @@ pub fn solve(task: &Task<'_>, each_epoch: impl FnMut(Epoch) -> bool) -> Solution
     }
 }
 
-fn solve_lanes<const L: usize>(task: &Task<'_>, mut each_epoch: impl FnMut(Epoch) -> bool) -> Solution {
+fn solve_lanes<const L: usize>(
+    task: &Task<'_>,
+    mut each_epoch: impl FnMut(Epoch) -> bool,
+) -> Solution {
     let n_rows = task.targets.len();
-    let mut state = State { weights: vec![[0.0; L]; task.groups.len()], duals: vec![[0.0; L]; n_rows] };
+    let mut state =
+        State { weights: vec![[0.0; L]; task.groups.len()], duals: vec![[0.0; L]; n_rows] };
     let mut rng = ChaCha8Rng::seed_from_u64(task.seed);
     // For each row the pass that looks at it next, and how often in turn it hardly moved.
     let mut wakes = vec![(1u32, 0u8); n_rows];
     let mut solved = false;
     for epoch in 1..=task.max_epochs {
-        let active: Vec<u32> = (0..n_rows as u32).filter(|&row| wakes[row as usize].0 <= epoch).collect();
+        let active: Vec<u32> =
+            (0..n_rows as u32).filter(|&row| wakes[row as usize].0 <= epoch).collect();
         let mut chunks: Vec<&[u32]> = active.chunks(CHUNK).collect();
         chunks.shuffle(&mut rng);
         let mut change = 0f32;
@@ -182,7 +189,8 @@ fn solve_lanes<const L: usize>(task: &Task<'_>, mut each_epoch: impl FnMut(Epoch
             let moved = state.step(task, row as usize);
             change = change.max(moved);
             let (wake, quiet) = &mut wakes[row as usize];
-            *quiet = if moved <= REST * task.tolerance { (*quiet + 1).min(LONGEST_REST) } else { 0 };
+            *quiet =
+                if moved <= REST * task.tolerance { (*quiet + 1).min(LONGEST_REST) } else { 0 };
             *wake = epoch + (1 << *quiet);
         }
         let go_on = each_epoch(Epoch { epoch, active: active.len(), change });

@@ -161,7 +161,14 @@ impl Builder {
     }
 
     /// Adds the pairs of an indicator with more frequent ones.
-    fn add_pairs(&mut self, rows: &Rows, with: &[u32], single: u32, pairs: &mut Pairs, how: (f32, u32)) {
+    fn add_pairs(
+        &mut self,
+        rows: &Rows,
+        with: &[u32],
+        single: u32,
+        pairs: &mut Pairs,
+        how: (f32, u32),
+    ) {
         let (factor, min_count) = how;
         if let &[row] = with {
             if min_count <= 1 {
@@ -230,7 +237,16 @@ impl Builder {
         };
         let norms = self.own.iter().enumerate().map(|(row, own)| own + norm(row)).collect();
         let constant = self.by_rows.get(&all).copied().unwrap_or_default();
-        Groups { factors, own: self.own, norms, constant, starts, groups, by_rows: self.by_rows, limits }
+        Groups {
+            factors,
+            own: self.own,
+            norms,
+            constant,
+            starts,
+            groups,
+            by_rows: self.by_rows,
+            limits,
+        }
     }
 }
 
@@ -250,7 +266,13 @@ impl Groups {
             let with = &inverted[starts[single]..starts[single + 1]];
             builder.add_listed(with, factors.single);
             if limits.pairs {
-                builder.add_pairs(rows, with, single as u32, &mut pairs, (factors.pair, limits.min_count));
+                builder.add_pairs(
+                    rows,
+                    with,
+                    single as u32,
+                    &mut pairs,
+                    (factors.pair, limits.min_count),
+                );
             }
         }
         builder.finish(limits, marks(&all))

@@ -119,7 +119,11 @@ impl SvmParams {
             range: "above 0",
             help: "a machine is solved when margins are this close to optimal",
         },
-        Setting { key: "max_epochs", range: "1 or more", help: "the most passes of map over the rows" },
+        Setting {
+            key: "max_epochs",
+            range: "1 or more",
+            help: "the most passes of map over the rows",
+        },
         Setting {
             key: "min_pair_count",
             range: "0 or more",
@@ -142,7 +146,8 @@ impl SvmParams {
             return Err(Error::config("learner.degree", format!("must be 1 to {MAX_DEGREE}")));
         }
         if self.solver == Solver::Map && Factors::of(self.degree).is_none() {
-            let problem = "the solver `map` writes out degree 1 or 2: set learner.solver=kernel for more";
+            let problem =
+                "the solver `map` writes out degree 1 or 2: set learner.solver=kernel for more";
             return Err(Error::config("learner.degree", problem));
         }
         for (key, value) in [("learner.c", self.c), ("learner.tolerance", self.tolerance)] {
@@ -182,7 +187,8 @@ impl Learner for Svm {
         }
         let machines = Machines::of(instances);
         let targets = Targets::new(&rows, &machines);
-        let training = Training { svm: self, rows, machines, targets, n_classes: instances.n_classes() };
+        let training =
+            Training { svm: self, rows, machines, targets, n_classes: instances.n_classes() };
         match self.params.solver {
             Solver::Map => training.map(fit),
             Solver::Kernel | Solver::Linfa => training.kernel(fit),
@@ -210,8 +216,9 @@ struct Training<'a> {
 impl Training<'_> {
     fn map(&self, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
         let params = &self.svm.params;
-        let factors = Factors::of(params.degree)
-            .ok_or_else(|| Error::config("learner.degree", "the solver `map` writes out degree 1 or 2"))?;
+        let factors = Factors::of(params.degree).ok_or_else(|| {
+            Error::config("learner.degree", "the solver `map` writes out degree 1 or 2")
+        })?;
         let groups = Groups::new(&self.rows, factors, params.min_pair_count);
         let firsts: Vec<usize> = (0..self.machines.len()).step_by(MAX_BLOCK).collect();
         let progress = Mutex::new((0usize, &mut *fit.progress));
@@ -219,7 +226,9 @@ impl Training<'_> {
         let block = |&first: &usize| -> Result<Solution> {
             let name = format!("machines-{first}");
             let n_places = groups.len() + self.rows.len();
-            if let Some(kept) = checkpoint.and_then(|kept| load_solution(kept, &name, n_places, self.machines.len())) {
+            if let Some(kept) = checkpoint
+                .and_then(|kept| load_solution(kept, &name, n_places, self.machines.len()))
+            {
                 return Ok(kept);
             }
             let task = Task {
@@ -236,7 +245,6 @@ impl Training<'_> {
             let solution = descent::solve(&task, |epoch| {
                 if let Ok(mut progress) = progress.lock() {
                     let (done, tell) = &mut *progress;
-                    *done += usize::from(epoch.epoch == params.max_epochs);
                     tell(*done as f64 / firsts.len() as f64, &epoch_line(&task, epoch));
                 }
                 stopped = stop();
@@ -274,8 +282,7 @@ impl Training<'_> {
                 (Some(kept), _) => kept,
                 (None, Solver::Linfa) => {
                     stopped = (fit.stop)();
-                    let Params { degree, c, tolerance } = Params::of(params);
-                    reference::solve(&self.rows, &self.targets, machine, degree, c, tolerance)?
+                    reference::solve(&self.rows, &self.targets, machine, params)?
                 }
                 (None, _) => smo::solve(
                     &mut kernel,
@@ -299,38 +306,41 @@ impl Training<'_> {
         }
         let Self { rows, machines, n_classes, .. } = self;
         let indicators = &self.svm.indicators;
-        Ok(Box::new(VectorModel::new(indicators, params.degree, rows, machines, &duals, *n_classes)))
-    }
-}
-
-/// What `linfa` wants to know.
-struct Params {
-    degree: u32,
-    c: f64,
-    tolerance: f64,
-}
-
-impl Params {
-    fn of(params: &SvmParams) -> Self {
-        Self { degree: params.degree, c: params.c, tolerance: params.tolerance }
+        Ok(Box::new(VectorModel::new(
+            indicators,
+            params.degree,
+            rows,
+            machines,
+            &duals,
+            *n_classes,
+        )))
     }
 }
 
 fn epoch_line(task: &Task<'_>, Epoch { epoch, active, change }: Epoch) -> String {
     let (first, last) = (task.first + 1, task.first + task.machines);
-    format!("machines {first} to {last}, pass {epoch}: {active} rows, margins changed by up to {change:.3}")
+    format!(
+        "machines {first} to {last}, pass {epoch}: {active} rows, margins changed by up to {change:.3}"
+    )
 }
 
 fn solution_sections(solution: &Solution) -> Sections {
     let mut sections = Sections::default();
     sections.put("ends", solution.ends.clone().into());
-    sections.put("machines", solution.entries.iter().map(|entry| entry.0).collect::<Vec<_>>().into());
-    sections.put("weights", solution.entries.iter().map(|entry| entry.1).collect::<Vec<_>>().into());
+    sections
+        .put("machines", solution.entries.iter().map(|entry| entry.0).collect::<Vec<_>>().into());
+    sections
+        .put("weights", solution.entries.iter().map(|entry| entry.1).collect::<Vec<_>>().into());
     sections
 }
 
 /// A block that was kept, if it is whole.
-fn load_solution(kept: &dyn Checkpoint, name: &str, n_places: usize, n_machines: usize) -> Option<Solution> {
+fn load_solution(
+    kept: &dyn Checkpoint,
+    name: &str,
+    n_places: usize,
+    n_machines: usize,
+) -> Option<Solution> {
     let sections = kept.load(name)?;
     let ends: Array<u32> = sections.get("ends").ok()?;
     let machines: Array<u16> = sections.get("machines").ok()?;
@@ -347,7 +357,8 @@ fn load_solution(kept: &dyn Checkpoint, name: &str, n_places: usize, n_machines:
 fn dual_sections(dual: &Dual) -> Sections {
     let bits = |value: f64| value.to_bits();
     let mut sections = Sections::default();
-    sections.put("weights", dual.weights.iter().map(|&weight| bits(weight)).collect::<Vec<_>>().into());
+    sections
+        .put("weights", dual.weights.iter().map(|&weight| bits(weight)).collect::<Vec<_>>().into());
     sections.put("bias", vec![bits(dual.bias)].into());
     sections
 }

@@ -8,6 +8,7 @@ use linfa::{DatasetBase, ParamGuard as _};
 use linfa_svm::Svm;
 use ndarray::{Array1, Array2};
 
+use super::SvmParams;
 use super::rows::{Rows, Targets};
 use super::vectors::Dual;
 use crate::{Error, Result};
@@ -37,18 +38,12 @@ pub fn check_size(instances: usize, rows: &Rows) -> Result<()> {
 ///
 /// # Errors
 /// When linfa-svm fails.
-pub fn solve(
-    rows: &Rows,
-    targets: &Targets,
-    machine: usize,
-    degree: u32,
-    c: f64,
-    tolerance: f64,
-) -> Result<Dual> {
+pub fn solve(rows: &Rows, targets: &Targets, machine: usize, params: &SvmParams) -> Result<Dual> {
     let (mut owners, mut labels) = (Vec::new(), Vec::new());
     for row in 0..rows.len() {
         let mine = targets.mine(row).iter().find(|(other, _)| usize::from(*other) == machine);
-        let (mine, total) = (mine.map_or(0, |&(_, count)| count as usize), targets.total(row) as usize);
+        let (mine, total) =
+            (mine.map_or(0, |&(_, count)| count as usize), targets.total(row) as usize);
         owners.extend(std::iter::repeat_n(row, total));
         labels.extend((0..total).map(|copy| copy < mine));
     }
@@ -59,14 +54,14 @@ pub fn solve(
         }
     }
     let failed = |error: linfa_svm::SvmError| Error::Unfit(format!("linfa-svm: {error}"));
-    let params = Svm::<f64, bool>::params()
-        .pos_neg_weights(c, c)
-        .eps(tolerance)
+    let solver = Svm::<f64, bool>::params()
+        .pos_neg_weights(params.c, params.c)
+        .eps(params.tolerance)
         .shrinking(false)
-        .polynomial_kernel(1.0, f64::from(degree))
+        .polynomial_kernel(1.0, f64::from(params.degree))
         .check()
         .map_err(failed)?;
-    let fitted = params.fit(&DatasetBase::new(records, Array1::from(labels))).map_err(failed)?;
+    let fitted = solver.fit(&DatasetBase::new(records, Array1::from(labels))).map_err(failed)?;
     let mut weights = vec![0.0; rows.len()];
     for (&row, &alpha) in owners.iter().zip(&fitted.alpha) {
         weights[row] += alpha;

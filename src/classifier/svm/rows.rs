@@ -43,7 +43,9 @@ impl Rows {
                     rows.ids.len() as u32 - 1
                 }));
             }
-            let look = ids.iter().fold(0u64, |hash, &id| (hash.rotate_left(5) ^ id).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let look = ids.iter().fold(0u64, |hash, &id| {
+                (hash.rotate_left(5) ^ id).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            });
             let alike = known.entry(look).or_default();
             let this = &rows.items[first..];
             let same = alike.iter().find(|&&row| {

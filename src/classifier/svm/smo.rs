@@ -143,7 +143,11 @@ impl State {
 
     /// The variable whose fall, together with the first one's rise, lowers the objective most; and by how
     /// much the two violate optimality at most.
-    fn second(&self, kernel: &KernelRows<'_>, (first, most): (Variable, f64)) -> (Option<Variable>, f64) {
+    fn second(
+        &self,
+        kernel: &KernelRows<'_>,
+        (first, most): (Variable, f64),
+    ) -> (Option<Variable>, f64) {
         let (counts, norm) = (kernel.counts(first.0), kernel.norm(first.0));
         let (mut best, mut lowest, mut violation) = (None, 0.0, 0f64);
         for variable in self.variables().filter(|&variable| self.down(variable)) {
@@ -171,7 +175,11 @@ impl State {
         let curvature = kernel.norm(up.0) + kernel.norm(down.0) - 2.0 * kernel.of(common);
         let wanted = (self.gain(up) - self.gain(down)) / curvature.max(MIN_CURVATURE);
         let room = |(row, side): Variable, rises: bool| {
-            if rises { self.limits[side][row] - self.weights[side][row] } else { self.weights[side][row] }
+            if rises {
+                self.limits[side][row] - self.weights[side][row]
+            } else {
+                self.weights[side][row]
+            }
         };
         let (room_up, room_down) = (room(up, up.1 == 0), room(down, down.1 == 1));
         let by = wanted.min(room_up).min(room_down);

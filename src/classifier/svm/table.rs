@@ -186,7 +186,10 @@ impl MapModel {
         let model = Self {
             indicators,
             factors: Factors::of(degree).ok_or_else(broken)?,
-            table: Table { buckets: sections.get("svm.buckets")?, rows: sections.get("svm.weights")? },
+            table: Table {
+                buckets: sections.get("svm.buckets")?,
+                rows: sections.get("svm.weights")?,
+            },
             constants: sections.get("svm.constants")?,
             classes: sections.get("svm.classes")?,
             n_classes: n_classes as usize,
@@ -202,7 +205,8 @@ impl MapModel {
     /// The number of keys, indicators and pairs, and the bytes of the tables.
     pub fn size(&self) -> (usize, usize) {
         let buckets = self.table.buckets.as_chunks::<BUCKET>().0;
-        let keys = buckets.iter().map(|bucket| bucket[KEYS..].iter().filter(|&&place| place != 0).count());
+        let keys =
+            buckets.iter().map(|bucket| bucket[KEYS..].iter().filter(|&&place| place != 0).count());
         (keys.sum(), 4 * (self.table.buckets.len() + self.table.rows.len()))
     }
 }
@@ -233,7 +237,8 @@ impl Packing<'_> {
     /// The largest weight at each place.
     fn strengths(&self) -> Vec<f32> {
         let n_places = self.groups.len() + self.rows.len();
-        let largest = |place| self.entries(place).fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+        let largest =
+            |place| self.entries(place).fold(0f32, |max, (_, weight)| max.max(weight.abs()));
         (0..n_places).map(largest).collect()
     }
 
@@ -258,7 +263,9 @@ impl Packing<'_> {
                 counts[step(strength)][0] += 1;
             }
         });
-        for (place, &strength) in strengths.iter().enumerate().filter(|(_, strength)| **strength > 0.0) {
+        for (place, &strength) in
+            strengths.iter().enumerate().filter(|(_, strength)| **strength > 0.0)
+        {
             let words = 1 + self.entries(place).count().min(self.machines.len().div_ceil(2));
             counts[step(self.factors.single * strength)][1] += 4 * words as u64;
         }
@@ -339,7 +346,10 @@ impl Packing<'_> {
             }
         } else {
             rows.push(n as u32);
-            rows.extend(entries().map(|(machine, weight)| u32::from(machine) << 16 | u32::from(to_half(weight))));
+            rows.extend(
+                entries()
+                    .map(|(machine, weight)| u32::from(machine) << 16 | u32::from(to_half(weight))),
+            );
         }
     }
 }

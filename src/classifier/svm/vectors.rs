@@ -64,7 +64,8 @@ impl VectorModel {
                 *last = end;
             }
         }
-        let weights = vectors.iter().flat_map(|&row| duals.iter().map(move |dual| dual.weights[row] as f32));
+        let weights =
+            vectors.iter().flat_map(|&row| duals.iter().map(move |dual| dual.weights[row] as f32));
         Self {
             indicators: indicators.clone(),
             degree,
@@ -83,7 +84,8 @@ impl VectorModel {
     /// # Errors
     /// When a section is missing, or is not of such a model.
     pub fn load(indicators: Indicators, sections: &Sections) -> Result<Self> {
-        let broken = || Error::Unfit("the support vectors are not those of a polynomial SVM".into());
+        let broken =
+            || Error::Unfit("the support vectors are not those of a polynomial SVM".into());
         let shape: Array<u32> = sections.get("svm.shape")?;
         let &[n_classes, degree] = &*shape else { return Err(broken()) };
         let model = Self {
