@@ -10,8 +10,9 @@
 //!
 //! - [`perceptron`]: averaged multiclass perceptron over indicators.
 //! - [`maxent`]: multinomial logistic regression by L-BFGS with a Gaussian prior.
+//! - [`svm`]: polynomial support vector machines, one against all.
 //!
-//! Both end as a [`linear::LinearModel`]. Learners made of learners are in [`combine`].
+//! The first two end as a [`linear::LinearModel`]. Learners made of learners are in [`combine`].
 
 pub mod combine;
 pub mod instances;
@@ -21,6 +22,7 @@ pub mod maxent;
 pub mod packed;
 pub mod perceptron;
 pub mod sparse;
+pub mod svm;
 
 use crate::Result;
 use crate::feature::{Row, RowRef};

@@ -18,6 +18,7 @@ use crate::classifier::combine::vote::Vote;
 use crate::classifier::linear::Pruning;
 use crate::classifier::maxent::{Maxent, MaxentParams};
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
+use crate::classifier::svm::{Svm, SvmParams};
 use crate::classifier::{Learner, Setting};
 use crate::error::{Error, Result};
 use crate::feature::{Column, ColumnKind, Indicators};
@@ -33,6 +34,8 @@ pub enum LearnerChoice {
     OnlinePerceptron(OnlineParams),
     /// Maximum entropy over instances of gold derivations.
     Maxent(MaxentParams),
+    /// Polynomial support vector machines, one against all.
+    Svm(SvmParams),
     /// One classifier for each value of a column.
     Split(SplitChoice),
     /// Shift or not first, then which of the other actions.
@@ -136,6 +139,7 @@ impl LearnerChoice {
         ("perceptron", PerceptronParams::SETTINGS),
         ("online-perceptron", OnlineParams::SETTINGS),
         ("maxent", MaxentParams::SETTINGS),
+        ("svm", SvmParams::SETTINGS),
         ("split", SplitChoice::SETTINGS),
         ("two-stage", TwoStageChoice::SETTINGS),
         ("one-vs-all", OneVsAllChoice::SETTINGS),
@@ -166,6 +170,7 @@ impl LearnerChoice {
             Self::Perceptron(params) => params.check(),
             Self::OnlinePerceptron(params) => params.check(),
             Self::Maxent(params) => params.check(),
+            Self::Svm(params) => params.check(),
             Self::Split(choice) => choice.check(columns),
             Self::TwoStage(choice) => {
                 choice.first.check_inner(columns)?;
@@ -195,6 +200,7 @@ impl LearnerChoice {
         Ok(match self {
             Self::Perceptron(params) => Box::new(Perceptron { params: params.clone(), indicators }),
             Self::Maxent(params) => Box::new(Maxent { params: params.clone(), indicators }),
+            Self::Svm(params) => Box::new(Svm { params: params.clone(), indicators }),
             Self::OnlinePerceptron(_) => return Err(learns_while_parsing()),
             Self::Split(choice) => Box::new(Split {
                 column: choice.position(&parts.columns)?,

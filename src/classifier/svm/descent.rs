@@ -1,0 +1,209 @@
+//! Dual coordinate descent on the grouped map (Hsieh, Chang, Lin, Keerthi and Sundararajan 2008), for a
+//! block of one-against-all machines at once.
+//!
+//! Each machine minimises ½‖w‖² + C Σ max(0, 1 − y·w·φ(x)). The constant of the map is its bias, and is
+//! regularised with the rest. Machines of a block share the walk over a row's groups, which is what takes
+//! the time; they share nothing else, so how they are put into blocks changes no result but by the order
+//! of steps.
+//!
+//! Equal rows have one net weight β (their dual variables times +1 or −1, summed). With p instances for
+//! and n against, the dual objective in β is a parabola with a kink at (p − n)·C, inside −n·C to p·C; the
+//! step to its minimum is exact. A row that hardly moved rests for a while, longer each time; the end is
+//! only declared after a pass over all rows.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::groups::Groups;
+use super::rows::Targets;
+
+/// Rows that stay next to each other in the order of a pass: they have much in common.
+const CHUNK: usize = 16;
+/// A row that moved by less than this share of the tolerance may rest.
+const REST: f32 = 0.1;
+/// A row rests for at most 2 to the power of this many passes.
+const LONGEST_REST: u8 = 4;
+
+/// What a block is to solve.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The features.
+    pub groups: &'a Groups,
+    /// Whose the rows are.
+    pub targets: &'a Targets,
+    /// The first machine of the block.
+    pub first: usize,
+    /// How many machines it has.
+    pub machines: usize,
+    /// The most an instance may weigh.
+    pub c: f32,
+    /// Solved is when no step of a pass over all rows changes its row's margin by more than this.
+    pub tolerance: f32,
+    /// The most passes.
+    pub max_epochs: u32,
+    /// Seeds the order.
+    pub seed: u64,
+}
+
+/// What a pass did.
+#[derive(Debug, Clone, Copy)]
+pub struct Epoch {
+    /// Passes so far.
+    pub epoch: u32,
+    /// Rows it looked at.
+    pub active: usize,
+    /// The largest change of a margin.
+    pub change: f32,
+}
+
+/// The weights of a block.
+#[derive(Debug, Clone, Default)]
+pub struct Solution {
+    /// Where the entries of each place end; places are those of [`Groups`].
+    pub ends: Vec<u32>,
+    /// Machines, in rising order at each place, with what their features weigh before their factors.
+    pub entries: Vec<(u16, f32)>,
+    /// Whether the tolerance was reached.
+    pub solved: bool,
+}
+
+/// Weights and dual variables while solving.
+struct State<const L: usize> {
+    weights: Vec<[f32; L]>,
+    duals: Vec<[f32; L]>,
+}
+
+impl<const L: usize> State<L> {
+    fn margins(&self, task: &Task<'_>, row: usize) -> [f32; L] {
+        let mut sums = [0.0; L];
+        for &group in task.groups.row(row) {
+            let factor = task.groups.factors[group as usize];
+            for (sum, weight) in sums.iter_mut().zip(&self.weights[group as usize]) {
+                *sum += factor * weight;
+            }
+        }
+        for (sum, dual) in sums.iter_mut().zip(&self.duals[row]) {
+            *sum += task.groups.own[row] * dual;
+        }
+        sums
+    }
+
+    /// One step of every machine; the largest change of a margin.
+    fn step(&mut self, task: &Task<'_>, row: usize) -> f32 {
+        let margins = self.margins(task, row);
+        let (norm, total) = (task.groups.norms[row], task.targets.total(row));
+        let mut mine = [0.0; L];
+        for &(machine, count) in task.targets.mine(row) {
+            if let Some(mine) =
+                usize::from(machine).checked_sub(task.first).and_then(|lane| mine.get_mut(lane))
+            {
+                *mine = count;
+            }
+        }
+        let (mut deltas, mut largest) = ([0.0; L], 0f32);
+        for lane in 0..task.machines {
+            let (dual, margin) = (self.duals[row][lane], margins[lane]);
+            let (high, low) = (mine[lane] * task.c, (mine[lane] - total) * task.c);
+            let up = dual + (1.0 - margin) / norm;
+            let down = dual - (1.0 + margin) / norm;
+            let new = down.max(up.min(high + low)).clamp(low, high);
+            deltas[lane] = new - dual;
+            self.duals[row][lane] = new;
+            largest = largest.max(deltas[lane].abs());
+        }
+        if largest > 0.0 {
+            for &group in task.groups.row(row) {
+                for (weight, delta) in self.weights[group as usize].iter_mut().zip(&deltas) {
+                    *weight += delta;
+                }
+            }
+        }
+        largest * norm
+    }
+
+    /// The weights, added up from the dual variables, which rounds less than all the steps did.
+    fn finish(self, task: &Task<'_>, solved: bool) -> Solution {
+        let Self { mut weights, duals } = self;
+        weights.fill([0.0; L]);
+        let mut rest = vec![[0.0f32; L]; weights.len()];
+        for (row, duals) in duals.iter().enumerate() {
+            if duals.iter().all(|&dual| dual == 0.0) {
+                continue;
+            }
+            for &group in task.groups.row(row) {
+                let (sums, lost) = (&mut weights[group as usize], &mut rest[group as usize]);
+                for lane in 0..L {
+                    // Kahan's summation.
+                    let add = duals[lane] - lost[lane];
+                    let sum = sums[lane] + add;
+                    lost[lane] = (sum - sums[lane]) - add;
+                    sums[lane] = sum;
+                }
+            }
+        }
+        let mut solution = Solution { solved, ..Solution::default() };
+        for weights in weights.iter().chain(&duals) {
+            for (lane, &weight) in weights.iter().enumerate() {
+                if weight != 0.0 {
+                    solution.entries.push(((task.first + lane) as u16, weight));
+                }
+            }
+            solution.ends.push(solution.entries.len() as u32);
+        }
+        solution
+    }
+}
+
+/// The most machines of a block.
+pub const MAX_BLOCK: usize = 16;
+
+/// Solves a block of at most [`MAX_BLOCK`] machines; `each_epoch` returns false to end early.
+pub fn solve(task: &Task<'_>, each_epoch: impl FnMut(Epoch) -> bool) -> Solution {
+    match task.machines {
+        0..=1 => solve_lanes::<1>(task, each_epoch),
+        2..=4 => solve_lanes::<4>(task, each_epoch),
+        5..=8 => solve_lanes::<8>(task, each_epoch),
+        _ => solve_lanes::<MAX_BLOCK>(task, each_epoch),
+    }
+}
+
+fn solve_lanes<const L: usize>(
+    task: &Task<'_>,
+    mut each_epoch: impl FnMut(Epoch) -> bool,
+) -> Solution {
+    let n_rows = task.targets.len();
+    let mut state =
+        State { weights: vec![[0.0; L]; task.groups.len()], duals: vec![[0.0; L]; n_rows] };
+    let mut rng = ChaCha8Rng::seed_from_u64(task.seed);
+    // For each row the pass that looks at it next, and how often in turn it hardly moved.
+    let mut wakes = vec![(1u32, 0u8); n_rows];
+    let mut solved = false;
+    for epoch in 1..=task.max_epochs {
+        let active: Vec<u32> =
+            (0..n_rows as u32).filter(|&row| wakes[row as usize].0 <= epoch).collect();
+        let mut chunks: Vec<&[u32]> = active.chunks(CHUNK).collect();
+        chunks.shuffle(&mut rng);
+        let mut change = 0f32;
+        for &row in chunks.into_iter().flatten() {
+            let moved = state.step(task, row as usize);
+            change = change.max(moved);
+            let (wake, quiet) = &mut wakes[row as usize];
+            *quiet =
+                if moved <= REST * task.tolerance { (*quiet + 1).min(LONGEST_REST) } else { 0 };
+            *wake = epoch + (1 << *quiet);
+        }
+        let go_on = each_epoch(Epoch { epoch, active: active.len(), change });
+        if change <= task.tolerance {
+            if active.len() == n_rows {
+                solved = true;
+                break;
+            }
+            wakes.iter_mut().for_each(|(wake, _)| *wake = epoch + 1);
+        }
+        if !go_on {
+            break;
+        }
+    }
+    state.finish(task, solved)
+}

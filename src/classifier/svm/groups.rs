@@ -1,0 +1,339 @@
+//! The explicit map of the polynomial kernel, its features grouped by the rows that have them.
+//!
+//! For rows of ones and zeros with m ones in common, (1 + m)² = 1 + 3m + 2·m(m − 1)/2: a constant, √3 an
+//! indicator, √2 a pair of indicators. Features that the same training rows have get the same sum of dual
+//! variables, so they need one weight together, and their part of the kernel is the sum of the squared
+//! factors (3 an indicator, 2 a pair). What only one row has costs one number a row. Nothing is left out
+//! or hashed together: sets of rows are told apart by 64-bit sums of random numbers, and two of *n* sets
+//! look alike with a chance below n²·2⁻⁶⁵.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::rows::Rows;
+
+/// What the parts of the map count in the kernel: the squares of their factors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Factors {
+    /// An indicator.
+    pub single: f32,
+    /// A pair of indicators; 0 if there are none.
+    pub pair: f32,
+}
+
+/// What the constant counts in the kernel.
+const CONSTANT: f32 = 1.0;
+
+impl Factors {
+    /// Those of degree 1 or 2; `None` for others, which have no such map here.
+    pub fn of(degree: u32) -> Option<Self> {
+        match degree {
+            1 => Some(Self { single: 1.0, pair: 0.0 }),
+            2 => Some(Self { single: 3.0, pair: 2.0 }),
+            _ => None,
+        }
+    }
+}
+
+/// A part of the map but the constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// An indicator.
+    Single(u32),
+    /// Two indicators, the more frequent first.
+    Pair(u32, u32),
+}
+
+/// The groups of a training set's features. *Places* are where weights are kept: the groups from 0, then
+/// the rows, each for what it alone has.
+#[derive(Debug, Clone, Default)]
+pub struct Groups {
+    /// What each group counts in the kernel.
+    pub factors: Vec<f32>,
+    /// What of each row's kernel with itself no other row shares.
+    pub own: Vec<f32>,
+    /// The kernel of each row with itself.
+    pub norms: Vec<f32>,
+    /// The group that has the constant.
+    pub constant: u32,
+    starts: Vec<usize>,
+    groups: Vec<u32>,
+    by_rows: FxHashMap<u64, u32>,
+    limits: Limits,
+}
+
+/// Which pairs there are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Limits {
+    pairs: bool,
+    min_count: u32,
+}
+
+/// A number for each row; sums of them stand for sets of rows.
+fn mark(row: u32) -> u64 {
+    let mut x = (u64::from(row) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+fn marks(rows: &[u32]) -> u64 {
+    rows.iter().fold(0, |sum, &row| sum.wrapping_add(mark(row)))
+}
+
+/// The pairs of one indicator with more frequent ones.
+#[derive(Debug, Default)]
+struct Pairs {
+    found: Vec<Pair>,
+    touched: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Pair {
+    /// How many rows have it.
+    count: u32,
+    /// The last of them.
+    last: u32,
+    /// The sum of their marks.
+    marks: u64,
+    /// Where in a list of rows the next one goes, plus 1; 0 if they are not to be listed.
+    next: usize,
+}
+
+impl Pairs {
+    /// Finds in which of the rows each indicator before `single` is.
+    fn find(&mut self, rows: &Rows, with: &[u32], single: u32) {
+        self.found.resize(rows.ids.len(), Pair::default());
+        for item in self.touched.drain(..) {
+            self.found[item as usize] = Pair::default();
+        }
+        for &row in with {
+            let mark = mark(row);
+            for &item in before(rows, row, single) {
+                let pair = &mut self.found[item as usize];
+                if pair.count == 0 {
+                    self.touched.push(item);
+                }
+                pair.count += 1;
+                pair.last = row;
+                pair.marks = pair.marks.wrapping_add(mark);
+            }
+        }
+    }
+}
+
+/// The indicators of a row that are more frequent than one of them.
+fn before(rows: &Rows, row: u32, single: u32) -> &[u32] {
+    let row = rows.row(row as usize);
+    &row[..row.partition_point(|&item| item < single)]
+}
+
+/// Groups under construction: for each the rows that have it.
+#[derive(Debug, Default)]
+struct Builder {
+    factors: Vec<f32>,
+    own: Vec<f32>,
+    starts: Vec<usize>,
+    members: Vec<u32>,
+    by_rows: FxHashMap<u64, u32>,
+}
+
+impl Builder {
+    /// Adds a feature to the group of its rows; true if the group is new and its rows are to be listed.
+    fn add(&mut self, marks: u64, factor: f32) -> bool {
+        let new = self.factors.len() as u32;
+        let group = *self.by_rows.entry(marks).or_insert(new);
+        if group == new {
+            self.factors.push(0.0);
+            self.starts.push(self.members.len());
+        }
+        self.factors[group as usize] += factor;
+        group == new
+    }
+
+    fn add_listed(&mut self, rows: &[u32], factor: f32) {
+        if let &[row] = rows {
+            self.own[row as usize] += factor;
+        } else if self.add(marks(rows), factor) {
+            self.members.extend_from_slice(rows);
+        }
+    }
+
+    /// Adds the pairs of an indicator with more frequent ones.
+    fn add_pairs(
+        &mut self,
+        rows: &Rows,
+        with: &[u32],
+        single: u32,
+        pairs: &mut Pairs,
+        how: (f32, u32),
+    ) {
+        let (factor, min_count) = how;
+        if let &[row] = with {
+            if min_count <= 1 {
+                self.own[row as usize] += factor * before(rows, row, single).len() as f32;
+            }
+            return;
+        }
+        pairs.find(rows, with, single);
+        let mut any = false;
+        for &item in &pairs.touched {
+            let pair = &mut pairs.found[item as usize];
+            if pair.count < min_count {
+                continue;
+            }
+            if pair.count == 1 {
+                self.own[pair.last as usize] += factor;
+            } else if self.add(pair.marks, factor) {
+                pair.next = self.members.len() + 1;
+                self.members.resize(self.members.len() + pair.count as usize, 0);
+                any = true;
+            }
+        }
+        if !any {
+            return;
+        }
+        for &row in with {
+            for &item in before(rows, row, single) {
+                let pair = &mut pairs.found[item as usize];
+                if pair.next > 0 {
+                    self.members[pair.next - 1] = row;
+                    pair.next += 1;
+                }
+            }
+        }
+    }
+
+    /// Turns lists of rows into lists of groups; large groups get small numbers, so that what is used
+    /// most lies together.
+    fn finish(mut self, limits: Limits, all: u64) -> Groups {
+        self.starts.push(self.members.len());
+        let size = |group: u32| self.starts[group as usize + 1] - self.starts[group as usize];
+        let mut order: Vec<u32> = (0..self.factors.len() as u32).collect();
+        order.sort_by_key(|&group| Reverse(size(group)));
+        let mut starts = vec![0usize; self.own.len() + 1];
+        for &row in &self.members {
+            starts[row as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let (mut groups, mut next) = (vec![0u32; self.members.len()], starts.clone());
+        let mut new = vec![0u32; order.len()];
+        for (&old, number) in order.iter().zip(0..) {
+            new[old as usize] = number;
+            for &row in &self.members[self.starts[old as usize]..self.starts[old as usize + 1]] {
+                groups[next[row as usize]] = number;
+                next[row as usize] += 1;
+            }
+        }
+        for group in self.by_rows.values_mut() {
+            *group = new[*group as usize];
+        }
+        let factors: Vec<f32> = order.iter().map(|&old| self.factors[old as usize]).collect();
+        let norm = |row: usize| -> f32 {
+            groups[starts[row]..starts[row + 1]].iter().map(|&group| factors[group as usize]).sum()
+        };
+        let norms = self.own.iter().enumerate().map(|(row, own)| own + norm(row)).collect();
+        let constant = self.by_rows.get(&all).copied().unwrap_or_default();
+        Groups {
+            factors,
+            own: self.own,
+            norms,
+            constant,
+            starts,
+            groups,
+            by_rows: self.by_rows,
+            limits,
+        }
+    }
+}
+
+impl Groups {
+    /// Groups the features of the rows. Pairs that fewer than `min_pair_count` rows have are left out.
+    pub fn new(rows: &Rows, factors: Factors, min_pair_count: u32) -> Self {
+        let limits = Limits { pairs: factors.pair > 0.0, min_count: min_pair_count };
+        let mut builder = Builder { own: vec![0.0; rows.len()], ..Builder::default() };
+        let all: Vec<u32> = (0..rows.len() as u32).collect();
+        // The constant is a group also where there is a single row.
+        if builder.add(marks(&all), CONSTANT) {
+            builder.members.extend_from_slice(&all);
+        }
+        let (starts, inverted) = rows.inverted();
+        let mut pairs = Pairs::default();
+        for single in 0..rows.ids.len() {
+            let with = &inverted[starts[single]..starts[single + 1]];
+            builder.add_listed(with, factors.single);
+            if limits.pairs {
+                builder.add_pairs(
+                    rows,
+                    with,
+                    single as u32,
+                    &mut pairs,
+                    (factors.pair, limits.min_count),
+                );
+            }
+        }
+        builder.finish(limits, marks(&all))
+    }
+
+    /// Tells of every feature and its place, in a fixed order.
+    pub fn visit(&self, rows: &Rows, mut tell: impl FnMut(Feature, usize)) {
+        let (starts, inverted) = rows.inverted();
+        let mut pairs = Pairs::default();
+        let alone = |row: u32| self.len() + row as usize;
+        let place = |count: u32, last: u32, marks: u64| match count {
+            1 => Some(alone(last)),
+            _ => self.by_rows.get(&marks).map(|&group| group as usize),
+        };
+        for single in 0..rows.ids.len() {
+            let with = &inverted[starts[single]..starts[single + 1]];
+            let number = single as u32;
+            let &[.., last] = with else { continue };
+            if let Some(place) = place(with.len() as u32, last, marks(with)) {
+                tell(Feature::Single(number), place);
+            }
+            if !self.limits.pairs {
+                continue;
+            }
+            if with.len() == 1 {
+                if self.limits.min_count <= 1 {
+                    for &item in before(rows, last, number) {
+                        tell(Feature::Pair(item, number), alone(last));
+                    }
+                }
+                continue;
+            }
+            pairs.find(rows, with, number);
+            for &item in &pairs.touched {
+                let Pair { count, last, marks, .. } = pairs.found[item as usize];
+                if count >= self.limits.min_count
+                    && let Some(place) = place(count, last, marks)
+                {
+                    tell(Feature::Pair(item, number), place);
+                }
+            }
+        }
+    }
+
+    /// The number of groups.
+    pub fn len(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// Whether there is no group.
+    pub fn is_empty(&self) -> bool {
+        self.factors.is_empty()
+    }
+
+    /// The groups of a row, in rising order.
+    pub fn row(&self, at: usize) -> &[u32] {
+        &self.groups[self.starts[at]..self.starts[at + 1]]
+    }
+
+    /// How many groups all rows have together.
+    pub fn n_entries(&self) -> usize {
+        self.groups.len()
+    }
+}

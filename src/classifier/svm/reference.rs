@@ -1,0 +1,70 @@
+//! The same machines by `linfa-svm`: what the other solvers are compared with on small sets.
+//!
+//! It takes dense rows and makes the whole kernel matrix again for every machine. Its shrinking is never
+//! turned on: with it the models are wrong.
+
+use linfa::traits::Fit as _;
+use linfa::{DatasetBase, ParamGuard as _};
+use linfa_svm::Svm;
+use ndarray::{Array1, Array2};
+
+use super::SvmParams;
+use super::rows::{Rows, Targets};
+use super::vectors::Dual;
+use crate::{Error, Result};
+
+/// The most training instances this solver takes: time and memory grow with their square.
+pub const MAX_INSTANCES: usize = 4_000;
+/// The most cells of the dense rows.
+pub const MAX_CELLS: usize = 100_000_000;
+
+/// Refuses sets that are too large.
+///
+/// # Errors
+/// Saying how large, and what to do.
+pub fn check_size(instances: usize, rows: &Rows) -> Result<()> {
+    let cells = instances * rows.ids.len();
+    if instances <= MAX_INSTANCES && cells <= MAX_CELLS {
+        return Ok(());
+    }
+    let problem = format!(
+        "`linfa` is a reference for at most {MAX_INSTANCES} instances and {MAX_CELLS} instances × indicators; \
+         here are {instances} and {cells}: use `map` or `kernel`"
+    );
+    Err(Error::config("learner.solver", problem))
+}
+
+/// Solves a machine.
+///
+/// # Errors
+/// When linfa-svm fails.
+pub fn solve(rows: &Rows, targets: &Targets, machine: usize, params: &SvmParams) -> Result<Dual> {
+    let (mut owners, mut labels) = (Vec::new(), Vec::new());
+    for row in 0..rows.len() {
+        let mine = targets.mine(row).iter().find(|(other, _)| usize::from(*other) == machine);
+        let (mine, total) =
+            (mine.map_or(0, |&(_, count)| count as usize), targets.total(row) as usize);
+        owners.extend(std::iter::repeat_n(row, total));
+        labels.extend((0..total).map(|copy| copy < mine));
+    }
+    let mut records = Array2::<f64>::zeros((owners.len(), rows.ids.len()));
+    for (mut record, &row) in records.rows_mut().into_iter().zip(&owners) {
+        for &item in rows.row(row) {
+            record[item as usize] = 1.0;
+        }
+    }
+    let failed = |error: linfa_svm::SvmError| Error::Unfit(format!("linfa-svm: {error}"));
+    let solver = Svm::<f64, bool>::params()
+        .pos_neg_weights(params.c, params.c)
+        .eps(params.tolerance)
+        .shrinking(false)
+        .polynomial_kernel(1.0, f64::from(params.degree))
+        .check()
+        .map_err(failed)?;
+    let fitted = solver.fit(&DatasetBase::new(records, Array1::from(labels))).map_err(failed)?;
+    let mut weights = vec![0.0; rows.len()];
+    for (&row, &alpha) in owners.iter().zip(&fitted.alpha) {
+        weights[row] += alpha;
+    }
+    Ok(Dual { weights, bias: -fitted.rho })
+}

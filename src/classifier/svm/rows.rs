@@ -1,0 +1,239 @@
+//! Instances as sorted lists of numbered indicators: what every solver works from.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use crate::classifier::Instances;
+use crate::feature::Indicators;
+
+/// The distinct rows of a training set, and how often each has which class. Indicators are numbered
+/// from 0, the most frequent first.
+///
+/// Equal rows are one row here: a solver sets what they weigh together, which loses nothing, and rows that
+/// contradict each other are settled in one step.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    starts: Vec<usize>,
+    items: Vec<u32>,
+    label_starts: Vec<usize>,
+    labels: Vec<(u16, u32)>,
+    /// The 64-bit id of each indicator.
+    pub ids: Vec<u64>,
+    /// How many distinct rows have each indicator.
+    pub counts: Vec<u32>,
+}
+
+impl Rows {
+    /// Numbers the indicators of the instances and joins equal rows, in order of first occurrence.
+    pub fn new(instances: &Instances, indicators: &Indicators) -> Self {
+        let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut known: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        let mut rows = Self { starts: vec![0], ..Self::default() };
+        let mut seen: Vec<(u32, u16)> = Vec::with_capacity(instances.len());
+        let mut ids = Vec::new();
+        for at in 0..instances.len() {
+            indicators.ids(instances.row(at), &mut ids);
+            ids.sort_unstable();
+            ids.dedup();
+            let first = rows.items.len();
+            for &id in &ids {
+                rows.items.push(*numbers.entry(id).or_insert_with(|| {
+                    rows.ids.push(id);
+                    rows.ids.len() as u32 - 1
+                }));
+            }
+            let look = ids.iter().fold(0u64, |hash, &id| {
+                (hash.rotate_left(5) ^ id).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            });
+            let alike = known.entry(look).or_default();
+            let this = &rows.items[first..];
+            let same = alike.iter().find(|&&row| {
+                let row = row as usize;
+                rows.items[rows.starts[row]..rows.starts[row + 1]] == *this
+            });
+            let row = match same {
+                Some(&row) => {
+                    rows.items.truncate(first);
+                    row
+                }
+                None => {
+                    let row = rows.len() as u32;
+                    rows.starts.push(rows.items.len());
+                    alike.push(row);
+                    row
+                }
+            };
+            seen.push((row, instances.class(at)));
+        }
+        rows.count_labels(seen);
+        rows.renumber();
+        rows
+    }
+
+    fn count_labels(&mut self, mut seen: Vec<(u32, u16)>) {
+        seen.sort_unstable();
+        self.label_starts.push(0);
+        for same in seen.chunk_by(|a, b| a.0 == b.0) {
+            let labels = same.chunk_by(|a, b| a.1 == b.1);
+            self.labels.extend(labels.map(|label| (label[0].1, label.len() as u32)));
+            self.label_starts.push(self.labels.len());
+        }
+    }
+
+    /// The most frequent indicators first, ties by id; the items of rows in rising order.
+    fn renumber(&mut self) {
+        let mut counts = vec![0u32; self.ids.len()];
+        for &item in &self.items {
+            counts[item as usize] += 1;
+        }
+        let mut order: Vec<u32> = (0..self.ids.len() as u32).collect();
+        order.sort_unstable_by_key(|&old| (Reverse(counts[old as usize]), self.ids[old as usize]));
+        let mut new = vec![0u32; order.len()];
+        for (&old, number) in order.iter().zip(0..) {
+            new[old as usize] = number;
+        }
+        self.ids = order.iter().map(|&old| self.ids[old as usize]).collect();
+        self.counts = order.iter().map(|&old| counts[old as usize]).collect();
+        for item in &mut self.items {
+            *item = new[*item as usize];
+        }
+        for ends in self.starts.windows(2) {
+            self.items[ends[0]..ends[1]].sort_unstable();
+        }
+    }
+
+    /// The number of distinct rows.
+    pub fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The indicators of a row, in rising order.
+    pub fn row(&self, at: usize) -> &[u32] {
+        &self.items[self.starts[at]..self.starts[at + 1]]
+    }
+
+    /// The classes of a row in rising order, each with how many instances have it.
+    pub fn labels(&self, at: usize) -> &[(u16, u32)] {
+        &self.labels[self.label_starts[at]..self.label_starts[at + 1]]
+    }
+
+    /// For each indicator where its rows begin in the second list, which has them in rising order.
+    pub fn inverted(&self) -> (Vec<usize>, Vec<u32>) {
+        let mut starts = vec![0; self.ids.len() + 1];
+        for (at, &count) in self.counts.iter().enumerate() {
+            starts[at + 1] = starts[at] + count as usize;
+        }
+        let (mut next, mut rows) = (starts.clone(), vec![0; self.items.len()]);
+        for row in 0..self.len() {
+            for &item in self.row(row) {
+                rows[next[item as usize]] = row as u32;
+                next[item as usize] += 1;
+            }
+        }
+        (starts, rows)
+    }
+}
+
+/// The machines of one-against-all training: one a class, but one for two classes and none for one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Machines {
+    /// The classes that were seen, the most frequent first, ties by number. Machine *i* tells class *i* of
+    /// these from all others.
+    pub classes: Vec<u16>,
+}
+
+impl Machines {
+    /// Those for the classes that the instances have.
+    pub fn of(instances: &Instances) -> Self {
+        let counts = instances.counts();
+        let mut classes: Vec<u16> = (0..instances.n_classes() as u16).collect();
+        classes.retain(|&class| counts[usize::from(class)] > 0);
+        classes.sort_by_key(|&class| Reverse(counts[usize::from(class)]));
+        Self { classes }
+    }
+
+    /// The number of machines.
+    pub fn len(&self) -> usize {
+        match self.classes.len() {
+            0 | 1 => 0,
+            2 => 1,
+            n => n,
+        }
+    }
+
+    /// Whether there is nothing to tell apart.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes the scores of all classes, given the margins of the machines.
+    pub fn scores(classes: &[u16], margins: &[f32], out: &mut [f32]) {
+        out.fill(f32::NEG_INFINITY);
+        let mut put = |class: u16, score: f32| {
+            if let Some(out) = out.get_mut(usize::from(class)) {
+                *out = score;
+            }
+        };
+        match (classes, margins) {
+            (&[first, second], &[margin]) => {
+                put(first, margin);
+                put(second, -margin);
+            }
+            (&[only], _) => put(only, 0.0),
+            _ => classes.iter().zip(margins).for_each(|(&class, &margin)| put(class, margin)),
+        }
+    }
+}
+
+/// For each row which machines count it as theirs.
+#[derive(Debug, Clone, Default)]
+pub struct Targets {
+    starts: Vec<usize>,
+    mine: Vec<(u16, f32)>,
+    totals: Vec<f32>,
+}
+
+impl Targets {
+    /// Those of the machines.
+    pub fn new(rows: &Rows, machines: &Machines) -> Self {
+        let mut targets = Self { starts: vec![0], ..Self::default() };
+        for at in 0..rows.len() {
+            let labels = rows.labels(at);
+            for &(class, count) in labels {
+                let machine = machines.classes.iter().position(|&other| other == class);
+                if let Some(machine) = machine.filter(|&machine| machine < machines.len()) {
+                    targets.mine.push((machine as u16, count as f32));
+                }
+            }
+            targets.starts.push(targets.mine.len());
+            targets.totals.push(labels.iter().map(|&(_, count)| count as f32).sum());
+        }
+        targets
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.totals.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.totals.is_empty()
+    }
+
+    /// The machines that count instances of a row as theirs, each with how many.
+    pub fn mine(&self, row: usize) -> &[(u16, f32)] {
+        &self.mine[self.starts[row]..self.starts[row + 1]]
+    }
+
+    /// How many instances are equal to a row.
+    pub fn total(&self, row: usize) -> f32 {
+        self.totals[row]
+    }
+}
