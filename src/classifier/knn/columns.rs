@@ -25,23 +25,22 @@ pub(super) const LARGEST: f64 = (1u64 << 31) as f64;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
     /// The values in rising order.
-    pub values: Vec<u32>,
+    pub(super) values: Vec<u32>,
     /// The instances of each value.
-    pub totals: Vec<u32>,
+    pub(super) totals: Vec<u32>,
     ends: Vec<u32>,
     classes: Vec<(u16, u32)>,
 }
 
 impl Counts {
     /// The counts of every column.
-    pub fn of_columns(instances: &Instances) -> Vec<Self> {
+    pub(super) fn of_columns(instances: &Instances) -> Vec<Self> {
         (0..instances.columns().len()).into_par_iter().map(|at| Self::of(instances, at)).collect()
     }
 
     fn of(instances: &Instances, column: usize) -> Self {
-        let key = |at| {
-            u64::from(instances.row(at).values[column]) << 16 | u64::from(instances.class(at))
-        };
+        let key =
+            |at| u64::from(instances.row(at).values[column]) << 16 | u64::from(instances.class(at));
         let mut keys: Vec<u64> = (0..instances.len()).map(key).collect();
         keys.sort_unstable();
         let mut counts = Self::default();
@@ -62,13 +61,13 @@ impl Counts {
     }
 
     /// The classes a value occurs with and how often, in order of class.
-    pub fn classes(&self, value: usize) -> &[(u16, u32)] {
+    pub(super) fn classes(&self, value: usize) -> &[(u16, u32)] {
         let first = if value == 0 { 0 } else { self.ends[value - 1] };
         &self.classes[first as usize..self.ends[value] as usize]
     }
 
     /// The column's weight.
-    pub fn weight(&self, weighting: Weighting, prior: &Prior) -> f64 {
+    pub(super) fn weight(&self, weighting: Weighting, prior: &Prior) -> f64 {
         if weighting == Weighting::None {
             return 1.0;
         }
@@ -83,7 +82,7 @@ impl Counts {
     }
 
     /// The weight of one value as a binary feature, times the distance of having and not having it.
-    pub fn weight_of_value(&self, value: usize, params: &KnnParams, prior: &Prior) -> f64 {
+    pub(super) fn weight_of_value(&self, value: usize, params: &KnnParams, prior: &Prior) -> f64 {
         let n = f64::from(self.totals[value]);
         let others = prior.n - n;
         if others <= 0.0 {
@@ -98,8 +97,8 @@ impl Counts {
             difference += (n_class / n - (all - n_class) / others).abs();
             elsewhere -= all;
         }
-        let frequent = self.totals[value] >= params.min_frequency
-            && others >= f64::from(params.min_frequency);
+        let frequent =
+            self.totals[value] >= params.min_frequency && others >= f64::from(params.min_frequency);
         let distance = if params.metric == Metric::Mvdm && frequent {
             (difference + elsewhere / others) / 2.0
         } else {
@@ -138,7 +137,7 @@ pub(super) struct Prior {
 }
 
 impl Prior {
-    pub fn of(instances: &Instances) -> Self {
+    pub(super) fn of(instances: &Instances) -> Self {
         let classes: Vec<f64> = instances.counts().into_iter().map(f64::from).collect();
         let n = instances.len().max(1) as f64;
         let sum = classes.iter().map(|&n| n_log_n(n)).sum();
@@ -151,25 +150,25 @@ impl Prior {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Level {
     /// The column of a row.
-    pub column: usize,
+    pub(super) column: usize,
     /// What it weighs, in units of distance.
-    pub weight: u32,
+    pub(super) weight: u32,
     /// Its values in rising order.
-    pub values: Vec<u32>,
+    pub(super) values: Vec<u32>,
     /// The id of each value.
-    pub ids: Vec<u16>,
+    pub(super) ids: Vec<u16>,
     /// What each id weighs as a binary feature, if such are wanted.
-    pub id_weights: Vec<u32>,
+    pub(super) id_weights: Vec<u32>,
     /// The distribution of classes of each id under MVDM; empty if it has none.
-    pub distributions: Vec<Vec<(u16, u32)>>,
+    pub(super) distributions: Vec<Vec<(u16, u32)>>,
 }
 
 /// The levels of the tree, and what a unit of distance is worth.
 #[derive(Debug, Clone)]
 pub(super) struct Chosen {
-    pub levels: Vec<Level>,
+    pub(super) levels: Vec<Level>,
     /// One unit as a sum of weights.
-    pub unit: f64,
+    pub(super) unit: f64,
 }
 
 /// Weighs the columns, numbers their values, and orders them for the tree.
@@ -202,11 +201,13 @@ pub(super) fn choose(
         .collect();
     // Two values that differ are two features that differ.
     let most = |weights: &Vec<f64>| {
-        weights.iter().fold(0.0f64, |most, &w| most.max(w)) * if params.predicates { 2.0 } else { 1.0 }
+        weights.iter().fold(0.0f64, |most, &w| most.max(w))
+            * if params.predicates { 2.0 } else { 1.0 }
     };
     let sum: f64 = weights.iter().map(most).sum();
     let scale = if sum > 0.0 { LARGEST / sum } else { 0.0 };
-    let level = |column: usize| Level::new(column, &counts[column], params, &weights[column], scale);
+    let level =
+        |column: usize| Level::new(column, &counts[column], params, &weights[column], scale);
     let levels: Vec<Level> = (0..counts.len()).into_par_iter().map(level).collect();
     for level in &levels {
         let (name, n) = (&names(level.column).name, level.n_ids());
@@ -267,12 +268,12 @@ impl Level {
     }
 
     /// The number of ids.
-    pub fn n_ids(&self) -> usize {
+    pub(super) fn n_ids(&self) -> usize {
         self.distributions.len()
     }
 
     /// The id of a value seen in training.
-    pub fn id(&self, value: u32) -> u16 {
+    pub(super) fn id(&self, value: u32) -> u16 {
         self.values.binary_search(&value).map_or(0, |at| self.ids[at])
     }
 
@@ -345,7 +346,8 @@ fn order(levels: &[Level], instances: &Instances) -> Vec<usize> {
             let growth = (grown[at] as f64 / n_beginnings as f64).ln();
             gains[left[at]] as f64 / (growth + 0.02)
         };
-        let best = (1..left.len()).fold(0, |best, at| if worth(at) > worth(best) { at } else { best });
+        let best =
+            (1..left.len()).fold(0, |best, at| if worth(at) > worth(best) { at } else { best });
         n_beginnings = grown[best];
         let level = left.remove(best);
         let mut numbers: FxHashMap<(u32, u16), u32> = FxHashMap::default();

@@ -272,3 +272,5 @@ impl Classifier for KnnModel {
     }
 }
 
+#[cfg(test)]
+mod tests;

@@ -34,17 +34,17 @@ pub(super) struct Tree {
 #[derive(Debug, Clone, Default)]
 pub(super) struct RowsOf {
     /// The instances, row by row.
-    pub instances: Vec<u32>,
+    pub(super) instances: Vec<u32>,
     /// Where those of each row end.
-    pub ends: Vec<u32>,
+    pub(super) ends: Vec<u32>,
 }
 
 /// One block, taken apart.
 pub(super) struct Block<'a> {
     /// The ids that all rows share.
-    pub shared: &'a [u16],
+    pub(super) shared: &'a [u16],
     /// What follows.
-    pub rest: Rest<'a>,
+    pub(super) rest: Rest<'a>,
 }
 
 /// The second part of a block.
@@ -69,7 +69,7 @@ impl Tree {
     ///
     /// # Errors
     /// When it would be too large.
-    pub fn grow(chosen: &Chosen, instances: &Instances) -> Result<(Self, RowsOf)> {
+    pub(super) fn grow(chosen: &Chosen, instances: &Instances) -> Result<(Self, RowsOf)> {
         let width = chosen.levels.len();
         let ids: Vec<u16> = (0..instances.len())
             .into_par_iter()
@@ -93,13 +93,13 @@ impl Tree {
     }
 
     /// The number of rows, and of numbers in all blocks.
-    pub fn size(&self) -> (usize, usize) {
+    pub(super) fn size(&self) -> (usize, usize) {
         (self.n_rows, self.blocks.len())
     }
 
     /// The block at a place; so many levels of `width` have been passed before.
     #[inline]
-    pub fn block(&self, at: u32, depth: usize, width: usize) -> Block<'_> {
+    pub(super) fn block(&self, at: u32, depth: usize, width: usize) -> Block<'_> {
         let blocks = &self.blocks[at as usize..];
         let (shared, blocks) = blocks[1..].split_at(usize::from(blocks[0]));
         let (n, blocks) = (usize::from(blocks[0]), &blocks[1..]);
@@ -113,13 +113,13 @@ impl Tree {
     }
 
     /// Adds the tree to the sections of a model.
-    pub fn put(&self, sections: &mut Sections) {
+    pub(super) fn put(&self, sections: &mut Sections) {
         sections.put("knn.tree", self.blocks.clone());
     }
 
     /// Reads what [`Tree::put`] wrote, and walks through all of it: every block begins where the one before
     /// it ends, every id is one of its level, and every row comes once.
-    pub fn load(values: &Values, n_rows: usize, sections: &Sections) -> Result<Self> {
+    pub(super) fn load(values: &Values, n_rows: usize, sections: &Sections) -> Result<Self> {
         let blocks: Array<u16> = sections.get("knn.tree")?;
         if check_blocks(&blocks, values, n_rows).is_none() {
             return Err(Error::Unfit("the rows are not those of a memory-based model".into()));
@@ -145,7 +145,8 @@ fn write_blocks<'a>(
     let mut tasks = vec![Task { first: 0, end: n_rows, depth: 0, wanted_at: None }];
     while let Some(Task { first, end, depth, wanted_at }) = tasks.pop() {
         if blocks.len() > u32::MAX as usize - (FEW + 1) * (width + 4) {
-            let problem = "too many instances for memory-based learning: give fewer trees or templates";
+            let problem =
+                "too many instances for memory-based learning: give fewer trees or templates";
             return Err(Error::config("learner.kind", problem));
         }
         if let Some(wanted_at) = wanted_at {

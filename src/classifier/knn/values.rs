@@ -50,7 +50,7 @@ pub(super) struct Values {
 
 impl Values {
     /// The values of the chosen levels.
-    pub fn new(chosen: &Chosen, params: &KnnParams, n_classes: usize) -> Self {
+    pub(super) fn new(chosen: &Chosen, params: &KnnParams, n_classes: usize) -> Self {
         let (mut levels, mut values, mut ids) = (Vec::new(), Vec::new(), Vec::new());
         let (mut id_weights, mut ends) = (Vec::new(), Vec::new());
         let (mut classes, mut shares) = (Vec::new(), Vec::new());
@@ -110,17 +110,17 @@ impl Values {
     }
 
     /// The number of levels, which are as many as columns.
-    pub fn n_levels(&self) -> usize {
+    pub(super) fn n_levels(&self) -> usize {
         self.levels.len() / LEVEL
     }
 
     /// How many ids a level has.
-    pub fn n_ids(&self, level: usize) -> usize {
+    pub(super) fn n_ids(&self, level: usize) -> usize {
         self.ids_of(level).len()
     }
 
     /// One unit of distance as a sum of weights.
-    pub fn unit(&self) -> f64 {
+    pub(super) fn unit(&self) -> f64 {
         self.unit.first().map_or(0.0, |&bits| f64::from_bits(bits))
     }
 
@@ -139,6 +139,14 @@ impl Values {
         let values = &self.values[first..self.level(level)[2] as usize];
         let at = values.binary_search(&value).ok()?;
         Some(self.firsts[level] as usize + usize::from(self.ids[first + at]))
+    }
+
+    /// The column of a level and the id that a row of training has there.
+    #[cfg(test)]
+    pub(super) fn id_of(&self, level: usize, row: &[u32]) -> (usize, u16) {
+        let column = self.level(level)[0] as usize;
+        let place = self.find(level, row[column]).unwrap();
+        (column, (place - self.firsts[level] as usize) as u16)
     }
 
     fn distribution(&self, id: usize) -> Range<usize> {
@@ -183,7 +191,7 @@ impl Values {
     }
 
     /// Adds the values to the sections of a model.
-    pub fn put(&self, sections: &mut Sections) {
+    pub(super) fn put(&self, sections: &mut Sections) {
         sections.put("knn.levels", self.levels.clone());
         sections.put("knn.values", self.values.clone());
         sections.put("knn.ids", self.ids.clone());
@@ -195,7 +203,7 @@ impl Values {
     }
 
     /// Reads what [`Values::put`] wrote.
-    pub fn load(params: &KnnParams, n_classes: usize, sections: &Sections) -> Result<Self> {
+    pub(super) fn load(params: &KnnParams, n_classes: usize, sections: &Sections) -> Result<Self> {
         let mut new = Self {
             levels: sections.get("knn.levels")?,
             values: sections.get("knn.values")?,
@@ -230,7 +238,9 @@ impl Values {
             let ids = &self.ids[n_values as usize..values_end as usize];
             let weights = self.id_weights.get(n_ids as usize..ids_end as usize);
             let most = weights.and_then(|weights| weights.iter().max()).map_or(0, |&most| most);
-            if ids.iter().any(|&id| u32::from(id) >= ids_end - n_ids) {
+            // Every id has a value, so their number is bounded too.
+            let few = ids_end - n_ids <= values_end - n_values;
+            if !few || ids.iter().any(|&id| u32::from(id) >= ids_end - n_ids) {
                 return false;
             }
             largest += u64::from(weight).max(2 * u64::from(most));
@@ -245,6 +255,7 @@ impl Values {
             && self.ends.len() == wanted(with_distributions(params))
             && largest as f64 <= LARGEST
             && self.unit().is_finite()
+            && self.unit() >= 0.0
             && self.distributions_are_whole()
     }
 
@@ -252,8 +263,10 @@ impl Values {
         let within = u64::from(ONE) + self.n_classes as u64;
         let is_distribution = |id: usize| {
             let Range { start, end } = self.distribution(id);
-            let shares = self.shares.get(start..end);
-            shares.is_some_and(|s| s.iter().map(|&share| u64::from(share)).sum::<u64>() <= within)
+            let (shares, classes) = (self.shares.get(start..end), self.classes.get(start..end));
+            let sum = |shares: &[u32]| shares.iter().map(|&share| u64::from(share)).sum::<u64>();
+            shares.is_some_and(|shares| sum(shares) <= within)
+                && classes.is_some_and(|classes| classes.is_sorted_by(|a, b| a < b))
         };
         self.classes.len() == self.shares.len()
             && self.classes.iter().all(|&class| usize::from(class) < self.n_classes)
@@ -286,7 +299,7 @@ struct Asked {
 
 impl Tables {
     /// Forgets everything, and makes room for a model.
-    pub fn reset(&mut self, values: &Values) {
+    pub(super) fn reset(&mut self, values: &Values) {
         let n_ids = values.firsts.last().map_or(0, |&n| n as usize);
         self.distances.clear();
         self.distances.resize(n_ids, UNKNOWN);
@@ -298,7 +311,7 @@ impl Tables {
 
     /// Takes up a query; gives the distance that it has to every row at least: unseen values are at the
     /// same distance from all others, which so needs not be looked up.
-    pub fn ask(&mut self, values: &Values, row: &[u32]) -> u32 {
+    pub(super) fn ask(&mut self, values: &Values, row: &[u32]) -> u32 {
         let mut least = 0;
         for at in 0..self.levels.len() {
             let [column, weight, ..] = values.level(at);
@@ -339,7 +352,7 @@ impl Tables {
 
     /// The distance of the query's value to an id of a level.
     #[inline]
-    pub fn distance(&mut self, values: &Values, level: usize, id: u16) -> u32 {
+    pub(super) fn distance(&mut self, values: &Values, level: usize, id: u16) -> u32 {
         let place = values.firsts[level] as usize + usize::from(id);
         match self.distances[place] {
             UNKNOWN => self.work_out(values, level, place),
@@ -362,4 +375,3 @@ impl Tables {
         distance
     }
 }
-

@@ -24,7 +24,7 @@ pub(super) struct Votes {
 
 impl Votes {
     /// The classes of the rows.
-    pub fn new(rows: &RowsOf, instances: &Instances) -> Self {
+    pub(super) fn new(rows: &RowsOf, instances: &Instances) -> Self {
         let (mut ends, mut classes, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;
         let mut of_row = Vec::new();
@@ -49,17 +49,17 @@ impl Votes {
     }
 
     /// The number of classes, seen or not.
-    pub fn n_classes(&self) -> usize {
+    pub(super) fn n_classes(&self) -> usize {
         self.ranks.len()
     }
 
     /// The number of rows.
-    pub fn n_rows(&self) -> usize {
+    pub(super) fn n_rows(&self) -> usize {
         self.ends.len()
     }
 
     /// Counts the votes of the rows found; gives whether classes tie for the most.
-    pub fn count(&self, params: &KnnParams, unit: f64, memory: &mut Memory) -> bool {
+    pub(super) fn count(&self, params: &KnnParams, unit: f64, memory: &mut Memory) -> bool {
         let Memory { found, nearest, votes, .. } = memory;
         votes.clear();
         votes.resize(self.n_classes(), 0.0);
@@ -82,7 +82,7 @@ impl Votes {
     }
 
     /// Writes the scores of the votes counted.
-    pub fn scores(&self, memory: &mut Memory, out: &mut [f32]) {
+    pub(super) fn scores(&self, memory: &mut Memory, out: &mut [f32]) {
         let Memory { votes, order, .. } = memory;
         let all: f64 = votes.iter().sum();
         order.clear();
@@ -105,7 +105,7 @@ impl Votes {
     }
 
     /// Adds the votes to the sections of a model.
-    pub fn put(&self, sections: &mut Sections) {
+    pub(super) fn put(&self, sections: &mut Sections) {
         sections.put("knn.rows", self.ends.clone());
         sections.put("knn.row-classes", self.classes.clone());
         sections.put("knn.row-counts", self.counts.clone());
@@ -113,7 +113,7 @@ impl Votes {
     }
 
     /// Reads what [`Votes::put`] wrote.
-    pub fn load(sections: &Sections) -> Result<Self> {
+    pub(super) fn load(sections: &Sections) -> Result<Self> {
         let votes = Self {
             ends: sections.get("knn.rows")?,
             classes: sections.get("knn.row-classes")?,
