@@ -11,11 +11,13 @@
 //! - [`perceptron`]: averaged multiclass perceptron over indicators.
 //! - [`maxent`]: multinomial logistic regression by L-BFGS with a Gaussian prior.
 //! - [`svm`]: polynomial support vector machines, one against all.
+//! - [`knn`]: memory-based learning, the classes of the nearest instances.
 //!
 //! The first two end as a [`linear::LinearModel`]. Learners made of learners are in [`combine`].
 
 pub mod combine;
 pub mod instances;
+pub mod knn;
 pub mod lbfgs;
 pub mod linear;
 pub mod maxent;
@@ -77,6 +79,8 @@ pub struct Scratch {
     pub scores: Vec<f32>,
     /// A row made from another.
     pub row: Row,
+    /// The search of neighbours.
+    pub knn: knn::Memory,
     /// The memory of parts.
     pub parts: Vec<Self>,
 }

@@ -1,0 +1,363 @@
+//! What training says about each column: its values, their weights, and the order of the levels.
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{KnnParams, Metric, Weighting};
+use crate::classifier::Instances;
+use crate::feature::ColumnKind;
+use crate::symbols::NOTHING;
+use crate::{Error, Result};
+
+/// The most values a column can have that differ in their distances.
+const MAX_VALUES: usize = u16::MAX as usize;
+/// Rows and pairs of rows that the order of the levels is guessed from.
+const SAMPLE: usize = 1 << 15;
+const PAIRS: usize = 1 << 12;
+/// Rows of the sample that stand next to each other in the data.
+const STRETCH: usize = 64;
+/// Probabilities are integers in units of 2⁻³⁰.
+pub(super) const ONE: u32 = 1 << 30;
+/// The largest distance of two rows, up to rounding.
+pub(super) const LARGEST: f64 = (1u64 << 31) as f64;
+
+/// How often each value of a column occurs, and with which classes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counts {
+    /// The values in rising order.
+    pub(super) values: Vec<u32>,
+    /// The instances of each value.
+    pub(super) totals: Vec<u32>,
+    ends: Vec<u32>,
+    classes: Vec<(u16, u32)>,
+}
+
+impl Counts {
+    /// The counts of every column.
+    pub(super) fn of_columns(instances: &Instances) -> Vec<Self> {
+        (0..instances.columns().len()).into_par_iter().map(|at| Self::of(instances, at)).collect()
+    }
+
+    fn of(instances: &Instances, column: usize) -> Self {
+        let key =
+            |at| u64::from(instances.row(at).values[column]) << 16 | u64::from(instances.class(at));
+        let mut keys: Vec<u64> = (0..instances.len()).map(key).collect();
+        keys.sort_unstable();
+        let mut counts = Self::default();
+        for same in keys.chunk_by(|a, b| a == b) {
+            let (value, class, n) = ((same[0] >> 16) as u32, same[0] as u16, same.len() as u32);
+            if counts.values.last() != Some(&value) {
+                counts.values.push(value);
+                counts.totals.push(0);
+                counts.ends.push(counts.classes.len() as u32);
+            }
+            counts.classes.push((class, n));
+            if let (Some(total), Some(end)) = (counts.totals.last_mut(), counts.ends.last_mut()) {
+                *total += n;
+                *end += 1;
+            }
+        }
+        counts
+    }
+
+    /// The classes a value occurs with and how often, in order of class.
+    pub(super) fn classes(&self, value: usize) -> &[(u16, u32)] {
+        let first = if value == 0 { 0 } else { self.ends[value - 1] };
+        &self.classes[first as usize..self.ends[value] as usize]
+    }
+
+    /// The column's weight.
+    pub(super) fn weight(&self, weighting: Weighting, prior: &Prior) -> f64 {
+        if weighting == Weighting::None {
+            return 1.0;
+        }
+        let (mut rest, mut split) = (0.0, prior.n.log2());
+        for value in 0..self.values.len() {
+            let n = f64::from(self.totals[value]);
+            rest += n * n.log2();
+            rest -= self.classes(value).iter().map(|&(_, n)| n_log_n(f64::from(n))).sum::<f64>();
+            split -= n_log_n(n) / prior.n;
+        }
+        weigh(weighting, prior.entropy - rest / prior.n, split)
+    }
+
+    /// The weight of one value as a binary feature, times the distance of having and not having it.
+    pub(super) fn weight_of_value(&self, value: usize, params: &KnnParams, prior: &Prior) -> f64 {
+        let n = f64::from(self.totals[value]);
+        let others = prior.n - n;
+        if others <= 0.0 {
+            return 0.0;
+        }
+        let (mut with, mut without) = (n_log_n(n), n_log_n(others) - prior.sum);
+        let (mut difference, mut elsewhere) = (0.0, prior.n);
+        for &(class, n_class) in self.classes(value) {
+            let (n_class, all) = (f64::from(n_class), prior.classes[usize::from(class)]);
+            with -= n_log_n(n_class);
+            without -= n_log_n(all - n_class) - n_log_n(all);
+            difference += (n_class / n - (all - n_class) / others).abs();
+            elsewhere -= all;
+        }
+        let frequent =
+            self.totals[value] >= params.min_frequency && others >= f64::from(params.min_frequency);
+        let distance = if params.metric == Metric::Mvdm && frequent {
+            (difference + elsewhere / others) / 2.0
+        } else {
+            1.0
+        };
+        if params.weighting == Weighting::None {
+            return distance;
+        }
+        let gain = prior.entropy - (with + without) / prior.n;
+        let split = prior.n.log2() - (n_log_n(n) + n_log_n(others)) / prior.n;
+        weigh(params.weighting, gain, split) * distance
+    }
+}
+
+fn weigh(weighting: Weighting, gain: f64, split: f64) -> f64 {
+    let gain = gain.max(0.0);
+    match weighting {
+        Weighting::GainRatio if split > 0.0 => gain / split,
+        Weighting::GainRatio => 0.0,
+        _ => gain,
+    }
+}
+
+fn n_log_n(n: f64) -> f64 {
+    if n > 0.0 { n * n.log2() } else { 0.0 }
+}
+
+/// The classes of all instances.
+#[derive(Debug, Clone)]
+pub(super) struct Prior {
+    n: f64,
+    classes: Vec<f64>,
+    /// Σ n log₂ n over classes.
+    sum: f64,
+    entropy: f64,
+}
+
+impl Prior {
+    pub(super) fn of(instances: &Instances) -> Self {
+        let classes: Vec<f64> = instances.counts().into_iter().map(f64::from).collect();
+        let n = instances.len().max(1) as f64;
+        let sum = classes.iter().map(|&n| n_log_n(n)).sum();
+        Self { n, sum, entropy: n.log2() - sum / n, classes }
+    }
+}
+
+/// A column as a level of the tree sees it. Values at the same distance from all others share an id; ids
+/// are numbered by falling frequency.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Level {
+    /// The column of a row.
+    pub(super) column: usize,
+    /// What it weighs, in units of distance.
+    pub(super) weight: u32,
+    /// Its values in rising order.
+    pub(super) values: Vec<u32>,
+    /// The id of each value.
+    pub(super) ids: Vec<u16>,
+    /// What each id weighs as a binary feature, if such are wanted.
+    pub(super) id_weights: Vec<u32>,
+    /// The distribution of classes of each id under MVDM; empty if it has none.
+    pub(super) distributions: Vec<Vec<(u16, u32)>>,
+}
+
+/// The levels of the tree, and what a unit of distance is worth.
+#[derive(Debug, Clone)]
+pub(super) struct Chosen {
+    pub(super) levels: Vec<Level>,
+    /// One unit as a sum of weights.
+    pub(super) unit: f64,
+}
+
+/// Weighs the columns, numbers their values, and orders them for the tree.
+pub(super) fn choose(
+    params: &KnnParams,
+    instances: &Instances,
+    counts: &[Counts],
+) -> Result<Chosen> {
+    let prior = Prior::of(instances);
+    let names = |column: usize| &instances.columns()[column];
+    let weights: Vec<Vec<f64>> = counts
+        .par_iter()
+        .enumerate()
+        .map(|(column, counts)| {
+            if !params.predicates {
+                return vec![counts.weight(params.weighting, &prior)];
+            }
+            let names_nothing =
+                |value: u32| value == NOTHING && names(column).kind == ColumnKind::Nominal;
+            (0..counts.values.len())
+                .map(|value| {
+                    if names_nothing(counts.values[value]) {
+                        0.0
+                    } else {
+                        counts.weight_of_value(value, params, &prior)
+                    }
+                })
+                .collect()
+        })
+        .collect();
+    // Two values that differ are two features that differ.
+    let most = |weights: &Vec<f64>| {
+        weights.iter().fold(0.0f64, |most, &w| most.max(w))
+            * if params.predicates { 2.0 } else { 1.0 }
+    };
+    let sum: f64 = weights.iter().map(most).sum();
+    let scale = if sum > 0.0 { LARGEST / sum } else { 0.0 };
+    let level =
+        |column: usize| Level::new(column, &counts[column], params, &weights[column], scale);
+    let levels: Vec<Level> = (0..counts.len()).into_par_iter().map(level).collect();
+    for level in &levels {
+        let (name, n) = (&names(level.column).name, level.n_ids());
+        if n > MAX_VALUES {
+            let problem = format!(
+                "`{name}` has {n} values, and memory-based learning takes at most {MAX_VALUES}: \
+                 drop it or raise clean.unknown_below"
+            );
+            return Err(Error::config("features.templates", problem));
+        }
+    }
+    let order = order(&levels, instances);
+    let mut levels: Vec<Option<Level>> = levels.into_iter().map(Some).collect();
+    let levels = order.into_iter().filter_map(|column| levels[column].take()).collect();
+    Ok(Chosen { levels, unit: if scale > 0.0 { 1.0 / scale } else { 0.0 } })
+}
+
+impl Level {
+    fn new(
+        column: usize,
+        counts: &Counts,
+        params: &KnnParams,
+        weights: &[f64],
+        scale: f64,
+    ) -> Self {
+        let units = |weight: f64| (weight * scale) as u32;
+        let mvdm = params.metric == Metric::Mvdm && !params.predicates;
+        let mut level = Self {
+            column,
+            weight: if params.predicates { 0 } else { units(weights[0]) },
+            values: counts.values.clone(),
+            ids: vec![0; counts.values.len()],
+            ..Self::default()
+        };
+        let mut by_frequency: Vec<usize> = (0..counts.values.len()).collect();
+        by_frequency.sort_by_key(|&value| (std::cmp::Reverse(counts.totals[value]), value));
+        let mut known: FxHashMap<Vec<(u16, u32)>, u16> = FxHashMap::default();
+        for value in by_frequency {
+            let distribution = if mvdm && counts.totals[value] >= params.min_frequency {
+                shares(counts.classes(value), counts.totals[value])
+            } else {
+                Vec::new()
+            };
+            let next = level.distributions.len();
+            level.ids[value] = match known.get(&distribution) {
+                Some(&id) if !distribution.is_empty() => id,
+                _ => {
+                    level.distributions.push(distribution.clone());
+                    known.insert(distribution, next as u16);
+                    if params.predicates {
+                        level.id_weights.push(units(weights[value]));
+                    }
+                    next as u16
+                }
+            };
+        }
+        level
+    }
+
+    /// The number of ids.
+    pub(super) fn n_ids(&self) -> usize {
+        self.distributions.len()
+    }
+
+    /// The id of a value seen in training.
+    pub(super) fn id(&self, value: u32) -> u16 {
+        self.values.binary_search(&value).map_or(0, |at| self.ids[at])
+    }
+
+    /// The distance of two ids.
+    fn distance(&self, a: u16, b: u16) -> u32 {
+        if a == b {
+            return 0;
+        }
+        let (a, b) = (usize::from(a), usize::from(b));
+        if !self.id_weights.is_empty() {
+            return self.id_weights[a] + self.id_weights[b];
+        }
+        let (p, q) = (&self.distributions[a], &self.distributions[b]);
+        if p.is_empty() || q.is_empty() {
+            return self.weight;
+        }
+        let sum = |p: &[(u16, u32)]| p.iter().map(|&(_, share)| share).sum::<u32>();
+        let other = |class| q.iter().find(|&&(other, _)| other == class).map_or(0, |&(_, s)| s);
+        let common = p.iter().map(|&(class, share)| share.min(other(class))).sum();
+        difference(self.weight, sum(p), sum(q), common)
+    }
+}
+
+/// The distance under MVDM: from the sums of two distributions and of what they have in common, which
+/// saves looking at classes that only one of them has.
+pub(super) fn difference(weight: u32, sum: u32, other_sum: u32, common: u32) -> u32 {
+    ((u64::from(weight) * u64::from(sum + other_sum - 2 * common)) >> 31) as u32
+}
+
+fn shares(classes: &[(u16, u32)], total: u32) -> Vec<(u16, u32)> {
+    let share = |n: u32| (f64::from(n) / f64::from(total) * f64::from(ONE)).round() as u32;
+    classes.iter().map(|&(class, n)| (class, share(n))).collect()
+}
+
+/// The order of the levels: next comes the column that adds most to the distance of two rows drawn at
+/// random, for what it adds to the number of different beginnings of rows (in logarithms).
+fn order(levels: &[Level], instances: &Instances) -> Vec<usize> {
+    let n = instances.len();
+    let mut left: Vec<usize> = (0..levels.len()).collect();
+    if n == 0 {
+        return left;
+    }
+    let id = |at: usize, level: &Level| level.id(instances.row(at).values[level.column]);
+    let distance = |level: &Level| -> u64 {
+        let pair = |at: usize| (at * n / PAIRS, (at * n / PAIRS + (at * 7919 + n / 2) % n) % n);
+        (0..PAIRS)
+            .map(|at| {
+                let (a, b) = pair(at);
+                u64::from(level.distance(id(a, level), id(b, level)))
+            })
+            .sum()
+    };
+    let gains: Vec<u64> = levels.par_iter().map(distance).collect();
+    let step = (n / SAMPLE).max(1);
+    let sample: Vec<usize> =
+        (0..n).filter(|at| (at / STRETCH).is_multiple_of(step)).take(2 * SAMPLE).collect();
+    let of_level = |level: &Level| sample.iter().map(|&at| id(at, level)).collect();
+    let ids: Vec<Vec<u16>> = levels.par_iter().map(of_level).collect();
+    let mut beginnings = vec![0u32; sample.len()];
+    let (mut n_beginnings, mut order) = (1, Vec::new());
+    while !left.is_empty() && n_beginnings < sample.len() / 10 * 9 {
+        let grown: Vec<usize> = left
+            .par_iter()
+            .map(|&level| {
+                let pairs = beginnings.iter().zip(&ids[level]);
+                pairs.collect::<FxHashSet<_>>().len()
+            })
+            .collect();
+        let worth = |at: usize| {
+            let growth = (grown[at] as f64 / n_beginnings as f64).ln();
+            gains[left[at]] as f64 / (growth + 0.02)
+        };
+        let best =
+            (1..left.len()).fold(0, |best, at| if worth(at) > worth(best) { at } else { best });
+        n_beginnings = grown[best];
+        let level = left.remove(best);
+        let mut numbers: FxHashMap<(u32, u16), u32> = FxHashMap::default();
+        for (beginning, &id) in beginnings.iter_mut().zip(&ids[level]) {
+            let next = numbers.len() as u32;
+            *beginning = *numbers.entry((*beginning, id)).or_insert(next);
+        }
+        order.push(level);
+    }
+    left.sort_by_key(|&level| (std::cmp::Reverse(gains[level]), level));
+    order.extend(left);
+    order
+}

@@ -1,0 +1,144 @@
+//! Exact search: branch and bound, nearest children first.
+//!
+//! What the levels above a block add up to is a lower bound for all its rows. A block is left when that is
+//! more than the k-th distance found so far; the nearest child of each block is entered first, so that
+//! this limit is low soon. Which rows are found does not depend on the order.
+
+use super::tree::{Block, Rest, Tree, join};
+use super::values::{Tables, Values};
+
+/// Rows that were found are sifted when there are at least so many.
+const SIFT: usize = 1 << 12;
+
+/// What one thread needs for searching.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// The model that the tables are of.
+    pub(super) model: u64,
+    pub(super) tables: Tables,
+    steps: Vec<Step>,
+    /// The k smallest different distances, in rising order.
+    pub(super) nearest: Vec<u32>,
+    /// The rows at those distances, with their distances.
+    pub(super) found: Vec<(u32, u32)>,
+    /// The votes of each class: those that count, and those before the tie.
+    pub(super) votes: Vec<f64>,
+    pub(super) first_votes: Vec<f64>,
+    /// Classes in order.
+    pub(super) order: Vec<u16>,
+}
+
+/// A block to be entered.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    distance: u32,
+    at: u32,
+    depth: u32,
+}
+
+/// The distances and rows found so far.
+struct Found<'a> {
+    k: usize,
+    /// Rows farther away than this are not wanted.
+    limit: u32,
+    nearest: &'a mut Vec<u32>,
+    rows: &'a mut Vec<(u32, u32)>,
+    sift_at: usize,
+}
+
+impl Found<'_> {
+    fn add(&mut self, distance: u32, row: u32) {
+        self.rows.push((distance, row));
+        if let Err(place) = self.nearest.binary_search(&distance) {
+            self.nearest.insert(place, distance);
+            self.nearest.truncate(self.k);
+            if self.nearest.len() == self.k {
+                self.limit = self.nearest[self.k - 1];
+            }
+        }
+        if self.rows.len() >= self.sift_at {
+            self.sift();
+            self.sift_at = SIFT.max(2 * self.rows.len());
+        }
+    }
+
+    fn sift(&mut self) {
+        let limit = self.limit;
+        self.rows.retain(|&(distance, _)| distance <= limit);
+    }
+}
+
+impl Tree {
+    /// Finds the rows at the `k` smallest distances of the query that `memory` was asked about, whose
+    /// distance to any row is at least `least`.
+    pub(super) fn search(&self, values: &Values, k: usize, least: u32, memory: &mut Memory) {
+        let Memory { tables, steps, nearest, found, .. } = memory;
+        let width = values.n_levels();
+        nearest.clear();
+        found.clear();
+        let mut found = Found { k, limit: u32::MAX, nearest, rows: found, sift_at: SIFT };
+        steps.clear();
+        steps.push(Step { distance: least, at: 0, depth: 0 });
+        'next: while let Some(Step { mut distance, at, depth }) = steps.pop() {
+            if distance > found.limit {
+                continue;
+            }
+            let mut depth = depth as usize;
+            let Block { shared, rest } = self.block(at, depth, width);
+            for &id in shared {
+                distance += tables.distance(values, depth, id);
+                depth += 1;
+                if distance > found.limit {
+                    continue 'next;
+                }
+            }
+            match rest {
+                Rest::Children(ids, places) => {
+                    let first = steps.len();
+                    for (&id, &place) in ids.iter().zip(places) {
+                        let distance = distance + tables.distance(values, depth, id);
+                        if distance <= found.limit {
+                            let (at, depth) = (join(place), depth as u32 + 1);
+                            steps.push(Step { distance, at, depth });
+                        }
+                    }
+                    if steps.len() > first + 1 {
+                        let key = |step: &Step| std::cmp::Reverse((step.distance, step.at));
+                        steps[first..].sort_unstable_by_key(key);
+                    }
+                }
+                Rest::Rows(row, n_rows, ids) => {
+                    let left = width - depth;
+                    for (at, row) in (0..n_rows).zip(row..) {
+                        let ids = &ids[at * left..][..left];
+                        if let Some(distance) =
+                            sum_within(tables, values, depth, ids, distance, found.limit)
+                        {
+                            found.add(distance, row);
+                        }
+                    }
+                }
+            }
+        }
+        found.sift();
+    }
+}
+
+/// The distance of a row, unless it is over the limit.
+#[inline]
+fn sum_within(
+    tables: &mut Tables,
+    values: &Values,
+    depth: usize,
+    ids: &[u16],
+    mut distance: u32,
+    limit: u32,
+) -> Option<u32> {
+    for (level, &id) in (depth..).zip(ids) {
+        distance += tables.distance(values, level, id);
+        if distance > limit {
+            return None;
+        }
+    }
+    Some(distance)
+}

@@ -1,0 +1,244 @@
+//! The training rows as a tree of values, and its form in memory.
+//!
+//! Rows are sorted by the ids of their columns, level by level, and rows that are the same are one. A block
+//! stands for the rows that begin the same way; blocks follow each other in preorder and are made of
+//! `u16`:
+//!
+//! - how many of the next levels all rows of the block share, and their ids;
+//! - then either the number of children, which are told apart by the next level, the id of each, and
+//!   where the block of each begins (low half, high half);
+//! - or 0, the number of rows, the number of the first row (low half, high half), and for each row its ids
+//!   at the levels that are left.
+//!
+//! What a broken file could hold is checked when it is loaded: see [`Tree::load`].
+
+use rayon::prelude::*;
+
+use super::columns::Chosen;
+use super::values::Values;
+use crate::classifier::Instances;
+use crate::memory::{Array, Sections};
+use crate::{Error, Result};
+
+/// A block has no children if it has at most so many rows.
+const FEW: usize = 16;
+
+/// The blocks.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    blocks: Array<u16>,
+    n_rows: usize,
+}
+
+/// The instances of each row of the tree.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RowsOf {
+    /// The instances, row by row.
+    pub(super) instances: Vec<u32>,
+    /// Where those of each row end.
+    pub(super) ends: Vec<u32>,
+}
+
+/// One block, taken apart.
+pub(super) struct Block<'a> {
+    /// The ids that all rows share.
+    pub(super) shared: &'a [u16],
+    /// What follows.
+    pub(super) rest: Rest<'a>,
+}
+
+/// The second part of a block.
+pub(super) enum Rest<'a> {
+    /// The ids of the children, and where their blocks begin.
+    Children(&'a [u16], &'a [[u16; 2]]),
+    /// The number of the first row, the number of rows, and their ids at the levels that are left.
+    Rows(u32, usize, &'a [u16]),
+}
+
+/// Two halves of a number.
+pub(super) fn join([low, high]: [u16; 2]) -> u32 {
+    u32::from(low) | u32::from(high) << 16
+}
+
+fn halves(number: u32) -> [u16; 2] {
+    [number as u16, (number >> 16) as u16]
+}
+
+impl Tree {
+    /// The tree of the instances, and which instances are in its rows.
+    ///
+    /// # Errors
+    /// When it would be too large.
+    pub(super) fn grow(chosen: &Chosen, instances: &Instances) -> Result<(Self, RowsOf)> {
+        let width = chosen.levels.len();
+        let ids: Vec<u16> = (0..instances.len())
+            .into_par_iter()
+            .flat_map_iter(|at| {
+                let row = instances.row(at).values;
+                chosen.levels.iter().map(move |level| level.id(row[level.column]))
+            })
+            .collect();
+        let row = |at: u32| &ids[at as usize * width..][..width];
+        let mut order: Vec<u32> = (0..instances.len() as u32).collect();
+        order.par_sort_unstable_by(|&a, &b| row(a).cmp(row(b)).then(a.cmp(&b)));
+        let mut rows = RowsOf::default();
+        let mut firsts = Vec::new();
+        for same in order.chunk_by(|&a, &b| row(a) == row(b)) {
+            firsts.push(same[0]);
+            rows.instances.extend_from_slice(same);
+            rows.ends.push(rows.instances.len() as u32);
+        }
+        let blocks = write_blocks(width, firsts.len(), |at| row(firsts[at]))?;
+        Ok((Self { blocks: blocks.into(), n_rows: firsts.len() }, rows))
+    }
+
+    /// The number of rows, and of numbers in all blocks.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.n_rows, self.blocks.len())
+    }
+
+    /// The block at a place; so many levels of `width` have been passed before.
+    #[inline]
+    pub(super) fn block(&self, at: u32, depth: usize, width: usize) -> Block<'_> {
+        let blocks = &self.blocks[at as usize..];
+        let (shared, blocks) = blocks[1..].split_at(usize::from(blocks[0]));
+        let (n, blocks) = (usize::from(blocks[0]), &blocks[1..]);
+        if n > 0 {
+            let (ids, blocks) = blocks.split_at(n);
+            return Block { shared, rest: Rest::Children(ids, &blocks.as_chunks().0[..n]) };
+        }
+        let n_rows = usize::from(blocks[0]);
+        let rows = &blocks[3..][..n_rows * (width - depth - shared.len())];
+        Block { shared, rest: Rest::Rows(join([blocks[1], blocks[2]]), n_rows, rows) }
+    }
+
+    /// Adds the tree to the sections of a model.
+    pub(super) fn put(&self, sections: &mut Sections) {
+        sections.put("knn.tree", self.blocks.clone());
+    }
+
+    /// Reads what [`Tree::put`] wrote, and walks through all of it: every block begins where the one before
+    /// it ends, every id is one of its level, and every row comes once.
+    pub(super) fn load(values: &Values, n_rows: usize, sections: &Sections) -> Result<Self> {
+        let blocks: Array<u16> = sections.get("knn.tree")?;
+        if check_blocks(&blocks, values, n_rows).is_none() {
+            return Err(Error::Unfit("the rows are not those of a memory-based model".into()));
+        }
+        Ok(Self { blocks, n_rows })
+    }
+}
+
+/// A block to be written: its rows, how many levels have been passed, and where its place is wanted.
+struct Task {
+    first: usize,
+    end: usize,
+    depth: usize,
+    wanted_at: Option<usize>,
+}
+
+fn write_blocks<'a>(
+    width: usize,
+    n_rows: usize,
+    row: impl Fn(usize) -> &'a [u16],
+) -> Result<Vec<u16>> {
+    let mut blocks: Vec<u16> = Vec::new();
+    let mut tasks = vec![Task { first: 0, end: n_rows, depth: 0, wanted_at: None }];
+    while let Some(Task { first, end, depth, wanted_at }) = tasks.pop() {
+        if blocks.len() > u32::MAX as usize - (FEW + 1) * (width + 4) {
+            let problem =
+                "too many instances for memory-based learning: give fewer trees or templates";
+            return Err(Error::config("learner.kind", problem));
+        }
+        if let Some(wanted_at) = wanted_at {
+            let place = halves(blocks.len() as u32);
+            blocks[wanted_at..wanted_at + 2].copy_from_slice(&place);
+        }
+        let shared = if first == end {
+            0
+        } else {
+            let pairs = row(first)[depth..].iter().zip(&row(end - 1)[depth..]);
+            pairs.take_while(|(a, b)| a == b).count()
+        };
+        blocks.push(shared as u16);
+        if shared > 0 {
+            blocks.extend_from_slice(&row(first)[depth..depth + shared]);
+        }
+        let depth = depth + shared;
+        if end - first <= FEW {
+            blocks.extend([0, (end - first) as u16]);
+            blocks.extend(halves(first as u32));
+            for at in first..end {
+                blocks.extend_from_slice(&row(at)[depth..]);
+            }
+            continue;
+        }
+        let mut children = Vec::new();
+        let mut at = first;
+        while at < end {
+            let begin = at;
+            while at < end && row(at)[depth] == row(begin)[depth] {
+                at += 1;
+            }
+            children.push((begin, at));
+        }
+        blocks.push(children.len() as u16);
+        blocks.extend(children.iter().map(|&(begin, _)| row(begin)[depth]));
+        let places = blocks.len();
+        blocks.resize(places + 2 * children.len(), 0);
+        let task = |(child, &(first, end)): (usize, &(usize, usize))| {
+            let wanted_at = Some(places + 2 * child);
+            Task { first, end, depth: depth + 1, wanted_at }
+        };
+        tasks.extend(children.iter().enumerate().rev().map(task));
+    }
+    Ok(blocks)
+}
+
+/// Nothing if the blocks are not those of a tree.
+fn check_blocks(blocks: &[u16], values: &Values, n_rows: usize) -> Option<()> {
+    let width = values.n_levels();
+    let limits: Vec<usize> = (0..width).map(|level| values.n_ids(level)).collect();
+    let known = |ids: &[u16], depth: usize| {
+        ids.iter().zip(limits.get(depth..).unwrap_or_default()).all(|(&id, &n)| usize::from(id) < n)
+    };
+    let (mut at, mut rows) = (0usize, 0usize);
+    let mut tasks = vec![(0usize, 0usize)];
+    while let Some((place, depth)) = tasks.pop() {
+        if place != at {
+            return None;
+        }
+        let mut take = |n: usize| {
+            let taken = blocks.get(at..at.checked_add(n)?)?;
+            at += n;
+            Some(taken)
+        };
+        let n_shared = usize::from(take(1)?[0]);
+        let shared = take(n_shared)?;
+        if !known(shared, depth) || depth + n_shared > width {
+            return None;
+        }
+        let depth = depth + n_shared;
+        let n = usize::from(take(1)?[0]);
+        if n > 0 {
+            let limit = *limits.get(depth)?;
+            let ids = take(n)?;
+            let places = take(2 * n)?.as_chunks().0;
+            if ids.iter().any(|&id| usize::from(id) >= limit) {
+                return None;
+            }
+            tasks.extend(places.iter().rev().map(|&place| (join(place) as usize, depth + 1)));
+        } else {
+            let head = take(3)?;
+            let (n, left) = (usize::from(head[0]), width - depth);
+            if join([head[1], head[2]]) as usize != rows || (left == 0 && n > 1) {
+                return None;
+            }
+            let ids = take(n * left)?;
+            if left > 0 && !ids.chunks_exact(left).all(|ids| known(ids, depth)) {
+                return None;
+            }
+            rows += n;
+        }
+    }
+    (at == blocks.len() && rows == n_rows).then_some(())
+}
