@@ -13,6 +13,7 @@
 //!
 //! Both end as a [`linear::LinearModel`].
 
+pub mod decision_tree;
 pub mod instances;
 pub mod lbfgs;
 pub mod linear;

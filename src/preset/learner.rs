@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::classifier::decision_tree::{C45, C45Params, Cart, CartParams};
 use crate::classifier::linear::Pruning;
 use crate::classifier::maxent::{Maxent, MaxentParams};
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
@@ -20,6 +21,10 @@ pub enum LearnerChoice {
     OnlinePerceptron(OnlineParams),
     /// Maximum entropy over instances of gold derivations.
     Maxent(MaxentParams),
+    /// Decision tree of C4.5 over instances of gold derivations.
+    C45(C45Params),
+    /// Decision tree of CART over instances of gold derivations.
+    Cart(CartParams),
 }
 
 impl Default for LearnerChoice {
@@ -90,6 +95,8 @@ impl LearnerChoice {
         ("perceptron", PerceptronParams::SETTINGS),
         ("online-perceptron", OnlineParams::SETTINGS),
         ("maxent", MaxentParams::SETTINGS),
+        ("c45", C45Params::SETTINGS),
+        ("cart", CartParams::SETTINGS),
     ];
 
     /// Checks the settings, and that the learner can take the columns.
@@ -107,6 +114,8 @@ impl LearnerChoice {
             Self::Perceptron(params) => params.check(),
             Self::OnlinePerceptron(params) => params.check(),
             Self::Maxent(params) => params.check(),
+            Self::C45(params) => params.check(),
+            Self::Cart(params) => params.check(),
         }
     }
 
@@ -119,6 +128,8 @@ impl LearnerChoice {
         Ok(match self {
             Self::Perceptron(params) => Box::new(Perceptron { params: params.clone(), indicators }),
             Self::Maxent(params) => Box::new(Maxent { params: params.clone(), indicators }),
+            Self::C45(params) => Box::new(C45 { params: params.clone() }),
+            Self::Cart(params) => Box::new(Cart { params: params.clone() }),
             Self::OnlinePerceptron(_) => {
                 let problem = "`online-perceptron` learns while parsing and cannot be a part of another learner: \
                                use `perceptron`";
