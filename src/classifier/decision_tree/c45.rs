@@ -1,10 +1,12 @@
 //! C4.5 (Quinlan 1993, Release 8 as in Quinlan 1996): tests by gain ratio, pessimistic pruning.
 //!
 //! A test must leave at least two branches with `min_cases` instances each. Of the tests whose
-//! information gain is at least the average, that of the greatest gain ratio is taken (Quinlan 1993,
-//! section 2.2). Nominal columns branch on every value, or ask for one value: `branch = "one-value"` is
-//! what C4.5 does when each value is a binary attribute of its own, as the features of Wang, Sagae and
-//! Mitamura (2006) are. Numbers are split at a threshold; the choice among thresholds costs
+//! information gain is at least the average of the columns, that of the greatest gain ratio is taken
+//! (Quinlan 1993, section 2.2). Nominal columns branch on every value, or ask for one value:
+//! `branch = "one-value"` takes each value for a binary attribute, as the features of Wang, Sagae and
+//! Mitamura (2006) are. A column then counts with its best value in the average: an average of all
+//! values, most of which say nothing, would let tests through that split off a handful of instances,
+//! whose ratio is the greatest, and the tree would become a list as long as the training data. Numbers are split at a threshold; the choice among thresholds costs
 //! log2(their number) ÷ instances of the gain (Quinlan 1996, section 3).
 //!
 //! Left out: subtree raising, grouping of values, windowing, unknown values (there are none).
@@ -147,17 +149,17 @@ impl Chooser for Choice<'_> {
             tally.count(codes, &block.classes, coding, counts.len());
             self.candidates(*column, coding, tally, &counts)
         };
-        let candidates: Vec<Candidate> = if block.len() >= MANY {
-            let parts: Vec<Vec<Candidate>> =
-                block.columns.par_iter().map_init(Tally::default, of_column).collect();
-            parts.into_iter().flatten().collect()
+        let tests: Vec<Vec<Candidate>> = if block.len() >= MANY {
+            block.columns.par_iter().map_init(Tally::default, of_column).collect()
         } else {
             let mut tally = Tally::default();
-            block.columns.iter().flat_map(|column| of_column(&mut tally, column)).collect()
+            block.columns.iter().map(|column| of_column(&mut tally, column)).collect()
         };
-        let average = candidates.iter().map(|c| c.gain).sum::<f64>() / candidates.len().max(1) as f64;
+        let best_gain = |tests: &Vec<Candidate>| tests.iter().map(|c| c.gain).reduce(f64::max);
+        let gains: Vec<f64> = tests.iter().filter_map(best_gain).collect();
+        let average = gains.iter().sum::<f64>() / gains.len().max(1) as f64;
         let mut best: Option<Candidate> = None;
-        for candidate in candidates {
+        for candidate in tests.into_iter().flatten() {
             let ratio = |c: &Candidate| c.gain / c.split;
             let worth = candidate.gain > EPSILON && candidate.gain >= average - EPSILON;
             if worth && best.as_ref().is_none_or(|best| ratio(&candidate) > ratio(best)) {

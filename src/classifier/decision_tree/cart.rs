@@ -9,6 +9,10 @@
 //! the best cut through the values in order of the share of the commonest class, each value moves to the
 //! side whose distribution of classes is nearer, while the impurity falls. With two classes the first
 //! cut is the best there is (Breiman et al. 1984, section 4.2). Numbers are split at a threshold.
+//!
+//! Thousands of words can be divided so that any classes come apart, and columns of words would win
+//! every comparison. So the sides are found by one half of the sample, and columns are compared by how
+//! well they do on the other.
 
 use rand::SeedableRng;
 use rand::seq::index;
@@ -151,44 +155,69 @@ const MANY: usize = 1 << 15;
 #[derive(Default)]
 struct Scratch {
     tally: Tally,
-    codes: Vec<u16>,
+    judge: Tally,
     sides: Sides,
+    codes: Vec<u16>,
+}
+
+/// Some instances of a node.
+struct Part {
+    at: Vec<u32>,
+    classes: Vec<u16>,
+    counts: Vec<u32>,
+}
+
+impl Part {
+    fn new(block: &Block, at: Vec<u32>, n_classes: usize) -> Self {
+        let classes: Vec<u16> = at.iter().map(|&at| block.classes[at as usize]).collect();
+        let mut counts = super::dense_counts(&classes);
+        counts.resize(n_classes, 0);
+        Self { at, classes, counts }
+    }
+
+    fn count(&self, codes: &[u16], coding: &Coding, picked: &mut Vec<u16>, tally: &mut Tally) {
+        picked.clear();
+        picked.extend(self.at.iter().map(|&at| codes[at as usize]));
+        tally.count(picked, &self.classes, coding, self.counts.len());
+    }
 }
 
 impl Chooser for Choice<'_> {
     fn choose(&self, codings: &[Coding], block: &Block, node: u32) -> Option<(u16, Test)> {
         let sample = self.sample(block.len(), node);
-        let sampled;
-        let classes = match &sample {
-            None => &block.classes,
-            Some(sample) => {
-                sampled = sample.iter().map(|&at| block.classes[at as usize]).collect();
-                &sampled
-            }
+        let n_classes = block.classes.iter().max().map_or(0, |&class| usize::from(class) + 1);
+        let honest = self.params.question == Question::Subset;
+        let (found_by, judged_by) = if honest {
+            let half = |odd: usize| sample.iter().copied().skip(odd).step_by(2).collect();
+            let judges = Part::new(block, half(1), n_classes);
+            (Part::new(block, half(0), n_classes), Some(judges))
+        } else {
+            (Part::new(block, sample, n_classes), None)
         };
-        let counts = super::dense_counts(classes);
         let of_column = |scratch: &mut Scratch, (column, codes): &(u16, Vec<u16>)| {
-            let Scratch { tally, codes: picked, sides } = scratch;
+            let Scratch { tally, judge, sides, codes: picked } = scratch;
             let coding = &codings[usize::from(*column)];
-            let codes = match &sample {
-                None => codes,
-                Some(sample) => {
-                    picked.clear();
-                    picked.extend(sample.iter().map(|&at| codes[at as usize]));
-                    picked
+            found_by.count(codes, coding, picked, tally);
+            let (mut purity, test) = self.best(coding, tally, &found_by.counts, sides)?;
+            if let Some(part) = &judged_by {
+                part.count(codes, coding, picked, judge);
+                let (branches, _) = test.branches(coding.n_codes());
+                sides.reset(self.params.impurity, &part.counts);
+                for run in judge.runs.iter().filter(|run| branches[usize::from(run.code)] == 1) {
+                    sides.move_run(judge, run, true);
                 }
-            };
-            tally.count(codes, classes, coding, counts.len());
-            let (purity, test) = self.best(coding, tally, &counts, sides)?;
+                purity = sides.purity(1)?;
+            }
             Some((purity, *column, test))
         };
-        let found: Vec<Option<(f64, u16, Test)>> = if classes.len() >= MANY {
+        let found: Vec<Option<(f64, u16, Test)>> = if found_by.classes.len() >= MANY {
             block.columns.par_iter().map_init(Scratch::default, of_column).collect()
         } else {
             let mut scratch = Scratch::default();
             block.columns.iter().map(|column| of_column(&mut scratch, column)).collect()
         };
-        let whole = self.params.impurity.purity_of(&counts);
+        let whole = &judged_by.as_ref().unwrap_or(&found_by).counts;
+        let whole = self.params.impurity.purity_of(whole);
         let mut best: Option<(f64, u16, Test)> = None;
         for this in found.into_iter().flatten() {
             let gains = this.0 > whole + 1e-9 * whole.abs().max(1.0);
@@ -196,7 +225,9 @@ impl Chooser for Choice<'_> {
                 best = Some(this);
             }
         }
-        best.map(|(_, column, test)| (column, test))
+        let (_, column, test) = best?;
+        self.leaves_enough(&codings[usize::from(column)], block, column, &test)
+            .then_some((column, test))
     }
 
     fn min_split(&self) -> usize {
@@ -205,18 +236,27 @@ impl Chooser for Choice<'_> {
 }
 
 impl Choice<'_> {
-    /// The positions of the instances that the test of a node is chosen by, in order; none for all.
-    fn sample(&self, n: usize, node: u32) -> Option<Vec<u32>> {
+    /// The positions of the instances that the test of a node is chosen by, in order.
+    fn sample(&self, n: usize, node: u32) -> Vec<u32> {
         let size = self.params.sample as usize;
         if size == 0 || n <= size {
-            return None;
+            return (0..n as u32).collect();
         }
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(u64::from(node));
         let mut sample: Vec<u32> =
             index::sample(&mut rng, n, size).into_iter().map(|at| at as u32).collect();
         sample.sort_unstable();
-        Some(sample)
+        sample
+    }
+
+    /// Whether both sides of a test have as many instances as a leaf must have.
+    fn leaves_enough(&self, coding: &Coding, block: &Block, column: u16, test: &Test) -> bool {
+        let (branches, _) = test.branches(coding.n_codes());
+        let codes = block.columns.iter().find(|(known, _)| *known == column);
+        let yes = |codes: &[u16]| codes.iter().filter(|&&code| branches[usize::from(code)] == 1).count();
+        let n_yes = codes.map_or(0, |(_, codes)| yes(codes));
+        n_yes.min(block.len() - n_yes) >= self.params.min_leaf as usize
     }
 
     /// The best test of a column, and the purity of its two sides.
@@ -228,6 +268,7 @@ impl Choice<'_> {
         sides: &mut Sides,
     ) -> Option<(f64, Test)> {
         let CartParams { impurity, min_leaf, question, .. } = *self.params;
+        let min_leaf = if question == Question::Subset { min_leaf.div_ceil(2) } else { min_leaf };
         sides.reset(impurity, counts);
         if coding.ordered {
             let order: Vec<usize> = (0..tally.runs.len()).collect();

@@ -30,7 +30,7 @@ pub(super) enum Test {
 
 impl Test {
     /// The branch of every code, and the number of branches.
-    fn branches(&self, n_codes: usize) -> (Vec<u16>, usize) {
+    pub(super) fn branches(&self, n_codes: usize) -> (Vec<u16>, usize) {
         let at = |yes: &dyn Fn(usize) -> bool| (0..n_codes).map(|code| u16::from(yes(code))).collect();
         match self {
             Self::Equal(wanted) => (at(&|code| code == usize::from(*wanted)), 2),
