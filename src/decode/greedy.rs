@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Decoded, Decoder, Illegal, PathScore};
+pub use crate::scorer::first_best;
 use crate::scorer::{Scorer, Situation};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
@@ -32,17 +33,6 @@ impl<A, T: Default> Default for GreedyScratch<A, T> {
     }
 }
 
-/// The position of the highest score, the first among equals.
-pub fn first_best(scores: &[f32]) -> usize {
-    let mut best = 0;
-    for (at, score) in scores.iter().enumerate() {
-        if *score > scores[best] {
-            best = at;
-        }
-    }
-    best
-}
-
 impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
     type Scratch = GreedyScratch<S::Action, P::Scratch>;
 
@@ -68,13 +58,13 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
                 } else {
                     std::mem::swap(actions, ranked);
                 }
-                scorer.score(at, &memory, ranked, scorer_scratch, scores);
-                let best = first_best(scores);
-                let Some(&action) = ranked.get(best) else { break };
+                let best = scorer.best(at, &memory, ranked, scorer_scratch, scores);
+                let Some((best, step)) = best else { break };
+                let action = ranked[best];
                 if self.illegal == Illegal::Fail && !actions.contains(&action) {
                     break;
                 }
-                score = self.path_score.extend(score, scores[best]);
+                score = self.path_score.extend(score, step);
                 action
             };
             scorer.advance(at, action, &mut memory);

@@ -33,6 +33,17 @@ impl<S: TransitionSystem> Clone for Situation<'_, S> {
 
 impl<S: TransitionSystem> Copy for Situation<'_, S> {}
 
+/// The position of the highest score, the first among equals.
+pub fn first_best(scores: &[f32]) -> usize {
+    let mut best = 0;
+    for (at, score) in scores.iter().enumerate() {
+        if *score > scores[best] {
+            best = at;
+        }
+    }
+    best
+}
+
 /// Scores the actions of a state; higher is better.
 pub trait Scorer<S: TransitionSystem>: Send + Sync {
     /// What travels with a hypothesis.
@@ -51,6 +62,21 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
         scratch: &mut Self::Scratch,
         out: &mut Vec<f32>,
     );
+    /// The position of the highest score among `actions`, which stand in their order, the first among
+    /// equals, and that score; `None` without actions. For scorers that need not score all to know;
+    /// `scores` is scratch memory.
+    fn best(
+        &self,
+        at: Situation<'_, S>,
+        memory: &Self::Memory,
+        actions: &[S::Action],
+        scratch: &mut Self::Scratch,
+        scores: &mut Vec<f32>,
+    ) -> Option<(usize, f32)> {
+        self.score(at, memory, actions, scratch, scores);
+        let best = first_best(scores);
+        Some((best, *scores.get(best)?))
+    }
     /// Takes note of an action about to be applied to the state.
     fn advance(&self, at: Situation<'_, S>, action: S::Action, memory: &mut Self::Memory);
     /// What the scores mean.

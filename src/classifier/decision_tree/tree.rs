@@ -211,6 +211,12 @@ impl Classifier for DecisionTree {
         self.write(row, out);
     }
 
+    fn best(&self, row: RowRef<'_>, _scratch: &mut Scratch) -> Option<(u16, f32)> {
+        let row = self.find(|column| row.values.get(column).copied().unwrap_or(0));
+        let first = self.rows[row + HEAD];
+        Some(((first >> 16) as u16, log_probability(first)))
+    }
+
     fn store(&self, sections: &mut Sections) {
         sections.put("tree.classes", vec![self.n_classes as u32].into());
         sections.put("tree.nodes", self.nodes.clone());
