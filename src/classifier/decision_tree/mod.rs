@@ -75,25 +75,27 @@ fn finish(
     fit: &mut Fit<'_>,
 ) -> Result<Box<dyn Classifier>> {
     let tree = DecisionTree::pack(codings, nodes, instances.n_classes(), backoff)?;
-    let (grown, kept, leaves) = (nodes.len(), tree.n_nodes(), tree.n_leaves());
-    let tests = tests_a_case(nodes);
+    let (grown, leaves) = (nodes.len(), tree.n_leaves());
+    let (kept, tests) = kept(nodes);
     let text = format!("{grown} nodes grown, {kept} kept, {leaves} leaves, {tests:.1} tests an instance");
     (fit.progress)(1.0, &text);
     Ok(Box::new(tree))
 }
 
-/// How many tests there are on the way of an instance to its leaf, on average.
-fn tests_a_case(nodes: &[Node]) -> f64 {
-    let mut tests = 0;
+/// How many nodes can be reached from the first, and how many tests there are on the way of an instance
+/// to its leaf, on average.
+fn kept(nodes: &[Node]) -> (usize, f64) {
+    let (mut kept, mut tests) = (0, 0);
     let mut open = vec![0];
     while let Some(at) = open.pop() {
         let node: &Node = &nodes[at];
+        kept += 1;
         if node.test.is_some() {
             tests += u64::from(node.n());
             open.extend(node.children());
         }
     }
-    tests as f64 / f64::from(nodes[0].n().max(1))
+    (kept, tests as f64 / f64::from(nodes[0].n().max(1)))
 }
 
 // #[cfg(test)]

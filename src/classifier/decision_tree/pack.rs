@@ -6,7 +6,7 @@ use super::DecisionTree;
 use super::codes::Codes;
 use super::grow::{Node, Test};
 use super::table::Coding;
-use super::tree::{AMONG, AT_MOST, EQUAL, HEAD, LEAF, NODE, UNIT, WHICH, slot_of};
+use super::tree::{AMONG, AT_MOST, FIRST, HEAD, LEAF, NODE, UNIT, WHICH, slot_of};
 use crate::{Error, Result};
 
 /// The distribution of a node above, for those below it.
@@ -85,45 +85,85 @@ impl Packer<'_> {
         self.packed.resize(NODE, 0);
         let mut open = vec![(0, 0, nowhere)];
         while let Some((at, place, above)) = open.pop() {
-            let node = &self.nodes[at];
             let here = self.below(at, &above);
-            let first = (self.packed.len() / NODE) as u32;
-            self.packed.resize(self.packed.len() + NODE * node.n_children(), 0);
-            let words = match &node.test {
+            let mut children = Vec::new();
+            let words = match &self.nodes[at].test {
                 None => [LEAF << 16, 0, 0, self.row(&here)],
-                Some((column, test)) => self.inner(*column, test, first, &here)?,
+                Some((_, Test::Equal(_))) => self.list(at, here, &mut children)?,
+                Some((column, test)) => {
+                    children.extend(self.nodes[at].children().map(|child| (child, here.clone())));
+                    self.inner(*column, test, &here)?
+                }
             };
             self.packed[NODE * place..][..NODE].copy_from_slice(&words);
-            // The last pushed comes next: the child most instances go to follows its parent.
-            let mut children: Vec<usize> = node.children().collect();
-            children.sort_by_key(|&child| (self.nodes[child].n(), child));
-            let place_of = |child: usize| first as usize + child - node.children().start;
-            open.extend(children.into_iter().map(|child| (child, place_of(child), here.clone())));
+            let first = self.next_place() as usize;
+            self.packed.resize(self.packed.len() + NODE * children.len(), 0);
+            let start = open.len();
+            let children = children.into_iter().zip(first..);
+            open.extend(children.map(|((child, above), place)| (child, place, above)));
+            // The last is taken next: the child most instances go to follows its parent.
+            open[start..].sort_by_key(|&(child, ..)| (self.nodes[child].n(), child));
         }
         Ok(())
     }
 
+    /// Where the next node will stand.
+    fn next_place(&self) -> u32 {
+        (self.packed.len() / NODE) as u32
+    }
+
+    /// The value of a code that is tested for.
+    fn value(&self, column: u16, code: u16) -> Result<u32> {
+        let value = self.codings[usize::from(column)].value(code);
+        value.ok_or_else(|| Error::Unfit("a test of ignored words".into()))
+    }
+
+    /// The words of a list of tests for one value, as long as each is the "no" of that before.
+    fn list(
+        &mut self,
+        mut at: usize,
+        mut here: Above,
+        children: &mut Vec<(usize, Above)>,
+    ) -> Result<[u32; NODE]> {
+        let start = self.tables.len() as u32;
+        while let Some((column, Test::Equal(code))) = &self.nodes[at].test {
+            let value = self.value(*column, *code)?;
+            self.tables.extend([u32::from(*column), value]);
+            if !children.is_empty() {
+                here = self.below(at, &here);
+            }
+            let no = self.nodes[at].children().start;
+            children.push((no + 1, here.clone()));
+            at = no;
+            if children.len() == usize::from(u16::MAX) {
+                break;
+            }
+        }
+        let (n, first) = (children.len() as u32, self.next_place());
+        self.tables.extend(first..first + n);
+        children.push((at, here));
+        Ok([FIRST << 16 | n, start, first + n, 0])
+    }
+
     /// The words of a node that asks.
-    fn inner(&mut self, column: u16, test: &Test, first: u32, here: &Above) -> Result<[u32; NODE]> {
-        let coding = &self.codings[usize::from(column)];
-        let value = |code: u16| {
-            coding.value(code).ok_or_else(|| Error::Unfit("a test of ignored words".into()))
-        };
-        let column = u32::from(column);
+    fn inner(&mut self, column: u16, test: &Test, here: &Above) -> Result<[u32; NODE]> {
+        let first = self.next_place();
+        let ask = |what: u32| what << 16 | u32::from(column);
         Ok(match test {
-            Test::Equal(code) => [EQUAL << 16 | column, value(*code)?, first, 0],
-            Test::AtMost(code) => [AT_MOST << 16 | column, value(*code)?, first, 0],
+            Test::Equal(_) => return Err(Error::Unfit("a test outside of a list".into())),
+            Test::AtMost(code) => [ask(AT_MOST), self.value(column, *code)?, first, 0],
             Test::Among { yes, no, otherwise } => {
                 let start = self.tables.len();
                 let fill = if *otherwise { u32::MAX } else { 0 };
-                self.tables.resize(start + coding.n_codes().div_ceil(32), fill);
+                let n_codes = self.codings[usize::from(column)].n_codes();
+                self.tables.resize(start + n_codes.div_ceil(32), fill);
                 let mut set = |code: u16, on: bool| {
                     let word = &mut self.tables[start + usize::from(code / 32)];
                     *word = *word & !(1 << (code % 32)) | u32::from(on) << (code % 32);
                 };
                 yes.iter().for_each(|&code| set(code, true));
                 no.iter().for_each(|&code| set(code, false));
-                [AMONG << 16 | column, start as u32, first, 0]
+                [ask(AMONG), start as u32, first, 0]
             }
             Test::Which(codes) => {
                 let bits = (2 * codes.len()).next_power_of_two().trailing_zeros();
@@ -134,7 +174,7 @@ impl Packer<'_> {
                         self.tables[start] = child;
                         continue;
                     }
-                    let value = value(code)?;
+                    let value = self.value(column, code)?;
                     let mut slot = slot_of(value, bits);
                     while self.tables[start + 2 + 2 * slot] != 0 {
                         slot = (slot + 1) & ((1 << bits) - 1);
@@ -142,7 +182,7 @@ impl Packer<'_> {
                     self.tables[start + 1 + 2 * slot] = value;
                     self.tables[start + 2 + 2 * slot] = child;
                 }
-                [WHICH << 16 | column, start as u32, bits, self.row(here)]
+                [ask(WHICH), start as u32, bits, self.row(here)]
             }
         })
     }
