@@ -16,6 +16,7 @@
 //! The first two end as a [`linear::LinearModel`]. Learners made of learners are in [`combine`].
 
 pub mod combine;
+pub mod decision_tree;
 pub mod instances;
 pub mod knn;
 pub mod lbfgs;
@@ -49,6 +50,11 @@ pub trait Classifier: Send + Sync {
     fn kind(&self) -> ScoreKind;
     /// Writes the score of every class into `out`, which is [`Classifier::n_classes`] long.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]);
+    /// The class that [`Classifier::scores`] scores highest, the first among equals, and its score;
+    /// `None` from classifiers that know no quicker way than to score all.
+    fn best(&self, _row: RowRef<'_>, _scratch: &mut Scratch) -> Option<(u16, f32)> {
+        None
+    }
     /// Puts what a model file needs into `sections`; the learner's name in the preset says how to load it.
     fn store(&self, sections: &mut Sections);
 }

@@ -4,7 +4,6 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::{Decoded, Decoder, Illegal, PathScore};
-use crate::classifier::first_best;
 use crate::scorer::{Scorer, Situation};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
@@ -64,13 +63,13 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
                 } else {
                     std::mem::swap(actions, ranked);
                 }
-                scorer.score(at, &memory, ranked, scorer_scratch, scores);
-                let best = first_best(scores);
-                let Some(&action) = ranked.get(best) else { break };
+                let best = scorer.best(at, &memory, ranked, scorer_scratch, scores);
+                let Some((best, step)) = best else { break };
+                let action = ranked[best];
                 if self.illegal == Illegal::Fail && !actions.contains(&action) {
                     break;
                 }
-                score = self.path_score.extend(score, scores[best]);
+                score = self.path_score.extend(score, step);
                 action
             };
             scorer.advance(at, action, &mut memory);

@@ -15,6 +15,8 @@ use crate::classifier::combine::split::Split;
 use crate::classifier::combine::stack::Stack;
 use crate::classifier::combine::two_stage::TwoStage;
 use crate::classifier::combine::vote::Vote;
+use crate::classifier::decision_tree::{C45, C45Params, Cart, CartParams};
+use crate::classifier::knn::{Knn, KnnParams};
 use crate::classifier::linear::Pruning;
 use crate::classifier::maxent::{Maxent, MaxentParams};
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
@@ -50,6 +52,12 @@ pub enum LearnerChoice {
     Meta(MetaChoice),
     /// Scores made probabilities.
     Calibrate(CalibrateChoice),
+    /// Memory-based learning over instances of gold derivations.
+    Knn(KnnParams),
+    /// Decision tree of C4.5 over instances of gold derivations.
+    C45(C45Params),
+    /// Decision tree of CART over instances of gold derivations.
+    Cart(CartParams),
 }
 
 impl Default for LearnerChoice {
@@ -147,6 +155,9 @@ impl LearnerChoice {
         ("stack", StackChoice::SETTINGS),
         ("meta", MetaChoice::SETTINGS),
         ("calibrate", CalibrateChoice::SETTINGS),
+        ("knn", KnnParams::SETTINGS),
+        ("c45", C45Params::SETTINGS),
+        ("cart", CartParams::SETTINGS),
     ];
 
     /// The default of a setting, as written in a preset; none if it must be given.
@@ -181,6 +192,9 @@ impl LearnerChoice {
             Self::Stack(choice) => choice.check(columns),
             Self::Meta(choice) => choice.check(columns),
             Self::Calibrate(choice) => choice.check(columns),
+            Self::Knn(params) => params.check(),
+            Self::C45(params) => params.check(),
+            Self::Cart(params) => params.check(),
         }
     }
 
@@ -215,6 +229,9 @@ impl LearnerChoice {
             Self::OneVsAll(choice) => {
                 Box::new(OneVsAll { learner: choice.learner.learner(parts)? })
             }
+            Self::C45(params) => Box::new(C45 { params: params.clone() }),
+            Self::Cart(params) => Box::new(Cart { params: params.clone() }),
+            Self::Knn(params) => Box::new(Knn { params: params.clone() }),
             Self::Vote(choice) => Box::new(Vote { members: learners(&choice.members, parts)? }),
             Self::Stack(choice) => Box::new(Stack {
                 members: learners(&choice.members, parts)?,

@@ -1,7 +1,7 @@
 //! A scorer made of features and a classifier whose classes are the system's actions.
 
 use super::{Scorer, Situation};
-use crate::classifier::{self, Classifier, ScoreKind};
+use crate::classifier::{self, Classifier, ScoreKind, first_best};
 use crate::feature::{Extractor, Row, extract};
 use crate::symbols::Sentence;
 use crate::transition::{Action, TransitionSystem};
@@ -11,6 +11,8 @@ use crate::transition::{Action, TransitionSystem};
 pub struct Classes {
     by_code: Vec<u16>,
     n: usize,
+    /// Whether each action has a class of its own, in their order.
+    in_order: bool,
 }
 
 /// No class.
@@ -24,13 +26,14 @@ impl Classes {
         for (action, class) in inventory.iter().zip(0..) {
             by_code[action.code() as usize] = class;
         }
-        Self { by_code, n: inventory.len() }
+        let in_order = inventory.windows(2).all(|pair| pair[0] < pair[1]);
+        Self { by_code, n: inventory.len(), in_order }
     }
 
     /// Classes that stand for groups of actions: the first stage of a decision taken in two. `class`
     /// gives numbers below `n`, and none for an action that the classifier is not asked about.
     pub fn grouped<A: Action>(inventory: &[A], n: usize, class: impl Fn(A) -> Option<u16>) -> Self {
-        let mut classes = Self { n, ..Self::of(inventory) };
+        let mut classes = Self { n, in_order: false, ..Self::of(inventory) };
         for &action in inventory {
             let class = class(action).filter(|&class| usize::from(class) < n);
             classes.by_code[action.code() as usize] = class.unwrap_or(NO_CLASS);
@@ -51,6 +54,13 @@ impl Classes {
     /// The class of an action.
     pub fn class<A: Action>(&self, action: A) -> Option<u16> {
         self.by_code.get(action.code() as usize).copied().filter(|&class| class != NO_CLASS)
+    }
+
+    /// The position of the action of a class among `actions`, which stand in their order.
+    fn find<A: Action>(&self, class: u16, actions: &[A]) -> Option<usize> {
+        let class_of = |action: &A| self.by_code.get(action.code() as usize).copied();
+        let found = actions.binary_search_by_key(&Some(class), class_of).ok();
+        found.filter(|_| self.in_order)
     }
 
     /// Writes the score of each action into `out`; minus infinity for one without a class.
@@ -89,6 +99,24 @@ impl Factored {
     pub fn classifier(&self) -> &dyn Classifier {
         &*self.classifier
     }
+
+    fn fill_row<S: TransitionSystem>(&self, at: Situation<'_, S>, scratch: &mut FactoredScratch) {
+        let view = at.system.view(at.state, None);
+        self.extractor.extract(at.sentence, &view, &mut scratch.places, &mut scratch.row);
+    }
+
+    /// Scores the actions by the row that has been filled.
+    fn score_row<A: Action>(
+        &self,
+        actions: &[A],
+        scratch: &mut FactoredScratch,
+        out: &mut Vec<f32>,
+    ) {
+        let FactoredScratch { row, classifier, scores, .. } = scratch;
+        scores.resize(self.classifier.n_classes(), 0.0);
+        self.classifier.scores(row.borrow(), classifier, scores);
+        self.classes.pick(actions, scores, out);
+    }
 }
 
 impl<S: TransitionSystem> Scorer<S> for Factored {
@@ -105,12 +133,27 @@ impl<S: TransitionSystem> Scorer<S> for Factored {
         scratch: &mut FactoredScratch,
         out: &mut Vec<f32>,
     ) {
-        let FactoredScratch { places, row, classifier, scores } = scratch;
-        let view = at.system.view(at.state, None);
-        self.extractor.extract(at.sentence, &view, places, row);
-        scores.resize(self.classifier.n_classes(), 0.0);
-        self.classifier.scores(row.borrow(), classifier, scores);
-        self.classes.pick(actions, scores, out);
+        self.fill_row(at, scratch);
+        self.score_row(actions, scratch, out);
+    }
+
+    fn best(
+        &self,
+        at: Situation<'_, S>,
+        _memory: &(),
+        actions: &[S::Action],
+        scratch: &mut FactoredScratch,
+        out: &mut Vec<f32>,
+    ) -> Option<(usize, f32)> {
+        self.fill_row(at, scratch);
+        let known = self.classifier.best(scratch.row.borrow(), &mut scratch.classifier);
+        let found = known.and_then(|(class, score)| Some((self.classes.find(class, actions)?, score)));
+        // What the classifier likes best of all may not be among the actions.
+        found.or_else(|| {
+            self.score_row(actions, scratch, out);
+            let best = first_best(out);
+            Some((best, *out.get(best)?))
+        })
     }
 
     fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}

@@ -11,7 +11,7 @@ pub mod perceptron;
 pub use factored::Factored;
 pub use perceptron::OnlinePerceptron;
 
-use crate::classifier::ScoreKind;
+use crate::classifier::{ScoreKind, first_best};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
@@ -51,6 +51,21 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
         scratch: &mut Self::Scratch,
         out: &mut Vec<f32>,
     );
+    /// The position of the highest score among `actions`, which stand in their order, the first among
+    /// equals, and that score; `None` without actions. For scorers that need not score all to know;
+    /// `scores` is scratch memory.
+    fn best(
+        &self,
+        at: Situation<'_, S>,
+        memory: &Self::Memory,
+        actions: &[S::Action],
+        scratch: &mut Self::Scratch,
+        scores: &mut Vec<f32>,
+    ) -> Option<(usize, f32)> {
+        self.score(at, memory, actions, scratch, scores);
+        let best = first_best(scores);
+        Some((best, *scores.get(best)?))
+    }
     /// Takes note of an action about to be applied to the state.
     fn advance(&self, at: Situation<'_, S>, action: S::Action, memory: &mut Self::Memory);
     /// What the scores mean.

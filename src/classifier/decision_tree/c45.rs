@@ -1,0 +1,264 @@
+//! C4.5 (Quinlan 1993, Release 8 as in Quinlan 1996): tests by gain ratio, pessimistic pruning.
+//!
+//! A test must leave at least two branches with `min_cases` instances each. Of the tests whose
+//! information gain is at least the average of the columns, that of the greatest gain ratio is taken
+//! (Quinlan 1993, section 2.2). Nominal columns branch on every value, or ask for one value:
+//! `branch = "one-value"` takes each value for a binary attribute, as the features of Wang, Sagae and
+//! Mitamura (2006) are. A column then counts with its best value in the average: an average of all
+//! values, most of which say nothing, would let tests through that split off a handful of instances,
+//! whose ratio is the greatest, and the tree would become a list as long as the training data. Numbers are split at a threshold; the choice among thresholds costs
+//! log2(their number) ÷ instances of the gain (Quinlan 1996, section 3).
+//!
+//! Left out: subtree raising, grouping of values, windowing, unknown values (there are none).
+
+use serde::{Deserialize, Serialize};
+
+use super::grow::{Chooser, MANY, Test};
+use super::table::{Block, Coding};
+use super::tally::{Tally, n_log_n};
+use super::{prune, tree};
+use crate::classifier::{Classifier, Fit, Instances, Learner, Setting};
+use crate::memory::Sections;
+use crate::{Error, Result};
+use rayon::prelude::*;
+
+/// How nominal columns are tested.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Branch {
+    /// A branch for every value.
+    #[default]
+    EachValue,
+    /// One value against all others.
+    OneValue,
+}
+
+/// The settings of C4.5.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct C45Params {
+    /// How nominal columns are tested.
+    pub branch: Branch,
+    /// Instances that two branches at least must have; at least 1.
+    pub min_cases: u32,
+    /// The confidence of pessimistic pruning, over 0 and up to 0.5; smaller prunes more, 1 not at all.
+    pub confidence: f64,
+    /// Words are ignored that occur in a column less often than this.
+    pub min_word_count: u32,
+    /// How many instances the distribution above counts for in that of a node; 0 is no smoothing.
+    pub backoff: f64,
+}
+
+impl Default for C45Params {
+    fn default() -> Self {
+        Self {
+            branch: Branch::default(),
+            min_cases: 2,
+            confidence: 0.25,
+            min_word_count: 7,
+            backoff: 1.0,
+        }
+    }
+}
+
+impl C45Params {
+    /// The settings, explained.
+    pub const SETTINGS: &[Setting] = &[
+        Setting {
+            key: "branch",
+            range: "each-value or one-value",
+            help: "whether a test has a branch for every value or asks for one",
+        },
+        Setting {
+            key: "min_cases",
+            range: "1 or more",
+            help: "instances that two branches of a test must have",
+        },
+        Setting {
+            key: "confidence",
+            range: "over 0 to 0.5, or 1",
+            help: "of pessimistic pruning: smaller prunes more, 1 not at all",
+        },
+        Setting {
+            key: "min_word_count",
+            range: "0 or more",
+            help: "words are ignored that occur in a column less often",
+        },
+        Setting { key: "backoff", range: "0 or more", help: super::BACKOFF_HELP },
+    ];
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// Naming the key and its range.
+    pub fn check(&self) -> Result<()> {
+        if self.min_cases == 0 {
+            return Err(Error::config("learner.min_cases", "must be at least 1"));
+        }
+        let confidence = self.confidence;
+        if !(confidence > 0.0 && confidence <= 0.5 || confidence == 1.0) {
+            let problem = format!("{confidence} is not over 0 and up to 0.5: give that, or 1 for no pruning");
+            return Err(Error::config("learner.confidence", problem));
+        }
+        super::check_backoff(self.backoff)
+    }
+}
+
+/// Learns a decision tree as C4.5 does.
+#[derive(Debug, Clone, Default)]
+pub struct C45 {
+    /// The settings.
+    pub params: C45Params,
+}
+
+impl Learner for C45 {
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+        self.params.check()?;
+        let (codings, mut nodes) =
+            super::grow_tree(instances, self.params.min_word_count, &Choice(&self.params), fit)?;
+        if self.params.confidence < 1.0 {
+            prune::pessimistic(&mut nodes, self.params.confidence);
+        }
+        super::finish(instances, &codings, &nodes, self.params.backoff, fit)
+    }
+
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
+        Ok(Box::new(tree::DecisionTree::load(sections)?))
+    }
+}
+
+/// A test, its information gain and its split information in bits.
+#[derive(Debug, Clone)]
+struct Candidate {
+    column: u16,
+    test: Test,
+    gain: f64,
+    split: f64,
+}
+
+/// Of differences in bits below this nothing depends.
+const EPSILON: f64 = 1e-9;
+
+struct Choice<'a>(&'a C45Params);
+
+impl Chooser for Choice<'_> {
+    fn choose(&self, codings: &[Coding], block: &Block, _node: u32) -> Option<(u16, Test)> {
+        let counts = super::dense_counts(&block.classes);
+        let of_column = |tally: &mut Tally, (column, codes): &(u16, Vec<u16>)| {
+            let coding = &codings[usize::from(*column)];
+            tally.count(codes, &block.classes, coding, counts.len());
+            self.candidates(*column, coding, tally, &counts)
+        };
+        let tests: Vec<Vec<Candidate>> = if block.len() >= MANY {
+            block.columns.par_iter().map_init(Tally::default, of_column).collect()
+        } else {
+            let mut tally = Tally::default();
+            block.columns.iter().map(|column| of_column(&mut tally, column)).collect()
+        };
+        let best_gain = |tests: &Vec<Candidate>| tests.iter().map(|c| c.gain).reduce(f64::max);
+        let gains: Vec<f64> = tests.iter().filter_map(best_gain).collect();
+        let average = gains.iter().sum::<f64>() / gains.len().max(1) as f64;
+        let mut best: Option<Candidate> = None;
+        for candidate in tests.into_iter().flatten() {
+            let ratio = |c: &Candidate| c.gain / c.split;
+            let worth = candidate.gain > EPSILON && candidate.gain >= average - EPSILON;
+            if worth && best.as_ref().is_none_or(|best| ratio(&candidate) > ratio(best)) {
+                best = Some(candidate);
+            }
+        }
+        best.map(|best| (best.column, best.test))
+    }
+
+    fn min_split(&self) -> usize {
+        2 * self.0.min_cases as usize
+    }
+}
+
+/// Σ n log2 n over classes.
+fn sum_of(cells: &[(u16, u32)]) -> f64 {
+    cells.iter().map(|cell| n_log_n(cell.1)).sum()
+}
+
+impl Choice<'_> {
+    /// The tests of a column that leave enough instances in two branches.
+    fn candidates(&self, column: u16, coding: &Coding, tally: &Tally, counts: &[u32]) -> Vec<Candidate> {
+        let n: u32 = counts.iter().sum();
+        let base: f64 = counts.iter().map(|&count| n_log_n(count)).sum();
+        let entropy = n_log_n(n) - base;
+        let candidate = |test, after: f64, split: f64| Candidate {
+            column,
+            test,
+            gain: (entropy - after) / f64::from(n),
+            split: split / f64::from(n),
+        };
+        if coding.ordered {
+            return self.threshold(tally, counts, &candidate).into_iter().collect();
+        }
+        let min = self.0.min_cases;
+        match self.0.branch {
+            Branch::EachValue => {
+                if tally.runs.iter().filter(|run| run.n >= min).count() < 2 {
+                    return Vec::new();
+                }
+                let after = |run| sum_of(tally.cells(run));
+                let after: f64 = tally.runs.iter().map(|run| n_log_n(run.n) - after(run)).sum();
+                let split = n_log_n(n) - tally.runs.iter().map(|run| n_log_n(run.n)).sum::<f64>();
+                let codes = tally.runs.iter().map(|run| run.code).collect();
+                vec![candidate(Test::Which(codes), after, split)]
+            }
+            Branch::OneValue => {
+                let large = tally.runs.iter().filter(|run| run.code > 0 && run.n >= min && n - run.n >= min);
+                let test = |run: &super::tally::Run| {
+                    let cells = tally.cells(run);
+                    let rest = |&(class, count): &(u16, u32)| {
+                        let all = counts[usize::from(class)];
+                        n_log_n(all - count) - n_log_n(all)
+                    };
+                    let rest = base + cells.iter().map(rest).sum::<f64>();
+                    let sides = n_log_n(run.n) + n_log_n(n - run.n);
+                    candidate(Test::Equal(run.code), sides - sum_of(cells) - rest, n_log_n(n) - sides)
+                };
+                large.map(test).collect()
+            }
+        }
+    }
+
+    /// The threshold of greatest gain.
+    fn threshold(
+        &self,
+        tally: &Tally,
+        counts: &[u32],
+        candidate: &dyn Fn(Test, f64, f64) -> Candidate,
+    ) -> Option<Candidate> {
+        let n: u32 = counts.iter().sum();
+        let n_classes = counts.iter().filter(|&&count| count > 0).count() as u32;
+        let min = (n / 10 / n_classes.max(1)).clamp(self.0.min_cases, self.0.min_cases.max(25));
+        let mut below = vec![0u32; counts.len()];
+        let (mut n_below, mut sum_below) = (0, 0.0);
+        let mut sum_above: f64 = counts.iter().map(|&count| n_log_n(count)).sum();
+        let mut tries = 0;
+        let mut best: Option<Candidate> = None;
+        for run in tally.runs.split_last().map_or(&[][..], |(_, runs)| runs) {
+            for &(class, count) in tally.cells(run) {
+                let (below, all) = (&mut below[usize::from(class)], counts[usize::from(class)]);
+                sum_below -= n_log_n(*below);
+                sum_above -= n_log_n(all - *below);
+                *below += count;
+                sum_below += n_log_n(*below);
+                sum_above += n_log_n(all - *below);
+            }
+            n_below += run.n;
+            if n_below < min || n - n_below < min {
+                continue;
+            }
+            tries += 1;
+            let sides = n_log_n(n_below) + n_log_n(n - n_below);
+            let this = candidate(Test::AtMost(run.code), sides - sum_below - sum_above, n_log_n(n) - sides);
+            if best.as_ref().is_none_or(|best| this.gain > best.gain + EPSILON) {
+                best = Some(this);
+            }
+        }
+        let cost = f64::from(tries).log2() / f64::from(n);
+        best.map(|best| Candidate { gain: best.gain - cost, ..best })
+    }
+}

@@ -1,0 +1,137 @@
+//! The codes of values at parse time, for tests of many values at once.
+//!
+//! The values of a column lie in a few ranges: words and labels from 0, tags and the edge of the stack
+//! far above. Each range has a table of codes; outside of all the code is 0.
+
+use super::table::Coding;
+use crate::memory::{Array, Sections};
+use crate::{Error, Result};
+
+/// The most ranges of a column.
+const MAX_RANGES: usize = 4;
+/// A gap of so many values is worth a range of its own.
+const GAP: u32 = 256;
+
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    /// The first value.
+    first: u32,
+    /// How many values.
+    len: u32,
+    /// Where the codes begin.
+    at: u32,
+}
+
+/// The codes of all columns.
+#[derive(Debug, Clone)]
+pub(super) struct Codes {
+    /// For each column how many ranges there are up to and with its own.
+    ends: Array<u32>,
+    /// The ranges: first value, number of values, where the codes begin.
+    ranges: Array<u32>,
+    table: Array<u16>,
+}
+
+impl Codes {
+    /// The codes of those columns for which `wanted` is true.
+    pub(super) fn new(codings: &[Coding], wanted: &[bool]) -> Self {
+        let (mut ends, mut ranges, mut table) = (Vec::new(), Vec::new(), Vec::new());
+        for (coding, &wanted) in codings.iter().zip(wanted) {
+            if wanted {
+                for Range { first, len, at } in ranges_of(&coding.values, table.len() as u32) {
+                    ranges.extend([first, len, at]);
+                    table.resize(table.len() + len as usize, 0);
+                    for (&value, code) in coding.values.iter().zip(1..) {
+                        if let Some(offset) = value.checked_sub(first).filter(|&o| o < len) {
+                            table[(at + offset) as usize] = code;
+                        }
+                    }
+                }
+            }
+            ends.push(ranges.len() as u32 / 3);
+        }
+        Self { ends: ends.into(), ranges: ranges.into(), table: table.into() }
+    }
+
+    /// The code of a value; 0 for one that has none.
+    #[inline]
+    pub(super) fn code(&self, column: usize, value: u32) -> u16 {
+        let ends = &*self.ends;
+        let first = if column == 0 { 0 } else { ends.get(column - 1).copied().unwrap_or(0) as usize };
+        let last = ends.get(column).copied().unwrap_or(0) as usize;
+        let ranges = self.ranges.as_chunks::<3>().0.get(first..last).unwrap_or_default();
+        for &[first, len, at] in ranges {
+            let offset = value.wrapping_sub(first);
+            if offset < len {
+                let place = at as usize + offset as usize;
+                return self.table.get(place).copied().unwrap_or(0);
+            }
+        }
+        0
+    }
+
+    pub(super) fn store(&self, sections: &mut Sections) {
+        sections.put("tree.code-ends", self.ends.clone());
+        sections.put("tree.code-ranges", self.ranges.clone());
+        sections.put("tree.codes", self.table.clone());
+    }
+
+    /// # Errors
+    /// When a section is missing or no table of ranges.
+    pub(super) fn load(sections: &Sections) -> Result<Self> {
+        let codes = Self {
+            ends: sections.get("tree.code-ends")?,
+            ranges: sections.get("tree.code-ranges")?,
+            table: sections.get("tree.codes")?,
+        };
+        if codes.ranges.len().is_multiple_of(3) {
+            return Ok(codes);
+        }
+        Err(Error::Unfit("the codes are not those of a decision tree".into()))
+    }
+}
+
+/// Few ranges that hold all values, which are in rising order; their codes begin at `at`.
+fn ranges_of(values: &[u32], mut at: u32) -> Vec<Range> {
+    let mut gaps: Vec<(u32, usize)> = values
+        .windows(2)
+        .zip(1..)
+        .map(|(pair, next)| (pair[1] - pair[0], next))
+        .filter(|&(gap, _)| gap > GAP)
+        .collect();
+    gaps.sort_unstable_by_key(|&(gap, next)| (std::cmp::Reverse(gap), next));
+    gaps.truncate(MAX_RANGES - 1);
+    let mut starts: Vec<usize> = std::iter::once(0).chain(gaps.iter().map(|gap| gap.1)).collect();
+    starts.sort_unstable();
+    starts.push(values.len());
+    let mut ranges = Vec::new();
+    for pair in starts.windows(2) {
+        let part = &values[pair[0]..pair[1]];
+        if let (Some(&first), Some(&last)) = (part.first(), part.last()) {
+            let len = last - first + 1;
+            ranges.push(Range { first, len, at });
+            at += len;
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_has_its_code_and_no_other_has_one() {
+        let values = vec![0, 1, 7, 40_000, 1 << 20, (1 << 20) + 3, 1 << 21, (1 << 21) + 500];
+        let codings = [Coding::default(), Coding { values: values.clone(), ordered: false }];
+        let codes = Codes::new(&codings, &[true, true]);
+        for (&value, code) in values.iter().zip(1..) {
+            assert_eq!(codes.code(1, value), code);
+            assert_eq!(codes.code(0, value), 0);
+        }
+        for value in [2, 39_999, 40_001, (1 << 20) + 1, (1 << 20) + 4, u32::MAX] {
+            assert_eq!(codes.code(1, value), 0);
+        }
+        assert_eq!(codes.code(2, 0), 0);
+    }
+}

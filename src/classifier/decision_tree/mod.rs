@@ -1,0 +1,102 @@
+//! Decision trees: C4.5 ([`c45`]) and CART ([`cart`]), grown on columns, not on indicators.
+//!
+//! Both grow level by level ([`grow`]) from instances in small codes ([`table`]), are pruned ([`prune`])
+//! and end as a [`DecisionTree`]. The scores are natural logarithms of probabilities. The distribution
+//! of a node backs off to that of the node above, as Kalt (2004, section 3.4) suggests:
+//!
+//! > p(class | node) = (count(class, node) + `backoff` × p(class | node above)) ÷ (count(node) + `backoff`)
+//!
+//! At the root it is the relative frequency. A value that a test has no branch for ends the way at the
+//! node of the test, with its distribution; words that were ignored in training share a branch where
+//! C4.5 branches on every value, and never are an answer of a test for one value.
+
+pub mod c45;
+pub mod cart;
+mod codes;
+mod grow;
+mod impurity;
+mod pack;
+mod prune;
+mod table;
+mod tally;
+pub mod tree;
+
+pub use c45::{C45, C45Params};
+pub use cart::{Cart, CartParams};
+pub use tree::DecisionTree;
+
+use super::{Classifier, Fit, Instances};
+use crate::{Error, Result};
+use grow::{Chooser, Node, grow};
+use table::{Coding, encode};
+
+const BACKOFF_HELP: &str = "instances that the distribution above counts for in that of a node";
+
+fn check_backoff(backoff: f64) -> Result<()> {
+    if backoff.is_finite() && backoff >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::config("learner.backoff", "must be a number of instances: 0 (no smoothing) or more"))
+}
+
+/// Instances by class, up to the last class that occurs.
+fn dense_counts(classes: &[u16]) -> Vec<u32> {
+    let mut counts = vec![0; classes.iter().max().map_or(0, |&class| usize::from(class) + 1)];
+    for &class in classes {
+        counts[usize::from(class)] += 1;
+    }
+    counts
+}
+
+/// Checks the instances and grows a tree of them.
+fn grow_tree(
+    instances: &Instances,
+    min_word_count: u32,
+    chooser: &dyn Chooser,
+    fit: &mut Fit<'_>,
+) -> Result<(Vec<Coding>, Vec<Node>)> {
+    if instances.has_sets() {
+        return Err(Error::config("features", "decision trees cannot take set columns: drop `.kids`"));
+    }
+    if instances.is_empty() {
+        return Err(Error::Unfit("no instances to grow a decision tree from".into()));
+    }
+    let (codings, root) = encode(instances, min_word_count);
+    let nodes = grow(&codings, root, chooser, fit);
+    Ok((codings, nodes))
+}
+
+/// Packs what is left after pruning.
+fn finish(
+    instances: &Instances,
+    codings: &[Coding],
+    nodes: &[Node],
+    backoff: f64,
+    fit: &mut Fit<'_>,
+) -> Result<Box<dyn Classifier>> {
+    let tree = DecisionTree::pack(codings, nodes, instances.n_classes(), backoff)?;
+    let (grown, leaves) = (nodes.len(), tree.n_leaves());
+    let (kept, tests) = kept(nodes);
+    let text = format!("{grown} nodes grown, {kept} kept, {leaves} leaves, {tests:.1} tests an instance");
+    (fit.progress)(1.0, &text);
+    Ok(Box::new(tree))
+}
+
+/// How many nodes can be reached from the first, and how many tests there are on the way of an instance
+/// to its leaf, on average.
+fn kept(nodes: &[Node]) -> (usize, f64) {
+    let (mut kept, mut tests) = (0, 0);
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        let node: &Node = &nodes[at];
+        kept += 1;
+        if node.test.is_some() {
+            tests += u64::from(node.n());
+            open.extend(node.children());
+        }
+    }
+    (kept, tests as f64 / f64::from(nodes[0].n().max(1)))
+}
+
+// #[cfg(test)]
+// mod tests;
