@@ -1,0 +1,77 @@
+//! What reads, what does not, and what the built-in files hold.
+
+use super::*;
+
+#[test]
+fn errors_name_the_column_and_the_nearest_field() {
+    let error = Templates::parse("s0.w\ns0.w  s1.lx", "my.feats").unwrap_err();
+    assert_eq!(error.to_string(), "my.feats:2:7: no field `lx` in `s1.lx`: did you mean `lt`?");
+}
+
+#[test]
+fn columns_are_the_distinct_addresses() {
+    let templates =
+        Templates::parse("s0.w s0.t # both\ns0.t\ndistance(s0,s1).bin s0.kids.n", "x").unwrap();
+    let kinds: Vec<_> = templates.columns().into_iter().map(|c| (c.name, c.kind)).collect();
+    assert_eq!(
+        kinds,
+        [
+            ("s0.w".to_owned(), ColumnKind::Nominal),
+            ("s0.t".to_owned(), ColumnKind::Nominal),
+            ("distance(s0,s1).bin".to_owned(), ColumnKind::Nominal),
+            ("s0.kids.n".to_owned(), ColumnKind::Set),
+        ]
+    );
+    assert_eq!(templates.conjunctions(), [vec![0, 1], vec![1], vec![2, 3]]);
+}
+
+#[test]
+fn functions_take_what_they_are_made_for() {
+    let text = "comma(s1,s0)\nempty(buffer)\nopen(punctuation)\ns0.punct\ns0.rhythm.bin";
+    let kinds: Vec<ColumnKind> =
+        Templates::parse(text, "x").unwrap().columns().iter().map(|c| c.kind).collect();
+    let number = ColumnKind::Number;
+    assert_eq!(kinds, [number, number, number, number, ColumnKind::Nominal]);
+    for (wrong, hint) in [
+        ("comma(s0)", "`comma(s0)` needs two places: comma(s0,s1)"),
+        ("empty(queue)", "write empty(stack) or empty(buffer)"),
+        ("open(quotes)", "write open(punctuation)"),
+        ("commas(s0,s1)", "there are distance, comma, size, empty, open, action"),
+        ("s0.kids.punct", "a set of numbers"),
+    ] {
+        let error = Templates::parse(wrong, "x").unwrap_err().to_string();
+        assert!(error.contains(hint), "{error}");
+    }
+}
+
+#[test]
+fn templates_with_an_address_can_be_left_out() {
+    let templates = Templates::parse("s0.w # word\ns0.w s1.t\ns1.t", "x").unwrap();
+    let left = templates.without(&["s0.w".to_owned()]).unwrap();
+    assert_eq!(left.text(), "s1.t\n");
+    let error = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        templates.without(&names).unwrap_err().to_string()
+    };
+    assert!(error(&["s0.t"]).contains("did you mean `s"), "{}", error(&["s0.t"]));
+    assert!(error(&["s0.w", "s1.t"]).contains("no template is left"));
+    assert!(error(&["x0.w"]).contains("no place `x0`"));
+}
+
+#[test]
+fn the_built_in_files_read() {
+    for name in Templates::names() {
+        assert!(Templates::named(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn the_tables_features_are_columns_of_their_own() {
+    let chinese = Templates::named("wang-2006").unwrap();
+    // The groups of table 1 have 1, 1, 1, 3, 16, 4, 3, 2, 12, 4 and 4 addresses.
+    assert_eq!(chinese.addresses().len(), 51);
+    assert_eq!(chinese.conjunctions().len(), 51);
+    let rhythm = ["s0.rhythm".to_owned(), "s1.rhythm".to_owned()];
+    let english = Templates::named("wang-2006-english").unwrap();
+    assert_eq!(chinese.without(&rhythm).unwrap().addresses(), english.addresses());
+}
