@@ -79,10 +79,10 @@ mod tests {
         let mut accuracy = Accuracy::of(&gold, &tokens(["X", "X", "Z"]), &lexicon);
         assert_eq!(accuracy, Accuracy { words: 3, right: 2, unseen: 1, unseen_right: 1 });
         accuracy += accuracy;
+        assert_eq!(accuracy.to_string(), "66.67 % of 6 words, 100.00 % of 2 not seen in training");
         assert_eq!(
-            accuracy.to_string(),
-            "66.67 % of 6 words, 100.00 % of 2 not seen in training"
+            Accuracy::default().to_string(),
+            "0.00 % of 0 words, all of them seen in training"
         );
-        assert_eq!(Accuracy::default().to_string(), "0.00 % of 0 words, all of them seen in training");
     }
 }

@@ -102,9 +102,7 @@ impl Form {
         }
         form.lower = finish(hash);
         let mut hash = START;
-        for (length, character) in
-            word.chars().rev().flat_map(lowered).enumerate().take(SUFFIXES)
-        {
+        for (length, character) in word.chars().rev().flat_map(lowered).enumerate().take(SUFFIXES) {
             hash = step_char(hash, character);
             form.suffixes[length] = finish(hash);
         }

@@ -94,8 +94,10 @@ impl Lexicon {
     /// # Errors
     /// When a section is missing or the two do not belong together.
     pub fn load(sections: &Sections) -> Result<Self> {
-        let lexicon =
-            Self { words: sections.get("lexicon.words")?, classes: sections.get("lexicon.classes")? };
+        let lexicon = Self {
+            words: sections.get("lexicon.words")?,
+            classes: sections.get("lexicon.classes")?,
+        };
         if lexicon.words.len() != lexicon.classes.len() || !lexicon.words.is_sorted() {
             return Err(Error::Unfit("the lexicon of the tagger is not whole".into()));
         }

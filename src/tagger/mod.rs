@@ -20,7 +20,6 @@ pub mod lexicon;
 pub mod perceptron;
 pub mod two_pass;
 
-
 use crate::Result;
 use crate::memory::Sections;
 use crate::symbols::Symbols;

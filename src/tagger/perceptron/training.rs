@@ -54,8 +54,10 @@ impl Training {
             return Err(Error::Unfit("there are no tagged words to learn from".into()));
         }
         if tags.len() > MAX_CLASSES {
-            let problem =
-                format!("{} tags, of which {MAX_CLASSES} are possible: check the input", tags.len());
+            let problem = format!(
+                "{} tags, of which {MAX_CLASSES} are possible: check the input",
+                tags.len()
+            );
             return Err(Error::Unfit(problem));
         }
         let tokens = encoded.iter().flatten().map(|&(word, tag)| (words[word as usize], tag));

@@ -171,9 +171,9 @@ fn is_date(word: &str) -> bool {
     let mut rest = word.chars();
     let numbered = |text: &str| !text.is_empty() && text.chars().all(is_number);
     let ended = rest.next_back().is_some_and(|c| DATE_ENDS.contains(c)) && numbered(rest.as_str());
-    let joined = ['/', '-', '.'].iter().any(|&stroke| {
-        word.matches(stroke).count() == 2 && word.split(stroke).all(numbered)
-    });
+    let joined = ['/', '-', '.']
+        .iter()
+        .any(|&stroke| word.matches(stroke).count() == 2 && word.split(stroke).all(numbered));
     ended || joined || MONTHS.contains(&word)
 }
 

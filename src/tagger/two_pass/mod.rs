@@ -54,25 +54,25 @@ impl TwoPassTagger {
         fit: &mut Fit<'_>,
     ) -> Result<Self> {
         let Fit { seed, stop, checkpoint, .. } = *fit;
-        let mut told = within(fit, 0.0, FIRST_DONE, "first pass");
-        let mut tagger = Self::fit_first(
-            sentences,
-            make,
-            &mut Fit { seed, progress: &mut told, stop, checkpoint },
-        )?;
-        let mut told = within(fit, FIRST_DONE, JACKKNIFED, "jackknife");
-        let (tagged, accuracy) = jackknife(
-            sentences,
-            parts,
-            &mut Fit { seed, progress: &mut told, stop, checkpoint: None },
-            |others, fit| Ok(Box::new(Self::fit_first(others, make, fit)?)),
-        )?;
-        told(1.0, &format!("{accuracy}"));
+        let mut tagger = {
+            let mut told = within(fit, 0.0, FIRST_DONE, "first pass");
+            let mut part = Fit { seed, progress: &mut told, stop, checkpoint };
+            Self::fit_first(sentences, make, &mut part)?
+        };
+        let tagged = {
+            let mut told = within(fit, FIRST_DONE, JACKKNIFED, "first pass on unseen parts");
+            let mut part = Fit { seed, progress: &mut told, stop, checkpoint: None };
+            let (tagged, accuracy) = jackknife(sentences, parts, &mut part, |others, fit| {
+                Ok(Box::new(Self::fit_first(others, make, fit)?))
+            })?;
+            told(1.0, &accuracy.to_string());
+            tagged
+        };
         let instances = instances(&tagger.numbers, sentences, Some(&tagged));
         let learner = make(&columns(true), tagger.numbers.tags.len())?;
         let mut told = within(fit, JACKKNIFED, 1.0, "second pass");
-        let mut second = Fit { seed, progress: &mut told, stop, checkpoint: None };
-        tagger.second = Some(learner.fit(&instances, &mut second)?);
+        let mut part = Fit { seed, progress: &mut told, stop, checkpoint: None };
+        tagger.second = Some(learner.fit(&instances, &mut part)?);
         Ok(tagger)
     }
 
