@@ -19,7 +19,8 @@ fn corpus() -> Vec<Vec<Token>> {
     ];
     let split = |token: &str| token.split_once('/').map(|(word, tag)| Token::new(word, tag));
     let sentence = |line: &str| line.split(' ').filter_map(split).collect();
-    lines.iter().map(|line| sentence(line)).collect::<Vec<_>>().repeat(4)
+    let sentences: Vec<Vec<Token>> = lines.iter().map(|line| sentence(line)).collect();
+    (0..4).flat_map(|_| sentences.clone()).collect()
 }
 
 fn fitted() -> TwoPassTagger {
