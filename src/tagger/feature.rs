@@ -11,8 +11,10 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 pub const REACH: usize = 2;
 /// The places in which a word is seen: from two to the left of the token to two to the right of it.
 pub const PLACES: usize = 2 * REACH + 1;
+/// How many tags are seen to the left.
+pub const HISTORY: usize = 3;
 /// The most ids that a token has: of its word, of two neighbours, of two words farther off, of all.
-pub const MOST: usize = 15 + 2 * 5 + 2 * 4 + 16;
+pub const MOST: usize = 15 + 2 * 5 + 2 * 4 + 18;
 
 /// Spreads what multiplication left in the high bits; never 0.
 pub(super) fn finish(hash: u64) -> u64 {
@@ -63,8 +65,8 @@ pub fn word(place: usize, form: &Form, out: &mut Vec<u64>) {
 pub struct Window {
     /// The forms from two to the left to two to the right.
     pub forms: [Form; PLACES],
-    /// The tags of the last token and the one before it; see [`tag_value`].
-    pub tags: [u64; 2],
+    /// The tags of the last three tokens, the last one first; see [`tag_value`].
+    pub tags: [u64; HISTORY],
 }
 
 /// The tag beyond the beginning of a sentence, as a value.
@@ -78,7 +80,7 @@ pub fn tag_value(tag: u16) -> u64 {
 /// Adds the ids that depend on several words, or on tags.
 pub fn context(window: &Window, out: &mut Vec<u64>) {
     let [_, left, here, right, right2] = &window.forms;
-    let [last, before] = window.tags;
+    let [last, before, third] = window.tags;
     let class = |form: &Form| u64::from(form.class);
     let both = last << 16 | before;
     let mut push = |template: u64, a: u64, b: u64| out.push(id(template, a, b));
@@ -98,6 +100,8 @@ pub fn context(window: &Window, out: &mut Vec<u64>) {
     push(14, before, here.lower);
     push(15, class(here), class(right) << 16 | class(right2));
     push(16, both, class(right));
+    push(17, both, third);
+    push(18, third, here.lower);
 }
 
 #[cfg(test)]
@@ -114,7 +118,7 @@ mod tests {
         for (place, form) in forms.iter().enumerate() {
             word(place, form, &mut ids);
         }
-        context(&Window { forms, tags: [NO_TAG, NO_TAG] }, &mut ids);
+        context(&Window { forms, tags: [NO_TAG; HISTORY] }, &mut ids);
         assert!(ids.len() <= MOST, "{}", ids.len());
         let distinct: std::collections::BTreeSet<u64> = ids.iter().copied().collect();
         assert_eq!(distinct.len(), ids.len());

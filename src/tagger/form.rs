@@ -87,6 +87,12 @@ impl Form {
         class: u16::MAX,
     };
 
+    /// The form without the word: what there would be of a word never seen before.
+    #[must_use]
+    pub fn hidden(self) -> Self {
+        Self { word: 0, lower: 2, class: 0, ..self }
+    }
+
     /// The form of a word, with its class in a lexicon.
     pub fn of(word: &str, lexicon: &Lexicon) -> Self {
         let word = plain(word);

@@ -11,7 +11,7 @@ use super::PerceptronTagger;
 use crate::classifier::first_best;
 use crate::classifier::packed::LANES;
 use crate::tagger::Worker;
-use crate::tagger::feature::{self, NO_TAG, PLACES, REACH, Window, tag_value};
+use crate::tagger::feature::{self, HISTORY, NO_TAG, PLACES, REACH, Window, tag_value};
 use crate::tagger::form::{Form, hash_of};
 use crate::tree::Token;
 
@@ -120,7 +120,7 @@ impl Worker for PerceptronWorker<'_> {
         self.forms.clear();
         self.forms.extend([Form::BOUNDARY; REACH]);
         let n = tokens.len();
-        let mut tags = [NO_TAG; 2];
+        let mut tags = [NO_TAG; HISTORY];
         for ahead in 0..n + REACH {
             let form = match tokens.get(ahead) {
                 Some(token) => self.see(&token.word, ahead),
@@ -139,7 +139,7 @@ impl Worker for PerceptronWorker<'_> {
             self.lookup.add(self.tagger, sums);
             let tag = first_best(&sums[..self.tagger.tags.len()]) as u16;
             sums.fill(0);
-            tags = [tag_value(tag), tags[0]];
+            tags = [tag_value(tag), tags[0], tags[1]];
             out.push(tag);
         }
     }

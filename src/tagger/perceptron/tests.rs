@@ -56,12 +56,12 @@ fn stored_and_read_it_tags_the_same() {
 
 /// The tags that the sums of all weights give, one token after the other without any cache.
 fn plainly(tagger: &PerceptronTagger, tokens: &[Token]) -> Vec<u16> {
-    use crate::tagger::feature::{self, NO_TAG, PLACES, REACH, Window, tag_value};
+    use crate::tagger::feature::{self, HISTORY, NO_TAG, PLACES, REACH, Window, tag_value};
     use crate::tagger::form::Form;
     let mut forms = vec![Form::BOUNDARY; REACH];
     forms.extend(tokens.iter().map(|token| Form::of(&token.word, &tagger.lexicon)));
     forms.extend([Form::BOUNDARY; REACH]);
-    let (mut tags, mut out) = ([NO_TAG; 2], Vec::new());
+    let (mut tags, mut out) = ([NO_TAG; HISTORY], Vec::new());
     for forms in forms.array_windows::<PLACES>() {
         let (mut ids, mut places) = (Vec::new(), Vec::new());
         for (place, form) in forms.iter().enumerate() {
@@ -72,7 +72,7 @@ fn plainly(tagger: &PerceptronTagger, tokens: &[Token]) -> Vec<u16> {
         let mut sums = vec![0i16; tagger.tags.len().next_multiple_of(32)];
         tagger.tables.add(&places, &mut Vec::new(), &mut sums);
         let best = (0..tagger.tags.len()).rev().max_by_key(|&tag| sums[tag]).unwrap() as u16;
-        tags = [tag_value(best), tags[0]];
+        tags = [tag_value(best), tags[0], tags[1]];
         out.push(best);
     }
     out
@@ -111,6 +111,7 @@ fn settings_out_of_range_are_named() {
         (PerceptronTaggerParams { epochs: 0, ..default }, "tagger.epochs"),
         (PerceptronTaggerParams { class_from: 0, ..default }, "tagger.class_from"),
         (PerceptronTaggerParams { margin: 10_001, ..default }, "tagger.margin"),
+        (PerceptronTaggerParams { hide: f64::NAN, ..default }, "tagger.hide"),
     ];
     for (params, key) in cases {
         assert!(params.check().unwrap_err().to_string().starts_with(key));

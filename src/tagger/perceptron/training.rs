@@ -1,7 +1,7 @@
 //! Learning.
 
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
@@ -10,7 +10,7 @@ use crate::classifier::packed::{MAX_CLASSES, Weights};
 use crate::classifier::sparse::SparseWeights;
 use crate::classifier::{Fit, ScoreKind};
 use crate::symbols::Symbols;
-use crate::tagger::feature::{self, MOST, NO_TAG, PLACES, REACH, Window, tag_value};
+use crate::tagger::feature::{self, HISTORY, MOST, NO_TAG, PLACES, REACH, Window, tag_value};
 use crate::tagger::form::Form;
 use crate::tagger::lexicon::Lexicon;
 use crate::tree::Token;
@@ -76,7 +76,7 @@ impl Training {
         let words: usize = self.sentences.iter().map(Vec::len).sum();
         for epoch in 1..=params.epochs {
             order.shuffle(&mut self.rng);
-            let mistakes = self.epoch(&order, params.margin as i32, fit);
+            let mistakes = self.epoch(&order, params, fit);
             let right = 100.0 * (1.0 - mistakes as f64 / words as f64);
             let done = f64::from(epoch) / f64::from(params.epochs);
             (fit.progress)(done, &format!("epoch {epoch}: {right:.2} % right while learning"));
@@ -92,7 +92,8 @@ impl Training {
     }
 
     /// Sees the sentences once and gives the number of mistakes.
-    fn epoch(&mut self, order: &[u32], margin: i32, fit: &Fit<'_>) -> u64 {
+    fn epoch(&mut self, order: &[u32], params: &PerceptronTaggerParams, fit: &Fit<'_>) -> u64 {
+        let margin = params.margin as i32;
         let (mut ids, mut rows, mut forms) = (Vec::new(), Vec::new(), Vec::new());
         let mut sums = vec![0; self.tags.len()];
         let mut mistakes = 0;
@@ -105,13 +106,18 @@ impl Training {
             forms.extend([Form::BOUNDARY; REACH]);
             forms.extend(sentence.iter().map(|&(word, _)| self.forms[word as usize]));
             forms.extend([Form::BOUNDARY; REACH]);
-            let mut tags = [NO_TAG; 2];
-            for (forms, &(_, gold)) in forms.array_windows::<PLACES>().zip(sentence) {
+            let mut tags = [NO_TAG; HISTORY];
+            for (&forms, &(_, gold)) in forms.array_windows::<PLACES>().zip(sentence) {
+                let mut forms = forms;
+                let rare = forms[REACH].class == 0;
+                if rare && params.hide > 0.0 && self.rng.random::<f64>() < params.hide {
+                    forms[REACH] = forms[REACH].hidden();
+                }
                 ids.clear();
                 for (place, form) in forms.iter().enumerate() {
                     feature::word(place, form, &mut ids);
                 }
-                feature::context(&Window { forms: *forms, tags }, &mut ids);
+                feature::context(&Window { forms, tags }, &mut ids);
                 self.weights.find(&ids, &mut rows);
                 sums.fill(0);
                 self.weights.add(&rows, &mut sums);
@@ -124,7 +130,7 @@ impl Training {
                     self.weights.update(&ids, rival, -1);
                 }
                 self.weights.tick();
-                tags = [tag_value(best), tags[0]];
+                tags = [tag_value(best), tags[0], tags[1]];
             }
         }
         mistakes
