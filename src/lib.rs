@@ -14,6 +14,7 @@
 //! - [`model`]: what training stores and parsing loads.
 //! - [`decode`]: from a sentence to the derivation a scorer likes best.
 //! - [`train`]: instances from gold derivations; learning while parsing.
+//! - [`tagger`]: part-of-speech taggers.
 //! - [`eval`]: PARSEVAL scores as EVALB's, and beyond.
 //! - [`preset`]: everything that makes a parser, in a text file; training and loading by it.
 //! - [`cli`]: the commands.
@@ -53,6 +54,7 @@ pub mod oracle;
 pub mod preset;
 pub mod scorer;
 pub mod symbols;
+pub mod tagger;
 pub mod train;
 pub mod transition;
 pub mod tree;

@@ -8,8 +8,8 @@ mod command;
 
 use command::{folder, model, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 9] =
-    ["train", "parse", "eval", "compare", "oracle", "tree", "info", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["train", "parse", "tag", "eval", "compare", "oracle", "tree", "info", "completions", "man"];
 
 #[test]
 fn help_says_what_each_command_does() {

@@ -7,7 +7,7 @@ const SRPARSE: &str = env!("CARGO_BIN_EXE_srparse");
 
 /// The lines of all helps that look like a command to type.
 fn examples() -> Vec<String> {
-    let commands = ["", "train", "parse", "eval", "compare", "oracle", "tree", "info"];
+    let commands = ["", "train", "parse", "tag", "eval", "compare", "oracle", "tree", "info"];
     let mut found = Vec::new();
     for command in commands {
         let mut help = Command::new(SRPARSE);

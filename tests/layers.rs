@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 16] = [
+const LAYERS: [&[&str]; 17] = [
     &["error"],
     &["memory"],
     &["tree"],
@@ -20,6 +20,7 @@ const LAYERS: [&[&str]; 16] = [
     &["model"],
     &["decode"],
     &["train"],
+    &["tagger"],
     &["eval"],
     &["preset"],
     &["cli"],

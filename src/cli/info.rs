@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use crate::feature::Templates;
-use crate::model::{Model, file};
+use crate::model::{Model, TaggerSummary, TaggingScores, file};
 use crate::preset::{Preset, load::stored_preset};
 use crate::tree::heads::HeadRules;
 
@@ -60,6 +60,22 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn describe_tagger(tagger: &TaggerSummary, out: &mut impl Write) -> anyhow::Result<()> {
+    writeln!(out, "  tagger of {} tags, trained on {} words", tagger.tags, tagger.words)?;
+    let scores = |name: &str, scores: &TaggingScores| {
+        let TaggingScores { files, accuracy, unseen } = scores;
+        let files = files.join(", ");
+        format!("  {name} {files}: tags {accuracy:.2} % right, of unseen words {unseen:.2} %")
+    };
+    if let Some(jackknifed) = &tagger.jackknifed {
+        writeln!(out, "{}", scores("jackknifed", jackknifed))?;
+    }
+    if let Some(dev) = &tagger.dev {
+        writeln!(out, "{}", scores("dev", dev))?;
+    }
+    Ok(())
+}
+
 fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Result<()> {
     let header = &model.header;
     let training = &header.training;
@@ -84,9 +100,16 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
             dev.f1,
             dev.exact
         )?,
+        None if header.actions.is_empty() => {}
         None => writeln!(out, "  no dev scores")?,
     }
-    writeln!(out, "  {} actions", header.actions.len())?;
+    if let Some(tagger) = &header.tagger {
+        describe_tagger(tagger, out)?;
+    }
+    match header.actions.len() {
+        0 => writeln!(out, "  no parser")?,
+        n => writeln!(out, "  {n} actions")?,
+    }
     if actions {
         for action in &header.actions {
             writeln!(out, "    {action}")?;

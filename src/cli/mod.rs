@@ -10,6 +10,8 @@ pub mod info;
 pub mod oracle;
 pub mod parse;
 mod sides;
+mod stream;
+pub mod tag;
 pub mod train;
 pub mod tree;
 
@@ -35,6 +37,7 @@ pub struct Cli {
 pub enum Command {
     Train(train::TrainArgs),
     Parse(parse::ParseArgs),
+    Tag(tag::TagArgs),
     Eval(eval::EvalArgs),
     Compare(compare::CompareArgs),
     Oracle(oracle::OracleArgs),
@@ -49,6 +52,7 @@ pub fn run(cli: &Cli) -> ExitCode {
     let result = match &cli.command {
         Command::Train(args) => train::run(args),
         Command::Parse(args) => parse::run(args),
+        Command::Tag(args) => tag::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Oracle(args) => oracle::run(args),

@@ -14,35 +14,50 @@ use crate::classifier::Setting;
 use crate::model::file;
 use crate::preset::fit::{Event, TreeSet, Watch, fit};
 use crate::preset::plan::Plan;
-use crate::preset::{DEFAULT, LearnerChoice, Preset};
+use crate::preset::{DEFAULT, LearnerChoice, Preset, TaggerChoice};
 use crate::treebank::{Encoding, ReadOptions, expand, read_all};
 
-const EXAMPLE: &str = "Example:
-  srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm";
+const EXAMPLES: &str = "Examples:
+  srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
+  srparse train --tagger --train data/sample/train.mrg --model tagger.srm";
 
-/// Every learner with its settings: key, default, range, what it does.
-fn learner_help() -> String {
+/// Every learner and every tagger with its settings.
+fn settings_help() -> String {
     let mut text =
         "Learners and their settings ([learner] in a preset, or --set learner.KEY=VALUE):"
             .to_owned();
     for (kind, settings) in LearnerChoice::ALL {
-        text.push_str(&format!("\n\n  kind = \"{kind}\""));
-        for setting in *settings {
-            let default = LearnerChoice::default_of(kind, setting.key);
-            let default = default.map(|value| format!(", default {value}")).unwrap_or_default();
-            let Setting { key, range, help } = setting;
-            text.push_str(&format!("\n    {key}: {help}\n      {range}{default}"));
-        }
+        kind_help(kind, settings, |key| LearnerChoice::default_of(kind, key), &mut text);
+    }
+    text.push_str(
+        "\n\nTaggers and their settings ([tagger] in a preset, or --set tagger.KEY=VALUE):",
+    );
+    for (kind, settings) in TaggerChoice::ALL {
+        kind_help(kind, settings, |key| TaggerChoice::default_of(kind, key), &mut text);
     }
     text
 }
 
-/// Train a parser on treebank files.
+/// Adds the settings of one kind: key, what it does, range, default.
+fn kind_help(
+    kind: &str,
+    settings: &[Setting],
+    default_of: impl Fn(&str) -> Option<String>,
+    text: &mut String,
+) {
+    text.push_str(&format!("\n\n  kind = \"{kind}\""));
+    for Setting { key, range, help } in settings {
+        let default = default_of(key).map(|value| format!(", default {value}")).unwrap_or_default();
+        text.push_str(&format!("\n    {key}: {help}\n      {range}{default}"));
+    }
+}
+
+/// Train a parser, or a part-of-speech tagger, on treebank files.
 ///
 /// Trees are Penn brackets: files (.gz too), folders, or quoted patterns. With --dev, every epoch is
 /// scored and the best one kept. Ctrl-C ends training and keeps the best model so far.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE, after_long_help = format!("{EXAMPLE}\n\n{}", learner_help()))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", settings_help()))]
 pub struct TrainArgs {
     /// Training trees.
     #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
@@ -56,6 +71,13 @@ pub struct TrainArgs {
     /// What to train: the name of a preset (`srparse info` lists them) or a file.
     #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
     preset: String,
+    /// Train the preset's part-of-speech tagger alone, for `srparse tag`.
+    #[arg(long, conflicts_with = "jackknife")]
+    tagger: bool,
+    /// Train the parser on predicted tags: each of N parts is tagged by a tagger of the others. The preset's
+    /// tagger, or the default one, is stored in the model.
+    #[arg(long, value_name = "N")]
+    jackknife: Option<u32>,
     /// Change a value of the preset, such as learner.epochs=5; may be given again.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -86,7 +108,7 @@ pub struct TrainArgs {
 /// When the preset, a treebank or the model file is not usable.
 pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     set_threads(args.threads);
-    let plan = Plan::new(Preset::load(&args.preset, &args.set)?)?;
+    let plan = Plan::new(preset(args)?)?;
     // Better to fail now than after training.
     let folder = args.model.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
@@ -126,6 +148,17 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         eprintln!("wrote {} ({megabytes:.1} MB) after {seconds:.1} s{early}", args.model.display());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The preset with what the options change.
+fn preset(args: &TrainArgs) -> crate::Result<Preset> {
+    let mut preset = Preset::load(&args.preset, &args.set)?;
+    preset.only_tagger |= args.tagger;
+    preset.jackknife = args.jackknife.unwrap_or(preset.jackknife);
+    if args.tagger || args.jackknife.is_some() {
+        preset.tagger.get_or_insert_default();
+    }
+    Ok(preset)
 }
 
 fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<TreeSet> {

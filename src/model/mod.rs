@@ -37,6 +37,33 @@ pub struct Header {
     pub training: TrainingSummary,
     /// How it does on the development trees, if there were any.
     pub dev: Option<DevScores>,
+    /// The part-of-speech tagger inside, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tagger: Option<TaggerSummary>,
+}
+
+/// What is said about a tagger inside a model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaggerSummary {
+    /// How many tags there are.
+    pub tags: u64,
+    /// How many distinct words it was trained on.
+    pub words: u64,
+    /// How the training trees of the parser were tagged, if by taggers that had not seen them.
+    pub jackknifed: Option<TaggingScores>,
+    /// How it does on the development trees, if there were any.
+    pub dev: Option<TaggingScores>,
+}
+
+/// Right tags, in percent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaggingScores {
+    /// The names of the files, without their folders.
+    pub files: Vec<String>,
+    /// Of all words.
+    pub accuracy: f64,
+    /// Of words not seen in training.
+    pub unseen: f64,
 }
 
 /// What a model was trained on.

@@ -13,6 +13,7 @@ use super::learner::{LearnerChoice, OnlineParams};
 use super::load::pipeline;
 use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
+use super::tagger::{Tagging, words};
 use crate::classifier::{Checkpoint, Fit, Instances, Learner};
 use crate::decode::{Parser, parser::Pipeline};
 use crate::error::{Error, Result};
@@ -90,15 +91,30 @@ pub fn fit(
     seed: u64,
     watch: &mut Watch<'_>,
 ) -> Result<Model> {
-    let trees = prepare(plan, &train.trees, watch);
+    let mut tagging = match &plan.preset.tagger {
+        Some(choice) => Some(Tagging::new(choice, plan, train, dev, seed, watch)?),
+        None => None,
+    };
+    if plan.preset.only_tagger
+        && let Some(tagging) = tagging
+    {
+        return tagging.model(plan, train, seed);
+    }
+    let predicted = tagging.as_mut().and_then(Tagging::take_trees);
+    let dev_tokens = predicted.as_ref().and(tagging.as_ref()).map(|tagging| tagging.tokens(dev));
+    let trees = prepare(plan, predicted.as_ref().unwrap_or(&train.trees), watch);
     let usable: Vec<&Tree> = trees.iter().filter(|tree| !tree.tokens().is_empty()).collect();
     if usable.is_empty() {
         return Err(Error::Unfit("no training tree has any words left after cleaning".into()));
     }
     let minimum = plan.preset.clean.unknown_below.max(1);
     let vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
-    let run = Run { plan, train, dev, trees: &usable, vocabulary, seed, watch };
-    with_system(&plan.preset.system, Source::Trees(&usable), run)
+    let run = Run { plan, train, dev, dev_tokens, trees: &usable, vocabulary, seed, watch };
+    let mut model = with_system(&plan.preset.system, Source::Trees(&usable), run)?;
+    if let Some(tagging) = tagging {
+        tagging.store(&mut model)?;
+    }
+    Ok(model)
 }
 
 /// Cleans the trees and marks heads; trees over the length limit are left out.
@@ -141,6 +157,8 @@ struct Run<'a, 'w> {
     plan: &'a Plan,
     train: &'a TreeSet,
     dev: &'a TreeSet,
+    /// The words of the development trees with predicted tags, if the parser is trained on such.
+    dev_tokens: Option<Vec<Vec<Token>>>,
     trees: &'a [&'a Tree],
     vocabulary: Vocabulary,
     seed: u64,
@@ -188,6 +206,7 @@ impl SystemVisitor for Run<'_, '_> {
                     .unwrap_or_default(),
                 training: summary,
                 dev: trained.dev,
+                tagger: None,
             },
             ..Model::default()
         };
@@ -365,14 +384,18 @@ impl Run<'_, '_> {
             return (scorer, None);
         }
         let parser = pipeline(self.plan, self.vocabulary.clone(), system, scorer);
-        let parse = |worker: &mut Box<dyn crate::decode::Worker + '_>, tree: &Tree| {
-            let tokens: Vec<Token> =
-                tree.tokens().iter().filter(|token| token.tag != "-NONE-").cloned().collect();
-            worker.parse(&tokens).tree
+        let (dev, dev_tokens) = (&self.dev.trees, self.dev_tokens.as_deref());
+        let parse = |worker: &mut Box<dyn crate::decode::Worker + '_>, at: usize| {
+            let gold = words(&dev[at]);
+            let predicted = dev_tokens.and_then(|tokens| tokens.get(at));
+            let mut tree = worker.parse(predicted.unwrap_or(&gold)).tree;
+            // Tags decide what is punctuation, which is not scored: let it be the same in both trees.
+            tree.tokens_mut().clone_from_slice(&gold);
+            tree
         };
         let parsed: Vec<Tree> =
-            self.dev.trees.par_iter().map_init(|| parser.worker(), parse).collect();
-        let evaluation = evaluate(self.dev.trees.iter().zip(&parsed), &Params::default());
+            (0..dev.len()).into_par_iter().map_init(|| parser.worker(), parse).collect();
+        let evaluation = evaluate(dev.iter().zip(&parsed), &Params::default());
         let Pipeline { scorer, .. } = parser;
         (scorer, Some(evaluation))
     }

@@ -41,6 +41,11 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
 /// When the parts of the model do not fit together.
 pub fn load(model: &Model, settings: &[String]) -> Result<Box<dyn Parser>> {
     let preset = stored_preset(model, settings)?;
+    if preset.only_tagger {
+        let problem = "the model holds a tagger and no parser: give it to `srparse tag --model`, or train a parser \
+                       without `--tagger`";
+        return Err(Error::Unfit(problem.into()));
+    }
     let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
     let vocabulary = structured::get(&model.sections, "vocabulary")?;
     let visitor = Load { plan: &plan, vocabulary, sections: &model.sections };

@@ -10,6 +10,7 @@ pub mod learner;
 pub mod load;
 pub mod plan;
 pub mod registry;
+pub mod tagger;
 
 use std::path::Path;
 
@@ -19,6 +20,7 @@ use crate::decode::Greedy;
 use crate::error::{Error, Place, Result, nearest};
 use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
+pub use tagger::TaggerChoice;
 
 /// A preset, as written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +30,11 @@ pub struct Preset {
     pub description: String,
     /// Training trees with more words are left out, counted before cleaning; 0 for no limit.
     pub max_words: u32,
+    /// Whether only the tagger is trained, and no parser.
+    pub only_tagger: bool,
+    /// If not 0, the parser is trained on tags that taggers predict that have not seen the tree: in so many
+    /// parts, each tagged by a tagger of the others.
+    pub jackknife: u32,
     /// What is done to trees and sentences before the parser sees them.
     pub clean: Cleaning,
     /// The transition system.
@@ -38,6 +45,9 @@ pub struct Preset {
     pub learner: LearnerChoice,
     /// The decoder.
     pub search: Greedy,
+    /// The part-of-speech tagger that the model has inside, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tagger: Option<TaggerChoice>,
 }
 
 /// A transition system and its settings.
@@ -79,7 +89,7 @@ impl Default for FeatureChoice {
 }
 
 /// The presets inside the program, by name; the first is the default.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 6] = [
     ("greedy", include_str!("../../data/presets/greedy.toml")),
     ("english", include_str!("../../data/presets/english.toml")),
     (
@@ -87,6 +97,8 @@ const BUILT_IN: [(&str, &str); 4] = [
         include_str!("../../data/presets/sagae-lavie-2005-perceptron.toml"),
     ),
     ("sagae-lavie-2005-maxent", include_str!("../../data/presets/sagae-lavie-2005-maxent.toml")),
+    ("tagger", include_str!("../../data/presets/tagger.toml")),
+    ("wang-2006-tagger", include_str!("../../data/presets/wang-2006-tagger.toml")),
 ];
 
 /// The preset that training uses when none is named.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::learner::Parts;
-use super::{Preset, SystemChoice};
+use super::{Preset, SystemChoice, tagger};
 use crate::error::{Error, Result, nearest};
 use crate::feature::{Indicators, Templates};
 use crate::transition::binary::ROOT;
@@ -67,6 +67,7 @@ impl Plan {
             );
             return Err(Error::config("search.failure_label", problem));
         }
+        tagger::check(&self.preset)?;
         self.preset.learner.check(&self.templates.columns())
     }
 }

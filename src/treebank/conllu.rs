@@ -131,6 +131,22 @@ pub fn write_sentence<R: AsRef<str>>(
     out.write_all(b"\n")
 }
 
+/// Writes words and tags without dependencies, and the blank line behind them; fields as in
+/// [`write_sentence`].
+///
+/// # Errors
+/// When writing fails.
+pub fn write_tokens(tokens: &[Token], out: &mut impl Write) -> io::Result<()> {
+    for (token, id) in tokens.iter().zip(1..) {
+        write!(out, "{id}\t")?;
+        write_field(&token.word, |c| is_space(c) && c != ' ', out)?;
+        out.write_all(b"\t_\t_\t")?;
+        write_field(&token.tag, is_space, out)?;
+        out.write_all(b"\t_\t_\t_\t_\t_\n")?;
+    }
+    out.write_all(b"\n")
+}
+
 fn write_field(text: &str, bad: fn(char) -> bool, out: &mut impl Write) -> io::Result<()> {
     if text.is_empty() {
         out.write_all(b"_")

@@ -26,11 +26,13 @@ pub enum InputFormat {
     Conllu,
     /// Penn brackets, of which only words and tags are used.
     Penn,
+    /// Words without tags, one sentence a line; their tags are empty.
+    Tokens,
 }
 
 impl InputFormat {
     /// The names that [`FromStr`] takes and messages list.
-    pub const NAMES: [&'static str; 4] = ["tagged", "underscore", "conllu", "penn"];
+    pub const NAMES: [&'static str; 5] = ["tagged", "underscore", "conllu", "penn", "tokens"];
 }
 
 impl fmt::Display for InputFormat {
@@ -48,6 +50,7 @@ impl FromStr for InputFormat {
             "underscore" => Ok(Self::Underscore),
             "conllu" => Ok(Self::Conllu),
             "penn" => Ok(Self::Penn),
+            "tokens" => Ok(Self::Tokens),
             other => Err(Error::config("input", unknown("input format", other, Self::NAMES))),
         }
     }
@@ -123,6 +126,7 @@ impl Sentences {
                 Some(Source::Penn(reader)) => penn_item(reader)?,
                 Some(Source::Lines(lines)) => match self.format {
                     InputFormat::Conllu => lines.conllu_item()?,
+                    InputFormat::Tokens => lines.tokens_item()?,
                     InputFormat::Underscore => lines.tagged_item(TaggedFormat::Underscore)?,
                     _ => lines.tagged_item(TaggedFormat::Slash)?,
                 },
@@ -209,6 +213,18 @@ impl Lines {
         Ok(Some(parsed.map_or_else(|problem| self.bad(problem), sentence)))
     }
 
+    fn tokens_item(&mut self) -> Result<Option<Item>> {
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let words = |line: &str| {
+            let words = line.split(is_space).filter(|word| !word.is_empty());
+            Ok(words.map(|word| Token::new(word, "")).collect())
+        };
+        let read = decode(&self.bytes, self.encoding, words);
+        Ok(Some(read.map_or_else(|problem| self.bad(problem), sentence)))
+    }
+
     fn conllu_item(&mut self) -> Result<Option<Item>> {
         let mut sentence_reader = SentenceReader::new();
         let mut fault = None;
@@ -273,6 +289,7 @@ mod tests {
         assert_eq!(shape(text, InputFormat::Tagged), "sbb45s");
         assert_eq!(shape(b"a_A\nb/B\n", InputFormat::Underscore), "s2");
         assert_eq!(shape(b"", InputFormat::Tagged), "");
+        assert_eq!(shape(b"a  b/c\n\n\xff\n(", InputFormat::Tokens), "sb3s");
     }
 
     #[test]
@@ -291,6 +308,16 @@ mod tests {
             panic!("no sentence")
         };
         assert_eq!(tokens[..], [Token::new("go", "V")]);
+    }
+
+    #[test]
+    fn words_without_tags_are_kept_byte_for_byte() {
+        let text = "\u{2009}a\u{a0}b ( x/y\t\\ \n".as_bytes();
+        let Item::Sentence(tokens) = &items(text, InputFormat::Tokens)[0] else {
+            panic!("no sentence")
+        };
+        let words: Vec<&str> = tokens.iter().map(|token| token.word.as_str()).collect();
+        assert_eq!(words, ["\u{2009}a\u{a0}b", "(", "x/y", "\\"]);
     }
 
     #[test]

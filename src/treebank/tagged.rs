@@ -51,8 +51,8 @@ pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LinePr
             TaggedFormat::Underscore => token.rfind('_'),
         };
         let (form, other) = match format {
-            TaggedFormat::Slash => ("word/TAG", "underscore, conllu, penn"),
-            TaggedFormat::Underscore => ("word_TAG", "tagged, conllu, penn"),
+            TaggedFormat::Slash => ("word/TAG", "underscore, conllu, penn, tokens"),
+            TaggedFormat::Underscore => ("word_TAG", "tagged, conllu, penn, tokens"),
         };
         let fault = match split {
             None => "has no tag",
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(problem.column, 16);
         assert_eq!(
             problem.problem,
-            "`dog` has no tag: write word/TAG, or choose another --input (underscore, conllu, penn)"
+            "`dog` has no tag: write word/TAG, or choose another --input (underscore, conllu, penn, tokens)"
         );
         assert!(parse_line("1\\/2", TaggedFormat::Slash).is_err());
         assert!(parse_line("/NN", TaggedFormat::Slash).unwrap_err().problem.contains("no word"));

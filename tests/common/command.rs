@@ -86,7 +86,28 @@ pub fn model() -> &'static Path {
     &MODEL.1
 }
 
-/// `srparse parse` with that model.
+/// A model with a parser that was trained on predicted tags, and the tagger that predicts them.
+pub fn model_with_tagger() -> &'static Path {
+    static MODEL: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("both.srm");
+        let options = ["train", "--quiet", "--jackknife", "4", "--set", "learner.epochs=3"];
+        let mut train = srparse(&options);
+        train.arg("--train").arg(sample("train.mrg")).arg("--model").arg(&path);
+        train.assert().success();
+        (folder, path)
+    });
+    &MODEL.1
+}
+
+/// `srparse tag` with that model.
+pub fn tag(arguments: &[&str]) -> Command {
+    let mut command = srparse(&["tag", "--model"]);
+    command.arg(model_with_tagger()).args(arguments);
+    command
+}
+
+/// `srparse parse` with [`model`].
 pub fn parse(arguments: &[&str]) -> Command {
     let mut command = srparse(&["parse", "--model"]);
     command.arg(model()).args(arguments);

@@ -1,0 +1,89 @@
+//! Tags for training sentences from taggers that have not seen them.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::{Accuracy, Hand, Tagger};
+use crate::classifier::Fit;
+use crate::tree::Token;
+use crate::{Error, Result};
+
+/// The fewest and the most parts that there can be.
+pub const PARTS: Range<u32> = 2..101;
+
+/// The ranges of `n` sentences in `parts` parts, each of which follows the one before it; their sizes
+/// differ by one at most.
+pub fn parts(n: usize, parts: usize) -> Vec<Range<usize>> {
+    let parts = parts.clamp(1, n.max(1));
+    (0..parts).map(|part| n * part / parts..n * (part + 1) / parts).collect()
+}
+
+/// Tags each of `n_parts` parts of the sentences by a tagger that `fit` makes from the others, and says
+/// how many tags are those that were there. The parts are done in parallel; each has the same seed.
+///
+/// # Errors
+/// When there are too few sentences for the parts, or `fit` fails.
+pub fn jackknife(
+    sentences: &[&[Token]],
+    n_parts: u32,
+    fit: &mut Fit<'_>,
+    train: impl Fn(&[&[Token]], &mut Fit<'_>) -> Result<Box<dyn Tagger>> + Sync,
+) -> Result<(Vec<Vec<Token>>, Accuracy)> {
+    if sentences.len() < n_parts as usize {
+        let (n, fewest) = (sentences.len(), PARTS.start);
+        let problem = format!(
+            "{n} sentences cannot be {n_parts} parts: give a number from {fewest} to {n}, or more sentences"
+        );
+        return Err(Error::config("jackknife", problem));
+    }
+    let ranges = parts(sentences.len(), n_parts as usize);
+    let (seed, stop, total) = (fit.seed, fit.stop, ranges.len());
+    let told = Mutex::new((0, &mut *fit.progress));
+    let tagged: Vec<Result<(Vec<Vec<Token>>, Accuracy)>> = ranges
+        .par_iter()
+        .map(|range| {
+            let others: Vec<&[Token]> =
+                sentences[..range.start].iter().chain(&sentences[range.end..]).copied().collect();
+            let mut silent = |_: f64, _: &str| {};
+            let mut part = Fit { seed, progress: &mut silent, stop, checkpoint: None };
+            let tagger = train(&others, &mut part)?;
+            let mut hand = Hand::new(&*tagger);
+            let mut accuracy = Accuracy::default();
+            let tag = |gold: &&[Token]| {
+                let mut tokens = gold.to_vec();
+                hand.tag(&mut tokens);
+                accuracy += Accuracy::of(gold, &tokens, tagger.lexicon());
+                tokens
+            };
+            let tagged = sentences[range.clone()].iter().map(tag).collect();
+            if let Ok(mut told) = told.lock() {
+                told.0 += 1;
+                let done = told.0;
+                (told.1)(f64::from(done) / total as f64, &format!("tagged part {done} of {total}"));
+            }
+            Ok((tagged, accuracy))
+        })
+        .collect();
+    let mut all = Vec::with_capacity(sentences.len());
+    let mut accuracy = Accuracy::default();
+    for part in tagged {
+        let (tagged, right) = part?;
+        all.extend(tagged);
+        accuracy += right;
+    }
+    Ok((all, accuracy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_all_and_are_of_one_size() {
+        assert_eq!(parts(10, 3), [0..3, 3..6, 6..10]);
+        assert_eq!(parts(2, 10), [0..1, 1..2]);
+        assert_eq!(parts(0, 10), [0..0]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Tagging.
+//!
+//! Most weights depend on one word and its distance only. They are added up once for each word that is
+//! met, one sum for each place in which it can stand, and kept in a cache; a token then takes five such
+//! sums and the few weights of [`feature::context`]. Sums are of integers, so the cache changes speed
+//! and nothing else.
+
+use compact_str::CompactString;
+
+use super::PerceptronTagger;
+use crate::classifier::first_best;
+use crate::classifier::packed::LANES;
+use crate::tagger::Worker;
+use crate::tagger::feature::{self, HISTORY, NO_TAG, PLACES, REACH, Window, tag_value};
+use crate::tagger::form::{Form, hash_of};
+use crate::tree::Token;
+
+/// The cache has about so many bytes for sums, but room for at least some words.
+const CACHE_BYTES: usize = 4 << 20;
+const FEWEST_SLOTS: usize = 64;
+/// The tokens whose sums are being made, at least [`PLACES`].
+const OPEN: usize = 8;
+
+/// A worker; see the module.
+pub(super) struct PerceptronWorker<'a> {
+    tagger: &'a PerceptronTagger,
+    /// The length of a row of sums.
+    width: usize,
+    /// The words in the cache, each in the slot of its hash, if no other word has taken it.
+    cached: Vec<Option<(CompactString, Form)>>,
+    /// For each slot and place a row of sums.
+    cached_sums: Vec<i16>,
+    /// The sums of the tokens that are open, in a ring.
+    open: Vec<i16>,
+    forms: Vec<Form>,
+    lookup: Lookup,
+}
+
+/// Scratch memory for looking weights up.
+#[derive(Default)]
+struct Lookup {
+    ids: Vec<u64>,
+    places: Vec<u32>,
+    long: Vec<u32>,
+}
+
+impl Lookup {
+    /// Adds the weights of the ids to the sums.
+    fn add(&mut self, tagger: &PerceptronTagger, sums: &mut [i16]) {
+        tagger.tables.find(&self.ids, &mut self.places);
+        tagger.tables.add(&self.places, &mut self.long, sums);
+    }
+}
+
+impl<'a> PerceptronWorker<'a> {
+    pub(super) fn new(tagger: &'a PerceptronTagger) -> Self {
+        let width = tagger.tags.len().next_multiple_of(LANES);
+        let slots = CACHE_BYTES / (size_of::<i16>() * PLACES * width);
+        let slots = slots.max(FEWEST_SLOTS).next_power_of_two();
+        Self {
+            tagger,
+            width,
+            cached: vec![None; slots],
+            cached_sums: vec![0; slots * PLACES * width],
+            open: vec![0; OPEN * width],
+            forms: Vec::new(),
+            lookup: Lookup::default(),
+        }
+    }
+
+    /// Adds the weights of a word to the sums of all tokens that see it, and gives its form.
+    fn see(&mut self, word: &str, at: usize) -> Form {
+        let slots = self.cached.len();
+        let slot = (hash_of(word) >> 32) as usize % slots;
+        let size = PLACES * self.width;
+        let sums = &mut self.cached_sums[slot * size..][..size];
+        let form = match &self.cached[slot] {
+            Some((cached, form)) if cached == word => *form,
+            _ => {
+                let form = Form::of(word, &self.tagger.lexicon);
+                sums.fill(0);
+                for (place, sums) in sums.chunks_exact_mut(self.width).enumerate() {
+                    self.lookup.ids.clear();
+                    feature::word(place, &form, &mut self.lookup.ids);
+                    self.lookup.add(self.tagger, sums);
+                }
+                self.cached[slot] = Some((word.into(), form));
+                form
+            }
+        };
+        for (place, sums) in sums.chunks_exact(self.width).enumerate() {
+            // A word seen at `place` stands that far behind the token, less the reach.
+            let Some(token) = (at + REACH).checked_sub(place) else { break };
+            let open = &mut self.open[token % OPEN * self.width..][..self.width];
+            for (open, sum) in open.iter_mut().zip(sums) {
+                *open = open.wrapping_add(*sum);
+            }
+        }
+        form
+    }
+
+    /// Adds the weights of what lies beyond the ends to the sums of the tokens that see it.
+    fn see_boundary(&mut self, token: usize, n: usize) {
+        for place in 0..PLACES {
+            if (REACH..n + REACH).contains(&(token + place)) {
+                continue;
+            }
+            self.lookup.ids.clear();
+            feature::word(place, &Form::BOUNDARY, &mut self.lookup.ids);
+            let open = &mut self.open[token % OPEN * self.width..][..self.width];
+            self.lookup.add(self.tagger, open);
+        }
+    }
+}
+
+impl Worker for PerceptronWorker<'_> {
+    fn predict(&mut self, tokens: &[Token], out: &mut Vec<u16>) {
+        out.clear();
+        self.open.fill(0);
+        self.forms.clear();
+        self.forms.extend([Form::BOUNDARY; REACH]);
+        let n = tokens.len();
+        let mut tags = [NO_TAG; HISTORY];
+        for ahead in 0..n + REACH {
+            let form = match tokens.get(ahead) {
+                Some(token) => self.see(&token.word, ahead),
+                None => Form::BOUNDARY,
+            };
+            self.forms.push(form);
+            // The token all of whose words have been seen.
+            let Some(token) = ahead.checked_sub(REACH) else { continue };
+            if token < REACH || token + REACH >= n {
+                self.see_boundary(token, n);
+            }
+            let Some(&forms) = self.forms[token..].first_chunk::<PLACES>() else { break };
+            self.lookup.ids.clear();
+            feature::context(&Window { forms, tags }, &mut self.lookup.ids);
+            let sums = &mut self.open[token % OPEN * self.width..][..self.width];
+            self.lookup.add(self.tagger, sums);
+            let tag = first_best(&sums[..self.tagger.tags.len()]) as u16;
+            sums.fill(0);
+            tags = [tag_value(tag), tags[0], tags[1]];
+            out.push(tag);
+        }
+    }
+}

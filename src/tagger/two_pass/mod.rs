@@ -1,0 +1,239 @@
+//! The tagger of Wang, Sagae and Mitamura 2006, section 3.3: two passes over the sentence, each with a
+//! classifier of its own; in the paper they are SVMs, here any learner.
+//!
+//! The first pass sees the two words and tags before the token, the two words behind it, and the word:
+//! its length, and whether there are numbers, the dot of a foreign name, a common Chinese family name,
+//! western letters or a date in it. The second pass also sees the first pass's tags of the token and of
+//! the two behind it. The paper names no more; the first and the last characters of the word are added,
+//! without which an unseen word would have no tag of its own.
+//!
+//! Both learn from the right tags before the token. The second learns from tags of the first that were
+//! made by jackknifing, so that they are as good and as bad as they will be later; the paper does not
+//! say from which.
+
+mod columns;
+
+use super::jackknife::jackknife;
+use super::lexicon::Lexicon;
+use super::{Tagger, Worker};
+use crate::classifier::{Classifier, Fit, Instances, Learner, Scratch, first_best};
+use crate::feature::{Column, Row};
+use crate::memory::Sections;
+use crate::model::structured;
+use crate::symbols::{NOTHING, Symbols};
+use crate::tree::Token;
+use crate::{Error, Result};
+pub use columns::columns;
+use columns::{Encoded, Numbers, tag_value, write_row};
+
+/// Makes a learner for some columns and a number of tags.
+pub type MakeLearner<'a> = dyn Fn(&[Column], usize) -> Result<Box<dyn Learner>> + Sync + 'a;
+
+/// The tagger.
+pub struct TwoPassTagger {
+    numbers: Numbers,
+    lexicon: Lexicon,
+    first: Box<dyn Classifier>,
+    /// None while the tags for its training are being made.
+    second: Option<Box<dyn Classifier>>,
+}
+
+/// How far a fit is after the first pass, and after jackknifing.
+const FIRST_DONE: f64 = 0.1;
+const JACKKNIFED: f64 = 0.8;
+
+impl TwoPassTagger {
+    /// Fits the two passes; the second learns from tags that the first makes in `parts` parts.
+    ///
+    /// # Errors
+    /// When there are no words, too few sentences, or the learner refuses the data.
+    pub fn fit(
+        sentences: &[&[Token]],
+        make: &MakeLearner<'_>,
+        parts: u32,
+        fit: &mut Fit<'_>,
+    ) -> Result<Self> {
+        let Fit { seed, stop, checkpoint, .. } = *fit;
+        let mut tagger = {
+            let mut told = within(fit, 0.0, FIRST_DONE, "first pass");
+            let mut part = Fit { seed, progress: &mut told, stop, checkpoint };
+            Self::fit_first(sentences, make, &mut part)?
+        };
+        let tagged = {
+            let mut told = within(fit, FIRST_DONE, JACKKNIFED, "first pass on unseen parts");
+            let mut part = Fit { seed, progress: &mut told, stop, checkpoint: None };
+            let (tagged, accuracy) = jackknife(sentences, parts, &mut part, |others, fit| {
+                Ok(Box::new(Self::fit_first(others, make, fit)?))
+            })?;
+            told(1.0, &accuracy.to_string());
+            tagged
+        };
+        let instances = instances(&tagger.numbers, sentences, Some(&tagged));
+        let learner = make(&columns(true), tagger.numbers.tags.len())?;
+        let mut told = within(fit, JACKKNIFED, 1.0, "second pass");
+        let mut part = Fit { seed, progress: &mut told, stop, checkpoint: None };
+        tagger.second = Some(learner.fit(&instances, &mut part)?);
+        Ok(tagger)
+    }
+
+    /// A tagger of the first pass only.
+    fn fit_first(
+        sentences: &[&[Token]],
+        make: &MakeLearner<'_>,
+        fit: &mut Fit<'_>,
+    ) -> Result<Self> {
+        let numbers = Numbers::of(sentences);
+        if numbers.tags.is_empty() {
+            return Err(Error::Unfit("there are no tagged words to learn from".into()));
+        }
+        if numbers.tags.len() > usize::from(u16::MAX) {
+            let problem = format!("{} tags are too many: check the input", numbers.tags.len());
+            return Err(Error::Unfit(problem));
+        }
+        let words = sentences.iter().copied().flatten().map(|token| (token.word.as_str(), 0));
+        let lexicon = Lexicon::of(words, u32::MAX);
+        let instances = instances(&numbers, sentences, None);
+        let first = make(&columns(false), numbers.tags.len())?.fit(&instances, fit)?;
+        Ok(Self { numbers, lexicon, first, second: None })
+    }
+
+    /// Reads what [`Tagger::store`] put, with learners such as it was fitted by.
+    ///
+    /// # Errors
+    /// When the sections are not those of such a tagger.
+    pub fn load(sections: &Sections, make: &MakeLearner<'_>) -> Result<Self> {
+        let numbers: Numbers = structured::get(sections, "numbers")?;
+        let n = numbers.tags.len();
+        let pass = |second: bool, part: &str| {
+            let classifier = make(&columns(second), n)?.load(&sections.part(part))?;
+            if n == 0 || classifier.n_classes() != n {
+                let scored = classifier.n_classes();
+                return Err(Error::Unfit(format!(
+                    "the tagger has {n} tags, and its {part} pass scores {scored}"
+                )));
+            }
+            Ok(classifier)
+        };
+        let (first, second) = (pass(false, "first")?, pass(true, "second")?);
+        Ok(Self { numbers, lexicon: Lexicon::load(sections)?, first, second: Some(second) })
+    }
+}
+
+/// Tells of a part of a fit, which goes from one share of it to another.
+fn within<'a>(
+    fit: &'a mut Fit<'_>,
+    from: f64,
+    to: f64,
+    name: &'static str,
+) -> impl FnMut(f64, &str) + Send + 'a {
+    let progress = &mut *fit.progress;
+    move |done, text| progress(from + done * (to - from), &format!("{name}: {text}"))
+}
+
+/// An instance for each token, after the right tags; in the second pass with the tags of the first.
+fn instances(
+    numbers: &Numbers,
+    sentences: &[&[Token]],
+    first_pass: Option<&[Vec<Token>]>,
+) -> Instances {
+    let class = |token: &Token| numbers.tags.position(&token.tag).unwrap_or_default() as u16;
+    let mut instances = Instances::new(columns(first_pass.is_some()), numbers.tags.len());
+    let (mut encoded, mut row) = (Vec::new(), Row::default());
+    for (number, sentence) in sentences.iter().enumerate() {
+        instances.begin_sentence();
+        numbers.encode(sentence, &mut encoded);
+        let tagged = first_pass.and_then(|tagged| tagged.get(number));
+        let tagged: Option<Vec<u16>> = tagged.map(|tokens| tokens.iter().map(class).collect());
+        let mut before = [NOTHING; 2];
+        for (at, token) in sentence.iter().enumerate() {
+            let ahead = tagged.as_ref().map(|tags| &tags[at..]);
+            write_row(&encoded, at, before, ahead, &mut row.values);
+            instances.push(&row, class(token));
+            before = [tag_value(class(token)), before[0]];
+        }
+    }
+    instances
+}
+
+impl Tagger for TwoPassTagger {
+    fn tags(&self) -> &Symbols {
+        &self.numbers.tags
+    }
+
+    fn lexicon(&self) -> &Lexicon {
+        &self.lexicon
+    }
+
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(TwoPassWorker { tagger: self, memory: Memory::default(), first: Vec::new() })
+    }
+
+    fn store(&self, sections: &mut Sections) -> Result<()> {
+        structured::put(sections, "numbers", &self.numbers)?;
+        self.lexicon.store(sections);
+        for (part, classifier) in [("first", Some(&self.first)), ("second", self.second.as_ref())] {
+            let mut inside = Sections::default();
+            if let Some(classifier) = classifier {
+                classifier.store(&mut inside);
+            }
+            sections.put_part(part, inside);
+        }
+        Ok(())
+    }
+}
+
+struct TwoPassWorker<'a> {
+    tagger: &'a TwoPassTagger,
+    memory: Memory,
+    /// The tags of the first pass.
+    first: Vec<u16>,
+}
+
+#[derive(Default)]
+struct Memory {
+    encoded: Vec<Encoded>,
+    row: Row,
+    scratch: [Scratch; 2],
+    scores: Vec<f32>,
+}
+
+impl Memory {
+    /// Tags the encoded sentence in one pass; the second is given the tags of the first.
+    fn pass(
+        &mut self,
+        classifier: &dyn Classifier,
+        first_pass: Option<&[u16]>,
+        out: &mut Vec<u16>,
+    ) {
+        let Self { encoded, row, scratch, scores } = self;
+        let scratch = &mut scratch[usize::from(first_pass.is_some())];
+        out.clear();
+        scores.resize(classifier.n_classes(), 0.0);
+        let mut before = [NOTHING; 2];
+        for at in 0..encoded.len() {
+            let ahead = first_pass.map(|tags| &tags[at..]);
+            write_row(encoded, at, before, ahead, &mut row.values);
+            classifier.scores(row.borrow(), scratch, scores);
+            let tag = first_best(scores.as_slice()) as u16;
+            out.push(tag);
+            before = [tag_value(tag), before[0]];
+        }
+    }
+}
+
+impl Worker for TwoPassWorker<'_> {
+    fn predict(&mut self, tokens: &[Token], out: &mut Vec<u16>) {
+        let Self { tagger, memory, first } = self;
+        tagger.numbers.encode(tokens, &mut memory.encoded);
+        match &tagger.second {
+            None => memory.pass(&*tagger.first, None, out),
+            Some(second) => {
+                memory.pass(&*tagger.first, None, first);
+                memory.pass(&**second, Some(first), out);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
