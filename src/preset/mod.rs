@@ -88,17 +88,31 @@ impl Default for FeatureChoice {
     }
 }
 
+/// The text of each named preset, from its file.
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../data/presets/", $name, ".toml")))),*]
+    };
+}
+
 /// The presets inside the program, by name; the first is the default.
-const BUILT_IN: [(&str, &str); 6] = [
-    ("greedy", include_str!("../../data/presets/greedy.toml")),
-    ("english", include_str!("../../data/presets/english.toml")),
-    (
-        "sagae-lavie-2005-perceptron",
-        include_str!("../../data/presets/sagae-lavie-2005-perceptron.toml"),
-    ),
-    ("sagae-lavie-2005-maxent", include_str!("../../data/presets/sagae-lavie-2005-maxent.toml")),
-    ("tagger", include_str!("../../data/presets/tagger.toml")),
-    ("wang-2006-tagger", include_str!("../../data/presets/wang-2006-tagger.toml")),
+const BUILT_IN: &[(&str, &str)] = built_in![
+    "greedy",
+    "english",
+    "sagae-lavie-2005-svm",
+    "sagae-lavie-2005-mbl",
+    "sagae-lavie-2005-maxent",
+    "sagae-lavie-2005-perceptron",
+    "wang-2006-svm",
+    "wang-2006-maxent",
+    "wang-2006-dtree1",
+    "wang-2006-dtree2",
+    "wang-2006-mbl",
+    "wang-2006-vote",
+    "wang-2006-stack",
+    "wang-2006-meta",
+    "tagger",
+    "wang-2006-tagger",
 ];
 
 /// The preset that training uses when none is named.

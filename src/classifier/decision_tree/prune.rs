@@ -86,8 +86,12 @@ mod tests {
     #[test]
     fn quinlans_example_is_pruned() {
         // Leaves of 6, 9 and 1 cases without error: 3.273 expected errors; as one leaf 2.512.
-        let mut nodes =
-            vec![inner(&[(0, 15), (1, 1)], 3, 1), leaf(&[(0, 6)]), leaf(&[(0, 9)]), leaf(&[(1, 1)])];
+        let mut nodes = vec![
+            inner(&[(0, 15), (1, 1)], 3, 1),
+            leaf(&[(0, 6)]),
+            leaf(&[(0, 9)]),
+            leaf(&[(1, 1)]),
+        ];
         pessimistic(&mut nodes, 0.25);
         assert_eq!(nodes[0].test, None);
     }
