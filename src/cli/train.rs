@@ -117,20 +117,9 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let train = read(args, &args.train, "train")?;
     let dev = if args.dev.is_empty() { TreeSet::default() } else { read(args, &args.dev, "dev")? };
     let interrupts = catch_interrupts();
-    let bar = progress_bar(args.quiet);
     let start = Instant::now();
-    let mut tell = |event: Event<'_>| match event {
-        Event::Progress { done, total, unit } => {
-            bar.set_length(total);
-            bar.set_message(unit);
-            bar.set_position(done);
-        }
-        Event::Note(text) if !args.quiet => bar.suspend(|| eprintln!("note: {text}")),
-        Event::Milestone(text) if !args.quiet => {
-            bar.suspend(|| eprintln!("[{:>6.1} s] {text}", start.elapsed().as_secs_f64()));
-        }
-        Event::Note(_) | Event::Milestone(_) => {}
-    };
+    let mut talk = Talk::new(args.quiet, start);
+    let mut tell = |event: Event<'_>| talk.tell(&event);
     let stop = || interrupts.load(Ordering::Relaxed) > 0;
     let model = fit(
         &plan,
@@ -139,7 +128,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         args.seed,
         &mut Watch { tell: &mut tell, stop: &stop, checkpoint: args.checkpoint.as_deref() },
     )?;
-    bar.finish_and_clear();
+    talk.bar.finish_and_clear();
     file::write(&model, &args.model)?;
     if !args.quiet {
         let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
@@ -187,6 +176,53 @@ fn catch_interrupts() -> Arc<AtomicU32> {
         eprintln!("\nstopping; the best model so far will be written (again to quit at once)");
     });
     interrupts
+}
+
+/// Tells a person how far training is.
+struct Talk {
+    bar: ProgressBar,
+    quiet: bool,
+    start: Instant,
+    /// When a step was last written to something that is no terminal.
+    last_step: Instant,
+}
+
+/// Steps are written this far apart where there is no progress bar.
+const BETWEEN_STEPS: Duration = Duration::from_secs(10);
+
+impl Talk {
+    fn new(quiet: bool, start: Instant) -> Self {
+        Self { bar: progress_bar(quiet), quiet, start, last_step: start }
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Progress { done, total, unit } => {
+                self.bar.set_length(*total);
+                self.bar.set_message(*unit);
+                self.bar.set_position(*done);
+            }
+            Event::Step { share, text } => {
+                self.bar.set_length(100);
+                self.bar.set_message((*text).to_owned());
+                self.bar.set_position((share * 100.0) as u64);
+                if self.bar.is_hidden() && self.last_step.elapsed() >= BETWEEN_STEPS {
+                    self.last_step = Instant::now();
+                    self.write(&format!("{:.0} %: {text}", share * 100.0));
+                }
+            }
+            Event::Milestone(text) => self.write(text),
+            Event::Note(text) if !self.quiet => self.bar.suspend(|| eprintln!("note: {text}")),
+            Event::Note(_) => {}
+        }
+    }
+
+    fn write(&self, text: &str) {
+        if !self.quiet {
+            let seconds = self.start.elapsed().as_secs_f64();
+            self.bar.suspend(|| eprintln!("[{seconds:>6.1} s] {text}"));
+        }
+    }
 }
 
 fn progress_bar(quiet: bool) -> ProgressBar {

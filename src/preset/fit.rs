@@ -46,6 +46,13 @@ pub enum Event<'a> {
     Note(&'a str),
     /// A pass or a part of the fit ended; in words.
     Milestone(&'a str),
+    /// A step of a fit that has many.
+    Step {
+        /// How far the fit is, from 0 to 1.
+        share: f64,
+        /// What was done.
+        text: &'a str,
+    },
     /// How much of all work is done, counted in what `unit` names.
     Progress {
         /// Done so far.
@@ -299,8 +306,7 @@ impl Run<'_, '_> {
         let checkpoint = self.checkpoint(&instances)?;
         let tell = &mut *self.watch.tell;
         let mut progress = |done: f64, text: &str| {
-            tell(Event::Milestone(text));
-            tell(Event::Progress { done: (done * 100.0) as u64, total: 100, unit: "percent" });
+            tell(Event::Step { share: done, text });
         };
         let mut fit = Fit {
             seed: self.seed,

@@ -213,8 +213,7 @@ impl Tagging {
         let stop = watch.stop;
         let tell = &mut *watch.tell;
         let mut progress = |done: f64, text: &str| {
-            tell(Event::Milestone(&format!("tagger: {text}")));
-            tell(Event::Progress { done: (done * 100.0) as u64, total: 100, unit: "percent" });
+            tell(Event::Step { share: done, text: &format!("tagger: {text}") });
         };
         let mut fit = Fit { seed, progress: &mut progress, stop, checkpoint: None };
         let tagger = choice.fit(&sentences, &mut fit)?;
