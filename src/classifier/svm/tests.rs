@@ -91,7 +91,7 @@ fn libsvm_margins(rows: &[(Vec<u32>, u16)], class: u16, degree: i32, c: f64) -> 
         gamma: 1.0,
         coef0: 1.0,
         c,
-        eps: 1e-5,
+        eps: 1e-6,
         shrinking: false,
         ..SvmParameter::default()
     };
@@ -171,7 +171,8 @@ fn kernel_and_linfa_agree_with_libsvm() {
         [(Solver::Kernel, 1), (Solver::Kernel, 2), (Solver::Kernel, 3), (Solver::Linfa, 2)]
     {
         for c in [0.005, 1.0] {
-            let model = learn(SvmParams { degree, c, ..params(solver) }, COLUMNS, &data);
+            let model =
+                learn(SvmParams { degree, c, tolerance: 1e-6, ..params(solver) }, COLUMNS, &data);
             for class in 0..5 {
                 let expected = libsvm_margins(&rows, class, degree as i32, c);
                 for (row, expected) in rows.iter().zip(expected) {
