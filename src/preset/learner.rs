@@ -15,6 +15,7 @@ use crate::classifier::combine::split::Split;
 use crate::classifier::combine::stack::Stack;
 use crate::classifier::combine::two_stage::TwoStage;
 use crate::classifier::combine::vote::Vote;
+use crate::classifier::knn::{Knn, KnnParams};
 use crate::classifier::linear::Pruning;
 use crate::classifier::maxent::{Maxent, MaxentParams};
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
@@ -33,6 +34,8 @@ pub enum LearnerChoice {
     OnlinePerceptron(OnlineParams),
     /// Maximum entropy over instances of gold derivations.
     Maxent(MaxentParams),
+    /// The classes of the nearest instances of gold derivations.
+    Knn(KnnParams),
     /// One classifier for each value of a column.
     Split(SplitChoice),
     /// Shift or not first, then which of the other actions.
@@ -136,6 +139,7 @@ impl LearnerChoice {
         ("perceptron", PerceptronParams::SETTINGS),
         ("online-perceptron", OnlineParams::SETTINGS),
         ("maxent", MaxentParams::SETTINGS),
+        ("knn", KnnParams::SETTINGS),
         ("split", SplitChoice::SETTINGS),
         ("two-stage", TwoStageChoice::SETTINGS),
         ("one-vs-all", OneVsAllChoice::SETTINGS),
@@ -166,6 +170,7 @@ impl LearnerChoice {
             Self::Perceptron(params) => params.check(),
             Self::OnlinePerceptron(params) => params.check(),
             Self::Maxent(params) => params.check(),
+            Self::Knn(params) => params.check(),
             Self::Split(choice) => choice.check(columns),
             Self::TwoStage(choice) => {
                 choice.first.check_inner(columns)?;
@@ -195,6 +200,7 @@ impl LearnerChoice {
         Ok(match self {
             Self::Perceptron(params) => Box::new(Perceptron { params: params.clone(), indicators }),
             Self::Maxent(params) => Box::new(Maxent { params: params.clone(), indicators }),
+            Self::Knn(params) => Box::new(Knn { params: params.clone() }),
             Self::OnlinePerceptron(_) => return Err(learns_while_parsing()),
             Self::Split(choice) => Box::new(Split {
                 column: choice.position(&parts.columns)?,

@@ -79,7 +79,7 @@ impl Default for FeatureChoice {
 }
 
 /// The presets inside the program, by name; the first is the default.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("greedy", include_str!("../../data/presets/greedy.toml")),
     ("english", include_str!("../../data/presets/english.toml")),
     (
@@ -87,6 +87,7 @@ const BUILT_IN: [(&str, &str); 4] = [
         include_str!("../../data/presets/sagae-lavie-2005-perceptron.toml"),
     ),
     ("sagae-lavie-2005-maxent", include_str!("../../data/presets/sagae-lavie-2005-maxent.toml")),
+    ("sagae-lavie-2005-mbl", include_str!("../../data/presets/sagae-lavie-2005-mbl.toml")),
 ];
 
 /// The preset that training uses when none is named.
