@@ -147,7 +147,8 @@ impl<S: TransitionSystem> Scorer<S> for Factored {
     ) -> Option<(usize, f32)> {
         self.fill_row(at, scratch);
         let known = self.classifier.best(scratch.row.borrow(), &mut scratch.classifier);
-        let found = known.and_then(|(class, score)| Some((self.classes.find(class, actions)?, score)));
+        let found =
+            known.and_then(|(class, score)| Some((self.classes.find(class, actions)?, score)));
         // What the classifier likes best of all may not be among the actions.
         found.or_else(|| {
             self.score_row(actions, scratch, out);

@@ -97,7 +97,8 @@ impl C45Params {
         }
         let confidence = self.confidence;
         if !(confidence > 0.0 && confidence <= 0.5 || confidence == 1.0) {
-            let problem = format!("{confidence} is not over 0 and up to 0.5: give that, or 1 for no pruning");
+            let problem =
+                format!("{confidence} is not over 0 and up to 0.5: give that, or 1 for no pruning");
             return Err(Error::config("learner.confidence", problem));
         }
         super::check_backoff(self.backoff)
@@ -139,7 +140,7 @@ struct Candidate {
 /// Of differences in bits below this nothing depends.
 const EPSILON: f64 = 1e-9;
 
-struct Choice<'a>(&'a C45Params);
+pub(super) struct Choice<'a>(pub(super) &'a C45Params);
 
 impl Chooser for Choice<'_> {
     fn choose(&self, codings: &[Coding], block: &Block, _node: u32) -> Option<(u16, Test)> {
@@ -181,7 +182,13 @@ fn sum_of(cells: &[(u16, u32)]) -> f64 {
 
 impl Choice<'_> {
     /// The tests of a column that leave enough instances in two branches.
-    fn candidates(&self, column: u16, coding: &Coding, tally: &Tally, counts: &[u32]) -> Vec<Candidate> {
+    fn candidates(
+        &self,
+        column: u16,
+        coding: &Coding,
+        tally: &Tally,
+        counts: &[u32],
+    ) -> Vec<Candidate> {
         let n: u32 = counts.iter().sum();
         let base: f64 = counts.iter().map(|&count| n_log_n(count)).sum();
         let entropy = n_log_n(n) - base;
@@ -207,7 +214,10 @@ impl Choice<'_> {
                 vec![candidate(Test::Which(codes), after, split)]
             }
             Branch::OneValue => {
-                let large = tally.runs.iter().filter(|run| run.code > 0 && run.n >= min && n - run.n >= min);
+                let large = tally
+                    .runs
+                    .iter()
+                    .filter(|run| run.code > 0 && run.n >= min && n - run.n >= min);
                 let test = |run: &super::tally::Run| {
                     let cells = tally.cells(run);
                     let rest = |&(class, count): &(u16, u32)| {
@@ -216,7 +226,11 @@ impl Choice<'_> {
                     };
                     let rest = base + cells.iter().map(rest).sum::<f64>();
                     let sides = n_log_n(run.n) + n_log_n(n - run.n);
-                    candidate(Test::Equal(run.code), sides - sum_of(cells) - rest, n_log_n(n) - sides)
+                    candidate(
+                        Test::Equal(run.code),
+                        sides - sum_of(cells) - rest,
+                        n_log_n(n) - sides,
+                    )
                 };
                 large.map(test).collect()
             }
@@ -253,7 +267,11 @@ impl Choice<'_> {
             }
             tries += 1;
             let sides = n_log_n(n_below) + n_log_n(n - n_below);
-            let this = candidate(Test::AtMost(run.code), sides - sum_below - sum_above, n_log_n(n) - sides);
+            let this = candidate(
+                Test::AtMost(run.code),
+                sides - sum_below - sum_above,
+                n_log_n(n) - sides,
+            );
             if best.as_ref().is_none_or(|best| this.gain > best.gain + EPSILON) {
                 best = Some(this);
             }

@@ -115,7 +115,10 @@ impl CartParams {
             return Err(Error::config("learner.min_leaf", "must be at least 1"));
         }
         if !(self.complexity.is_finite() && self.complexity >= 0.0) {
-            return Err(Error::config("learner.complexity", "must be a number of errors: 0 or more"));
+            return Err(Error::config(
+                "learner.complexity",
+                "must be a number of errors: 0 or more",
+            ));
         }
         super::check_backoff(self.backoff)
     }
@@ -143,9 +146,9 @@ impl Learner for Cart {
     }
 }
 
-struct Choice<'a> {
-    params: &'a CartParams,
-    seed: u64,
+pub(super) struct Choice<'a> {
+    pub(super) params: &'a CartParams,
+    pub(super) seed: u64,
 }
 
 /// From so many instances in the sample on, columns are worked on in parallel.
@@ -254,7 +257,8 @@ impl Choice<'_> {
     fn leaves_enough(&self, coding: &Coding, block: &Block, column: u16, test: &Test) -> bool {
         let (branches, _) = test.branches(coding.n_codes());
         let codes = block.columns.iter().find(|(known, _)| *known == column);
-        let yes = |codes: &[u16]| codes.iter().filter(|&&code| branches[usize::from(code)] == 1).count();
+        let yes =
+            |codes: &[u16]| codes.iter().filter(|&&code| branches[usize::from(code)] == 1).count();
         let n_yes = codes.map_or(0, |(_, codes)| yes(codes));
         n_yes.min(block.len() - n_yes) >= self.params.min_leaf as usize
     }

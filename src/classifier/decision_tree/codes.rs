@@ -57,7 +57,8 @@ impl Codes {
     #[inline]
     pub(super) fn code(&self, column: usize, value: u32) -> u16 {
         let ends = &*self.ends;
-        let first = if column == 0 { 0 } else { ends.get(column - 1).copied().unwrap_or(0) as usize };
+        let first =
+            if column == 0 { 0 } else { ends.get(column - 1).copied().unwrap_or(0) as usize };
         let last = ends.get(column).copied().unwrap_or(0) as usize;
         let ranges = self.ranges.as_chunks::<3>().0.get(first..last).unwrap_or_default();
         for &[first, len, at] in ranges {

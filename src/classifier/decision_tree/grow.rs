@@ -31,7 +31,8 @@ pub(super) enum Test {
 impl Test {
     /// The branch of every code, and the number of branches.
     pub(super) fn branches(&self, n_codes: usize) -> (Vec<u16>, usize) {
-        let at = |yes: &dyn Fn(usize) -> bool| (0..n_codes).map(|code| u16::from(yes(code))).collect();
+        let at =
+            |yes: &dyn Fn(usize) -> bool| (0..n_codes).map(|code| u16::from(yes(code))).collect();
         match self {
             Self::Equal(wanted) => (at(&|code| code == usize::from(*wanted)), 2),
             Self::AtMost(last) => (at(&|code| code <= usize::from(*last)), 2),
@@ -133,7 +134,10 @@ pub(super) fn grow(
     while !level.is_empty() && !(fit.stop)() {
         let waiting: usize = level.iter().map(|(_, block)| block.len()).sum();
         let done = 1.0 - waiting as f64 / total as f64;
-        (fit.progress)(done, &format!("{} nodes, {waiting} instances in {} to split", nodes.len(), level.len()));
+        (fit.progress)(
+            done,
+            &format!("{} nodes, {waiting} instances in {} to split", nodes.len(), level.len()),
+        );
         let grown: Vec<(u32, Grown)> = level
             .into_par_iter()
             .map(|(at, block)| (at, split(codings, block, chooser, at)))
@@ -182,7 +186,8 @@ fn split(codings: &[Coding], block: Block, chooser: &dyn Chooser, at: u32) -> Gr
     let mut blocks: Vec<Block> =
         classes.into_iter().map(|classes| Block { classes, columns: Vec::new() }).collect();
     if open.contains(&true) {
-        let deal_column = |(column, codes): (u16, Vec<u16>)| (column, deal(&codes, &branches, &sizes, &open));
+        let deal_column =
+            |(column, codes): (u16, Vec<u16>)| (column, deal(&codes, &branches, &sizes, &open));
         let dealt: Vec<(u16, Vec<Vec<u16>>)> = if block.classes.len() >= MANY {
             block.columns.into_par_iter().map(deal_column).collect()
         } else {
@@ -202,7 +207,8 @@ fn split(codings: &[Coding], block: Block, chooser: &dyn Chooser, at: u32) -> Gr
 
 /// The values of each branch that is wanted, in order.
 fn deal(values: &[u16], branches: &[u16], sizes: &[usize], wanted: &[bool]) -> Vec<Vec<u16>> {
-    let room = |(&size, &wanted): (&usize, &bool)| Vec::with_capacity(if wanted { size } else { 0 });
+    let room =
+        |(&size, &wanted): (&usize, &bool)| Vec::with_capacity(if wanted { size } else { 0 });
     let mut parts: Vec<Vec<u16>> = sizes.iter().zip(wanted).map(room).collect();
     for (&value, &branch) in values.iter().zip(branches) {
         let branch = usize::from(branch);

@@ -100,7 +100,12 @@ impl Sides {
 
     /// The purest cut through the runs in this order: the position in it of the last run on the right.
     /// All runs must be on the left; at the end they are on the right.
-    pub(super) fn best_cut(&mut self, tally: &Tally, order: &[usize], min: u32) -> Option<(f64, usize)> {
+    pub(super) fn best_cut(
+        &mut self,
+        tally: &Tally,
+        order: &[usize],
+        min: u32,
+    ) -> Option<(f64, usize)> {
         let mut best: Option<(f64, usize)> = None;
         for (at, &run) in order.iter().enumerate() {
             self.move_run(tally, &tally.runs[run], true);

@@ -56,7 +56,10 @@ fn grow_tree(
     fit: &mut Fit<'_>,
 ) -> Result<(Vec<Coding>, Vec<Node>)> {
     if instances.has_sets() {
-        return Err(Error::config("features", "decision trees cannot take set columns: drop `.kids`"));
+        return Err(Error::config(
+            "features",
+            "decision trees cannot take set columns: drop `.kids`",
+        ));
     }
     if instances.is_empty() {
         return Err(Error::Unfit("no instances to grow a decision tree from".into()));
@@ -77,7 +80,8 @@ fn finish(
     let tree = DecisionTree::pack(codings, nodes, instances.n_classes(), backoff)?;
     let (grown, leaves) = (nodes.len(), tree.n_leaves());
     let (kept, tests) = kept(nodes);
-    let text = format!("{grown} nodes grown, {kept} kept, {leaves} leaves, {tests:.1} tests an instance");
+    let text =
+        format!("{grown} nodes grown, {kept} kept, {leaves} leaves, {tests:.1} tests an instance");
     (fit.progress)(1.0, &text);
     Ok(Box::new(tree))
 }
@@ -98,5 +102,5 @@ fn kept(nodes: &[Node]) -> (usize, f64) {
     (kept, tests as f64 / f64::from(nodes[0].n().max(1)))
 }
 
-// #[cfg(test)]
-// mod tests;
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,9 @@ impl DecisionTree {
         packer.pack()?;
         let Packer { packed, tables, rows, full, .. } = packer;
         if [packed.len(), tables.len(), rows.len()].iter().any(|&len| len > u32::MAX as usize) {
-            return Err(Error::Unfit("the decision tree is too large: raise min_cases or min_leaf".into()));
+            return Err(Error::Unfit(
+                "the decision tree is too large: raise min_cases or min_leaf".into(),
+            ));
         }
         Ok(Self {
             n_classes,
@@ -80,8 +82,7 @@ impl DecisionTree {
 
 impl Packer<'_> {
     fn pack(&mut self) -> Result<()> {
-        let nowhere =
-            Above { p: vec![0.0; self.n_classes].into(), full: 0, seen: None, mass: 0.0 };
+        let nowhere = Above { p: vec![0.0; self.n_classes].into(), full: 0, seen: None, mass: 0.0 };
         self.packed.resize(NODE, 0);
         let mut open = vec![(0, 0, nowhere)];
         while let Some((at, place, above)) = open.pop() {
@@ -222,8 +223,11 @@ impl Packer<'_> {
         for (is_in, &p) in in_row.iter_mut().zip(&*here.p) {
             *is_in = p > 0.0 && (*is_in || p.ln() as f32 >= top);
         }
-        let mut entries: Vec<(u32, u16)> =
-            (0..).zip(&in_row).filter(|(_, is_in)| **is_in).map(|(class, _)| (units(class), class)).collect();
+        let mut entries: Vec<(u32, u16)> = (0..)
+            .zip(&in_row)
+            .filter(|(_, is_in)| **is_in)
+            .map(|(class, _)| (units(class), class))
+            .collect();
         entries.sort_unstable();
         let place = self.rows.len() as u32;
         self.rows.extend([here.full, offset.to_bits(), entries.len() as u32]);

@@ -34,7 +34,13 @@ impl Tally {
     }
 
     /// Counts the cases `(codes[i], classes[i])`.
-    pub(super) fn count(&mut self, codes: &[u16], classes: &[u16], coding: &Coding, n_classes: usize) {
+    pub(super) fn count(
+        &mut self,
+        codes: &[u16],
+        classes: &[u16],
+        coding: &Coding,
+        n_classes: usize,
+    ) {
         self.runs.clear();
         self.cells.clear();
         if codes.len() <= FEW || codes.len() * 4 < coding.n_codes() {

@@ -81,7 +81,8 @@ impl DecisionTree {
                     // The low half of a list is its length.
                     let (tests, children) = tables[what as usize..].split_at(2 * column);
                     let tests = tests.as_chunks::<2>().0;
-                    let found = tests.iter().position(|&[column, wanted]| value(column as usize) == wanted);
+                    let found =
+                        tests.iter().position(|&[column, wanted]| value(column as usize) == wanted);
                     at = found.map_or(child, |found| children[found]) as usize;
                     continue;
                 }
@@ -151,7 +152,10 @@ impl DecisionTree {
         let has_row = |row: u32| match self.rows.get(row as usize..) {
             Some(&[full, offset, size, ref entries @ ..]) => {
                 let offset = f32::from_bits(offset);
-                (full as usize) < n_full && offset <= 0.0 && 0 < size && size as usize <= entries.len()
+                (full as usize) < n_full
+                    && offset <= 0.0
+                    && 0 < size
+                    && size as usize <= entries.len()
             }
             _ => false,
         };
