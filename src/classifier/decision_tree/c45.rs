@@ -140,7 +140,7 @@ struct Candidate {
 /// Of differences in bits below this nothing depends.
 const EPSILON: f64 = 1e-9;
 
-struct Choice<'a>(&'a C45Params);
+pub(super) struct Choice<'a>(pub(super) &'a C45Params);
 
 impl Chooser for Choice<'_> {
     fn choose(&self, codings: &[Coding], block: &Block, _node: u32) -> Option<(u16, Test)> {

@@ -146,9 +146,9 @@ impl Learner for Cart {
     }
 }
 
-struct Choice<'a> {
-    params: &'a CartParams,
-    seed: u64,
+pub(super) struct Choice<'a> {
+    pub(super) params: &'a CartParams,
+    pub(super) seed: u64,
 }
 
 /// From so many instances in the sample on, columns are worked on in parallel.

@@ -102,5 +102,5 @@ fn kept(nodes: &[Node]) -> (usize, f64) {
     (kept, tests as f64 / f64::from(nodes[0].n().max(1)))
 }
 
-// #[cfg(test)]
-// mod tests;
+#[cfg(test)]
+mod tests;
