@@ -12,61 +12,66 @@ use srparse::preset::Preset;
 use srparse::preset::fit::{Event, TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
+use srparse::preset::tagger::load_tagger;
+use srparse::tagger::Hand;
 use srparse::tree::Token;
 
 use common::{assert_valid, rng, toy};
 
-/// A model of a few toy sentences.
+const TAGGERS: [&str; 2] = [
+    "kind = 'perceptron'\nepochs = 2\nclass_from = 1",
+    "kind = 'two-pass'\njackknife = 2\nlearner = { kind = 'perceptron', epochs = 2 }",
+];
+
+/// A model of a few toy sentences, with a perceptron tagger inside.
 fn small() -> Model {
+    with_tagger(TAGGERS[0])
+}
+
+fn with_tagger(tagger: &str) -> Model {
     let train = TreeSet { files: vec!["toy".to_owned()], trees: toy::treebank(10, 1) };
     let settings = ["epochs=2".to_owned(), "prune.min_row=0.0".to_owned()];
-    let plan = Plan::new(Preset::load("greedy", &settings).unwrap()).unwrap();
+    let mut preset = Preset::load("greedy", &settings).unwrap();
+    preset.tagger = Preset::parse(&format!("[tagger]\n{tagger}"), "test", &[]).unwrap().tagger;
+    let plan = Plan::new(preset).unwrap();
     let mut tell = |_: Event<'_>| {};
     let mut watch = Watch::new(&mut tell);
     fit(&plan, &train, &TreeSet::default(), 1, &mut watch).unwrap()
 }
 
-/// Whether the model loads; if so it must parse a known and an unknown sentence.
+/// Whether the model loads; if so it must tag and parse a known and an unknown sentence.
 fn loads(model: &Model) -> bool {
+    let strange = ["?", "xyz", "\u{e9}"].map(|word| Token::new(word, word));
+    let tagger = load_tagger(model);
+    if let Ok(Some(tagger)) = &tagger {
+        let mut tokens = [toy::treebank(1, 1)[0].tokens(), &strange].concat();
+        let words: Vec<_> = tokens.iter().map(|token| token.word.clone()).collect();
+        Hand::new(&**tagger).tag(&mut tokens);
+        assert!(tokens.iter().map(|token| &token.word).eq(&words));
+    }
     let Ok(parser) = load(model, &[]) else { return false };
     let mut worker = parser.worker();
     for tree in toy::treebank(2, 1) {
         assert_valid(&worker.parse(tree.tokens()).tree, tree.tokens());
     }
-    let strange = ["?", "xyz", "\u{e9}"].map(|word| Token::new(word, word));
     assert_valid(&worker.parse(&strange).tree, &strange);
-    true
+    matches!(tagger, Ok(Some(_)))
 }
 
 #[test]
 fn any_bytes_in_a_section_are_refused_or_parse() {
-    let model = small();
-    assert!(loads(&model));
     let mut rng = rng(1);
-    for which in 0..model.sections.0.len() {
-        for _ in 0..150 {
-            let mut broken = model.clone();
-            let mut bytes = broken.sections.0[which].bytes.to_vec();
-            for _ in 0..rng.random_range(1..20) {
-                let at = rng.random_range(0..bytes.len());
-                bytes[at] = rng.random();
-            }
-            broken.sections.0[which].bytes = Array::Owned(bytes);
-            loads(&broken);
-        }
-    }
-}
-
-#[test]
-fn sections_of_another_length_are_refused_or_parse() {
-    let model = small();
-    for which in 0..model.sections.0.len() {
-        for keep in [0, 1, 2, 3, 4, 5, 8] {
-            let mut broken = model.clone();
-            let bytes = broken.sections.0[which].bytes.to_vec();
-            for cut in [&bytes[..keep.min(bytes.len())], &bytes[..bytes.len().saturating_sub(keep)]]
-            {
-                broken.sections.0[which].bytes = Array::Owned(cut.to_vec());
+    for model in TAGGERS.map(with_tagger) {
+        assert!(loads(&model));
+        for which in 0..model.sections.0.len() {
+            for _ in 0..150 {
+                let mut broken = model.clone();
+                let mut bytes = broken.sections.0[which].bytes.to_vec();
+                for _ in 0..rng.random_range(1..20) {
+                    let at = rng.random_range(0..bytes.len());
+                    bytes[at] = rng.random();
+                }
+                broken.sections.0[which].bytes = Array::Owned(bytes);
                 loads(&broken);
             }
         }
@@ -74,12 +79,31 @@ fn sections_of_another_length_are_refused_or_parse() {
 }
 
 #[test]
+fn sections_of_another_length_are_refused_or_parse() {
+    for model in TAGGERS.map(with_tagger) {
+        for which in 0..model.sections.0.len() {
+            for keep in [0, 1, 2, 3, 4, 5, 8] {
+                let mut broken = model.clone();
+                let bytes = broken.sections.0[which].bytes.to_vec();
+                for cut in
+                    [&bytes[..keep.min(bytes.len())], &bytes[..bytes.len().saturating_sub(keep)]]
+                {
+                    broken.sections.0[which].bytes = Array::Owned(cut.to_vec());
+                    loads(&broken);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_missing_section_is_refused() {
-    let model = small();
-    for which in 0..model.sections.0.len() {
-        let mut broken = model.clone();
-        broken.sections.0.remove(which);
-        assert!(!loads(&broken), "{}", model.sections.0[which].name);
+    for model in TAGGERS.map(with_tagger) {
+        for which in 0..model.sections.0.len() {
+            let mut broken = model.clone();
+            broken.sections.0.remove(which);
+            assert!(!loads(&broken), "{}", model.sections.0[which].name);
+        }
     }
 }
 

@@ -55,12 +55,9 @@ const LEARNERS: [&[&str]; 6] = [
     &["--preset", "sagae-lavie-2005-perceptron", "--set", "epochs=2"],
     &["--preset", "sagae-lavie-2005-maxent", "--set", "iterations=8"],
     &["--preset", "tagger", "--set", "epochs=3"],
-    &["--preset", "wang-2006-tagger", "--set", TWO_PASS_LEARNER],
+    &["--preset", "wang-2006-tagger", "--set", "max_epochs=2"],
     &["--jackknife", "3", "--set", "epochs=2"],
 ];
-
-/// A learner that needs no time.
-const TWO_PASS_LEARNER: &str = "tagger.learner={ kind = \"perceptron\", epochs = 2 }";
 
 #[test]
 fn the_number_of_threads_and_the_run_change_no_byte_of_a_model() {

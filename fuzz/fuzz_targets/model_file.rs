@@ -8,10 +8,12 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use srparse::memory::{Array, Memory};
 use srparse::model::{Model, file};
-use srparse::preset::Preset;
+use srparse::preset::tagger::load_tagger;
+use srparse::preset::{Preset, TaggerChoice};
 use srparse::preset::fit::{Event, TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
+use srparse::tagger::Hand;
 use srparse::tree::Token;
 use srparse::treebank::Encoding;
 use srparse::treebank::penn::PennReader;
@@ -25,17 +27,21 @@ static SMALL: LazyLock<Model> = LazyLock::new(|| {
     while let Ok(Some(tree)) = reader.read() {
         train.trees.push(tree);
     }
-    let preset = Preset::load("greedy", &["epochs=2".to_owned()]).expect("a built-in preset");
+    let mut preset = Preset::load("greedy", &["epochs=2".to_owned()]).expect("a built-in preset");
+    preset.tagger = Some(TaggerChoice::default());
     let plan = Plan::new(preset).expect("a built-in plan");
     let mut tell = |_: Event<'_>| {};
     let mut watch = Watch::new(&mut tell);
     fit(&plan, &train, &TreeSet::default(), 1, &mut watch).expect("two good trees")
 });
 
-/// Whatever loads must parse.
+/// Whatever loads must tag and parse.
 fn use_model(model: &Model) {
-    let Ok(parser) = load(model, &[]) else { return };
     let tokens = [Token::new("the", "DT"), Token::new("zebra", "NN"), Token::new("?", "?")];
+    if let Ok(Some(tagger)) = load_tagger(model) {
+        Hand::new(&*tagger).tag(&mut tokens.clone());
+    }
+    let Ok(parser) = load(model, &[]) else { return };
     for n in 0..=tokens.len() {
         assert_eq!(parser.worker().parse(&tokens[..n]).tree.tokens(), &tokens[..n]);
     }

@@ -7,7 +7,8 @@
 use super::{Column, ColumnKind, RowRef, Templates};
 use crate::symbols::NOTHING;
 
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Spreads bits when multiplied by.
+pub(crate) const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The id of "this template does not apply".
 pub const OFF: u64 = 0;
@@ -96,7 +97,7 @@ impl Indicators {
 }
 
 /// Spreads what multiplication left in the high bits; never [`OFF`].
-fn finish(hash: u64) -> u64 {
+pub(crate) fn finish(hash: u64) -> u64 {
     (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1
 }
 

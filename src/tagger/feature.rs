@@ -4,8 +4,7 @@
 //! tagger can add up their weights once a word; only [`context`] depends on several words or on tags.
 
 use super::form::Form;
-
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+use crate::feature::indicator::{MULTIPLIER, finish};
 
 /// How far words are seen to the left and to the right.
 pub const REACH: usize = 2;
@@ -15,11 +14,6 @@ pub const PLACES: usize = 2 * REACH + 1;
 pub const HISTORY: usize = 3;
 /// The most ids that a token has: of its word, of two neighbours, of two words farther off, of all.
 pub const MOST: usize = 15 + 2 * 5 + 2 * 4 + 18;
-
-/// Spreads what multiplication left in the high bits; never 0.
-pub(super) fn finish(hash: u64) -> u64 {
-    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1
-}
 
 fn mix(hash: u64, value: u64) -> u64 {
     (hash.rotate_left(23) ^ value).wrapping_mul(MULTIPLIER)

@@ -1,7 +1,7 @@
 //! A word form in numbers: hashes of the word, its affixes and its shape.
 
-use super::feature::finish;
 use super::lexicon::Lexicon;
+use crate::feature::indicator::{MULTIPLIER, finish};
 
 /// The longest prefix and suffix that are features, in characters.
 pub const PREFIXES: usize = 4;
@@ -11,7 +11,6 @@ pub const SUFFIXES: usize = 5;
 const LOOKED_AT: usize = 64;
 
 const START: u64 = 0xcbf2_9ce4_8422_2325;
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What features see of a word. Every number but `class` is a hash, 0 for "there is none".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
