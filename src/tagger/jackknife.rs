@@ -84,6 +84,6 @@ mod tests {
     fn parts_cover_all_and_are_of_one_size() {
         assert_eq!(parts(10, 3), [0..3, 3..6, 6..10]);
         assert_eq!(parts(2, 10), [0..1, 1..2]);
-        assert_eq!(parts(0, 10), [0..0]);
+        assert_eq!(parts(0, 10), vec![0..0]);
     }
 }

@@ -103,8 +103,11 @@ pub(super) trait Chooser: Sync {
     fn min_split(&self) -> usize;
 }
 
-/// The classes of some instances with their counts, in order of class.
-fn count_classes(classes: &[u16]) -> Vec<(u16, u32)> {
+/// Classes with how many instances have them, in order of class.
+type Counts = Vec<(u16, u32)>;
+
+/// The classes of some instances with their counts.
+fn count_classes(classes: &[u16]) -> Counts {
     let mut counts = vec![0u32; classes.iter().max().map_or(0, |&class| usize::from(class) + 1)];
     for &class in classes {
         counts[usize::from(class)] += 1;
@@ -115,7 +118,7 @@ fn count_classes(classes: &[u16]) -> Vec<(u16, u32)> {
 /// What became of one node of a level.
 struct Grown {
     test: Option<(u16, Test)>,
-    children: Vec<(Vec<(u16, u32)>, Option<Block>)>,
+    children: Vec<(Counts, Option<Block>)>,
 }
 
 /// Grows a tree; the root is the first node.
