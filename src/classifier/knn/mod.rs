@@ -18,9 +18,8 @@
 //! count, and the class with more training instances wins, then the one that was seen first.
 //!
 //! Distances are integers in units of 2⁻³¹ of the largest there can be, and probabilities in units of
-//! 2⁻³⁰, so that what "the same distance" is depends on no order of adding. The search is exact
-//! ([`tree`]): a tree of rows, heavy columns first, and branch and bound. See [`values`] for how the
-//! distances of columns are found fast.
+//! 2⁻³⁰, so that what "the same distance" is depends on no order of adding. The search is exact: a tree of
+//! rows, heavy columns first, and branch and bound.
 //!
 //! Scores are [`ScoreKind::Margin`]: the share of the votes, at most 1. Of classes with equal votes the
 //! one that wins the tie scores higher by the smallest step there is. A class without votes scores
