@@ -53,11 +53,14 @@ impl Test {
     }
 }
 
+/// Classes with the number of their instances, in order of class.
+pub(super) type Counts = Vec<(u16, u32)>;
+
 /// A node of a tree in growth. The children of a node follow each other in the list of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
-    /// The classes seen here with their counts, in order of class.
-    pub(super) counts: Vec<(u16, u32)>,
+    /// The classes seen here.
+    pub(super) counts: Counts,
     /// The column and the test; none at a leaf.
     pub(super) test: Option<(u16, Test)>,
     /// The first of the children, one for each branch.
@@ -65,7 +68,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    fn leaf(counts: Vec<(u16, u32)>) -> Self {
+    fn leaf(counts: Counts) -> Self {
         Self { counts, test: None, children: 0 }
     }
 
@@ -103,8 +106,7 @@ pub(super) trait Chooser: Sync {
     fn min_split(&self) -> usize;
 }
 
-/// The classes of some instances with their counts, in order of class.
-fn count_classes(classes: &[u16]) -> Vec<(u16, u32)> {
+fn count_classes(classes: &[u16]) -> Counts {
     let mut counts = vec![0u32; classes.iter().max().map_or(0, |&class| usize::from(class) + 1)];
     for &class in classes {
         counts[usize::from(class)] += 1;
@@ -115,7 +117,8 @@ fn count_classes(classes: &[u16]) -> Vec<(u16, u32)> {
 /// What became of one node of a level.
 struct Grown {
     test: Option<(u16, Test)>,
-    children: Vec<(Vec<(u16, u32)>, Option<Block>)>,
+    /// The classes of each child, and its instances if it may be split.
+    children: Vec<(Counts, Option<Block>)>,
 }
 
 /// Grows a tree; the root is the first node.
