@@ -54,7 +54,7 @@ const LEARNERS: [&[&str]; 6] = [
     &["--preset", "greedy", "--set", "epochs=3"],
     &["--preset", "sagae-lavie-2005-perceptron", "--set", "epochs=2"],
     &["--preset", "sagae-lavie-2005-maxent", "--set", "iterations=8"],
-    &["--preset", "tagger", "--set", "epochs=3"],
+    &["--preset", "tagger", "--set", "tagger.epochs=3"],
     &["--preset", "wang-2006-tagger", "--set", "max_epochs=2"],
     &["--jackknife", "3", "--set", "epochs=2"],
 ];
