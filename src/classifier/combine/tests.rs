@@ -6,6 +6,7 @@ use super::stack::{Members, Stack};
 use super::two_stage::TwoStage;
 use super::vote::Vote;
 use super::*;
+use crate::classifier::decision_tree::C45;
 use crate::classifier::maxent::{Maxent, MaxentParams};
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
 use crate::feature::{Indicators, Row, Templates};
@@ -83,6 +84,7 @@ fn learners() -> Vec<(&'static str, Box<dyn Learner>)> {
     };
     vec![
         ("two stages", Box::new(TwoStage { first: maxent(), second: maxent(), shifts })),
+        ("two stages of trees", two_stages_of_trees()),
         ("one-vs-all", Box::new(OneVsAll { learner: maxent() })),
         ("split", Box::new(Split { column: 0, min_rows: 40, learner: perceptron() })),
         ("vote", Box::new(Vote { members: vec![maxent(), perceptron()] })),
@@ -108,6 +110,27 @@ fn every_combination_learns_its_lesson_and_never_wants_an_unseen_class() {
         let best: Vec<usize> = all.iter().map(|scores| first_best(scores)).collect();
         assert_eq!(best, [0, 0, 1, 2, 3, 3], "{name}: {all:?}");
         assert!(all.iter().all(|scores| scores[4] == f32::NEG_INFINITY), "{name}: {all:?}");
+    }
+}
+
+fn two_stages_of_trees() -> Box<dyn Learner> {
+    let tree = || Box::new(C45::default()) as Box<dyn Learner>;
+    let shifts = vec![true, false, false, false, false];
+    Box::new(TwoStage { first: tree(), second: tree(), shifts })
+}
+
+#[test]
+fn two_stages_know_their_best_class_without_scoring_all() {
+    let classifier = fit(&*two_stages_of_trees(), 1);
+    for a in 0..6 {
+        for b in 0..5 {
+            let row = Row { values: vec![a, b], members: vec![] };
+            let mut scores = vec![0.0; classifier.n_classes()];
+            classifier.scores(row.borrow(), &mut Scratch::default(), &mut scores);
+            let best = first_best(&scores);
+            let known = classifier.best(row.borrow(), &mut Scratch::default());
+            assert_eq!(known, Some((best as u16, scores[best])), "{a} {b}");
+        }
     }
 }
 

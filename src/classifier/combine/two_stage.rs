@@ -74,6 +74,16 @@ impl Classifier for TwoStageModel {
         }
     }
 
+    fn best(&self, row: RowRef<'_>, scratch: &mut Scratch) -> Option<(u16, f32)> {
+        match self.first.best(row, scratch.part(0))? {
+            (0, _) => self.second.best(row, scratch.part(1)),
+            (_, score) => {
+                let shift = self.shifts.iter().position(|&shift| shift)?;
+                Some((shift as u16, score))
+            }
+        }
+    }
+
     fn store(&self, sections: &mut Sections) {
         sections.put_part("first", stored(&*self.first));
         sections.put_part("second", stored(&*self.second));
