@@ -210,13 +210,7 @@ impl Tagging {
     ) -> Result<Self> {
         let sentences: Vec<Vec<Token>> = train.trees.iter().map(words).collect();
         let sentences: Vec<&[Token]> = sentences.iter().map(Vec::as_slice).collect();
-        let stop = watch.stop;
-        let tell = &mut *watch.tell;
-        let mut progress = |done: f64, text: &str| {
-            tell(Event::Step { share: done, text: &format!("tagger: {text}") });
-        };
-        let mut fit = Fit { seed, progress: &mut progress, stop, checkpoint: None };
-        let tagger = choice.fit(&sentences, &mut fit)?;
+        let tagger = with_steps(watch, seed, |fit| choice.fit(&sentences, fit))?;
         let mut summary = TaggerSummary {
             tags: tagger.tags().len() as u64,
             words: tagger.lexicon().len() as u64,
@@ -224,18 +218,20 @@ impl Tagging {
         };
         if !dev.trees.is_empty() {
             let accuracy = score(&*tagger, dev);
-            (fit.progress)(1.0, &format!("dev: {accuracy}"));
+            (watch.tell)(Event::Milestone(&format!("dev tags right: {accuracy}")));
             summary.dev = Some(scores(dev, &accuracy));
         }
         let mut trees = None;
-        if plan.preset.jackknife > 0 {
+        let parts = plan.preset.jackknife;
+        if parts > 0 {
             let fit_part = |others: &[&[Token]], fit: &mut Fit<'_>| choice.fit(others, fit);
             let (tagged, accuracy) =
-                jackknife(&sentences, plan.preset.jackknife, &mut fit, fit_part)?;
-            (fit.progress)(1.0, &format!("training trees tagged by others: {accuracy}"));
+                with_steps(watch, seed, |fit| jackknife(&sentences, parts, fit, fit_part))?;
+            let told = format!("tagged the training trees in {parts} parts; right: {accuracy}");
+            (watch.tell)(Event::Milestone(&told));
             summary.jackknifed = Some(scores(train, &accuracy));
-            trees =
-                Some(train.trees.iter().zip(tagged).map(|(tree, t)| retagged(tree, t)).collect());
+            let trees_and_tags = train.trees.iter().zip(tagged);
+            trees = Some(trees_and_tags.map(|(tree, tagged)| retagged(tree, tagged)).collect());
         }
         Ok(Self { tagger, summary, trees })
     }
@@ -286,6 +282,19 @@ impl Tagging {
         self.store(&mut model)?;
         Ok(model)
     }
+}
+
+/// Runs a fit whose steps are told as those of the tagger.
+fn with_steps<T>(
+    watch: &mut Watch<'_>,
+    seed: u64,
+    run: impl FnOnce(&mut Fit<'_>) -> Result<T>,
+) -> Result<T> {
+    let (tell, stop) = (&mut *watch.tell, watch.stop);
+    let mut progress = |share: f64, text: &str| {
+        tell(Event::Step { share, text: &format!("tagger: {text}") });
+    };
+    run(&mut Fit { seed, progress: &mut progress, stop, checkpoint: None })
 }
 
 /// The tree with other tags for its words.
