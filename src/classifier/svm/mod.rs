@@ -251,7 +251,9 @@ impl Training<'_> {
                 !stopped
             });
             if let Ok(mut progress) = progress.lock() {
-                progress.0 += 1;
+                let (done, tell) = &mut *progress;
+                *done += 1;
+                tell(*done as f64 / firsts.len() as f64, &end_line(&task, &solution));
             }
             if let Some(keep) = checkpoint.filter(|_| !stopped) {
                 keep.save(&name, &solution_sections(&solution))?;
@@ -322,6 +324,13 @@ fn epoch_line(task: &Task<'_>, Epoch { epoch, active, change }: Epoch) -> String
     format!(
         "machines {first} to {last}, pass {epoch}: {active} rows, margins changed by up to {change:.3}"
     )
+}
+
+/// Whether a block is solved: what ends at `max_epochs` or is stopped says so.
+fn end_line(task: &Task<'_>, solution: &Solution) -> String {
+    let (first, last) = (task.first + 1, task.first + task.machines);
+    let outcome = if solution.solved { "solved" } else { "ended before the tolerance was reached" };
+    format!("machines {first} to {last}: {outcome}")
 }
 
 fn solution_sections(solution: &Solution) -> Sections {

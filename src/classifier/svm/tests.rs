@@ -430,12 +430,13 @@ fn kept_parts_are_not_learned_again_and_broken_ones_are() {
 fn a_fit_that_is_stopped_ends_early_and_keeps_nothing() {
     let data = instances(COLUMNS, 4, &noisy(100, 4, 12));
     let kept = Kept::default();
-    let (mut n_lines, stop) = (0, || true);
-    let mut progress = |_: f64, _: &str| n_lines += 1;
+    let (mut lines, stop) = (Vec::new(), || true);
+    let mut progress = |_: f64, text: &str| lines.push(text.to_owned());
     let mut fit = Fit { stop: &stop, checkpoint: Some(&kept), ..Fit::quiet(1, &mut progress) };
     let svm = Svm { params: params(Solver::Map), indicators: indicators(COLUMNS) };
     svm.fit(&data, &mut fit).unwrap();
-    assert_eq!(n_lines, 1);
+    assert_eq!(lines.len(), 2, "one pass and the end: {lines:?}");
+    assert!(lines[1].contains("before the tolerance"), "{lines:?}");
     assert!(kept.0.lock().unwrap().is_empty());
 }
 
