@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{KnnParams, Metric, Weighting};
 use crate::classifier::Instances;
-use crate::feature::ColumnKind;
+use crate::feature::{Column, ColumnKind};
 use crate::symbols::NOTHING;
 use crate::{Error, Result};
 
@@ -66,8 +66,20 @@ impl Counts {
         &self.classes[first as usize..self.ends[value] as usize]
     }
 
+    /// What the column weighs, or what each of its values weighs as a binary feature.
+    fn weights(&self, params: &KnnParams, kind: ColumnKind, prior: &Prior) -> Vec<f64> {
+        if !params.predicates {
+            return vec![self.weight(params.weighting, prior)];
+        }
+        let weigh = |value: usize| {
+            let is_nothing = self.values[value] == NOTHING && kind == ColumnKind::Nominal;
+            if is_nothing { 0.0 } else { self.weight_of_value(value, params, prior) }
+        };
+        (0..self.values.len()).map(weigh).collect()
+    }
+
     /// The column's weight.
-    pub(super) fn weight(&self, weighting: Weighting, prior: &Prior) -> f64 {
+    fn weight(&self, weighting: Weighting, prior: &Prior) -> f64 {
         if weighting == Weighting::None {
             return 1.0;
         }
@@ -82,7 +94,7 @@ impl Counts {
     }
 
     /// The weight of one value as a binary feature, times the distance of having and not having it.
-    pub(super) fn weight_of_value(&self, value: usize, params: &KnnParams, prior: &Prior) -> f64 {
+    fn weight_of_value(&self, value: usize, params: &KnnParams, prior: &Prior) -> f64 {
         let n = f64::from(self.totals[value]);
         let others = prior.n - n;
         if others <= 0.0 {
@@ -177,47 +189,24 @@ pub(super) fn choose(
     instances: &Instances,
     counts: &[Counts],
 ) -> Result<Chosen> {
+    let columns = instances.columns();
     let prior = Prior::of(instances);
-    let names = |column: usize| &instances.columns()[column];
-    let weights: Vec<Vec<f64>> = counts
-        .par_iter()
-        .enumerate()
-        .map(|(column, counts)| {
-            if !params.predicates {
-                return vec![counts.weight(params.weighting, &prior)];
-            }
-            let names_nothing =
-                |value: u32| value == NOTHING && names(column).kind == ColumnKind::Nominal;
-            (0..counts.values.len())
-                .map(|value| {
-                    if names_nothing(counts.values[value]) {
-                        0.0
-                    } else {
-                        counts.weight_of_value(value, params, &prior)
-                    }
-                })
-                .collect()
-        })
-        .collect();
+    let weigh = |(counts, column): (&Counts, &Column)| counts.weights(params, column.kind, &prior);
+    let weights: Vec<Vec<f64>> = counts.par_iter().zip(columns).map(weigh).collect();
     // Two values that differ are two features that differ.
-    let most = |weights: &Vec<f64>| {
-        weights.iter().fold(0.0f64, |most, &w| most.max(w))
-            * if params.predicates { 2.0 } else { 1.0 }
-    };
-    let sum: f64 = weights.iter().map(most).sum();
+    let features = if params.predicates { 2.0 } else { 1.0 };
+    let heaviest = |weights: &Vec<f64>| weights.iter().copied().fold(0.0, f64::max);
+    let sum: f64 = weights.iter().map(|weights| features * heaviest(weights)).sum();
     let scale = if sum > 0.0 { LARGEST / sum } else { 0.0 };
-    let level =
-        |column: usize| Level::new(column, &counts[column], params, &weights[column], scale);
+    let level = |at: usize| Level::new(at, &counts[at], params, &weights[at], scale);
     let levels: Vec<Level> = (0..counts.len()).into_par_iter().map(level).collect();
-    for level in &levels {
-        let (name, n) = (&names(level.column).name, level.n_ids());
-        if n > MAX_VALUES {
-            let problem = format!(
-                "`{name}` has {n} values, and memory-based learning takes at most {MAX_VALUES}: \
-                 drop it or raise clean.unknown_below"
-            );
-            return Err(Error::config("features.templates", problem));
-        }
+    if let Some(level) = levels.iter().find(|level| level.n_ids() > MAX_VALUES) {
+        let (name, n) = (&columns[level.column].name, level.n_ids());
+        let problem = format!(
+            "`{name}` has {n} values, and memory-based learning takes at most {MAX_VALUES}: drop it or \
+             raise clean.unknown_below"
+        );
+        return Err(Error::config("features.templates", problem));
     }
     let order = order(&levels, instances);
     let mut levels: Vec<Option<Level>> = levels.into_iter().map(Some).collect();
