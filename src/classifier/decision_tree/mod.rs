@@ -1,6 +1,6 @@
 //! Decision trees: C4.5 ([`c45`]) and CART ([`cart`]), grown on columns, not on indicators.
 //!
-//! Both grow level by level ([`grow`]) from instances in small codes ([`table`]), are pruned ([`prune`])
+//! Both grow level by level (`grow.rs`) from instances in small codes (`table.rs`), are pruned (`prune.rs`)
 //! and end as a [`DecisionTree`]. The scores are natural logarithms of probabilities. The distribution
 //! of a node backs off to that of the node above, as Kalt (2004, section 3.4) suggests:
 //!

@@ -3,7 +3,7 @@
 //! A node is four words: what it asks of which column, the value it asks for or where its table begins,
 //! its first child, its distribution. Children come after their parents, so every way down ends.
 //!
-//! - *At most* compares with a value; *among* looks up the code of the value ([`codes`]) in a row of bits.
+//! - *At most* compares with a value; *among* looks up the code of the value (`codes.rs`) in a row of bits.
 //!   Both children stand together, the one for "no" first.
 //! - *First* is a list of tests for one value each, every one the "no" of that before: trees of such tests
 //!   are long lists, and a list is read several times faster than nodes that wait for each other.
@@ -13,8 +13,6 @@
 //! log-probabilities, the most probable first. All other classes have what the distribution of some node
 //! above gives them, times how often it was backed off. That of the root, and of every node from which
 //! on much fewer classes are left, is written out in full.
-//!
-//! [`codes`]: super::codes
 
 use super::codes::Codes;
 use crate::classifier::{Classifier, ScoreKind, Scratch};
