@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use crate::feature::Templates;
 use crate::model::{Model, TaggerSummary, TaggingScores, file};
-use crate::preset::{Preset, load::stored_preset};
+use crate::preset::{LearnerChoice, Preset, load::stored_preset};
 use crate::tree::heads::HeadRules;
 
 /// Say what is inside a model file.
@@ -56,6 +56,12 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
         let list = |names: Vec<&str>| names.join(", ");
         writeln!(out, "\nTemplate files\n  {}", list(Templates::names().collect()))?;
         writeln!(out, "\nHead rules\n  {}", list(HeadRules::names().collect()))?;
+        let learners = LearnerChoice::ALL.iter().map(|(kind, _)| *kind).collect();
+        writeln!(
+            out,
+            "\nLearners (`srparse train --help` explains their settings)\n  {}",
+            list(learners)
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }
