@@ -166,6 +166,13 @@ fn a_model_that_lacks_what_is_asked_for_is_told_so() {
         all.push_str(&format!("$ srparse {line}\n{}\n\n", transcript(&done)));
     }
     insta::assert_snapshot!(all);
+    let done = srparse(&["oracle", "--model", "tagger.srm"])
+        .arg(sample("dev.mrg"))
+        .current_dir(&folder)
+        .assert()
+        .code(2);
+    let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    assert!(told.contains("the model holds a tagger and no parser"), "{told}");
     let done = srparse(&["tag", "-q", "--model", "tagger.srm"])
         .current_dir(&folder)
         .write_stdin("The dog\n")

@@ -29,6 +29,7 @@ use crate::train::online::{EpochReport, Online};
 use crate::train::{Example, batch};
 use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree};
+use crate::treebank::sentences::TRACE;
 
 /// Trees as read, with the names of their files.
 #[derive(Debug, Clone, Default)]
@@ -126,8 +127,8 @@ pub fn fit(
 
 /// Cleans the trees and marks heads; trees over the length limit are left out.
 fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
-    let Preset { clean, max_words, .. } = &plan.preset;
-    let words = |tree: &Tree| tree.tokens().iter().filter(|token| token.tag != "-NONE-").count();
+    let Preset { max_words, .. } = &plan.preset;
+    let words = |tree: &Tree| tree.tokens().iter().filter(|token| token.tag != TRACE).count();
     let short: Vec<&Tree> =
         trees.iter().filter(|tree| *max_words == 0 || words(tree) <= *max_words as usize).collect();
     if short.len() < trees.len() {
@@ -136,14 +137,8 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
             "left out {left_out} trees of more than {max_words} words"
         )));
     }
-    let marked: Vec<(Tree, Option<Uncovered>)> = short
-        .par_iter()
-        .map(|tree| {
-            let mut tree = clean.apply((*tree).clone()).tree;
-            let uncovered = plan.heads.as_ref().map(|heads| heads.apply(&mut tree));
-            (tree, uncovered)
-        })
-        .collect();
+    let marked: Vec<(Tree, Option<Uncovered>)> =
+        short.par_iter().map(|tree| plan.cleaned((*tree).clone())).collect();
     let mut uncovered = Uncovered::default();
     let trees = marked.into_iter().map(|(tree, without_rule)| {
         uncovered.merge(&without_rule.unwrap_or_default());

@@ -1,5 +1,6 @@
 //! Learners as presets name them: the one place that knows which there are.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::combination::check_members;
@@ -162,8 +163,7 @@ impl LearnerChoice {
 
     /// The default of a setting, as written in a preset; none if it must be given.
     pub fn default_of(kind: &str, key: &str) -> Option<String> {
-        let choice: Self = toml::from_str(&format!("kind = \"{kind}\"")).ok()?;
-        toml::Table::try_from(choice).ok()?.get(key).map(ToString::to_string)
+        default_of::<Self>(kind, key)
     }
 
     /// Checks the settings, and that the learner can take the columns.
@@ -250,6 +250,12 @@ impl LearnerChoice {
             }),
         })
     }
+}
+
+/// The default of a setting of one kind of `T`, as written in a preset; none if it must be given.
+pub(super) fn default_of<T: Serialize + DeserializeOwned>(kind: &str, key: &str) -> Option<String> {
+    let choice: T = toml::from_str(&format!("kind = \"{kind}\"")).ok()?;
+    toml::Table::try_from(choice).ok()?.get(key).map(ToString::to_string)
 }
 
 fn learners(choices: &[LearnerChoice], parts: &Parts) -> Result<Vec<Box<dyn Learner>>> {

@@ -35,11 +35,8 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
     Ok(changed)
 }
 
-/// Makes a parser of a model; `settings` are `search.…=VALUE`.
-///
-/// # Errors
-/// When the parts of the model do not fit together.
-pub fn load(model: &Model, settings: &[String]) -> Result<Box<dyn Parser>> {
+/// The plan and the vocabulary of a model that parses.
+fn open(model: &Model, settings: &[String]) -> Result<(Plan, Vocabulary)> {
     let preset = stored_preset(model, settings)?;
     if preset.only_tagger {
         let problem = "the model holds a tagger and no parser: give it to `srparse tag --model`, or train a parser \
@@ -47,7 +44,15 @@ pub fn load(model: &Model, settings: &[String]) -> Result<Box<dyn Parser>> {
         return Err(Error::Unfit(problem.into()));
     }
     let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
-    let vocabulary = structured::get(&model.sections, "vocabulary")?;
+    Ok((plan, structured::get(&model.sections, "vocabulary")?))
+}
+
+/// Makes a parser of a model; `settings` are `search.…=VALUE`.
+///
+/// # Errors
+/// When the parts of the model do not fit together.
+pub fn load(model: &Model, settings: &[String]) -> Result<Box<dyn Parser>> {
+    let (plan, vocabulary) = open(model, settings)?;
     let visitor = Load { plan: &plan, vocabulary, sections: &model.sections };
     with_system(&plan.preset.system, Source::Tables(&model.header.system), visitor)
 }
@@ -63,15 +68,7 @@ impl SystemVisitor for Load<'_> {
 
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<Box<dyn Parser>> {
         let scorer = load_scorer(self.plan, self.sections, &system)?;
-        let greedy: Greedy = self.plan.preset.search.clone();
-        let cleaning = self.plan.preset.clean.clone();
-        Ok(Box::new(Pipeline {
-            cleaning,
-            vocabulary: self.vocabulary,
-            system,
-            scorer,
-            decoder: greedy,
-        }))
+        Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)))
     }
 }
 
@@ -81,14 +78,9 @@ impl SystemVisitor for Load<'_> {
 /// # Errors
 /// When the parts of the model do not fit together.
 pub fn decisions(model: &Model, trees: Vec<Tree>) -> Result<DecisionCounts> {
-    let preset = stored_preset(model, &[])?;
-    let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
-    let vocabulary: Vocabulary = structured::get(&model.sections, "vocabulary")?;
+    let (plan, vocabulary) = open(model, &[])?;
     let example = |tree: Tree| {
-        let mut tree = plan.preset.clean.apply(tree).tree;
-        if let Some(heads) = &plan.heads {
-            heads.apply(&mut tree);
-        }
+        let (tree, _) = plan.cleaned(tree);
         Example { sentence: vocabulary.encode(tree.tokens()), tree }
     };
     let examples: Vec<Example> =

@@ -8,7 +8,8 @@ use crate::error::{Error, Result, nearest};
 use crate::feature::{Indicators, Templates};
 use crate::transition::binary::ROOT;
 use crate::transition::{Action, ActionKind};
-use crate::tree::heads::HeadRules;
+use crate::tree::Tree;
+use crate::tree::heads::{HeadRules, Uncovered};
 
 /// A preset that has been checked.
 #[derive(Debug, Clone)]
@@ -49,6 +50,13 @@ impl Plan {
         let plan = Self { preset, templates, heads };
         plan.check()?;
         Ok(plan)
+    }
+
+    /// A tree as the parser sees it: cleaned and head-marked, with what no head rule covers.
+    pub(super) fn cleaned(&self, tree: Tree) -> (Tree, Option<Uncovered>) {
+        let mut tree = self.preset.clean.apply(tree).tree;
+        let uncovered = self.heads.as_ref().map(|heads| heads.apply(&mut tree));
+        (tree, uncovered)
     }
 
     /// What the learner is made of, for the actions of a system.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Preset;
 use super::fit::{Event, TreeSet, Watch};
-use super::learner::{LearnerChoice, Parts};
+use super::learner::{LearnerChoice, Parts, default_of};
 use super::load::stored_preset;
 use super::plan::Plan;
 use crate::classifier::{Fit, Learner, Setting};
@@ -85,8 +85,7 @@ impl TaggerChoice {
 
     /// The default of a setting, as written in a preset; none if it must be given.
     pub fn default_of(kind: &str, key: &str) -> Option<String> {
-        let choice: Self = toml::from_str(&format!("kind = \"{kind}\"")).ok()?;
-        toml::Table::try_from(choice).ok()?.get(key).map(ToString::to_string)
+        default_of::<Self>(kind, key)
     }
 
     /// Checks the settings.

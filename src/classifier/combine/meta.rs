@@ -100,19 +100,22 @@ impl Classifier for MetaModel {
     /// The scores of the member that is picked.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let mut seen = std::mem::take(&mut scratch.row);
-        let mut picks = std::mem::take(&mut scratch.scores);
+        let mut scores = std::mem::take(&mut scratch.scores);
         seen.values.clear();
-        for (at, member) in self.members.iter().enumerate() {
-            member.scores(row, scratch.part(at + 1), out);
-            let class = first_best(out);
-            let outcome = Outcome { class: class as u16, score: out[class] };
+        let n_members = self.members.len();
+        scores.resize(out.len() * n_members + n_members, 0.0);
+        let (of_members, picks) = scores.split_at_mut(out.len() * n_members);
+        let each = self.members.iter().zip(of_members.chunks_exact_mut(out.len().max(1)));
+        for (at, (member, scores)) in each.enumerate() {
+            member.scores(row, scratch.part(at + 1), scores);
+            let class = first_best(scores);
+            let outcome = Outcome { class: class as u16, score: scores[class] };
             seen.values.extend(told(outcome, member.kind()));
         }
-        picks.resize(self.members.len(), 0.0);
-        self.picker.scores(seen.borrow(), scratch.part(0), &mut picks);
-        let pick = first_best(&picks);
-        self.members[pick].scores(row, scratch.part(pick + 1), out);
-        (scratch.row, scratch.scores) = (seen, picks);
+        self.picker.scores(seen.borrow(), scratch.part(0), picks);
+        let picked = first_best(picks) * out.len();
+        out.copy_from_slice(&of_members[picked..picked + out.len()]);
+        (scratch.row, scratch.scores) = (seen, scores);
     }
 
     fn store(&self, sections: &mut Sections) {
