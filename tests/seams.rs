@@ -302,7 +302,7 @@ fn a_two_stage_scorer_is_made_of_two_batch_learners() {
 fn half_trained(trees: &[Tree]) -> (Binary, Factored) {
     let (system, inventory) = binary(trees);
     let templates = Templates::named("rich").unwrap();
-    let mut learner = OnlinePerceptron::new(&templates, Classes::of(&inventory));
+    let mut learner = OnlinePerceptron::untrained(&templates, Classes::of(&inventory));
     train(&system, &Replay, &mut learner, &trees[..10], 1);
     (system, learner.finish(&Pruning::default()))
 }

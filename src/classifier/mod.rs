@@ -59,6 +59,28 @@ pub trait Classifier: Send + Sync {
     fn store(&self, sections: &mut Sections);
 }
 
+impl<C: Classifier + ?Sized> Classifier for Box<C> {
+    fn n_classes(&self) -> usize {
+        (**self).n_classes()
+    }
+
+    fn kind(&self) -> ScoreKind {
+        (**self).kind()
+    }
+
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        (**self).scores(row, scratch, out);
+    }
+
+    fn best(&self, row: RowRef<'_>, scratch: &mut Scratch) -> Option<(u16, f32)> {
+        (**self).best(row, scratch)
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        (**self).store(sections);
+    }
+}
+
 /// The position of the highest score, the first among equals; 0 if there are none.
 pub fn first_best<T: PartialOrd>(scores: &[T]) -> usize {
     let mut best = 0;
@@ -81,6 +103,10 @@ pub struct Scratch {
     pub long: Vec<u32>,
     /// Sums of integers.
     pub sums: Vec<i16>,
+    /// Rows of weights that are being learned.
+    pub sparse: Vec<sparse::Row>,
+    /// Sums of such weights.
+    pub sparse_sums: Vec<i32>,
     /// The scores of a part.
     pub scores: Vec<f32>,
     /// A row made from another.

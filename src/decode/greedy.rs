@@ -1,26 +1,17 @@
 //! Greedy decoding: the best action at every step, one path, linear time.
 
-use compact_str::CompactString;
-use serde::{Deserialize, Serialize};
-
 use super::{Decoded, Decoder, Illegal, PathScore};
 use crate::scorer::{Scorer, Situation};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
 /// The greedy decoder.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Greedy {
     /// What happens when the best action is illegal.
     pub illegal: Illegal,
     /// How the score of the parse is made.
     pub path_score: PathScore,
-    /// The label of the node that joins the items of a parse that failed, with what was not read: `IP`
-    /// in Wang, Sagae and Mitamura 2006, section 2, `fail` in Kalt 2004, section 3.1. Empty to leave
-    /// them side by side under `TOP`, as Sagae and Lavie 2005. Any label will do, whether or not
-    /// training trees have it. An item that stands alone is not joined to anything.
-    pub failure_label: CompactString,
 }
 
 /// The memory of one thread.
@@ -77,9 +68,5 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
         }
         let complete = system.is_final(&state);
         Decoded { state, score, complete }
-    }
-
-    fn failure_label(&self) -> &str {
-        &self.failure_label
     }
 }

@@ -1,14 +1,21 @@
 //! Decoders: from a sentence to the derivation a scorer likes best.
 //!
 //! - [`greedy`]: one path, the best action at every step.
+//! - [`beam`]: the best few hypotheses at every step.
+//!
+//! [`Search`] is what presets say about them, and a decoder that does it.
 //!
 //! [`parser`] puts a system, a scorer and a decoder behind one interface for sentences as strings.
 
+pub mod beam;
 pub mod greedy;
 pub mod parser;
+mod search;
 
+pub use beam::Beam;
 pub use greedy::Greedy;
 pub use parser::{Parse, Parser, Worker};
+pub use search::{Search, SearchScratch};
 
 use serde::{Deserialize, Serialize};
 

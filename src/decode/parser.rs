@@ -94,7 +94,7 @@ impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Worker for PipelineWor
 mod tests {
     use super::*;
     use crate::classifier::ScoreKind;
-    use crate::decode::{Greedy, Illegal};
+    use crate::decode::{Illegal, Search};
     use crate::scorer::Situation;
     use crate::transition::binary::Binary;
     use crate::tree::TreeBuilder;
@@ -148,10 +148,10 @@ mod tests {
             vocabulary: Vocabulary::of([tree.tokens()], 1),
             system: Binary::of_trees([&tree]).unwrap(),
             scorer: Stubborn { wants_last },
-            decoder: Greedy {
+            decoder: Search {
                 illegal: Illegal::Fail,
                 failure_label: label.into(),
-                ..Greedy::default()
+                ..Search::default()
             },
         };
         let tokens: Vec<Token> = words

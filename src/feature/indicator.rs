@@ -79,6 +79,11 @@ impl Indicators {
     /// apply by where they stand in the row, which means nothing: plans refuse them.
     pub fn ids(&self, row: RowRef<'_>, out: &mut Vec<u64>) {
         out.clear();
+        self.append_ids(row, out);
+    }
+
+    /// The same, after what is in `out` already.
+    pub fn append_ids(&self, row: RowRef<'_>, out: &mut Vec<u64>) {
         for template in &self.templates {
             let mut hash = template.seed;
             let mut applies = true;

@@ -9,11 +9,12 @@ use rustc_hash::FxHasher;
 
 use super::Preset;
 use super::checkpoint::Folder;
-use super::learner::{LearnerChoice, OnlineParams};
+use super::learner::{LearnerChoice, OnlineParams, StructuredParams};
 use super::load::pipeline;
 use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
 use super::tagger::{Tagging, words};
+use crate::classifier::linear::Pruning;
 use crate::classifier::{Checkpoint, Fit, Instances, Learner};
 use crate::decode::{Parser, parser::Pipeline};
 use crate::error::{Error, Result};
@@ -26,6 +27,7 @@ use crate::scorer::OnlinePerceptron;
 use crate::scorer::factored::{Classes, Factored};
 use crate::symbols::Vocabulary;
 use crate::train::online::{EpochReport, Online};
+use crate::train::structured::Structured;
 use crate::train::{Example, batch};
 use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree};
@@ -154,6 +156,12 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
     trees
 }
 
+/// Told how many sentences have been seen.
+type Progress<'a> = &'a mut dyn FnMut(u64);
+/// Called with what an epoch has learned.
+type EachEpoch<'a> =
+    &'a mut dyn FnMut(&OnlinePerceptron, EpochReport) -> Result<ControlFlow<()>>;
+
 /// A training run, waiting for its system.
 struct Run<'a, 'w> {
     plan: &'a Plan,
@@ -185,6 +193,9 @@ impl SystemVisitor for Run<'_, '_> {
         let trained = match &self.plan.preset.learner {
             LearnerChoice::OnlinePerceptron(params) => {
                 self.online(&system, &examples, classes, *params)?
+            }
+            LearnerChoice::StructuredPerceptron(params) => {
+                self.structured(&system, &examples, classes, *params)?
             }
             choice => {
                 let learner = choice.learner(&self.plan.parts(&inventory))?;
@@ -319,59 +330,103 @@ impl Run<'_, '_> {
         Ok(Trained { scorer, epoch: 0, dev })
     }
 
-    fn online<S: Supervised + Clone + 'static>(
+    fn online<S: Supervised + 'static>(
         &mut self,
         system: &S,
         examples: &[Example],
         classes: Classes,
         params: OnlineParams,
     ) -> Result<Trained> {
-        let mut learner = OnlinePerceptron::new(&self.plan.templates, classes);
-        let mut best: Option<Trained> = None;
-        let total = u64::from(params.epochs) * examples.len() as u64;
+        let OnlineParams { epochs, exploration, ref prune } = params;
+        let mut learner = OnlinePerceptron::untrained(&self.plan.templates, classes);
         let (stop, seed) = (self.watch.stop, self.seed);
-        // Both the walk and what follows each epoch report to the caller.
-        let run = std::cell::RefCell::new(self);
-        let mut progress = |done: u64| {
-            if done.is_multiple_of(64) {
-                let event = Event::Progress { done, total, unit: "sentences" };
-                (run.borrow_mut().watch.tell)(event);
-            }
-        };
-        let each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
-            let run = &mut **run.borrow_mut();
-            let (scorer, evaluation) = run.score_dev(system, learner.finish(&params.prune));
-            let dev = evaluation.map(|evaluation| run.dev_scores(&evaluation));
-            run.tell(&epoch_line(report, dev.as_ref(), learner.n_features()));
-            let better = match (&best, &dev) {
-                (Some(Trained { dev: Some(best), .. }), Some(dev)) => dev.f1 > best.f1,
-                _ => true,
-            };
-            if better {
-                best = Some(Trained { scorer, epoch: report.epoch, dev });
-            }
-            Ok(ControlFlow::Continue(()))
-        };
-        let mut online =
-            Online { epochs: params.epochs, seed, progress: &mut progress, stop: &stop };
-        match system.dynamic_oracle().filter(|_| params.exploration.probability > 0.0) {
-            Some(oracle) => {
-                online.exploring(
+        let sentences = examples.len();
+        self.by_epochs(system, epochs, sentences, prune, |progress, each_epoch| {
+            let mut online = Online { epochs, seed, progress, stop: &stop };
+            match system.dynamic_oracle().filter(|_| exploration.probability > 0.0) {
+                Some(oracle) => online.exploring(
                     system,
                     &oracle,
                     &mut learner,
                     examples,
-                    params.exploration,
+                    exploration,
                     each_epoch,
-                )?;
+                ),
+                None if exploration.probability > 0.0 => {
+                    let problem =
+                        "the system has no dynamic oracle: set learner.exploration.probability=0";
+                    Err(Error::config("learner.exploration.probability", problem))
+                }
+                None => online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch),
             }
-            None if params.exploration.probability > 0.0 => {
-                let problem =
-                    "the system has no dynamic oracle: set learner.exploration.probability=0";
-                return Err(Error::config("learner.exploration.probability", problem));
-            }
-            None => online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch)?,
+        })
+    }
+
+    fn structured<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        examples: &[Example],
+        classes: Classes,
+        params: StructuredParams,
+    ) -> Result<Trained> {
+        let StructuredParams { epochs, beam, update, batch, ref prune } = params;
+        let mut learner = OnlinePerceptron::untrained(&self.plan.templates, classes.with_idle());
+        for example in examples {
+            learner.see(&system.derive(&example.tree)?);
         }
+        let (stop, seed) = (self.watch.stop, self.seed);
+        let (width, batch) = (beam as usize, batch as usize);
+        self.by_epochs(system, epochs, examples.len(), prune, |progress, each_epoch| {
+            let mut structured =
+                Structured { epochs, seed, width, update, batch, progress, stop: &stop };
+            structured.run(system, &mut learner, examples, each_epoch)
+        })
+    }
+
+    /// Lets a perceptron learn, and after every epoch tells how it went. Keeps the weights that are best
+    /// on the development trees, or the last ones if there are none.
+    fn by_epochs<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        epochs: u32,
+        sentences: usize,
+        prune: &Pruning,
+        learn: impl FnOnce(Progress<'_>, EachEpoch<'_>) -> Result<()>,
+    ) -> Result<Trained> {
+        let mut best: Option<Trained> = None;
+        let total = u64::from(epochs) * sentences as u64;
+        // Both the walk and what follows each epoch report to the caller.
+        let run = std::cell::RefCell::new(self);
+        let mut told = 0;
+        let mut progress = |done: u64| {
+            if done / 64 > told {
+                told = done / 64;
+                let event = Event::Progress { done, total, unit: "sentences" };
+                (run.borrow_mut().watch.tell)(event);
+            }
+        };
+        let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
+            let run = &mut **run.borrow_mut();
+            let is_last = report.epoch == epochs || (run.watch.stop)();
+            let mut line = epoch_line(report, learner.n_features());
+            if is_last || !run.dev.trees.is_empty() {
+                let (scorer, evaluation) = run.score_dev(system, learner.finish(prune));
+                let dev = evaluation.map(|evaluation| run.dev_scores(&evaluation));
+                if let Some(dev) = &dev {
+                    line = format!("{line}, dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact);
+                }
+                let better = match (&best, &dev) {
+                    (Some(Trained { dev: Some(best), .. }), Some(dev)) => dev.f1 > best.f1,
+                    _ => true,
+                };
+                if better {
+                    best = Some(Trained { scorer, epoch: report.epoch, dev });
+                }
+            }
+            run.tell(&line);
+            Ok(ControlFlow::Continue(()))
+        };
+        learn(&mut progress, &mut each_epoch)?;
         best.ok_or_else(|| Error::Unfit("training was stopped before anything was learned".into()))
     }
 
@@ -407,10 +462,8 @@ impl Run<'_, '_> {
     }
 }
 
-fn epoch_line(report: EpochReport, dev: Option<&DevScores>, n_features: usize) -> String {
-    let right = 100.0 * (1.0 - report.mistakes as f64 / report.decisions.max(1) as f64);
-    let dev = dev
-        .map(|dev| format!(", dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact))
-        .unwrap_or_default();
-    format!("epoch {}: {right:.2} % right while learning, {n_features} features{dev}", report.epoch)
+fn epoch_line(report: EpochReport, n_features: usize) -> String {
+    let EpochReport { epoch, decisions, mistakes } = report;
+    let right = 100.0 * (1.0 - mistakes as f64 / decisions.max(1) as f64);
+    format!("epoch {epoch}: {right:.2} % right while learning, {n_features} features")
 }

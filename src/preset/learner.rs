@@ -26,6 +26,7 @@ use crate::classifier::{Learner, Setting};
 use crate::error::{Error, Result};
 use crate::feature::{Column, ColumnKind, Indicators};
 use crate::train::online::Exploration;
+use crate::train::structured::Update;
 
 /// A learner and its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,8 @@ pub enum LearnerChoice {
     Perceptron(PerceptronParams),
     /// Averaged perceptron that learns while parsing.
     OnlinePerceptron(OnlineParams),
+    /// Averaged perceptron that learns from whole derivations, found with a beam.
+    StructuredPerceptron(StructuredParams),
     /// Maximum entropy over instances of gold derivations.
     Maxent(MaxentParams),
     /// Polynomial support vector machines, one against all.
@@ -108,6 +111,55 @@ impl OnlineParams {
     }
 }
 
+/// The settings of structured training.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StructuredParams {
+    /// Passes over the training trees; at least 1.
+    pub epochs: u32,
+    /// The width of the beam in training; at least 1.
+    pub beam: u32,
+    /// Up to which step of a wrong derivation weights are changed.
+    pub update: Update,
+    /// How many sentences are searched with the same weights; at least 1.
+    pub batch: u32,
+    /// What is left out of the packed model.
+    pub prune: Pruning,
+}
+
+impl Default for StructuredParams {
+    fn default() -> Self {
+        let (update, prune) = (Update::default(), Pruning::default());
+        Self { epochs: 15, beam: 16, update, batch: 16, prune }
+    }
+}
+
+impl StructuredParams {
+    /// The settings, explained.
+    pub const SETTINGS: &[Setting] = &[
+        Setting { key: "epochs", range: "1 or more", help: "passes over the training trees" },
+        Setting { key: "beam", range: "1 or more", help: "the width of the beam in training" },
+        Setting {
+            key: "update",
+            range: "early, max-violation",
+            help: "weights change up to where the gold path is lost, or where it is furthest behind",
+        },
+        Setting {
+            key: "batch",
+            range: "1 or more",
+            help: "how many sentences are searched with the same weights",
+        },
+        Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
+    ];
+
+    fn check(&self) -> Result<()> {
+        at_least_one("learner.epochs", self.epochs)?;
+        at_least_one("learner.beam", self.beam)?;
+        at_least_one("learner.batch", self.batch)?;
+        self.prune.check()
+    }
+}
+
 fn at_least_one(key: &str, value: u32) -> Result<()> {
     if value == 0 { Err(Error::config(key, "must be at least 1")) } else { Ok(()) }
 }
@@ -147,6 +199,7 @@ impl LearnerChoice {
     pub const ALL: &[(&str, &[Setting])] = &[
         ("perceptron", PerceptronParams::SETTINGS),
         ("online-perceptron", OnlineParams::SETTINGS),
+        ("structured-perceptron", StructuredParams::SETTINGS),
         ("maxent", MaxentParams::SETTINGS),
         ("svm", SvmParams::SETTINGS),
         ("split", SplitChoice::SETTINGS),
@@ -180,6 +233,7 @@ impl LearnerChoice {
         match self {
             Self::Perceptron(params) => params.check(),
             Self::OnlinePerceptron(params) => params.check(),
+            Self::StructuredPerceptron(params) => params.check(),
             Self::Maxent(params) => params.check(),
             Self::Svm(params) => params.check(),
             Self::Split(choice) => choice.check(columns),
@@ -198,9 +252,14 @@ impl LearnerChoice {
         }
     }
 
+    /// Whether it learns from the parser's own derivations, and not from instances.
+    pub fn learns_while_parsing(&self) -> bool {
+        matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_))
+    }
+
     pub(super) fn check_inner(&self, columns: &[Column]) -> Result<()> {
-        if let Self::OnlinePerceptron(_) = self {
-            return Err(learns_while_parsing());
+        if self.learns_while_parsing() {
+            return Err(no_part());
         }
         self.check(columns)
     }
@@ -215,7 +274,7 @@ impl LearnerChoice {
             Self::Perceptron(params) => Box::new(Perceptron { params: params.clone(), indicators }),
             Self::Maxent(params) => Box::new(Maxent { params: params.clone(), indicators }),
             Self::Svm(params) => Box::new(Svm { params: params.clone(), indicators }),
-            Self::OnlinePerceptron(_) => return Err(learns_while_parsing()),
+            Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) => return Err(no_part()),
             Self::Split(choice) => Box::new(Split {
                 column: choice.position(&parts.columns)?,
                 min_rows: choice.min_rows,
@@ -262,9 +321,8 @@ fn learners(choices: &[LearnerChoice], parts: &Parts) -> Result<Vec<Box<dyn Lear
     choices.iter().map(|choice| choice.learner(parts)).collect()
 }
 
-fn learns_while_parsing() -> Error {
-    let problem = "`online-perceptron` learns while parsing and cannot be a part of another learner: \
-                   use `perceptron`";
+fn no_part() -> Error {
+    let problem = "a learner that learns while parsing cannot be a part of another one: use `perceptron`";
     Error::config("learner.kind", problem)
 }
 

@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
 use crate::classifier::Classifier;
 use crate::classifier::linear::{LinearModel, Tables};
-use crate::decode::{Greedy, Parser, parser::Pipeline};
+use crate::decode::{Parser, Search, parser::Pipeline};
 use crate::error::{Error, Result};
 use crate::eval::{self, decisions::DecisionCounts};
 use crate::feature::Extractor;
@@ -108,7 +108,10 @@ impl SystemVisitor for Decide<'_> {
 fn load_scorer<S: Supervised>(plan: &Plan, sections: &Sections, system: &S) -> Result<Factored> {
     let mut inventory = Vec::new();
     system.inventory(&system.start(&Sentence::default()), &mut inventory);
-    let classes = Classes::of(&inventory);
+    let mut classes = Classes::of(&inventory);
+    if matches!(plan.preset.learner, LearnerChoice::StructuredPerceptron(_)) {
+        classes = classes.with_idle();
+    }
     let classifier = load_classifier(&plan.preset.learner, &plan.parts(&inventory), sections)?;
     if classifier.n_classes() != classes.len() {
         let (scored, listed) = (classifier.n_classes(), classes.len());
@@ -126,7 +129,7 @@ fn load_classifier(
     sections: &Sections,
 ) -> Result<Box<dyn Classifier>> {
     match choice {
-        LearnerChoice::OnlinePerceptron(_) => {
+        choice if choice.learns_while_parsing() => {
             Ok(Box::new(LinearModel::new(parts.indicators.clone(), Tables::load(sections)?)))
         }
         choice => choice.learner(parts)?.load(sections),
@@ -139,7 +142,7 @@ pub(super) fn pipeline<S: Supervised + Clone>(
     vocabulary: Vocabulary,
     system: &S,
     scorer: Factored,
-) -> Pipeline<S, Factored, Greedy> {
+) -> Pipeline<S, Factored, Search> {
     let Preset { clean, search, .. } = &plan.preset;
     Pipeline {
         cleaning: clean.clone(),

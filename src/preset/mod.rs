@@ -16,7 +16,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::decode::Greedy;
+use crate::decode::Search;
 use crate::error::{Error, Place, Result, nearest};
 use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
@@ -44,7 +44,7 @@ pub struct Preset {
     /// The learner.
     pub learner: LearnerChoice,
     /// The decoder.
-    pub search: Greedy,
+    pub search: Search,
     /// The part-of-speech tagger that the model has inside, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tagger: Option<TaggerChoice>,

@@ -1,5 +1,6 @@
 //! A scorer made of features and a classifier whose classes are the system's actions.
 
+use super::kept::Kept;
 use super::{Scorer, Situation};
 use crate::classifier::{self, Classifier, ScoreKind, first_best};
 use crate::feature::{Extractor, Row, extract};
@@ -13,6 +14,8 @@ pub struct Classes {
     n: usize,
     /// Whether each action has a class of its own, in their order.
     in_order: bool,
+    /// The class of waiting after the end.
+    idle: Option<u16>,
 }
 
 /// No class.
@@ -27,7 +30,20 @@ impl Classes {
             by_code[action.code() as usize] = class;
         }
         let in_order = inventory.windows(2).all(|pair| pair[0] < pair[1]);
-        Self { by_code, n: inventory.len(), in_order }
+        Self { by_code, n: inventory.len(), in_order, idle: None }
+    }
+
+    /// The same with one more class, for waiting after the end of a derivation.
+    #[must_use]
+    pub fn with_idle(mut self) -> Self {
+        self.idle = Some(self.n as u16);
+        self.n += 1;
+        self
+    }
+
+    /// The class of waiting, if there is one.
+    pub fn idle(&self) -> Option<u16> {
+        self.idle
     }
 
     /// Classes that stand for groups of actions: the first stage of a decision taken in two. `class`
@@ -74,10 +90,11 @@ impl Classes {
 }
 
 /// Features and a classifier.
-pub struct Factored {
+#[derive(Debug, Clone)]
+pub struct Factored<C = Box<dyn Classifier>> {
     extractor: Extractor,
     classes: Classes,
-    classifier: Box<dyn Classifier>,
+    classifier: C,
 }
 
 /// The memory of one thread.
@@ -86,44 +103,69 @@ pub struct FactoredScratch {
     places: extract::Scratch,
     row: Row,
     classifier: classifier::Scratch,
-    scores: Vec<f32>,
+    kept: Kept,
 }
 
-impl Factored {
+impl FactoredScratch {
+    /// What the classifier was asked with last.
+    pub(super) fn classifier(&self) -> &classifier::Scratch {
+        &self.classifier
+    }
+}
+
+impl<C: Classifier> Factored<C> {
     /// A scorer that asks the classifier about the extractor's rows.
-    pub fn new(extractor: Extractor, classes: Classes, classifier: Box<dyn Classifier>) -> Self {
+    pub fn new(extractor: Extractor, classes: Classes, classifier: C) -> Self {
         Self { extractor, classes, classifier }
     }
 
     /// The classifier.
-    pub fn classifier(&self) -> &dyn Classifier {
-        &*self.classifier
+    pub fn classifier(&self) -> &C {
+        &self.classifier
     }
 
-    fn fill_row<S: TransitionSystem>(&self, at: Situation<'_, S>, scratch: &mut FactoredScratch) {
+    pub(super) fn classifier_mut(&mut self) -> &mut C {
+        &mut self.classifier
+    }
+
+    /// The classes of the actions.
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// The extractor.
+    pub fn extractor(&self) -> &Extractor {
+        &self.extractor
+    }
+
+    /// Extracts the row of a state.
+    pub(super) fn fill_row<'a, S: TransitionSystem>(
+        &self,
+        at: Situation<'_, S>,
+        scratch: &'a mut FactoredScratch,
+    ) -> &'a Row {
         let view = at.system.view(at.state, None);
         self.extractor.extract(at.sentence, &view, &mut scratch.places, &mut scratch.row);
+        &scratch.row
     }
 
-    /// Scores the actions by the row that has been filled.
-    fn score_row<A: Action>(
-        &self,
-        actions: &[A],
-        scratch: &mut FactoredScratch,
-        out: &mut Vec<f32>,
-    ) {
-        let FactoredScratch { row, classifier, scores, .. } = scratch;
-        scores.resize(self.classifier.n_classes(), 0.0);
-        self.classifier.scores(row.borrow(), classifier, scores);
-        self.classes.pick(actions, scores, out);
+    /// The scores of all classes by the row that has been filled.
+    fn score_row<'a>(&self, scratch: &'a mut FactoredScratch) -> &'a [f32] {
+        let FactoredScratch { row, classifier, kept, .. } = scratch;
+        let fill = |scores: &mut [f32]| self.classifier.scores(row.borrow(), classifier, scores);
+        kept.scores(row, self.classifier.n_classes(), fill)
     }
 }
 
-impl<S: TransitionSystem> Scorer<S> for Factored {
+impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
     type Memory = ();
     type Scratch = FactoredScratch;
 
     fn begin(&self, _system: &S, _sentence: &Sentence) {}
+
+    fn keep_scores(&self, scratch: &mut FactoredScratch) {
+        scratch.kept.begin();
+    }
 
     fn score(
         &self,
@@ -134,7 +176,7 @@ impl<S: TransitionSystem> Scorer<S> for Factored {
         out: &mut Vec<f32>,
     ) {
         self.fill_row(at, scratch);
-        self.score_row(actions, scratch, out);
+        self.classes.pick(actions, self.score_row(scratch), out);
     }
 
     fn best(
@@ -151,10 +193,16 @@ impl<S: TransitionSystem> Scorer<S> for Factored {
             known.and_then(|(class, score)| Some((self.classes.find(class, actions)?, score)));
         // What the classifier likes best of all may not be among the actions.
         found.or_else(|| {
-            self.score_row(actions, scratch, out);
+            self.classes.pick(actions, self.score_row(scratch), out);
             let best = first_best(out);
             Some((best, *out.get(best)?))
         })
+    }
+
+    fn idle(&self, at: Situation<'_, S>, _memory: &(), scratch: &mut FactoredScratch) -> f32 {
+        let Some(idle) = self.classes.idle() else { return 0.0 };
+        self.fill_row(at, scratch);
+        self.score_row(scratch)[usize::from(idle)]
     }
 
     fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}

@@ -6,6 +6,7 @@
 //! the same decoders.
 
 pub mod factored;
+mod kept;
 pub mod perceptron;
 
 pub use factored::Factored;
@@ -42,6 +43,9 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
 
     /// The memory before the first action.
     fn begin(&self, system: &S, sentence: &Sentence) -> Self::Memory;
+    /// Called when a search begins that may score states which look the same, with weights that stay the
+    /// same: scores may be kept in `scratch` until it is called again.
+    fn keep_scores(&self, _scratch: &mut Self::Scratch) {}
     /// Writes a score for each of `actions` into `out` (emptied first).
     fn score(
         &self,
@@ -66,6 +70,16 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
         let best = first_best(scores);
         Some((best, *scores.get(best)?))
     }
+    /// The score of waiting one step after the end of a derivation, until others end too; 0 unless the
+    /// scorer has learned better.
+    fn idle(
+        &self,
+        _at: Situation<'_, S>,
+        _memory: &Self::Memory,
+        _scratch: &mut Self::Scratch,
+    ) -> f32 {
+        0.0
+    }
     /// Takes note of an action about to be applied to the state.
     fn advance(&self, at: Situation<'_, S>, action: S::Action, memory: &mut Self::Memory);
     /// What the scores mean.
@@ -84,6 +98,27 @@ pub struct Lesson<'a, S: TransitionSystem> {
     pub predicted: usize,
     /// The position of the best-scoring action among the right ones.
     pub target: usize,
+}
+
+/// A scorer whose weights are changed by whole derivations.
+pub trait StructuredLearner<S: TransitionSystem>: Scorer<S> {
+    /// Changes, gathered before they are made; those of several sentences can be gathered at once.
+    type Changes: Default + Send;
+
+    /// Adds to `changes` that an action (none: waiting after the end) is to score higher here by
+    /// `amount` times each of its features.
+    fn note(
+        &self,
+        at: Situation<'_, S>,
+        action: Option<S::Action>,
+        amount: i32,
+        scratch: &mut Self::Scratch,
+        changes: &mut Self::Changes,
+    );
+    /// Makes the changes.
+    fn change(&mut self, changes: &Self::Changes);
+    /// Counts one more step towards the average of the weights.
+    fn tick(&mut self);
 }
 
 /// A scorer that learns while it is used.

@@ -1,92 +1,88 @@
 //! The averaged perceptron as a scorer that learns while parsing.
 
-use super::factored::{Classes, Factored};
-use super::{Lesson, OnlineLearner, Scorer, Situation};
-use crate::classifier::ScoreKind;
-use crate::classifier::linear::{LinearModel, Pruning, Weights};
-use crate::classifier::sparse::{self, SparseWeights};
-use crate::feature::{Extractor, Indicators, Row, Templates, extract};
-use crate::symbols::Sentence;
-use crate::transition::TransitionSystem;
+use super::factored::{Classes, Factored, FactoredScratch};
+use super::{Lesson, OnlineLearner, Situation, StructuredLearner};
+use crate::classifier::linear::{LinearModel, Pruning, Tables, Weights};
+use crate::classifier::sparse::SparseWeights;
+use crate::classifier::{Classifier, ScoreKind, Scratch};
+use crate::feature::{Extractor, Indicators, RowRef, Templates};
+use crate::memory::Sections;
+use crate::transition::{Action, TransitionSystem};
 
-/// Weights in training; [`OnlinePerceptron::finish`] packs their average.
+/// Weights that are being learned; [`OnlinePerceptron::finish`] packs their average.
 #[derive(Debug, Clone)]
-pub struct OnlinePerceptron {
-    extractor: Extractor,
+pub struct Learning {
     indicators: Indicators,
-    classes: Classes,
     weights: SparseWeights,
     seen: Vec<bool>,
 }
 
-/// The memory of one thread.
-#[derive(Debug, Default)]
-pub struct PerceptronScratch {
-    places: extract::Scratch,
-    row: Row,
-    ids: Vec<u64>,
-    rows: Vec<sparse::Row>,
-    sums: Vec<i32>,
-    scores: Vec<f32>,
+impl Learning {
+    fn packed(&self, pruning: &Pruning) -> Tables {
+        let mut averaged = Weights::default();
+        self.weights.averaged(|id, row| averaged.push(id, row));
+        averaged.pack(pruning, &self.seen, ScoreKind::Margin, self.indicators.len())
+    }
 }
+
+impl Classifier for Learning {
+    fn n_classes(&self) -> usize {
+        self.seen.len()
+    }
+
+    fn kind(&self) -> ScoreKind {
+        ScoreKind::Margin
+    }
+
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        let Scratch { ids, sparse, sparse_sums: sums, .. } = scratch;
+        self.indicators.ids(row, ids);
+        self.weights.find(ids, sparse);
+        sums.clear();
+        sums.resize(out.len(), 0);
+        self.weights.add(sparse, sums);
+        for (out, &sum) in out.iter_mut().zip(sums.iter()) {
+            *out = sum as f32;
+        }
+    }
+
+    /// Stores the average of the weights so far.
+    fn store(&self, sections: &mut Sections) {
+        self.packed(&Pruning::default()).store(sections);
+    }
+}
+
+/// Features and weights that are being learned.
+pub type OnlinePerceptron = Factored<Learning>;
 
 impl OnlinePerceptron {
     /// Nothing learned yet.
-    pub fn new(templates: &Templates, classes: Classes) -> Self {
-        Self {
-            extractor: Extractor::new(templates),
-            indicators: Indicators::new(templates),
-            weights: SparseWeights::default(),
-            seen: vec![false; classes.len()],
-            classes,
-        }
+    pub fn untrained(templates: &Templates, classes: Classes) -> Self {
+        let (indicators, seen) = (Indicators::new(templates), vec![false; classes.len()]);
+        let learning = Learning { indicators, weights: SparseWeights::default(), seen };
+        Self::new(Extractor::new(templates), classes, learning)
     }
 
     /// The average of the weights so far, packed.
     pub fn finish(&self, pruning: &Pruning) -> Factored {
-        let mut averaged = Weights::default();
-        self.weights.averaged(|id, row| averaged.push(id, row));
-        let tables = averaged.pack(pruning, &self.seen, ScoreKind::Margin, self.indicators.len());
-        let model = LinearModel::new(self.indicators.clone(), tables);
-        Factored::new(self.extractor.clone(), self.classes.clone(), Box::new(model))
+        let learning = self.classifier();
+        let model = LinearModel::new(learning.indicators.clone(), learning.packed(pruning));
+        Factored::new(self.extractor().clone(), self.classes().clone(), Box::new(model))
+    }
+
+    /// Takes note of actions that training trees need: all others score minus infinity in the end.
+    pub fn see<A: Action>(&mut self, actions: &[A]) {
+        for &action in actions {
+            let class = self.classes().class(action);
+            for class in class.into_iter().chain(self.classes().idle()) {
+                self.classifier_mut().seen[usize::from(class)] = true;
+            }
+        }
     }
 
     /// The number of features with a weight.
     pub fn n_features(&self) -> usize {
-        self.weights.len()
-    }
-}
-
-impl<S: TransitionSystem> Scorer<S> for OnlinePerceptron {
-    type Memory = ();
-    type Scratch = PerceptronScratch;
-
-    fn begin(&self, _system: &S, _sentence: &Sentence) {}
-
-    fn score(
-        &self,
-        at: Situation<'_, S>,
-        _memory: &(),
-        actions: &[S::Action],
-        scratch: &mut PerceptronScratch,
-        out: &mut Vec<f32>,
-    ) {
-        let PerceptronScratch { places, row, ids, rows, sums, scores } = scratch;
-        self.extractor.extract(at.sentence, &at.system.view(at.state, None), places, row);
-        self.indicators.ids(row.borrow(), ids);
-        self.weights.find(ids, rows);
-        sums.clear();
-        sums.resize(self.classes.len(), 0);
-        self.weights.add(rows, sums);
-        scores.clear();
-        scores.extend(sums.iter().map(|&sum| sum as f32));
-        self.classes.pick(actions, scores, out);
-    }
-
-    fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}
-
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+        self.classifier().weights.len()
     }
 }
 
@@ -95,19 +91,64 @@ impl<S: TransitionSystem> OnlineLearner<S> for OnlinePerceptron {
         &mut self,
         lesson: &Lesson<'_, S>,
         _memory: &(),
-        scratch: &mut PerceptronScratch,
+        scratch: &mut FactoredScratch,
     ) -> f32 {
-        let class = |at: usize| self.classes.class(lesson.actions[at]);
+        let class = |at: usize| self.classes().class(lesson.actions[at]);
         let (target, predicted) = (class(lesson.target), class(lesson.predicted));
+        let Learning { weights, seen, .. } = self.classifier_mut();
         if let Some(target) = target {
-            self.seen[usize::from(target)] = true;
+            seen[usize::from(target)] = true;
         }
         let wrong = lesson.target != lesson.predicted;
         if let (true, Some(target), Some(predicted)) = (wrong, target, predicted) {
-            self.weights.update(&scratch.ids, target, 1);
-            self.weights.update(&scratch.ids, predicted, -1);
+            let ids = &scratch.classifier().ids;
+            weights.update(ids, target, 1);
+            weights.update(ids, predicted, -1);
         }
-        self.weights.tick();
+        weights.tick();
         f32::from(u8::from(wrong))
+    }
+}
+
+/// Changes of weights: the indicators of one decision after the other.
+#[derive(Debug, Default)]
+pub struct Changes {
+    ids: Vec<u64>,
+    /// Where the indicators of each decision end, the class, and what is added to its weights.
+    decisions: Vec<(u32, u16, i32)>,
+}
+
+impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
+    type Changes = Changes;
+
+    fn note(
+        &self,
+        at: Situation<'_, S>,
+        action: Option<S::Action>,
+        amount: i32,
+        scratch: &mut FactoredScratch,
+        changes: &mut Changes,
+    ) {
+        let class = match action {
+            Some(action) => self.classes().class(action),
+            None => self.classes().idle(),
+        };
+        let Some(class) = class else { return };
+        let row = self.fill_row(at, scratch).borrow();
+        self.classifier().indicators.append_ids(row, &mut changes.ids);
+        changes.decisions.push((changes.ids.len() as u32, class, amount));
+    }
+
+    fn change(&mut self, changes: &Changes) {
+        let mut first = 0;
+        for &(end, class, amount) in &changes.decisions {
+            let ids = &changes.ids[first..end as usize];
+            self.classifier_mut().weights.update(ids, class, amount);
+            first = end as usize;
+        }
+    }
+
+    fn tick(&mut self) {
+        self.classifier_mut().weights.tick();
     }
 }

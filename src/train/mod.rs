@@ -1,11 +1,14 @@
-//! Training: two drivers that share the walk over the training trees.
+//! Training: three drivers over the training trees.
 //!
 //! - [`batch`]: instances first, then any [`crate::classifier::Learner`].
 //! - [`online`]: an [`crate::scorer::OnlineLearner`] learns while it parses, on the gold path or
 //!   exploring with a dynamic oracle.
+//! - [`structured`]: a [`crate::scorer::StructuredLearner`] learns from whole derivations, found with a
+//!   beam.
 
 pub mod batch;
 pub mod online;
+pub mod structured;
 
 use crate::symbols::Sentence;
 use crate::tree::Tree;

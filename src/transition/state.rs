@@ -29,10 +29,23 @@ impl Constituent {
 }
 
 /// The constituents of a state; children come before parents.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Forest {
     nodes: Vec<Constituent>,
     children: Vec<u32>,
+}
+
+// By hand, so that a beam copies into memory that is there.
+impl Clone for Forest {
+    fn clone(&self) -> Self {
+        Self { nodes: self.nodes.clone(), children: self.children.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self { nodes, children } = source;
+        self.nodes.clone_from(nodes);
+        self.children.clone_from(children);
+    }
 }
 
 impl Forest {
@@ -92,9 +105,19 @@ impl Forest {
 }
 
 /// The lexical dependents found so far, by head token.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Dependents {
     tokens: Vec<TokenDependents>,
+}
+
+impl Clone for Dependents {
+    fn clone(&self) -> Self {
+        Self { tokens: self.tokens.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.tokens.clone_from(&source.tokens);
+    }
 }
 
 /// The dependents of one token.

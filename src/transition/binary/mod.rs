@@ -58,7 +58,7 @@ pub struct Binary {
 }
 
 /// A configuration of the binary system.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct BinaryState {
     forest: Forest,
     stack: Vec<u32>,
@@ -69,6 +69,29 @@ pub struct BinaryState {
     recent: [u32; 2],
     steps: u32,
     finished: bool,
+}
+
+impl Clone for BinaryState {
+    fn clone(&self) -> Self {
+        Self {
+            forest: self.forest.clone(),
+            stack: self.stack.clone(),
+            dependents: self.dependents.clone(),
+            ..*self
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.forest.clone_from(&source.forest);
+        self.stack.clone_from(&source.stack);
+        self.dependents.clone_from(&source.dependents);
+        let (forest, stack, dependents) = (
+            std::mem::take(&mut self.forest),
+            std::mem::take(&mut self.stack),
+            std::mem::take(&mut self.dependents),
+        );
+        *self = Self { forest, stack, dependents, ..*source };
+    }
 }
 
 impl BinaryState {

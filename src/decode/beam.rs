@@ -1,0 +1,275 @@
+//! Beam search: the best few hypotheses at every step.
+//!
+//! All hypotheses of a step have taken equally many steps. One that is final stays in the beam and
+//! takes idle steps until all are final (Zhu et al. 2013, section 3.2), scored as the scorer says, so that
+//! derivations of different length can be compared. Ties go to the hypothesis that ranked higher before,
+//! then to the action that comes first.
+
+use std::cmp::Ordering;
+
+use super::{Decoded, Decoder, PathScore};
+use crate::scorer::{Scorer, Situation};
+use crate::symbols::Sentence;
+use crate::transition::TransitionSystem;
+
+/// The beam decoder.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beam {
+    /// The most hypotheses that are kept at a step; at least 1.
+    pub width: usize,
+    /// How the score of a path is made.
+    pub path_score: PathScore,
+}
+
+/// One step of a hypothesis: the step before it, and the action; none for an idle step.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<A> {
+    before: u32,
+    /// The action taken.
+    pub action: Option<A>,
+}
+
+/// Stands for the step before the first.
+const START: u32 = u32::MAX;
+
+/// A hypothesis in the beam.
+struct Slot<S: TransitionSystem, M> {
+    state: S::State,
+    memory: M,
+}
+
+/// A place in the beam.
+#[derive(Debug, Clone, Copy)]
+pub struct Hypothesis {
+    slot: u32,
+    step: u32,
+    /// The score of the path.
+    pub score: f64,
+    /// Whether the derivation has ended.
+    pub is_final: bool,
+    /// Whether the path is the one that was asked to be followed.
+    pub followed: bool,
+}
+
+/// A successor of a hypothesis.
+#[derive(Debug, Clone, Copy)]
+struct Candidate<A> {
+    score: f64,
+    parent: u32,
+    action: Option<A>,
+}
+
+/// The hypotheses of a search, best first, and all that led to them.
+pub struct Agenda<S: TransitionSystem, P: Scorer<S>> {
+    slots: Vec<Slot<S, P::Memory>>,
+    free: Vec<u32>,
+    beam: Vec<Hypothesis>,
+    before: Vec<Hypothesis>,
+    uses: Vec<u32>,
+    steps: Vec<Step<S::Action>>,
+    candidates: Vec<Candidate<S::Action>>,
+    actions: Vec<S::Action>,
+    scores: Vec<f32>,
+    scorer: P::Scratch,
+}
+
+impl<S: TransitionSystem, P: Scorer<S>> Default for Agenda<S, P> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            beam: Vec::new(),
+            before: Vec::new(),
+            uses: Vec::new(),
+            steps: Vec::new(),
+            candidates: Vec::new(),
+            actions: Vec::new(),
+            scores: Vec::new(),
+            scorer: P::Scratch::default(),
+        }
+    }
+}
+
+/// Better candidates first.
+fn rank<A: Copy + Ord>(a: &Candidate<A>, b: &Candidate<A>) -> Ordering {
+    b.score.total_cmp(&a.score).then_with(|| (a.parent, a.action).cmp(&(b.parent, b.action)))
+}
+
+impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
+    /// Begins a search with the one hypothesis that has done nothing.
+    pub fn start(&mut self, system: &S, scorer: &P, sentence: &Sentence, path_score: PathScore) {
+        scorer.keep_scores(&mut self.scorer);
+        self.steps.clear();
+        self.free.clear();
+        self.free.extend((1..self.slots.len() as u32).rev());
+        let slot = Slot { state: system.start(sentence), memory: scorer.begin(system, sentence) };
+        let is_final = system.is_final(&slot.state);
+        match self.slots.first_mut() {
+            Some(first) => *first = slot,
+            None => self.slots.push(slot),
+        }
+        let score = path_score.empty();
+        self.beam.clear();
+        self.beam.push(Hypothesis { slot: 0, step: START, score, is_final, followed: true });
+    }
+
+    /// The hypotheses, best first.
+    pub fn beam(&self) -> &[Hypothesis] {
+        &self.beam
+    }
+
+    /// The state of a hypothesis.
+    pub fn state(&self, hypothesis: &Hypothesis) -> &S::State {
+        &self.slots[hypothesis.slot as usize].state
+    }
+
+    /// Writes the actions that led to a hypothesis into `out` (emptied first), first to last, without idle
+    /// steps.
+    pub fn history(&self, hypothesis: &Hypothesis, out: &mut Vec<Option<S::Action>>) {
+        out.clear();
+        let mut at = hypothesis.step;
+        while let Some(step) = self.steps.get(at as usize) {
+            out.push(step.action);
+            at = step.before;
+        }
+        out.reverse();
+    }
+
+    /// Takes one step with every hypothesis and keeps the best `beam.width`. A path is still
+    /// `followed` if it was before and its last action is `follow`.
+    pub fn advance(
+        &mut self,
+        beam: &Beam,
+        system: &S,
+        scorer: &P,
+        sentence: &Sentence,
+        follow: Option<S::Action>,
+    ) {
+        self.expand(beam, system, scorer, sentence);
+        self.candidates.sort_unstable_by(rank);
+        std::mem::swap(&mut self.beam, &mut self.before);
+        self.uses.clear();
+        self.uses.resize(self.before.len(), 0);
+        for candidate in &self.candidates {
+            self.uses[candidate.parent as usize] += 1;
+        }
+        for (parent, &uses) in self.before.iter().zip(&self.uses) {
+            if uses == 0 {
+                self.free.push(parent.slot);
+            }
+        }
+        self.beam.clear();
+        for at in 0..self.candidates.len() {
+            let Candidate { score, parent, action } = self.candidates[at];
+            let parent_at = parent as usize;
+            let parent = self.before[parent_at];
+            self.uses[parent_at] -= 1;
+            let slot =
+                if self.uses[parent_at] == 0 { parent.slot } else { self.copy(parent.slot) };
+            let Slot { state, memory } = &mut self.slots[slot as usize];
+            if let Some(action) = action {
+                scorer.advance(Situation { system, sentence, state }, action, memory);
+                system.apply(state, action);
+            }
+            self.beam.push(Hypothesis {
+                slot,
+                step: self.steps.len() as u32,
+                score,
+                is_final: system.is_final(state),
+                followed: parent.followed && action == follow,
+            });
+            self.steps.push(Step { before: parent.step, action });
+        }
+    }
+
+    /// Fills the candidates: the best successors of all hypotheses.
+    fn expand(&mut self, beam: &Beam, system: &S, scorer: &P, sentence: &Sentence) {
+        self.candidates.clear();
+        for (parent, hypothesis) in self.beam.iter().enumerate() {
+            let Slot { state, memory } = &self.slots[hypothesis.slot as usize];
+            let at = Situation { system, sentence, state };
+            let parent = parent as u32;
+            if hypothesis.is_final {
+                let step = scorer.idle(at, memory, &mut self.scorer);
+                let score = beam.path_score.extend(hypothesis.score, step);
+                keep(&mut self.candidates, beam.width, Candidate { score, parent, action: None });
+                continue;
+            }
+            system.legal(state, &mut self.actions);
+            scorer.score(at, memory, &self.actions, &mut self.scorer, &mut self.scores);
+            for (&action, &step) in self.actions.iter().zip(&self.scores) {
+                let score = beam.path_score.extend(hypothesis.score, step);
+                let action = Some(action);
+                keep(&mut self.candidates, beam.width, Candidate { score, parent, action });
+            }
+        }
+    }
+
+    /// A copy of a slot.
+    fn copy(&mut self, from: u32) -> u32 {
+        let from = from as usize;
+        if let Some(to) = self.free.pop() {
+            let to_at = to as usize;
+            let [source, target] = match self.slots.get_disjoint_mut([from, to_at]) {
+                Ok(pair) => pair,
+                Err(_) => return to,
+            };
+            target.state.clone_from(&source.state);
+            target.memory.clone_from(&source.memory);
+            return to;
+        }
+        let Slot { state, memory } = &self.slots[from];
+        let copy = Slot { state: state.clone(), memory: memory.clone() };
+        self.slots.push(copy);
+        self.slots.len() as u32 - 1
+    }
+}
+
+/// Adds a candidate if it is among the best `width`; the worst of a full list gives way. The list is in
+/// no order until it is full, then a heap with the worst on top.
+fn keep<A: Copy + Ord>(list: &mut Vec<Candidate<A>>, width: usize, candidate: Candidate<A>) {
+    if list.len() < width {
+        list.push(candidate);
+        if list.len() == width {
+            for at in (0..width / 2).rev() {
+                sift_down(list, at);
+            }
+        }
+    } else if rank(&candidate, &list[0]) == Ordering::Less {
+        list[0] = candidate;
+        sift_down(list, 0);
+    }
+}
+
+fn sift_down<A: Copy + Ord>(heap: &mut [Candidate<A>], mut at: usize) {
+    loop {
+        let children = (2 * at + 1..heap.len()).take(2);
+        let worst = children.max_by(|&a, &b| rank(&heap[a], &heap[b]));
+        match worst {
+            Some(child) if rank(&heap[child], &heap[at]) == Ordering::Greater => {
+                heap.swap(child, at);
+                at = child;
+            }
+            _ => return,
+        }
+    }
+}
+
+impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
+    type Scratch = Agenda<S, P>;
+
+    fn decode(
+        &self,
+        system: &S,
+        scorer: &P,
+        sentence: &Sentence,
+        agenda: &mut Agenda<S, P>,
+    ) -> Decoded<S::State> {
+        agenda.start(system, scorer, sentence, self.path_score);
+        while agenda.beam().iter().any(|hypothesis| !hypothesis.is_final) {
+            agenda.advance(self, system, scorer, sentence, None);
+        }
+        let best = agenda.beam()[0];
+        Decoded { state: agenda.state(&best).clone(), score: best.score, complete: best.is_final }
+    }
+}
