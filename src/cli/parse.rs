@@ -1,6 +1,7 @@
 //! `srparse parse`: sentences in, trees out, one for each, in order.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -44,6 +45,16 @@ pub struct ParseArgs {
     /// How trees are written.
     #[arg(long, value_name = "FORMAT", default_value = "brackets")]
     output: OutputFormat,
+    /// Search with a beam of so many hypotheses; the same as --set search.method=beam --set search.beam=N.
+    #[arg(long, value_name = "N")]
+    beam: Option<u32>,
+    /// What to do when a greedy search has failed; the same as --set search.fallback=....
+    #[arg(long, value_name = "HOW")]
+    fallback: Option<FallbackTo>,
+    /// Write up to K different trees for each sentence, best first, and a blank line after them. Each has
+    /// its rank and score before it, or, as JSON, all stand in one list. A greedy search finds one.
+    #[arg(long, value_name = "K")]
+    nbest: Option<NonZeroUsize>,
     /// Threads; 0 for one on each core. The output is the same for any number.
     #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 1)]
     threads: usize,
@@ -74,6 +85,32 @@ enum OutputFormat {
     Json,
 }
 
+/// What to do when a greedy search has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FallbackTo {
+    /// Keep the partial tree.
+    None,
+    /// Search the sentence again with a beam.
+    Beam,
+}
+
+impl ParseArgs {
+    /// All changes of search settings.
+    fn settings(&self) -> Vec<String> {
+        let mut settings = Vec::new();
+        if let Some(width) = self.beam {
+            settings.extend(["search.method=beam".to_owned(), format!("search.beam={width}")]);
+        }
+        match self.fallback {
+            Some(FallbackTo::None) => settings.push("search.fallback=none".to_owned()),
+            Some(FallbackTo::Beam) => settings.push("search.fallback=beam".to_owned()),
+            None => {}
+        }
+        settings.extend_from_slice(&self.set);
+        settings
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -87,7 +124,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         let path = args.model.as_ref();
         path.map_or("the embedded model".to_owned(), |path| path.display().to_string())
     };
-    let parser = load(&model, &args.set).with_context(name)?;
+    let parser = load(&model, &args.settings()).with_context(name)?;
     let tagger = tagger(args, &model).with_context(name)?;
     let start = Instant::now();
     let options = stream::Options {
@@ -100,7 +137,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     let maker = || -> Maker<'_, u64> {
         let mut worker = parser.worker();
         let mut hand = tagger.as_deref().map(Hand::new);
-        Box::new(move |item, made| make(&mut *worker, hand.as_mut(), item, args.output, made))
+        Box::new(move |item, made| make(&mut *worker, hand.as_mut(), item, args, made))
     };
     Ok(finish(args, &stream::run(&options, &maker)?, start))
 }
@@ -143,14 +180,14 @@ fn make(
     worker: &mut dyn Worker,
     hand: Option<&mut Hand<'_>>,
     item: Item,
-    format: OutputFormat,
+    args: &ParseArgs,
     made: &mut Made<u64>,
 ) -> io::Result<()> {
     match item {
         Item::Blank => made.bytes.push(b'\n'),
         Item::Bad { at, problem } => {
             made.problem = Some(format!("{at}: {problem}"));
-            made.bytes.extend_from_slice(match format {
+            made.bytes.extend_from_slice(match args.output {
                 OutputFormat::Brackets | OutputFormat::Pretty => b"(())\n",
                 OutputFormat::Conllu => b"# unreadable\n\n",
                 OutputFormat::Json => b"{\"tree\":\"(())\",\"complete\":false}\n",
@@ -160,12 +197,37 @@ fn make(
             if let Some(hand) = hand {
                 hand.tag(&mut tokens);
             }
-            let parse = worker.parse(&tokens);
             made.words = tokens.len();
+            if let Some(n) = args.nbest {
+                let parses = worker.parse_nbest(&tokens, n.get());
+                made.tally = u64::from(parses.iter().any(|parse| !parse.complete));
+                return write_nbest(&parses, args.output, &mut made.bytes);
+            }
+            let parse = worker.parse(&tokens);
             made.tally = u64::from(!parse.complete);
-            write_parse(&parse, format, &mut made.bytes)?;
+            write_parse(&parse, args.output, &mut made.bytes)?;
         }
     }
+    Ok(())
+}
+
+/// Writes trees of one sentence, best first.
+fn write_nbest(parses: &[Parse], format: OutputFormat, out: &mut Vec<u8>) -> io::Result<()> {
+    let is_json = format == OutputFormat::Json;
+    for (parse, rank) in parses.iter().zip(1..) {
+        match format {
+            OutputFormat::Json => out.push(if rank == 1 { b'[' } else { b',' }),
+            OutputFormat::Brackets => write!(out, "{rank}\t{}\t", parse.score)?,
+            OutputFormat::Pretty | OutputFormat::Conllu => {
+                writeln!(out, "# rank = {rank}\n# score = {}", parse.score)?;
+            }
+        }
+        write_parse(parse, format, out)?;
+        if is_json {
+            out.pop();
+        }
+    }
+    out.extend_from_slice(if is_json { b"]\n" } else { b"\n" });
     Ok(())
 }
 

@@ -43,6 +43,8 @@ struct Slot<S: TransitionSystem, M> {
 pub struct Hypothesis {
     slot: u32,
     step: u32,
+    /// What is kept of the path's score.
+    path: f64,
     /// The score of the path.
     pub score: f64,
     /// Whether the derivation has ended.
@@ -55,6 +57,7 @@ pub struct Hypothesis {
 #[derive(Debug, Clone, Copy)]
 struct Candidate<A> {
     score: f64,
+    path: f64,
     parent: u32,
     action: Option<A>,
 }
@@ -108,9 +111,10 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
             Some(first) => *first = slot,
             None => self.slots.push(slot),
         }
-        let score = path_score.empty();
+        let path = path_score.empty();
+        let score = path_score.score(path, 0);
         self.beam.clear();
-        self.beam.push(Hypothesis { slot: 0, step: START, score, is_final, followed: true });
+        self.beam.push(Hypothesis { slot: 0, step: START, path, score, is_final, followed: true });
     }
 
     /// The hypotheses, best first.
@@ -118,13 +122,8 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         &self.beam
     }
 
-    /// The state of a hypothesis.
-    pub fn state(&self, hypothesis: &Hypothesis) -> &S::State {
-        &self.slots[hypothesis.slot as usize].state
-    }
-
-    /// Writes the actions that led to a hypothesis into `out` (emptied first), first to last, without idle
-    /// steps.
+    /// Writes the actions that led to a hypothesis into `out` (emptied first), first to last; none
+    /// for an idle step.
     pub fn history(&self, hypothesis: &Hypothesis, out: &mut Vec<Option<S::Action>>) {
         out.clear();
         let mut at = hypothesis.step;
@@ -160,12 +159,11 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         }
         self.beam.clear();
         for at in 0..self.candidates.len() {
-            let Candidate { score, parent, action } = self.candidates[at];
+            let Candidate { score, path, parent, action } = self.candidates[at];
             let parent_at = parent as usize;
             let parent = self.before[parent_at];
             self.uses[parent_at] -= 1;
-            let slot =
-                if self.uses[parent_at] == 0 { parent.slot } else { self.copy(parent.slot) };
+            let slot = if self.uses[parent_at] == 0 { parent.slot } else { self.copy(parent.slot) };
             let Slot { state, memory } = &mut self.slots[slot as usize];
             if let Some(action) = action {
                 scorer.advance(Situation { system, sentence, state }, action, memory);
@@ -174,6 +172,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
             self.beam.push(Hypothesis {
                 slot,
                 step: self.steps.len() as u32,
+                path,
                 score,
                 is_final: system.is_final(state),
                 followed: parent.followed && action == follow,
@@ -184,23 +183,32 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
 
     /// Fills the candidates: the best successors of all hypotheses.
     fn expand(&mut self, beam: &Beam, system: &S, scorer: &P, sentence: &Sentence) {
+        let &Beam { width, path_score } = beam;
         self.candidates.clear();
-        for (parent, hypothesis) in self.beam.iter().enumerate() {
+        for (hypothesis, parent) in self.beam.iter().zip(0..) {
             let Slot { state, memory } = &self.slots[hypothesis.slot as usize];
             let at = Situation { system, sentence, state };
-            let parent = parent as u32;
+            let steps = system.steps(state);
             if hypothesis.is_final {
-                let step = scorer.idle(at, memory, &mut self.scorer);
-                let score = beam.path_score.extend(hypothesis.score, step);
-                keep(&mut self.candidates, beam.width, Candidate { score, parent, action: None });
+                let path = match path_score {
+                    // Waiting is no step of the derivation.
+                    PathScore::Mean => hypothesis.path,
+                    _ => {
+                        let step = scorer.idle(at, memory, &mut self.scorer);
+                        path_score.extend(hypothesis.path, step)
+                    }
+                };
+                let score = path_score.score(path, steps);
+                let waiting = Candidate { score, path, parent, action: None };
+                keep(&mut self.candidates, width, waiting);
                 continue;
             }
             system.legal(state, &mut self.actions);
             scorer.score(at, memory, &self.actions, &mut self.scorer, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
-                let score = beam.path_score.extend(hypothesis.score, step);
-                let action = Some(action);
-                keep(&mut self.candidates, beam.width, Candidate { score, parent, action });
+                let path = path_score.extend(hypothesis.path, step);
+                let (score, action) = (path_score.score(path, steps + 1), Some(action));
+                keep(&mut self.candidates, width, Candidate { score, path, parent, action });
             }
         }
     }
@@ -265,11 +273,42 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
         sentence: &Sentence,
         agenda: &mut Agenda<S, P>,
     ) -> Decoded<S::State> {
+        self.search(system, scorer, sentence, agenda);
+        agenda.decoded(0)
+    }
+
+    fn decode_nbest(
+        &self,
+        system: &S,
+        scorer: &P,
+        sentence: &Sentence,
+        n: usize,
+        agenda: &mut Agenda<S, P>,
+    ) -> Vec<Decoded<S::State>> {
+        self.search(system, scorer, sentence, agenda);
+        (0..agenda.beam().len().min(n)).map(|rank| agenda.decoded(rank)).collect()
+    }
+}
+
+impl Beam {
+    fn search<S: TransitionSystem, P: Scorer<S>>(
+        &self,
+        system: &S,
+        scorer: &P,
+        sentence: &Sentence,
+        agenda: &mut Agenda<S, P>,
+    ) {
         agenda.start(system, scorer, sentence, self.path_score);
         while agenda.beam().iter().any(|hypothesis| !hypothesis.is_final) {
             agenda.advance(self, system, scorer, sentence, None);
         }
-        let best = agenda.beam()[0];
-        Decoded { state: agenda.state(&best).clone(), score: best.score, complete: best.is_final }
+    }
+}
+
+impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
+    /// The hypothesis of a rank, from 0, with its state.
+    fn decoded(&self, rank: usize) -> Decoded<S::State> {
+        let Hypothesis { slot, score, is_final: complete, .. } = self.beam[rank];
+        Decoded { state: self.slots[slot as usize].state.clone(), score, complete }
     }
 }

@@ -67,6 +67,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
             system.apply(&mut state, action);
         }
         let complete = system.is_final(&state);
+        let score = self.path_score.score(score, system.steps(&state));
         Decoded { state, score, complete }
     }
 }

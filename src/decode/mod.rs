@@ -2,20 +2,23 @@
 //!
 //! - [`greedy`]: one path, the best action at every step.
 //! - [`beam`]: the best few hypotheses at every step.
+//! - [`best_first`]: the best hypothesis of all that are open.
 //!
 //! [`Search`] is what presets say about them, and a decoder that does it.
 //!
 //! [`parser`] puts a system, a scorer and a decoder behind one interface for sentences as strings.
 
 pub mod beam;
+pub mod best_first;
 pub mod greedy;
 pub mod parser;
 mod search;
 
 pub use beam::Beam;
+pub use best_first::BestFirst;
 pub use greedy::Greedy;
 pub use parser::{Parse, Parser, Worker};
-pub use search::{Search, SearchScratch};
+pub use search::{Fallback, Method, Search, SearchScratch};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +44,8 @@ pub enum PathScore {
     /// Their sum.
     #[default]
     Sum,
+    /// Their mean, which does not favour short derivations or long ones.
+    Mean,
     /// The least of them.
     Min,
 }
@@ -49,16 +54,24 @@ impl PathScore {
     /// The score of a path without steps.
     pub fn empty(self) -> f64 {
         match self {
-            Self::Sum => 0.0,
+            Self::Sum | Self::Mean => 0.0,
             Self::Min => f64::INFINITY,
         }
     }
 
-    /// The score of a path made one step longer.
+    /// What is kept of a path made one step longer: a sum, or the least.
     pub fn extend(self, path: f64, step: f32) -> f64 {
         match self {
-            Self::Sum => path + f64::from(step),
+            Self::Sum | Self::Mean => path + f64::from(step),
             Self::Min => path.min(f64::from(step)),
+        }
+    }
+
+    /// The score of a path of so many steps, from what was kept of it.
+    pub fn score(self, path: f64, steps: usize) -> f64 {
+        match self {
+            Self::Mean => path / steps.max(1) as f64,
+            Self::Sum | Self::Min => path,
         }
     }
 }
@@ -87,6 +100,19 @@ pub trait Decoder<S: TransitionSystem, P: Scorer<S>>: Send + Sync {
         sentence: &Sentence,
         scratch: &mut Self::Scratch,
     ) -> Decoded<S::State>;
+
+    /// Searches one sentence for several derivations, best first; there is always one at least. Decoders
+    /// that keep one path give one.
+    fn decode_nbest(
+        &self,
+        system: &S,
+        scorer: &P,
+        sentence: &Sentence,
+        _n: usize,
+        scratch: &mut Self::Scratch,
+    ) -> Vec<Decoded<S::State>> {
+        vec![self.decode(system, scorer, sentence, scratch)]
+    }
 
     /// The label of the node that joins the parts of a parse that failed; empty to leave them side by
     /// side under the root.

@@ -3,12 +3,13 @@
 //! A [`Parser`] is what all threads share: tables and rules. A [`Worker`] is what one thread needs
 //! besides: scratch memory. The types of system, scorer and decoder end here.
 
-use crate::decode::Decoder;
+use crate::decode::{Decoded, Decoder};
+use crate::oracle::replay::same_brackets;
 use crate::scorer::Scorer;
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
 use crate::tree::{Token, Tree};
-use crate::treebank::{Cleaning, reattach};
+use crate::treebank::{Cleaning, Kept, reattach};
 
 /// What comes out for a sentence.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +32,9 @@ pub trait Parser: Send + Sync {
 pub trait Worker: Send {
     /// Parses a sentence. Words and tags come back unchanged and in order.
     fn parse(&mut self, tokens: &[Token]) -> Parse;
+    /// The best `n` different trees for a sentence, best first: at least one, and as many as the search
+    /// finds.
+    fn parse_nbest(&mut self, tokens: &[Token], n: usize) -> Vec<Parse>;
 }
 
 /// A system, a scorer and a decoder at work.
@@ -46,6 +50,25 @@ pub struct Pipeline<S, P, D> {
     pub scorer: P,
     /// The decoder.
     pub decoder: D,
+}
+
+impl<S: TransitionSystem, P, D: Decoder<S, P>> Pipeline<S, P, D>
+where
+    P: Scorer<S>,
+{
+    /// The tree over all words that the end of a search stands for.
+    fn parse(&self, decoded: &Decoded<S::State>, kept: &Kept, tokens: &[Token]) -> Parse {
+        let Decoded { state, score, complete } = decoded;
+        let is_whole = kept.tokens.len() == tokens.len();
+        let mut tree = self.system.tree(state, if is_whole { tokens } else { &kept.tokens });
+        if !complete {
+            join_parts(&mut tree, self.decoder.failure_label());
+        }
+        if !is_whole {
+            tree = reattach(&tree, &kept.kept, tokens);
+        }
+        Parse { tree, score: *score, complete: *complete }
+    }
 }
 
 struct PipelineWorker<'a, S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> {
@@ -74,19 +97,27 @@ fn join_parts(tree: &mut Tree, label: &str) {
 
 impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Worker for PipelineWorker<'_, S, P, D> {
     fn parse(&mut self, tokens: &[Token]) -> Parse {
-        let Pipeline { cleaning, vocabulary, system, scorer, decoder } = self.pipeline;
-        let kept = cleaning.apply_tokens(tokens);
+        let Pipeline { vocabulary, system, scorer, decoder, .. } = self.pipeline;
+        let kept = self.pipeline.cleaning.apply_tokens(tokens);
         vocabulary.encode_into(&kept.tokens, &mut self.sentence);
         let decoded = decoder.decode(system, scorer, &self.sentence, &mut self.scratch);
-        let is_whole = kept.tokens.len() == tokens.len();
-        let mut tree = system.tree(&decoded.state, if is_whole { tokens } else { &kept.tokens });
-        if !decoded.complete {
-            join_parts(&mut tree, decoder.failure_label());
+        self.pipeline.parse(&decoded, &kept, tokens)
+    }
+
+    fn parse_nbest(&mut self, tokens: &[Token], n: usize) -> Vec<Parse> {
+        let Pipeline { vocabulary, system, scorer, decoder, .. } = self.pipeline;
+        let kept = self.pipeline.cleaning.apply_tokens(tokens);
+        vocabulary.encode_into(&kept.tokens, &mut self.sentence);
+        let (sentence, scratch) = (&self.sentence, &mut self.scratch);
+        // Different derivations may build the same tree.
+        let mut parses: Vec<Parse> = Vec::new();
+        for decoded in decoder.decode_nbest(system, scorer, sentence, n, scratch) {
+            let parse = self.pipeline.parse(&decoded, &kept, tokens);
+            if !parses.iter().any(|other| same_brackets(&other.tree, &parse.tree)) {
+                parses.push(parse);
+            }
         }
-        if !is_whole {
-            tree = reattach(&tree, &kept.kept, tokens);
-        }
-        Parse { tree, score: decoded.score, complete: decoded.complete }
+        parses
     }
 }
 

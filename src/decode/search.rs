@@ -4,20 +4,52 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::beam::{Agenda, Beam};
+use super::best_first::{BestFirst, BestFirstScratch};
 use super::greedy::{Greedy, GreedyScratch};
 use super::{Decoded, Decoder, Illegal, PathScore};
+use crate::error::{Error, Result};
 use crate::scorer::Scorer;
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
+
+/// Which decoder searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// One path, the best action at every step.
+    #[default]
+    Greedy,
+    /// The best few hypotheses at every step.
+    Beam,
+    /// The best of all open hypotheses.
+    BestFirst,
+}
+
+/// What happens when a greedy search has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fallback {
+    /// The partial tree stays.
+    #[default]
+    None,
+    /// The sentence is searched again with the beam (Kalt 2004, section 5).
+    Beam,
+}
 
 /// How a parser searches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Search {
-    /// The most hypotheses that are kept at a step; 1 is greedy.
+    /// Which decoder searches.
+    pub method: Method,
+    /// The most hypotheses that a beam keeps at a step; at least 1.
     pub beam: u32,
-    /// What a greedy search does when the best action is illegal; a beam keeps legal actions only.
+    /// The most hypotheses that a best-first search looks at; at least 1.
+    pub max_states: u32,
+    /// What a greedy search does when the best action is illegal; others take legal actions only.
     pub illegal: Illegal,
+    /// What happens when a greedy search has failed.
+    pub fallback: Fallback,
     /// How the score of the parse is made.
     pub path_score: PathScore,
     /// The label of the node that joins the items of a parse that failed, with what was not read: `IP`
@@ -30,11 +62,47 @@ pub struct Search {
 impl Default for Search {
     fn default() -> Self {
         Self {
-            beam: 1,
+            method: Method::default(),
+            beam: 16,
+            max_states: 10_000,
             illegal: Illegal::default(),
+            fallback: Fallback::default(),
             path_score: PathScore::default(),
             failure_label: CompactString::default(),
         }
+    }
+}
+
+impl Search {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// Naming the key and its range.
+    pub fn check(&self) -> Result<()> {
+        if self.beam == 0 {
+            return Err(Error::config("search.beam", "must be at least 1"));
+        }
+        if self.max_states == 0 {
+            return Err(Error::config("search.max_states", "must be at least 1"));
+        }
+        Ok(())
+    }
+
+    /// Whether paths are compared, so that the scores of their steps must add up.
+    pub fn compares_paths(&self) -> bool {
+        self.method != Method::Greedy || self.fallback != Fallback::None
+    }
+
+    fn beam(&self) -> Beam {
+        Beam { width: self.beam as usize, path_score: self.path_score }
+    }
+
+    fn greedy(&self) -> Greedy {
+        Greedy { illegal: self.illegal, path_score: self.path_score }
+    }
+
+    fn best_first(&self) -> BestFirst {
+        BestFirst { max_states: self.max_states as usize, path_score: self.path_score }
     }
 }
 
@@ -42,11 +110,16 @@ impl Default for Search {
 pub struct SearchScratch<S: TransitionSystem, P: Scorer<S>> {
     greedy: GreedyScratch<S::Action, P::Scratch>,
     beam: Agenda<S, P>,
+    best_first: BestFirstScratch<S, P>,
 }
 
 impl<S: TransitionSystem, P: Scorer<S>> Default for SearchScratch<S, P> {
     fn default() -> Self {
-        Self { greedy: GreedyScratch::default(), beam: Agenda::default() }
+        Self {
+            greedy: GreedyScratch::default(),
+            beam: Agenda::default(),
+            best_first: BestFirstScratch::default(),
+        }
     }
 }
 
@@ -60,12 +133,39 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Search {
         sentence: &Sentence,
         scratch: &mut Self::Scratch,
     ) -> Decoded<S::State> {
-        let &Self { illegal, path_score, .. } = self;
-        if self.beam > 1 {
-            let beam = Beam { width: self.beam as usize, path_score };
-            return beam.decode(system, scorer, sentence, &mut scratch.beam);
+        match self.method {
+            Method::Greedy => {
+                let decoded = self.greedy().decode(system, scorer, sentence, &mut scratch.greedy);
+                if decoded.complete || self.fallback == Fallback::None {
+                    return decoded;
+                }
+                self.beam().decode(system, scorer, sentence, &mut scratch.beam)
+            }
+            Method::Beam => self.beam().decode(system, scorer, sentence, &mut scratch.beam),
+            Method::BestFirst => {
+                self.best_first().decode(system, scorer, sentence, &mut scratch.best_first)
+            }
         }
-        Greedy { illegal, path_score }.decode(system, scorer, sentence, &mut scratch.greedy)
+    }
+
+    fn decode_nbest(
+        &self,
+        system: &S,
+        scorer: &P,
+        sentence: &Sentence,
+        n: usize,
+        scratch: &mut Self::Scratch,
+    ) -> Vec<Decoded<S::State>> {
+        match self.method {
+            Method::Greedy => vec![self.decode(system, scorer, sentence, scratch)],
+            Method::Beam => {
+                self.beam().decode_nbest(system, scorer, sentence, n, &mut scratch.beam)
+            }
+            Method::BestFirst => {
+                let scratch = &mut scratch.best_first;
+                self.best_first().decode_nbest(system, scorer, sentence, n, scratch)
+            }
+        }
     }
 
     fn failure_label(&self) -> &str {

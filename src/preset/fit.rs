@@ -159,8 +159,7 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
 /// Told how many sentences have been seen.
 type Progress<'a> = &'a mut dyn FnMut(u64);
 /// Called with what an epoch has learned.
-type EachEpoch<'a> =
-    &'a mut dyn FnMut(&OnlinePerceptron, EpochReport) -> Result<ControlFlow<()>>;
+type EachEpoch<'a> = &'a mut dyn FnMut(&OnlinePerceptron, EpochReport) -> Result<ControlFlow<()>>;
 
 /// A training run, waiting for its system.
 struct Run<'a, 'w> {

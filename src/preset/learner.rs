@@ -257,6 +257,27 @@ impl LearnerChoice {
         matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_))
     }
 
+    /// Whether scores may be added along a derivation, so that paths can be compared.
+    pub fn scores_add_up(&self) -> bool {
+        match self {
+            Self::StructuredPerceptron(_)
+            | Self::Maxent(_)
+            | Self::C45(_)
+            | Self::Cart(_)
+            | Self::Calibrate(_) => true,
+            Self::Split(choice) => choice.learner.scores_add_up(),
+            Self::Stack(choice) => choice.last.scores_add_up(),
+            Self::Perceptron(_)
+            | Self::OnlinePerceptron(_)
+            | Self::Svm(_)
+            | Self::TwoStage(_)
+            | Self::OneVsAll(_)
+            | Self::Vote(_)
+            | Self::Meta(_)
+            | Self::Knn(_) => false,
+        }
+    }
+
     pub(super) fn check_inner(&self, columns: &[Column]) -> Result<()> {
         if self.learns_while_parsing() {
             return Err(no_part());
@@ -322,7 +343,8 @@ fn learners(choices: &[LearnerChoice], parts: &Parts) -> Result<Vec<Box<dyn Lear
 }
 
 fn no_part() -> Error {
-    let problem = "a learner that learns while parsing cannot be a part of another one: use `perceptron`";
+    let problem =
+        "a learner that learns while parsing cannot be a part of another one: use `perceptron`";
     Error::config("learner.kind", problem)
 }
 

@@ -75,6 +75,13 @@ impl Plan {
             );
             return Err(Error::config("search.failure_label", problem));
         }
+        self.preset.search.check()?;
+        if self.preset.search.compares_paths() && !self.preset.learner.scores_add_up() {
+            let problem = "the learner's scores can be compared within one state only, and this search \
+                           compares paths: train `structured-perceptron`, `maxent` or trees, or put the \
+                           learner into `calibrate`";
+            return Err(Error::config("search.method", problem));
+        }
         tagger::check(&self.preset)?;
         self.preset.learner.check(&self.templates.columns())
     }

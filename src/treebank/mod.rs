@@ -27,7 +27,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
 
-pub use clean::{Cleaned, Cleaning, reattach};
+pub use clean::{Cleaned, Cleaning, Kept, reattach};
 pub use input::{Encoding, Input, expand};
 pub use sentences::{InputFormat, Item, Sentences};
 
