@@ -9,7 +9,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
 use srparse::classifier::{Fit, Learner};
 use srparse::feature::{Indicators, Templates};
-use srparse::oracle::bracketing::NextBracket;
+use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::Replay;
 use srparse::scorer::OnlinePerceptron;
 use srparse::scorer::factored::Classes;

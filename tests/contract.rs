@@ -16,8 +16,9 @@ use srparse::oracle::{DynamicOracle, Oracle, Supervised};
 use srparse::symbols::Sentence;
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
+use srparse::transition::non_binary::NonBinary;
 use srparse::tree::Tree;
-use srparse::tree::binarize::{binarize, restore};
+use srparse::tree::binarize::{Scheme, binarize, restore};
 
 use common::{assert_valid, differences, drawn, random_trees, rng, sentence, shown, sketches};
 
@@ -285,7 +286,10 @@ proptest! {
         let tree = drawn(&sketch);
         let binary = binarize(&tree);
         prop_assert!(binary.ids().all(|id| binary.children(id).len() <= 2));
-        prop_assert_eq!(restore(&binary), tree);
+        prop_assert_eq!(&restore(&binary), &tree);
+        for scheme in [Scheme::None, Scheme::L, Scheme::R2, Scheme::R1, Scheme::R0] {
+            prop_assert_eq!(&restore(&scheme.apply(&tree)), &tree);
+        }
     }
 
     #[test]
@@ -336,4 +340,48 @@ contract!(
     |trees: &[&Tree]| Binary::of_trees(trees.iter().copied()).unwrap(),
     |tables| Binary::of_tables(serde_json::from_value(tables).unwrap()).unwrap(),
     Shortfall { silent: 0.1, worse: 4.0, raised: 1.0 }
+);
+
+fn non_binary(trees: &[&Tree], scheme: Scheme) -> NonBinary {
+    NonBinary::of_trees(trees.iter().copied(), scheme).unwrap()
+}
+
+fn read_non_binary(tables: serde_json::Value) -> NonBinary {
+    NonBinary::of_tables(serde_json::from_value(tables).unwrap()).unwrap()
+}
+
+// Its dynamic oracle gives the actions of least loss; the loss rises where the inventory lacks one that
+// would keep it.
+contract!(
+    non_binary,
+    |trees: &[&Tree]| non_binary(trees, Scheme::None),
+    read_non_binary,
+    Shortfall { silent: 0.0, worse: 0.0, raised: 1.0 }
+);
+
+// With a reduction of every label and number of items the dynamic oracle is exact.
+contract!(
+    non_binary_whole,
+    |trees: &[&Tree]| non_binary(trees, Scheme::None).with_every_arity(80).unwrap(),
+    read_non_binary,
+    Shortfall::default()
+);
+
+contract!(
+    shift_reduce_l,
+    |trees: &[&Tree]| non_binary(trees, Scheme::L),
+    read_non_binary,
+    Shortfall::default()
+);
+contract!(
+    shift_reduce_r2,
+    |trees: &[&Tree]| non_binary(trees, Scheme::R2),
+    read_non_binary,
+    Shortfall::default()
+);
+contract!(
+    shift_reduce_r1,
+    |trees: &[&Tree]| non_binary(trees, Scheme::R1),
+    read_non_binary,
+    Shortfall::default()
 );

@@ -17,7 +17,7 @@ use srparse::decode::parser::Pipeline;
 use srparse::decode::{Decoder, Greedy, Parser, PathScore};
 use srparse::feature::{ColumnKind, Extractor, Indicators, Row, Templates, extract};
 use srparse::oracle::Oracle;
-use srparse::oracle::bracketing::NextBracket;
+use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
 use srparse::scorer::{Factored, OnlineLearner, OnlinePerceptron, Scorer, Situation};

@@ -82,8 +82,15 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
         trees.into_iter().map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     let borrowed: Vec<&Tree> = trees.iter().collect();
-    let show = Show { trees: &borrowed, stats: args.stats, out: &mut out };
-    let unfit = with_system(&plan.preset.system, Source::Trees(&borrowed), show)?;
+    let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
+    let making = plan.making(Source::Trees(&borrowed), &vocabulary);
+    let show = Show {
+        trees: &borrowed,
+        vocabulary: &vocabulary,
+        stats: args.stats,
+        out: &mut out,
+    };
+    let unfit = with_system(making, show)?;
     out.flush()?;
     Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -114,6 +121,7 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
 
 struct Show<'a, W> {
     trees: &'a [&'a Tree],
+    vocabulary: &'a Vocabulary,
     stats: bool,
     out: &'a mut W,
 }
@@ -123,13 +131,12 @@ impl<W: Write> SystemVisitor for Show<'_, W> {
     type Output = io::Result<u64>;
 
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<io::Result<u64>> {
-        let vocabulary = Vocabulary::of(self.trees.iter().map(|tree| tree.tokens()), 1);
         if self.stats {
-            return Ok(statistics(&system, &vocabulary, self.trees, self.out));
+            return Ok(statistics(&system, self.vocabulary, self.trees, self.out));
         }
         let mut unfit = 0;
         for (tree, number) in self.trees.iter().zip(1..) {
-            let sentence = vocabulary.encode(tree.tokens());
+            let sentence = self.vocabulary.encode(tree.tokens());
             let written = match check_replay(&system, &sentence, tree) {
                 Ok(_) => derivation(&system, &sentence, tree, self.out),
                 Err(error) => {

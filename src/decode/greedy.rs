@@ -75,7 +75,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
             scorer.advance(at, action, &mut memory);
             system.apply(&mut state, action);
         }
-        let complete = system.is_final(&state);
+        let complete = system.is_complete(&state);
         Decoded { state, score, complete }
     }
 

@@ -4,14 +4,21 @@
 //! may explore the parser's own mistakes; only it may be asked off the gold path.
 //!
 //! - [`replay`]: the static oracle of every system that can derive a tree.
-//! - [`bracketing`]: the dynamic oracle of the binary system.
+//! - [`binary`]: the dynamic oracle of the binary system, a heuristic.
+//! - [`reachability`]: the dynamic oracle of the non-binary system, exact.
 
-pub mod bracketing;
+pub mod binary;
+mod gold;
+pub mod reachability;
 pub mod replay;
+
+pub use gold::Gold;
 
 use crate::Result;
 use crate::transition::TransitionSystem;
 use crate::transition::binary::Binary;
+use crate::transition::non_binary::NonBinary;
+use crate::tree::binarize::Scheme;
 use crate::tree::Tree;
 use replay::Derive;
 
@@ -52,10 +59,10 @@ pub trait Supervised: Derive + Clone {
 }
 
 impl Supervised for Binary {
-    type Dynamic = bracketing::NextBracket;
+    type Dynamic = binary::NextBracket;
 
     fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
-        Some(bracketing::NextBracket)
+        Some(binary::NextBracket)
     }
 
     fn stored(&self) -> serde_json::Value {
@@ -67,6 +74,29 @@ impl Supervised for Binary {
             ("labels", self.labels().len().to_string()),
             ("actions", self.actions().len().to_string()),
             ("consecutive unaries, at most", self.max_unaries().to_string()),
+        ]
+    }
+}
+
+impl Supervised for NonBinary {
+    type Dynamic = reachability::Reachability;
+
+    /// None over binarized trees: temporary nodes are no brackets.
+    fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
+        (self.tables().scheme == Scheme::None).then_some(reachability::Reachability)
+    }
+
+    fn stored(&self) -> serde_json::Value {
+        serde_json::to_value(self.tables()).unwrap_or_default()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.labels.len().to_string()),
+            ("actions", self.actions().len().to_string()),
+            ("consecutive unaries, at most", tables.max_unaries.to_string()),
+            ("children of a root, at most", tables.max_roots.to_string()),
         ]
     }
 }

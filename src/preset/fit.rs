@@ -117,8 +117,9 @@ pub fn fit(
     }
     let minimum = plan.preset.clean.unknown_below.max(1);
     let vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
+    let known = vocabulary.clone();
     let run = Run { plan, train, dev, dev_tokens, trees: &usable, vocabulary, seed, watch };
-    let mut model = with_system(&plan.preset.system, Source::Trees(&usable), run)?;
+    let mut model = with_system(plan.making(Source::Trees(&usable), &known), run)?;
     if let Some(tagging) = tagging {
         tagging.store(&mut model)?;
     }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decode::Greedy;
 use crate::error::{Error, Place, Result, nearest};
+use crate::tree::binarize::Scheme;
 use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
 pub use tagger::TaggerChoice;
@@ -60,6 +61,33 @@ pub enum SystemChoice {
         #[serde(default = "default_heads")]
         heads: String,
     },
+    /// Non-binary bottom-up (Fernández-González and Gómez-Rodríguez 2018; over binarized trees the
+    /// shift-reduce parser of Kalt 2004).
+    NonBinary {
+        /// Head rules for features: a name or a file; empty for none.
+        #[serde(default)]
+        heads: String,
+        /// How trees are binarized.
+        #[serde(default)]
+        binarization: Scheme,
+    },
+}
+
+impl SystemChoice {
+    /// The head rules it names; empty for none.
+    pub fn heads(&self) -> &str {
+        match self {
+            Self::Binary { heads } | Self::NonBinary { heads, .. } => heads,
+        }
+    }
+
+    /// How it binarizes trees, where that can be chosen.
+    pub fn binarization(&self) -> Scheme {
+        match self {
+            Self::Binary { .. } => Scheme::HeadOutward,
+            Self::NonBinary { binarization, .. } => *binarization,
+        }
+    }
 }
 
 fn default_heads() -> String {

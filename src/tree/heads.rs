@@ -30,6 +30,7 @@
 //! child before the head is a conjunction, the conjunct before the conjunction becomes the head.
 
 mod reader;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +42,7 @@ use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use super::Tree;
+pub use table::HeadTable;
 use crate::error::{Error, Place, Result, nearest};
 
 /// The tables that come with the program: name and text.
