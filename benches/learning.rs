@@ -71,7 +71,7 @@ fn learning(criterion: &mut Criterion) {
     group.sample_size(10).throughput(Throughput::Elements(examples.len() as u64));
     let id = |name| BenchmarkId::new(name, examples.len());
     group.bench_function(id("online-gold-path"), |b| b.iter(|| black_box(online(&data, None))));
-    let exploration = Exploration { from_epoch: 1, probability: 0.9 };
+    let exploration = Exploration { from_epoch: 1, probability: 0.9, margin: 0.0 };
     group.bench_function(id("online-exploring"), |b| {
         b.iter(|| black_box(online(&data, Some(exploration))));
     });

@@ -16,6 +16,7 @@ use srparse::oracle::{DynamicOracle, Oracle, Supervised};
 use srparse::symbols::Sentence;
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
+use srparse::transition::bracketing::{Bracketing, Order};
 use srparse::transition::non_binary::NonBinary;
 use srparse::tree::Tree;
 use srparse::tree::binarize::{Scheme, binarize, restore};
@@ -211,6 +212,10 @@ fn the_dynamic_oracle_leads_to_an_end_from_everywhere<S: Supervised>(make: impl 
         let gold = oracle.prepare(&system, tree).unwrap();
         let sentence = sentence(tree);
         random_walk(&system, &sentence, &mut rng, |state, rng| {
+            // Walks may be long: some of their states will do.
+            if !rng.random_bool(0.1) {
+                return;
+            }
             let mut state = state.clone();
             while !system.is_final(&state) {
                 let actions = legal(&system, &state);
@@ -383,5 +388,60 @@ contract!(
     shift_reduce_r1,
     |trees: &[&Tree]| non_binary(trees, Scheme::R1),
     read_non_binary,
+    Shortfall::default()
+);
+
+fn bracketing(trees: &[&Tree], order: Order, scheme: Scheme) -> Bracketing {
+    Bracketing::of_trees(trees.iter().copied(), order, scheme).unwrap()
+}
+
+fn read_bracketing(tables: serde_json::Value) -> Bracketing {
+    Bracketing::of_tables(serde_json::from_value(tables).unwrap()).unwrap()
+}
+
+// The loss rises where a limit read off the trees forbids what would keep it.
+contract!(
+    top_down,
+    |trees: &[&Tree]| bracketing(trees, Order::TopDown, Scheme::None),
+    read_bracketing,
+    Shortfall { silent: 0.0, worse: 0.0, raised: 0.6 }
+);
+contract!(
+    in_order,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::None),
+    read_bracketing,
+    Shortfall { silent: 0.0, worse: 0.0, raised: 0.6 }
+);
+
+// Without binding limits the dynamic oracles are exact.
+contract!(
+    top_down_without_limits,
+    |trees: &[&Tree]| bracketing(trees, Order::TopDown, Scheme::None).with_limits(80).unwrap(),
+    read_bracketing,
+    Shortfall::default()
+);
+contract!(
+    in_order_without_limits,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::None).with_limits(80).unwrap(),
+    read_bracketing,
+    Shortfall::default()
+);
+
+contract!(
+    left_corner_l,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::L),
+    read_bracketing,
+    Shortfall::default()
+);
+contract!(
+    left_corner_r2,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::R2),
+    read_bracketing,
+    Shortfall::default()
+);
+contract!(
+    left_corner_r1,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::R1),
+    read_bracketing,
     Shortfall::default()
 );

@@ -259,7 +259,7 @@ fn a_memory_travels_while_training_explores() {
     let mut learner = Recurrent::default();
     let mut progress = |_| {};
     let mut online = Online { epochs: 6, seed: 1, progress: &mut progress, stop: &|| false };
-    let exploration = Exploration { from_epoch: 1, probability: 1.0 };
+    let exploration = Exploration { from_epoch: 1, probability: 1.0, margin: 0.0 };
     let each_epoch = |_: &Recurrent, _| Ok(ControlFlow::Continue(()));
     online
         .exploring(&system, &NextBracket, &mut learner, &examples(&trees), exploration, each_epoch)

@@ -174,17 +174,23 @@ fn derivation<S: Supervised>(
     writeln!(out)
 }
 
-/// The stack from bottom to top: each item by its label and head word, a token by its word and tag.
+/// The stack from bottom to top: each item by its label and head word, a token by its word and tag; an open
+/// constituent with an opening bracket.
 fn stack_text<S: Supervised>(system: &S, view: &View<'_>, tokens: &[Token]) -> String {
     let item = |&id: &u32| {
         let node = view.forest.node(id);
-        let head = &tokens[node.head as usize];
-        match node.label {
-            Some(label) => {
+        let head = tokens.get(node.head as usize);
+        let word = head.map_or("", |head| head.word.as_str());
+        match (node.label, head) {
+            (Some(label), _) => {
                 let mark = if node.temporary { "*" } else { "" };
-                format!("{}{mark}[{}]", system.label_name(label), head.word)
+                let open = if node.open { "(" } else { "" };
+                let word = if head.is_some() { format!("[{word}]") } else { String::new() };
+                format!("{open}{}{mark}{word}", system.label_name(label))
             }
-            None => format!("{}/{}", head.word, head.tag),
+            (None, head) => {
+                format!("{word}/{}", head.map_or("", |head| head.tag.as_str()))
+            }
         }
     };
     view.stack.iter().map(item).collect::<Vec<_>>().join(" ")

@@ -5,9 +5,11 @@
 //!
 //! - [`replay`]: the static oracle of every system that can derive a tree.
 //! - [`binary`]: the dynamic oracle of the binary system, a heuristic.
+//! - [`bracketing`]: those of the top-down and in-order systems, exact.
 //! - [`reachability`]: the dynamic oracle of the non-binary system, exact.
 
 pub mod binary;
+pub mod bracketing;
 mod gold;
 pub mod reachability;
 pub mod replay;
@@ -17,6 +19,7 @@ pub use gold::Gold;
 use crate::Result;
 use crate::transition::TransitionSystem;
 use crate::transition::binary::Binary;
+use crate::transition::bracketing::Bracketing;
 use crate::transition::non_binary::NonBinary;
 use crate::tree::binarize::Scheme;
 use crate::tree::Tree;
@@ -96,6 +99,29 @@ impl Supervised for NonBinary {
             ("labels", tables.labels.len().to_string()),
             ("actions", self.actions().len().to_string()),
             ("consecutive unaries, at most", tables.max_unaries.to_string()),
+            ("children of a root, at most", tables.max_roots.to_string()),
+        ]
+    }
+}
+
+impl Supervised for Bracketing {
+    type Dynamic = bracketing::OpenBrackets;
+
+    /// None over binarized trees: temporary nodes are no brackets.
+    fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
+        (self.tables().scheme == Scheme::None).then_some(bracketing::OpenBrackets)
+    }
+
+    fn stored(&self) -> serde_json::Value {
+        serde_json::to_value(self.tables()).unwrap_or_default()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.labels.len().to_string()),
+            ("actions", self.actions().len().to_string()),
+            ("opened between two shifts, at most", tables.max_opens.to_string()),
             ("children of a root, at most", tables.max_roots.to_string()),
         ]
     }

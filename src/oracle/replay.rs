@@ -26,6 +26,12 @@ impl Derive for crate::transition::non_binary::NonBinary {
     }
 }
 
+impl Derive for crate::transition::bracketing::Bracketing {
+    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
+        self.derivation(tree)
+    }
+}
+
 /// Replays derivations; answers on the gold path only.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Replay;

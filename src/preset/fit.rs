@@ -355,7 +355,7 @@ impl Run<'_, '_> {
         };
         let mut online =
             Online { epochs: params.epochs, seed, progress: &mut progress, stop: &stop };
-        match system.dynamic_oracle().filter(|_| params.exploration.probability > 0.0) {
+        match system.dynamic_oracle().filter(|_| params.exploration.explores()) {
             Some(oracle) => {
                 online.exploring(
                     system,
@@ -366,9 +366,9 @@ impl Run<'_, '_> {
                     each_epoch,
                 )?;
             }
-            None if params.exploration.probability > 0.0 => {
-                let problem =
-                    "the system has no dynamic oracle: set learner.exploration.probability=0";
+            None if params.exploration.explores() => {
+                let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 and \
+                               learner.exploration.margin=0";
                 return Err(Error::config("learner.exploration.probability", problem));
             }
             None => online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch)?,

@@ -71,13 +71,31 @@ pub enum SystemChoice {
         #[serde(default)]
         binarization: Scheme,
     },
+    /// Top-down (Dyer et al. 2016).
+    TopDown {
+        /// Head rules for features: a name or a file; empty for none.
+        #[serde(default)]
+        heads: String,
+    },
+    /// In-order (Liu and Zhang 2017; over binarized trees the left-corner parser of Kalt 2004).
+    InOrder {
+        /// Head rules for features: a name or a file; empty for none.
+        #[serde(default)]
+        heads: String,
+        /// How trees are binarized.
+        #[serde(default)]
+        binarization: Scheme,
+    },
 }
 
 impl SystemChoice {
     /// The head rules it names; empty for none.
     pub fn heads(&self) -> &str {
         match self {
-            Self::Binary { heads } | Self::NonBinary { heads, .. } => heads,
+            Self::Binary { heads }
+            | Self::NonBinary { heads, .. }
+            | Self::TopDown { heads }
+            | Self::InOrder { heads, .. } => heads,
         }
     }
 
@@ -85,7 +103,10 @@ impl SystemChoice {
     pub fn binarization(&self) -> Scheme {
         match self {
             Self::Binary { .. } => Scheme::HeadOutward,
-            Self::NonBinary { binarization, .. } => *binarization,
+            Self::TopDown { .. } => Scheme::None,
+            Self::NonBinary { binarization, .. } | Self::InOrder { binarization, .. } => {
+                *binarization
+            }
         }
     }
 }

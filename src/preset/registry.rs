@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::oracle::Supervised;
 use crate::symbols::{Symbols, Vocabulary};
 use crate::transition::binary::Binary;
+use crate::transition::bracketing::{Bracketing, Order};
 use crate::transition::non_binary::NonBinary;
 use crate::transition::stacked::HeadFinder;
 use crate::tree::Tree;
@@ -64,10 +65,26 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
             let heads = making.head_finder(&system.tables().labels);
             visitor.visit(system.with_heads(heads))
         }
+        SystemChoice::TopDown { .. } => visitor.visit(making.bracketing(Order::TopDown)?),
+        SystemChoice::InOrder { .. } => visitor.visit(making.bracketing(Order::InOrder)?),
     }
 }
 
 impl Making<'_> {
+    fn bracketing(&self, order: Order) -> Result<Bracketing> {
+        let system = match self.source {
+            Source::Trees(trees) => {
+                Bracketing::of_trees(trees.iter().copied(), order, self.choice.binarization())?
+            }
+            Source::Tables(tables) => Bracketing::of_tables(read(tables)?)?,
+        };
+        if system.tables().order != order {
+            return Err(Error::Unfit("the system's tables are of another order".into()));
+        }
+        let heads = self.head_finder(&system.tables().labels);
+        Ok(system.with_heads(heads))
+    }
+
     fn head_finder(&self, labels: &Symbols) -> Option<HeadFinder> {
         self.heads.map(|rules| HeadFinder::new(rules, labels, self.vocabulary.tags()))
     }

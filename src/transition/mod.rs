@@ -11,12 +11,15 @@
 //! Systems:
 //!
 //! - [`binary`]: bottom-up, binary and unary reductions (Sagae and Lavie 2005, section 2).
+//! - [`bracketing`]: top-down (Dyer et al. 2016) and in-order (Liu and Zhang 2017); over binarized trees
+//!   Kalt's left-corner parser.
 //! - [`non_binary`]: bottom-up, reductions of any number of items (Fernández-González and Gómez-Rodríguez
 //!   2018, section 3); over binarized trees Kalt's shift-reduce parser (2004, section 4).
 //!
 //! [`stacked`] is what the states of systems without temporaries of their own share.
 
 pub mod binary;
+pub mod bracketing;
 pub mod non_binary;
 pub mod stacked;
 pub mod state;

@@ -1,0 +1,291 @@
+//! The dynamic oracles of the top-down and in-order systems.
+//!
+//! The constructions follow Fernández-González and Gómez-Rodríguez 2018 ("Dynamic oracles for top-down and
+//! in-order shift-reduce constituent parsing"); the loss is that of [`super::reachability`]. An open
+//! constituent will end somewhere, so it either becomes a gold bracket that is still wanted or is one wrong
+//! bracket. Gold brackets that begin before the buffer and end in it contain each other, so what an open
+//! constituent can become depends only on where it begins:
+//!
+//! - *Top-down*, the open constituents that begin at a place are matched with the gold brackets that begin
+//!   there, from the outermost to the innermost. Those that begin at the buffer hold nothing yet: a gold bracket
+//!   that begins there can also be opened inside them, if it ends no later than the innermost of them.
+//! - *In order*, no two open constituents begin at the same place. One becomes the smallest gold bracket that
+//!   begins there, or it is wrong and ends at once; larger brackets can still be announced over it.
+//!
+//! The loss is exact while the limit on opened constituents and that on the children of a root do not bind:
+//! some action keeps it, and at the end it is the number of brackets that differ. A unary chain may be
+//! built in any order for the same loss; among right announcements only the one that comes first on the
+//! gold path is returned.
+
+use super::gold::{Gold, chain};
+use super::{DynamicOracle, Oracle};
+use crate::Result;
+use crate::symbols::Label;
+use crate::transition::bracketing::{BracketAction, BracketState, Bracketing, Order};
+use crate::transition::{ActionKind, Action, TransitionSystem};
+use crate::tree::Tree;
+
+/// The oracle of both orders; see the module.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenBrackets;
+
+/// What decides which gold brackets a state can still build.
+#[derive(Debug, Clone)]
+struct Situation {
+    order: Order,
+    /// Label and left edge of each open constituent, from the outermost to the innermost.
+    open: Vec<(Label, u32)>,
+    /// The left edge of the last complete item and the unary chain at its top, the lowest first.
+    last: Option<(u32, Vec<Label>)>,
+    /// Whether the last complete item may become a left corner.
+    is_corner: bool,
+    /// Whether the innermost open constituent has one child; not kept by [`Situation::after`].
+    only_child: bool,
+    buffer: u32,
+}
+
+impl Situation {
+    fn new(system: &Bracketing, state: &BracketState) -> Self {
+        let forest = &state.parts.forest;
+        let of = |node: u32| {
+            let node = forest.node(node);
+            node.label.map(|label| (label, node.start))
+        };
+        let last = state.parts.items.last();
+        Self {
+            order: system.tables().order,
+            open: state.open.iter().filter_map(|open| of(open.node)).collect(),
+            last: last.map(|&id| (forest.node(id).start, chain(forest, id))),
+            is_corner: state.corner().is_some(),
+            only_child: state.only_corner(),
+            buffer: state.parts.buffer,
+        }
+    }
+
+    /// The gold brackets that begin at `left`, end at `least` (the buffer or behind it) or later, and have
+    /// not been built, the innermost first; in groups of equal spans.
+    fn wanted(&self, gold: &Gold, left: u32, least: u32) -> Vec<Vec<Label>> {
+        let built: &[Label] = match &self.last {
+            Some((start, built)) if *start == left => built,
+            _ => &[],
+        };
+        let mut groups = Vec::new();
+        if least == self.buffer {
+            groups.push(gold.remaining(left, self.buffer, built));
+        }
+        let further = gold.at(left, self.buffer + 1).chunk_by(|a, b| a.end == b.end);
+        groups.extend(further.map(|group| group.iter().map(|bracket| bracket.label).collect()));
+        groups.retain(|group| !group.is_empty());
+        groups
+    }
+
+    /// How many gold brackets can still be built, less the open constituents that become none.
+    fn outlook(&self, gold: &Gold) -> i64 {
+        match self.order {
+            Order::TopDown => self.top_down(gold),
+            Order::InOrder => self.in_order(gold),
+        }
+    }
+
+    fn top_down(&self, gold: &Gold) -> i64 {
+        let fresh = self.open.iter().rev().take_while(|open| open.1 == self.buffer).count();
+        let (begun, empty) = self.open.split_at(self.open.len() - fresh);
+        let mut sum = i64::from(gold.from(self.buffer + 1));
+        for opened in begun.chunk_by(|a, b| a.1 == b.1) {
+            // What ends at the buffer is out of reach while something empty is open inside.
+            let least = self.buffer + u32::from(fresh > 0);
+            let groups = self.wanted(gold, opened[0].1, least);
+            let labels: Vec<Label> = opened.iter().map(|open| open.0).collect();
+            let mut matched = vec![0; labels.len() + 1];
+            groups.iter().rev().for_each(|group| match_group(&mut matched, &labels, group));
+            sum += 2 * matched[labels.len()] - labels.len() as i64;
+        }
+        let labels: Vec<Label> = empty.iter().map(|open| open.0).collect();
+        sum + opened_at_buffer(&labels, &self.wanted(gold, self.buffer, self.buffer))
+    }
+
+    fn in_order(&self, gold: &Gold) -> i64 {
+        let mut sum = i64::from(gold.from(self.buffer));
+        for &(label, left) in &self.open {
+            let groups = self.wanted(gold, left, self.buffer);
+            sum += groups.iter().map(|group| group.len() as i64).sum::<i64>();
+            let fits = groups.first().is_some_and(|smallest| smallest.contains(&label));
+            sum -= i64::from(!fits);
+        }
+        if let (true, Some((left, _))) = (self.is_corner, &self.last) {
+            sum += self.wanted(gold, *left, self.buffer).iter().map(|group| group.len() as i64).sum::<i64>();
+        }
+        sum
+    }
+
+    /// What the situation is after an action, and how many right brackets, less wrong ones, it completes.
+    fn after(&self, gold: &Gold, action: BracketAction) -> (Self, i64) {
+        let mut next = self.clone();
+        match action {
+            BracketAction::Shift => {
+                next.last = Some((self.buffer, Vec::new()));
+                next.buffer += 1;
+                next.is_corner = true;
+                (next, 0)
+            }
+            BracketAction::Open(label, _) => {
+                let left = match (self.order, &self.last) {
+                    (Order::InOrder, Some((left, _))) => *left,
+                    _ => self.buffer,
+                };
+                next.open.push((label, left));
+                next.is_corner = false;
+                (next, 0)
+            }
+            BracketAction::Close => {
+                let Some((label, left)) = next.open.pop() else { return (next, 0) };
+                let mut built = match next.last.take() {
+                    Some((_, built)) if self.only_child => built,
+                    _ => Vec::new(),
+                };
+                let remaining = gold.remaining(left, self.buffer, &built);
+                built.push(label);
+                next.last = Some((left, built));
+                next.is_corner = true;
+                (next, if remaining.contains(&label) { 1 } else { -1 })
+            }
+            BracketAction::Finish => (next, 0),
+        }
+    }
+
+    /// The value of an action: the higher, the less is lost.
+    fn value(&self, gold: &Gold, action: BracketAction) -> i64 {
+        if action == BracketAction::Finish {
+            return 0;
+        }
+        let (next, completed) = self.after(gold, action);
+        next.outlook(gold) + completed
+    }
+
+    /// The labels of gold brackets that might be announced now, the first on the gold path first.
+    fn announced(&self, gold: &Gold) -> Vec<Label> {
+        match (self.order, &self.last) {
+            (Order::TopDown, _) => {
+                let groups = self.wanted(gold, self.buffer, self.buffer);
+                let mut labels: Vec<Label> = groups.into_iter().flatten().collect();
+                labels.reverse();
+                for &(opened, _) in self.open.iter().filter(|open| open.1 == self.buffer) {
+                    if let Some(at) = labels.iter().position(|&label| label == opened) {
+                        labels.remove(at);
+                    }
+                }
+                labels
+            }
+            (Order::InOrder, Some((left, _))) => {
+                self.wanted(gold, *left, self.buffer).into_iter().flatten().collect()
+            }
+            (Order::InOrder, None) => Vec::new(),
+        }
+    }
+}
+
+/// How many open constituents, taken from the outermost, can become gold brackets: extends what is known for
+/// each number of them by a further group of brackets inside those before. Within a group any order will do.
+fn match_group(best: &mut [i64], open: &[Label], group: &[Label]) {
+    for last in (1..=open.len()).rev() {
+        let mut most = best[last];
+        pair_up(&open[..last], group, |first, paired| most = most.max(best[first] + paired));
+        best[last] = most;
+    }
+}
+
+/// Pairs the innermost open constituents with brackets of a group, telling after each pair from which one on
+/// how many have been paired.
+fn pair_up(open: &[Label], group: &[Label], mut each: impl FnMut(usize, i64)) {
+    let mut left = group.to_vec();
+    let mut paired = 0;
+    for (first, label) in open.iter().enumerate().rev() {
+        if left.is_empty() {
+            break;
+        }
+        if let Some(at) = left.iter().position(|other| other == label) {
+            left.swap_remove(at);
+            paired += 1;
+            each(first, paired);
+        }
+    }
+}
+
+/// The part of the outlook that is about gold brackets that begin at the buffer, in groups from the
+/// innermost, and constituents opened there, which hold no word yet.
+fn opened_at_buffer(open: &[Label], groups: &[Vec<Label>]) -> i64 {
+    let mut inside: i64 = groups.iter().map(|group| group.len() as i64).sum();
+    if open.is_empty() {
+        return inside;
+    }
+    let n = open.len();
+    let mut outer = vec![0; n + 1];
+    let mut most = 0;
+    // The innermost open constituent ends with some group; what ends later is matched or lost.
+    for group in groups.iter().rev() {
+        most = most.max(2 * outer[n] + inside);
+        pair_up(open, group, |first, paired| most = most.max(2 * outer[first] + paired + inside));
+        match_group(&mut outer, open, group);
+        inside -= group.len() as i64;
+    }
+    most - n as i64
+}
+
+impl Oracle<Bracketing> for OpenBrackets {
+    type Gold = Gold;
+
+    fn prepare(&self, system: &Bracketing, tree: &Tree) -> Result<Gold> {
+        system.derivation(tree)?;
+        Gold::new(tree, &system.tables().labels)
+    }
+
+    fn optimal(
+        &self,
+        system: &Bracketing,
+        gold: &Gold,
+        state: &BracketState,
+        out: &mut Vec<BracketAction>,
+    ) {
+        system.legal(state, out);
+        let here = Situation::new(system, state);
+        let may_open = |label: Label| BracketAction::Open(label, false);
+        let announced = here.announced(gold);
+        // Announcing what is not gold here is worth the same whatever the label.
+        let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
+        let others = out.iter().filter(is_open).filter_map(|action| action.label());
+        let other = others.into_iter().find(|label| !announced.contains(label));
+        let mut candidates: Vec<BracketAction> =
+            out.iter().copied().filter(|action| action.kind() != ActionKind::Open).collect();
+        for label in announced.into_iter().chain(other) {
+            let action = may_open(label);
+            if out.binary_search(&action).is_ok() && !candidates.contains(&action) {
+                candidates.push(action);
+            }
+        }
+        let values: Vec<i64> =
+            candidates.iter().map(|&action| here.value(gold, action)).collect();
+        let best = values.iter().copied().max().unwrap_or(0);
+        out.clear();
+        for (&action, _) in candidates.iter().zip(&values).filter(|&(_, &value)| value == best) {
+            // One announcement is enough.
+            let announces = |other: &BracketAction| other.kind() == ActionKind::Open;
+            if !(announces(&action) && out.iter().any(announces)) {
+                out.push(action);
+            }
+        }
+        out.sort_unstable();
+    }
+}
+
+impl DynamicOracle<Bracketing> for OpenBrackets {
+    /// Roots count for nothing: every tree has one.
+    fn loss(&self, system: &Bracketing, gold: &Gold, state: &BracketState) -> u32 {
+        let (wrong, right) = gold.compare(&state.parts.forest, &state.parts.items);
+        let outlook = match system.is_final(state) {
+            true => 0,
+            false => Situation::new(system, state).outlook(gold),
+        };
+        let loss = i64::from(wrong) + i64::from(gold.len()) - i64::from(right) - outlook;
+        u32::try_from(loss).unwrap_or(0)
+    }
+}
