@@ -18,6 +18,7 @@ use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Order};
 use srparse::transition::non_binary::NonBinary;
+use srparse::transition::predictive::Predictive;
 use srparse::tree::Tree;
 use srparse::tree::binarize::{Scheme, binarize, restore};
 
@@ -445,3 +446,24 @@ contract!(
     read_bracketing,
     Shortfall::default()
 );
+
+fn read_predictive(tables: serde_json::Value) -> Predictive {
+    Predictive::of_tables(serde_json::from_value(tables).unwrap()).unwrap()
+}
+
+macro_rules! predictive {
+    ($name:ident, $scheme:expr) => {
+        contract!(
+            $name,
+            |trees: &[&Tree]| Predictive::of_trees(trees.iter().copied(), $scheme).unwrap(),
+            read_predictive,
+            Shortfall::default()
+        );
+    };
+}
+
+predictive!(predictive, Scheme::None);
+predictive!(predictive_l, Scheme::L);
+predictive!(predictive_r2, Scheme::R2);
+predictive!(predictive_r1, Scheme::R1);
+predictive!(predictive_r0, Scheme::R0);

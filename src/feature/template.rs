@@ -240,13 +240,23 @@ const RICH: &str = include_str!("../../data/features/rich.feats");
 const LEAN: &str = include_str!("../../data/features/lean.feats");
 const WANG: &str = include_str!("../../data/features/wang-2006.feats");
 const WANG_ENGLISH: &str = include_str!("../../data/features/wang-2006-english.feats");
+const NON_BINARY: &str = include_str!("../../data/features/non-binary.feats");
+const BRACKETING: &str = include_str!("../../data/features/bracketing.feats");
+const KALT_2004_SR: &str = include_str!("../../data/features/kalt-2004-sr.feats");
+const KALT_2004_LC: &str = include_str!("../../data/features/kalt-2004-lc.feats");
+const KALT_2004_TD: &str = include_str!("../../data/features/kalt-2004-td.feats");
 /// The template files inside the program, by name.
-const BUILT_IN: [(&str, &str); 5] = [
+const BUILT_IN: [(&str, &str); 10] = [
     ("sagae-lavie-2005", SAGAE_LAVIE),
     ("wang-2006", WANG),
     ("wang-2006-english", WANG_ENGLISH),
     ("rich", RICH),
     ("lean", LEAN),
+    ("non-binary", NON_BINARY),
+    ("bracketing", BRACKETING),
+    ("kalt-2004-sr", KALT_2004_SR),
+    ("kalt-2004-lc", KALT_2004_LC),
+    ("kalt-2004-td", KALT_2004_TD),
 ];
 
 impl Templates {

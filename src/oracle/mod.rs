@@ -21,6 +21,7 @@ use crate::transition::TransitionSystem;
 use crate::transition::binary::Binary;
 use crate::transition::bracketing::Bracketing;
 use crate::transition::non_binary::NonBinary;
+use crate::transition::predictive::Predictive;
 use crate::tree::binarize::Scheme;
 use crate::tree::Tree;
 use replay::Derive;
@@ -123,6 +124,27 @@ impl Supervised for Bracketing {
             ("actions", self.actions().len().to_string()),
             ("opened between two shifts, at most", tables.max_opens.to_string()),
             ("children of a root, at most", tables.max_roots.to_string()),
+        ]
+    }
+}
+
+impl Supervised for Predictive {
+    type Dynamic = NoDynamicOracle;
+
+    fn dynamic_oracle(&self) -> Option<NoDynamicOracle> {
+        None
+    }
+
+    fn stored(&self) -> serde_json::Value {
+        serde_json::to_value(self.tables()).unwrap_or_default()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.n_labels.to_string()),
+            ("lists of children", tables.lists.len().to_string()),
+            ("predictions between two words, at most", tables.max_predictions.to_string()),
         ]
     }
 }

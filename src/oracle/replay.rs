@@ -32,6 +32,12 @@ impl Derive for crate::transition::bracketing::Bracketing {
     }
 }
 
+impl Derive for crate::transition::predictive::Predictive {
+    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
+        self.derivation(tree)
+    }
+}
+
 /// Replays derivations; answers on the gold path only.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Replay;

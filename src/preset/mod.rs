@@ -86,6 +86,12 @@ pub enum SystemChoice {
         #[serde(default)]
         binarization: Scheme,
     },
+    /// Top-down by predicted children (the top-down parser of Kalt 2004).
+    Predictive {
+        /// How trees are binarized.
+        #[serde(default)]
+        binarization: Scheme,
+    },
 }
 
 impl SystemChoice {
@@ -96,6 +102,7 @@ impl SystemChoice {
             | Self::NonBinary { heads, .. }
             | Self::TopDown { heads }
             | Self::InOrder { heads, .. } => heads,
+            Self::Predictive { .. } => "",
         }
     }
 
@@ -104,9 +111,9 @@ impl SystemChoice {
         match self {
             Self::Binary { .. } => Scheme::HeadOutward,
             Self::TopDown { .. } => Scheme::None,
-            Self::NonBinary { binarization, .. } | Self::InOrder { binarization, .. } => {
-                *binarization
-            }
+            Self::NonBinary { binarization, .. }
+            | Self::InOrder { binarization, .. }
+            | Self::Predictive { binarization } => *binarization,
         }
     }
 }
@@ -160,6 +167,22 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "wang-2006-vote",
     "wang-2006-stack",
     "wang-2006-meta",
+    "kalt-2004-sr-l",
+    "kalt-2004-sr-r2",
+    "kalt-2004-sr-r1",
+    "kalt-2004-lc-l",
+    "kalt-2004-lc-r2",
+    "kalt-2004-lc-r1",
+    "kalt-2004-td-l",
+    "kalt-2004-td-r2",
+    "kalt-2004-td-r1",
+    "kalt-2004-td-r0",
+    "non-binary-static",
+    "non-binary-dynamic",
+    "top-down-static",
+    "top-down-dynamic",
+    "in-order-static",
+    "in-order-dynamic",
     "tagger",
     "wang-2006-tagger",
 ];

@@ -103,6 +103,7 @@ impl Plan {
                 "system.binarization",
                 "only the binary system works on head-outward trees: use none, l, r2 or r1",
             ),
+            (SystemChoice::Predictive { .. }, Scheme::R0) => Ok(()),
             (_, Scheme::R0) => fail(
                 "system.binarization",
                 "r0 makes nodes over no words, which this system cannot build: use none, l, r2 or r1",

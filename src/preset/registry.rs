@@ -9,6 +9,7 @@ use crate::symbols::{Symbols, Vocabulary};
 use crate::transition::binary::Binary;
 use crate::transition::bracketing::{Bracketing, Order};
 use crate::transition::non_binary::NonBinary;
+use crate::transition::predictive::Predictive;
 use crate::transition::stacked::HeadFinder;
 use crate::tree::Tree;
 use crate::tree::heads::HeadRules;
@@ -66,6 +67,10 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
             visitor.visit(system.with_heads(heads))
         }
         SystemChoice::TopDown { .. } => visitor.visit(making.bracketing(Order::TopDown)?),
+        SystemChoice::Predictive { binarization } => visitor.visit(match source {
+            Source::Trees(trees) => Predictive::of_trees(trees.iter().copied(), *binarization)?,
+            Source::Tables(tables) => Predictive::of_tables(read(tables)?)?,
+        }),
         SystemChoice::InOrder { .. } => visitor.visit(making.bracketing(Order::InOrder)?),
     }
 }

@@ -15,12 +15,14 @@
 //!   Kalt's left-corner parser.
 //! - [`non_binary`]: bottom-up, reductions of any number of items (Fernández-González and Gómez-Rodríguez
 //!   2018, section 3); over binarized trees Kalt's shift-reduce parser (2004, section 4).
+//! - [`predictive`]: top-down by predicted lists of children, the top-down parser of Kalt.
 //!
 //! [`stacked`] is what the states of systems without temporaries of their own share.
 
 pub mod binary;
 pub mod bracketing;
 pub mod non_binary;
+pub mod predictive;
 pub mod stacked;
 pub mod state;
 
