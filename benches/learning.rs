@@ -9,7 +9,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
 use srparse::classifier::{Fit, Learner};
 use srparse::feature::{Indicators, Templates};
-use srparse::oracle::bracketing::NextBracket;
+use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::Replay;
 use srparse::scorer::OnlinePerceptron;
 use srparse::scorer::factored::Classes;
@@ -50,7 +50,7 @@ fn sample() -> Data {
 /// One epoch of the online perceptron.
 fn online(data: &Data, exploration: Option<Exploration>) -> usize {
     let Data { system, examples, templates, classes } = data;
-    let mut learner = OnlinePerceptron::new(templates, classes.clone());
+    let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
     let mut progress = |_| {};
     let mut online = Online { epochs: 1, seed: 1, progress: &mut progress, stop: &|| false };
     let go_on = |_: &OnlinePerceptron, _| Ok(ControlFlow::Continue(()));
@@ -71,7 +71,7 @@ fn learning(criterion: &mut Criterion) {
     group.sample_size(10).throughput(Throughput::Elements(examples.len() as u64));
     let id = |name| BenchmarkId::new(name, examples.len());
     group.bench_function(id("online-gold-path"), |b| b.iter(|| black_box(online(&data, None))));
-    let exploration = Exploration { from_epoch: 1, probability: 0.9 };
+    let exploration = Exploration { from_epoch: 1, probability: 0.9, margin: 0.0 };
     group.bench_function(id("online-exploring"), |b| {
         b.iter(|| black_box(online(&data, Some(exploration))));
     });

@@ -16,8 +16,11 @@ use srparse::oracle::{DynamicOracle, Oracle, Supervised};
 use srparse::symbols::Sentence;
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
+use srparse::transition::bracketing::{Bracketing, Order};
+use srparse::transition::non_binary::NonBinary;
+use srparse::transition::predictive::Predictive;
 use srparse::tree::Tree;
-use srparse::tree::binarize::{binarize, restore};
+use srparse::tree::binarize::{Scheme, binarize, restore};
 
 use common::{assert_valid, differences, drawn, random_trees, rng, sentence, shown, sketches};
 
@@ -210,6 +213,10 @@ fn the_dynamic_oracle_leads_to_an_end_from_everywhere<S: Supervised>(make: impl 
         let gold = oracle.prepare(&system, tree).unwrap();
         let sentence = sentence(tree);
         random_walk(&system, &sentence, &mut rng, |state, rng| {
+            // Walks may be long: some of their states will do.
+            if !rng.random_bool(0.1) {
+                return;
+            }
             let mut state = state.clone();
             while !system.is_final(&state) {
                 let actions = legal(&system, &state);
@@ -285,7 +292,10 @@ proptest! {
         let tree = drawn(&sketch);
         let binary = binarize(&tree);
         prop_assert!(binary.ids().all(|id| binary.children(id).len() <= 2));
-        prop_assert_eq!(restore(&binary), tree);
+        prop_assert_eq!(&restore(&binary), &tree);
+        for scheme in [Scheme::None, Scheme::L, Scheme::R2, Scheme::R1, Scheme::R0] {
+            prop_assert_eq!(&restore(&scheme.apply(&tree)), &tree);
+        }
     }
 
     #[test]
@@ -337,3 +347,123 @@ contract!(
     |tables| Binary::of_tables(serde_json::from_value(tables).unwrap()).unwrap(),
     Shortfall { silent: 0.1, worse: 4.0, raised: 1.0 }
 );
+
+fn non_binary(trees: &[&Tree], scheme: Scheme) -> NonBinary {
+    NonBinary::of_trees(trees.iter().copied(), scheme).unwrap()
+}
+
+fn read_non_binary(tables: serde_json::Value) -> NonBinary {
+    NonBinary::of_tables(serde_json::from_value(tables).unwrap()).unwrap()
+}
+
+// Its dynamic oracle gives the actions of least loss; the loss rises where the inventory lacks one that
+// would keep it.
+contract!(
+    non_binary,
+    |trees: &[&Tree]| non_binary(trees, Scheme::None),
+    read_non_binary,
+    Shortfall { silent: 0.0, worse: 0.0, raised: 1.0 }
+);
+
+// With a reduction of every label and number of items the dynamic oracle is exact.
+contract!(
+    non_binary_whole,
+    |trees: &[&Tree]| non_binary(trees, Scheme::None).with_every_arity(80).unwrap(),
+    read_non_binary,
+    Shortfall::default()
+);
+
+contract!(
+    shift_reduce_l,
+    |trees: &[&Tree]| non_binary(trees, Scheme::L),
+    read_non_binary,
+    Shortfall::default()
+);
+contract!(
+    shift_reduce_r2,
+    |trees: &[&Tree]| non_binary(trees, Scheme::R2),
+    read_non_binary,
+    Shortfall::default()
+);
+contract!(
+    shift_reduce_r1,
+    |trees: &[&Tree]| non_binary(trees, Scheme::R1),
+    read_non_binary,
+    Shortfall::default()
+);
+
+fn bracketing(trees: &[&Tree], order: Order, scheme: Scheme) -> Bracketing {
+    Bracketing::of_trees(trees.iter().copied(), order, scheme).unwrap()
+}
+
+fn read_bracketing(tables: serde_json::Value) -> Bracketing {
+    Bracketing::of_tables(serde_json::from_value(tables).unwrap()).unwrap()
+}
+
+// The loss rises where a limit read off the trees forbids what would keep it.
+contract!(
+    top_down,
+    |trees: &[&Tree]| bracketing(trees, Order::TopDown, Scheme::None),
+    read_bracketing,
+    Shortfall { silent: 0.0, worse: 0.0, raised: 0.6 }
+);
+contract!(
+    in_order,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::None),
+    read_bracketing,
+    Shortfall { silent: 0.0, worse: 0.0, raised: 0.6 }
+);
+
+// Without binding limits the dynamic oracles are exact.
+contract!(
+    top_down_without_limits,
+    |trees: &[&Tree]| bracketing(trees, Order::TopDown, Scheme::None).with_limits(80).unwrap(),
+    read_bracketing,
+    Shortfall::default()
+);
+contract!(
+    in_order_without_limits,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::None).with_limits(80).unwrap(),
+    read_bracketing,
+    Shortfall::default()
+);
+
+contract!(
+    left_corner_l,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::L),
+    read_bracketing,
+    Shortfall::default()
+);
+contract!(
+    left_corner_r2,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::R2),
+    read_bracketing,
+    Shortfall::default()
+);
+contract!(
+    left_corner_r1,
+    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::R1),
+    read_bracketing,
+    Shortfall::default()
+);
+
+fn read_predictive(tables: serde_json::Value) -> Predictive {
+    Predictive::of_tables(serde_json::from_value(tables).unwrap()).unwrap()
+}
+
+macro_rules! predictive {
+    ($name:ident, $scheme:expr) => {
+        contract!(
+            $name,
+            |trees: &[&Tree]| Predictive::of_trees(trees.iter().copied(), $scheme).unwrap(),
+            read_predictive,
+            Shortfall::default()
+        );
+    };
+}
+
+predictive!(predictive, Scheme::None);
+predictive!(predictive_l, Scheme::L);
+predictive!(predictive_r2, Scheme::R2);
+predictive!(predictive_r1, Scheme::R1);
+predictive!(predictive_r0, Scheme::R0);

@@ -8,7 +8,7 @@ mod common;
 use std::path::PathBuf;
 
 use srparse::model::Model;
-use srparse::oracle::bracketing::NextBracket;
+use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::{Derive, check_replay};
 use srparse::oracle::{DynamicOracle, Oracle};
 use srparse::preset::load::load;

@@ -1,5 +1,5 @@
 //! The seam test: an item system with a set-valued oracle, a recurrent scorer, set columns, a two-stage
-//! scorer and a beam, none of which the program has, run through its real trainers, decoders and
+//! scorer, none of which the program has, run through its real trainers, decoders and
 //! pipeline. What a later part of the program needs of a seam is pinned here.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
@@ -10,18 +10,17 @@ mod doubles;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use srparse::classifier::linear::Pruning;
 use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
-use srparse::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use srparse::classifier::{Classifier, Fit, Instances, Learner, Scratch};
 use srparse::decode::parser::Pipeline;
-use srparse::decode::{Decoder, Greedy, Parser, PathScore};
+use srparse::decode::{Beam, Greedy, Parser, PathScore};
 use srparse::feature::{ColumnKind, Extractor, Indicators, Row, Templates, extract};
 use srparse::oracle::Oracle;
-use srparse::oracle::bracketing::NextBracket;
+use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
-use srparse::scorer::{Factored, OnlineLearner, OnlinePerceptron, Scorer, Situation};
-use srparse::symbols::{Label, Sentence};
+use srparse::scorer::{Factored, OnlineLearner};
+use srparse::symbols::Label;
 use srparse::train::online::{EpochReport, Exploration, Online};
 use srparse::train::{Example, batch};
 use srparse::transition::binary::{Binary, BinaryAction};
@@ -30,7 +29,6 @@ use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
 use common::{assert_valid, random_trees, toy, vocabulary};
-use doubles::beam::Beam;
 use doubles::items::{AnyOrder, Items};
 use doubles::recurrent::Recurrent;
 use doubles::sets::{Exists, PerLabel};
@@ -259,7 +257,7 @@ fn a_memory_travels_while_training_explores() {
     let mut learner = Recurrent::default();
     let mut progress = |_| {};
     let mut online = Online { epochs: 6, seed: 1, progress: &mut progress, stop: &|| false };
-    let exploration = Exploration { from_epoch: 1, probability: 1.0 };
+    let exploration = Exploration { from_epoch: 1, probability: 1.0, margin: 0.0 };
     let each_epoch = |_: &Recurrent, _| Ok(ControlFlow::Continue(()));
     online
         .exploring(&system, &NextBracket, &mut learner, &examples(&trees), exploration, each_epoch)
@@ -296,84 +294,6 @@ fn a_two_stage_scorer_is_made_of_two_batch_learners() {
     // Its scores are log-probabilities, so they may be added along a path.
     let beam = Beam { width: 2, path_score: PathScore::Sum };
     assert_eq!(exact(&pipeline(&trees, system, parser.scorer, beam), &trees), trees.len());
-}
-
-/// A perceptron after one epoch: good enough to search with, bad enough to make mistakes.
-fn half_trained(trees: &[Tree]) -> (Binary, Factored) {
-    let (system, inventory) = binary(trees);
-    let templates = Templates::named("rich").unwrap();
-    let mut learner = OnlinePerceptron::untrained(&templates, Classes::of(&inventory));
-    train(&system, &Replay, &mut learner, &trees[..10], 1);
-    (system, learner.finish(&Pruning::default()))
-}
-
-#[test]
-fn a_beam_of_one_is_the_greedy_decoder() {
-    let trees = random_trees(4, 60);
-    let (system, scorer) = half_trained(&trees);
-    let vocabulary = vocabulary(&trees);
-    let beam = Beam { width: 1, path_score: PathScore::Sum };
-    for tree in &trees {
-        let sentence = vocabulary.encode(tree.tokens());
-        let greedy = Greedy::default().decode(&system, &scorer, &sentence, &mut Default::default());
-        let narrow = beam.decode(&system, &scorer, &sentence, &mut Default::default());
-        let (greedy, narrow) = (&greedy.state, &narrow.state);
-        assert_eq!(system.tree(greedy, tree.tokens()), system.tree(narrow, tree.tokens()));
-    }
-}
-
-/// Likes a shift best, but only a reduction first makes the rest cheap: which was first is in memory.
-struct GardenPath;
-
-impl Scorer<Binary> for GardenPath {
-    /// Whether the first choice was a reduction; none before it.
-    type Memory = Option<bool>;
-    type Scratch = ();
-
-    fn begin(&self, _system: &Binary, _sentence: &Sentence) -> Option<bool> {
-        None
-    }
-
-    fn score(
-        &self,
-        _at: Situation<'_, Binary>,
-        memory: &Option<bool>,
-        actions: &[BinaryAction],
-        _scratch: &mut (),
-        out: &mut Vec<f32>,
-    ) {
-        out.clear();
-        out.extend(actions.iter().map(|action| match (memory, action.kind()) {
-            (None, ActionKind::Shift) => -1.0,
-            (None, _) => -1.5,
-            (Some(true), _) => -0.1,
-            (Some(false), _) => -5.0,
-        }));
-    }
-
-    fn advance(&self, at: Situation<'_, Binary>, action: BinaryAction, memory: &mut Option<bool>) {
-        // The first shift is forced; the choice comes after it.
-        if at.state.item(0).is_some() && memory.is_none() {
-            *memory = Some(action.kind() == ActionKind::Reduce);
-        }
-    }
-
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::LogProb
-    }
-}
-
-#[test]
-fn a_beam_of_two_leaves_the_garden_path() {
-    let trees = toy_trees(5);
-    let (system, _) = binary(&trees);
-    let sentence = common::sentence(&trees[0]);
-    let beam = |width| Beam { width, path_score: PathScore::Sum };
-    let narrow = beam(1).decode(&system, &GardenPath, &sentence, &mut ());
-    let wide = beam(2).decode(&system, &GardenPath, &sentence, &mut ());
-    assert!(wide.score > narrow.score, "{} {}", wide.score, narrow.score);
-    let greedy = Greedy::default().decode(&system, &GardenPath, &sentence, &mut Default::default());
-    assert!(wide.score > greedy.score, "{} {}", wide.score, greedy.score);
 }
 
 #[test]

@@ -24,6 +24,8 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
         forest: &forest,
         labels: &labels,
         stack: &stack,
+        open: &[],
+        complete: &stack,
         buffer,
         dependents: Some(&dependents),
         recent: [3, 0],

@@ -82,8 +82,10 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
         trees.into_iter().map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     let borrowed: Vec<&Tree> = trees.iter().collect();
-    let show = Show { trees: &borrowed, stats: args.stats, out: &mut out };
-    let unfit = with_system(&plan.preset.system, Source::Trees(&borrowed), show)?;
+    let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
+    let making = plan.making(Source::Trees(&borrowed), &vocabulary);
+    let show = Show { trees: &borrowed, vocabulary: &vocabulary, stats: args.stats, out: &mut out };
+    let unfit = with_system(making, show)?;
     out.flush()?;
     Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -114,6 +116,7 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
 
 struct Show<'a, W> {
     trees: &'a [&'a Tree],
+    vocabulary: &'a Vocabulary,
     stats: bool,
     out: &'a mut W,
 }
@@ -123,13 +126,12 @@ impl<W: Write> SystemVisitor for Show<'_, W> {
     type Output = io::Result<u64>;
 
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<io::Result<u64>> {
-        let vocabulary = Vocabulary::of(self.trees.iter().map(|tree| tree.tokens()), 1);
         if self.stats {
-            return Ok(statistics(&system, &vocabulary, self.trees, self.out));
+            return Ok(statistics(&system, self.vocabulary, self.trees, self.out));
         }
         let mut unfit = 0;
         for (tree, number) in self.trees.iter().zip(1..) {
-            let sentence = vocabulary.encode(tree.tokens());
+            let sentence = self.vocabulary.encode(tree.tokens());
             let written = match check_replay(&system, &sentence, tree) {
                 Ok(_) => derivation(&system, &sentence, tree, self.out),
                 Err(error) => {
@@ -167,17 +169,23 @@ fn derivation<S: Supervised>(
     writeln!(out)
 }
 
-/// The stack from bottom to top: each item by its label and head word, a token by its word and tag.
+/// The stack from bottom to top: each item by its label and head word, a token by its word and tag; an open
+/// constituent with an opening bracket.
 fn stack_text<S: Supervised>(system: &S, view: &View<'_>, tokens: &[Token]) -> String {
     let item = |&id: &u32| {
         let node = view.forest.node(id);
-        let head = &tokens[node.head as usize];
-        match node.label {
-            Some(label) => {
+        let head = tokens.get(node.head as usize);
+        let word = head.map_or("", |head| head.word.as_str());
+        match (node.label, head) {
+            (Some(label), _) => {
                 let mark = if node.temporary { "*" } else { "" };
-                format!("{}{mark}[{}]", system.label_name(label), head.word)
+                let open = if node.open { "(" } else { "" };
+                let word = if head.is_some() { format!("[{word}]") } else { String::new() };
+                format!("{open}{}{mark}{word}", system.label_name(label))
             }
-            None => format!("{}/{}", head.word, head.tag),
+            (None, head) => {
+                format!("{word}/{}", head.map_or("", |head| head.tag.as_str()))
+            }
         }
     };
     view.stack.iter().map(item).collect::<Vec<_>>().join(" ")

@@ -274,7 +274,10 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
         agenda: &mut Agenda<S, P>,
     ) -> Decoded<S::State> {
         self.search(system, scorer, sentence, agenda);
-        agenda.decoded(0)
+        // A whole tree is better than the parts of one, whatever they score.
+        let beam = agenda.beam.iter();
+        let whole = beam.copied().find(|best| system.is_complete(agenda.state(best)));
+        agenda.decoded(system, &whole.unwrap_or(agenda.beam[0]))
     }
 
     fn decode_nbest(
@@ -286,7 +289,11 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
         agenda: &mut Agenda<S, P>,
     ) -> Vec<Decoded<S::State>> {
         self.search(system, scorer, sentence, agenda);
-        (0..agenda.beam().len().min(n)).map(|rank| agenda.decoded(rank)).collect()
+        let mut found: Vec<_> =
+            agenda.beam.iter().map(|hypothesis| agenda.decoded(system, hypothesis)).collect();
+        found.sort_by_key(|decoded| !decoded.complete);
+        found.truncate(n);
+        found
     }
 }
 
@@ -306,9 +313,14 @@ impl Beam {
 }
 
 impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
-    /// The hypothesis of a rank, from 0, with its state.
-    fn decoded(&self, rank: usize) -> Decoded<S::State> {
-        let Hypothesis { slot, score, is_final: complete, .. } = self.beam[rank];
-        Decoded { state: self.slots[slot as usize].state.clone(), score, complete }
+    fn state(&self, hypothesis: &Hypothesis) -> &S::State {
+        &self.slots[hypothesis.slot as usize].state
+    }
+
+    /// A hypothesis as the end of a search.
+    fn decoded(&self, system: &S, hypothesis: &Hypothesis) -> Decoded<S::State> {
+        let state = self.state(hypothesis).clone();
+        let complete = system.is_complete(&state);
+        Decoded { state, score: hypothesis.score, complete }
     }
 }

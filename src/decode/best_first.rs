@@ -148,7 +148,8 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
             system.apply(&mut state, self.actions[best]);
         }
         let score = path_score.score(path, system.steps(&state));
-        Decoded { state, score, complete: true }
+        let complete = system.is_complete(&state);
+        Decoded { state, score, complete }
     }
 }
 
@@ -186,8 +187,11 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
         loop {
             let Node { state, path, .. } = &scratch.nodes[at];
             if system.is_final(state) {
-                let score = path_score.score(*path, system.steps(state));
-                found.push(Decoded { state: state.clone(), score, complete: true });
+                // A derivation that ends with the parts of a tree does not count as one.
+                if system.is_complete(state) {
+                    let score = path_score.score(*path, system.steps(state));
+                    found.push(Decoded { state: state.clone(), score, complete: true });
+                }
             } else {
                 scratch.expand(at, path_score, system, scorer, sentence);
             }

@@ -66,7 +66,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
             scorer.advance(at, action, &mut memory);
             system.apply(&mut state, action);
         }
-        let complete = system.is_final(&state);
+        let complete = system.is_complete(&state);
         let score = self.path_score.score(score, system.steps(&state));
         Decoded { state, score, complete }
     }

@@ -3,7 +3,7 @@
 use super::Row;
 use super::template::{Address, Anchor, Field, Path, Question, StepTo, Templates};
 use crate::symbols::{NOTHING, Sentence, is_nominal_or_verbal};
-use crate::transition::{Constituent, View};
+use crate::transition::{Constituent, Open, View};
 
 /// Symbols of tokens (tags) stand above those of constituents (labels).
 const TAG_SYMBOLS: u32 = 1 << 20;
@@ -44,6 +44,7 @@ enum Ask {
     StackEmpty,
     BufferEmpty,
     OpenPunctuation,
+    Pending(u8),
     Action(u8),
 }
 
@@ -78,6 +79,7 @@ impl Extractor {
                 Question::StackEmpty => Ask::StackEmpty,
                 Question::BufferEmpty => Ask::BufferEmpty,
                 Question::OpenPunctuation => Ask::OpenPunctuation,
+                Question::Pending(n) => Ask::Pending(*n),
                 Question::Action(back) => Ask::Action(*back),
             };
             extractor.asks.push((ask, *binned));
@@ -153,6 +155,7 @@ impl Extractor {
                 Ask::StackEmpty => u32::from(view.stack.is_empty()),
                 Ask::BufferEmpty => u32::from(view.buffer as usize >= sentence.len()),
                 Ask::OpenPunctuation => sentence.before(view.buffer).open % 2,
+                Ask::Pending(n) => pending(view, n),
                 Ask::Action(back) => view.recent[usize::from(back)],
             };
             row.values.push(if binned { bin(value) } else { value });
@@ -175,11 +178,28 @@ fn bin(value: u32) -> u32 {
     }
 }
 
+/// The open constituent that is so many from the innermost.
+fn opened(view: &View<'_>, n: u8) -> Option<Open> {
+    let index = view.open.len().checked_sub(usize::from(n) + 1)?;
+    view.open.get(index).copied()
+}
+
+/// How many complete children an open constituent has: up to where the next one inside begins.
+fn pending(view: &View<'_>, n: u8) -> u32 {
+    let Some(open) = opened(view, n) else { return 0 };
+    let inside = n.checked_sub(1).and_then(|n| opened(view, n));
+    inside.map_or(view.complete.len() as u32, |inside| inside.first) - open.first
+}
+
 fn on_stack(view: &View<'_>, index: Option<usize>) -> Found {
     match index.and_then(|index| view.stack.get(index)) {
-        Some(&node) => Found { node, token: view.forest.node(node).head },
+        Some(&node) => at_node(view, node),
         None => OUTSIDE,
     }
+}
+
+fn at_node(view: &View<'_>, node: u32) -> Found {
+    Found { node, token: view.forest.node(node).head }
 }
 
 fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
@@ -194,6 +214,11 @@ fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
             view.focus.and_then(|f| (f.first as usize).checked_sub(usize::from(n) + 1)),
         ),
         Anchor::After(n) => on_stack(view, view.focus.map(|f| f.last as usize + usize::from(n))),
+        Anchor::Open(n) => opened(view, n).map_or(OUTSIDE, |open| at_node(view, open.node)),
+        Anchor::Complete(n) => {
+            let index = view.complete.len().checked_sub(usize::from(n) + 1);
+            index.map_or(OUTSIDE, |index| at_node(view, view.complete[index]))
+        }
         Anchor::Item => MISSING,
     }
 }
@@ -208,7 +233,7 @@ fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
     };
     let child = |pick: fn(&[u32]) -> Option<u32>| {
         let children = if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
-        pick(children).map_or(MISSING, |node| Found { node, token: view.forest.node(node).head })
+        pick(children).map_or(MISSING, |node| at_node(view, node))
     };
     match step {
         StepTo::Left => {
@@ -220,6 +245,8 @@ fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
         StepTo::Only => {
             child(|children| if children.len() == 1 { children.first().copied() } else { None })
         }
+        StepTo::First => child(|children| children.first().copied()),
+        StepTo::Last => child(|children| children.last().copied()),
         StepTo::LeftDependent => dependent(|d| d.left),
         StepTo::RightDependent => dependent(|d| d.right),
     }
@@ -228,6 +255,9 @@ fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
 fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) -> u32 {
     let Found { node, token } = found;
     if token >= BEYOND {
+        if node != NO_NODE {
+            return of_announced(sentence, view, view.forest.node(node), field);
+        }
         return if token == NO_NODE || field.is_number() { NOTHING } else { BOUNDARY };
     }
     let token_at = token as usize;
@@ -268,6 +298,19 @@ fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) ->
             Some(_) => 0,
             None => sentence.rhythms.get(token_at).map_or(0, |&rhythm| rhythm.into()),
         },
+    }
+}
+
+/// A field of a constituent that was announced before any of its words: its label, and what follows from
+/// where it begins.
+fn of_announced(sentence: &Sentence, view: &View<'_>, node: &Constituent, field: Field) -> u32 {
+    let first = |values: &[u32]| values.get(node.start as usize).copied().unwrap_or(NOTHING);
+    match field {
+        Field::Label | Field::Symbol => node.symbol(),
+        Field::LeftWord => first(&sentence.words),
+        Field::LeftTag => first(&sentence.tags),
+        Field::Length => view.buffer - node.start,
+        _ => NOTHING,
     }
 }
 
@@ -342,6 +385,8 @@ mod tests {
             forest: &forest,
             labels: &Symbols::default(),
             stack: &stack,
+            open: &[],
+            complete: &stack,
             buffer: 2,
             dependents: Some(&dependents),
             recent: [4, 0],
@@ -364,6 +409,8 @@ mod tests {
             forest: &forest,
             labels: &Symbols::default(),
             stack: &stack,
+            open: &[],
+            complete: &stack,
             buffer: 4,
             dependents: None,
             recent: [0; 2],
@@ -395,6 +442,8 @@ mod tests {
             forest: &forest,
             labels: &labels,
             stack,
+            open: &[],
+            complete: stack,
             buffer,
             dependents: None,
             recent: [0; 2],

@@ -12,12 +12,15 @@
 //! | `s0` … `s9` | items of the stack from the top |
 //! | `b0` … `b9` | tokens of the buffer from the front |
 //! | `before0` …, `after0` … | items next to a candidate constituent, outward |
+//! | `o0` … `o9` | open constituents from the innermost |
+//! | `c0` … `c9` | complete constituents and tokens from the last, in systems that announce constituents |
 //! | `item` | the candidate itself; only `item.kids` can be asked |
 //!
 //! | step | means |
 //! |---|---|
 //! | `l`, `r` | first, last child of a node with two children or more |
 //! | `u` | the child of a node with one child |
+//! | `first`, `last` | first, last child of a node with any number of children |
 //! | `ld`, `rd` | the dependent of the head word found last on its left, right |
 //! | `kids` | all children: the column is a set |
 //!
@@ -40,6 +43,7 @@
 //! | `size(stack)`, `size(buffer)` | number of items, of tokens |
 //! | `empty(stack)`, `empty(buffer)` | 1 if there is none, else 0 |
 //! | `open(punctuation)` | 1 if an odd number of opening marks before the buffer wait for their closing partner, else 0 |
+//! | `pending(o0)` … `pending(o9)` | number of complete children of that open constituent |
 //! | `action(0)`, `action(1)` | the last action, the one before |
 //!
 //! Numbers stand as they are, or in bins (0 to 4, 5–6, 7–10, 11–20, more) with `.bin`. Nouns, verbs and
@@ -60,6 +64,10 @@ pub enum Anchor {
     Before(u8),
     /// Item to the right of the candidate, outward.
     After(u8),
+    /// Open constituent from the innermost.
+    Open(u8),
+    /// Complete item from the last.
+    Complete(u8),
     /// The candidate.
     Item,
 }
@@ -73,6 +81,10 @@ pub enum StepTo {
     Right,
     /// Only child.
     Only,
+    /// First child.
+    First,
+    /// Last child.
+    Last,
     /// Latest left dependent of the head word.
     LeftDependent,
     /// Latest right dependent of the head word.
@@ -124,10 +136,12 @@ const FIELDS: [(&str, Field); 18] = [
     ("rhythm", Field::Rhythm),
 ];
 
-const STEPS: [(&str, StepTo); 5] = [
+const STEPS: [(&str, StepTo); 7] = [
     ("l", StepTo::Left),
     ("r", StepTo::Right),
     ("u", StepTo::Only),
+    ("first", StepTo::First),
+    ("last", StepTo::Last),
     ("ld", StepTo::LeftDependent),
     ("rd", StepTo::RightDependent),
 ];
@@ -175,6 +189,8 @@ pub enum Question {
     BufferEmpty,
     /// Whether an odd number of opening marks before the buffer wait for their closing partner.
     OpenPunctuation,
+    /// Complete children of an open constituent, counted from the innermost.
+    Pending(u8),
     /// The latest action (0) or the one before (1).
     Action(u8),
 }
@@ -224,13 +240,23 @@ const RICH: &str = include_str!("../../data/features/rich.feats");
 const LEAN: &str = include_str!("../../data/features/lean.feats");
 const WANG: &str = include_str!("../../data/features/wang-2006.feats");
 const WANG_ENGLISH: &str = include_str!("../../data/features/wang-2006-english.feats");
+const NON_BINARY: &str = include_str!("../../data/features/non-binary.feats");
+const BRACKETING: &str = include_str!("../../data/features/bracketing.feats");
+const KALT_2004_SR: &str = include_str!("../../data/features/kalt-2004-sr.feats");
+const KALT_2004_LC: &str = include_str!("../../data/features/kalt-2004-lc.feats");
+const KALT_2004_TD: &str = include_str!("../../data/features/kalt-2004-td.feats");
 /// The template files inside the program, by name.
-const BUILT_IN: [(&str, &str); 5] = [
+const BUILT_IN: [(&str, &str); 10] = [
     ("sagae-lavie-2005", SAGAE_LAVIE),
     ("wang-2006", WANG),
     ("wang-2006-english", WANG_ENGLISH),
     ("rich", RICH),
     ("lean", LEAN),
+    ("non-binary", NON_BINARY),
+    ("bracketing", BRACKETING),
+    ("kalt-2004-sr", KALT_2004_SR),
+    ("kalt-2004-lc", KALT_2004_LC),
+    ("kalt-2004-td", KALT_2004_TD),
 ];
 
 impl Templates {
@@ -387,7 +413,7 @@ fn parse_address(word: &str) -> Result<Address, String> {
     Ok(Address { binned, ..address })
 }
 
-const FUNCTIONS: [&str; 6] = ["distance", "comma", "size", "empty", "open", "action"];
+const FUNCTIONS: [&str; 7] = ["distance", "comma", "size", "empty", "open", "pending", "action"];
 
 fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
     match (function, inside) {
@@ -402,6 +428,10 @@ fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
         ("empty", _) => Err(format!("`empty({inside})`: write empty(stack) or empty(buffer)")),
         ("open", "punctuation") => Ok(Question::OpenPunctuation),
         ("open", _) => Err(format!("`open({inside})`: write open(punctuation)")),
+        ("pending", _) => match parse_anchor(inside)? {
+            Anchor::Open(n) => Ok(Question::Pending(n)),
+            _ => Err(format!("`pending({inside})`: write pending(o0) to pending(o9)")),
+        },
         ("distance" | "comma", _) => {
             let (a, b) = inside.split_once(',').ok_or_else(|| {
                 format!("`{function}({inside})` needs two places: {function}(s0,s1)")
@@ -446,7 +476,7 @@ fn parse_path(text: &str) -> Result<Path, String> {
     let step = |name: &str| {
         let found = STEPS.iter().find(|(known, _)| *known == name).map(|&(_, step)| step);
         found.ok_or_else(|| {
-            format!("no step `{name}` in `{text}`: there are l, r, u, ld, rd and kids")
+            format!("no step `{name}` in `{text}`: there are l, r, u, first, last, ld, rd and kids")
         })
     };
     Ok(Path { anchor, steps: parts.map(step).collect::<Result<_, _>>()? })
@@ -463,11 +493,13 @@ fn parse_anchor(name: &str) -> Result<Anchor, String> {
             "b" => return Ok(Anchor::Buffer(digit)),
             "before" => return Ok(Anchor::Before(digit)),
             "after" => return Ok(Anchor::After(digit)),
+            "o" => return Ok(Anchor::Open(digit)),
+            "c" => return Ok(Anchor::Complete(digit)),
             _ => {}
         }
     }
     Err(format!(
-        "no place `{name}`: there are s0–s9, b0–b9, before0–before9, after0–after9 and item"
+        "no place `{name}`: there are s0–s9, b0–b9, o0–o9, c0–c9, before0–before9, after0–after9 and item"
     ))
 }
 

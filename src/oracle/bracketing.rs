@@ -1,251 +1,294 @@
-//! A dynamic oracle for the binary system: head for the smallest gold bracket still within reach.
+//! The dynamic oracles of the top-down and in-order systems.
 //!
-//! After Coavoux and Crabbé 2016 and Cross and Huang 2016: a gold bracket is reachable while its left
-//! edge is the left edge of some stack item and its right edge is not passed. In any state the oracle
-//! finds the smallest reachable gold bracket around the top of the stack and says what builds it:
-//! shift while it has words to come, else join what lies inside it, with a temporary node until it is
-//! whole. On the gold path this is exactly the replayed derivation.
+//! The constructions follow Fernández-González and Gómez-Rodríguez 2018 ("Dynamic oracles for top-down and
+//! in-order shift-reduce constituent parsing"); the loss is that of [`super::reachability`]. An open
+//! constituent will end somewhere, so it either becomes a gold bracket that is still wanted or is one wrong
+//! bracket. Gold brackets that begin before the buffer and end in it contain each other, so what an open
+//! constituent can become depends only on where it begins:
 //!
-//! It is a heuristic where temporaries make it so. A temporary whose head or side is wrong is joined
-//! on rather than weighed against the brackets it spoils, and a gold bracket over a constituent of a
-//! wrong label but the right span is given up rather than added on top.
+//! - *Top-down*, the open constituents that begin at a place are matched with the gold brackets that begin
+//!   there, from the outermost to the innermost. Those that begin at the buffer hold nothing yet: a gold bracket
+//!   that begins there can also be opened inside them, if it ends no later than the innermost of them.
+//! - *In order*, no two open constituents begin at the same place. One becomes the smallest gold bracket that
+//!   begins there, or it is wrong and ends at once; larger brackets can still be announced over it.
+//!
+//! The loss is exact while the limit on opened constituents and that on the children of a root do not bind:
+//! some action keeps it, and at the end it is the number of brackets that differ. A unary chain may be
+//! built in any order for the same loss; among right announcements only the one that comes first on the
+//! gold path is returned.
 
+use super::gold::{Gold, chain};
 use super::{DynamicOracle, Oracle};
+use crate::Result;
 use crate::symbols::Label;
-use crate::transition::binary::{Binary, BinaryAction, BinaryState, ROOT};
-use crate::transition::{Forest, TransitionSystem};
-use crate::tree::{Child, Tree};
-use crate::{Error, Result};
+use crate::transition::bracketing::{BracketAction, BracketState, Bracketing, Order};
+use crate::transition::{Action, ActionKind, TransitionSystem};
+use crate::tree::Tree;
 
-/// The oracle; see the module.
+/// The oracle of both orders; see the module.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NextBracket;
+pub struct OpenBrackets;
 
-/// A gold bracket.
-#[derive(Debug, Clone, Copy)]
-struct Bracket {
-    label: Label,
-    start: u32,
-    end: u32,
-    head: u32,
-    parent: u32,
-}
-
-/// No bracket.
-const NONE: u32 = u32::MAX;
-
-/// A gold tree as brackets that know their parents.
+/// What decides which gold brackets a state can still build.
 #[derive(Debug, Clone)]
-pub struct GoldBrackets {
-    /// In post-order; the `TOP` over a single constituent is left out, FINISH makes it.
-    brackets: Vec<Bracket>,
-    /// The smallest bracket around each token.
-    around: Vec<u32>,
+struct Situation {
+    order: Order,
+    /// Label and left edge of each open constituent, from the outermost to the innermost.
+    open: Vec<(Label, u32)>,
+    /// The left edge of the last complete item and the unary chain at its top, the lowest first.
+    last: Option<(u32, Vec<Label>)>,
+    /// Whether the last complete item may become a left corner.
+    is_corner: bool,
+    /// Whether the innermost open constituent has one child; not kept by [`Situation::after`].
+    only_child: bool,
+    buffer: u32,
 }
 
-impl Oracle<Binary> for NextBracket {
-    type Gold = GoldBrackets;
-
-    fn prepare(&self, system: &Binary, tree: &Tree) -> Result<GoldBrackets> {
-        system.derivation(tree)?;
-        let Some(root) = tree.root() else { return Err(Error::Unfit("an empty tree".into())) };
-        let implied = tree.children(root).len() <= 1;
-        let mut gold =
-            GoldBrackets { brackets: Vec::new(), around: vec![NONE; tree.tokens().len()] };
-        for id in tree.ids() {
-            if id == root && implied {
-                continue;
-            }
-            let node = tree.node(id);
-            let label = system.labels().position(&node.label).unwrap_or(0);
-            let here = gold.brackets.len() as u32;
-            for &child in tree.children(id) {
-                match child {
-                    Child::Node(child) => gold.brackets[child.index()].parent = here,
-                    Child::Token(position) => gold.around[position as usize] = here,
-                }
-            }
-            let head = tree.head_token(Child::Node(id)).unwrap_or(node.start);
-            let bracket = Bracket {
-                label: Label(label as u16),
-                start: node.start,
-                end: node.end,
-                head,
-                parent: NONE,
-            };
-            gold.brackets.push(bracket);
+impl Situation {
+    fn new(system: &Bracketing, state: &BracketState) -> Self {
+        let forest = &state.parts.forest;
+        let of = |node: u32| {
+            let node = forest.node(node);
+            node.label.map(|label| (label, node.start))
+        };
+        let last = state.parts.items.last();
+        Self {
+            order: system.tables().order,
+            open: state.open.iter().filter_map(|open| of(open.node)).collect(),
+            last: last.map(|&id| (forest.node(id).start, chain(forest, id))),
+            is_corner: state.corner().is_some(),
+            only_child: state.only_corner(),
+            buffer: state.parts.buffer,
         }
-        Ok(gold)
+    }
+
+    /// The gold brackets that begin at `left`, end at `least` (the buffer or behind it) or later, and have
+    /// not been built, the innermost first; in groups of equal spans.
+    fn wanted(&self, gold: &Gold, left: u32, least: u32) -> Vec<Vec<Label>> {
+        let built: &[Label] = match &self.last {
+            Some((start, built)) if *start == left => built,
+            _ => &[],
+        };
+        let mut groups = Vec::new();
+        if least == self.buffer {
+            groups.push(gold.remaining(left, self.buffer, built));
+        }
+        let further = gold.at(left, self.buffer + 1).chunk_by(|a, b| a.end == b.end);
+        groups.extend(further.map(|group| group.iter().map(|bracket| bracket.label).collect()));
+        groups.retain(|group| !group.is_empty());
+        groups
+    }
+
+    /// How many gold brackets can still be built, less the open constituents that become none.
+    fn outlook(&self, gold: &Gold) -> i64 {
+        match self.order {
+            Order::TopDown => self.top_down(gold),
+            Order::InOrder => self.in_order(gold),
+        }
+    }
+
+    fn top_down(&self, gold: &Gold) -> i64 {
+        let fresh = self.open.iter().rev().take_while(|open| open.1 == self.buffer).count();
+        let (begun, empty) = self.open.split_at(self.open.len() - fresh);
+        let mut sum = i64::from(gold.from(self.buffer + 1));
+        for opened in begun.chunk_by(|a, b| a.1 == b.1) {
+            // What ends at the buffer is out of reach while something empty is open inside.
+            let least = self.buffer + u32::from(fresh > 0);
+            let groups = self.wanted(gold, opened[0].1, least);
+            let labels: Vec<Label> = opened.iter().map(|open| open.0).collect();
+            let mut matched = vec![0; labels.len() + 1];
+            groups.iter().rev().for_each(|group| match_group(&mut matched, &labels, group));
+            sum += 2 * matched[labels.len()] - labels.len() as i64;
+        }
+        let labels: Vec<Label> = empty.iter().map(|open| open.0).collect();
+        sum + opened_at_buffer(&labels, &self.wanted(gold, self.buffer, self.buffer))
+    }
+
+    fn in_order(&self, gold: &Gold) -> i64 {
+        let mut sum = i64::from(gold.from(self.buffer));
+        for &(label, left) in &self.open {
+            let groups = self.wanted(gold, left, self.buffer);
+            sum += groups.iter().map(|group| group.len() as i64).sum::<i64>();
+            let fits = groups.first().is_some_and(|smallest| smallest.contains(&label));
+            sum -= i64::from(!fits);
+        }
+        if let (true, Some((left, _))) = (self.is_corner, &self.last) {
+            sum += self
+                .wanted(gold, *left, self.buffer)
+                .iter()
+                .map(|group| group.len() as i64)
+                .sum::<i64>();
+        }
+        sum
+    }
+
+    /// What the situation is after an action, and how many right brackets, less wrong ones, it completes.
+    fn after(&self, gold: &Gold, action: BracketAction) -> (Self, i64) {
+        let mut next = self.clone();
+        match action {
+            BracketAction::Shift => {
+                next.last = Some((self.buffer, Vec::new()));
+                next.buffer += 1;
+                next.is_corner = true;
+                (next, 0)
+            }
+            BracketAction::Open(label, _) => {
+                let left = match (self.order, &self.last) {
+                    (Order::InOrder, Some((left, _))) => *left,
+                    _ => self.buffer,
+                };
+                next.open.push((label, left));
+                next.is_corner = false;
+                (next, 0)
+            }
+            BracketAction::Close => {
+                let Some((label, left)) = next.open.pop() else { return (next, 0) };
+                let mut built = match next.last.take() {
+                    Some((_, built)) if self.only_child => built,
+                    _ => Vec::new(),
+                };
+                let remaining = gold.remaining(left, self.buffer, &built);
+                built.push(label);
+                next.last = Some((left, built));
+                next.is_corner = true;
+                (next, if remaining.contains(&label) { 1 } else { -1 })
+            }
+            BracketAction::Finish => (next, 0),
+        }
+    }
+
+    /// The value of an action: the higher, the less is lost.
+    fn value(&self, gold: &Gold, action: BracketAction) -> i64 {
+        if action == BracketAction::Finish {
+            return 0;
+        }
+        let (next, completed) = self.after(gold, action);
+        next.outlook(gold) + completed
+    }
+
+    /// The labels of gold brackets that might be announced now, the first on the gold path first.
+    fn announced(&self, gold: &Gold) -> Vec<Label> {
+        match (self.order, &self.last) {
+            (Order::TopDown, _) => {
+                let groups = self.wanted(gold, self.buffer, self.buffer);
+                let mut labels: Vec<Label> = groups.into_iter().flatten().collect();
+                labels.reverse();
+                for &(opened, _) in self.open.iter().filter(|open| open.1 == self.buffer) {
+                    if let Some(at) = labels.iter().position(|&label| label == opened) {
+                        labels.remove(at);
+                    }
+                }
+                labels
+            }
+            (Order::InOrder, Some((left, _))) => {
+                self.wanted(gold, *left, self.buffer).into_iter().flatten().collect()
+            }
+            (Order::InOrder, None) => Vec::new(),
+        }
+    }
+}
+
+/// How many open constituents, taken from the outermost, can become gold brackets: extends what is known for
+/// each number of them by a further group of brackets inside those before. Within a group any order will do.
+fn match_group(best: &mut [i64], open: &[Label], group: &[Label]) {
+    for last in (1..=open.len()).rev() {
+        let mut most = best[last];
+        pair_up(&open[..last], group, |first, paired| most = most.max(best[first] + paired));
+        best[last] = most;
+    }
+}
+
+/// Pairs the innermost open constituents with brackets of a group, telling after each pair from which one on
+/// how many have been paired.
+fn pair_up(open: &[Label], group: &[Label], mut each: impl FnMut(usize, i64)) {
+    let mut left = group.to_vec();
+    let mut paired = 0;
+    for (first, label) in open.iter().enumerate().rev() {
+        if left.is_empty() {
+            break;
+        }
+        if let Some(at) = left.iter().position(|other| other == label) {
+            left.swap_remove(at);
+            paired += 1;
+            each(first, paired);
+        }
+    }
+}
+
+/// The part of the outlook that is about gold brackets that begin at the buffer, in groups from the
+/// innermost, and constituents opened there, which hold no word yet.
+fn opened_at_buffer(open: &[Label], groups: &[Vec<Label>]) -> i64 {
+    let mut inside: i64 = groups.iter().map(|group| group.len() as i64).sum();
+    if open.is_empty() {
+        return inside;
+    }
+    let n = open.len();
+    let mut outer = vec![0; n + 1];
+    let mut most = 0;
+    // The innermost open constituent ends with some group; what ends later is matched or lost.
+    for group in groups.iter().rev() {
+        most = most.max(2 * outer[n] + inside);
+        pair_up(open, group, |first, paired| most = most.max(2 * outer[first] + paired + inside));
+        match_group(&mut outer, open, group);
+        inside -= group.len() as i64;
+    }
+    most - n as i64
+}
+
+impl Oracle<Bracketing> for OpenBrackets {
+    type Gold = Gold;
+
+    fn prepare(&self, system: &Bracketing, tree: &Tree) -> Result<Gold> {
+        system.derivation(tree)?;
+        Gold::new(tree, &system.tables().labels)
     }
 
     fn optimal(
         &self,
-        system: &Binary,
-        gold: &GoldBrackets,
-        state: &BinaryState,
-        out: &mut Vec<BinaryAction>,
+        system: &Bracketing,
+        gold: &Gold,
+        state: &BracketState,
+        out: &mut Vec<BracketAction>,
     ) {
         system.legal(state, out);
-        let wanted = wanted(gold, state);
-        let wanted = wanted.filter(|action| out.contains(action));
+        let here = Situation::new(system, state);
+        let may_open = |label: Label| BracketAction::Open(label, false);
+        let announced = here.announced(gold);
+        // Announcing what is not gold here is worth the same whatever the label.
+        let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
+        let others = out.iter().filter(is_open).filter_map(|action| action.label());
+        let other = others.into_iter().find(|label| !announced.contains(label));
+        let mut candidates: Vec<BracketAction> =
+            out.iter().copied().filter(|action| action.kind() != ActionKind::Open).collect();
+        for label in announced.into_iter().chain(other) {
+            let action = may_open(label);
+            if out.binary_search(&action).is_ok() && !candidates.contains(&action) {
+                candidates.push(action);
+            }
+        }
+        let values: Vec<i64> = candidates.iter().map(|&action| here.value(gold, action)).collect();
+        let best = values.iter().copied().max().unwrap_or(0);
         out.clear();
-        out.extend(wanted);
+        for (&action, _) in candidates.iter().zip(&values).filter(|&(_, &value)| value == best) {
+            // One announcement is enough.
+            let announces = |other: &BracketAction| other.kind() == ActionKind::Open;
+            if !(announces(&action) && out.iter().any(announces)) {
+                out.push(action);
+            }
+        }
+        out.sort_unstable();
     }
 }
 
-/// The action that leads to the smallest reachable gold bracket around the top of the stack.
-fn wanted(gold: &GoldBrackets, state: &BinaryState) -> Option<BinaryAction> {
-    let Some(s0) = state.item(0) else {
-        return Some(if state.remaining() > 0 {
-            BinaryAction::Shift
-        } else {
-            BinaryAction::Finish
-        });
-    };
-    let Some(target) = next_bracket(gold, state) else {
-        return match (state.remaining() > 0, state.item(1)) {
-            (true, _) => Some(BinaryAction::Shift),
-            (false, None) => Some(BinaryAction::Finish),
-            (false, Some(_)) => None,
-        };
-    };
-    if (target.start, target.end) == (s0.start, s0.end) {
-        return Some(BinaryAction::Unary(target.label));
-    }
-    let inside = state.items().take_while(|item| item.start >= target.start).count();
-    let complete = target.end == s0.end;
-    if inside == 1 {
-        return Some(BinaryAction::Shift);
-    }
-    let s1 = state.item(1)?;
-    let holds_head = |start: u32, end: u32| start <= target.head && target.head < end;
-    let last = complete && inside == 2;
-    if holds_head(s0.start, s0.end) && !s1.temporary {
-        // The head stands on top: take the left sibling.
-        return Some(if last {
-            BinaryAction::Right(target.label)
-        } else {
-            BinaryAction::RightTemporary(target.label)
-        });
-    }
-    if !s0.temporary
-        && (s1.temporary || holds_head(s1.start, s1.end) || (complete && target.head < s0.start))
-    {
-        let left = if last {
-            BinaryAction::Left(target.label)
-        } else {
-            BinaryAction::LeftTemporary(target.label)
-        };
-        return Some(left);
-    }
-    if !complete {
-        return Some(BinaryAction::Shift);
-    }
-    Some(match (s1.temporary, last) {
-        (true, true) => BinaryAction::Left(target.label),
-        (true, false) => BinaryAction::LeftTemporary(target.label),
-        (false, true) => BinaryAction::Right(target.label),
-        (false, false) => BinaryAction::RightTemporary(target.label),
-    })
-}
-
-/// The smallest gold bracket around the top of the stack that can still be built.
-fn next_bracket(gold: &GoldBrackets, state: &BinaryState) -> Option<Bracket> {
-    let s0 = state.item(0)?;
-    let mut at = gold.around[s0.start as usize];
-    let covers = |bracket: &Bracket| bracket.start <= s0.start && bracket.end >= s0.end;
-    while at != NONE && !covers(&gold.brackets[at as usize]) {
-        at = gold.brackets[at as usize].parent;
-    }
-    if let (Some(&top), true) = (state.stack().last(), s0.label.is_some()) {
-        at = above_own_span(gold, at, state.forest(), top);
-    }
-    // Its left edge must be that of a stack item; every item is looked at once on the way up.
-    let mut edges = state.items().map(|item| item.start).peekable();
-    while at != NONE {
-        let bracket = gold.brackets[at as usize];
-        while edges.peek().is_some_and(|&edge| edge > bracket.start) {
-            edges.next();
-        }
-        if edges.peek() == Some(&bracket.start) {
-            return Some(bracket);
-        }
-        at = bracket.parent;
-    }
-    None
-}
-
-/// The first bracket above those over the very span of a constituent that it stands for: those that
-/// the unary chain at its top has built, from the lowest up, and what is below them; all of them if the
-/// topmost label of the chain is none of theirs.
-fn above_own_span(gold: &GoldBrackets, from: u32, forest: &Forest, top: u32) -> u32 {
-    let span = (forest.node(top).start, forest.node(top).end);
-    let next = |at: u32| {
-        let bracket = gold.brackets.get(at as usize)?;
-        ((bracket.start, bracket.end) == span).then_some(bracket)
-    };
-    // Labels repeat in chains, so the whole chain is compared, not its topmost label alone.
-    let mut chain = Vec::new();
-    let mut id = top;
-    while let (Some(label), false) = (forest.node(id).label, forest.node(id).temporary) {
-        chain.push(label);
-        match *forest.children(id) {
-            [child] => id = child,
-            _ => break,
-        }
-    }
-    let (mut above_match, mut found) = (from, false);
-    for &label in chain.iter().rev() {
-        let mut at = above_match;
-        found = false;
-        while let (Some(bracket), false) = (next(at), found) {
-            at = bracket.parent;
-            found = bracket.label == label;
-        }
-        if found {
-            above_match = at;
-        }
-    }
-    while let (Some(bracket), false) = (next(above_match), found) {
-        above_match = bracket.parent;
-    }
-    above_match
-}
-
-impl DynamicOracle<Binary> for NextBracket {
+impl DynamicOracle<Bracketing> for OpenBrackets {
     /// Roots count for nothing: every tree has one.
-    fn loss(&self, system: &Binary, gold: &GoldBrackets, state: &BinaryState) -> u32 {
-        let is_root = |label: Label| system.label_name(label) == ROOT;
-        let mut built: Vec<(u32, u32, Label)> = Vec::new();
-        let mut ids: Vec<u32> = state.stack().to_vec();
-        while let Some(id) = ids.pop() {
-            let node = state.forest().node(id);
-            if let (Some(label), false) = (node.label.filter(|&l| !is_root(l)), node.temporary) {
-                built.push((node.start, node.end, label));
-            }
-            ids.extend_from_slice(state.forest().children(id));
-        }
-        let mut lost = 0;
-        let edge = |position: u32| {
-            state.items().any(|item| item.start == position) || position >= state.buffer()
+    fn loss(&self, system: &Bracketing, gold: &Gold, state: &BracketState) -> u32 {
+        let (wrong, right) = gold.compare(&state.parts.forest, &state.parts.items);
+        let outlook = match system.is_final(state) {
+            true => 0,
+            false => Situation::new(system, state).outlook(gold),
         };
-        let open = !system.is_final(state);
-        for bracket in gold.brackets.iter().filter(|bracket| !is_root(bracket.label)) {
-            let key = (bracket.start, bracket.end, bracket.label);
-            if let Some(at) = built.iter().position(|&built| built == key) {
-                built.swap_remove(at);
-                continue;
-            }
-            let over_top =
-                state.item(0).is_some_and(|s0| bracket.start < s0.start || bracket.end > s0.end);
-            let unary = state.item(0).is_some_and(|s0| {
-                (bracket.start, bracket.end) == (s0.start, s0.end) && !s0.temporary
-            });
-            let ahead = open
-                && (bracket.end > state.buffer()
-                    || (bracket.end == state.buffer() && (over_top || unary)));
-            lost += u32::from(!(ahead && edge(bracket.start)));
-        }
-        lost + built.len() as u32
+        let loss = i64::from(wrong) + i64::from(gold.len()) - i64::from(right) - outlook;
+        u32::try_from(loss).unwrap_or(0)
     }
 }

@@ -4,15 +4,26 @@
 //! may explore the parser's own mistakes; only it may be asked off the gold path.
 //!
 //! - [`replay`]: the static oracle of every system that can derive a tree.
-//! - [`bracketing`]: the dynamic oracle of the binary system.
+//! - [`binary`]: the dynamic oracle of the binary system, a heuristic.
+//! - [`bracketing`]: those of the top-down and in-order systems, exact.
+//! - [`reachability`]: the dynamic oracle of the non-binary system, exact.
 
+pub mod binary;
 pub mod bracketing;
+mod gold;
+pub mod reachability;
 pub mod replay;
+
+pub use gold::Gold;
 
 use crate::Result;
 use crate::transition::TransitionSystem;
 use crate::transition::binary::Binary;
+use crate::transition::bracketing::Bracketing;
+use crate::transition::non_binary::NonBinary;
+use crate::transition::predictive::Predictive;
 use crate::tree::Tree;
+use crate::tree::binarize::Scheme;
 use replay::Derive;
 
 /// Knows the right actions on the way to a gold tree.
@@ -52,10 +63,10 @@ pub trait Supervised: Derive + Clone {
 }
 
 impl Supervised for Binary {
-    type Dynamic = bracketing::NextBracket;
+    type Dynamic = binary::NextBracket;
 
     fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
-        Some(bracketing::NextBracket)
+        Some(binary::NextBracket)
     }
 
     fn stored(&self) -> serde_json::Value {
@@ -67,6 +78,73 @@ impl Supervised for Binary {
             ("labels", self.labels().len().to_string()),
             ("actions", self.actions().len().to_string()),
             ("consecutive unaries, at most", self.max_unaries().to_string()),
+        ]
+    }
+}
+
+impl Supervised for NonBinary {
+    type Dynamic = reachability::Reachability;
+
+    /// None over binarized trees: temporary nodes are no brackets.
+    fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
+        (self.tables().scheme == Scheme::None).then_some(reachability::Reachability)
+    }
+
+    fn stored(&self) -> serde_json::Value {
+        serde_json::to_value(self.tables()).unwrap_or_default()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.labels.len().to_string()),
+            ("actions", self.actions().len().to_string()),
+            ("consecutive unaries, at most", tables.max_unaries.to_string()),
+            ("children of a root, at most", tables.max_roots.to_string()),
+        ]
+    }
+}
+
+impl Supervised for Bracketing {
+    type Dynamic = bracketing::OpenBrackets;
+
+    /// None over binarized trees: temporary nodes are no brackets.
+    fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
+        (self.tables().scheme == Scheme::None).then_some(bracketing::OpenBrackets)
+    }
+
+    fn stored(&self) -> serde_json::Value {
+        serde_json::to_value(self.tables()).unwrap_or_default()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.labels.len().to_string()),
+            ("actions", self.actions().len().to_string()),
+            ("opened between two shifts, at most", tables.max_opens.to_string()),
+            ("children of a root, at most", tables.max_roots.to_string()),
+        ]
+    }
+}
+
+impl Supervised for Predictive {
+    type Dynamic = NoDynamicOracle;
+
+    fn dynamic_oracle(&self) -> Option<NoDynamicOracle> {
+        None
+    }
+
+    fn stored(&self) -> serde_json::Value {
+        serde_json::to_value(self.tables()).unwrap_or_default()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.n_labels.to_string()),
+            ("lists of children", tables.lists.len().to_string()),
+            ("predictions between two words, at most", tables.max_predictions.to_string()),
         ]
     }
 }

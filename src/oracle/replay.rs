@@ -20,6 +20,24 @@ impl Derive for crate::transition::binary::Binary {
     }
 }
 
+impl Derive for crate::transition::non_binary::NonBinary {
+    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
+        self.derivation(tree)
+    }
+}
+
+impl Derive for crate::transition::bracketing::Bracketing {
+    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
+        self.derivation(tree)
+    }
+}
+
+impl Derive for crate::transition::predictive::Predictive {
+    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
+        self.derivation(tree)
+    }
+}
+
 /// Replays derivations; answers on the gold path only.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Replay;

@@ -119,8 +119,9 @@ pub fn fit(
     }
     let minimum = plan.preset.clean.unknown_below.max(1);
     let vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
+    let known = vocabulary.clone();
     let run = Run { plan, train, dev, dev_tokens, trees: &usable, vocabulary, seed, watch };
-    let mut model = with_system(&plan.preset.system, Source::Trees(&usable), run)?;
+    let mut model = with_system(plan.making(Source::Trees(&usable), &known), run)?;
     if let Some(tagging) = tagging {
         tagging.store(&mut model)?;
     }
@@ -342,7 +343,7 @@ impl Run<'_, '_> {
         let sentences = examples.len();
         self.by_epochs(system, epochs, sentences, prune, |progress, each_epoch| {
             let mut online = Online { epochs, seed, progress, stop: &stop };
-            match system.dynamic_oracle().filter(|_| exploration.probability > 0.0) {
+            match system.dynamic_oracle().filter(|_| exploration.explores()) {
                 Some(oracle) => online.exploring(
                     system,
                     &oracle,
@@ -351,9 +352,9 @@ impl Run<'_, '_> {
                     exploration,
                     each_epoch,
                 ),
-                None if exploration.probability > 0.0 => {
-                    let problem =
-                        "the system has no dynamic oracle: set learner.exploration.probability=0";
+                None if exploration.explores() => {
+                    let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 \
+                                   and learner.exploration.margin=0";
                     Err(Error::config("learner.exploration.probability", problem))
                 }
                 None => online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch),

@@ -94,8 +94,9 @@ impl OnlineParams {
         Setting { key: "epochs", range: "1 or more", help: "passes over the training trees" },
         Setting {
             key: "exploration",
-            range: "from_epoch 1 or more, probability 0 to 1",
-            help: "from which epoch, and how often, wrong predictions are followed",
+            range: "from_epoch 1 or more, probability 0 to 1, margin 0 or more",
+            help: "from which epoch, and how often, wrong predictions are followed; and by how much the best \
+                   wrong action may trail a right prediction to be followed instead",
         },
         Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
     ];
@@ -106,6 +107,11 @@ impl OnlineParams {
         if !(0.0..=1.0).contains(&probability) {
             let problem = format!("{probability} is no probability: give 0 (never) to 1 (always)");
             return Err(Error::config("learner.exploration.probability", problem));
+        }
+        let margin = self.exploration.margin;
+        if !(margin.is_finite() && margin >= 0.0) {
+            let problem = format!("{margin} is no margin: give 0 (never) or more");
+            return Err(Error::config("learner.exploration.margin", problem));
         }
         self.prune.check()
     }

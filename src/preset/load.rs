@@ -53,8 +53,9 @@ fn open(model: &Model, settings: &[String]) -> Result<(Plan, Vocabulary)> {
 /// When the parts of the model do not fit together.
 pub fn load(model: &Model, settings: &[String]) -> Result<Box<dyn Parser>> {
     let (plan, vocabulary) = open(model, settings)?;
+    let known = vocabulary.clone();
     let visitor = Load { plan: &plan, vocabulary, sections: &model.sections };
-    with_system(&plan.preset.system, Source::Tables(&model.header.system), visitor)
+    with_system(plan.making(Source::Tables(&model.header.system), &known), visitor)
 }
 
 struct Load<'a> {
@@ -86,7 +87,7 @@ pub fn decisions(model: &Model, trees: Vec<Tree>) -> Result<DecisionCounts> {
     let examples: Vec<Example> =
         trees.into_par_iter().map(example).filter(|example| !example.sentence.is_empty()).collect();
     let visitor = Decide { plan: &plan, examples: &examples, sections: &model.sections };
-    with_system(&plan.preset.system, Source::Tables(&model.header.system), visitor)
+    with_system(plan.making(Source::Tables(&model.header.system), &vocabulary), visitor)
 }
 
 struct Decide<'a> {

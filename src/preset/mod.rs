@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decode::Search;
 use crate::error::{Error, Place, Result, nearest};
+use crate::tree::binarize::Scheme;
 use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
 pub use tagger::TaggerChoice;
@@ -60,6 +61,61 @@ pub enum SystemChoice {
         #[serde(default = "default_heads")]
         heads: String,
     },
+    /// Non-binary bottom-up (Fernández-González and Gómez-Rodríguez 2018; over binarized trees the
+    /// shift-reduce parser of Kalt 2004).
+    NonBinary {
+        /// Head rules for features: a name or a file; empty for none.
+        #[serde(default)]
+        heads: String,
+        /// How trees are binarized.
+        #[serde(default)]
+        binarization: Scheme,
+    },
+    /// Top-down (Dyer et al. 2016).
+    TopDown {
+        /// Head rules for features: a name or a file; empty for none.
+        #[serde(default)]
+        heads: String,
+    },
+    /// In-order (Liu and Zhang 2017; over binarized trees the left-corner parser of Kalt 2004).
+    InOrder {
+        /// Head rules for features: a name or a file; empty for none.
+        #[serde(default)]
+        heads: String,
+        /// How trees are binarized.
+        #[serde(default)]
+        binarization: Scheme,
+    },
+    /// Top-down by predicted children (the top-down parser of Kalt 2004).
+    Predictive {
+        /// How trees are binarized.
+        #[serde(default)]
+        binarization: Scheme,
+    },
+}
+
+impl SystemChoice {
+    /// The head rules it names; empty for none.
+    pub fn heads(&self) -> &str {
+        match self {
+            Self::Binary { heads }
+            | Self::NonBinary { heads, .. }
+            | Self::TopDown { heads }
+            | Self::InOrder { heads, .. } => heads,
+            Self::Predictive { .. } => "",
+        }
+    }
+
+    /// How it binarizes trees, where that can be chosen.
+    pub fn binarization(&self) -> Scheme {
+        match self {
+            Self::Binary { .. } => Scheme::HeadOutward,
+            Self::TopDown { .. } => Scheme::None,
+            Self::NonBinary { binarization, .. }
+            | Self::InOrder { binarization, .. }
+            | Self::Predictive { binarization } => *binarization,
+        }
+    }
 }
 
 fn default_heads() -> String {
@@ -111,6 +167,22 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "wang-2006-vote",
     "wang-2006-stack",
     "wang-2006-meta",
+    "kalt-2004-sr-l",
+    "kalt-2004-sr-r2",
+    "kalt-2004-sr-r1",
+    "kalt-2004-lc-l",
+    "kalt-2004-lc-r2",
+    "kalt-2004-lc-r1",
+    "kalt-2004-td-l",
+    "kalt-2004-td-r2",
+    "kalt-2004-td-r1",
+    "kalt-2004-td-r0",
+    "non-binary-static",
+    "non-binary-dynamic",
+    "top-down-static",
+    "top-down-dynamic",
+    "in-order-static",
+    "in-order-dynamic",
     "tagger",
     "wang-2006-tagger",
 ];

@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use super::learner::Parts;
+use super::registry::{Making, Source};
 use super::{Preset, SystemChoice, tagger};
 use crate::error::{Error, Result, nearest};
 use crate::feature::{Indicators, Templates};
-use crate::transition::binary::ROOT;
+use crate::symbols::Vocabulary;
+use crate::transition::stacked::ROOT;
 use crate::transition::{Action, ActionKind};
 use crate::tree::Tree;
+use crate::tree::binarize::Scheme;
 use crate::tree::heads::{HeadRules, Uncovered};
 
 /// A preset that has been checked.
@@ -32,8 +35,9 @@ impl Plan {
         if !preset.features.without.is_empty() {
             templates = templates.without(&preset.features.without)?;
         }
-        let heads = match &preset.system {
-            SystemChoice::Binary { heads } => Some(HeadRules::load(heads)?),
+        let heads = match preset.system.heads() {
+            "" => None,
+            heads => Some(HeadRules::load(heads)?),
         };
         let plan = Self { preset, templates, heads };
         plan.check()?;
@@ -52,6 +56,11 @@ impl Plan {
         Ok(plan)
     }
 
+    /// What its system is made of.
+    pub fn making<'a>(&'a self, source: Source<'a>, vocabulary: &'a Vocabulary) -> Making<'a> {
+        Making { choice: &self.preset.system, source, heads: self.heads.as_ref(), vocabulary }
+    }
+
     /// A tree as the parser sees it: cleaned and head-marked, with what no head rule covers.
     pub(super) fn cleaned(&self, tree: Tree) -> (Tree, Option<Uncovered>) {
         let mut tree = self.preset.clean.apply(tree).tree;
@@ -67,6 +76,7 @@ impl Plan {
     }
 
     fn check(&self) -> Result<()> {
+        self.check_system()?;
         let label = &self.preset.search.failure_label;
         if label == ROOT || label.contains(['(', ')', ' ', '\t', '\n', '\r']) {
             let problem = format!(
@@ -84,6 +94,33 @@ impl Plan {
         }
         tagger::check(&self.preset)?;
         self.preset.learner.check(&self.templates.columns())
+    }
+}
+
+impl Plan {
+    fn check_system(&self) -> Result<()> {
+        let system = &self.preset.system;
+        let fail = |key: &str, problem: &str| Err(Error::config(key, problem));
+        match (system, system.binarization()) {
+            (SystemChoice::Binary { heads }, _) if heads.is_empty() => {
+                fail("system.heads", "the binary system needs head rules: give a name or a file")
+            }
+            (SystemChoice::Binary { .. }, _) | (_, Scheme::None) => Ok(()),
+            (_, Scheme::HeadOutward) => fail(
+                "system.binarization",
+                "only the binary system works on head-outward trees: use none, l, r2 or r1",
+            ),
+            (SystemChoice::Predictive { .. }, Scheme::R0) => Ok(()),
+            (_, Scheme::R0) => fail(
+                "system.binarization",
+                "r0 makes nodes over no words, which this system cannot build: use none, l, r2 or r1",
+            ),
+            _ if !system.heads().is_empty() => fail(
+                "system.heads",
+                "head rules know no temporary nodes: leave the heads or the binarization out",
+            ),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,10 +1,18 @@
 //! The one place that knows which transition systems there are.
 
+use serde::de::DeserializeOwned;
+
 use super::SystemChoice;
 use crate::error::{Error, Result};
 use crate::oracle::Supervised;
-use crate::transition::binary::{Binary, BinaryTables};
+use crate::symbols::{Symbols, Vocabulary};
+use crate::transition::binary::Binary;
+use crate::transition::bracketing::{Bracketing, Order};
+use crate::transition::non_binary::NonBinary;
+use crate::transition::predictive::Predictive;
+use crate::transition::stacked::HeadFinder;
 use crate::tree::Tree;
+use crate::tree::heads::HeadRules;
 
 /// What a system is made from.
 #[derive(Debug, Clone, Copy)]
@@ -26,25 +34,68 @@ pub trait SystemVisitor {
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<Self::Output>;
 }
 
+/// What a system is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Making<'a> {
+    /// The choice in the preset.
+    pub choice: &'a SystemChoice,
+    /// What it is made from.
+    pub source: Source<'a>,
+    /// The head rules, if the preset has any.
+    pub heads: Option<&'a HeadRules>,
+    /// The vocabulary that sentences will be encoded with.
+    pub vocabulary: &'a Vocabulary,
+}
+
 /// Makes the chosen system and hands it to the visitor.
 ///
 /// # Errors
 /// When the source does not make such a system, or the visitor fails.
-pub fn with_system<V: SystemVisitor>(
-    choice: &SystemChoice,
-    source: Source<'_>,
-    visitor: V,
-) -> Result<V::Output> {
+pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V::Output> {
+    let Making { choice, source, .. } = making;
     match choice {
         SystemChoice::Binary { .. } => visitor.visit(match source {
             Source::Trees(trees) => Binary::of_trees(trees.iter().copied())?,
-            Source::Tables(tables) => {
-                let tables: BinaryTables =
-                    serde_json::from_value(tables.clone()).map_err(|error| {
-                        Error::Unfit(format!("the system's tables do not read: {error}"))
-                    })?;
-                Binary::of_tables(tables)?
-            }
+            Source::Tables(tables) => Binary::of_tables(read(tables)?)?,
         }),
+        SystemChoice::NonBinary { binarization, .. } => {
+            let system = match source {
+                Source::Trees(trees) => NonBinary::of_trees(trees.iter().copied(), *binarization)?,
+                Source::Tables(tables) => NonBinary::of_tables(read(tables)?)?,
+            };
+            let heads = making.head_finder(&system.tables().labels);
+            visitor.visit(system.with_heads(heads))
+        }
+        SystemChoice::TopDown { .. } => visitor.visit(making.bracketing(Order::TopDown)?),
+        SystemChoice::Predictive { binarization } => visitor.visit(match source {
+            Source::Trees(trees) => Predictive::of_trees(trees.iter().copied(), *binarization)?,
+            Source::Tables(tables) => Predictive::of_tables(read(tables)?)?,
+        }),
+        SystemChoice::InOrder { .. } => visitor.visit(making.bracketing(Order::InOrder)?),
     }
+}
+
+impl Making<'_> {
+    fn bracketing(&self, order: Order) -> Result<Bracketing> {
+        let system = match self.source {
+            Source::Trees(trees) => {
+                Bracketing::of_trees(trees.iter().copied(), order, self.choice.binarization())?
+            }
+            Source::Tables(tables) => Bracketing::of_tables(read(tables)?)?,
+        };
+        if system.tables().order != order {
+            return Err(Error::Unfit("the system's tables are of another order".into()));
+        }
+        let heads = self.head_finder(&system.tables().labels);
+        Ok(system.with_heads(heads))
+    }
+
+    fn head_finder(&self, labels: &Symbols) -> Option<HeadFinder> {
+        self.heads.map(|rules| HeadFinder::new(rules, labels, self.vocabulary.tags()))
+    }
+}
+
+fn read<T: DeserializeOwned>(tables: &serde_json::Value) -> Result<T> {
+    serde_json::from_value(tables.clone())
+        .map_err(|error| Error::Unfit(format!("the system's tables do not read: {error}")))
 }

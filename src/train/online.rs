@@ -24,13 +24,24 @@ use crate::transition::TransitionSystem;
 pub struct Exploration {
     /// The first epoch, from 1, that explores.
     pub from_epoch: u32,
-    /// The chance that a wrong prediction is followed; from 0 to 1.
+    /// The chance that a wrong prediction is followed; from 0 to 1. ("Regular" in Fernández-González and
+    /// Gómez-Rodríguez 2018, section 5.3.)
     pub probability: f64,
+    /// A right prediction is left for the best wrong action if that trails by less than this margin, in units
+    /// of the scores; 0 for never. ("Aggressive" there.)
+    pub margin: f64,
+}
+
+impl Exploration {
+    /// Whether any state off the gold path may be reached.
+    pub fn explores(&self) -> bool {
+        self.probability > 0.0 || self.margin > 0.0
+    }
 }
 
 impl Default for Exploration {
     fn default() -> Self {
-        Self { from_epoch: 2, probability: 0.9 }
+        Self { from_epoch: 2, probability: 0.9, margin: 0.0 }
     }
 }
 
@@ -123,8 +134,7 @@ impl Online<'_> {
         let mut done = 0;
         for epoch in 1..=self.epochs {
             order.shuffle(&mut rng);
-            let follow =
-                exploration.filter(|e| epoch >= e.from_epoch).map_or(0.0, |e| e.probability);
+            let follow = exploration.filter(|e| epoch >= e.from_epoch);
             let mut report = EpochReport { epoch, ..EpochReport::default() };
             for &at in &order {
                 if (self.stop)() {
@@ -181,7 +191,7 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
         learner: &mut L,
         sentence: &crate::symbols::Sentence,
         gold: &O::Gold,
-        follow: f64,
+        follow: Option<Exploration>,
         rng: &mut ChaCha8Rng,
         report: &mut EpochReport,
     ) {
@@ -211,8 +221,14 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
                         learner.learn(&lesson, &memory, &mut self.scratch);
                         report.decisions += 1;
                         report.mistakes += u64::from(!right);
-                        let strays = !right && follow > 0.0 && rng.random::<f64>() < follow;
-                        self.legal[if right || strays { predicted } else { target }]
+                        let next = match follow {
+                            Some(follow) if right => self.tempting(predicted, follow.margin),
+                            Some(Exploration { probability, .. }) if probability > 0.0 => {
+                                (rng.random::<f64>() < probability).then_some(predicted)
+                            }
+                            _ => None,
+                        };
+                        self.legal[next.unwrap_or(if right { predicted } else { target })]
                     }
                 }
             };
@@ -220,6 +236,18 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
             system.apply(&mut state, action);
         }
         learner.end_sentence();
+    }
+
+    /// The position among the legal actions of the best-scoring wrong one, if it trails the right one that
+    /// was predicted by less than the margin.
+    fn tempting(&self, predicted: usize, margin: f64) -> Option<usize> {
+        if margin <= 0.0 {
+            return None;
+        }
+        let wrong = (0..self.legal.len()).filter(|&at| !self.optimal.contains(&self.legal[at]));
+        let best =
+            wrong.reduce(|best, at| if self.scores[at] > self.scores[best] { at } else { best });
+        best.filter(|&at| f64::from(self.scores[predicted]) - f64::from(self.scores[at]) < margin)
     }
 
     /// The position among the legal actions of the best-scoring right one.

@@ -11,14 +11,25 @@
 //! Systems:
 //!
 //! - [`binary`]: bottom-up, binary and unary reductions (Sagae and Lavie 2005, section 2).
+//! - [`bracketing`]: top-down (Dyer et al. 2016) and in-order (Liu and Zhang 2017); over binarized trees
+//!   Kalt's left-corner parser.
+//! - [`non_binary`]: bottom-up, reductions of any number of items (Fernández-González and Gómez-Rodríguez
+//!   2018, section 3); over binarized trees Kalt's shift-reduce parser (2004, section 4).
+//! - [`predictive`]: top-down by predicted lists of children, the top-down parser of Kalt.
+//!
+//! [`stacked`] is what the states of systems without temporaries of their own share.
 
 pub mod binary;
+pub mod bracketing;
+pub mod non_binary;
+pub mod predictive;
+pub mod stacked;
 pub mod state;
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
-pub use state::{Constituent, Dependents, Focus, Forest, View};
+pub use state::{Constituent, Dependents, Focus, Forest, NO_HEAD, Open, View};
 
 use crate::symbols::{Label, Sentence};
 use crate::tree::{Token, Tree};
@@ -61,6 +72,11 @@ pub trait TransitionSystem: Send + Sync {
     fn legal(&self, state: &Self::State, out: &mut Vec<Self::Action>);
     /// Takes an action, which must be legal.
     fn apply(&self, state: &mut Self::State, action: Self::Action);
+    /// Whether the derivation has ended with a whole tree. Some systems may also end with parts that are
+    /// left over, so that every walk ends.
+    fn is_complete(&self, state: &Self::State) -> bool {
+        self.is_final(state)
+    }
     /// The tree built so far over the sentence's tokens, with head children where the system knows them;
     /// a partial analysis when the state is not final.
     fn tree(&self, state: &Self::State, tokens: &[Token]) -> Tree;

@@ -9,11 +9,13 @@ pub struct Constituent {
     pub label: Option<Label>,
     /// Whether it is a temporary node of a binarization.
     pub temporary: bool,
+    /// Whether it has been announced and is not complete yet.
+    pub open: bool,
     /// The first token.
     pub start: u32,
     /// One past the last token.
     pub end: u32,
-    /// The head token.
+    /// The head token; [`NO_HEAD`] where there is none yet.
     pub head: u32,
     /// Where its children begin among [`Forest`]'s.
     first_child: u32,
@@ -21,10 +23,15 @@ pub struct Constituent {
     n_children: u32,
 }
 
+/// The head of a constituent that was announced before any of its words.
+pub const NO_HEAD: u32 = u32::MAX;
+
 impl Constituent {
-    /// The label and the mark of temporaries in one number, 0 for a token.
+    /// The label and the marks of temporary and of open constituents in one number, 0 for a token.
     pub fn symbol(&self) -> u32 {
-        self.label.map_or(0, |label| (u32::from(label.0) + 1) * 2 + u32::from(self.temporary))
+        let open = u32::from(self.open) << 18;
+        self.label
+            .map_or(0, |label| ((u32::from(label.0) + 1) * 2 + u32::from(self.temporary)) | open)
     }
 }
 
@@ -75,6 +82,7 @@ impl Forest {
         let token = Constituent {
             label: None,
             temporary: false,
+            open: false,
             start,
             end,
             head: start,
@@ -82,6 +90,31 @@ impl Forest {
             n_children: 0,
         };
         self.nodes.push(token);
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Adds a constituent that is announced before the token `at`, or over its left corner.
+    pub fn push_open(
+        &mut self,
+        label: Label,
+        temporary: bool,
+        left_corner: Option<u32>,
+        at: u32,
+    ) -> u32 {
+        let corner = left_corner.map(|id| *self.node(id));
+        let (start, end) = corner.map_or((at, at), |corner| (corner.start, corner.end));
+        let (first_child, n_children) = (self.children.len() as u32, u32::from(corner.is_some()));
+        self.children.extend(left_corner);
+        self.nodes.push(Constituent {
+            label: Some(label),
+            temporary,
+            open: true,
+            start,
+            end,
+            head: corner.map_or(NO_HEAD, |corner| corner.head),
+            first_child,
+            n_children,
+        });
         self.nodes.len() as u32 - 1
     }
 
@@ -94,6 +127,7 @@ impl Forest {
         self.nodes.push(Constituent {
             label: Some(label),
             temporary,
+            open: false,
             start,
             end,
             head,
@@ -157,6 +191,15 @@ impl Dependents {
     }
 }
 
+/// A constituent that has been announced and is not complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Open {
+    /// The constituent.
+    pub node: u32,
+    /// Where its complete children begin among [`View::complete`].
+    pub first: u32,
+}
+
 /// The candidate constituent a view is focused on, as a range of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Focus {
@@ -175,6 +218,11 @@ pub struct View<'a> {
     pub labels: &'a Symbols,
     /// The stack from bottom to top; for item systems the whole frontier.
     pub stack: &'a [u32],
+    /// The open constituents from the outermost to the innermost; none in systems that announce nothing.
+    pub open: &'a [Open],
+    /// The complete constituents and tokens that are not yet part of a complete one, from left to right:
+    /// the stack, in systems that announce nothing.
+    pub complete: &'a [u32],
     /// The position of the first token of the buffer.
     pub buffer: u32,
     /// The dependents found so far; `None` when the system knows no heads.

@@ -6,20 +6,70 @@
 //! and figure 1; the paper leaves the order of the sides open). Attaching left siblings first lets a
 //! bottom-up parser attach them as soon as the head stands on top of its stack, and keeps the stack short.
 
+//! [`Scheme`] has the other binarizations of the field, which need no heads (Kalt 2004, figure 1).
+
+use serde::{Deserialize, Serialize};
+
 use super::{Child, NodeId, Tree, TreeBuilder};
+
+/// How trees are binarized; all are undone by [`restore`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheme {
+    /// Not at all.
+    #[default]
+    None,
+    /// Outward from the head: [`binarize`].
+    HeadOutward,
+    /// To the left: `(NP (NP* (NP* a b) c) d)`.
+    L,
+    /// To the right, down to two children: `(NP a (NP* b (NP* c d)))`.
+    R2,
+    /// To the right, down to one child: `(NP a (NP* b (NP* c (NP* d))))`.
+    R1,
+    /// To the right, down to nothing: `(NP a (NP* b (NP* c (NP* d (NP*)))))`. Every node ends with a
+    /// temporary node over no words.
+    R0,
+}
+
+impl Scheme {
+    /// The binarized tree. The children of the root stay side by side, except with `HeadOutward`.
+    pub fn apply(self, tree: &Tree) -> Tree {
+        if self == Self::HeadOutward {
+            return binarize(tree);
+        }
+        build(tree, |id, tasks| {
+            let whole = self == Self::None || Some(id) == tree.root();
+            let n = tree.children(id).len();
+            match self {
+                _ if whole => plan_flat(tree, id, tasks),
+                Self::L => plan_left(tree, id, tasks),
+                Self::R2 => plan_right(tree, id, n.saturating_sub(2), tasks),
+                Self::R1 => plan_right(tree, id, n.saturating_sub(1), tasks),
+                _ => plan_right(tree, id, n, tasks),
+            }
+        })
+    }
+}
 
 /// A step of building the binary tree, taken from an explicit stack.
 enum Task {
     Visit(Child),
     Close(NodeId),
     CloseTemporary { head: u32 },
-    CloseBinary { head: u32 },
+    CloseBinary { head: Option<u32> },
     Open(NodeId),
 }
 
 /// The tree with at most two children a node. Heads must have been marked; a node without a mark takes
 /// its last child. Children of temporary nodes keep their spans, so [`restore`] gives the tree back.
 pub fn binarize(tree: &Tree) -> Tree {
+    build(tree, |id, tasks| plan_node(tree, id, tasks))
+}
+
+/// The tree whose nodes are planned by `plan`, which puts the steps for a node on the stack, last step
+/// first.
+fn build(tree: &Tree, plan: impl Fn(NodeId, &mut Vec<Task>)) -> Tree {
     let mut builder = TreeBuilder::new();
     let mut tasks: Vec<Task> =
         tree.root().map(|root| Task::Visit(Child::Node(root))).into_iter().collect();
@@ -29,14 +79,68 @@ pub fn binarize(tree: &Tree) -> Tree {
                 let token = &tree.tokens()[position as usize];
                 builder.token(token.word.clone(), token.tag.clone());
             }
-            Task::Visit(Child::Node(id)) => plan_node(tree, id, &mut tasks),
+            Task::Visit(Child::Node(id)) => plan(id, &mut tasks),
             Task::Open(id) => builder.open(tree.node(id).label.clone()),
             Task::Close(id) => builder.close_with_head(tree.node(id).head),
-            Task::CloseBinary { head } => builder.close_with_head(Some(head)),
+            Task::CloseBinary { head } => builder.close_with_head(head),
             Task::CloseTemporary { head } => builder.close_temporary(Some(head)),
         }
     }
     builder.finish()
+}
+
+/// A node as it is.
+fn plan_flat(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
+    tasks.push(Task::Close(id));
+    tasks.extend(tree.children(id).iter().rev().map(|&child| Task::Visit(child)));
+    tasks.push(Task::Open(id));
+}
+
+/// A node in which each child but the first two hangs to the right of a temporary node over those before.
+fn plan_left(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
+    let children = tree.children(id);
+    let n = children.len();
+    if n <= 2 {
+        return plan_flat(tree, id, tasks);
+    }
+    let marked = tree.node(id).head;
+    let side = |last: usize| u32::from(marked.is_some_and(|head| head as usize >= last));
+    let mut written: Vec<Task> = (0..n - 1).map(|_| Task::Open(id)).collect();
+    written.push(Task::Visit(children[0]));
+    for (last, &child) in children.iter().enumerate().skip(1) {
+        written.push(Task::Visit(child));
+        written.push(if last + 1 == n {
+            Task::CloseBinary { head: marked.map(|_| side(last)) }
+        } else {
+            Task::CloseTemporary { head: side(last) }
+        });
+    }
+    tasks.extend(written.into_iter().rev());
+}
+
+/// A node in which `n_temporary` temporary nodes hold each what is to the right of a child.
+fn plan_right(tree: &Tree, id: NodeId, n_temporary: usize, tasks: &mut Vec<Task>) {
+    if n_temporary == 0 {
+        return plan_flat(tree, id, tasks);
+    }
+    let children = tree.children(id);
+    let marked = tree.node(id).head;
+    // A node that begins with the child at `first` has its head there or in the temporary node behind.
+    let side = |first: usize| u32::from(marked.is_some_and(|head| head as usize > first));
+    let mut written = Vec::with_capacity(3 * children.len() + 2);
+    written.push(Task::Open(id));
+    for (at, &child) in children.iter().enumerate() {
+        if (1..=n_temporary).contains(&at) {
+            written.push(Task::Open(id));
+        }
+        written.push(Task::Visit(child));
+    }
+    if n_temporary == children.len() {
+        written.push(Task::Open(id));
+    }
+    written.extend((1..=n_temporary).rev().map(|first| Task::CloseTemporary { head: side(first) }));
+    written.push(Task::CloseBinary { head: marked.map(|_| side(0)) });
+    tasks.extend(written.into_iter().rev());
 }
 
 /// Puts the steps for one node on the stack, last step first.
@@ -62,7 +166,7 @@ fn plan_node(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
     for left_to_close in (0..n_left).rev() {
         let last = left_to_close == 0 && n_right == 0;
         written.push(if last {
-            Task::CloseBinary { head: 1 }
+            Task::CloseBinary { head: Some(1) }
         } else {
             Task::CloseTemporary { head: 1 }
         });
@@ -71,7 +175,7 @@ fn plan_node(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
         let last = left_to_close == 0;
         written.push(Task::Visit(*sibling));
         written.push(if last {
-            Task::CloseBinary { head: 0 }
+            Task::CloseBinary { head: Some(0) }
         } else {
             Task::CloseTemporary { head: 0 }
         });
@@ -142,11 +246,29 @@ mod tests {
         assert_eq!(rows, [(0, 2, true, 1), (0, 3, true, 0), (0, 4, false, 0), (0, 4, false, 0)]);
     }
 
+    #[test]
+    fn schemes_are_those_of_the_figure() {
+        let rows = |scheme: Scheme| -> Vec<(u32, u32, bool)> {
+            let tree = scheme.apply(&flat(4, 1));
+            tree.nodes().iter().map(|n| (n.start, n.end, n.temporary)).collect()
+        };
+        let (np, top) = ((0, 4, false), (0, 4, false));
+        assert_eq!(rows(Scheme::None), [np, top]);
+        assert_eq!(rows(Scheme::L), [(0, 2, true), (0, 3, true), np, top]);
+        assert_eq!(rows(Scheme::R2), [(2, 4, true), (1, 4, true), np, top]);
+        assert_eq!(rows(Scheme::R1), [(3, 4, true), (2, 4, true), (1, 4, true), np, top]);
+        let nothing = (4, 4, true);
+        assert_eq!(rows(Scheme::R0), [nothing, (3, 4, true), (2, 4, true), (1, 4, true), np, top]);
+    }
+
     proptest! {
         #[test]
         fn restoring_a_binarized_flat_tree_gives_it_back(n in 1usize..12, head in 0usize..12) {
             let tree = flat(n, (head % n) as u32);
-            prop_assert_eq!(restore(&binarize(&tree)), tree);
+            prop_assert_eq!(&restore(&binarize(&tree)), &tree);
+            for scheme in [Scheme::None, Scheme::L, Scheme::R2, Scheme::R1, Scheme::R0] {
+                prop_assert_eq!(&restore(&scheme.apply(&tree)), &tree);
+            }
         }
     }
 }

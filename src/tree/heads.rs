@@ -30,6 +30,7 @@
 //! child before the head is a conjunction, the conjunct before the conjunction becomes the head.
 
 mod reader;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +43,7 @@ use rustc_hash::FxHashMap;
 
 use super::Tree;
 use crate::error::{Error, Place, Result, nearest};
+pub use table::HeadTable;
 
 /// The tables that come with the program: name and text.
 const TABLES: [(&str, &str); 7] = [

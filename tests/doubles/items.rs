@@ -160,6 +160,8 @@ impl TransitionSystem for Items {
             forest: &state.forest,
             labels: &self.labels,
             stack: &state.frontier,
+            open: &[],
+            complete: &state.frontier,
             buffer: 0,
             dependents: None,
             recent: [0; 2],

@@ -23,8 +23,7 @@ use crate::tree::binarize::{binarize, mark_heads};
 use crate::tree::{Child, NodeId, Step, Token, Tree, TreeBuilder};
 use crate::{Error, Result};
 
-/// The label of every root.
-pub const ROOT: &str = "TOP";
+pub use super::stacked::ROOT;
 
 /// The limit on consecutive unary reductions in Sagae and Lavie 2005, section 2.3.
 pub const PAPER_MAX_UNARIES: u32 = 3;
@@ -490,6 +489,8 @@ impl TransitionSystem for Binary {
             forest: &state.forest,
             labels: &self.labels,
             stack: &state.stack,
+            open: &[],
+            complete: &state.stack,
             buffer: state.buffer,
             dependents: Some(&state.dependents),
             recent: state.recent,

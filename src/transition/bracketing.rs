@@ -1,0 +1,422 @@
+//! Systems that announce constituents: SHIFT, OPEN-X, CLOSE, FINISH, in two orders.
+//!
+//! - *Top-down* (Dyer et al. 2016): OPEN-X announces an X before its first word.
+//! - *In-order* (Liu and Zhang 2017): OPEN-X announces an X over the last complete item, its left corner.
+//!
+//! CLOSE completes the innermost open constituent with all items behind its announcement. The root is
+//! always open: FINISH puts `TOP` over everything when nothing else is open. Over binarized trees
+//! ([`Scheme`]) the in-order system is the left-corner parser of Kalt 2004, section 4: OPEN is his *project*,
+//! CLOSE his *attach*.
+//!
+//! The labels are read off the training trees, and what is legal keeps the system total:
+//!
+//! - between two shifts at most as many constituents are opened as in the training trees;
+//! - in order, a word is not put beside an item under the root if no root of the training trees has so
+//!   many children, as long as that item may become a left corner.
+
+use serde::{Deserialize, Serialize};
+
+use super::stacked::{HeadFinder, MAX_LABELS, Stacked, check_tree, label_of, labels_of, n_roots};
+use super::state::Open;
+use super::{Action, ActionKind, TransitionSystem, View};
+use crate::symbols::{Label, Sentence, Symbols};
+use crate::tree::binarize::Scheme;
+use crate::tree::{Child, NodeId, Token, Tree};
+use crate::{Error, Result};
+
+/// When a constituent is announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Before its first word.
+    TopDown,
+    /// After its first child.
+    InOrder,
+}
+
+/// An action of the announcing systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BracketAction {
+    /// Moves the next token from the buffer.
+    Shift,
+    /// Completes the innermost open constituent.
+    Close,
+    /// Announces a constituent, or a temporary node of a binarization.
+    Open(Label, bool),
+    /// Ends the parse.
+    Finish,
+}
+
+impl Action for BracketAction {
+    fn kind(self) -> ActionKind {
+        match self {
+            Self::Shift => ActionKind::Shift,
+            Self::Close => ActionKind::Reduce,
+            Self::Open(..) => ActionKind::Open,
+            Self::Finish => ActionKind::Finish,
+        }
+    }
+
+    fn label(self) -> Option<Label> {
+        match self {
+            Self::Open(label, _) => Some(label),
+            _ => None,
+        }
+    }
+
+    fn code(self) -> u32 {
+        match self {
+            Self::Shift => 0,
+            Self::Close => 1,
+            Self::Finish => 2,
+            Self::Open(label, temporary) => 3 + u32::from(label.0) * 2 + u32::from(temporary),
+        }
+    }
+}
+
+impl BracketAction {
+    fn of_code(code: u32) -> Self {
+        match code {
+            0 => Self::Shift,
+            1 => Self::Close,
+            2 => Self::Finish,
+            _ => Self::Open(Label(((code - 3) / 2) as u16), (code - 3) % 2 == 1),
+        }
+    }
+}
+
+/// What is stored of an announcing system.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BracketingTables {
+    /// The labels below the root.
+    pub labels: Symbols,
+    /// The codes of the actions, in order.
+    pub actions: Vec<u32>,
+    /// When constituents are announced.
+    pub order: Order,
+    /// The limit on constituents opened between two shifts.
+    pub max_opens: u32,
+    /// How many children a root may have.
+    pub max_roots: u32,
+    /// How trees are binarized.
+    pub scheme: Scheme,
+}
+
+/// An announcing system over a fixed inventory of actions.
+#[derive(Debug, Clone)]
+pub struct Bracketing {
+    tables: BracketingTables,
+    heads: Option<HeadFinder>,
+    inventory: Vec<BracketAction>,
+    opens: Vec<BracketAction>,
+}
+
+/// A configuration of an announcing system.
+#[derive(Debug, Clone)]
+pub struct BracketState {
+    /// Complete items and buffer.
+    pub parts: Stacked,
+    /// The open constituents from the outermost to the innermost.
+    pub open: Vec<Open>,
+    /// The stack: complete items, and open constituents where they were announced. In order, an open
+    /// constituent stands for its left corner too.
+    stack: Vec<u32>,
+    /// Where each open constituent stands on the stack.
+    places: Vec<u32>,
+    /// How many constituents were opened since the last shift.
+    opened: u32,
+}
+
+impl BracketState {
+    /// The item that would be a left corner: the last complete one, if nothing was opened behind it.
+    pub fn corner(&self) -> Option<u32> {
+        let &last = self.parts.items.last()?;
+        (self.stack.last() == Some(&last)).then_some(last)
+    }
+
+    /// Whether the innermost open constituent has only the item it was announced over.
+    pub fn only_corner(&self) -> bool {
+        self.open.last().is_some_and(|open| open.first as usize + 1 == self.parts.items.len())
+    }
+}
+
+impl Bracketing {
+    /// The system that can build the given trees, rooted in `TOP`.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when there are too many labels.
+    pub fn of_trees<'a>(
+        trees: impl IntoIterator<Item = &'a Tree> + Clone,
+        order: Order,
+        scheme: Scheme,
+    ) -> Result<Self> {
+        let (labels, _) = labels_of(trees.clone())?;
+        let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
+        let mut seen = std::collections::BTreeSet::from(ends);
+        let (mut max_opens, mut max_roots) = (1, 1);
+        for tree in trees {
+            let Ok(derivation) = derive(tree, &labels, order, scheme) else { continue };
+            let mut opened = 0;
+            for &action in &derivation {
+                match action.kind() {
+                    ActionKind::Open => opened += 1,
+                    ActionKind::Shift => opened = 0,
+                    _ => {}
+                }
+                max_opens = max_opens.max(opened);
+            }
+            seen.extend(derivation);
+            max_roots = max_roots.max(n_roots(tree));
+        }
+        let actions = seen.into_iter().map(Action::code).collect();
+        Self::of_tables(BracketingTables { labels, actions, order, max_opens, max_roots, scheme })
+    }
+
+    /// The same with roots over any number of children and up to `max_opens` constituents opened between two
+    /// shifts. As long as that limit is not reached, the dynamic oracle is exact.
+    ///
+    /// # Errors
+    /// Never for a system that has been made.
+    pub fn with_limits(&self, max_opens: u32) -> Result<Self> {
+        Self::of_tables(BracketingTables { max_opens, max_roots: u32::MAX, ..self.tables.clone() })
+    }
+
+    /// The system as stored.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the tables do not make a total system.
+    pub fn of_tables(tables: BracketingTables) -> Result<Self> {
+        let inventory: Vec<BracketAction> =
+            tables.actions.iter().map(|&code| BracketAction::of_code(code)).collect();
+        let known = |action: &BracketAction| {
+            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
+        };
+        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
+        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
+        let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
+        let total = ends.iter().all(|action| inventory.contains(action));
+        let few = tables.labels.len() <= MAX_LABELS;
+        if !(same && sorted && total && few && inventory.iter().all(known)) {
+            let problem = "the action table is not that of an announcing system";
+            return Err(Error::Unfit(problem.into()));
+        }
+        let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
+        let opens = inventory.iter().filter(is_open).copied().collect();
+        Ok(Self { opens, inventory, heads: None, tables })
+    }
+
+    /// The same with head rules that are asked while parsing.
+    #[must_use]
+    pub fn with_heads(self, heads: Option<HeadFinder>) -> Self {
+        Self { heads, ..self }
+    }
+
+    /// What to store.
+    pub fn tables(&self) -> &BracketingTables {
+        &self.tables
+    }
+
+    /// Every action, in order.
+    pub fn actions(&self) -> &[BracketAction] {
+        &self.inventory
+    }
+
+    /// The one derivation that builds the tree, which must be rooted in `TOP`.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the system cannot build it, with the reason.
+    pub fn derivation(&self, tree: &Tree) -> Result<Vec<BracketAction>> {
+        let BracketingTables { labels, order, scheme, .. } = &self.tables;
+        let derivation = derive(tree, labels, *order, *scheme)?;
+        let lacks = |action: &&BracketAction| self.inventory.binary_search(action).is_err();
+        if let Some(&action) = derivation.iter().find(lacks) {
+            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
+        }
+        Ok(derivation)
+    }
+
+    fn may_shift(&self, state: &BracketState, may_open: bool) -> bool {
+        let roots = state.parts.items.len();
+        let crowded = state.open.is_empty() && roots >= self.tables.max_roots as usize;
+        let waits = self.tables.order == Order::InOrder && crowded && may_open;
+        state.parts.remaining() > 0 && !waits
+    }
+}
+
+/// The actions that build a tree, whether or not some system has them all.
+fn derive(
+    tree: &Tree,
+    labels: &Symbols,
+    order: Order,
+    scheme: Scheme,
+) -> Result<Vec<BracketAction>> {
+    enum Task {
+        Visit(Child),
+        Announce(NodeId),
+        Close,
+    }
+    check_tree(tree)?;
+    let binary = scheme.apply(tree);
+    let mut actions = Vec::with_capacity(tree.tokens().len() + 2 * binary.nodes().len());
+    let roots = binary.root().map_or(&[][..], |root| binary.children(root));
+    let mut tasks: Vec<Task> = roots.iter().rev().map(|&child| Task::Visit(child)).collect();
+    while let Some(task) = tasks.pop() {
+        match task {
+            Task::Visit(Child::Token(_)) => actions.push(BracketAction::Shift),
+            Task::Visit(Child::Node(id)) => {
+                let [first, rest @ ..] = binary.children(id) else {
+                    let problem = format!("a {}* over no words", binary.node(id).label);
+                    return Err(Error::Unfit(problem));
+                };
+                tasks.push(Task::Close);
+                tasks.extend(rest.iter().rev().map(|&child| Task::Visit(child)));
+                let (announce, first) = (Task::Announce(id), Task::Visit(*first));
+                tasks.extend(match order {
+                    Order::TopDown => [first, announce],
+                    Order::InOrder => [announce, first],
+                });
+            }
+            Task::Announce(id) => {
+                let node = binary.node(id);
+                actions.push(BracketAction::Open(label_of(labels, &node.label)?, node.temporary));
+            }
+            Task::Close => actions.push(BracketAction::Close),
+        }
+    }
+    actions.push(BracketAction::Finish);
+    Ok(actions)
+}
+
+impl TransitionSystem for Bracketing {
+    type State = BracketState;
+    type Action = BracketAction;
+
+    fn start(&self, sentence: &Sentence) -> BracketState {
+        BracketState {
+            parts: Stacked::new(sentence, self.heads.as_ref()),
+            open: Vec::new(),
+            stack: Vec::with_capacity(sentence.len().min(64)),
+            places: Vec::new(),
+            opened: 0,
+        }
+    }
+
+    fn is_final(&self, state: &BracketState) -> bool {
+        state.parts.finished
+    }
+
+    fn is_complete(&self, state: &BracketState) -> bool {
+        state.parts.finished && state.parts.items.len() <= self.tables.max_roots as usize
+    }
+
+    fn legal(&self, state: &BracketState, out: &mut Vec<BracketAction>) {
+        out.clear();
+        let BracketState { parts, open, opened, .. } = state;
+        if parts.finished {
+            return;
+        }
+        let at_end = parts.remaining() == 0;
+        let has_place = match self.tables.order {
+            Order::TopDown => !at_end,
+            Order::InOrder => state.corner().is_some(),
+        };
+        let may_open = has_place && *opened < self.tables.max_opens && !self.opens.is_empty();
+        if self.may_shift(state, may_open) {
+            out.push(BracketAction::Shift);
+        }
+        if open.last().is_some_and(|open| (open.first as usize) < parts.items.len()) {
+            out.push(BracketAction::Close);
+        }
+        if may_open {
+            out.extend_from_slice(&self.opens);
+        }
+        if at_end && open.is_empty() {
+            out.push(BracketAction::Finish);
+        }
+    }
+
+    fn apply(&self, state: &mut BracketState, action: BracketAction) {
+        let BracketState { parts, open, stack, places, opened } = state;
+        parts.note(action.code());
+        match action {
+            BracketAction::Shift => {
+                stack.push(parts.shift());
+                *opened = 0;
+            }
+            BracketAction::Open(label, temporary) => {
+                let corner = match self.tables.order {
+                    Order::TopDown => None,
+                    Order::InOrder => stack.pop(),
+                };
+                let node = parts.forest.push_open(label, temporary, corner, parts.buffer);
+                let first = parts.items.len() - usize::from(corner.is_some());
+                open.push(Open { node, first: first as u32 });
+                places.push(stack.len() as u32);
+                stack.push(node);
+                *opened += 1;
+            }
+            BracketAction::Close => {
+                let (Some(closed), Some(place)) = (open.pop(), places.pop()) else { return };
+                let announced = parts.forest.node(closed.node);
+                if let Some(label) = announced.label {
+                    let temporary = announced.temporary;
+                    let first = closed.first as usize;
+                    let id = parts.join(self.heads.as_ref(), label, temporary, first);
+                    stack.truncate(place as usize);
+                    stack.push(id);
+                }
+            }
+            BracketAction::Finish => parts.finished = true,
+        }
+    }
+
+    /// Open constituents are left out: their complete children stand side by side.
+    fn tree(&self, state: &BracketState, tokens: &[Token]) -> Tree {
+        state.parts.tree(&self.tables.labels, tokens)
+    }
+
+    fn view<'a>(&'a self, state: &'a BracketState, _focus: Option<BracketAction>) -> View<'a> {
+        let parts = &state.parts;
+        View {
+            forest: &parts.forest,
+            labels: &self.tables.labels,
+            stack: &state.stack,
+            open: &state.open,
+            complete: &parts.items,
+            buffer: parts.buffer,
+            dependents: parts.dependents.as_ref(),
+            recent: parts.recent,
+            focus: None,
+        }
+    }
+
+    fn steps(&self, state: &BracketState) -> usize {
+        state.parts.steps as usize
+    }
+
+    fn bound(&self, n: usize) -> usize {
+        // Before each shift, and after the last one, so many are opened at most, and all are closed.
+        n + 2 * (n + 1) * self.tables.max_opens as usize + 1
+    }
+
+    fn inventory(&self, _state: &BracketState, out: &mut Vec<BracketAction>) {
+        out.clear();
+        out.extend_from_slice(&self.inventory);
+    }
+
+    fn name(&self, action: BracketAction) -> String {
+        match action {
+            BracketAction::Shift => "SHIFT".to_owned(),
+            BracketAction::Close => "CLOSE".to_owned(),
+            BracketAction::Finish => "FINISH".to_owned(),
+            BracketAction::Open(label, temporary) => {
+                let mark = if temporary { "*" } else { "" };
+                format!("OPEN-{}{mark}", self.label_name(label))
+            }
+        }
+    }
+
+    fn label_name(&self, label: Label) -> &str {
+        self.tables.labels.name(u32::from(label.0)).unwrap_or_default()
+    }
+}

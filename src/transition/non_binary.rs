@@ -1,0 +1,383 @@
+//! The non-binary bottom-up system: SHIFT, REDUCE-X#k, FINISH (Fernández-González and Gómez-Rodríguez 2018,
+//! section 3).
+//!
+//! REDUCE-X#k puts an X over the k topmost items. FINISH puts `TOP` over whatever stands on the stack when
+//! the buffer is empty, so no reduction builds the root. The inventory is read off the training trees, and
+//! what is legal keeps the system total:
+//!
+//! - consecutive reductions of one item are limited to the longest unary chain of the training trees;
+//! - FINISH takes as many items as a root of the training trees has children at most, or as many as there
+//!   are when no reduction of several items fits.
+//!
+//! Trees may be binarized first ([`Scheme`]), which makes this the shift-reduce parser of Kalt 2004, section
+//! 4. A reduction to a temporary node is written `X*`. Temporary nodes dissolve into whatever takes them, so
+//! they forbid nothing.
+
+use serde::{Deserialize, Serialize};
+
+use super::stacked::{
+    HeadFinder, MAX_LABELS, Stacked, check_tree, label_of, labels_of, longest_unary_chain, n_roots,
+};
+use super::{Action, ActionKind, TransitionSystem, View};
+use crate::symbols::{Label, Sentence, Symbols};
+use crate::tree::binarize::Scheme;
+use crate::tree::{Step, Token, Tree};
+use crate::{Error, Result};
+
+/// The most items a reduction can take.
+pub const MAX_ARITY: u32 = 255;
+
+/// The most actions times arities that a system may have.
+const MAX_GROUPED: usize = 1 << 24;
+
+/// An action of the non-binary system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NonBinaryAction {
+    /// Moves the next token to the stack.
+    Shift,
+    /// Puts a constituent over the topmost items.
+    Reduce {
+        /// Its label.
+        label: Label,
+        /// Whether it is a temporary node of a binarization.
+        temporary: bool,
+        /// How many items it takes; from 1.
+        arity: u8,
+    },
+    /// Ends the parse.
+    Finish,
+}
+
+impl Action for NonBinaryAction {
+    fn kind(self) -> ActionKind {
+        match self {
+            Self::Shift => ActionKind::Shift,
+            Self::Reduce { .. } => ActionKind::Reduce,
+            Self::Finish => ActionKind::Finish,
+        }
+    }
+
+    fn label(self) -> Option<Label> {
+        match self {
+            Self::Reduce { label, .. } => Some(label),
+            _ => None,
+        }
+    }
+
+    fn code(self) -> u32 {
+        match self {
+            Self::Shift => 0,
+            Self::Finish => 1,
+            Self::Reduce { label, temporary, arity } => {
+                let symbol = u32::from(label.0) * 2 + u32::from(temporary);
+                2 + symbol * MAX_ARITY + u32::from(arity) - 1
+            }
+        }
+    }
+}
+
+impl NonBinaryAction {
+    fn of_code(code: u32) -> Self {
+        match code {
+            0 => Self::Shift,
+            1 => Self::Finish,
+            _ => {
+                let symbol = (code - 2) / MAX_ARITY;
+                Self::Reduce {
+                    label: Label((symbol / 2) as u16),
+                    temporary: symbol % 2 == 1,
+                    arity: ((code - 2) % MAX_ARITY + 1) as u8,
+                }
+            }
+        }
+    }
+
+    /// How many items it takes from the stack to put one back; 0 if it does not.
+    pub fn arity(self) -> u32 {
+        match self {
+            Self::Reduce { arity, .. } => arity.into(),
+            _ => 0,
+        }
+    }
+}
+
+/// What is stored of a non-binary system.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NonBinaryTables {
+    /// The labels below the root.
+    pub labels: Symbols,
+    /// The codes of the actions, in order.
+    pub actions: Vec<u32>,
+    /// The limit on consecutive reductions of one item.
+    pub max_unaries: u32,
+    /// How many items FINISH takes.
+    pub max_roots: u32,
+    /// How trees are binarized.
+    pub scheme: Scheme,
+}
+
+/// The non-binary system over a fixed inventory of actions.
+#[derive(Debug, Clone)]
+pub struct NonBinary {
+    tables: NonBinaryTables,
+    heads: Option<HeadFinder>,
+    inventory: Vec<NonBinaryAction>,
+    /// The reductions of 2 to as many items as the position says, in order.
+    several: Vec<Vec<NonBinaryAction>>,
+    /// As `several`, and those of one item.
+    all: Vec<Vec<NonBinaryAction>>,
+}
+
+/// A configuration of the non-binary system.
+#[derive(Debug, Clone)]
+pub struct NonBinaryState {
+    /// Stack and buffer.
+    pub parts: Stacked,
+    /// How many reductions of one item came last.
+    pub unaries: u32,
+}
+
+impl NonBinary {
+    /// The system that can build the given trees, rooted in `TOP`.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when there are too many labels.
+    pub fn of_trees<'a>(
+        trees: impl IntoIterator<Item = &'a Tree> + Clone,
+        scheme: Scheme,
+    ) -> Result<Self> {
+        let (labels, counts) = labels_of(trees.clone())?;
+        let mut seen = std::collections::BTreeSet::new();
+        let (mut max_unaries, mut max_roots) = (1, 1);
+        for tree in trees {
+            let Ok(derivation) = derive(tree, &labels, scheme) else { continue };
+            seen.extend(derivation);
+            max_unaries = max_unaries.max(longest_unary_chain(&scheme.apply(tree)));
+            max_roots = max_roots.max(n_roots(tree));
+        }
+        // Whatever the training trees lack, two items can be joined under some label: the commonest.
+        let common = (0..counts.len()).max_by_key(|&label| (counts[label], usize::MAX - label));
+        let label = Label(common.unwrap_or(0) as u16);
+        let join = NonBinaryAction::Reduce { label, temporary: false, arity: 2 };
+        seen.extend([NonBinaryAction::Shift, NonBinaryAction::Finish, join]);
+        let actions = seen.into_iter().map(Action::code).collect();
+        Self::of_tables(NonBinaryTables { labels, actions, max_unaries, max_roots, scheme })
+    }
+
+    /// The same with a reduction of every label and any number of items up to `max_arity`, and roots over
+    /// any number of items: the system of the paper, for which the dynamic oracle is exact.
+    ///
+    /// # Errors
+    /// When `max_arity` is above [`MAX_ARITY`].
+    pub fn with_every_arity(&self, max_arity: u32) -> Result<Self> {
+        let mut actions: Vec<NonBinaryAction> = vec![NonBinaryAction::Shift];
+        for label in 0..self.tables.labels.len() {
+            let label = Label(label as u16);
+            let of_arity =
+                |arity| NonBinaryAction::Reduce { label, temporary: false, arity: arity as u8 };
+            actions.extend((1..=max_arity.clamp(2, MAX_ARITY)).map(of_arity));
+        }
+        actions.push(NonBinaryAction::Finish);
+        let actions = actions.into_iter().map(Action::code).collect();
+        Self::of_tables(NonBinaryTables { actions, max_roots: u32::MAX, ..self.tables.clone() })
+    }
+
+    /// The system as stored.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the tables do not make a total system.
+    pub fn of_tables(tables: NonBinaryTables) -> Result<Self> {
+        let inventory: Vec<NonBinaryAction> =
+            tables.actions.iter().map(|&code| NonBinaryAction::of_code(code)).collect();
+        let known = |action: &NonBinaryAction| {
+            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
+        };
+        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
+        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
+        let ends = [NonBinaryAction::Shift, NonBinaryAction::Finish];
+        let total = ends.iter().all(|action| inventory.contains(action));
+        let few = tables.labels.len() <= MAX_LABELS;
+        if !(same && sorted && total && few && inventory.iter().all(known)) {
+            return Err(Error::Unfit("the action table is not that of a non-binary system".into()));
+        }
+        let largest = inventory.iter().map(|action| action.arity()).max().unwrap_or(0);
+        if inventory.len() * (largest as usize + 1) > MAX_GROUPED {
+            return Err(Error::Unfit(format!("too many actions: {}", inventory.len())));
+        }
+        let of_arity = |least: u32, most: u32| -> Vec<NonBinaryAction> {
+            let fits = |action: &&NonBinaryAction| (least..=most).contains(&action.arity());
+            inventory.iter().filter(fits).copied().collect()
+        };
+        Ok(Self {
+            several: (0..=largest).map(|most| of_arity(2, most)).collect(),
+            all: (0..=largest).map(|most| of_arity(1, most)).collect(),
+            inventory,
+            heads: None,
+            tables,
+        })
+    }
+
+    /// The same with head rules that are asked while parsing.
+    #[must_use]
+    pub fn with_heads(self, heads: Option<HeadFinder>) -> Self {
+        Self { heads, ..self }
+    }
+
+    /// What to store.
+    pub fn tables(&self) -> &NonBinaryTables {
+        &self.tables
+    }
+
+    /// Every action, in order.
+    pub fn actions(&self) -> &[NonBinaryAction] {
+        &self.inventory
+    }
+
+    /// Whether the inventory has an action.
+    pub fn has(&self, action: NonBinaryAction) -> bool {
+        self.inventory.binary_search(&action).is_ok()
+    }
+
+    /// The one derivation that builds the tree, which must be rooted in `TOP`.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the system cannot build it, with the reason.
+    pub fn derivation(&self, tree: &Tree) -> Result<Vec<NonBinaryAction>> {
+        let derivation = derive(tree, &self.tables.labels, self.tables.scheme)?;
+        if let Some(&action) = derivation.iter().find(|&&action| !self.has(action)) {
+            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
+        }
+        Ok(derivation)
+    }
+}
+
+/// The actions that build a tree, whether or not some system has them all.
+fn derive(tree: &Tree, labels: &Symbols, scheme: Scheme) -> Result<Vec<NonBinaryAction>> {
+    check_tree(tree)?;
+    let binary = scheme.apply(tree);
+    let mut actions = Vec::with_capacity(tree.tokens().len() + binary.nodes().len());
+    for step in binary.walk() {
+        match step {
+            Step::Open(_) => {}
+            Step::Token(_) => actions.push(NonBinaryAction::Shift),
+            Step::Close(id) if Some(id) == binary.root() => actions.push(NonBinaryAction::Finish),
+            Step::Close(id) => {
+                let node = binary.node(id);
+                let arity = match binary.children(id).len() {
+                    0 => return Err(Error::Unfit(format!("a {}* over no words", node.label))),
+                    n if n > MAX_ARITY as usize => {
+                        let problem = format!("a {} of more than {MAX_ARITY} children", node.label);
+                        return Err(Error::Unfit(problem));
+                    }
+                    n => n as u8,
+                };
+                let label = label_of(labels, &node.label)?;
+                let temporary = node.temporary;
+                actions.push(NonBinaryAction::Reduce { label, temporary, arity });
+            }
+        }
+    }
+    Ok(actions)
+}
+
+impl TransitionSystem for NonBinary {
+    type State = NonBinaryState;
+    type Action = NonBinaryAction;
+
+    fn start(&self, sentence: &Sentence) -> NonBinaryState {
+        NonBinaryState { parts: Stacked::new(sentence, self.heads.as_ref()), unaries: 0 }
+    }
+
+    fn is_final(&self, state: &NonBinaryState) -> bool {
+        state.parts.finished
+    }
+
+    fn is_complete(&self, state: &NonBinaryState) -> bool {
+        state.parts.finished && state.parts.items.len() <= self.tables.max_roots as usize
+    }
+
+    fn legal(&self, state: &NonBinaryState, out: &mut Vec<NonBinaryAction>) {
+        out.clear();
+        let NonBinaryState { parts, unaries } = state;
+        if parts.finished {
+            return;
+        }
+        let at_end = parts.remaining() == 0;
+        if !at_end {
+            out.push(NonBinaryAction::Shift);
+        }
+        let n = parts.items.len();
+        let height = n.min(self.all.len() - 1);
+        let groups = if *unaries < self.tables.max_unaries { &self.all } else { &self.several };
+        out.extend_from_slice(&groups[height]);
+        let fits = n <= self.tables.max_roots as usize || self.several[height].is_empty();
+        if at_end && fits {
+            out.push(NonBinaryAction::Finish);
+        }
+    }
+
+    fn apply(&self, state: &mut NonBinaryState, action: NonBinaryAction) {
+        let NonBinaryState { parts, unaries } = state;
+        parts.note(action.code());
+        match action {
+            NonBinaryAction::Shift => {
+                parts.shift();
+                *unaries = 0;
+            }
+            NonBinaryAction::Reduce { label, temporary, arity } => {
+                let first = parts.items.len().saturating_sub(arity.into());
+                parts.join(self.heads.as_ref(), label, temporary, first);
+                *unaries = if arity == 1 { *unaries + 1 } else { 0 };
+            }
+            NonBinaryAction::Finish => parts.finished = true,
+        }
+    }
+
+    fn tree(&self, state: &NonBinaryState, tokens: &[Token]) -> Tree {
+        state.parts.tree(&self.tables.labels, tokens)
+    }
+
+    fn view<'a>(&'a self, state: &'a NonBinaryState, _focus: Option<NonBinaryAction>) -> View<'a> {
+        let parts = &state.parts;
+        View {
+            forest: &parts.forest,
+            labels: &self.tables.labels,
+            stack: &parts.items,
+            open: &[],
+            complete: &parts.items,
+            buffer: parts.buffer,
+            dependents: parts.dependents.as_ref(),
+            recent: parts.recent,
+            focus: None,
+        }
+    }
+
+    fn steps(&self, state: &NonBinaryState) -> usize {
+        state.parts.steps as usize
+    }
+
+    fn bound(&self, n: usize) -> usize {
+        // Each of the n shifts and at most n - 1 reductions of several items may be followed by unaries.
+        2 * n + 2 * n * self.tables.max_unaries as usize + 1
+    }
+
+    fn inventory(&self, _state: &NonBinaryState, out: &mut Vec<NonBinaryAction>) {
+        out.clear();
+        out.extend_from_slice(&self.inventory);
+    }
+
+    fn name(&self, action: NonBinaryAction) -> String {
+        match action {
+            NonBinaryAction::Shift => "SHIFT".to_owned(),
+            NonBinaryAction::Finish => "FINISH".to_owned(),
+            NonBinaryAction::Reduce { label, temporary, arity } => {
+                let mark = if temporary { "*" } else { "" };
+                format!("REDUCE-{}{mark}#{arity}", self.label_name(label))
+            }
+        }
+    }
+
+    fn label_name(&self, label: Label) -> &str {
+        self.tables.labels.name(u32::from(label.0)).unwrap_or_default()
+    }
+}

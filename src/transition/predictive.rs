@@ -1,0 +1,359 @@
+//! The predictive top-down system: PREDICT, MATCH, FINISH (the top-down parser of Kalt 2004, section 4).
+//!
+//! The stack holds predictions, labels and tags, of what is to come. PREDICT(list) replaces the topmost label
+//! by the labels and tags of its children; MATCH takes the next word for the topmost tag, whatever the tag of
+//! the word is. In contrast to [`super::bracketing`] a constituent ends by itself, with the last of its
+//! predicted children. Trees are mostly binarized first ([`Scheme`]): the further, the later it is decided
+//! what comes next. With `R0` some nodes are predicted over no words; they leave nothing in the tree.
+//!
+//! FINISH is legal when nothing else is, so that every walk ends: the derivation is complete if no
+//! prediction and no word is left. Between two words at most as many predictions are made as in the training
+//! trees.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::stacked::{MAX_LABELS, ROOT, Stacked, check_tree, label_of, labels_of};
+use super::state::Open;
+use super::{Action, ActionKind, TransitionSystem, View};
+use crate::symbols::{Label, Sentence, Symbols};
+use crate::tree::binarize::Scheme;
+use crate::tree::{Child, Step, Token, Tree};
+use crate::{Error, Result};
+
+/// The most different lists of children.
+const MAX_LISTS: usize = 60_000;
+
+/// An action of the predictive system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PredictiveAction {
+    /// Takes the next word for the predicted tag.
+    Match,
+    /// Replaces the topmost label by a list of children, given by its position.
+    Predict(u16),
+    /// Ends the parse.
+    Finish,
+}
+
+impl Action for PredictiveAction {
+    fn kind(self) -> ActionKind {
+        match self {
+            Self::Match => ActionKind::Shift,
+            Self::Predict(_) => ActionKind::Open,
+            Self::Finish => ActionKind::Finish,
+        }
+    }
+
+    fn label(self) -> Option<Label> {
+        None
+    }
+
+    fn code(self) -> u32 {
+        match self {
+            Self::Match => 0,
+            Self::Finish => 1,
+            Self::Predict(list) => 2 + u32::from(list),
+        }
+    }
+}
+
+/// A predicted child: twice the position of its label or tag among the names, one more for a temporary node.
+type Prediction = u32;
+
+/// What is stored of a predictive system.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PredictiveTables {
+    /// The labels, of which the last is `TOP`; then the tags, each behind a slash.
+    pub names: Symbols,
+    /// How many of the names are labels.
+    pub n_labels: u32,
+    /// The lists of children, in order.
+    pub lists: Vec<Vec<Prediction>>,
+    /// The limit on predictions between two words.
+    pub max_predictions: u32,
+    /// How trees are binarized.
+    pub scheme: Scheme,
+}
+
+/// The predictive system over a fixed inventory of lists.
+#[derive(Debug, Clone)]
+pub struct Predictive {
+    tables: PredictiveTables,
+    predictions: Vec<PredictiveAction>,
+    /// The prediction of no children, if there is one.
+    nothing: Option<PredictiveAction>,
+}
+
+/// A configuration of the predictive system.
+#[derive(Debug, Clone)]
+pub struct PredictiveState {
+    parts: Stacked,
+    /// What is predicted, the next at the end.
+    stack: Vec<u32>,
+    open: Vec<Open>,
+    /// How many children each open constituent still waits for.
+    waiting: Vec<u32>,
+    /// How many predictions came last.
+    predicted: u32,
+}
+
+impl Predictive {
+    /// The system that can build the given trees, rooted in `TOP`.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when there are too many labels or lists of children.
+    pub fn of_trees<'a>(
+        trees: impl IntoIterator<Item = &'a Tree> + Clone,
+        scheme: Scheme,
+    ) -> Result<Self> {
+        let (mut names, _) = labels_of(trees.clone())?;
+        names.intern(ROOT);
+        let n_labels = names.len() as u32;
+        for token in trees.clone().into_iter().flat_map(Tree::tokens) {
+            names.intern(&format!("/{}", token.tag));
+        }
+        let (mut lists, mut max_predictions) = (BTreeSet::new(), 1);
+        for tree in trees {
+            let Ok(steps) = derive(tree, &names, scheme) else { continue };
+            let mut predicted = 0;
+            for step in steps {
+                predicted = if step.is_some() { predicted + 1 } else { 0 };
+                max_predictions = max_predictions.max(predicted);
+                lists.extend(step);
+            }
+        }
+        let lists = lists.into_iter().collect();
+        Self::of_tables(PredictiveTables { names, n_labels, lists, max_predictions, scheme })
+    }
+
+    /// The system as stored.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the tables do not make a system.
+    pub fn of_tables(tables: PredictiveTables) -> Result<Self> {
+        let PredictiveTables { names, n_labels, lists, .. } = &tables;
+        let known = |&child: &Prediction| (child as usize / 2) < names.len();
+        let top = (*n_labels as usize).checked_sub(1).and_then(|last| names.name(last as u32));
+        let sorted = lists.windows(2).all(|pair| pair[0] < pair[1]);
+        if lists.len() > MAX_LISTS || names.len() > MAX_LABELS {
+            let problem = format!("more than {MAX_LISTS} lists of children, or too many labels");
+            return Err(Error::Unfit(problem));
+        }
+        if top != Some(ROOT) || !sorted || !lists.iter().flatten().all(known) {
+            return Err(Error::Unfit("the tables are not those of a predictive system".into()));
+        }
+        let predictions: Vec<PredictiveAction> =
+            (0..lists.len()).map(|list| PredictiveAction::Predict(list as u16)).collect();
+        let nothing = predictions.first().copied().filter(|_| lists[0].is_empty());
+        Ok(Self { predictions, nothing, tables })
+    }
+
+    /// What to store.
+    pub fn tables(&self) -> &PredictiveTables {
+        &self.tables
+    }
+
+    /// The one derivation that builds the tree, which must be rooted in `TOP`.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the system cannot build it, with the reason.
+    pub fn derivation(&self, tree: &Tree) -> Result<Vec<PredictiveAction>> {
+        let steps = derive(tree, &self.tables.names, self.tables.scheme)?;
+        let action = |step: Option<Vec<Prediction>>| match step {
+            None => Ok(PredictiveAction::Match),
+            Some(list) => match self.tables.lists.binary_search(&list) {
+                Ok(at) => Ok(PredictiveAction::Predict(at as u16)),
+                Err(_) => Err(Error::Unfit(format!("no prediction of {}", self.list_name(&list)))),
+            },
+        };
+        let mut actions: Vec<PredictiveAction> =
+            steps.into_iter().map(action).collect::<Result<_>>()?;
+        actions.push(PredictiveAction::Finish);
+        Ok(actions)
+    }
+
+    fn list_name(&self, list: &[Prediction]) -> String {
+        let name = |&child: &Prediction| {
+            let mark = if child % 2 == 1 { "*" } else { "" };
+            format!("{}{mark}", self.tables.names.name(child / 2).unwrap_or_default())
+        };
+        list.iter().map(name).collect::<Vec<_>>().join(" ")
+    }
+
+    fn is_label(&self, state: &PredictiveState, prediction: u32) -> bool {
+        let label = state.parts.forest.node(prediction).label;
+        label.is_some_and(|label| u32::from(label.0) < self.tables.n_labels)
+    }
+
+    /// Completes the open constituents that wait for nothing more. The root stays open.
+    fn complete(state: &mut PredictiveState) {
+        while state.open.len() > 1 && state.waiting.last() == Some(&0) {
+            state.waiting.pop();
+            let Some(Open { node, first }) = state.open.pop() else { return };
+            let node = *state.parts.forest.node(node);
+            let has_words = (first as usize) < state.parts.items.len();
+            if let (Some(label), true) = (node.label, has_words) {
+                state.parts.join(None, label, node.temporary, first as usize);
+            }
+            if let Some(waiting) = state.waiting.last_mut() {
+                *waiting -= 1;
+            }
+        }
+    }
+}
+
+/// The steps that build a tree: a list of predicted children, or none for a word.
+fn derive(tree: &Tree, names: &Symbols, scheme: Scheme) -> Result<Vec<Option<Vec<Prediction>>>> {
+    check_tree(tree)?;
+    let binary = scheme.apply(tree);
+    let child = |&child: &Child| -> Result<Prediction> {
+        let (name, temporary) = match child {
+            Child::Node(id) => (binary.node(id).label.clone(), binary.node(id).temporary),
+            Child::Token(at) => (format!("/{}", tree.tokens()[at as usize].tag).into(), false),
+        };
+        Ok(u32::from(label_of(names, &name)?.0) * 2 + u32::from(temporary))
+    };
+    let mut steps = Vec::with_capacity(tree.tokens().len() + binary.nodes().len());
+    for step in binary.walk() {
+        match step {
+            Step::Token(_) => steps.push(None),
+            Step::Open(id) => {
+                let list = binary.children(id).iter().map(child).collect::<Result<_>>()?;
+                steps.push(Some(list));
+            }
+            Step::Close(_) => {}
+        }
+    }
+    Ok(steps)
+}
+
+impl TransitionSystem for Predictive {
+    type State = PredictiveState;
+    type Action = PredictiveAction;
+
+    fn start(&self, sentence: &Sentence) -> PredictiveState {
+        let mut parts = Stacked::new(sentence, None);
+        let top = Label((self.tables.n_labels - 1) as u16);
+        let root = parts.forest.push_open(top, false, None, 0);
+        PredictiveState {
+            parts,
+            stack: vec![root],
+            open: Vec::new(),
+            waiting: Vec::new(),
+            predicted: 0,
+        }
+    }
+
+    fn is_final(&self, state: &PredictiveState) -> bool {
+        state.parts.finished
+    }
+
+    fn is_complete(&self, state: &PredictiveState) -> bool {
+        state.parts.finished && state.stack.is_empty() && state.parts.remaining() == 0
+    }
+
+    fn legal(&self, state: &PredictiveState, out: &mut Vec<PredictiveAction>) {
+        out.clear();
+        if state.parts.finished {
+            return;
+        }
+        let at_end = state.parts.remaining() == 0;
+        match state.stack.last() {
+            Some(&next) if self.is_label(state, next) => {
+                if state.predicted < self.tables.max_predictions {
+                    match at_end {
+                        true => out.extend(self.nothing),
+                        false => out.extend_from_slice(&self.predictions),
+                    }
+                }
+            }
+            Some(_) if !at_end => out.push(PredictiveAction::Match),
+            _ => {}
+        }
+        if out.is_empty() {
+            out.push(PredictiveAction::Finish);
+        }
+    }
+
+    fn apply(&self, state: &mut PredictiveState, action: PredictiveAction) {
+        state.parts.note(action.code());
+        match action {
+            PredictiveAction::Match => {
+                state.stack.pop();
+                state.parts.shift();
+                state.predicted = 0;
+                if let Some(waiting) = state.waiting.last_mut() {
+                    *waiting -= 1;
+                }
+                Self::complete(state);
+            }
+            PredictiveAction::Predict(list) => {
+                let Some(node) = state.stack.pop() else { return };
+                let list = &self.tables.lists[usize::from(list)];
+                state.open.push(Open { node, first: state.parts.items.len() as u32 });
+                state.waiting.push(list.len() as u32);
+                for &child in list.iter().rev() {
+                    let (label, temporary) = (Label((child / 2) as u16), child % 2 == 1);
+                    let at = state.parts.buffer;
+                    state.stack.push(state.parts.forest.push_open(label, temporary, None, at));
+                }
+                state.predicted += 1;
+                Self::complete(state);
+            }
+            PredictiveAction::Finish => state.parts.finished = true,
+        }
+    }
+
+    /// Constituents that are not complete are left out: their complete children stand side by side.
+    fn tree(&self, state: &PredictiveState, tokens: &[Token]) -> Tree {
+        state.parts.tree(&self.tables.names, tokens)
+    }
+
+    fn view<'a>(
+        &'a self,
+        state: &'a PredictiveState,
+        _focus: Option<PredictiveAction>,
+    ) -> View<'a> {
+        View {
+            forest: &state.parts.forest,
+            labels: &self.tables.names,
+            stack: &state.stack,
+            open: &state.open,
+            complete: &state.parts.items,
+            buffer: state.parts.buffer,
+            dependents: None,
+            recent: state.parts.recent,
+            focus: None,
+        }
+    }
+
+    fn steps(&self, state: &PredictiveState) -> usize {
+        state.parts.steps as usize
+    }
+
+    fn bound(&self, n: usize) -> usize {
+        n + (n + 1) * self.tables.max_predictions as usize + 1
+    }
+
+    fn inventory(&self, _state: &PredictiveState, out: &mut Vec<PredictiveAction>) {
+        out.clear();
+        out.push(PredictiveAction::Match);
+        out.extend_from_slice(&self.predictions);
+        out.push(PredictiveAction::Finish);
+    }
+
+    fn name(&self, action: PredictiveAction) -> String {
+        match action {
+            PredictiveAction::Match => "MATCH".to_owned(),
+            PredictiveAction::Finish => "FINISH".to_owned(),
+            PredictiveAction::Predict(list) => {
+                format!("PREDICT({})", self.list_name(&self.tables.lists[usize::from(list)]))
+            }
+        }
+    }
+
+    fn label_name(&self, label: Label) -> &str {
+        self.tables.names.name(u32::from(label.0)).unwrap_or_default()
+    }
+}

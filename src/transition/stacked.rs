@@ -1,0 +1,255 @@
+//! What the states of several systems share: complete items in a row, a buffer, and how a constituent is
+//! put over the last items.
+//!
+//! Heads are optional. With head rules, the head child of a constituent is what the rules say of its label
+//! and children when it is built, so features see head words and dependents. Without, a constituent is
+//! headed by its last child: its head word is its last word, and there are no dependents.
+
+use std::sync::Arc;
+
+use super::state::{Dependents, Forest};
+use crate::symbols::{Label, Sentence, Symbols};
+use crate::tree::binarize::mark_heads;
+use crate::tree::heads::{HeadRules, HeadTable};
+use crate::tree::{Child, Token, Tree, TreeBuilder};
+use crate::{Error, Result};
+
+/// The label of every root.
+pub const ROOT: &str = "TOP";
+
+/// The largest number of labels a system may have.
+pub const MAX_LABELS: usize = 65_000;
+
+/// Finds head children in the numbers of a system: labels, then tag values.
+#[derive(Debug, Clone)]
+pub struct HeadFinder {
+    table: Arc<HeadTable>,
+    n_labels: usize,
+}
+
+impl HeadFinder {
+    /// The finder of a system with these labels over sentences with these tags.
+    pub fn new(rules: &HeadRules, labels: &Symbols, tags: &Symbols) -> Self {
+        // Tag values 0 and 1 are nothing and an unknown tag.
+        let categories = labels.names().chain(["", ""]).chain(tags.names());
+        Self { table: Arc::new(rules.table(labels.names(), categories)), n_labels: labels.len() }
+    }
+}
+
+/// A row of items and a buffer.
+#[derive(Debug, Clone)]
+pub struct Stacked {
+    /// Everything built so far.
+    pub forest: Forest,
+    /// The complete items, from left to right.
+    pub items: Vec<u32>,
+    /// The position of the first token of the buffer.
+    pub buffer: u32,
+    /// The number of tokens.
+    pub n_tokens: u32,
+    /// The dependents found so far, if there are head rules.
+    pub dependents: Option<Dependents>,
+    tags: Option<Arc<[u32]>>,
+    /// One more than the codes of the last two actions.
+    pub recent: [u32; 2],
+    /// How many actions have been taken.
+    pub steps: u32,
+    /// Whether the derivation has ended.
+    pub finished: bool,
+}
+
+impl Stacked {
+    /// Everything in the buffer.
+    pub fn new(sentence: &Sentence, heads: Option<&HeadFinder>) -> Self {
+        Self {
+            forest: Forest::with_room_for(sentence.len()),
+            items: Vec::with_capacity(sentence.len().min(64)),
+            buffer: 0,
+            n_tokens: sentence.len() as u32,
+            dependents: heads.map(|_| Dependents::new(sentence.len())),
+            tags: heads.map(|_| sentence.tags.as_slice().into()),
+            recent: [0; 2],
+            steps: 0,
+            finished: false,
+        }
+    }
+
+    /// Counts an action and remembers its code.
+    pub fn note(&mut self, code: u32) {
+        self.steps += 1;
+        self.recent = [code + 1, self.recent[0]];
+    }
+
+    /// How many tokens are still in the buffer.
+    pub fn remaining(&self) -> u32 {
+        self.n_tokens - self.buffer
+    }
+
+    /// Makes the first token of the buffer an item; gives its node.
+    pub fn shift(&mut self) -> u32 {
+        let id = self.forest.push_token(self.buffer);
+        self.items.push(id);
+        self.buffer += 1;
+        id
+    }
+
+    /// Makes the items from position `first` on, of which there must be one at least, one constituent;
+    /// gives its node.
+    pub fn join(
+        &mut self,
+        heads: Option<&HeadFinder>,
+        label: Label,
+        temporary: bool,
+        first: usize,
+    ) -> u32 {
+        let children = &self.items[first..];
+        let at = match heads {
+            Some(heads) if children.len() > 1 => {
+                let category = |child: usize| {
+                    let node = self.forest.node(children[child]);
+                    match (node.label, &self.tags) {
+                        (Some(label), _) => usize::from(label.0),
+                        (None, Some(tags)) => heads.n_labels + tags[node.start as usize] as usize,
+                        (None, None) => heads.n_labels,
+                    }
+                };
+                heads.table.head_of(usize::from(label.0), children.len(), category)
+            }
+            _ => children.len() - 1,
+        };
+        let head = self.forest.node(children[at]).head;
+        if let Some(dependents) = &mut self.dependents {
+            // Nearest first on both sides, as a parser that joins two items at a time finds them.
+            for &child in children[..at].iter().rev().chain(&children[at + 1..]) {
+                dependents.attach(head, self.forest.node(child).head);
+            }
+        }
+        let id = self.forest.push(label, temporary, children, head);
+        self.items.truncate(first);
+        self.items.push(id);
+        id
+    }
+
+    /// The items and the rest of the buffer side by side under `TOP`, without temporary nodes. Heads are
+    /// marked if there are head rules.
+    pub fn tree(&self, labels: &Symbols, tokens: &[Token]) -> Tree {
+        enum Task {
+            Visit(u32),
+            Close(u32),
+        }
+        let mut builder = TreeBuilder::new();
+        let mut heads = Vec::with_capacity(self.steps as usize + 1);
+        builder.open(ROOT);
+        let mut tasks: Vec<Task> = self.items.iter().rev().map(|&id| Task::Visit(id)).collect();
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Visit(id) => {
+                    let node = self.forest.node(id);
+                    let Some(label) = node.label else {
+                        let token = &tokens[node.start as usize];
+                        builder.token(token.word.clone(), token.tag.clone());
+                        continue;
+                    };
+                    if !node.temporary {
+                        builder.open(labels.name(label.0.into()).unwrap_or_default());
+                        tasks.push(Task::Close(node.head));
+                    }
+                    let children = self.forest.children(id).iter().rev();
+                    tasks.extend(children.map(|&child| Task::Visit(child)));
+                }
+                Task::Close(head) => {
+                    builder.close();
+                    heads.push(Some(head));
+                }
+            }
+        }
+        for token in &tokens[self.buffer as usize..] {
+            builder.token(token.word.clone(), token.tag.clone());
+        }
+        builder.close();
+        heads.push(self.items.last().map(|&id| self.forest.node(id).head));
+        let mut tree = builder.finish();
+        if self.dependents.is_some() {
+            mark_heads(&mut tree, &heads);
+        }
+        tree
+    }
+}
+
+/// What keeps every system from building a tree: a root that is not `TOP`, a `TOP` below it, a node over no
+/// words.
+///
+/// # Errors
+/// [`Error::Unfit`] with the reason.
+pub fn check_tree(tree: &Tree) -> Result<()> {
+    let root = tree.root().filter(|&root| tree.node(root).label == ROOT);
+    let Some(root) = root else {
+        return Err(Error::Unfit("the root is not TOP: clean with root = \"top\"".into()));
+    };
+    if let Some(node) = tree.nodes().iter().find(|node| node.start == node.end) {
+        return Err(Error::Unfit(format!(
+            "a {} over no words: clean with traces = true",
+            node.label
+        )));
+    }
+    if tree.ids().any(|id| id != root && tree.node(id).label == ROOT) {
+        return Err(Error::Unfit("a TOP below the root".into()));
+    }
+    Ok(())
+}
+
+/// The labels below the roots of trees, in order of first appearance, with how often each is seen. There is
+/// one at least.
+///
+/// # Errors
+/// [`Error::Unfit`] when there are more than [`MAX_LABELS`].
+pub fn labels_of<'a>(trees: impl IntoIterator<Item = &'a Tree>) -> Result<(Symbols, Vec<u64>)> {
+    let (mut labels, mut counts) = (Symbols::default(), Vec::new());
+    for tree in trees.into_iter().filter(|tree| check_tree(tree).is_ok()) {
+        for node in tree.nodes().split_last().map_or(&[][..], |(_, below)| below) {
+            let label = labels.intern(&node.label) as usize;
+            counts.resize(labels.len(), 0);
+            counts[label] += 1;
+        }
+        if labels.len() > MAX_LABELS {
+            let problem =
+                format!("more than {MAX_LABELS} different labels: strip function tags first");
+            return Err(Error::Unfit(problem));
+        }
+    }
+    if labels.is_empty() {
+        labels.intern("X");
+        counts.push(0);
+    }
+    Ok((labels, counts))
+}
+
+/// The number of a label.
+///
+/// # Errors
+/// [`Error::Unfit`] when there is none.
+pub fn label_of(labels: &Symbols, name: &str) -> Result<Label> {
+    match labels.position(name) {
+        Some(position) => Ok(Label(position as u16)),
+        None => Err(Error::Unfit(format!("the label {name} was not in the training trees"))),
+    }
+}
+
+/// How many children the root of a tree has.
+pub fn n_roots(tree: &Tree) -> u32 {
+    tree.root().map_or(0, |root| tree.children(root).len() as u32)
+}
+
+/// The longest chain of nodes with a single child each, of which the root is none.
+pub fn longest_unary_chain(tree: &Tree) -> u32 {
+    let mut chain = vec![0; tree.nodes().len()];
+    let below_root = tree.nodes().len().saturating_sub(1);
+    for id in tree.ids().take(below_root) {
+        chain[id.index()] = match *tree.children(id) {
+            [Child::Node(child)] => chain[child.index()] + 1,
+            [Child::Token(_)] => 1,
+            _ => 0,
+        };
+    }
+    chain.into_iter().max().unwrap_or(0)
+}

@@ -1,0 +1,128 @@
+//! Head rules over numbers: for parsers, which look for heads while they build.
+
+use super::{HeadRules, Side, basic};
+
+/// The rules for a fixed list of parent labels and of child categories, both by position.
+#[derive(Debug, Clone)]
+pub struct HeadTable {
+    default: Side,
+    punctuation: Vec<bool>,
+    coordination: Vec<bool>,
+    /// For each parent label its rule, if it has one.
+    rules: Vec<Option<usize>>,
+    clauses: Vec<Vec<NumberedClause>>,
+}
+
+/// A clause with the priority of each category; the largest number where the clause does not take it.
+#[derive(Debug, Clone)]
+struct NumberedClause {
+    side: Side,
+    any: bool,
+    priorities: Vec<u32>,
+}
+
+/// The priority of a category that a clause does not take.
+const NOT_TAKEN: u32 = u32::MAX;
+
+impl HeadRules {
+    /// The rules for these parent labels and child categories (labels or tags).
+    pub fn table<'a>(
+        &self,
+        parents: impl IntoIterator<Item = &'a str>,
+        categories: impl IntoIterator<Item = &'a str>,
+    ) -> HeadTable {
+        let categories: Vec<&str> = categories.into_iter().map(basic).collect();
+        let rule = |label: &str| self.labels.most_exact(basic(label));
+        let numbered = |&clause: &usize| {
+            let clause = &self.clauses[clause];
+            let priority = |category: &&str| {
+                self.priority(clause, category).map_or(NOT_TAKEN, |priority| priority as u32)
+            };
+            let priorities = categories.iter().map(priority).collect();
+            NumberedClause { side: clause.side, any: clause.any, priorities }
+        };
+        HeadTable {
+            default: self.default,
+            punctuation: categories.iter().map(|name| self.is_punctuation(name)).collect(),
+            coordination: categories.iter().map(|name| self.coordination.contain(name)).collect(),
+            rules: parents.into_iter().map(rule).collect(),
+            clauses: self.rules.iter().map(|rule| rule.iter().map(numbered).collect()).collect(),
+        }
+    }
+}
+
+impl HeadTable {
+    /// The position of the head among `n` children of the categories `category(0)`, `category(1)`, …: what
+    /// [`HeadRules::head_of`] gives for their names.
+    pub fn head_of(&self, parent: usize, n: usize, category: impl Fn(usize) -> usize) -> usize {
+        if n < 2 {
+            return 0;
+        }
+        let mut side = self.default;
+        for clause in self.rules[parent].map_or(&[][..], |rule| &self.clauses[rule]) {
+            side = clause.side;
+            if let Some(head) = clause.search(n, &category) {
+                return self.before_conjunction(head, &category);
+            }
+        }
+        let solid = |&i: &usize| !self.punctuation[category(i)];
+        let head = match side {
+            Side::Left => (0..n).find(solid).unwrap_or(0),
+            Side::Right => (0..n).rev().find(solid).unwrap_or(n - 1),
+        };
+        self.before_conjunction(head, &category)
+    }
+
+    fn before_conjunction(&self, head: usize, category: &impl Fn(usize) -> usize) -> usize {
+        if head < 2 || !self.coordination[category(head - 1)] {
+            return head;
+        }
+        (0..head - 1).rev().find(|&i| !self.punctuation[category(i)]).unwrap_or(head)
+    }
+}
+
+impl NumberedClause {
+    /// The child of the least priority number; of equal ones the first from the clause's side.
+    fn search(&self, n: usize, category: &impl Fn(usize) -> usize) -> Option<usize> {
+        let mut best = (NOT_TAKEN, 0);
+        for i in 0..n {
+            let child = if self.side == Side::Left { i } else { n - 1 - i };
+            let priority = self.priorities[category(child)];
+            if priority < best.0 {
+                best = (priority, child);
+                if self.any {
+                    break;
+                }
+            }
+        }
+        (best.0 < NOT_TAKEN).then_some(best.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LABELS: [&str; 8] = ["NP", "VP", "S", "PP", "X", "NP-SBJ", "-LRB-", "CONJP"];
+    const TAGS: [&str; 10] = ["NN", "NNS", "DT", "CC", ",", "VBZ", "IN", "JJ", "``", "POS"];
+
+    proptest! {
+        #[test]
+        fn a_table_finds_the_heads_that_the_rules_find(
+            parent in 0..LABELS.len(),
+            children in prop::collection::vec(0..LABELS.len() + TAGS.len(), 1..7),
+        ) {
+            let all: Vec<&str> = LABELS.iter().chain(&TAGS).copied().collect();
+            for name in HeadRules::names() {
+                let rules = HeadRules::named(name).unwrap();
+                let table = rules.table(LABELS, all.iter().copied());
+                let names: Vec<&str> = children.iter().map(|&child| all[child]).collect();
+                prop_assert_eq!(
+                    table.head_of(parent, children.len(), |i| children[i]),
+                    rules.head_of(LABELS[parent], &names)
+                );
+            }
+        }
+    }
+}
