@@ -100,6 +100,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "greedy",
     "english",
     "sagae-lavie-2005-svm",
+    "sagae-lavie-2005-svm-unsplit",
     "sagae-lavie-2005-mbl",
     "sagae-lavie-2005-maxent",
     "sagae-lavie-2005-perceptron",
