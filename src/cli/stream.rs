@@ -36,7 +36,13 @@ pub(super) struct StreamArgs {
     #[arg(long, value_name = "FILE", display_order = 0)]
     model: Option<PathBuf>,
     /// Threads; 0 for one on each core. The output is the same for any number.
-    #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 1, display_order = 10)]
+    #[arg(
+        short = 'j',
+        long = "threads",
+        value_name = "N",
+        default_value_t = 1,
+        display_order = 10
+    )]
     threads: usize,
     /// Stop at the first line that does not read.
     #[arg(long, display_order = 11)]

@@ -11,9 +11,9 @@ use clap::ValueEnum;
 use super::stream::{self, Made, Maker, StreamArgs, Totals};
 use crate::preset::tagger::load_tagger;
 use crate::tagger::{Accuracy, Hand, Tagger};
+use crate::treebank::conllu;
 use crate::treebank::sentences::{InputFormat, Item};
 use crate::treebank::tagged::{TaggedFormat, write_line};
-use crate::treebank::{conllu};
 
 /// Tag sentences with parts of speech.
 ///

@@ -53,11 +53,7 @@ pub(super) struct Found<'a> {
 
 impl<'a> Found<'a> {
     /// Nothing found yet, of the `k` smallest distances.
-    pub(super) fn new(
-        k: usize,
-        nearest: &'a mut Vec<u32>,
-        rows: &'a mut Vec<(u32, u32)>,
-    ) -> Self {
+    pub(super) fn new(k: usize, nearest: &'a mut Vec<u32>, rows: &'a mut Vec<(u32, u32)>) -> Self {
         nearest.clear();
         rows.clear();
         Self { k, limit: u32::MAX, nearest, rows, sift_at: SIFT }
