@@ -92,8 +92,8 @@ fn tagger(args: &ParseArgs, model: &Model) -> anyhow::Result<Option<Box<dyn Tagg
     let tagger = load_tagger(model)?;
     anyhow::ensure!(
         tagger.is_some(),
-        "{wanted} needs a model with a tagger, and this one has none: train it with a preset that has a \
-         table `[tagger]`, or tag the sentences first, with `srparse tag`"
+        "{wanted} needs a model with a tagger, and this one has none: train it with `--jackknife 10` or \
+         a preset that has a table `[tagger]`, or tag the sentences first, with `srparse tag`"
     );
     Ok(tagger)
 }
