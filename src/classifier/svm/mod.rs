@@ -111,7 +111,7 @@ impl SvmParams {
         },
         Setting {
             key: "c",
-            range: "above 0",
+            range: "1e-30 to 1e30",
             help: "what an instance on the wrong side costs; the kernel is not normalised",
         },
         Setting {
@@ -150,10 +150,12 @@ impl SvmParams {
                 "the solver `map` writes out degree 1 or 2: set learner.solver=kernel for more";
             return Err(Error::config("learner.degree", problem));
         }
-        for (key, value) in [("learner.c", self.c), ("learner.tolerance", self.tolerance)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::config(key, "must be a number above 0"));
-            }
+        // Sums of many times C must stay below the largest single-precision number.
+        if !(1e-30..=1e30).contains(&self.c) {
+            return Err(Error::config("learner.c", "must be 1e-30 to 1e30"));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
+            return Err(Error::config("learner.tolerance", "must be a number above 0"));
         }
         if self.max_epochs == 0 {
             return Err(Error::config("learner.max_epochs", "must be at least 1"));

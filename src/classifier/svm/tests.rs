@@ -398,6 +398,10 @@ fn pruning_makes_tables_smaller_and_leaves_strong_features() {
             rows.iter().filter(|row| best(&scores(&*model, &row.0)) == usize::from(row.1)).count();
         assert!(right > 200, "{right} {prune:?}");
     }
+    // No limit is too small to be tried: then no feature is kept.
+    let prune = Pruning { max_bytes: 1, ..Pruning::default() };
+    let none = learn(SvmParams { prune, ..params(Solver::Map) }, COLUMNS, &data);
+    assert_eq!(scores(&*none, &rows[0].0), scores(&*none, &rows[1].0));
     let cut = learn(SvmParams { min_pair_count: 1_000, ..params(Solver::Map) }, COLUMNS, &data);
     assert!(size(&*cut) < size(&*whole) / 4, "no pairs at all");
 }
@@ -467,6 +471,7 @@ fn bad_settings_and_sets_too_large_are_refused_with_what_to_do() {
         (SvmParams { degree: 17, ..params(Solver::Kernel) }, "1 to 16"),
         (SvmParams { c: 0.0, ..SvmParams::default() }, "learner.c"),
         (SvmParams { c: f64::INFINITY, ..SvmParams::default() }, "learner.c"),
+        (SvmParams { c: 1e31, ..SvmParams::default() }, "learner.c"),
         (SvmParams { tolerance: f64::NAN, ..SvmParams::default() }, "learner.tolerance"),
         (SvmParams { max_epochs: 0, ..SvmParams::default() }, "learner.max_epochs"),
         (
