@@ -194,7 +194,7 @@ fn a_beam_of_two_leaves_the_garden_path() {
 }
 
 #[test]
-fn best_first_search_finds_what_the_widest_beam_finds() {
+fn best_first_search_finds_nothing_worse_than_a_wide_beam() {
     let trees = toy_trees(5);
     let (system, sentence) = (Binary::of_trees(&trees).unwrap(), common::sentence(&trees[0]));
     let path_score = PathScore::Sum;
@@ -202,7 +202,7 @@ fn best_first_search_finds_what_the_widest_beam_finds() {
     let found = all.decode(&system, &GardenPath, &sentence, &mut Default::default());
     let wide = Beam { width: 200, path_score };
     let wide = wide.decode(&system, &GardenPath, &sentence, &mut Default::default());
-    assert!(found.complete && (found.score - wide.score).abs() < 1e-9, "{} {} {}", found.complete, found.score, wide.score);
+    assert!(found.complete && found.score >= wide.score, "{} {}", found.score, wide.score);
     // A search that gives up at once is greedy, and still ends with a tree.
     let few = BestFirst { max_states: 1, path_score };
     let few = few.decode(&system, &GardenPath, &sentence, &mut Default::default());

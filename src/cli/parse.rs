@@ -9,15 +9,15 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
-use super::stream::{self, Made, Maker, Totals};
+use super::stream::{self, Made, Maker, StreamArgs, Totals};
 use crate::decode::{Parse, Worker};
-use crate::model::{Model, file};
+use crate::model::Model;
 use crate::preset::load::load;
 use crate::preset::tagger::load_tagger;
 use crate::tagger::{Hand, Tagger};
 use crate::tree::dependencies::dependencies;
 use crate::treebank::sentences::{InputFormat, Item};
-use crate::treebank::{Encoding, conllu, json, penn};
+use crate::treebank::{conllu, json, penn};
 
 /// Parse tagged sentences, or tokens with a model that has a tagger.
 ///
@@ -32,43 +32,33 @@ use crate::treebank::{Encoding, conllu, json, penn};
 pub struct ParseArgs {
     /// Files to parse (.gz too); standard input if none.
     files: Vec<PathBuf>,
-    /// The model file; without one, the embedded English model.
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
+    #[command(flatten)]
+    stream: StreamArgs,
     /// How sentences are written: tagged (word/TAG), underscore (word_TAG), conllu, penn (words and tags
     /// of trees), or tokens (words alone, which the model's tagger tags).
-    #[arg(long, value_name = "FORMAT", default_value = "tagged")]
+    #[arg(long, value_name = "FORMAT", default_value = "tagged", display_order = 1)]
     input: InputFormat,
     /// Replace the tags of the input by those of the model's tagger.
-    #[arg(long)]
+    #[arg(long, display_order = 2)]
     retag: bool,
     /// How trees are written.
-    #[arg(long, value_name = "FORMAT", default_value = "brackets")]
+    #[arg(long, value_name = "FORMAT", default_value = "brackets", display_order = 3)]
     output: OutputFormat,
     /// Search with a beam of so many hypotheses; the same as --set search.method=beam --set search.beam=N.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", display_order = 4)]
     beam: Option<u32>,
     /// What to do when a greedy search has failed; the same as --set search.fallback=....
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", display_order = 5)]
     fallback: Option<FallbackTo>,
     /// Write up to K different trees for each sentence, best first, and a blank line after them. Each has
     /// its rank and score before it, or, as JSON, all stand in one list. A greedy search finds one.
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", display_order = 6)]
     nbest: Option<NonZeroUsize>,
-    /// Threads; 0 for one on each core. The output is the same for any number.
-    #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 1)]
-    threads: usize,
-    /// Stop at the first line that does not read.
-    #[arg(long)]
-    strict: bool,
     /// Change a setting of the search, such as search.illegal=fail; may be given again.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", display_order = 12)]
     set: Vec<String>,
-    /// Encoding of the input: utf-8, gb18030 or latin-1.
-    #[arg(long, value_name = "NAME", default_value = "utf-8")]
-    encoding: Encoding,
     /// Say nothing but errors.
-    #[arg(short, long)]
+    #[arg(short, long, display_order = 14)]
     quiet: bool,
 }
 
@@ -116,30 +106,17 @@ impl ParseArgs {
 /// # Errors
 /// When the model is refused or an input cannot be read.
 pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
-    let model = match &args.model {
-        Some(path) => file::read(path)?,
-        None => Model::embedded()?,
-    };
-    let name = || {
-        let path = args.model.as_ref();
-        path.map_or("the embedded model".to_owned(), |path| path.display().to_string())
-    };
+    let model = args.stream.model()?;
+    let name = || args.stream.model_name();
     let parser = load(&model, &args.settings()).with_context(name)?;
     let tagger = tagger(args, &model).with_context(name)?;
     let start = Instant::now();
-    let options = stream::Options {
-        files: &args.files,
-        input: args.input,
-        encoding: args.encoding,
-        threads: args.threads,
-        strict: args.strict,
-    };
     let maker = || -> Maker<'_, u64> {
         let mut worker = parser.worker();
         let mut hand = tagger.as_deref().map(Hand::new);
         Box::new(move |item, made| make(&mut *worker, hand.as_mut(), item, args, made))
     };
-    Ok(finish(args, &stream::run(&options, &maker)?, start))
+    Ok(finish(args, &stream::run(&args.files, args.input, &args.stream, &maker)?, start))
 }
 
 /// The model's tagger, if it is needed.
@@ -152,8 +129,8 @@ fn tagger(args: &ParseArgs, model: &Model) -> anyhow::Result<Option<Box<dyn Tagg
     let tagger = load_tagger(model)?;
     anyhow::ensure!(
         tagger.is_some(),
-        "{wanted} needs a model with a tagger, and this one has none: train it with a preset that has a \
-         table `[tagger]`, or tag the sentences first, with `srparse tag`"
+        "{wanted} needs a model with a tagger, and this one has none: train it with `--jackknife 10` or \
+         a preset that has a table `[tagger]`, or tag the sentences first, with `srparse tag`"
     );
     Ok(tagger)
 }

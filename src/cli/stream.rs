@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
+use crate::model::{Model, file};
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
 use crate::treebank::{Encoding, Input, expand};
 
@@ -27,19 +28,47 @@ pub(super) struct Made<T> {
 /// Makes results in one thread: writes one for the item into what it is given, which is empty.
 pub(super) type Maker<'a, T> = Box<dyn FnMut(Item, &mut Made<T>) -> io::Result<()> + 'a>;
 
-/// How a stream runs.
-#[derive(Debug, Clone)]
-pub(super) struct Options<'a> {
-    /// The files; standard input if none.
-    pub(super) files: &'a [PathBuf],
-    /// How sentences are written.
-    pub(super) input: InputFormat,
-    /// The encoding of the input.
-    pub(super) encoding: Encoding,
-    /// Threads; 0 for one on each core.
-    pub(super) threads: usize,
-    /// Whether the first item that does not read is the last.
-    pub(super) strict: bool,
+/// The arguments of commands that run a model over sentences. Their places in the help leave room for
+/// those that a command has besides.
+#[derive(Debug, clap::Args)]
+pub(super) struct StreamArgs {
+    /// The model file; without one, the embedded English model.
+    #[arg(long, value_name = "FILE", display_order = 0)]
+    model: Option<PathBuf>,
+    /// Threads; 0 for one on each core. The output is the same for any number.
+    #[arg(
+        short = 'j',
+        long = "threads",
+        value_name = "N",
+        default_value_t = 1,
+        display_order = 10
+    )]
+    threads: usize,
+    /// Stop at the first line that does not read.
+    #[arg(long, display_order = 11)]
+    strict: bool,
+    /// Encoding of the input: utf-8, gb18030 or latin-1.
+    #[arg(long, value_name = "NAME", default_value = "utf-8", display_order = 13)]
+    encoding: Encoding,
+}
+
+impl StreamArgs {
+    /// The model.
+    ///
+    /// # Errors
+    /// When it is refused.
+    pub(super) fn model(&self) -> anyhow::Result<Model> {
+        Ok(match &self.model {
+            Some(path) => file::read(path)?,
+            None => Model::embedded()?,
+        })
+    }
+
+    /// What messages call the model.
+    pub(super) fn model_name(&self) -> String {
+        let path = self.model.as_ref();
+        path.map_or("the embedded model".to_owned(), |path| path.display().to_string())
+    }
 }
 
 /// What went through a stream.
@@ -57,27 +86,30 @@ pub(super) struct Totals<T> {
     pub(super) tally: T,
 }
 
-/// Makes a result of every item and writes it to standard output. `maker` is called once in each thread.
+/// Makes a result of every item of the files, or of standard input if there are none, and writes it to
+/// standard output. `maker` is called once in each thread.
 ///
 /// # Errors
 /// When an input cannot be opened or read, or standard output cannot be written.
 pub(super) fn run<'a, T>(
-    options: &Options<'_>,
+    files: &[PathBuf],
+    format: InputFormat,
+    args: &StreamArgs,
     maker: &(dyn Fn() -> Maker<'a, T> + Sync),
 ) -> anyhow::Result<Totals<T>>
 where
     T: Default + Send + AddAssign,
 {
-    let inputs = if options.files.is_empty() { vec![Input::Stdin] } else { expand(options.files)? };
+    let inputs = if files.is_empty() { vec![Input::Stdin] } else { expand(files)? };
     let is_file = |input: &Input| matches!(input, Input::File(path) if path.is_file());
     let mut output = Output {
         each_at_once: !inputs.iter().all(is_file),
-        strict: options.strict,
+        strict: args.strict,
         out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
         totals: Totals::default(),
     };
-    let sentences = Sentences::new(inputs, options.input, options.encoding);
-    let threads = match options.threads {
+    let sentences = Sentences::new(inputs, format, args.encoding);
+    let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };

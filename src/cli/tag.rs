@@ -8,13 +8,12 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
-use super::stream::{self, Made, Maker, Totals};
-use crate::model::{Model, file};
+use super::stream::{self, Made, Maker, StreamArgs, Totals};
 use crate::preset::tagger::load_tagger;
 use crate::tagger::{Accuracy, Hand, Tagger};
+use crate::treebank::conllu;
 use crate::treebank::sentences::{InputFormat, Item};
 use crate::treebank::tagged::{TaggedFormat, write_line};
-use crate::treebank::{Encoding, conllu};
 
 /// Tag sentences with parts of speech.
 ///
@@ -29,30 +28,20 @@ use crate::treebank::{Encoding, conllu};
 pub struct TagArgs {
     /// Files to tag (.gz too); standard input if none.
     files: Vec<PathBuf>,
-    /// The model file; without one, the embedded English model.
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
+    #[command(flatten)]
+    stream: StreamArgs,
     /// How sentences are written: tokens (words alone), tagged (word/TAG), underscore (word_TAG), conllu,
     /// or penn (words of trees).
-    #[arg(long, value_name = "FORMAT", default_value = "tokens")]
+    #[arg(long, value_name = "FORMAT", default_value = "tokens", display_order = 1)]
     input: InputFormat,
     /// How tagged sentences are written.
-    #[arg(long, value_name = "FORMAT", default_value = "tagged")]
+    #[arg(long, value_name = "FORMAT", default_value = "tagged", display_order = 3)]
     output: OutputFormat,
     /// Tell on standard error how many tags are those of the input.
-    #[arg(long)]
+    #[arg(long, display_order = 4)]
     accuracy: bool,
-    /// Threads; 0 for one on each core. The output is the same for any number.
-    #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 1)]
-    threads: usize,
-    /// Stop at the first line that does not read.
-    #[arg(long)]
-    strict: bool,
-    /// Encoding of the input: utf-8, gb18030 or latin-1.
-    #[arg(long, value_name = "NAME", default_value = "utf-8")]
-    encoding: Encoding,
     /// Say nothing but errors, and the accuracy if wanted.
-    #[arg(short, long)]
+    #[arg(short, long, display_order = 14)]
     quiet: bool,
 }
 
@@ -77,14 +66,8 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
         "--accuracy: tokens have no tags to compare with: choose another --input (tagged, underscore, \
          conllu, penn)"
     );
-    let model = match &args.model {
-        Some(path) => file::read(path)?,
-        None => Model::embedded()?,
-    };
-    let name = || {
-        let path = args.model.as_ref();
-        path.map_or("the embedded model".to_owned(), |path| path.display().to_string())
-    };
+    let model = args.stream.model()?;
+    let name = || args.stream.model_name();
     let tagger = load_tagger(&model).with_context(name)?.with_context(|| {
         format!(
             "{}: there is no tagger in it: train one with `srparse train --tagger` and name it by --model",
@@ -92,18 +75,11 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
         )
     })?;
     let start = Instant::now();
-    let options = stream::Options {
-        files: &args.files,
-        input: args.input,
-        encoding: args.encoding,
-        threads: args.threads,
-        strict: args.strict,
-    };
     let maker = || -> Maker<'_, Accuracy> {
         let (tagger, mut hand) = (&*tagger, Hand::new(&*tagger));
         Box::new(move |item, made| make(tagger, &mut hand, item, args, made))
     };
-    Ok(finish(args, &stream::run(&options, &maker)?, start))
+    Ok(finish(args, &stream::run(&args.files, args.input, &args.stream, &maker)?, start))
 }
 
 /// Tells what was done.

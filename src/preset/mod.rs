@@ -156,6 +156,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "greedy",
     "english",
     "sagae-lavie-2005-svm",
+    "sagae-lavie-2005-svm-unsplit",
     "sagae-lavie-2005-mbl",
     "sagae-lavie-2005-maxent",
     "sagae-lavie-2005-perceptron",
@@ -281,7 +282,8 @@ fn line_of_key(text: &str, key: &str) -> Option<usize> {
     Some(line.as_ptr() as usize - text.as_ptr() as usize)
 }
 
-/// Changes one value. A key is a dotted path, or the last part of one if that is unambiguous.
+/// Changes one value. A key is a dotted path, or the last part of one if that is unambiguous. The whole
+/// path of a table or a list of tables replaces all of it.
 fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
     let Some((key, text)) = setting.split_once('=') else {
         return Err(Error::config(setting, "a setting is KEY=VALUE, such as learner.epochs=5"));
@@ -296,6 +298,7 @@ fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
     };
     let path = match found[..] {
         [path] => path.clone(),
+        [] if value_at(table, key).is_some() => key.to_owned(),
         [] => {
             let short = paths
                 .iter()
@@ -322,6 +325,15 @@ fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
         return Err(Error::config(key, "no such key"));
     };
     match (&*place, &value) {
+        (toml::Value::Table(_), toml::Value::Table(_))
+        | (toml::Value::Array(_), toml::Value::Array(_)) => {}
+        (toml::Value::Table(_), _) => {
+            let problem = format!("is a table: give one, as {key}='{{ … }}', or one of its keys");
+            return Err(Error::config(key, problem));
+        }
+        (toml::Value::Array(_), _) => {
+            return Err(Error::config(key, format!("is a list: give one, as {key}='[ … ]'")));
+        }
         (toml::Value::Float(_), toml::Value::Integer(whole)) => {
             value = toml::Value::Float(*whole as f64);
         }
@@ -366,6 +378,7 @@ fn leaves(table: &toml::Table, prefix: &str, out: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::classifier::combine::stack::Members;
 
     #[test]
     fn the_built_in_presets_read_and_survive_writing() {
@@ -400,6 +413,26 @@ mod tests {
         };
         assert_eq!((maxent.iterations, perceptron.epochs), (9, 5));
         assert_eq!(Preset::parse(&preset.to_toml(), "again", &[]).unwrap(), preset);
+    }
+
+    #[test]
+    fn a_table_is_replaced_by_its_path() {
+        let from = "learner.from={ from = \"out-of-fold\", folds = 3 }".to_owned();
+        let learner = "learner.last={ kind = 'maxent' }".to_owned();
+        let preset = Preset::load("wang-2006-stack", &[from, learner]).unwrap();
+        let LearnerChoice::Stack(stack) = &preset.learner else { panic!("{preset:?}") };
+        assert_eq!(stack.from, Members::OutOfFold { folds: 3 });
+        assert!(matches!(*stack.last, LearnerChoice::Maxent(_)));
+        for (setting, says) in [
+            ("learner=maxent", "learner: is a table"),
+            ("learner.members=3", "learner.members: is a list"),
+            ("learner={ kind = 'maxent', epochs = 3 }", "epochs"),
+            ("learner.from={ from = 'nowhere' }", "nowhere"),
+            ("features.without=s0.w", "features.without: is a list"),
+        ] {
+            let error = Preset::load("wang-2006-stack", &[setting.to_owned()]).unwrap_err();
+            assert!(error.to_string().contains(says), "{setting}: {error}");
+        }
     }
 
     #[test]

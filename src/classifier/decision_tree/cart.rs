@@ -34,9 +34,9 @@ use crate::{Error, Result};
 #[serde(rename_all = "kebab-case")]
 pub enum Question {
     /// Whether the value is one of a set.
-    #[default]
     Subset,
     /// Whether it is a certain value.
+    #[default]
     OneValue,
 }
 
@@ -79,8 +79,8 @@ impl CartParams {
     pub const SETTINGS: &[Setting] = &[
         Setting {
             key: "question",
-            range: "subset or one-value",
-            help: "whether a test asks for a set of values or for one",
+            range: "one-value or subset",
+            help: "whether a test asks for one value or for a set",
         },
         Setting {
             key: "impurity",

@@ -18,14 +18,15 @@
 //! count, and the class with more training instances wins, then the one that was seen first.
 //!
 //! Distances are integers in units of 2⁻³¹ of the largest there can be, and probabilities in units of
-//! 2⁻³⁰, so that what "the same distance" is depends on no order of adding. The search is exact: a tree of
-//! rows, heavy columns first, and branch and bound.
+//! 2⁻³⁰, so that what "the same distance" is depends on no order of adding. The search is exact: columns
+//! are searched by branch and bound in a tree of rows, heavy columns first; predicates in blocks of rows.
 //!
 //! Scores are [`ScoreKind::Margin`]: the share of the votes, at most 1. Of classes with equal votes the
 //! one that wins the tie scores higher by the smallest step there is. A class without votes scores
 //! between −1 and 0, by how many training instances it has.
 
 mod columns;
+mod flat;
 mod search;
 mod store;
 mod tree;
@@ -43,7 +44,8 @@ use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
 use columns::Counts;
-use tree::Tree;
+use flat::Flat;
+use tree::{Sorted, Tree};
 use values::Values;
 use vote::Votes;
 
@@ -198,11 +200,19 @@ impl Learner for Knn {
         drop(counts);
         (fit.progress)(0.5, "weighed the columns");
         let values = Values::new(&chosen, &self.params, instances.n_classes());
-        let (tree, rows) = Tree::grow(&chosen, instances)?;
-        let votes = Votes::new(&rows, instances);
-        let model = KnnModel::new(&self.params, values, tree, votes);
-        let (rows, numbers) = model.tree.size();
-        let report = format!("{rows} different rows in a tree of {} MB", numbers / 500_000);
+        // Whoever stops the fit now gets a model without rows, which knows how frequent the classes are.
+        let kept = if (fit.stop)() { &instances.select(|_| None, 0) } else { instances };
+        let sorted = Sorted::of(&chosen, kept);
+        (fit.progress)(0.8, "sorted the rows");
+        let index = if self.params.predicates {
+            Index::Flat(Flat::new(&sorted, &values))
+        } else {
+            Index::Tree(Tree::grow(&sorted)?)
+        };
+        let votes = Votes::new(&sorted.rows, instances);
+        let (rows, numbers) = index.size();
+        let report = format!("{rows} different rows in {} MB", numbers / 500_000);
+        let model = KnnModel::new(&self.params, values, index, votes);
         (fit.progress)(1.0, &report);
         Ok(Box::new(model))
     }
@@ -212,22 +222,39 @@ impl Learner for Knn {
     }
 }
 
+/// The rows, by the search that suits the metric.
+#[derive(Debug, Clone)]
+enum Index {
+    Tree(Tree),
+    Flat(Flat),
+}
+
+impl Index {
+    /// The number of rows, and of numbers for all of them.
+    fn size(&self) -> (usize, usize) {
+        match self {
+            Self::Tree(tree) => tree.size(),
+            Self::Flat(flat) => flat.size(),
+        }
+    }
+}
+
 /// The training instances, ready to be searched.
 #[derive(Debug, Clone)]
 pub struct KnnModel {
     params: KnnParams,
     values: Values,
-    tree: Tree,
+    index: Index,
     votes: Votes,
     /// Tells this model from all others of the process, for memory that serves several.
     number: u64,
 }
 
 impl KnnModel {
-    fn new(params: &KnnParams, values: Values, tree: Tree, votes: Votes) -> Self {
+    fn new(params: &KnnParams, values: Values, index: Index, votes: Votes) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self { params: params.clone(), values, tree, votes, number }
+        Self { params: params.clone(), values, index, votes, number }
     }
 
     /// Fills `memory` with the training rows at the `k` smallest distances of a row.
@@ -237,7 +264,10 @@ impl KnnModel {
             memory.tables.reset(&self.values);
         }
         let least = memory.tables.ask(&self.values, row.values);
-        self.tree.search(&self.values, k, least, memory);
+        match &self.index {
+            Index::Tree(tree) => tree.search(&self.values, k, least, memory),
+            Index::Flat(flat) => flat.search(&self.values, k, memory),
+        }
     }
 }
 

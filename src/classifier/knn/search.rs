@@ -5,7 +5,7 @@
 //! this limit is low soon. Which rows are found does not depend on the order.
 
 use super::tree::{Block, Rest, Tree, join};
-use super::values::{Tables, Values};
+use super::values::{Shared, Tables, Values};
 
 /// Rows that were found are sifted when there are at least so many.
 const SIFT: usize = 1 << 12;
@@ -17,6 +17,11 @@ pub struct Memory {
     pub(super) model: u64,
     pub(super) tables: Tables,
     steps: Vec<Step>,
+    /// What the query may share with rows: with all, and with those of a block.
+    pub(super) shared: Vec<Shared>,
+    pub(super) here: Vec<Shared>,
+    /// The distances of the rows of a block.
+    pub(super) sums: Vec<u32>,
     /// The k smallest different distances, in rising order.
     pub(super) nearest: Vec<u32>,
     /// The rows at those distances, with their distances.
@@ -37,7 +42,7 @@ struct Step {
 }
 
 /// The distances and rows found so far.
-struct Found<'a> {
+pub(super) struct Found<'a> {
     k: usize,
     /// Rows farther away than this are not wanted.
     limit: u32,
@@ -46,8 +51,21 @@ struct Found<'a> {
     sift_at: usize,
 }
 
-impl Found<'_> {
-    fn add(&mut self, distance: u32, row: u32) {
+impl<'a> Found<'a> {
+    /// Nothing found yet, of the `k` smallest distances.
+    pub(super) fn new(k: usize, nearest: &'a mut Vec<u32>, rows: &'a mut Vec<(u32, u32)>) -> Self {
+        nearest.clear();
+        rows.clear();
+        Self { k, limit: u32::MAX, nearest, rows, sift_at: SIFT }
+    }
+
+    /// Rows farther away than this are not wanted.
+    pub(super) fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// Adds a row within the limit.
+    pub(super) fn add(&mut self, distance: u32, row: u32) {
         self.rows.push((distance, row));
         if let Err(place) = self.nearest.binary_search(&distance) {
             self.nearest.insert(place, distance);
@@ -62,7 +80,8 @@ impl Found<'_> {
         }
     }
 
-    fn sift(&mut self) {
+    /// Drops the rows that have come to be over the limit.
+    pub(super) fn sift(&mut self) {
         let limit = self.limit;
         self.rows.retain(|&(distance, _)| distance <= limit);
     }
@@ -74,9 +93,7 @@ impl Tree {
     pub(super) fn search(&self, values: &Values, k: usize, least: u32, memory: &mut Memory) {
         let Memory { tables, steps, nearest, found, .. } = memory;
         let width = values.n_levels();
-        nearest.clear();
-        found.clear();
-        let mut found = Found { k, limit: u32::MAX, nearest, rows: found, sift_at: SIFT };
+        let mut found = Found::new(k, nearest, found);
         steps.clear();
         steps.push(Step { distance: least, at: 0, depth: 0 });
         'next: while let Some(Step { mut distance, at, depth }) = steps.pop() {

@@ -1,9 +1,10 @@
 //! The model in sections.
 
+use super::flat::Flat;
 use super::tree::Tree;
 use super::values::Values;
 use super::vote::Votes;
-use super::{KnnModel, KnnParams};
+use super::{Index, KnnModel, KnnParams};
 use crate::Result;
 use crate::memory::Sections;
 
@@ -11,7 +12,10 @@ impl KnnModel {
     /// Adds the model to the sections of a file.
     pub(super) fn put(&self, sections: &mut Sections) {
         self.values.put(sections);
-        self.tree.put(sections);
+        match &self.index {
+            Index::Tree(tree) => tree.put(sections),
+            Index::Flat(flat) => flat.put(sections),
+        }
         self.votes.put(sections);
     }
 
@@ -20,7 +24,11 @@ impl KnnModel {
         params.check()?;
         let votes = Votes::load(sections)?;
         let values = Values::load(params, votes.n_classes(), sections)?;
-        let tree = Tree::load(&values, votes.n_rows(), sections)?;
-        Ok(Self::new(params, values, tree, votes))
+        let index = if params.predicates {
+            Index::Flat(Flat::load(&values, votes.n_rows(), sections)?)
+        } else {
+            Index::Tree(Tree::load(&values, votes.n_rows(), sections)?)
+        };
+        Ok(Self::new(params, values, index, votes))
     }
 }

@@ -73,11 +73,30 @@ fn distance(model: &KnnModel, query: &[u32], row: &[u32], memory: &mut Memory) -
     (0..row.len()).fold(least, add)
 }
 
+/// Rows drawn three times side by side, so that a search has columns left when it may stop.
+fn wide(n: usize, seed: u64) -> Vec<(Vec<u32>, u16)> {
+    let thirds = [0, 1, 2].map(|third| drawn(n, seed + third));
+    (0..n)
+        .map(|at| {
+            let values = thirds.iter().flat_map(|third| third[at].0.clone()).collect();
+            (values, thirds[0][at].1)
+        })
+        .collect()
+}
+
 #[test]
 fn the_neighbours_are_those_of_brute_force() {
-    let rows = drawn(700, 3);
+    assert_neighbours(&drawn(700, 3), drawn(24, 4));
+}
+
+#[test]
+fn the_neighbours_in_many_columns_are_those_of_brute_force() {
+    assert_neighbours(&wide(900, 20), wide(12, 30));
+}
+
+fn assert_neighbours(rows: &[(Vec<u32>, u16)], queries: Vec<(Vec<u32>, u16)>) {
     // The first queries have values that training has not.
-    let queries = drawn(24, 4).into_iter().enumerate().map(|(at, (mut values, _))| {
+    let queries = queries.into_iter().enumerate().map(|(at, (mut values, _))| {
         if at < 8 {
             values[at % 5] = 9_999;
         }
@@ -86,7 +105,7 @@ fn the_neighbours_are_those_of_brute_force() {
     let queries: Vec<Vec<u32>> = queries.collect();
     let (mut memory, mut other) = (Memory::default(), Memory::default());
     for params in settings() {
-        let model = fitted(&params, &rows, 5);
+        let model = fitted(&params, rows, 5);
         for (query, k) in queries.iter().zip([1, 2, 5, 40].into_iter().cycle()) {
             let all = rows.iter().map(|(row, class)| {
                 (distance(&model, query, row, &mut other), usize::from(*class))
@@ -363,6 +382,21 @@ fn few_instances_are_enough_and_none_answer_nothing() {
     assert_eq!(scores(&none, &[], &mut Scratch::default()), [f32::NEG_INFINITY; 2]);
     let one = fitted(&params, &[(vec![3, 4], 1)], 2);
     assert_eq!(scores(&one, &[9, 9], &mut Scratch::default()), [f32::NEG_INFINITY, 1.0]);
+}
+
+#[test]
+fn a_fit_that_is_stopped_knows_how_frequent_the_classes_are() {
+    let rows = [(vec![3, 4], 1), (vec![3, 5], 1), (vec![4, 5], 2)];
+    for predicates in [false, true] {
+        let learner = Knn { params: KnnParams { predicates, ..KnnParams::default() } };
+        let mut tell = |_: f64, _: &str| {};
+        let mut fit = Fit { stop: &|| true, ..Fit::quiet(1, &mut tell) };
+        let model = learner.fit(&instances(&rows, 3), &mut fit).unwrap();
+        let mut out = [0.0; 3];
+        let row = RowRef { values: &[3, 4], members: &[] };
+        model.scores(row, &mut Scratch::default(), &mut out);
+        assert!(out[1] > out[2] && out[2] > out[0], "{out:?}");
+    }
 }
 
 #[test]

@@ -64,12 +64,20 @@ fn halves(number: u32) -> [u16; 2] {
     [number as u16, (number >> 16) as u16]
 }
 
-impl Tree {
-    /// The tree of the instances, and which instances are in its rows.
-    ///
-    /// # Errors
-    /// When it would be too large.
-    pub(super) fn grow(chosen: &Chosen, instances: &Instances) -> Result<(Self, RowsOf)> {
+/// The different rows of the instances, as ids, in order.
+pub(super) struct Sorted {
+    width: usize,
+    /// The ids of all instances.
+    ids: Vec<u16>,
+    /// An instance of each row.
+    firsts: Vec<u32>,
+    /// All instances of each row.
+    pub(super) rows: RowsOf,
+}
+
+impl Sorted {
+    /// The rows, sorted by the ids of the levels in turn.
+    pub(super) fn of(chosen: &Chosen, instances: &Instances) -> Self {
         let width = chosen.levels.len();
         let ids: Vec<u16> = (0..instances.len())
             .into_par_iter()
@@ -88,8 +96,29 @@ impl Tree {
             rows.instances.extend_from_slice(same);
             rows.ends.push(rows.instances.len() as u32);
         }
-        let blocks = write_blocks(width, firsts.len(), |at| row(firsts[at]))?;
-        Ok((Self { blocks: blocks.into(), n_rows: firsts.len() }, rows))
+        Self { width, ids, firsts, rows }
+    }
+
+    /// The number of different rows.
+    pub(super) fn n_rows(&self) -> usize {
+        self.firsts.len()
+    }
+
+    /// The ids of a row, level by level.
+    pub(super) fn row(&self, at: usize) -> &[u16] {
+        &self.ids[self.firsts[at] as usize * self.width..][..self.width]
+    }
+}
+
+impl Tree {
+    /// The tree of the rows.
+    ///
+    /// # Errors
+    /// When it would be too large.
+    pub(super) fn grow(sorted: &Sorted) -> Result<Self> {
+        let n_rows = sorted.n_rows();
+        let blocks = write_blocks(sorted.width, n_rows, |at| sorted.row(at))?;
+        Ok(Self { blocks: blocks.into(), n_rows })
     }
 
     /// The number of rows, and of numbers in all blocks.

@@ -141,6 +141,11 @@ impl Values {
         Some(self.firsts[level] as usize + usize::from(self.ids[first + at]))
     }
 
+    /// What an id of a level weighs as a binary feature.
+    pub(super) fn id_weight(&self, level: usize, id: u16) -> u32 {
+        self.id_weights[self.firsts[level] as usize + usize::from(id)]
+    }
+
     /// The column of a level and the id that a row of training has there.
     #[cfg(test)]
     pub(super) fn id_of(&self, level: usize, row: &[u32]) -> (usize, u16) {
@@ -288,6 +293,15 @@ pub(super) struct Tables {
     own: Vec<u32>,
 }
 
+/// A predicate of the query that rows may share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shared {
+    pub(super) level: usize,
+    pub(super) id: u16,
+    /// How much nearer a row is for it.
+    pub(super) weight: u32,
+}
+
 /// What is known of a query at one level.
 #[derive(Debug, Clone)]
 struct Asked {
@@ -324,6 +338,27 @@ impl Tables {
             }
         }
         least
+    }
+
+    /// The id of the query's value at a level, if it was seen.
+    pub(super) fn id(&self, values: &Values, level: usize) -> Option<u16> {
+        let id = self.levels[level].id;
+        (id != UNSEEN).then(|| (id - values.firsts[level]) as u16)
+    }
+
+    /// Writes what the query and a row may share into `shared`; gives what the query's predicates weigh.
+    pub(super) fn shared(&self, values: &Values, shared: &mut Vec<Shared>) -> u32 {
+        shared.clear();
+        let mut own = 0;
+        for level in 0..self.levels.len() {
+            let Some(id) = self.id(values, level) else { continue };
+            let weight = values.id_weight(level, id);
+            own += weight;
+            if weight > 0 {
+                shared.push(Shared { level, id, weight: 2 * weight });
+            }
+        }
+        own
     }
 
     fn change(&mut self, values: &Values, at: usize, value: u32) {

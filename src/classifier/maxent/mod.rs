@@ -13,7 +13,7 @@
 
 pub mod problem;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::lbfgs::Lbfgs;
 use super::linear::{LinearModel, MAX_CLASSES, Pruning, Tables};
@@ -31,6 +31,7 @@ pub struct MaxentParams {
     pub iterations: u32,
     /// The variance σ² of the prior of every weight, over 0; smaller keeps weights closer to zero, `inf`
     /// is no prior.
+    #[serde(deserialize_with = "infinite_if_null")]
     pub gaussian_prior: f64,
     /// Converged is when the norm of the gradient is at most this share of what it was at the start;
     /// at least 0, below 1.
@@ -93,6 +94,11 @@ impl MaxentParams {
         }
         self.prune.check()
     }
+}
+
+/// JSON, in which a model keeps its preset, has no infinity and writes null.
+fn infinite_if_null<'de, D: Deserializer<'de>>(value: D) -> std::result::Result<f64, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or(f64::INFINITY))
 }
 
 /// Steps the minimiser remembers: between 3 and 7 are usual, more only cost memory.

@@ -271,4 +271,6 @@ fn settings_default_and_refuse_unknown_keys() {
         MaxentParams { gaussian_prior: f64::INFINITY, cutoff: 3, ..MaxentParams::default() }
     );
     assert!(toml::from_str::<MaxentParams>("gauss = 2").is_err());
+    let kept = serde_json::to_string(&read).unwrap();
+    assert_eq!(serde_json::from_str::<MaxentParams>(&kept).unwrap(), read);
 }

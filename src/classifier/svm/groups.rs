@@ -68,6 +68,8 @@ pub struct Groups {
 struct Limits {
     pairs: bool,
     min_count: u32,
+    /// Indicators from this on were not looked at.
+    singles: usize,
 }
 
 /// A number for each row; sums of them stand for sets of rows.
@@ -251,9 +253,16 @@ impl Builder {
 }
 
 impl Groups {
-    /// Groups the features of the rows. Pairs that fewer than `min_pair_count` rows have are left out.
-    pub fn new(rows: &Rows, factors: Factors, min_pair_count: u32) -> Self {
-        let limits = Limits { pairs: factors.pair > 0.0, min_count: min_pair_count };
+    /// Groups the features of the rows. Pairs that fewer than `min_pair_count` rows have are left out; when
+    /// `stop` says so, the rarer indicators with their pairs too.
+    pub fn new(
+        rows: &Rows,
+        factors: Factors,
+        min_pair_count: u32,
+        stop: &dyn Fn() -> bool,
+    ) -> Self {
+        let pairs = factors.pair > 0.0;
+        let mut limits = Limits { pairs, min_count: min_pair_count, singles: rows.ids.len() };
         let mut builder = Builder { own: vec![0.0; rows.len()], ..Builder::default() };
         let all: Vec<u32> = (0..rows.len() as u32).collect();
         // The constant is a group also where there is a single row.
@@ -263,6 +272,10 @@ impl Groups {
         let (starts, inverted) = rows.inverted();
         let mut pairs = Pairs::default();
         for single in 0..rows.ids.len() {
+            if stop() {
+                limits.singles = single;
+                break;
+            }
             let with = &inverted[starts[single]..starts[single + 1]];
             builder.add_listed(with, factors.single);
             if limits.pairs {
@@ -287,7 +300,7 @@ impl Groups {
             1 => Some(alone(last)),
             _ => self.by_rows.get(&marks).map(|&group| group as usize),
         };
-        for single in 0..rows.ids.len() {
+        for single in 0..self.limits.singles {
             let with = &inverted[starts[single]..starts[single + 1]];
             let number = single as u32;
             let &[.., last] = with else { continue };

@@ -111,7 +111,7 @@ impl SvmParams {
         },
         Setting {
             key: "c",
-            range: "above 0",
+            range: "1e-30 to 1e30",
             help: "what an instance on the wrong side costs; the kernel is not normalised",
         },
         Setting {
@@ -150,10 +150,12 @@ impl SvmParams {
                 "the solver `map` writes out degree 1 or 2: set learner.solver=kernel for more";
             return Err(Error::config("learner.degree", problem));
         }
-        for (key, value) in [("learner.c", self.c), ("learner.tolerance", self.tolerance)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::config(key, "must be a number above 0"));
-            }
+        // Sums of many times C must stay below the largest single-precision number.
+        if !(1e-30..=1e30).contains(&self.c) {
+            return Err(Error::config("learner.c", "must be 1e-30 to 1e30"));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
+            return Err(Error::config("learner.tolerance", "must be a number above 0"));
         }
         if self.max_epochs == 0 {
             return Err(Error::config("learner.max_epochs", "must be at least 1"));
@@ -219,12 +221,18 @@ impl Training<'_> {
         let factors = Factors::of(params.degree).ok_or_else(|| {
             Error::config("learner.degree", "the solver `map` writes out degree 1 or 2")
         })?;
-        let groups = Groups::new(&self.rows, factors, params.min_pair_count);
         let firsts: Vec<usize> = (0..self.machines.len()).step_by(MAX_BLOCK).collect();
+        // What was kept fits all groups only.
+        let is_kept = |first: &usize| {
+            fit.checkpoint.is_some_and(|kept| kept.load(&block_name(*first)).is_some())
+        };
+        let stop: &dyn Fn() -> bool =
+            if firsts.iter().any(is_kept) { &|| false } else { &|| (fit.stop)() };
+        let groups = Groups::new(&self.rows, factors, params.min_pair_count, stop);
         let progress = Mutex::new((0usize, &mut *fit.progress));
         let (seed, stop, checkpoint) = (fit.seed, fit.stop, fit.checkpoint);
         let block = |&first: &usize| -> Result<Solution> {
-            let name = format!("machines-{first}");
+            let name = block_name(first);
             let n_places = groups.len() + self.rows.len();
             if let Some(kept) = checkpoint
                 .and_then(|kept| load_solution(kept, &name, n_places, self.machines.len()))
@@ -317,6 +325,11 @@ impl Training<'_> {
             *n_classes,
         )))
     }
+}
+
+/// What a checkpoint calls the machines from `first` on.
+fn block_name(first: usize) -> String {
+    format!("machines-{first}")
 }
 
 fn epoch_line(task: &Task<'_>, Epoch { epoch, active, change }: Epoch) -> String {

@@ -282,6 +282,8 @@ impl Packing<'_> {
                 }
             }
         }
+        // Beyond all numbers there would be the negative ones.
+        let cut = cut.min(step(f32::INFINITY));
         let kept = counts.get(cut..).unwrap_or_default().iter().map(|count| count[0]).sum::<u64>();
         (f32::from_bits((cut as u32) << 16), kept as usize)
     }

@@ -215,6 +215,25 @@ fn map_and_kernel_choose_the_same_classes() {
     assert!(n_same >= 196, "{n_same} of 200");
 }
 
+#[test]
+fn grouping_that_is_stopped_leaves_out_the_rarer_indicators() {
+    let data = instances(COLUMNS, 2, &noisy(40, 2, 5));
+    let rows = Rows::new(&data, &indicators(COLUMNS));
+    for most in [0, 3] {
+        let asked = std::cell::Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) == most;
+        let groups = Groups::new(&rows, Factors::of(2).unwrap(), 0, &stop);
+        let mut visited = Vec::new();
+        groups.visit(&rows, |feature, _| match feature {
+            Feature::Single(at) | Feature::Pair(_, at) => visited.push(at),
+        });
+        assert_eq!(visited.iter().max().map_or(0, |&at| at + 1), most);
+        let whole: f32 = groups.row(0).iter().map(|&at| groups.factors[at as usize]).sum();
+        let known = rows.row(0).iter().filter(|&&at| at < most).count();
+        assert_eq!(groups.own[0] + whole, kernel(known as u32, 2) as f32);
+    }
+}
+
 /// A stored model.
 static SMALL: LazyLock<Sections> = LazyLock::new(|| {
     let params = SvmParams { max_epochs: 5, ..params(Solver::Map) };
@@ -229,7 +248,7 @@ proptest! {
     fn groups_add_up_to_the_kernel(n in 1usize..30, seed: u64, min_pair_count in 0u32..4) {
         let data = instances(COLUMNS, 2, &noisy(n, 2, seed));
         let rows = Rows::new(&data, &indicators(COLUMNS));
-        let groups = Groups::new(&rows, Factors::of(2).unwrap(), min_pair_count);
+        let groups = Groups::new(&rows, Factors::of(2).unwrap(), min_pair_count, &|| false);
         let together = |a: usize, b: usize| rows.row(a).iter().filter(|item| rows.row(b).contains(item)).count();
         for a in 0..rows.len() {
             for b in 0..rows.len() {
@@ -252,7 +271,7 @@ proptest! {
     fn every_feature_is_visited_once(n in 1usize..30, seed: u64, min_pair_count in 0u32..4) {
         let data = instances(COLUMNS, 2, &noisy(n, 2, seed));
         let rows = Rows::new(&data, &indicators(COLUMNS));
-        let groups = Groups::new(&rows, Factors::of(2).unwrap(), min_pair_count);
+        let groups = Groups::new(&rows, Factors::of(2).unwrap(), min_pair_count, &|| false);
         let mut expected: BTreeMap<(u32, Option<u32>), u32> = BTreeMap::new();
         for row in 0..rows.len() {
             for (at, &b) in rows.row(row).iter().enumerate() {
@@ -379,6 +398,10 @@ fn pruning_makes_tables_smaller_and_leaves_strong_features() {
             rows.iter().filter(|row| best(&scores(&*model, &row.0)) == usize::from(row.1)).count();
         assert!(right > 200, "{right} {prune:?}");
     }
+    // No limit is too small to be tried: then no feature is kept.
+    let prune = Pruning { max_bytes: 1, ..Pruning::default() };
+    let none = learn(SvmParams { prune, ..params(Solver::Map) }, COLUMNS, &data);
+    assert_eq!(scores(&*none, &rows[0].0), scores(&*none, &rows[1].0));
     let cut = learn(SvmParams { min_pair_count: 1_000, ..params(Solver::Map) }, COLUMNS, &data);
     assert!(size(&*cut) < size(&*whole) / 4, "no pairs at all");
 }
@@ -448,6 +471,7 @@ fn bad_settings_and_sets_too_large_are_refused_with_what_to_do() {
         (SvmParams { degree: 17, ..params(Solver::Kernel) }, "1 to 16"),
         (SvmParams { c: 0.0, ..SvmParams::default() }, "learner.c"),
         (SvmParams { c: f64::INFINITY, ..SvmParams::default() }, "learner.c"),
+        (SvmParams { c: 1e31, ..SvmParams::default() }, "learner.c"),
         (SvmParams { tolerance: f64::NAN, ..SvmParams::default() }, "learner.tolerance"),
         (SvmParams { max_epochs: 0, ..SvmParams::default() }, "learner.max_epochs"),
         (
