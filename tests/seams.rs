@@ -85,7 +85,8 @@ where
 {
     let mut last = EpochReport::default();
     let mut progress = |_| {};
-    let mut online = Online { epochs, seed: 1, progress: &mut progress, stop: &|| false };
+    let mut online =
+        Online { epochs, seed: 1, margin: 0.0, progress: &mut progress, stop: &|| false };
     let each_epoch = |_: &L, report: EpochReport| {
         last = report;
         let done = report.mistakes == 0;
@@ -256,7 +257,8 @@ fn a_memory_travels_while_training_explores() {
     let (system, _) = binary(&trees);
     let mut learner = Recurrent::default();
     let mut progress = |_| {};
-    let mut online = Online { epochs: 6, seed: 1, progress: &mut progress, stop: &|| false };
+    let mut online =
+        Online { epochs: 6, seed: 1, margin: 0.0, progress: &mut progress, stop: &|| false };
     let exploration = Exploration { from_epoch: 1, probability: 1.0, margin: 0.0 };
     let each_epoch = |_: &Recurrent, _| Ok(ControlFlow::Continue(()));
     online

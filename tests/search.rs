@@ -62,6 +62,7 @@ fn structured(
         seed: 1,
         width: 4,
         update,
+        margin: 0.0,
         batch: 5,
         progress: &mut progress,
         stop: &|| false,
@@ -116,7 +117,8 @@ fn half_trained(trees: &[Tree]) -> (Binary, Factored) {
     let templates = Templates::named("rich").unwrap();
     let mut learner = OnlinePerceptron::untrained(&templates, Classes::of(system.actions()));
     let mut progress = |_| {};
-    let mut online = Online { epochs: 1, seed: 1, progress: &mut progress, stop: &|| false };
+    let mut online =
+        Online { epochs: 1, seed: 1, margin: 0.0, progress: &mut progress, stop: &|| false };
     let each_epoch = |_: &OnlinePerceptron, _| Ok(ControlFlow::Continue(()));
     online
         .on_gold_path(&system, &Replay, &mut learner, &examples(&trees[..10]), each_epoch)

@@ -53,6 +53,15 @@ pub struct Hypothesis {
     pub followed: bool,
 }
 
+/// What a followed path does next.
+#[derive(Debug, Clone, Copy)]
+pub struct Follow<A> {
+    /// Its action; none for an idle step.
+    pub action: Option<A>,
+    /// What other actions score more than they do.
+    pub margin: f32,
+}
+
 /// A successor of a hypothesis.
 #[derive(Debug, Clone, Copy)]
 struct Candidate<A> {
@@ -134,17 +143,18 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         out.reverse();
     }
 
-    /// Takes one step with every hypothesis and keeps the best `beam.width`. A path is still
-    /// `followed` if it was before and its last action is `follow`.
+    /// Takes one step with every hypothesis and keeps the best `beam.width`. A path is still `followed` if
+    /// it was before and its last action is that of `follow`; one that leaves the followed path scores
+    /// higher by the margin that comes with it.
     pub fn advance(
         &mut self,
         beam: &Beam,
         system: &S,
         scorer: &P,
         sentence: &Sentence,
-        follow: Option<S::Action>,
+        follow: Option<Follow<S::Action>>,
     ) {
-        self.expand(beam, system, scorer, sentence);
+        self.expand(beam, system, scorer, sentence, follow);
         self.candidates.sort_unstable_by(rank);
         std::mem::swap(&mut self.beam, &mut self.before);
         self.uses.clear();
@@ -175,27 +185,39 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
                 path,
                 score,
                 is_final: system.is_final(state),
-                followed: parent.followed && action == follow,
+                followed: parent.followed && follow.is_none_or(|follow| action == follow.action),
             });
             self.steps.push(Step { before: parent.step, action });
         }
     }
 
     /// Fills the candidates: the best successors of all hypotheses.
-    fn expand(&mut self, beam: &Beam, system: &S, scorer: &P, sentence: &Sentence) {
+    fn expand(
+        &mut self,
+        beam: &Beam,
+        system: &S,
+        scorer: &P,
+        sentence: &Sentence,
+        follow: Option<Follow<S::Action>>,
+    ) {
         let &Beam { width, path_score } = beam;
         self.candidates.clear();
         for (hypothesis, parent) in self.beam.iter().zip(0..) {
             let Slot { state, memory } = &self.slots[hypothesis.slot as usize];
             let at = Situation { system, sentence, state };
             let steps = system.steps(state);
+            let follow = follow.filter(|_| hypothesis.followed);
+            let ahead = |action| match follow {
+                Some(follow) if action != follow.action => follow.margin,
+                _ => 0.0,
+            };
             if hypothesis.is_final {
                 let path = match path_score {
                     // Waiting is no step of the derivation.
                     PathScore::Mean => hypothesis.path,
                     _ => {
                         let step = scorer.idle(at, memory, &mut self.scorer);
-                        path_score.extend(hypothesis.path, step)
+                        path_score.extend(hypothesis.path, step + ahead(None))
                     }
                 };
                 let score = path_score.score(path, steps);
@@ -206,8 +228,9 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
             system.legal(state, &mut self.actions);
             scorer.score(at, memory, &self.actions, &mut self.scorer, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
-                let path = path_score.extend(hypothesis.path, step);
-                let (score, action) = (path_score.score(path, steps + 1), Some(action));
+                let action = Some(action);
+                let path = path_score.extend(hypothesis.path, step + ahead(action));
+                let score = path_score.score(path, steps + 1);
                 keep(&mut self.candidates, width, Candidate { score, path, parent, action });
             }
         }

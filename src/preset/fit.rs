@@ -337,12 +337,12 @@ impl Run<'_, '_> {
         classes: Classes,
         params: OnlineParams,
     ) -> Result<Trained> {
-        let OnlineParams { epochs, exploration, ref prune } = params;
+        let OnlineParams { epochs, margin, exploration, ref prune } = params;
         let mut learner = OnlinePerceptron::untrained(&self.plan.templates, classes);
         let (stop, seed) = (self.watch.stop, self.seed);
         let sentences = examples.len();
         self.by_epochs(system, epochs, sentences, prune, |progress, each_epoch| {
-            let mut online = Online { epochs, seed, progress, stop: &stop };
+            let mut online = Online { epochs, seed, margin, progress, stop: &stop };
             match system.dynamic_oracle().filter(|_| exploration.explores()) {
                 Some(oracle) => online.exploring(
                     system,
@@ -369,7 +369,7 @@ impl Run<'_, '_> {
         classes: Classes,
         params: StructuredParams,
     ) -> Result<Trained> {
-        let StructuredParams { epochs, beam, update, batch, ref prune } = params;
+        let StructuredParams { epochs, beam, update, margin, batch, ref prune } = params;
         let mut learner = OnlinePerceptron::untrained(&self.plan.templates, classes.with_idle());
         for example in examples {
             learner.see(&system.derive(&example.tree)?);
@@ -378,7 +378,7 @@ impl Run<'_, '_> {
         let (width, batch) = (beam as usize, batch as usize);
         self.by_epochs(system, epochs, examples.len(), prune, |progress, each_epoch| {
             let mut structured =
-                Structured { epochs, seed, width, update, batch, progress, stop: &stop };
+                Structured { epochs, seed, width, update, margin, batch, progress, stop: &stop };
             structured.run(system, &mut learner, examples, each_epoch)
         })
     }

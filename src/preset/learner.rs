@@ -76,6 +76,8 @@ impl Default for LearnerChoice {
 pub struct OnlineParams {
     /// Passes over the training trees; at least 1.
     pub epochs: u32,
+    /// By how much a right action has to lead all wrong ones, in units of the weights; 0 or more.
+    pub margin: f32,
     /// When wrong predictions are followed; probability 0 stays on the gold path.
     pub exploration: Exploration,
     /// What is left out of the packed model.
@@ -84,7 +86,8 @@ pub struct OnlineParams {
 
 impl Default for OnlineParams {
     fn default() -> Self {
-        Self { epochs: 12, exploration: Exploration::default(), prune: Pruning::default() }
+        let (exploration, prune) = (Exploration::default(), Pruning::default());
+        Self { epochs: 12, margin: 0.0, exploration, prune }
     }
 }
 
@@ -92,6 +95,7 @@ impl OnlineParams {
     /// The settings, explained.
     pub const SETTINGS: &[Setting] = &[
         Setting { key: "epochs", range: "1 or more", help: "passes over the training trees" },
+        Setting { key: "margin", range: "0 or more", help: MARGIN },
         Setting {
             key: "exploration",
             range: "from_epoch 1 or more, probability 0 to 1, margin 0 or more",
@@ -103,6 +107,7 @@ impl OnlineParams {
 
     fn check(&self) -> Result<()> {
         at_least_one("learner.epochs", self.epochs)?;
+        check_margin(self.margin)?;
         let probability = self.exploration.probability;
         if !(0.0..=1.0).contains(&probability) {
             let problem = format!("{probability} is no probability: give 0 (never) to 1 (always)");
@@ -127,6 +132,8 @@ pub struct StructuredParams {
     pub beam: u32,
     /// Up to which step of a wrong derivation weights are changed.
     pub update: Update,
+    /// By how much the gold derivation has to lead all others, in units of the weights; 0 or more.
+    pub margin: f32,
     /// How many sentences are searched with the same weights; at least 1.
     pub batch: u32,
     /// What is left out of the packed model.
@@ -136,7 +143,7 @@ pub struct StructuredParams {
 impl Default for StructuredParams {
     fn default() -> Self {
         let (update, prune) = (Update::default(), Pruning::default());
-        Self { epochs: 15, beam: 16, update, batch: 16, prune }
+        Self { epochs: 15, beam: 16, update, margin: 0.0, batch: 16, prune }
     }
 }
 
@@ -150,6 +157,7 @@ impl StructuredParams {
             range: "early, max-violation",
             help: "weights change up to where the gold path is lost, or where it is furthest behind",
         },
+        Setting { key: "margin", range: "0 or more", help: MARGIN },
         Setting {
             key: "batch",
             range: "1 or more",
@@ -160,10 +168,21 @@ impl StructuredParams {
 
     fn check(&self) -> Result<()> {
         at_least_one("learner.epochs", self.epochs)?;
+        check_margin(self.margin)?;
         at_least_one("learner.beam", self.beam)?;
         at_least_one("learner.batch", self.batch)?;
         self.prune.check()
     }
+}
+
+const MARGIN: &str = "by how much what is right has to lead what is wrong, in units of the weights: an update changes the \
+     weight of every feature by 1";
+
+fn check_margin(margin: f32) -> Result<()> {
+    if (0.0..=1e6).contains(&margin) {
+        return Ok(());
+    }
+    Err(Error::config("learner.margin", format!("{margin} is no margin: give 0 to 1000000")))
 }
 
 fn at_least_one(key: &str, value: u32) -> Result<()> {

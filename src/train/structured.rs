@@ -21,7 +21,7 @@ use super::Example;
 use super::online::EpochReport;
 use crate::Result;
 use crate::decode::PathScore;
-use crate::decode::beam::{Agenda, Beam};
+use crate::decode::beam::{Agenda, Beam, Follow};
 use crate::oracle::replay::Derive;
 use crate::scorer::{Situation, StructuredLearner};
 use crate::symbols::Sentence;
@@ -47,6 +47,8 @@ pub struct Structured<'a> {
     pub width: usize,
     /// Up to where weights are changed.
     pub update: Update,
+    /// By how much the gold derivation has to lead all others.
+    pub margin: f32,
     /// How many sentences are searched with the same weights.
     pub batch: usize,
     /// Told how many of all sentences of all epochs are done.
@@ -78,7 +80,7 @@ impl Structured<'_> {
         L: StructuredLearner<S>,
     {
         let beam = Beam { width: self.width, path_score: PathScore::Sum };
-        let update = self.update;
+        let (update, margin) = (self.update, self.margin);
         let gold: Vec<Vec<S::Action>> =
             examples.iter().map(|example| system.derive(&example.tree)).collect::<Result<_>>()?;
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
@@ -95,7 +97,7 @@ impl Structured<'_> {
                     .par_iter()
                     .map_init(Walk::<S, L>::default, |walk, &at| {
                         let sentence = &examples[at].sentence;
-                        walk.sentence(system, learner, sentence, &gold[at], &beam, update)
+                        walk.sentence(system, learner, sentence, &gold[at], (beam, update, margin))
                     })
                     .collect();
                 for lesson in &lessons {
@@ -190,8 +192,7 @@ impl<S: Derive, L: StructuredLearner<S>> Walk<S, L> {
         learner: &L,
         sentence: &Sentence,
         gold: &[S::Action],
-        beam: &Beam,
-        update: Update,
+        (beam, update, margin): (Beam, Update, f32),
     ) -> Lesson<L::Changes> {
         let Self { agenda, predicted, scratch, scores } = self;
         agenda.start(system, learner, sentence, beam.path_score);
@@ -201,7 +202,8 @@ impl<S: Derive, L: StructuredLearner<S>> Walk<S, L> {
         while agenda.beam().iter().any(|hypothesis| !hypothesis.is_final) || !path.is_over() {
             let next = path.next();
             path.step(scratch, scores);
-            agenda.advance(beam, system, learner, sentence, next);
+            let follow = Follow { action: next, margin };
+            agenda.advance(&beam, system, learner, sentence, Some(follow));
             let best = agenda.beam()[0];
             right = best.followed;
             let violation = best.score - path.score;
