@@ -84,12 +84,7 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     let borrowed: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
     let making = plan.making(Source::Trees(&borrowed), &vocabulary);
-    let show = Show {
-        trees: &borrowed,
-        vocabulary: &vocabulary,
-        stats: args.stats,
-        out: &mut out,
-    };
+    let show = Show { trees: &borrowed, vocabulary: &vocabulary, stats: args.stats, out: &mut out };
     let unfit = with_system(making, show)?;
     out.flush()?;
     Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -22,7 +22,7 @@ use super::{DynamicOracle, Oracle};
 use crate::Result;
 use crate::symbols::Label;
 use crate::transition::bracketing::{BracketAction, BracketState, Bracketing, Order};
-use crate::transition::{ActionKind, Action, TransitionSystem};
+use crate::transition::{Action, ActionKind, TransitionSystem};
 use crate::tree::Tree;
 
 /// The oracle of both orders; see the module.
@@ -113,7 +113,11 @@ impl Situation {
             sum -= i64::from(!fits);
         }
         if let (true, Some((left, _))) = (self.is_corner, &self.last) {
-            sum += self.wanted(gold, *left, self.buffer).iter().map(|group| group.len() as i64).sum::<i64>();
+            sum += self
+                .wanted(gold, *left, self.buffer)
+                .iter()
+                .map(|group| group.len() as i64)
+                .sum::<i64>();
         }
         sum
     }
@@ -262,8 +266,7 @@ impl Oracle<Bracketing> for OpenBrackets {
                 candidates.push(action);
             }
         }
-        let values: Vec<i64> =
-            candidates.iter().map(|&action| here.value(gold, action)).collect();
+        let values: Vec<i64> = candidates.iter().map(|&action| here.value(gold, action)).collect();
         let best = values.iter().copied().max().unwrap_or(0);
         out.clear();
         for (&action, _) in candidates.iter().zip(&values).filter(|&(_, &value)| value == best) {

@@ -1,10 +1,10 @@
 //! Gold brackets by their left edges, and the bookkeeping of what has been built of them.
 
+use crate::Result;
 use crate::symbols::{Label, Symbols};
 use crate::transition::Forest;
 use crate::transition::stacked::{check_tree, label_of};
 use crate::tree::Tree;
-use crate::Result;
 
 /// A gold bracket, without the left edge it is filed under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,8 +22,8 @@ use crate::transition::binary::Binary;
 use crate::transition::bracketing::Bracketing;
 use crate::transition::non_binary::NonBinary;
 use crate::transition::predictive::Predictive;
-use crate::tree::binarize::Scheme;
 use crate::tree::Tree;
+use crate::tree::binarize::Scheme;
 use replay::Derive;
 
 /// Knows the right actions on the way to a gold tree.

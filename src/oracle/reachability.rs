@@ -14,11 +14,11 @@
 
 use super::gold::{Gold, chain};
 use super::{DynamicOracle, Oracle};
-use crate::symbols::Label;
-use crate::transition::{Action, TransitionSystem};
-use crate::transition::non_binary::{NonBinary, NonBinaryAction, NonBinaryState};
-use crate::tree::Tree;
 use crate::Result;
+use crate::symbols::Label;
+use crate::transition::non_binary::{NonBinary, NonBinaryAction, NonBinaryState};
+use crate::transition::{Action, TransitionSystem};
+use crate::tree::Tree;
 
 /// The oracle; see the module.
 #[derive(Debug, Clone, Copy, Default)]
@@ -113,9 +113,9 @@ impl Oracle<NonBinary> for Reachability {
         }
         let is_later_of_chain = |action: NonBinaryAction| {
             let depth = (action.arity() as usize).checked_sub(1);
-            let in_chain = depth.zip(action.label()).is_some_and(|(depth, label)| {
-                outlook.ending[depth].contains(&label)
-            });
+            let in_chain = depth
+                .zip(action.label())
+                .is_some_and(|(depth, label)| outlook.ending[depth].contains(&label));
             in_chain && !gold_actions.contains(&action)
         };
         let least = out.iter().map(|&action| outlook.cost(action)).min().unwrap_or(0);

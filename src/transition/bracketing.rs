@@ -16,9 +16,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stacked::{
-    HeadFinder, MAX_LABELS, Stacked, check_tree, label_of, labels_of, n_roots,
-};
+use super::stacked::{HeadFinder, MAX_LABELS, Stacked, check_tree, label_of, labels_of, n_roots};
 use super::state::Open;
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};

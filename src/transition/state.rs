@@ -30,9 +30,8 @@ impl Constituent {
     /// The label and the marks of temporary and of open constituents in one number, 0 for a token.
     pub fn symbol(&self) -> u32 {
         let open = u32::from(self.open) << 18;
-        self.label.map_or(0, |label| {
-            ((u32::from(label.0) + 1) * 2 + u32::from(self.temporary)) | open
-        })
+        self.label
+            .map_or(0, |label| ((u32::from(label.0) + 1) * 2 + u32::from(self.temporary)) | open)
     }
 }
 

@@ -42,8 +42,8 @@ use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use super::Tree;
-pub use table::HeadTable;
 use crate::error::{Error, Place, Result, nearest};
+pub use table::HeadTable;
 
 /// The tables that come with the program: name and text.
 const TABLES: [(&str, &str); 7] = [
