@@ -173,11 +173,14 @@ impl Situation {
                 let groups = self.wanted(gold, self.buffer, self.buffer);
                 let mut labels: Vec<Label> = groups.into_iter().flatten().collect();
                 labels.reverse();
-                for &(opened, _) in self.open.iter().filter(|open| open.1 == self.buffer) {
-                    if let Some(at) = labels.iter().position(|&label| label == opened) {
-                        labels.remove(at);
+                // What is open already comes last: it may have to be announced again inside.
+                let mut opened = Vec::new();
+                for (label, _) in self.open.iter().filter(|open| open.1 == self.buffer) {
+                    if let Some(at) = labels.iter().position(|other| other == label) {
+                        opened.push(labels.remove(at));
                     }
                 }
+                labels.append(&mut opened);
                 labels
             }
             (Order::InOrder, Some((left, _))) => {
