@@ -227,6 +227,34 @@ impl Weights {
         self.ends.push(self.weights.len() as u32);
     }
 
+    /// The sum of two models' weights.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let (mut sum, mut row) = (Self::default(), Vec::new());
+        let (mut a, mut b) = (0, 0);
+        loop {
+            let id = match (self.ids.get(a), other.ids.get(b)) {
+                (None, None) => return sum,
+                (Some(&id), None) | (None, Some(&id)) => id,
+                (Some(&own), Some(&its)) => own.min(its),
+            };
+            row.clear();
+            for (weights, at) in [(self, &mut a), (other, &mut b)] {
+                if weights.ids.get(*at) == Some(&id) {
+                    row.extend(weights.row(*at, 0.0));
+                    *at += 1;
+                }
+            }
+            row.sort_by_key(|&(class, _)| class);
+            row.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                kept.1 += if same { next.1 } else { 0.0 };
+                same
+            });
+            sum.push(id, &row);
+        }
+    }
+
     /// The number of ids.
     pub fn len(&self) -> usize {
         self.ids.len()

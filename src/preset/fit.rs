@@ -3,6 +3,8 @@
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use rustc_hash::FxHasher;
@@ -18,7 +20,7 @@ use crate::classifier::linear::Pruning;
 use crate::classifier::{Checkpoint, Fit, Instances, Learner};
 use crate::decode::{Parser, parser::Pipeline};
 use crate::error::{Error, Result};
-use crate::eval::{Evaluation, Params, evaluate};
+use crate::eval::{Params, evaluate};
 use crate::feature::Extractor;
 use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
 use crate::oracle::Supervised;
@@ -69,7 +71,7 @@ pub enum Event<'a> {
 
 /// How the caller takes part in training.
 pub struct Watch<'a> {
-    /// Told what happens.
+    /// Told what happens; of progress often.
     pub tell: &'a mut (dyn FnMut(Event<'_>) + Send),
     /// Asked often; when true, training ends soon with the best model so far.
     pub stop: &'a (dyn Fn() -> bool + Sync),
@@ -157,10 +159,31 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
     trees
 }
 
+/// How much online training there is.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    epochs: u32,
+    models: u32,
+    sentences: usize,
+}
+
+impl Extent {
+    fn progress(self, done: u64) -> Event<'static> {
+        let total = u64::from(self.epochs) * u64::from(self.models) * self.sentences as u64;
+        Event::Progress { done, total, unit: "sentences" }
+    }
+}
+
+fn nothing_learned() -> Error {
+    Error::Unfit("training was stopped before anything was learned".into())
+}
+
 /// Told how many sentences have been seen.
 type Progress<'a> = &'a mut dyn FnMut(u64);
 /// Called with what an epoch has learned.
 type EachEpoch<'a> = &'a mut dyn FnMut(&OnlinePerceptron, EpochReport) -> Result<ControlFlow<()>>;
+/// Trains a perceptron with a seed.
+type Learn<'a> = &'a (dyn Fn(u64, Progress<'_>, EachEpoch<'_>) -> Result<OnlinePerceptron> + Sync);
 
 /// A training run, waiting for its system.
 struct Run<'a, 'w> {
@@ -192,7 +215,7 @@ impl SystemVisitor for Run<'_, '_> {
         let classes = Classes::of(&inventory);
         let trained = match &self.plan.preset.learner {
             LearnerChoice::OnlinePerceptron(params) => {
-                self.online(&system, &examples, classes, *params)?
+                self.online(&system, &examples, &classes, *params)?
             }
             LearnerChoice::StructuredPerceptron(params) => {
                 self.structured(&system, &examples, classes, *params)?
@@ -322,10 +345,9 @@ impl Run<'_, '_> {
         };
         let classifier = learner.fit(&instances, &mut fit)?;
         let scorer = Factored::new(Extractor::new(templates), classes, classifier);
-        let (scorer, evaluation) = self.score_dev(system, scorer);
-        let dev = evaluation.map(|evaluation| self.dev_scores(&evaluation));
+        let (scorer, dev) = self.score_dev(system, scorer);
         if let Some(dev) = &dev {
-            self.tell(&format!("dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact));
+            self.tell(&dev_line(dev));
         }
         Ok(Trained { scorer, epoch: 0, dev })
     }
@@ -334,32 +356,39 @@ impl Run<'_, '_> {
         &mut self,
         system: &S,
         examples: &[Example],
-        classes: Classes,
+        classes: &Classes,
         params: OnlineParams,
     ) -> Result<Trained> {
-        let OnlineParams { epochs, margin, exploration, ref prune } = params;
-        let mut learner = OnlinePerceptron::untrained(&self.plan.templates, classes);
-        let (stop, seed) = (self.watch.stop, self.seed);
-        let sentences = examples.len();
-        self.by_epochs(system, epochs, sentences, prune, |progress, each_epoch| {
+        let OnlineParams { epochs, models, margin, exploration, ref prune } = params;
+        let (templates, stop) = (&self.plan.templates, self.watch.stop);
+        let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
+            let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
             let mut online = Online { epochs, seed, margin, progress, stop: &stop };
             match system.dynamic_oracle().filter(|_| exploration.explores()) {
-                Some(oracle) => online.exploring(
-                    system,
-                    &oracle,
-                    &mut learner,
-                    examples,
-                    exploration,
-                    each_epoch,
-                ),
+                Some(oracle) => {
+                    let learner = &mut learner;
+                    online.exploring(
+                        system,
+                        &oracle,
+                        learner,
+                        examples,
+                        exploration,
+                        each_epoch,
+                    )?;
+                }
                 None if exploration.explores() => {
                     let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 \
                                    and learner.exploration.margin=0";
-                    Err(Error::config("learner.exploration.probability", problem))
+                    return Err(Error::config("learner.exploration.probability", problem));
                 }
-                None => online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch),
+                None => {
+                    online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch)?;
+                }
             }
-        })
+            Ok(learner)
+        };
+        let extent = Extent { epochs, models, sentences: examples.len() };
+        self.by_epochs(system, extent, prune, &learn)
     }
 
     fn structured<S: Supervised + 'static>(
@@ -369,51 +398,50 @@ impl Run<'_, '_> {
         classes: Classes,
         params: StructuredParams,
     ) -> Result<Trained> {
-        let StructuredParams { epochs, beam, update, margin, batch, ref prune } = params;
-        let mut learner = OnlinePerceptron::untrained(&self.plan.templates, classes.with_idle());
-        for example in examples {
-            learner.see(&system.derive(&example.tree)?);
-        }
-        let (stop, seed) = (self.watch.stop, self.seed);
+        let StructuredParams { epochs, models, beam, update, margin, batch, ref prune } = params;
+        let classes = classes.with_idle();
+        let (templates, stop) = (&self.plan.templates, self.watch.stop);
         let (width, batch) = (beam as usize, batch as usize);
-        self.by_epochs(system, epochs, examples.len(), prune, |progress, each_epoch| {
+        let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
+            let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
+            for example in examples {
+                learner.see(&system.derive(&example.tree)?);
+            }
+            let stop = &stop;
             let mut structured =
-                Structured { epochs, seed, width, update, margin, batch, progress, stop: &stop };
-            structured.run(system, &mut learner, examples, each_epoch)
-        })
+                Structured { epochs, seed, width, update, margin, batch, progress, stop };
+            structured.run(system, &mut learner, examples, each_epoch)?;
+            Ok(learner)
+        };
+        let extent = Extent { epochs, models, sentences: examples.len() };
+        self.by_epochs(system, extent, prune, &learn)
     }
 
-    /// Lets a perceptron learn, and after every epoch tells how it went. Keeps the weights that are best
-    /// on the development trees, or the last ones if there are none.
+    /// Lets perceptrons learn. A single one tells after every epoch how it went, and the weights are kept
+    /// that are best on the development trees, or the last ones if there are none.
     fn by_epochs<S: Supervised + 'static>(
         &mut self,
         system: &S,
-        epochs: u32,
-        sentences: usize,
+        extent: Extent,
         prune: &Pruning,
-        learn: impl FnOnce(Progress<'_>, EachEpoch<'_>) -> Result<()>,
+        learn: Learn<'_>,
     ) -> Result<Trained> {
+        if extent.models > 1 {
+            return self.several(system, extent, prune, learn);
+        }
         let mut best: Option<Trained> = None;
-        let total = u64::from(epochs) * sentences as u64;
+        let seed = self.seed;
         // Both the walk and what follows each epoch report to the caller.
         let run = std::cell::RefCell::new(self);
-        let mut told = 0;
-        let mut progress = |done: u64| {
-            if done / 64 > told {
-                told = done / 64;
-                let event = Event::Progress { done, total, unit: "sentences" };
-                (run.borrow_mut().watch.tell)(event);
-            }
-        };
+        let mut progress = |done: u64| (run.borrow_mut().watch.tell)(extent.progress(done));
         let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
             let run = &mut **run.borrow_mut();
-            let is_last = report.epoch == epochs || (run.watch.stop)();
+            let is_last = report.epoch == extent.epochs || (run.watch.stop)();
             let mut line = epoch_line(report, learner.n_features());
             if is_last || !run.dev.trees.is_empty() {
-                let (scorer, evaluation) = run.score_dev(system, learner.finish(prune));
-                let dev = evaluation.map(|evaluation| run.dev_scores(&evaluation));
+                let (scorer, dev) = run.score_dev(system, learner.finish(prune));
                 if let Some(dev) = &dev {
-                    line = format!("{line}, dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact);
+                    line = format!("{line}, {}", dev_line(dev));
                 }
                 let better = match (&best, &dev) {
                     (Some(Trained { dev: Some(best), .. }), Some(dev)) => dev.f1 > best.f1,
@@ -426,8 +454,46 @@ impl Run<'_, '_> {
             run.tell(&line);
             Ok(ControlFlow::Continue(()))
         };
-        learn(&mut progress, &mut each_epoch)?;
-        best.ok_or_else(|| Error::Unfit("training was stopped before anything was learned".into()))
+        learn(seed, &mut progress, &mut each_epoch)?;
+        best.ok_or_else(nothing_learned)
+    }
+
+    /// Lets several perceptrons learn, each with a seed of its own, and adds their weights.
+    fn several<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        extent: Extent,
+        prune: &Pruning,
+        learn: Learn<'_>,
+    ) -> Result<Trained> {
+        let (seed, done) = (self.seed, AtomicU64::new(0));
+        let tell = Mutex::new(&mut *self.watch.tell);
+        let one = |number: u32| {
+            let mut before = 0;
+            let mut progress = |own: u64| {
+                let done = done.fetch_add(own - before, Ordering::Relaxed) + own - before;
+                before = own;
+                if let Ok(mut tell) = tell.lock() {
+                    tell(extent.progress(done));
+                }
+            };
+            let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
+                let line = epoch_line(report, learner.n_features());
+                if let Ok(mut tell) = tell.lock() {
+                    tell(Event::Milestone(&format!("model {}, {line}", number + 1)));
+                }
+                Ok(ControlFlow::Continue(()))
+            };
+            learn(seed + u64::from(number), &mut progress, &mut each_epoch)
+        };
+        let learners: Vec<_> =
+            (0..extent.models).into_par_iter().map(one).collect::<Result<_>>()?;
+        let scorer = OnlinePerceptron::finish_all(&learners, prune).ok_or_else(nothing_learned)?;
+        let (scorer, dev) = self.score_dev(system, scorer);
+        if let Some(dev) = &dev {
+            self.tell(&dev_line(dev));
+        }
+        Ok(Trained { scorer, epoch: extent.epochs, dev })
     }
 
     /// Parses the development trees; gives the scorer back.
@@ -435,7 +501,7 @@ impl Run<'_, '_> {
         &self,
         system: &S,
         scorer: Factored,
-    ) -> (Factored, Option<Evaluation>) {
+    ) -> (Factored, Option<DevScores>) {
         if self.dev.trees.is_empty() {
             return (scorer, None);
         }
@@ -453,13 +519,14 @@ impl Run<'_, '_> {
             (0..dev.len()).into_par_iter().map_init(|| parser.worker(), parse).collect();
         let evaluation = evaluate(dev.iter().zip(&parsed), &Params::default());
         let Pipeline { scorer, .. } = parser;
-        (scorer, Some(evaluation))
-    }
-
-    fn dev_scores(&self, evaluation: &Evaluation) -> DevScores {
         let all = &evaluation.all;
-        DevScores { files: self.dev.files.clone(), f1: all.f1(), exact: all.exact() }
+        let (f1, exact) = (all.f1(), all.exact());
+        (scorer, Some(DevScores { files: self.dev.files.clone(), f1, exact }))
     }
+}
+
+fn dev_line(dev: &DevScores) -> String {
+    format!("dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact)
 }
 
 fn epoch_line(report: EpochReport, n_features: usize) -> String {

@@ -76,6 +76,8 @@ impl Default for LearnerChoice {
 pub struct OnlineParams {
     /// Passes over the training trees; at least 1.
     pub epochs: u32,
+    /// How many models with seeds of their own are trained, whose weights are added in the end; at least 1.
+    pub models: u32,
     /// By how much a right action has to lead all wrong ones, in units of the weights; 0 or more.
     pub margin: f32,
     /// When wrong predictions are followed; probability 0 stays on the gold path.
@@ -87,7 +89,7 @@ pub struct OnlineParams {
 impl Default for OnlineParams {
     fn default() -> Self {
         let (exploration, prune) = (Exploration::default(), Pruning::default());
-        Self { epochs: 12, margin: 0.0, exploration, prune }
+        Self { epochs: 12, models: 1, margin: 0.0, exploration, prune }
     }
 }
 
@@ -95,6 +97,7 @@ impl OnlineParams {
     /// The settings, explained.
     pub const SETTINGS: &[Setting] = &[
         Setting { key: "epochs", range: "1 or more", help: "passes over the training trees" },
+        Setting { key: "models", range: "1 or more", help: MODELS },
         Setting { key: "margin", range: "0 or more", help: MARGIN },
         Setting {
             key: "exploration",
@@ -107,6 +110,7 @@ impl OnlineParams {
 
     fn check(&self) -> Result<()> {
         at_least_one("learner.epochs", self.epochs)?;
+        at_least_one("learner.models", self.models)?;
         check_margin(self.margin)?;
         let probability = self.exploration.probability;
         if !(0.0..=1.0).contains(&probability) {
@@ -128,6 +132,8 @@ impl OnlineParams {
 pub struct StructuredParams {
     /// Passes over the training trees; at least 1.
     pub epochs: u32,
+    /// How many models with seeds of their own are trained, whose weights are added in the end; at least 1.
+    pub models: u32,
     /// The width of the beam in training; at least 1.
     pub beam: u32,
     /// Up to which step of a wrong derivation weights are changed.
@@ -143,7 +149,7 @@ pub struct StructuredParams {
 impl Default for StructuredParams {
     fn default() -> Self {
         let (update, prune) = (Update::default(), Pruning::default());
-        Self { epochs: 15, beam: 16, update, margin: 0.0, batch: 16, prune }
+        Self { epochs: 15, models: 1, beam: 16, update, margin: 0.0, batch: 16, prune }
     }
 }
 
@@ -151,6 +157,7 @@ impl StructuredParams {
     /// The settings, explained.
     pub const SETTINGS: &[Setting] = &[
         Setting { key: "epochs", range: "1 or more", help: "passes over the training trees" },
+        Setting { key: "models", range: "1 or more", help: MODELS },
         Setting { key: "beam", range: "1 or more", help: "the width of the beam in training" },
         Setting {
             key: "update",
@@ -168,6 +175,7 @@ impl StructuredParams {
 
     fn check(&self) -> Result<()> {
         at_least_one("learner.epochs", self.epochs)?;
+        at_least_one("learner.models", self.models)?;
         check_margin(self.margin)?;
         at_least_one("learner.beam", self.beam)?;
         at_least_one("learner.batch", self.batch)?;
@@ -175,6 +183,8 @@ impl StructuredParams {
     }
 }
 
+const MODELS: &str =
+    "how many models with seeds of their own are trained; their weights are added in the end";
 const MARGIN: &str = "by how much what is right has to lead what is wrong, in units of the weights: an update changes the \
      weight of every feature by 1";
 

@@ -18,10 +18,15 @@ pub struct Learning {
 }
 
 impl Learning {
-    fn packed(&self, pruning: &Pruning) -> Tables {
+    /// The average of the weights so far.
+    fn averaged(&self) -> Weights {
         let mut averaged = Weights::default();
         self.weights.averaged(|id, row| averaged.push(id, row));
-        averaged.pack(pruning, &self.seen, ScoreKind::Margin, self.indicators.len())
+        averaged
+    }
+
+    fn pack(&self, weights: &Weights, pruning: &Pruning) -> Tables {
+        weights.pack(pruning, &self.seen, ScoreKind::Margin, self.indicators.len())
     }
 }
 
@@ -48,7 +53,7 @@ impl Classifier for Learning {
 
     /// Stores the average of the weights so far.
     fn store(&self, sections: &mut Sections) {
-        self.packed(&Pruning::default()).store(sections);
+        self.pack(&self.averaged(), &Pruning::default()).store(sections);
     }
 }
 
@@ -65,8 +70,22 @@ impl OnlinePerceptron {
 
     /// The average of the weights so far, packed.
     pub fn finish(&self, pruning: &Pruning) -> Factored {
+        self.finish_with(&self.classifier().averaged(), pruning)
+    }
+
+    /// The sum of several learners' averages, packed: a model that has learned from the same trees several
+    /// times, in different orders. None without learners.
+    pub fn finish_all(learners: &[Self], pruning: &Pruning) -> Option<Factored> {
+        let first = learners.first()?;
+        let averages = learners.iter().map(|learner| learner.classifier().averaged());
+        let sum = averages.reduce(|sum, weights| sum.plus(&weights))?;
+        Some(first.finish_with(&sum, pruning))
+    }
+
+    fn finish_with(&self, weights: &Weights, pruning: &Pruning) -> Factored {
         let learning = self.classifier();
-        let model = LinearModel::new(learning.indicators.clone(), learning.packed(pruning));
+        let tables = learning.pack(weights, pruning);
+        let model = LinearModel::new(learning.indicators.clone(), tables);
         Factored::new(self.extractor().clone(), self.classes().clone(), Box::new(model))
     }
 
