@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::linear::{LinearModel, MAX_CLASSES, Pruning, Tables, Weights};
+use super::linear::{LinearModel, MAX_CLASSES, Pruning, Weights};
 use super::sparse::SparseWeights;
 use super::{Classifier, Fit, Instances, Learner, ScoreKind, Setting, first_best};
 use crate::feature::Indicators;
@@ -109,7 +109,7 @@ impl Learner for Perceptron {
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
-        Ok(Box::new(LinearModel::new(self.indicators.clone(), Tables::load(sections)?)))
+        Ok(Box::new(LinearModel::load(self.indicators.clone(), sections)?))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Standard output is data, standard error is talk. Exit status: 0 done, 1 the answer is negative,
 //! 2 error; a reader that closes the pipe early is no error.
 
+pub mod chart;
 pub mod compare;
 pub mod docs;
 pub mod eval;
@@ -43,6 +44,7 @@ pub enum Command {
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
     Info(info::InfoArgs),
+    Chart(chart::ChartArgs),
     Completions(docs::CompletionsArgs),
     Man(docs::ManArgs),
 }
@@ -58,6 +60,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),
         Command::Info(args) => info::run(args),
+        Command::Chart(args) => chart::run(args),
         Command::Completions(args) => docs::completions(args),
         Command::Man(args) => docs::man(args),
     };

@@ -70,8 +70,24 @@ impl Default for LearnerChoice {
     }
 }
 
+/// When a decision is clear before all templates have spoken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StageParams {
+    /// Numbers of templates, in rising order; without any, all templates speak.
+    pub after: Vec<u32>,
+    /// The share of early decisions that all templates may take otherwise, on training trees; 0 to 1.
+    pub wrong: f64,
+}
+
+impl Default for StageParams {
+    fn default() -> Self {
+        Self { after: Vec::new(), wrong: 0.001 }
+    }
+}
+
 /// The settings of online training.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OnlineParams {
     /// Passes over the training trees; at least 1.
@@ -84,12 +100,15 @@ pub struct OnlineParams {
     pub exploration: Exploration,
     /// What is left out of the packed model.
     pub prune: Pruning,
+    /// When a greedy parser takes a decision before all templates have spoken.
+    pub stages: StageParams,
 }
 
 impl Default for OnlineParams {
     fn default() -> Self {
         let (exploration, prune) = (Exploration::default(), Pruning::default());
-        Self { epochs: 12, models: 1, margin: 0.0, exploration, prune }
+        let stages = StageParams::default();
+        Self { epochs: 12, models: 1, margin: 0.0, exploration, prune, stages }
     }
 }
 
@@ -106,6 +125,12 @@ impl OnlineParams {
                    wrong action may trail a right prediction to be followed instead",
         },
         Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
+        Setting {
+            key: "stages",
+            range: "after rising numbers of templates, wrong 0 to 1",
+            help: "a greedy parser takes a decision after so many templates if it is clear then: of those \
+                   taken so, at most the share `wrong` changes when all templates speak",
+        },
     ];
 
     fn check(&self) -> Result<()> {
@@ -116,6 +141,10 @@ impl OnlineParams {
         if !(0.0..=1.0).contains(&probability) {
             let problem = format!("{probability} is no probability: give 0 (never) to 1 (always)");
             return Err(Error::config("learner.exploration.probability", problem));
+        }
+        if !(0.0..=1.0).contains(&self.stages.wrong) {
+            let problem = format!("{} is no share: give 0 to 1", self.stages.wrong);
+            return Err(Error::config("learner.stages.wrong", problem));
         }
         let margin = self.exploration.margin;
         if !(margin.is_finite() && margin >= 0.0) {

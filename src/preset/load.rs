@@ -7,7 +7,7 @@ use super::learner::{LearnerChoice, Parts};
 use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
 use crate::classifier::Classifier;
-use crate::classifier::linear::{LinearModel, Tables};
+use crate::classifier::linear::LinearModel;
 use crate::decode::{Parser, Search, parser::Pipeline};
 use crate::error::{Error, Result};
 use crate::eval::{self, decisions::DecisionCounts};
@@ -131,7 +131,7 @@ fn load_classifier(
 ) -> Result<Box<dyn Classifier>> {
     match choice {
         choice if choice.learns_while_parsing() => {
-            Ok(Box::new(LinearModel::new(parts.indicators.clone(), Tables::load(sections)?)))
+            Ok(Box::new(LinearModel::load(parts.indicators.clone(), sections)?))
         }
         choice => choice.learner(parts)?.load(sections),
     }

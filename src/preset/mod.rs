@@ -5,6 +5,7 @@
 
 pub mod checkpoint;
 pub mod combination;
+mod epochs;
 pub mod fit;
 pub mod learner;
 pub mod load;

@@ -4,10 +4,11 @@ use super::factored::{Classes, Factored, FactoredScratch};
 use super::{Lesson, OnlineLearner, Situation, StructuredLearner};
 use crate::classifier::linear::{LinearModel, Pruning, Tables, Weights};
 use crate::classifier::sparse::SparseWeights;
-use crate::classifier::{Classifier, ScoreKind, Scratch};
+use crate::classifier::{Classifier, Instances, ScoreKind, Scratch};
 use crate::feature::{Extractor, Indicators, RowRef, Templates};
 use crate::memory::Sections;
 use crate::transition::{Action, TransitionSystem};
+use crate::{Error, Result};
 
 /// Weights that are being learned; [`OnlinePerceptron::finish`] packs their average.
 #[derive(Debug, Clone)]
@@ -57,6 +58,19 @@ impl Classifier for Learning {
     }
 }
 
+/// How weights are packed.
+#[derive(Debug, Clone, Copy)]
+pub struct Packing<'a> {
+    /// What is left out.
+    pub pruning: &'a Pruning,
+    /// The numbers of templates after which a decision may be clear.
+    pub stage_ends: &'a [u32],
+    /// The share of decisions that may be taken otherwise for that.
+    pub stage_wrong: f64,
+    /// Decisions that tell which margins are enough; without them there are no stages.
+    pub instances: Option<&'a Instances>,
+}
+
 /// Features and weights that are being learned.
 pub type OnlinePerceptron = Factored<Learning>;
 
@@ -70,22 +84,35 @@ impl OnlinePerceptron {
 
     /// The average of the weights so far, packed.
     pub fn finish(&self, pruning: &Pruning) -> Factored {
-        self.finish_with(&self.classifier().averaged(), pruning)
+        let model = self.model(&self.classifier().averaged(), pruning);
+        self.with_model(model)
     }
 
-    /// The sum of several learners' averages, packed: a model that has learned from the same trees several
-    /// times, in different orders. None without learners.
-    pub fn finish_all(learners: &[Self], pruning: &Pruning) -> Option<Factored> {
-        let first = learners.first()?;
+    /// The sum of several learners' averages, packed as it says: a model that has learned from the same
+    /// trees several times, in different orders.
+    ///
+    /// # Errors
+    /// When there is no learner, or stages do not fit the templates.
+    pub fn finish_all(learners: &[&Self], packing: &Packing<'_>) -> Result<Factored> {
         let averages = learners.iter().map(|learner| learner.classifier().averaged());
-        let sum = averages.reduce(|sum, weights| sum.plus(&weights))?;
-        Some(first.finish_with(&sum, pruning))
+        let sum = averages.reduce(|sum, weights| sum.plus(&weights));
+        let (Some(first), Some(sum)) = (learners.first(), sum) else {
+            return Err(Error::Unfit("there are no weights to pack".into()));
+        };
+        let mut model = first.model(&sum, packing.pruning);
+        if let Some(instances) = packing.instances {
+            let stages = model.stages(packing.stage_ends, packing.stage_wrong, instances)?;
+            model = model.with_stages(stages);
+        }
+        Ok(first.with_model(model))
     }
 
-    fn finish_with(&self, weights: &Weights, pruning: &Pruning) -> Factored {
+    fn model(&self, weights: &Weights, pruning: &Pruning) -> LinearModel {
         let learning = self.classifier();
-        let tables = learning.pack(weights, pruning);
-        let model = LinearModel::new(learning.indicators.clone(), tables);
+        LinearModel::new(learning.indicators.clone(), learning.pack(weights, pruning))
+    }
+
+    fn with_model(&self, model: LinearModel) -> Factored {
         Factored::new(self.extractor().clone(), self.classes().clone(), Box::new(model))
     }
 

@@ -16,7 +16,7 @@ pub mod problem;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::lbfgs::Lbfgs;
-use super::linear::{LinearModel, MAX_CLASSES, Pruning, Tables};
+use super::linear::{LinearModel, MAX_CLASSES, Pruning};
 use super::{Classifier, Fit, Instances, Learner, ScoreKind, Setting};
 use crate::feature::Indicators;
 use crate::memory::Sections;
@@ -138,7 +138,7 @@ impl Learner for Maxent {
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
-        Ok(Box::new(LinearModel::new(self.indicators.clone(), Tables::load(sections)?)))
+        Ok(Box::new(LinearModel::load(self.indicators.clone(), sections)?))
     }
 }
 

@@ -1,0 +1,217 @@
+//! Perceptrons that learn while parsing, epoch by epoch: on the way of a single path, or from whole
+//! derivations; one model, or several whose weights are added.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::fit::{Event, Run, Trained, dev_line};
+use super::learner::{OnlineParams, StructuredParams};
+use crate::error::{Error, Result};
+use crate::oracle::Supervised;
+use crate::oracle::replay::Replay;
+use crate::scorer::OnlinePerceptron;
+use crate::scorer::factored::Classes;
+use crate::scorer::perceptron::Packing;
+use crate::train::online::{EpochReport, Online};
+use crate::train::structured::Structured;
+use crate::train::{Example, batch};
+
+/// The trees whose decisions tell when one is clear early.
+const STAGE_SAMPLE: usize = 2_000;
+
+/// How much online training there is.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    epochs: u32,
+    models: u32,
+    sentences: usize,
+}
+
+impl Extent {
+    fn progress(self, done: u64) -> Event<'static> {
+        let total = u64::from(self.epochs) * u64::from(self.models) * self.sentences as u64;
+        Event::Progress { done, total, unit: "sentences" }
+    }
+}
+
+fn nothing_learned() -> Error {
+    Error::Unfit("training was stopped before anything was learned".into())
+}
+
+/// Told how many sentences have been seen.
+type Progress<'a> = &'a mut dyn FnMut(u64);
+/// Called with what an epoch has learned.
+type EachEpoch<'a> = &'a mut dyn FnMut(&OnlinePerceptron, EpochReport) -> Result<ControlFlow<()>>;
+/// Trains a perceptron with a seed.
+type Learn<'a> = &'a (dyn Fn(u64, Progress<'_>, EachEpoch<'_>) -> Result<OnlinePerceptron> + Sync);
+
+impl Run<'_, '_> {
+    pub(super) fn online<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        examples: &[Example],
+        classes: &Classes,
+        params: &OnlineParams,
+    ) -> Result<Trained> {
+        let &OnlineParams { epochs, models, margin, exploration, ref prune, ref stages } = params;
+        let sample = &examples[..examples.len().min(STAGE_SAMPLE)];
+        let templates = &self.plan.templates;
+        let instances = match stages.after[..] {
+            [] => None,
+            _ => Some(batch::collect(system, &Replay, sample, templates, classes, false)?),
+        };
+        let packing = Packing {
+            pruning: prune,
+            stage_ends: &stages.after,
+            stage_wrong: stages.wrong,
+            instances: instances.as_ref(),
+        };
+        let (templates, stop) = (&self.plan.templates, self.watch.stop);
+        let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
+            let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
+            let mut online = Online { epochs, seed, margin, progress, stop: &stop };
+            match system.dynamic_oracle().filter(|_| exploration.explores()) {
+                Some(oracle) => {
+                    let learner = &mut learner;
+                    online.exploring(
+                        system,
+                        &oracle,
+                        learner,
+                        examples,
+                        exploration,
+                        each_epoch,
+                    )?;
+                }
+                None if exploration.explores() => {
+                    let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 \
+                                   and learner.exploration.margin=0";
+                    return Err(Error::config("learner.exploration.probability", problem));
+                }
+                None => {
+                    online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch)?;
+                }
+            }
+            Ok(learner)
+        };
+        let extent = Extent { epochs, models, sentences: examples.len() };
+        self.by_epochs(system, extent, &packing, &learn)
+    }
+
+    pub(super) fn structured<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        examples: &[Example],
+        classes: Classes,
+        params: StructuredParams,
+    ) -> Result<Trained> {
+        let StructuredParams { epochs, models, beam, update, margin, batch, ref prune } = params;
+        let classes = classes.with_idle();
+        let (templates, stop) = (&self.plan.templates, self.watch.stop);
+        let (width, batch) = (beam as usize, batch as usize);
+        let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
+            let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
+            for example in examples {
+                learner.see(&system.derive(&example.tree)?);
+            }
+            let stop = &stop;
+            let mut structured =
+                Structured { epochs, seed, width, update, margin, batch, progress, stop };
+            structured.run(system, &mut learner, examples, each_epoch)?;
+            Ok(learner)
+        };
+        let extent = Extent { epochs, models, sentences: examples.len() };
+        let packing =
+            Packing { pruning: prune, stage_ends: &[], stage_wrong: 0.0, instances: None };
+        self.by_epochs(system, extent, &packing, &learn)
+    }
+
+    /// Lets perceptrons learn. A single one tells after every epoch how it went, and the weights are kept
+    /// that are best on the development trees, or the last ones if there are none.
+    fn by_epochs<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        extent: Extent,
+        packing: &Packing<'_>,
+        learn: Learn<'_>,
+    ) -> Result<Trained> {
+        if extent.models > 1 {
+            return self.several(system, extent, packing, learn);
+        }
+        let mut best: Option<Trained> = None;
+        let seed = self.seed;
+        // Both the walk and what follows each epoch report to the caller.
+        let run = std::cell::RefCell::new(self);
+        let mut progress = |done: u64| (run.borrow_mut().watch.tell)(extent.progress(done));
+        let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
+            let run = &mut **run.borrow_mut();
+            let is_last = report.epoch == extent.epochs || (run.watch.stop)();
+            let mut line = epoch_line(report, learner.n_features());
+            if is_last || !run.dev.trees.is_empty() {
+                let scorer = OnlinePerceptron::finish_all(&[learner], packing)?;
+                let (scorer, dev) = run.score_dev(system, scorer);
+                if let Some(dev) = &dev {
+                    line = format!("{line}, {}", dev_line(dev));
+                }
+                let better = match (&best, &dev) {
+                    (Some(Trained { dev: Some(best), .. }), Some(dev)) => dev.f1 > best.f1,
+                    _ => true,
+                };
+                if better {
+                    best = Some(Trained { scorer, epoch: report.epoch, dev });
+                }
+            }
+            run.tell(&line);
+            Ok(ControlFlow::Continue(()))
+        };
+        learn(seed, &mut progress, &mut each_epoch)?;
+        best.ok_or_else(nothing_learned)
+    }
+
+    /// Lets several perceptrons learn, each with a seed of its own, and adds their weights.
+    fn several<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        extent: Extent,
+        packing: &Packing<'_>,
+        learn: Learn<'_>,
+    ) -> Result<Trained> {
+        let (seed, done) = (self.seed, AtomicU64::new(0));
+        let tell = Mutex::new(&mut *self.watch.tell);
+        let one = |number: u32| {
+            let mut before = 0;
+            let mut progress = |own: u64| {
+                let done = done.fetch_add(own - before, Ordering::Relaxed) + own - before;
+                before = own;
+                if let Ok(mut tell) = tell.lock() {
+                    tell(extent.progress(done));
+                }
+            };
+            let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
+                let line = epoch_line(report, learner.n_features());
+                if let Ok(mut tell) = tell.lock() {
+                    tell(Event::Milestone(&format!("model {}, {line}", number + 1)));
+                }
+                Ok(ControlFlow::Continue(()))
+            };
+            learn(seed + u64::from(number), &mut progress, &mut each_epoch)
+        };
+        let learners: Vec<_> =
+            (0..extent.models).into_par_iter().map(one).collect::<Result<_>>()?;
+        let learners: Vec<&OnlinePerceptron> = learners.iter().collect();
+        let scorer = OnlinePerceptron::finish_all(&learners, packing)?;
+        let (scorer, dev) = self.score_dev(system, scorer);
+        if let Some(dev) = &dev {
+            self.tell(&dev_line(dev));
+        }
+        Ok(Trained { scorer, epoch: extent.epochs, dev })
+    }
+}
+
+fn epoch_line(report: EpochReport, n_features: usize) -> String {
+    let EpochReport { epoch, decisions, mistakes } = report;
+    let right = 100.0 * (1.0 - mistakes as f64 / decisions.max(1) as f64);
+    format!("epoch {epoch}: {right:.2} % right while learning, {n_features} features")
+}
