@@ -407,9 +407,8 @@ impl Run<'_, '_> {
         };
         let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
             let run = &mut **run.borrow_mut();
-            let is_last = report.epoch == epochs || (run.watch.stop)();
             let mut line = epoch_line(report, learner.n_features());
-            if is_last || !run.dev.trees.is_empty() {
+            if report.last || !run.dev.trees.is_empty() {
                 let (scorer, evaluation) = run.score_dev(system, learner.finish(prune));
                 let dev = evaluation.map(|evaluation| run.dev_scores(&evaluation));
                 if let Some(dev) = &dev {
@@ -463,7 +462,7 @@ impl Run<'_, '_> {
 }
 
 fn epoch_line(report: EpochReport, n_features: usize) -> String {
-    let EpochReport { epoch, decisions, mistakes } = report;
+    let EpochReport { epoch, decisions, mistakes, .. } = report;
     let right = 100.0 * (1.0 - mistakes as f64 / decisions.max(1) as f64);
     format!("epoch {epoch}: {right:.2} % right while learning, {n_features} features")
 }
