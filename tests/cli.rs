@@ -8,8 +8,19 @@ mod command;
 
 use command::{folder, model, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 10] =
-    ["train", "parse", "tag", "eval", "compare", "oracle", "tree", "info", "completions", "man"];
+const COMMANDS: [&str; 11] = [
+    "train",
+    "parse",
+    "tag",
+    "eval",
+    "compare",
+    "oracle",
+    "tree",
+    "info",
+    "chart",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_says_what_each_command_does() {

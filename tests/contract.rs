@@ -35,6 +35,10 @@ fn legal<S: TransitionSystem>(system: &S, state: &S::State) -> Vec<S::Action> {
     system.legal(state, &mut out);
     assert!(!out.is_empty(), "no action is legal before the end");
     assert!(out.windows(2).all(|pair| pair[0] < pair[1]), "out of order: {out:?}");
+    if system.is_forced(state) {
+        assert_eq!(out.len(), 1, "a choice: {out:?}");
+        return out;
+    }
     let mut inventory = Vec::new();
     system.inventory(state, &mut inventory);
     assert!(out.iter().all(|action| inventory.contains(action)), "not in the inventory: {out:?}");

@@ -7,7 +7,8 @@ const SRPARSE: &str = env!("CARGO_BIN_EXE_srparse");
 
 /// The lines of all helps that look like a command to type.
 fn examples() -> Vec<String> {
-    let commands = ["", "train", "parse", "tag", "eval", "compare", "oracle", "tree", "info"];
+    let commands =
+        ["", "train", "parse", "tag", "eval", "compare", "oracle", "tree", "info", "chart"];
     let mut found = Vec::new();
     for command in commands {
         let mut help = Command::new(SRPARSE);
@@ -43,8 +44,10 @@ fn tour() -> Vec<String> {
 /// Runs commands one after the other in a folder of their own that has the project's data.
 fn run_all(commands: &[String]) {
     let folder = tempfile::tempdir().expect("a folder for what examples write");
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    std::os::unix::fs::symlink(data, folder.path().join("data")).expect("a link to the data");
+    for name in ["data", "docs"] {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        std::os::unix::fs::symlink(own, folder.path().join(name)).expect("a link to the data");
+    }
     let bin = Path::new(SRPARSE).parent().expect("the program has a folder");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     for command in commands {

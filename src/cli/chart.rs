@@ -17,7 +17,7 @@ use plotters::prelude::*;
 /// are joined in the order of the table, unless --points.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  srparse chart --log-x docs/speed-accuracy.tsv > docs/speed-accuracy.svg")]
+  srparse chart --log-x --points docs/speed-accuracy.tsv > curve.svg")]
 pub struct ChartArgs {
     /// The table; standard input if none.
     file: Option<PathBuf>,
@@ -168,4 +168,47 @@ where
     }
     area.present()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn svg(text: &str, log_x: bool) -> String {
+        let table = parse(text, log_x).unwrap();
+        let args = ChartArgs { file: None, title: "A <title>".into(), log_x, points: false };
+        let mut svg = String::new();
+        let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
+        draw(&area, &table, &args).unwrap();
+        drop(area);
+        svg
+    }
+
+    #[test]
+    fn every_series_axis_and_label_is_in_the_picture() {
+        let text =
+            "parser\tsentences/s\tF1\na & b\t10\t80\tslow\nother\t5000\t70\na & b\t100\t75.5\n";
+        for log_x in [false, true] {
+            let svg = svg(text, log_x);
+            for part in ["sentences/s", "F1", "A &lt;title&gt;", "a &amp; b", "other", "slow"] {
+                assert!(svg.contains(part), "{part} is missing in\n{svg}");
+            }
+            // Three points, and one for each series beside its name.
+            assert_eq!(svg.matches("<circle").count(), 5);
+        }
+        // One point alone has room around it.
+        assert!(svg("s\tx\ty\na\t1\t1\n", false).contains("<circle"));
+    }
+
+    #[test]
+    fn what_does_not_read_is_named_with_its_line() {
+        let problem = |text, log_x| parse(text, log_x).unwrap_err();
+        assert_eq!(problem("", false).0, 1);
+        assert_eq!(problem("s\tx\ty\n", false).0, 2);
+        let (line, text) = problem("s\tx\ty\n\na\t1\tmuch\n", false);
+        assert!(line == 3 && text.contains("`much`"), "{line} {text}");
+        assert!(problem("s\tx\ty\na\t1\n", false).1.contains("tabs"));
+        assert!(problem("s\tx\ty\na\tNaN\t1\n", false).1.contains("NaN"));
+        assert!(problem("s\tx\ty\na\t0\t1\n", true).1.contains("logarithmic"));
+    }
 }

@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use super::{Decoded, Decoder, PathScore};
-use crate::scorer::{Scorer, Situation};
+use crate::scorer::{Scorer, Situation, score_choice};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
@@ -226,7 +226,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
                 continue;
             }
             system.legal(state, &mut self.actions);
-            scorer.score(at, memory, &self.actions, &mut self.scorer, &mut self.scores);
+            score_choice(at, scorer, memory, &self.actions, &mut self.scorer, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
                 let action = Some(action);
                 let path = path_score.extend(hypothesis.path, step + ahead(action));

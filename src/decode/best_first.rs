@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 
 use super::{Decoded, Decoder, PathScore};
 use crate::classifier::first_best;
-use crate::scorer::{Scorer, Situation};
+use crate::scorer::{Scorer, Situation, score_choice};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
@@ -101,7 +101,7 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         let Node { state, memory, path } = &self.nodes[parent];
         system.legal(state, &mut self.actions);
         let at = Situation { system, sentence, state };
-        scorer.score(at, memory, &self.actions, &mut self.scorer, &mut self.scores);
+        score_choice(at, scorer, memory, &self.actions, &mut self.scorer, &mut self.scores);
         let steps = system.steps(state) + 1;
         for (&action, &step) in self.actions.iter().zip(&self.scores) {
             let path = path_score.extend(*path, step);
@@ -141,7 +141,7 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         while !system.is_final(&state) {
             system.legal(&state, &mut self.actions);
             let at = Situation { system, sentence, state: &state };
-            scorer.score(at, &memory, &self.actions, &mut self.scorer, &mut self.scores);
+            score_choice(at, scorer, &memory, &self.actions, &mut self.scorer, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
             scorer.advance(at, self.actions[best], &mut memory);

@@ -46,7 +46,8 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
         while !system.is_final(&state) {
             system.legal(&state, actions);
             let at = Situation { system, sentence, state: &state };
-            let action = if let ([only], Illegal::NextBest) = (&actions[..], self.illegal) {
+            let no_choice = self.illegal == Illegal::NextBest || system.is_forced(&state);
+            let action = if let ([only], true) = (&actions[..], no_choice) {
                 *only
             } else {
                 if self.illegal == Illegal::Fail {

@@ -156,7 +156,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Scratch<S, P> {
                 let best = actions.get(first_best(&self.scores));
                 best.is_some_and(|best| self.optimal.contains(best))
             };
-            let right = u64::from(is_right(&self.inventory));
+            let right = u64::from(system.is_forced(&state) || is_right(&self.inventory));
             let right_of_legal = u64::from(self.legal.len() == 1 || is_right(&self.legal));
             let decision = Decisions { number: 1, right, right_of_legal };
             counts.add(next.kind(), self.legal.len(), decision);

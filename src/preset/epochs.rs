@@ -147,9 +147,8 @@ impl Run<'_, '_> {
         let mut progress = |done: u64| (run.borrow_mut().watch.tell)(extent.progress(done));
         let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
             let run = &mut **run.borrow_mut();
-            let is_last = report.epoch == extent.epochs || (run.watch.stop)();
             let mut line = epoch_line(report, learner.n_features());
-            if is_last || !run.dev.trees.is_empty() {
+            if report.last || !run.dev.trees.is_empty() {
                 let scorer = OnlinePerceptron::finish_all(&[learner], packing)?;
                 let (scorer, dev) = run.score_dev(system, scorer);
                 if let Some(dev) = &dev {
@@ -211,7 +210,7 @@ impl Run<'_, '_> {
 }
 
 fn epoch_line(report: EpochReport, n_features: usize) -> String {
-    let EpochReport { epoch, decisions, mistakes } = report;
+    let EpochReport { epoch, decisions, mistakes, .. } = report;
     let right = 100.0 * (1.0 - mistakes as f64 / decisions.max(1) as f64);
     format!("epoch {epoch}: {right:.2} % right while learning, {n_features} features")
 }

@@ -342,9 +342,21 @@ impl LearnerChoice {
         }
     }
 
+    fn no_part(&self) -> Error {
+        let name = match self {
+            Self::StructuredPerceptron(_) => "structured-perceptron",
+            _ => "online-perceptron",
+        };
+        let problem = format!(
+            "`{name}` learns while it parses and cannot be a part of another learner, or of a tagger: use \
+             `perceptron`"
+        );
+        Error::config("learner.kind", problem)
+    }
+
     pub(super) fn check_inner(&self, columns: &[Column]) -> Result<()> {
         if self.learns_while_parsing() {
-            return Err(no_part());
+            return Err(self.no_part());
         }
         self.check(columns)
     }
@@ -359,7 +371,9 @@ impl LearnerChoice {
             Self::Perceptron(params) => Box::new(Perceptron { params: params.clone(), indicators }),
             Self::Maxent(params) => Box::new(Maxent { params: params.clone(), indicators }),
             Self::Svm(params) => Box::new(Svm { params: params.clone(), indicators }),
-            Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) => return Err(no_part()),
+            Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) => {
+                return Err(self.no_part());
+            }
             Self::Split(choice) => Box::new(Split {
                 column: choice.position(&parts.columns)?,
                 min_rows: choice.min_rows,
@@ -404,12 +418,6 @@ pub(super) fn default_of<T: Serialize + DeserializeOwned>(kind: &str, key: &str)
 
 fn learners(choices: &[LearnerChoice], parts: &Parts) -> Result<Vec<Box<dyn Learner>>> {
     choices.iter().map(|choice| choice.learner(parts)).collect()
-}
-
-fn no_part() -> Error {
-    let problem =
-        "a learner that learns while parsing cannot be a part of another one: use `perceptron`";
-    Error::config("learner.kind", problem)
 }
 
 #[cfg(test)]

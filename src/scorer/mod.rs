@@ -86,6 +86,23 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     fn kind(&self) -> ScoreKind;
 }
 
+/// Scores the actions of a state as [`Scorer::score`]; 0 where the system leaves no choice.
+pub fn score_choice<S: TransitionSystem, P: Scorer<S>>(
+    at: Situation<'_, S>,
+    scorer: &P,
+    memory: &P::Memory,
+    actions: &[S::Action],
+    scratch: &mut P::Scratch,
+    out: &mut Vec<f32>,
+) {
+    if at.system.is_forced(at.state) {
+        out.clear();
+        out.resize(actions.len(), 0.0);
+    } else {
+        scorer.score(at, memory, actions, scratch, out);
+    }
+}
+
 /// What an online learner is told about one decision.
 pub struct Lesson<'a, S: TransitionSystem> {
     /// Where the parse stands.

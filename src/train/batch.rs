@@ -9,7 +9,8 @@ use crate::scorer::factored::Classes;
 use crate::transition::TransitionSystem;
 
 /// One instance for each decision on the way to each tree, in order. Decisions with a single legal
-/// action are left out unless `forced` is true: a decoder that ranks all actions asks about them too.
+/// action are left out unless `forced` is true: a decoder that ranks all actions asks about them too, except
+/// where the system says that there is no choice ([`TransitionSystem::is_forced`]).
 ///
 /// # Errors
 /// When a tree does not fit the system; call it on trees that have been replayed.
@@ -33,7 +34,7 @@ pub fn collect<S: TransitionSystem, O: Oracle<S>>(
             oracle.optimal(system, &gold, &state, &mut optimal);
             let Some(&action) = optimal.first() else { break };
             system.legal(&state, &mut legal);
-            if forced || legal.len() > 1 {
+            if (forced || legal.len() > 1) && !system.is_forced(&state) {
                 extractor.extract(sentence, &system.view(&state, None), &mut places, &mut row);
                 if let Some(class) = classes.class(action) {
                     instances.push(&row, class);

@@ -54,6 +54,8 @@ pub struct EpochReport {
     pub decisions: u64,
     /// How many predictions were wrong.
     pub mistakes: u64,
+    /// Whether no other epoch follows: it was the last one, or training is being stopped.
+    pub last: bool,
 }
 
 /// How online training runs.
@@ -158,7 +160,8 @@ impl Online<'_> {
                 (self.progress)(done);
             }
             learner.end_epoch();
-            if each_epoch(learner, report)?.is_break() || (self.stop)() {
+            report.last = epoch == self.epochs || (self.stop)();
+            if each_epoch(learner, report)?.is_break() || report.last {
                 break;
             }
         }

@@ -109,7 +109,8 @@ impl Structured<'_> {
                 done += batch.len() as u64;
                 (self.progress)(done);
             }
-            if each_epoch(learner, report)?.is_break() || (self.stop)() {
+            report.last = epoch == self.epochs || (self.stop)();
+            if each_epoch(learner, report)?.is_break() || report.last {
                 break;
             }
         }

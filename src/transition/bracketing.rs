@@ -238,7 +238,9 @@ impl Bracketing {
     fn may_shift(&self, state: &BracketState, may_open: bool) -> bool {
         let roots = state.parts.items.len();
         let crowded = state.open.is_empty() && roots >= self.tables.max_roots as usize;
-        let waits = self.tables.order == Order::InOrder && crowded && may_open;
+        // Kalt's parser shifts whenever there is input; it fails in the end.
+        let is_kalt = self.tables.scheme != Scheme::None;
+        let waits = self.tables.order == Order::InOrder && crowded && may_open && !is_kalt;
         state.parts.remaining() > 0 && !waits
     }
 }

@@ -72,6 +72,11 @@ pub trait TransitionSystem: Send + Sync {
     fn legal(&self, state: &Self::State, out: &mut Vec<Self::Action>);
     /// Takes an action, which must be legal.
     fn apply(&self, state: &mut Self::State, action: Self::Action);
+    /// Whether the rules leave no choice here, so that no scorer is asked even where all actions are ranked:
+    /// there is one legal action, and it is taken.
+    fn is_forced(&self, _state: &Self::State) -> bool {
+        false
+    }
     /// Whether the derivation has ended with a whole tree. Some systems may also end with parts that are
     /// left over, so that every walk ends.
     fn is_complete(&self, state: &Self::State) -> bool {
@@ -87,8 +92,8 @@ pub trait TransitionSystem: Send + Sync {
     fn steps(&self, state: &Self::State) -> usize;
     /// The most actions a derivation over `n` tokens can have.
     fn bound(&self, n: usize) -> usize;
-    /// Every action of the inventory in order: what is ranked when illegal choices end a parse. Systems
-    /// whose actions are not a fixed list give the legal ones.
+    /// Every action that a scorer may be asked about, in order: what is ranked when illegal choices end a
+    /// parse. Systems whose actions are not a fixed list give the legal ones.
     fn inventory(&self, state: &Self::State, out: &mut Vec<Self::Action>) {
         self.legal(state, out);
     }

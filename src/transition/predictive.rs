@@ -6,8 +6,9 @@
 //! predicted children. Trees are mostly binarized first ([`Scheme`]): the further, the later it is decided
 //! what comes next. With `R0` some nodes are predicted over no words; they leave nothing in the tree.
 //!
-//! FINISH is legal when nothing else is, so that every walk ends: the derivation is complete if no
-//! prediction and no word is left. Between two words at most as many predictions are made as in the training
+//! MATCH is due if and only if a tag is on top, so it is never a choice, and nor is FINISH, which is due when
+//! nothing else is legal, so that every walk ends: the derivation is complete if no prediction and no word
+//! is left. Between two words at most as many predictions are made as in the training
 //! trees.
 
 use std::collections::BTreeSet;
@@ -249,6 +250,12 @@ impl TransitionSystem for Predictive {
         state.parts.finished
     }
 
+    fn is_forced(&self, state: &PredictiveState) -> bool {
+        let may_predict = state.parts.remaining() > 0 || self.nothing.is_some();
+        let may_predict = may_predict && state.predicted < self.tables.max_predictions;
+        !(may_predict && state.stack.last().is_some_and(|&next| self.is_label(state, next)))
+    }
+
     fn is_complete(&self, state: &PredictiveState) -> bool {
         state.parts.finished && state.stack.is_empty() && state.parts.remaining() == 0
     }
@@ -260,14 +267,11 @@ impl TransitionSystem for Predictive {
         }
         let at_end = state.parts.remaining() == 0;
         match state.stack.last() {
-            Some(&next) if self.is_label(state, next) => {
-                if state.predicted < self.tables.max_predictions {
-                    match at_end {
-                        true => out.extend(self.nothing),
-                        false => out.extend_from_slice(&self.predictions),
-                    }
-                }
-            }
+            Some(&next) if self.is_label(state, next) => match at_end {
+                _ if state.predicted >= self.tables.max_predictions => {}
+                true => out.extend(self.nothing),
+                false => out.extend_from_slice(&self.predictions),
+            },
             Some(_) if !at_end => out.push(PredictiveAction::Match),
             _ => {}
         }
@@ -338,9 +342,7 @@ impl TransitionSystem for Predictive {
 
     fn inventory(&self, _state: &PredictiveState, out: &mut Vec<PredictiveAction>) {
         out.clear();
-        out.push(PredictiveAction::Match);
         out.extend_from_slice(&self.predictions);
-        out.push(PredictiveAction::Finish);
     }
 
     fn name(&self, action: PredictiveAction) -> String {

@@ -36,7 +36,7 @@ fn functions_take_what_they_are_made_for() {
         ("comma(s0)", "`comma(s0)` needs two places: comma(s0,s1)"),
         ("empty(queue)", "write empty(stack) or empty(buffer)"),
         ("open(quotes)", "write open(punctuation)"),
-        ("commas(s0,s1)", "there are distance, comma, size, empty, open, action"),
+        ("commas(s0,s1)", "there are distance, comma, size, empty, open, pending, action"),
         ("s0.kids.punct", "a set of numbers"),
     ] {
         let error = Templates::parse(wrong, "x").unwrap_err().to_string();
