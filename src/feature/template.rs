@@ -242,11 +242,12 @@ const WANG: &str = include_str!("../../data/features/wang-2006.feats");
 const WANG_ENGLISH: &str = include_str!("../../data/features/wang-2006-english.feats");
 const NON_BINARY: &str = include_str!("../../data/features/non-binary.feats");
 const BRACKETING: &str = include_str!("../../data/features/bracketing.feats");
+const BRACKETING_RICH: &str = include_str!("../../data/features/bracketing-rich.feats");
 const KALT_2004_SR: &str = include_str!("../../data/features/kalt-2004-sr.feats");
 const KALT_2004_LC: &str = include_str!("../../data/features/kalt-2004-lc.feats");
 const KALT_2004_TD: &str = include_str!("../../data/features/kalt-2004-td.feats");
 /// The template files inside the program, by name.
-const BUILT_IN: [(&str, &str); 10] = [
+const BUILT_IN: [(&str, &str); 11] = [
     ("sagae-lavie-2005", SAGAE_LAVIE),
     ("wang-2006", WANG),
     ("wang-2006-english", WANG_ENGLISH),
@@ -254,6 +255,7 @@ const BUILT_IN: [(&str, &str); 10] = [
     ("lean", LEAN),
     ("non-binary", NON_BINARY),
     ("bracketing", BRACKETING),
+    ("bracketing-rich", BRACKETING_RICH),
     ("kalt-2004-sr", KALT_2004_SR),
     ("kalt-2004-lc", KALT_2004_LC),
     ("kalt-2004-td", KALT_2004_TD),

@@ -155,6 +155,7 @@ macro_rules! built_in {
 /// The presets inside the program, by name; the first is the default.
 const BUILT_IN: &[(&str, &str)] = built_in![
     "greedy",
+    "beam",
     "english",
     "sagae-lavie-2005-svm",
     "sagae-lavie-2005-svm-unsplit",
