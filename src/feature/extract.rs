@@ -476,10 +476,7 @@ mod tests {
         let view = View { forest, stack, open, complete, buffer: 1, ..view };
         // An announced item holds its left corner; a node with one child has it first and last.
         let text = "s0.n\ns0.first.n\ns0.first.first.n\ns0.first.last.n\ns0.first.l.n\nc0.n";
-        assert_eq!(
-            values(text, &view, 6).values,
-            [open_symbol(6, 0), 12, tag(0), tag(0), 0, 12]
-        );
+        assert_eq!(values(text, &view, 6).values, [open_symbol(6, 0), 12, tag(0), tag(0), 0, 12]);
     }
 
     #[test]
