@@ -7,9 +7,13 @@
 mod command;
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
-use command::{model, parse, redacted, sample, text, transcript};
+use tempfile::TempDir;
+
+use command::{folder, model, parse, redacted, sample, srparse, text, transcript};
 
 /// Lines of every kind, good and bad, and whether each gives a tree (`(`), a blank line or `(())`.
 const LINES: [(&[u8], &str); 13] = [
@@ -228,4 +232,78 @@ fn redaction_takes_out_times_and_nothing_else() {
     let kept = "parsed 2 sentences (7 words) in N s, N a second; 0 partial, 1 unreadable";
     assert_eq!(redacted(line), kept);
     assert_eq!(redacted("{\"score\":1.5,\"complete\":true}"), "{\"score\":N,\"complete\":true}");
+}
+
+/// A model of decision trees, whose scores add up, and which fails now and then.
+fn tree_model() -> &'static Path {
+    static MODEL: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
+        let folder = folder(&[]);
+        let path = folder.path().join("trees.srm");
+        let mut train = srparse(&["train", "--quiet", "--preset", "kalt-2004-lc-l", "--train"]);
+        train.arg(sample("train.mrg")).arg("--model").arg(&path).assert().success();
+        (folder, path)
+    });
+    &MODEL.1
+}
+
+/// What a parse of the sample with that model gives, and how many partial trees it tells of.
+fn searched(arguments: &[&str]) -> (String, u32) {
+    let mut command = srparse(&["parse", "--input", "penn", "--model"]);
+    let done = command.arg(tree_model()).args(arguments).arg(sample("dev.mrg")).assert().success();
+    let told = text(&done.get_output().stderr);
+    let partial = told.split_once("a second; ").and_then(|(_, rest)| rest.split_once(" partial"));
+    (text(&done.get_output().stdout), partial.map_or(0, |(number, _)| number.parse().unwrap()))
+}
+
+#[test]
+fn a_beam_for_sentences_that_failed_leaves_fewer_partial_trees() {
+    let (greedy, failed) = searched(&[]);
+    let (mended, still) = searched(&["--fallback", "beam"]);
+    assert!(failed > 0 && still < failed, "{failed} {still}");
+    // What did not fail is as it was.
+    let changed = greedy.lines().zip(mended.lines()).filter(|(a, b)| a != b).count();
+    assert!(changed <= failed as usize, "{changed} {failed}");
+    let (_, of_beam) = searched(&["--beam", "8"]);
+    assert!(of_beam < failed, "{failed} {of_beam}");
+}
+
+#[test]
+fn several_trees_have_ranks_and_scores() {
+    let best = searched(&["--beam", "8"]).0;
+    let (several, _) = searched(&["--beam", "8", "--nbest", "3"]);
+    let sentences: Vec<&str> = several.trim_end().split("\n\n").collect();
+    assert_eq!(sentences.len(), best.lines().count());
+    let mut more = 0;
+    for (sentence, best) in sentences.iter().zip(best.lines()) {
+        let rows: Vec<Vec<&str>> =
+            sentence.lines().map(|line| line.split('\t').collect()).collect();
+        assert!((1..=3).contains(&rows.len()), "{sentence}");
+        for (row, rank) in rows.iter().zip(1..) {
+            assert_eq!((row.len(), row[0].parse()), (3, Ok(rank)), "{sentence}");
+            assert!(row[1].parse::<f64>().unwrap() <= 0.0, "{sentence}");
+            assert!(row[2].starts_with("(TOP ") && row[2].ends_with(')'), "{sentence}");
+        }
+        assert_eq!(rows[0][2], best);
+        more += usize::from(rows.len() > 1);
+    }
+    assert!(more > 0);
+    let (lines, _) = searched(&["--beam", "8", "--nbest", "3", "--output", "json"]);
+    assert_eq!(lines.lines().count(), sentences.len());
+    for (line, sentence) in lines.lines().zip(&sentences) {
+        let parses: Vec<serde_json::Value> = serde_json::from_str(line).unwrap();
+        assert_eq!(parses.len(), sentence.lines().count());
+        for (parse, row) in parses.iter().zip(sentence.lines()) {
+            assert_eq!(parse["tree"].as_str(), row.rsplit('\t').next());
+        }
+    }
+}
+
+#[test]
+fn a_search_that_compares_paths_needs_scores_that_add_up() {
+    for arguments in [&["--beam", "4"][..], &["--fallback", "beam"]] {
+        let done = parse(arguments).write_stdin("dogs/NNS bark/VBP\n").assert().code(2);
+        let told = text(&done.get_output().stderr);
+        assert!(told.contains("search.method: the learner's scores can be compared"), "{told}");
+        assert!(told.contains("`structured-perceptron`"), "{told}");
+    }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
-use srparse::classifier::{Classifier, Fit, Instances, Learner, Scratch};
+use srparse::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
 use srparse::decode::parser::Pipeline;
 use srparse::decode::{Beam, Greedy, Parser, PathScore};
 use srparse::feature::{ColumnKind, Extractor, Indicators, Row, Templates, extract};
@@ -19,8 +19,8 @@ use srparse::oracle::Oracle;
 use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
-use srparse::scorer::{Factored, OnlineLearner};
-use srparse::symbols::Label;
+use srparse::scorer::{Factored, Lesson, OnlineLearner, Scorer, Situation};
+use srparse::symbols::{Label, Sentence};
 use srparse::train::online::{EpochReport, Exploration, Online};
 use srparse::train::{Example, batch};
 use srparse::transition::binary::{Binary, BinaryAction};
@@ -265,6 +265,106 @@ fn a_memory_travels_while_training_explores() {
         .exploring(&system, &NextBracket, &mut learner, &examples(&trees), exploration, each_epoch)
         .unwrap();
     assert_eq!(learner.sentences, 6 * trees.len() as u32);
+}
+
+/// Gives SHIFT 1.0 and all else 0.5, and remembers each lesson: after how many steps, by which last action,
+/// and, where the prediction was right, what it was.
+#[derive(Clone, Default)]
+struct LikesShift {
+    lessons: Vec<(usize, u32, Option<u32>)>,
+}
+
+impl Scorer<Binary> for LikesShift {
+    type Memory = ();
+    type Scratch = ();
+
+    fn begin(&self, _system: &Binary, _sentence: &Sentence) {}
+
+    fn score(
+        &self,
+        _at: Situation<'_, Binary>,
+        _memory: &(),
+        actions: &[BinaryAction],
+        _scratch: &mut (),
+        out: &mut Vec<f32>,
+    ) {
+        let score = |action: &BinaryAction| match action.kind() {
+            ActionKind::Shift => 1.0,
+            _ => 0.5,
+        };
+        out.clear();
+        out.extend(actions.iter().map(score));
+    }
+
+    fn advance(&self, _at: Situation<'_, Binary>, _action: BinaryAction, _memory: &mut ()) {}
+
+    fn kind(&self) -> ScoreKind {
+        ScoreKind::Margin
+    }
+}
+
+impl OnlineLearner<Binary> for LikesShift {
+    fn learn(&mut self, lesson: &Lesson<'_, Binary>, _memory: &(), _scratch: &mut ()) -> f32 {
+        let Lesson { at, actions, predicted, target, .. } = *lesson;
+        let right = (predicted == target).then(|| actions[target].code() + 1);
+        let last = at.system.view(at.state, None).recent[0];
+        self.lessons.push((at.system.steps(at.state), last, right));
+        0.0
+    }
+}
+
+#[test]
+fn a_right_prediction_is_left_where_a_wrong_action_trails_by_less_than_the_margin() {
+    let trees = toy_trees(20);
+    let (system, _) = binary(&trees);
+    let left = |margin: f64| {
+        let mut learner = LikesShift::default();
+        let mut progress = |_| {};
+        let mut online =
+            Online { epochs: 2, seed: 1, margin: 0.0, progress: &mut progress, stop: &|| false };
+        let exploration = Exploration { from_epoch: 2, probability: 0.0, margin };
+        let mut first_epoch = 0;
+        let each_epoch = |learner: &LikesShift, report: EpochReport| {
+            assert_eq!(report.last, report.epoch == 2);
+            if report.epoch == 1 {
+                first_epoch = learner.lessons.len();
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        let trees = examples(&trees);
+        online
+            .exploring(&system, &NextBracket, &mut learner, &trees, exploration, each_epoch)
+            .unwrap();
+        let was_left = |pair: &[(usize, u32, Option<u32>)]| {
+            let ((steps, _, right), (next, last, _)) = (pair[0], pair[1]);
+            next == steps + 1 && right.is_some_and(|right| right != last)
+        };
+        let (first, second) = learner.lessons.split_at(first_epoch);
+        [first, second].map(|lessons| lessons.windows(2).filter(|pair| was_left(pair)).count())
+    };
+    assert_eq!([left(0.0), left(0.4)], [[0, 0]; 2]);
+    let [before, exploring] = left(0.6);
+    assert!(before == 0 && exploring > 20, "{before} {exploring}");
+}
+
+#[test]
+fn training_that_is_stopped_between_epochs_still_reports_a_last_one() {
+    let trees = toy_trees(5);
+    let (system, _) = binary(&trees);
+    let stopped = std::cell::Cell::new(false);
+    let (mut progress, stop) = (|_: u64| {}, || stopped.get());
+    let mut online =
+        Online { epochs: 100, seed: 1, margin: 0.0, progress: &mut progress, stop: &stop };
+    let mut reports = Vec::new();
+    let each_epoch = |_: &LikesShift, report: EpochReport| {
+        stopped.set(report.epoch == 3);
+        reports.push((report.epoch, report.last));
+        Ok(ControlFlow::Continue(()))
+    };
+    online
+        .on_gold_path(&system, &Replay, &mut LikesShift::default(), &examples(&trees), each_epoch)
+        .unwrap();
+    assert_eq!(reports, [(1, false), (2, false), (3, false), (4, true)]);
 }
 
 #[test]

@@ -422,6 +422,64 @@ mod tests {
     }
 
     #[test]
+    fn announced_constituents_their_children_and_what_is_complete_have_places() {
+        let mut forest = Forest::default();
+        // (0 (1* t0 (2 t1 t2) (3 t3 …: labels by number, 0, 1 and 3 announced, a token read into 3.
+        let root = forest.push_open(Label(0), false, None, 0);
+        let open = forest.push_open(Label(1), true, None, 0);
+        let first = forest.push_token(0);
+        let words = [forest.push_token(1), forest.push_token(2)];
+        let phrase = forest.push(Label(2), false, &words, 2);
+        let inner = forest.push_open(Label(3), false, None, 3);
+        let last = forest.push_token(3);
+        let (stack, complete) = ([root, open, first, phrase, inner, last], [first, phrase, last]);
+        let open = [(root, 0), (open, 0), (inner, 2)].map(|(node, first)| Open { node, first });
+        let labels = Symbols::default();
+        let view = View {
+            forest: &forest,
+            labels: &labels,
+            stack: &stack,
+            open: &open,
+            complete: &complete,
+            buffer: 4,
+            dependents: None,
+            recent: [0; 2],
+            focus: None,
+        };
+        let open_symbol = |label: u32, temporary: u32| ((label + 1) * 2 + temporary) | 1 << 18;
+        let (tag, end) = (|at: u32| TAG_SYMBOLS + 20 + at, BOUNDARY);
+        // The innermost first; where an announced one begins, and how long it is by now.
+        assert_eq!(
+            values("o0.n\no1.n\no2.n\no3.n\no1.lw\no0.lt\no1.len\no0.w", &view, 6).values,
+            [open_symbol(3, 0), open_symbol(1, 1), open_symbol(0, 0), end, 10, 23, 4, 0]
+        );
+        // The last first, whatever is announced between them.
+        assert_eq!(
+            values("c0.n\nc1.c\nc2.n\nc3.n\nc1.len", &view, 6).values,
+            [tag(3), 6, tag(0), end, 2]
+        );
+        // Children of one node too, unlike `l` and `r`.
+        assert_eq!(
+            values("c1.first.n\nc1.last.n\nc0.first.n\no0.first.n\ns0.last.n", &view, 6).values,
+            [tag(1), tag(2), 0, 0, 0]
+        );
+        // The root has no child of its own yet: all belongs to the temporary node in it.
+        let pending = "pending(o0)\npending(o1)\npending(o2)\npending(o3)";
+        assert_eq!(values(pending, &view, 6).values, [1, 2, 0, 0]);
+        let mut forest = Forest::default();
+        let word = forest.push_token(0);
+        let unary = forest.push(Label(5), false, &[word], 0);
+        let corner = forest.push_open(Label(6), false, Some(unary), 1);
+        let (stack, open) = ([corner], [Open { node: corner, first: 0 }]);
+        let complete = [unary];
+        let (forest, stack, open, complete) = (&forest, &stack[..], &open[..], &complete[..]);
+        let view = View { forest, stack, open, complete, buffer: 1, ..view };
+        // An announced item holds its left corner; a node with one child has it first and last.
+        let text = "s0.n\ns0.first.n\ns0.first.first.n\ns0.first.last.n\ns0.first.l.n\nc0.n";
+        assert_eq!(values(text, &view, 6).values, [open_symbol(6, 0), 12, tag(0), tag(0), 0, 12]);
+    }
+
+    #[test]
     fn punctuation_commas_pairs_and_rhythm_are_read_off_the_sentence() {
         let tokens: Vec<Token> =
             ["「/PU", "大/JJ", "說明書/NN", "，/PU", "他們/PN", "、/PU", "看/VV", "」/PU"]

@@ -6,7 +6,8 @@
 //! CLOSE completes the innermost open constituent with all items behind its announcement. The root is
 //! always open: FINISH puts `TOP` over everything when nothing else is open. Over binarized trees
 //! ([`Scheme`]) the in-order system is the left-corner parser of Kalt 2004, section 4: OPEN is his *project*,
-//! CLOSE his *attach*.
+//! CLOSE his *attach*. It announces and closes `TOP` too, as any label, and FINISH is no choice: it is due
+//! when `TOP` is over all words, or nothing else is legal.
 //!
 //! The labels are read off the training trees, and what is legal keeps the system total:
 //!
@@ -16,7 +17,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stacked::{HeadFinder, MAX_LABELS, Stacked, check_tree, label_of, labels_of, n_roots};
+use super::stacked::{
+    HeadFinder, MAX_LABELS, ROOT, Stacked, check_tree, label_of, labels_of, n_roots,
+};
 use super::state::Open;
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
@@ -150,7 +153,10 @@ impl Bracketing {
         order: Order,
         scheme: Scheme,
     ) -> Result<Self> {
-        let (labels, _) = labels_of(trees.clone())?;
+        let (mut labels, _) = labels_of(trees.clone())?;
+        if announces_root(order, scheme) {
+            labels.intern(ROOT);
+        }
         let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
         let mut seen = std::collections::BTreeSet::from(ends);
         let (mut max_opens, mut max_roots) = (1, 1);
@@ -235,14 +241,38 @@ impl Bracketing {
         Ok(derivation)
     }
 
+    fn announces_root(&self) -> bool {
+        announces_root(self.tables.order, self.tables.scheme)
+    }
+
+    /// Whether there is a root over everything.
+    fn has_root(&self, state: &BracketState) -> bool {
+        let [item] = state.parts.items[..] else { return false };
+        let label = state.parts.forest.node(item).label.map(|label| self.label_name(label));
+        state.parts.remaining() == 0 && state.open.is_empty() && label == Some(ROOT)
+    }
+
+    fn may_open(&self, state: &BracketState) -> bool {
+        let has_place = match self.tables.order {
+            Order::TopDown => state.parts.remaining() > 0,
+            Order::InOrder => state.corner().is_some(),
+        };
+        has_place && state.opened < self.tables.max_opens && !self.opens.is_empty()
+    }
+
     fn may_shift(&self, state: &BracketState, may_open: bool) -> bool {
         let roots = state.parts.items.len();
         let crowded = state.open.is_empty() && roots >= self.tables.max_roots as usize;
-        // Kalt's parser shifts whenever there is input; it fails in the end.
-        let is_kalt = self.tables.scheme != Scheme::None;
-        let waits = self.tables.order == Order::InOrder && crowded && may_open && !is_kalt;
+        let waits = self.tables.order == Order::InOrder && crowded && may_open;
+        let waits = waits && !self.announces_root();
         state.parts.remaining() > 0 && !waits
     }
+}
+
+/// Whether the root is announced and closed as any constituent. So Kalt's left-corner parser has it; it ends
+/// with a root over all input, and a root over less may yet take the rest.
+fn announces_root(order: Order, scheme: Scheme) -> bool {
+    order == Order::InOrder && scheme != Scheme::None
 }
 
 /// The actions that build a tree, whether or not some system has them all.
@@ -261,7 +291,11 @@ fn derive(
     let binary = scheme.apply(tree);
     let mut actions = Vec::with_capacity(tree.tokens().len() + 2 * binary.nodes().len());
     let roots = binary.root().map_or(&[][..], |root| binary.children(root));
-    let mut tasks: Vec<Task> = roots.iter().rev().map(|&child| Task::Visit(child)).collect();
+    let root = binary.root().filter(|_| announces_root(order, scheme) && !roots.is_empty());
+    let mut tasks: Vec<Task> = match root {
+        Some(root) => vec![Task::Visit(Child::Node(root))],
+        None => roots.iter().rev().map(|&child| Task::Visit(child)).collect(),
+    };
     while let Some(task) = tasks.pop() {
         match task {
             Task::Visit(Child::Token(_)) => actions.push(BracketAction::Shift),
@@ -307,22 +341,30 @@ impl TransitionSystem for Bracketing {
         state.parts.finished
     }
 
+    fn is_forced(&self, state: &BracketState) -> bool {
+        let is_over = state.parts.remaining() == 0 && state.open.is_empty();
+        self.announces_root() && is_over && (self.has_root(state) || !self.may_open(state))
+    }
+
     fn is_complete(&self, state: &BracketState) -> bool {
+        if self.announces_root() {
+            return state.parts.finished && (self.has_root(state) || state.parts.n_tokens == 0);
+        }
         state.parts.finished && state.parts.items.len() <= self.tables.max_roots as usize
     }
 
     fn legal(&self, state: &BracketState, out: &mut Vec<BracketAction>) {
         out.clear();
-        let BracketState { parts, open, opened, .. } = state;
+        let BracketState { parts, open, .. } = state;
         if parts.finished {
             return;
         }
+        if self.is_forced(state) {
+            out.push(BracketAction::Finish);
+            return;
+        }
         let at_end = parts.remaining() == 0;
-        let has_place = match self.tables.order {
-            Order::TopDown => !at_end,
-            Order::InOrder => state.corner().is_some(),
-        };
-        let may_open = has_place && *opened < self.tables.max_opens && !self.opens.is_empty();
+        let may_open = self.may_open(state);
         if self.may_shift(state, may_open) {
             out.push(BracketAction::Shift);
         }
@@ -332,7 +374,7 @@ impl TransitionSystem for Bracketing {
         if may_open {
             out.extend_from_slice(&self.opens);
         }
-        if at_end && open.is_empty() {
+        if at_end && open.is_empty() && !self.announces_root() {
             out.push(BracketAction::Finish);
         }
     }
@@ -404,6 +446,9 @@ impl TransitionSystem for Bracketing {
     fn inventory(&self, _state: &BracketState, out: &mut Vec<BracketAction>) {
         out.clear();
         out.extend_from_slice(&self.inventory);
+        if self.announces_root() {
+            out.retain(|&action| action != BracketAction::Finish);
+        }
     }
 
     fn name(&self, action: BracketAction) -> String {

@@ -130,13 +130,14 @@ impl Stacked {
         id
     }
 
-    /// The items and the rest of the buffer side by side under `TOP`, without temporary nodes. Heads are
-    /// marked if there are head rules.
+    /// The items and the rest of the buffer side by side under `TOP`, without temporary nodes and without a
+    /// `TOP` that a parser has built. Heads are marked if there are head rules.
     pub fn tree(&self, labels: &Symbols, tokens: &[Token]) -> Tree {
         enum Task {
             Visit(u32),
             Close(u32),
         }
+        let built_root = labels.position(ROOT).map(|position| Label(position as u16));
         let mut builder = TreeBuilder::new();
         let mut heads = Vec::with_capacity(self.steps as usize + 1);
         builder.open(ROOT);
@@ -150,7 +151,7 @@ impl Stacked {
                         builder.token(token.word.clone(), token.tag.clone());
                         continue;
                     };
-                    if !node.temporary {
+                    if !node.temporary && Some(label) != built_root {
                         builder.open(labels.name(label.0.into()).unwrap_or_default());
                         tasks.push(Task::Close(node.head));
                     }
