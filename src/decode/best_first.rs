@@ -5,7 +5,8 @@
 //! longer path goes first, then the one that was found first.
 //!
 //! After `max_states` hypotheses the search gives up and the longest path goes on greedily, so that every
-//! sentence gets a tree.
+//! sentence gets a tree. Each hypothesis has a state of its own, so for sentences of more than a few hundred
+//! words it gives up sooner: memory stays within a few hundred megabytes.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,6 +16,9 @@ use crate::classifier::first_best;
 use crate::scorer::{Scorer, Situation, score_choice};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
+
+/// The words of all hypotheses together, at most: what bounds memory.
+const MAX_WORDS: usize = 4_000_000;
 
 /// The best-first decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -175,6 +179,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
         scratch: &mut Self::Scratch,
     ) -> Vec<Decoded<S::State>> {
         let path_score = self.path_score;
+        let max_states = self.max_states.min(MAX_WORDS / sentence.len().max(1)).max(1);
         scorer.keep_scores(&mut scratch.scorer);
         scratch.nodes.clear();
         scratch.open.clear();
@@ -195,7 +200,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
             } else {
                 scratch.expand(at, path_score, system, scorer, sentence);
             }
-            if found.len() >= n || scratch.nodes.len() >= self.max_states {
+            if found.len() >= n || scratch.nodes.len() >= max_states {
                 break;
             }
             let Some(open) = scratch.open.pop() else { break };

@@ -44,7 +44,8 @@ pub struct Search {
     pub method: Method,
     /// The most hypotheses that a beam keeps at a step; at least 1.
     pub beam: u32,
-    /// The most hypotheses that a best-first search looks at; at least 1.
+    /// The most hypotheses that a best-first search looks at; at least 1. Fewer for sentences of many
+    /// hundred words.
     pub max_states: u32,
     /// What a greedy search does when the best action is illegal; others take legal actions only.
     pub illegal: Illegal,
