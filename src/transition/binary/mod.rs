@@ -13,8 +13,10 @@
 use serde::{Deserialize, Serialize};
 
 mod action;
+mod state;
 
 pub use action::BinaryAction;
+pub use state::BinaryState;
 
 use super::state::{Constituent, Dependents, Forest, View};
 use super::{Action, TransitionSystem};
@@ -54,75 +56,6 @@ pub struct Binary {
     /// The binary reductions that cover the whole sentence: `TOP` is among them.
     root_binary: [Vec<BinaryAction>; 2],
     repeated_labels: bool,
-}
-
-/// A configuration of the binary system.
-#[derive(Debug)]
-pub struct BinaryState {
-    forest: Forest,
-    stack: Vec<u32>,
-    buffer: u32,
-    n_tokens: u32,
-    dependents: Dependents,
-    unaries: u32,
-    recent: [u32; 2],
-    steps: u32,
-    finished: bool,
-}
-
-impl Clone for BinaryState {
-    fn clone(&self) -> Self {
-        Self {
-            forest: self.forest.clone(),
-            stack: self.stack.clone(),
-            dependents: self.dependents.clone(),
-            ..*self
-        }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        self.forest.clone_from(&source.forest);
-        self.stack.clone_from(&source.stack);
-        self.dependents.clone_from(&source.dependents);
-        let (forest, stack, dependents) = (
-            std::mem::take(&mut self.forest),
-            std::mem::take(&mut self.stack),
-            std::mem::take(&mut self.dependents),
-        );
-        *self = Self { forest, stack, dependents, ..*source };
-    }
-}
-
-impl BinaryState {
-    /// The item `n` below the top of the stack.
-    pub fn item(&self, n: usize) -> Option<&Constituent> {
-        self.stack.len().checked_sub(n + 1).map(|at| self.forest.node(self.stack[at]))
-    }
-
-    /// The items of the stack from the top down.
-    pub fn items(&self) -> impl Iterator<Item = &Constituent> {
-        self.stack.iter().rev().map(|&id| self.forest.node(id))
-    }
-
-    /// The position of the first token of the buffer.
-    pub fn buffer(&self) -> u32 {
-        self.buffer
-    }
-
-    /// How many tokens are still in the buffer.
-    pub fn remaining(&self) -> u32 {
-        self.n_tokens - self.buffer
-    }
-
-    /// The stack as ids of [`BinaryState::forest`], bottom first.
-    pub fn stack(&self) -> &[u32] {
-        &self.stack
-    }
-
-    /// Everything built so far.
-    pub fn forest(&self) -> &Forest {
-        &self.forest
-    }
 }
 
 impl Binary {
@@ -526,11 +459,5 @@ impl TransitionSystem for Binary {
 
     fn label_name(&self, label: Label) -> &str {
         self.labels.name(u32::from(label.0)).unwrap_or_default()
-    }
-}
-
-impl BinaryState {
-    fn forest_len(&self) -> usize {
-        self.steps as usize + 1
     }
 }
