@@ -1,0 +1,171 @@
+use super::*;
+use crate::symbols::{Form, Label, Symbols, Vocabulary};
+use crate::transition::{Dependents, Focus, Forest};
+use crate::tree::Token;
+
+fn sentence(n: u32) -> Sentence {
+    Sentence {
+        words: (10..10 + n).collect(),
+        tags: (20..20 + n).collect(),
+        forms: vec![Form { suffix2: 5, suffix3: 6, shape: 7, ..Form::default() }; n as usize],
+        ..Sentence::default()
+    }
+}
+
+fn values(text: &str, view: &View<'_>, n: u32) -> Row {
+    values_in(text, view, &sentence(n))
+}
+
+fn values_in(text: &str, view: &View<'_>, sentence: &Sentence) -> Row {
+    let mut row = Row::default();
+    let extractor = Extractor::new(&Templates::parse(text, "test").unwrap());
+    extractor.extract(sentence, view, &mut Scratch::default(), &mut row);
+    row
+}
+
+#[test]
+fn addresses_reach_children_corners_dependents_and_the_buffer() {
+    let mut forest = Forest::default();
+    let (a, b) = (forest.push_token(0), forest.push_token(1));
+    let np = forest.push(Label(3), true, &[a, b], 1);
+    let mut dependents = Dependents::new(4);
+    dependents.attach(1, 0);
+    let stack = [np];
+    let view = View {
+        forest: &forest,
+        labels: &Symbols::default(),
+        stack: &stack,
+        open: &[],
+        complete: &stack,
+        buffer: 2,
+        dependents: Some(&dependents),
+        recent: [4, 0],
+        focus: None,
+    };
+    let text = "s0.w\ns0.c\ns0.l.w\ns0.r.n\ns0.u.c\ns0.lw\ns0.ld.t\ns0.deps\ns0.len\nb0.w\nb2.w\ns1.w\ndistance(s0,b1)\nsize(stack)\naction(0)\ns0.len.bin";
+    let (tag, end) = (TAG_SYMBOLS + 21, BOUNDARY);
+    assert_eq!(
+        values(text, &view, 4).values,
+        [11, 9, 10, tag, 0, 10, 20, 1, 2, 12, end, end, 2, 1, 4, 3]
+    );
+}
+
+#[test]
+fn a_focus_gives_children_and_neighbours_of_the_candidate() {
+    let mut forest = Forest::default();
+    let stack: Vec<u32> = (0..4).map(|at| forest.push_token(at)).collect();
+    let focus = Some(Focus { first: 1, last: 3 });
+    let view = View {
+        forest: &forest,
+        labels: &Symbols::default(),
+        stack: &stack,
+        open: &[],
+        complete: &stack,
+        buffer: 4,
+        dependents: None,
+        recent: [0; 2],
+        focus,
+    };
+    let row = values("before0.w\nbefore1.w\nafter0.w\nitem.kids.t", &view, 4);
+    assert_eq!(row.values[..3], [10, BOUNDARY, 13]);
+    assert_eq!(row.borrow().set(3), [21, 22]);
+}
+
+#[test]
+fn announced_constituents_their_children_and_what_is_complete_have_places() {
+    let mut forest = Forest::default();
+    // (0 (1* t0 (2 t1 t2) (3 t3 …: labels by number, 0, 1 and 3 announced, a token read into 3.
+    let root = forest.push_open(Label(0), false, None, 0);
+    let open = forest.push_open(Label(1), true, None, 0);
+    let first = forest.push_token(0);
+    let words = [forest.push_token(1), forest.push_token(2)];
+    let phrase = forest.push(Label(2), false, &words, 2);
+    let inner = forest.push_open(Label(3), false, None, 3);
+    let last = forest.push_token(3);
+    let (stack, complete) = ([root, open, first, phrase, inner, last], [first, phrase, last]);
+    let open = [(root, 0), (open, 0), (inner, 2)].map(|(node, first)| Open { node, first });
+    let labels = Symbols::default();
+    let view = View {
+        forest: &forest,
+        labels: &labels,
+        stack: &stack,
+        open: &open,
+        complete: &complete,
+        buffer: 4,
+        dependents: None,
+        recent: [0; 2],
+        focus: None,
+    };
+    let open_symbol = |label: u32, temporary: u32| ((label + 1) * 2 + temporary) | 1 << 18;
+    let (tag, end) = (|at: u32| TAG_SYMBOLS + 20 + at, BOUNDARY);
+    // The innermost first; where an announced one begins, and how long it is by now.
+    assert_eq!(
+        values("o0.n\no1.n\no2.n\no3.n\no1.lw\no0.lt\no1.len\no0.w", &view, 6).values,
+        [open_symbol(3, 0), open_symbol(1, 1), open_symbol(0, 0), end, 10, 23, 4, 0]
+    );
+    // The last first, whatever is announced between them.
+    assert_eq!(
+        values("c0.n\nc1.c\nc2.n\nc3.n\nc1.len", &view, 6).values,
+        [tag(3), 6, tag(0), end, 2]
+    );
+    // Children of one node too, unlike `l` and `r`.
+    assert_eq!(
+        values("c1.first.n\nc1.last.n\nc0.first.n\no0.first.n\ns0.last.n", &view, 6).values,
+        [tag(1), tag(2), 0, 0, 0]
+    );
+    // The root has no child of its own yet: all belongs to the temporary node in it.
+    let pending = "pending(o0)\npending(o1)\npending(o2)\npending(o3)";
+    assert_eq!(values(pending, &view, 6).values, [1, 2, 0, 0]);
+    let mut forest = Forest::default();
+    let word = forest.push_token(0);
+    let unary = forest.push(Label(5), false, &[word], 0);
+    let corner = forest.push_open(Label(6), false, Some(unary), 1);
+    let (stack, open) = ([corner], [Open { node: corner, first: 0 }]);
+    let complete = [unary];
+    let (forest, stack, open, complete) = (&forest, &stack[..], &open[..], &complete[..]);
+    let view = View { forest, stack, open, complete, buffer: 1, ..view };
+    // An announced item holds its left corner; a node with one child has it first and last.
+    let text = "s0.n\ns0.first.n\ns0.first.first.n\ns0.first.last.n\ns0.first.l.n\nc0.n";
+    assert_eq!(values(text, &view, 6).values, [open_symbol(6, 0), 12, tag(0), tag(0), 0, 12]);
+}
+
+#[test]
+fn punctuation_commas_pairs_and_rhythm_are_read_off_the_sentence() {
+    let tokens: Vec<Token> =
+        ["「/PU", "大/JJ", "說明書/NN", "，/PU", "他們/PN", "、/PU", "看/VV", "」/PU"]
+            .iter()
+            .map(|token| token.split_once('/').unwrap())
+            .map(|(word, tag)| Token::new(word, tag))
+            .collect();
+    let sentence = Vocabulary::default().encode(&tokens);
+    let mut labels = Symbols::default();
+    let (np, ip) = (labels.intern("NP") as u16, labels.intern("IP") as u16);
+    let mut forest = Forest::default();
+    let ids: Vec<u32> = (0..8).map(|at| forest.push_token(at)).collect();
+    // 「 (NP 大 說明書), (IP ， 他們 、), 看 on the stack, 」 in the buffer.
+    let noun = forest.push(Label(np), false, &ids[1..3], 2);
+    let clause = forest.push(Label(ip), false, &ids[3..6], 4);
+    let stack = [ids[0], noun, clause, ids[6]];
+    let view = |stack, buffer| View {
+        forest: &forest,
+        labels: &labels,
+        stack,
+        open: &[],
+        complete: stack,
+        buffer,
+        dependents: None,
+        recent: [0; 2],
+        focus: None,
+    };
+    let text = "s0.punct\ns1.punct\ns2.punct\ns3.punct\nb0.punct\n\
+                s0.rhythm\ns1.rhythm\ns2.rhythm\ns2.l.rhythm\ns2.r.rhythm\nb0.rhythm\ns9.rhythm\n\
+                comma(s0,s1)\ncomma(s1,s2)\ncomma(s2,s1)\ncomma(s2,s3)\ncomma(s0,s9)\n\
+                empty(stack)\nempty(buffer)\nopen(punctuation)";
+    assert_eq!(
+        values_in(text, &view(&stack, 7), &sentence).values,
+        [0, 2, 0, 1, 1, 1, 0, 2, 0, 3, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1]
+    );
+    let functions = "empty(stack)\nempty(buffer)\nopen(punctuation)";
+    assert_eq!(values_in(functions, &view(&ids, 8), &sentence).values, [0, 1, 0]);
+    assert_eq!(values_in(functions, &view(&[], 0), &sentence).values, [1, 0, 0]);
+}
