@@ -52,8 +52,7 @@ fn online(data: &Data, exploration: Option<Exploration>) -> usize {
     let Data { system, examples, templates, classes } = data;
     let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
     let mut progress = |_| {};
-    let mut online =
-        Online { epochs: 1, seed: 1, margin: 0.0, progress: &mut progress, stop: &|| false };
+    let mut online = Online { epochs: 1, seed: 1, progress: &mut progress, stop: &|| false };
     let go_on = |_: &OnlinePerceptron, _| Ok(ControlFlow::Continue(()));
     let trained = match exploration {
         None => online.on_gold_path(system, &Replay, &mut learner, examples, go_on),

@@ -85,8 +85,7 @@ where
 {
     let mut last = EpochReport::default();
     let mut progress = |_| {};
-    let mut online =
-        Online { epochs, seed: 1, margin: 0.0, progress: &mut progress, stop: &|| false };
+    let mut online = Online { epochs, seed: 1, progress: &mut progress, stop: &|| false };
     let each_epoch = |_: &L, report: EpochReport| {
         last = report;
         let done = report.mistakes == 0;
@@ -257,8 +256,7 @@ fn a_memory_travels_while_training_explores() {
     let (system, _) = binary(&trees);
     let mut learner = Recurrent::default();
     let mut progress = |_| {};
-    let mut online =
-        Online { epochs: 6, seed: 1, margin: 0.0, progress: &mut progress, stop: &|| false };
+    let mut online = Online { epochs: 6, seed: 1, progress: &mut progress, stop: &|| false };
     let exploration = Exploration { from_epoch: 1, probability: 1.0, margin: 0.0 };
     let each_epoch = |_: &Recurrent, _| Ok(ControlFlow::Continue(()));
     online
@@ -320,8 +318,7 @@ fn a_right_prediction_is_left_where_a_wrong_action_trails_by_less_than_the_margi
     let left = |margin: f64| {
         let mut learner = LikesShift::default();
         let mut progress = |_| {};
-        let mut online =
-            Online { epochs: 2, seed: 1, margin: 0.0, progress: &mut progress, stop: &|| false };
+        let mut online = Online { epochs: 2, seed: 1, progress: &mut progress, stop: &|| false };
         let exploration = Exploration { from_epoch: 2, probability: 0.0, margin };
         let mut first_epoch = 0;
         let each_epoch = |learner: &LikesShift, report: EpochReport| {
@@ -353,8 +350,7 @@ fn training_that_is_stopped_between_epochs_still_reports_a_last_one() {
     let (system, _) = binary(&trees);
     let stopped = std::cell::Cell::new(false);
     let (mut progress, stop) = (|_: u64| {}, || stopped.get());
-    let mut online =
-        Online { epochs: 100, seed: 1, margin: 0.0, progress: &mut progress, stop: &stop };
+    let mut online = Online { epochs: 100, seed: 1, progress: &mut progress, stop: &stop };
     let mut reports = Vec::new();
     let each_epoch = |_: &LikesShift, report: EpochReport| {
         stopped.set(report.epoch == 3);

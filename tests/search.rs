@@ -13,7 +13,7 @@ use srparse::decode::parser::Pipeline;
 use srparse::decode::{Beam, BestFirst, Decoder, Greedy, Parser, PathScore};
 use srparse::feature::Templates;
 use srparse::memory::Sections;
-use srparse::oracle::replay::{Derive, Replay, same_brackets};
+use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
 use srparse::scorer::{Factored, OnlinePerceptron, Scorer, Situation};
 use srparse::symbols::Sentence;
@@ -52,9 +52,6 @@ fn structured(
     let templates = Templates::named("rich").unwrap();
     let classes = Classes::of(system.actions()).with_idle();
     let mut learner = OnlinePerceptron::untrained(&templates, classes);
-    for tree in trees {
-        learner.see(&system.derive(tree).unwrap());
-    }
     let mut reports = Vec::new();
     let mut progress = |_| {};
     let mut training = Structured {
@@ -117,8 +114,7 @@ fn half_trained(trees: &[Tree]) -> (Binary, Factored) {
     let templates = Templates::named("rich").unwrap();
     let mut learner = OnlinePerceptron::untrained(&templates, Classes::of(system.actions()));
     let mut progress = |_| {};
-    let mut online =
-        Online { epochs: 1, seed: 1, margin: 0.0, progress: &mut progress, stop: &|| false };
+    let mut online = Online { epochs: 1, seed: 1, progress: &mut progress, stop: &|| false };
     let each_epoch = |_: &OnlinePerceptron, _| Ok(ControlFlow::Continue(()));
     online
         .on_gold_path(&system, &Replay, &mut learner, &examples(&trees[..10]), each_epoch)
@@ -235,4 +231,27 @@ fn the_n_best_are_different_and_in_order() {
         several += usize::from(parses.len() > 1);
     }
     assert!(several > 0);
+}
+
+#[test]
+fn a_mean_does_not_favour_long_derivations_or_short_ones() {
+    let trees = random_trees(4, 60);
+    let (system, scorer) = half_trained(&trees);
+    let vocabulary = vocabulary(&trees);
+    let mut different = 0;
+    for tree in &trees {
+        let sentence = vocabulary.encode(tree.tokens());
+        let decode = |path_score| {
+            let beam = Beam { width: 8, path_score };
+            beam.decode_nbest(&system, &scorer, &sentence, 8, &mut Default::default())
+        };
+        let (sums, means) = (decode(PathScore::Sum), decode(PathScore::Mean));
+        // Every mean is that of its own steps, and they stand in order.
+        assert!(means.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        let highest = sums.iter().fold(0f64, |most, sum| most.max(sum.score.abs()));
+        assert!(means.iter().all(|mean| mean.score.abs() <= highest));
+        let steps = |found: &[srparse::decode::Decoded<_>]| system.steps(&found[0].state);
+        different += usize::from(steps(&sums) != steps(&means));
+    }
+    assert!(different > 0, "lengths never mattered");
 }

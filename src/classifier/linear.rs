@@ -1,32 +1,23 @@
 //! A linear model over indicators, packed for speed ([`super::packed`]).
 
-use std::ops::Range;
-
 use super::packed::LANES;
 pub use super::packed::{MAX_CLASSES, Pruning, Tables, Weights};
-use super::{Classifier, Instances, ScoreKind, Scratch};
+use super::{Classifier, ScoreKind, Scratch};
+use crate::Result;
 use crate::feature::{Indicators, RowRef};
 use crate::memory::Sections;
-use crate::{Error, Result};
 
 /// A packed linear model over indicators.
 #[derive(Debug, Clone)]
 pub struct LinearModel {
     indicators: Indicators,
     tables: Tables,
-    stages: Stages,
 }
 
 impl LinearModel {
     /// The model of a template file's indicators and packed weights.
     pub fn new(indicators: Indicators, tables: Tables) -> Self {
-        Self { indicators, tables, stages: Stages::default() }
-    }
-
-    /// The model with these stages.
-    #[must_use]
-    pub fn with_stages(self, stages: Stages) -> Self {
-        Self { stages, ..self }
+        Self { indicators, tables }
     }
 
     /// The model as stored.
@@ -34,55 +25,12 @@ impl LinearModel {
     /// # Errors
     /// When a section is missing, or is not of a linear model.
     pub fn load(indicators: Indicators, sections: &Sections) -> Result<Self> {
-        let stages = Stages::load(sections, indicators.len())?;
-        Ok(Self { indicators, tables: Tables::load(sections)?, stages })
+        Ok(Self::new(indicators, Tables::load(sections)?))
     }
 
     /// The packed weights.
     pub fn tables(&self) -> &Tables {
         &self.tables
-    }
-
-    /// Stages that end after so many templates, with margins that were enough for the instances: of those
-    /// that a stage decides it decides at most the share `wrong` otherwise than all templates do.
-    ///
-    /// # Errors
-    /// When a stage does not end within the templates.
-    pub fn stages(&self, ends: &[u32], wrong: f64, instances: &Instances) -> Result<Stages> {
-        Stages::check_ends(ends, self.indicators.len())?;
-        let mut scratch = Scratch::default();
-        let mut leads: Vec<Vec<(i32, bool)>> = vec![Vec::new(); ends.len()];
-        for at in 0..instances.len() {
-            let mut firsts = Vec::with_capacity(ends.len());
-            let mut from = 0;
-            self.begin(&mut scratch);
-            for &end in ends {
-                self.add(from..end as usize, instances.row(at), &mut scratch);
-                firsts.push(lead(&scratch.sums[..self.n_classes()], &self.tables.offsets));
-                from = end as usize;
-            }
-            self.add(from..self.indicators.len(), instances.row(at), &mut scratch);
-            let (best, _) = lead(&scratch.sums[..self.n_classes()], &self.tables.offsets);
-            for (leads, (first, lead)) in leads.iter_mut().zip(firsts) {
-                leads.push((lead, first != best));
-            }
-        }
-        let margins = leads.into_iter().map(|leads| enough(leads, wrong)).collect();
-        Ok(Stages { ends: ends.to_vec(), margins })
-    }
-
-    fn begin(&self, scratch: &mut Scratch) {
-        scratch.sums.clear();
-        scratch.sums.resize(self.n_classes().next_multiple_of(LANES), 0);
-    }
-
-    /// Adds what some of the templates say.
-    fn add(&self, templates: Range<usize>, row: RowRef<'_>, scratch: &mut Scratch) {
-        let Scratch { ids, places, long, sums, .. } = scratch;
-        ids.clear();
-        self.indicators.append_some(templates, row, ids);
-        self.tables.find(ids, places);
-        self.tables.add(places, long, sums);
     }
 }
 
@@ -96,10 +44,13 @@ impl Classifier for LinearModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        self.begin(scratch);
-        self.add(0..self.indicators.len(), row, scratch);
-        let sums = scratch.sums.iter().zip(&*self.tables.offsets);
-        for (out, (&sum, &offset)) in out.iter_mut().zip(sums) {
+        let Scratch { ids, places, long, sums, .. } = scratch;
+        self.indicators.ids(row, ids);
+        self.tables.find(ids, places);
+        sums.clear();
+        sums.resize(out.len().next_multiple_of(LANES), 0);
+        self.tables.add(places, long, sums);
+        for ((out, &sum), &offset) in out.iter_mut().zip(sums.iter()).zip(&*self.tables.offsets) {
             *out = f32::from(sum) * self.tables.scale + offset;
         }
         if self.tables.kind == ScoreKind::LogProb {
@@ -107,101 +58,8 @@ impl Classifier for LinearModel {
         }
     }
 
-    /// With stages: the class that leads by enough at the end of one, or else at the end of all templates,
-    /// and its score so far.
-    fn best(&self, row: RowRef<'_>, scratch: &mut Scratch) -> Option<(u16, f32)> {
-        if self.stages.ends.is_empty() {
-            return None;
-        }
-        self.begin(scratch);
-        let mut from = 0;
-        let last = (self.indicators.len() as u32, i32::MIN);
-        let stages = self.stages.ends.iter().copied().zip(self.stages.margins.iter().copied());
-        for (end, margin) in stages.chain([last]) {
-            self.add(from..end as usize, row, scratch);
-            from = end as usize;
-            let (best, lead) = lead(&scratch.sums[..self.n_classes()], &self.tables.offsets);
-            if lead >= margin {
-                let score = f32::from(scratch.sums[usize::from(best)]) * self.tables.scale;
-                return Some((best, score));
-            }
-        }
-        None
-    }
-
     fn store(&self, sections: &mut Sections) {
         self.tables.store(sections);
-        self.stages.store(sections);
-    }
-}
-
-/// The class with the largest sum, the first among equals, and by how much it leads the next one; classes
-/// that were never seen do not count.
-fn lead(sums: &[i16], offsets: &[f32]) -> (u16, i32) {
-    let (mut best, mut first, mut second) = (0, i32::MIN / 2, i32::MIN / 2);
-    for (class, (&sum, &offset)) in sums.iter().zip(offsets).enumerate() {
-        let sum = if offset < 0.0 { i32::MIN / 2 } else { i32::from(sum) };
-        if sum > first {
-            (best, second, first) = (class as u16, first, sum);
-        } else {
-            second = second.max(sum);
-        }
-    }
-    (best, first - second)
-}
-
-/// The least margin above which at most a share of the decisions is wrong.
-fn enough(mut leads: Vec<(i32, bool)>, share: f64) -> i32 {
-    leads.sort_unstable_by_key(|&(lead, _)| std::cmp::Reverse(lead));
-    let (mut wrong, mut margin) = (0u64, i32::MAX);
-    for (n, group) in leads.chunk_by(|a, b| a.0 == b.0).scan(0u64, |n, group| {
-        *n += group.len() as u64;
-        Some((*n, group))
-    }) {
-        wrong += group.iter().filter(|&&(_, wrong)| wrong).count() as u64;
-        if wrong as f64 <= share * n as f64 {
-            margin = group[0].0;
-        }
-    }
-    margin
-}
-
-/// Decisions that are clear when only the first templates have spoken: for each stage the templates it
-/// ends after, and the margin by which the best class has to lead then (after Strubell et al. 2015).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stages {
-    ends: Vec<u32>,
-    margins: Vec<i32>,
-}
-
-impl Stages {
-    /// Checks that stages end one after the other within so many templates.
-    ///
-    /// # Errors
-    /// Naming the key.
-    pub fn check_ends(ends: &[u32], templates: usize) -> Result<()> {
-        let rising = ends.windows(2).all(|pair| pair[0] < pair[1]);
-        if rising && ends.iter().all(|&end| end > 0 && (end as usize) < templates) {
-            return Ok(());
-        }
-        let problem = format!("give rising numbers from 1 to {}", templates.saturating_sub(1));
-        Err(Error::config("learner.stages.after", problem))
-    }
-
-    fn store(&self, sections: &mut Sections) {
-        if !self.ends.is_empty() {
-            let margins = self.margins.iter().map(|&margin| margin as u32);
-            let numbers: Vec<u32> = self.ends.iter().copied().chain(margins).collect();
-            sections.put("linear.stages", numbers.into());
-        }
-    }
-
-    fn load(sections: &Sections, templates: usize) -> Result<Self> {
-        let Ok(numbers) = sections.get::<u32>("linear.stages") else { return Ok(Self::default()) };
-        let (ends, margins) = numbers.split_at(numbers.len() / 2);
-        Self::check_ends(ends, templates)?;
-        let margins = margins.iter().map(|&margin| margin as i32).collect();
-        Ok(Self { ends: ends.to_vec(), margins })
     }
 }
 
@@ -261,6 +119,20 @@ mod tests {
         assert!((out[2] + 2.0).abs() < 1e-3);
         let out = scores(&model(&Pruning { max_bytes: 20, ..Pruning::default() }).0);
         assert_eq!(out[1], 0.0);
+    }
+
+    #[test]
+    fn the_sum_of_two_models_has_the_weights_of_both() {
+        let (mut a, mut b, mut sum) = (Weights::default(), Weights::default(), Weights::default());
+        a.push(3, &[(0, 1.0), (2, 0.5)]);
+        a.push(9, &[(1, -1.0)]);
+        b.push(3, &[(1, 2.0), (2, 0.25)]);
+        b.push(5, &[(0, 4.0)]);
+        sum.push(3, &[(0, 1.0), (1, 2.0), (2, 0.75)]);
+        sum.push(5, &[(0, 4.0)]);
+        sum.push(9, &[(1, -1.0)]);
+        assert_eq!(format!("{:?}", a.plus(&b)), format!("{sum:?}"));
+        assert_eq!(format!("{:?}", b.plus(&a)), format!("{sum:?}"));
     }
 
     #[test]

@@ -55,14 +55,15 @@ fn kind_help(
 /// Train a parser, or a part-of-speech tagger, on treebank files.
 ///
 /// Trees are Penn brackets: files (.gz too), folders, or quoted patterns. With --dev, every epoch is
-/// scored and the best one kept. Ctrl-C ends training and keeps the best model so far.
+/// scored and the best one kept; where a preset adds up several models (learner.models), the sum is scored
+/// after the last. Ctrl-C ends training and keeps the best model so far.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", settings_help()))]
 pub struct TrainArgs {
     /// Training trees.
     #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
     train: Vec<PathBuf>,
-    /// Development trees: scored after every epoch.
+    /// Development trees: scored after every epoch, or after the last if several models are added up.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     dev: Vec<PathBuf>,
     /// The model file to write.

@@ -240,11 +240,8 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
     fn copy(&mut self, from: u32) -> u32 {
         let from = from as usize;
         if let Some(to) = self.free.pop() {
-            let to_at = to as usize;
-            let [source, target] = match self.slots.get_disjoint_mut([from, to_at]) {
-                Ok(pair) => pair,
-                Err(_) => return to,
-            };
+            let slots = self.slots.get_disjoint_mut([from, to as usize]);
+            let [source, target] = slots.expect("a free slot is not in use");
             target.state.clone_from(&source.state);
             target.memory.clone_from(&source.memory);
             return to;
@@ -296,11 +293,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
         sentence: &Sentence,
         agenda: &mut Agenda<S, P>,
     ) -> Decoded<S::State> {
-        self.search(system, scorer, sentence, agenda);
-        // A whole tree is better than the parts of one, whatever they score.
-        let beam = agenda.beam.iter();
-        let whole = beam.copied().find(|best| system.is_complete(agenda.state(best)));
-        agenda.decoded(system, &whole.unwrap_or(agenda.beam[0]))
+        self.decode_nbest(system, scorer, sentence, 1, agenda).swap_remove(0)
     }
 
     fn decode_nbest(
@@ -311,27 +304,14 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
         n: usize,
         agenda: &mut Agenda<S, P>,
     ) -> Vec<Decoded<S::State>> {
-        self.search(system, scorer, sentence, agenda);
-        let mut found: Vec<_> =
-            agenda.beam.iter().map(|hypothesis| agenda.decoded(system, hypothesis)).collect();
-        found.sort_by_key(|decoded| !decoded.complete);
-        found.truncate(n);
-        found
-    }
-}
-
-impl Beam {
-    fn search<S: TransitionSystem, P: Scorer<S>>(
-        &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
-        agenda: &mut Agenda<S, P>,
-    ) {
         agenda.start(system, scorer, sentence, self.path_score);
-        while agenda.beam().iter().any(|hypothesis| !hypothesis.is_final) {
+        while agenda.beam.iter().any(|hypothesis| !hypothesis.is_final) {
             agenda.advance(self, system, scorer, sentence, None);
         }
+        // Whole trees are better than the parts of one, whatever they score.
+        let mut ranked = agenda.beam.clone();
+        ranked.sort_by_key(|hypothesis| !system.is_complete(agenda.state(hypothesis)));
+        ranked.iter().take(n.max(1)).map(|best| agenda.decoded(system, best)).collect()
     }
 }
 

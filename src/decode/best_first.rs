@@ -200,7 +200,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
             } else {
                 scratch.expand(at, path_score, system, scorer, sentence);
             }
-            if found.len() >= n || scratch.nodes.len() >= max_states {
+            if found.len() >= n.max(1) || scratch.nodes.len() >= max_states {
                 break;
             }
             let Some(open) = scratch.open.pop() else { break };

@@ -37,7 +37,9 @@ pub enum Illegal {
     Fail,
 }
 
-/// How the scores of a path's steps make the score of the path.
+/// How the scores of a path's steps make the score of the path. A greedy search does not ask about steps
+/// that leave no choice, and they count nothing; the others ask, because paths differ in them. So scores
+/// compare between parses of one method only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathScore {

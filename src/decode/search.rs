@@ -134,19 +134,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Search {
         sentence: &Sentence,
         scratch: &mut Self::Scratch,
     ) -> Decoded<S::State> {
-        match self.method {
-            Method::Greedy => {
-                let decoded = self.greedy().decode(system, scorer, sentence, &mut scratch.greedy);
-                if decoded.complete || self.fallback == Fallback::None {
-                    return decoded;
-                }
-                self.beam().decode(system, scorer, sentence, &mut scratch.beam)
-            }
-            Method::Beam => self.beam().decode(system, scorer, sentence, &mut scratch.beam),
-            Method::BestFirst => {
-                self.best_first().decode(system, scorer, sentence, &mut scratch.best_first)
-            }
-        }
+        self.decode_nbest(system, scorer, sentence, 1, scratch).swap_remove(0)
     }
 
     fn decode_nbest(
@@ -157,14 +145,18 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Search {
         n: usize,
         scratch: &mut Self::Scratch,
     ) -> Vec<Decoded<S::State>> {
+        let SearchScratch { greedy, beam, best_first } = scratch;
         match self.method {
-            Method::Greedy => vec![self.decode(system, scorer, sentence, scratch)],
-            Method::Beam => {
-                self.beam().decode_nbest(system, scorer, sentence, n, &mut scratch.beam)
+            Method::Greedy => {
+                let decoded = self.greedy().decode(system, scorer, sentence, greedy);
+                if decoded.complete || self.fallback == Fallback::None {
+                    return vec![decoded];
+                }
+                self.beam().decode_nbest(system, scorer, sentence, n, beam)
             }
+            Method::Beam => self.beam().decode_nbest(system, scorer, sentence, n, beam),
             Method::BestFirst => {
-                let scratch = &mut scratch.best_first;
-                self.best_first().decode_nbest(system, scorer, sentence, n, scratch)
+                self.best_first().decode_nbest(system, scorer, sentence, n, best_first)
             }
         }
     }

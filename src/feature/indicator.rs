@@ -4,8 +4,6 @@
 //! id with a chance of 2⁻⁶³ a pair, which no table of this program is large enough to notice. A
 //! template does not apply where one of its nominal columns has nothing there.
 
-use std::ops::Range;
-
 use super::{Column, ColumnKind, RowRef, Templates};
 use crate::symbols::NOTHING;
 
@@ -86,12 +84,7 @@ impl Indicators {
 
     /// The same, after what is in `out` already.
     pub fn append_ids(&self, row: RowRef<'_>, out: &mut Vec<u64>) {
-        self.append_some(0..self.len(), row, out);
-    }
-
-    /// The ids of some of the templates, by their place in the file, after what is in `out` already.
-    pub fn append_some(&self, templates: Range<usize>, row: RowRef<'_>, out: &mut Vec<u64>) {
-        for template in &self.templates[templates] {
+        for template in &self.templates {
             let mut hash = template.seed;
             let mut applies = true;
             for &(column, zero_is_a_value) in

@@ -9,18 +9,15 @@ use rayon::prelude::*;
 
 use super::fit::{Event, Run, Trained, dev_line};
 use super::learner::{OnlineParams, StructuredParams};
+use crate::classifier::linear::Pruning;
 use crate::error::{Error, Result};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::scorer::OnlinePerceptron;
 use crate::scorer::factored::Classes;
-use crate::scorer::perceptron::Packing;
+use crate::train::Example;
 use crate::train::online::{EpochReport, Online};
 use crate::train::structured::Structured;
-use crate::train::{Example, batch};
-
-/// The trees whose decisions tell when one is clear early.
-const STAGE_SAMPLE: usize = 2_000;
 
 /// How much online training there is.
 #[derive(Debug, Clone, Copy)]
@@ -54,25 +51,13 @@ impl Run<'_, '_> {
         system: &S,
         examples: &[Example],
         classes: &Classes,
-        params: &OnlineParams,
+        params: OnlineParams,
     ) -> Result<Trained> {
-        let &OnlineParams { epochs, models, margin, exploration, ref prune, ref stages } = params;
-        let sample = &examples[..examples.len().min(STAGE_SAMPLE)];
-        let templates = &self.plan.templates;
-        let instances = match stages.after[..] {
-            [] => None,
-            _ => Some(batch::collect(system, &Replay, sample, templates, classes, false)?),
-        };
-        let packing = Packing {
-            pruning: prune,
-            stage_ends: &stages.after,
-            stage_wrong: stages.wrong,
-            instances: instances.as_ref(),
-        };
+        let OnlineParams { epochs, models, exploration, ref prune } = params;
         let (templates, stop) = (&self.plan.templates, self.watch.stop);
         let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
             let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
-            let mut online = Online { epochs, seed, margin, progress, stop: &stop };
+            let mut online = Online { epochs, seed, progress, stop: &stop };
             match system.dynamic_oracle().filter(|_| exploration.explores()) {
                 Some(oracle) => {
                     let learner = &mut learner;
@@ -97,7 +82,7 @@ impl Run<'_, '_> {
             Ok(learner)
         };
         let extent = Extent { epochs, models, sentences: examples.len() };
-        self.by_epochs(system, extent, &packing, &learn)
+        self.by_epochs(system, extent, prune, &learn)
     }
 
     pub(super) fn structured<S: Supervised + 'static>(
@@ -113,9 +98,6 @@ impl Run<'_, '_> {
         let (width, batch) = (beam as usize, batch as usize);
         let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
             let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
-            for example in examples {
-                learner.see(&system.derive(&example.tree)?);
-            }
             let stop = &stop;
             let mut structured =
                 Structured { epochs, seed, width, update, margin, batch, progress, stop };
@@ -123,9 +105,7 @@ impl Run<'_, '_> {
             Ok(learner)
         };
         let extent = Extent { epochs, models, sentences: examples.len() };
-        let packing =
-            Packing { pruning: prune, stage_ends: &[], stage_wrong: 0.0, instances: None };
-        self.by_epochs(system, extent, &packing, &learn)
+        self.by_epochs(system, extent, prune, &learn)
     }
 
     /// Lets perceptrons learn. A single one tells after every epoch how it went, and the weights are kept
@@ -134,11 +114,11 @@ impl Run<'_, '_> {
         &mut self,
         system: &S,
         extent: Extent,
-        packing: &Packing<'_>,
+        prune: &Pruning,
         learn: Learn<'_>,
     ) -> Result<Trained> {
         if extent.models > 1 {
-            return self.several(system, extent, packing, learn);
+            return self.several(system, extent, prune, learn);
         }
         let mut best: Option<Trained> = None;
         let seed = self.seed;
@@ -149,8 +129,7 @@ impl Run<'_, '_> {
             let run = &mut **run.borrow_mut();
             let mut line = epoch_line(report, learner.n_features());
             if report.last || !run.dev.trees.is_empty() {
-                let scorer = OnlinePerceptron::finish_all(&[learner], packing)?;
-                let (scorer, dev) = run.score_dev(system, scorer);
+                let (scorer, dev) = run.score_dev(system, learner.finish(prune));
                 if let Some(dev) = &dev {
                     line = format!("{line}, {}", dev_line(dev));
                 }
@@ -174,7 +153,7 @@ impl Run<'_, '_> {
         &mut self,
         system: &S,
         extent: Extent,
-        packing: &Packing<'_>,
+        prune: &Pruning,
         learn: Learn<'_>,
     ) -> Result<Trained> {
         let (seed, done) = (self.seed, AtomicU64::new(0));
@@ -188,24 +167,27 @@ impl Run<'_, '_> {
                     tell(extent.progress(done));
                 }
             };
+            let mut epoch = 0;
             let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
+                epoch = report.epoch;
                 let line = epoch_line(report, learner.n_features());
                 if let Ok(mut tell) = tell.lock() {
                     tell(Event::Milestone(&format!("model {}, {line}", number + 1)));
                 }
                 Ok(ControlFlow::Continue(()))
             };
-            learn(seed + u64::from(number), &mut progress, &mut each_epoch)
+            let seed = seed.wrapping_add(number.into());
+            Ok((learn(seed, &mut progress, &mut each_epoch)?, epoch))
         };
-        let learners: Vec<_> =
-            (0..extent.models).into_par_iter().map(one).collect::<Result<_>>()?;
-        let learners: Vec<&OnlinePerceptron> = learners.iter().collect();
-        let scorer = OnlinePerceptron::finish_all(&learners, packing)?;
+        let learned: Vec<_> = (0..extent.models).into_par_iter().map(one).collect::<Result<_>>()?;
+        let (learners, epochs): (Vec<_>, Vec<u32>) = learned.into_iter().unzip();
+        let scorer = OnlinePerceptron::finish_all(&learners, prune).ok_or_else(nothing_learned)?;
+        let epoch = epochs.into_iter().max().unwrap_or(0);
         let (scorer, dev) = self.score_dev(system, scorer);
         if let Some(dev) = &dev {
             self.tell(&dev_line(dev));
         }
-        Ok(Trained { scorer, epoch: extent.epochs, dev })
+        Ok(Trained { scorer, epoch, dev })
     }
 }
 

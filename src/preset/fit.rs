@@ -182,7 +182,7 @@ impl SystemVisitor for Run<'_, '_> {
         let classes = Classes::of(&inventory);
         let trained = match &self.plan.preset.learner {
             LearnerChoice::OnlinePerceptron(params) => {
-                self.online(&system, &examples, &classes, params)?
+                self.online(&system, &examples, &classes, *params)?
             }
             LearnerChoice::StructuredPerceptron(params) => {
                 self.structured(&system, &examples, classes, *params)?

@@ -70,45 +70,24 @@ impl Default for LearnerChoice {
     }
 }
 
-/// When a decision is clear before all templates have spoken.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct StageParams {
-    /// Numbers of templates, in rising order; without any, all templates speak.
-    pub after: Vec<u32>,
-    /// The share of early decisions that all templates may take otherwise, on training trees; 0 to 1.
-    pub wrong: f64,
-}
-
-impl Default for StageParams {
-    fn default() -> Self {
-        Self { after: Vec::new(), wrong: 0.001 }
-    }
-}
-
 /// The settings of online training.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OnlineParams {
     /// Passes over the training trees; at least 1.
     pub epochs: u32,
     /// How many models with seeds of their own are trained, whose weights are added in the end; at least 1.
     pub models: u32,
-    /// By how much a right action has to lead all wrong ones, in units of the weights; 0 or more.
-    pub margin: f32,
     /// When wrong predictions are followed; probability 0 stays on the gold path.
     pub exploration: Exploration,
     /// What is left out of the packed model.
     pub prune: Pruning,
-    /// When a greedy parser takes a decision before all templates have spoken.
-    pub stages: StageParams,
 }
 
 impl Default for OnlineParams {
     fn default() -> Self {
         let (exploration, prune) = (Exploration::default(), Pruning::default());
-        let stages = StageParams::default();
-        Self { epochs: 12, models: 1, margin: 0.0, exploration, prune, stages }
+        Self { epochs: 12, models: 1, exploration, prune }
     }
 }
 
@@ -117,7 +96,6 @@ impl OnlineParams {
     pub const SETTINGS: &[Setting] = &[
         Setting { key: "epochs", range: "1 or more", help: "passes over the training trees" },
         Setting { key: "models", range: "1 or more", help: MODELS },
-        Setting { key: "margin", range: "0 or more", help: MARGIN },
         Setting {
             key: "exploration",
             range: "from_epoch 1 or more, probability 0 to 1, margin 0 or more",
@@ -125,31 +103,15 @@ impl OnlineParams {
                    wrong action may trail a right prediction to be followed instead",
         },
         Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
-        Setting {
-            key: "stages",
-            range: "after rising numbers of templates, wrong 0 to 1",
-            help: "a greedy parser takes a decision after so many templates if it is clear then: of those \
-                   taken so, at most the share `wrong` changes when all templates speak",
-        },
     ];
 
     fn check(&self) -> Result<()> {
         at_least_one("learner.epochs", self.epochs)?;
         at_least_one("learner.models", self.models)?;
-        check_margin(self.margin)?;
         let probability = self.exploration.probability;
         if !(0.0..=1.0).contains(&probability) {
             let problem = format!("{probability} is no probability: give 0 (never) to 1 (always)");
             return Err(Error::config("learner.exploration.probability", problem));
-        }
-        if !(0.0..=1.0).contains(&self.stages.wrong) {
-            let problem = format!("{} is no share: give 0 to 1", self.stages.wrong);
-            return Err(Error::config("learner.stages.wrong", problem));
-        }
-        let margin = self.exploration.margin;
-        if !(margin.is_finite() && margin >= 0.0) {
-            let problem = format!("{margin} is no margin: give 0 (never) or more");
-            return Err(Error::config("learner.exploration.margin", problem));
         }
         self.prune.check()
     }

@@ -132,6 +132,8 @@ pub trait StructuredLearner<S: TransitionSystem>: Scorer<S> {
         scratch: &mut Self::Scratch,
         changes: &mut Self::Changes,
     );
+    /// Takes note of a gold derivation, before training: what no derivation needs may never be chosen.
+    fn see(&mut self, derivation: &[S::Action]);
     /// Makes the changes.
     fn change(&mut self, changes: &Self::Changes);
     /// Counts one more step towards the average of the weights.

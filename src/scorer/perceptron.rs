@@ -2,13 +2,12 @@
 
 use super::factored::{Classes, Factored, FactoredScratch};
 use super::{Lesson, OnlineLearner, Situation, StructuredLearner};
-use crate::classifier::linear::{LinearModel, Pruning, Tables, Weights};
+use crate::classifier::linear::{LinearModel, Pruning, Weights};
 use crate::classifier::sparse::SparseWeights;
-use crate::classifier::{Classifier, Instances, ScoreKind, Scratch};
+use crate::classifier::{Classifier, ScoreKind, Scratch};
 use crate::feature::{Extractor, Indicators, RowRef, Templates};
 use crate::memory::Sections;
-use crate::transition::{Action, TransitionSystem};
-use crate::{Error, Result};
+use crate::transition::TransitionSystem;
 
 /// Weights that are being learned; [`OnlinePerceptron::finish`] packs their average.
 #[derive(Debug, Clone)]
@@ -24,10 +23,6 @@ impl Learning {
         let mut averaged = Weights::default();
         self.weights.averaged(|id, row| averaged.push(id, row));
         averaged
-    }
-
-    fn pack(&self, weights: &Weights, pruning: &Pruning) -> Tables {
-        weights.pack(pruning, &self.seen, ScoreKind::Margin, self.indicators.len())
     }
 }
 
@@ -54,21 +49,10 @@ impl Classifier for Learning {
 
     /// Stores the average of the weights so far.
     fn store(&self, sections: &mut Sections) {
-        self.pack(&self.averaged(), &Pruning::default()).store(sections);
+        let (weights, n_templates) = (self.averaged(), self.indicators.len());
+        let pruning = Pruning::default();
+        weights.pack(&pruning, &self.seen, ScoreKind::Margin, n_templates).store(sections);
     }
-}
-
-/// How weights are packed.
-#[derive(Debug, Clone, Copy)]
-pub struct Packing<'a> {
-    /// What is left out.
-    pub pruning: &'a Pruning,
-    /// The numbers of templates after which a decision may be clear.
-    pub stage_ends: &'a [u32],
-    /// The share of decisions that may be taken otherwise for that.
-    pub stage_wrong: f64,
-    /// Decisions that tell which margins are enough; without them there are no stages.
-    pub instances: Option<&'a Instances>,
 }
 
 /// Features and weights that are being learned.
@@ -84,46 +68,23 @@ impl OnlinePerceptron {
 
     /// The average of the weights so far, packed.
     pub fn finish(&self, pruning: &Pruning) -> Factored {
-        let model = self.model(&self.classifier().averaged(), pruning);
-        self.with_model(model)
+        self.finish_with(&self.classifier().averaged(), pruning)
     }
 
-    /// The sum of several learners' averages, packed as it says: a model that has learned from the same
-    /// trees several times, in different orders.
-    ///
-    /// # Errors
-    /// When there is no learner, or stages do not fit the templates.
-    pub fn finish_all(learners: &[&Self], packing: &Packing<'_>) -> Result<Factored> {
+    /// The sum of several learners' averages, packed: a model that has learned from the same trees several
+    /// times, in different orders. None without learners.
+    pub fn finish_all(learners: &[Self], pruning: &Pruning) -> Option<Factored> {
         let averages = learners.iter().map(|learner| learner.classifier().averaged());
-        let sum = averages.reduce(|sum, weights| sum.plus(&weights));
-        let (Some(first), Some(sum)) = (learners.first(), sum) else {
-            return Err(Error::Unfit("there are no weights to pack".into()));
-        };
-        let mut model = first.model(&sum, packing.pruning);
-        if let Some(instances) = packing.instances {
-            let stages = model.stages(packing.stage_ends, packing.stage_wrong, instances)?;
-            model = model.with_stages(stages);
-        }
-        Ok(first.with_model(model))
+        let sum = averages.reduce(|sum, weights| sum.plus(&weights))?;
+        Some(learners.first()?.finish_with(&sum, pruning))
     }
 
-    fn model(&self, weights: &Weights, pruning: &Pruning) -> LinearModel {
+    fn finish_with(&self, weights: &Weights, pruning: &Pruning) -> Factored {
         let learning = self.classifier();
-        LinearModel::new(learning.indicators.clone(), learning.pack(weights, pruning))
-    }
-
-    fn with_model(&self, model: LinearModel) -> Factored {
+        let tables =
+            weights.pack(pruning, &learning.seen, ScoreKind::Margin, learning.indicators.len());
+        let model = LinearModel::new(learning.indicators.clone(), tables);
         Factored::new(self.extractor().clone(), self.classes().clone(), Box::new(model))
-    }
-
-    /// Takes note of actions that training trees need: all others score minus infinity in the end.
-    pub fn see<A: Action>(&mut self, actions: &[A]) {
-        for &action in actions {
-            let class = self.classes().class(action);
-            for class in class.into_iter().chain(self.classes().idle()) {
-                self.classifier_mut().seen[usize::from(class)] = true;
-            }
-        }
     }
 
     /// The number of features with a weight.
@@ -191,6 +152,14 @@ impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
             let ids = &changes.ids[first..end as usize];
             self.classifier_mut().weights.update(ids, class, amount);
             first = end as usize;
+        }
+    }
+
+    fn see(&mut self, derivation: &[S::Action]) {
+        let classes = derivation.iter().filter_map(|&action| self.classes().class(action));
+        let classes: Vec<u16> = classes.chain(self.classes().idle()).collect();
+        for class in classes {
+            self.classifier_mut().seen[usize::from(class)] = true;
         }
     }
 

@@ -64,9 +64,6 @@ pub struct Online<'a> {
     pub epochs: u32,
     /// Seeds the order of the sentences and the exploration.
     pub seed: u64,
-    /// By how much the best right action has to lead the best wrong one, or else the learner is told that
-    /// the wrong one was predicted; 0 for as little as there is.
-    pub margin: f32,
     /// Told how many of all sentences of all epochs are done.
     pub progress: &'a mut dyn FnMut(u64),
     /// Asked before every sentence; when true the epoch ends at once.
@@ -151,7 +148,6 @@ impl Online<'_> {
                     learner,
                     &examples[at].sentence,
                     &gold[at],
-                    self.margin,
                     follow,
                     &mut rng,
                     &mut report,
@@ -198,7 +194,6 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
         learner: &mut L,
         sentence: &crate::symbols::Sentence,
         gold: &O::Gold,
-        margin: f32,
         follow: Option<Exploration>,
         rng: &mut ChaCha8Rng,
         report: &mut EpochReport,
@@ -221,8 +216,7 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
                         let right = self.optimal.contains(&self.legal[predicted]);
                         let target = if right { predicted } else { target };
                         let (actions, scores) = (&self.legal[..], &self.scores[..]);
-                        let rival = self.rival(scores[target] - margin).unwrap_or(predicted);
-                        let lesson = Lesson { at, actions, scores, predicted: rival, target };
+                        let lesson = Lesson { at, actions, scores, predicted, target };
                         learner.learn(&lesson, &memory, &mut self.scratch);
                         report.decisions += 1;
                         report.mistakes += u64::from(!right);
@@ -249,15 +243,10 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
         if margin <= 0.0 {
             return None;
         }
-        self.rival((f64::from(self.scores[predicted]) - margin) as f32)
-    }
-
-    /// The position among the legal actions of the best-scoring wrong one, if it scores more than that.
-    fn rival(&self, more_than: f32) -> Option<usize> {
         let wrong = (0..self.legal.len()).filter(|&at| !self.optimal.contains(&self.legal[at]));
         let best =
             wrong.reduce(|best, at| if self.scores[at] > self.scores[best] { at } else { best });
-        best.filter(|&at| self.scores[at] > more_than)
+        best.filter(|&at| f64::from(self.scores[predicted]) - f64::from(self.scores[at]) < margin)
     }
 
     /// The position among the legal actions of the best-scoring right one.

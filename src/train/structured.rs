@@ -83,6 +83,7 @@ impl Structured<'_> {
         let (update, margin) = (self.update, self.margin);
         let gold: Vec<Vec<S::Action>> =
             examples.iter().map(|example| system.derive(&example.tree)).collect::<Result<_>>()?;
+        gold.iter().for_each(|derivation| learner.see(derivation));
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         let mut order: Vec<usize> = (0..examples.len()).collect();
         let mut done = 0;

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::stacked::{
     HeadFinder, MAX_LABELS, ROOT, Stacked, check_tree, label_of, labels_of, n_roots,
 };
-use super::state::Open;
+use super::state::{Open, clone_in_place};
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Scheme;
@@ -115,7 +115,7 @@ pub struct Bracketing {
 }
 
 /// A configuration of an announcing system.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct BracketState {
     /// Complete items and buffer.
     pub parts: Stacked,
@@ -129,6 +129,8 @@ pub struct BracketState {
     /// How many constituents were opened since the last shift.
     opened: u32,
 }
+
+clone_in_place!(BracketState { parts, open, stack, places, opened });
 
 impl BracketState {
     /// The item that would be a left corner: the last complete one, if nothing was opened behind it.

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::stacked::{
     HeadFinder, MAX_LABELS, Stacked, check_tree, label_of, labels_of, longest_unary_chain, n_roots,
 };
+use super::state::clone_in_place;
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Scheme;
@@ -129,13 +130,15 @@ pub struct NonBinary {
 }
 
 /// A configuration of the non-binary system.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct NonBinaryState {
     /// Stack and buffer.
     pub parts: Stacked,
     /// How many reductions of one item came last.
     pub unaries: u32,
 }
+
+clone_in_place!(NonBinaryState { parts, unaries });
 
 impl NonBinary {
     /// The system that can build the given trees, rooted in `TOP`.

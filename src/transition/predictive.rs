@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::stacked::{MAX_LABELS, ROOT, Stacked, check_tree, label_of, labels_of};
-use super::state::Open;
+use super::state::{Open, clone_in_place};
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Scheme;
@@ -87,7 +87,7 @@ pub struct Predictive {
 }
 
 /// A configuration of the predictive system.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct PredictiveState {
     parts: Stacked,
     /// What is predicted, the next at the end.
@@ -98,6 +98,8 @@ pub struct PredictiveState {
     /// How many predictions came last.
     predicted: u32,
 }
+
+clone_in_place!(PredictiveState { parts, stack, open, waiting, predicted });
 
 impl Predictive {
     /// The system that can build the given trees, rooted in `TOP`.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::state::{Dependents, Forest};
+use super::state::{Dependents, Forest, clone_in_place};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::mark_heads;
 use crate::tree::heads::{HeadRules, HeadTable};
@@ -37,7 +37,7 @@ impl HeadFinder {
 }
 
 /// A row of items and a buffer.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Stacked {
     /// Everything built so far.
     pub forest: Forest,
@@ -57,6 +57,18 @@ pub struct Stacked {
     /// Whether the derivation has ended.
     pub finished: bool,
 }
+
+clone_in_place!(Stacked {
+    forest,
+    items,
+    buffer,
+    n_tokens,
+    dependents,
+    tags,
+    recent,
+    steps,
+    finished
+});
 
 impl Stacked {
     /// Everything in the buffer.
@@ -130,51 +142,63 @@ impl Stacked {
         id
     }
 
-    /// The items and the rest of the buffer side by side under `TOP`, without temporary nodes and without a
-    /// `TOP` that a parser has built. Heads are marked if there are head rules.
+    /// The items and the rest of the buffer as a tree; see [`tree_of`]. Heads are marked if there are head
+    /// rules.
     pub fn tree(&self, labels: &Symbols, tokens: &[Token]) -> Tree {
-        enum Task {
-            Visit(u32),
-            Close(u32),
-        }
-        let built_root = labels.position(ROOT).map(|position| Label(position as u16));
-        let mut builder = TreeBuilder::new();
-        let mut heads = Vec::with_capacity(self.steps as usize + 1);
-        builder.open(ROOT);
-        let mut tasks: Vec<Task> = self.items.iter().rev().map(|&id| Task::Visit(id)).collect();
-        while let Some(task) = tasks.pop() {
-            match task {
-                Task::Visit(id) => {
-                    let node = self.forest.node(id);
-                    let Some(label) = node.label else {
-                        let token = &tokens[node.start as usize];
-                        builder.token(token.word.clone(), token.tag.clone());
-                        continue;
-                    };
-                    if !node.temporary && Some(label) != built_root {
-                        builder.open(labels.name(label.0.into()).unwrap_or_default());
-                        tasks.push(Task::Close(node.head));
-                    }
-                    let children = self.forest.children(id).iter().rev();
-                    tasks.extend(children.map(|&child| Task::Visit(child)));
+        tree_of(&self.forest, &self.items, self.buffer, labels, tokens, self.dependents.is_some())
+    }
+}
+
+/// Items and the tokens from `buffer` on side by side under `TOP`, without temporary nodes and without a `TOP`
+/// that a parser has built. Heads are marked if wanted.
+pub fn tree_of(
+    forest: &Forest,
+    items: &[u32],
+    buffer: u32,
+    labels: &Symbols,
+    tokens: &[Token],
+    with_heads: bool,
+) -> Tree {
+    enum Task {
+        Visit(u32),
+        Close(u32),
+    }
+    let built_root = labels.position(ROOT).map(|position| Label(position as u16));
+    let mut builder = TreeBuilder::new();
+    let mut heads = Vec::with_capacity(2 * tokens.len() + 1);
+    builder.open(ROOT);
+    let mut tasks: Vec<Task> = items.iter().rev().map(|&id| Task::Visit(id)).collect();
+    while let Some(task) = tasks.pop() {
+        match task {
+            Task::Visit(id) => {
+                let node = forest.node(id);
+                let Some(label) = node.label else {
+                    let token = &tokens[node.start as usize];
+                    builder.token(token.word.clone(), token.tag.clone());
+                    continue;
+                };
+                if !node.temporary && Some(label) != built_root {
+                    builder.open(labels.name(label.0.into()).unwrap_or_default());
+                    tasks.push(Task::Close(node.head));
                 }
-                Task::Close(head) => {
-                    builder.close();
-                    heads.push(Some(head));
-                }
+                tasks.extend(forest.children(id).iter().rev().map(|&child| Task::Visit(child)));
+            }
+            Task::Close(head) => {
+                builder.close();
+                heads.push(Some(head));
             }
         }
-        for token in &tokens[self.buffer as usize..] {
-            builder.token(token.word.clone(), token.tag.clone());
-        }
-        builder.close();
-        heads.push(self.items.last().map(|&id| self.forest.node(id).head));
-        let mut tree = builder.finish();
-        if self.dependents.is_some() {
-            mark_heads(&mut tree, &heads);
-        }
-        tree
     }
+    for token in &tokens[buffer as usize..] {
+        builder.token(token.word.clone(), token.tag.clone());
+    }
+    builder.close();
+    heads.push(items.last().map(|&id| forest.node(id).head));
+    let mut tree = builder.finish();
+    if with_heads {
+        mark_heads(&mut tree, &heads);
+    }
+    tree
 }
 
 /// What keeps every system from building a tree: a root that is not `TOP`, a `TOP` below it, a node over no

@@ -2,6 +2,22 @@
 
 use crate::symbols::{Label, Symbols};
 
+/// Clones field by field, and into memory that is there: a beam copies states all the time.
+macro_rules! clone_in_place {
+    ($name:ident { $($field:ident),* $(,)? }) => {
+        impl Clone for $name {
+            fn clone(&self) -> Self {
+                Self { $($field: Clone::clone(&self.$field)),* }
+            }
+
+            fn clone_from(&mut self, source: &Self) {
+                $(Clone::clone_from(&mut self.$field, &source.$field);)*
+            }
+        }
+    };
+}
+pub(super) use clone_in_place;
+
 /// A token on the stack or a constituent built over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constituent {
@@ -42,18 +58,7 @@ pub struct Forest {
     children: Vec<u32>,
 }
 
-// By hand, so that a beam copies into memory that is there.
-impl Clone for Forest {
-    fn clone(&self) -> Self {
-        Self { nodes: self.nodes.clone(), children: self.children.clone() }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        let Self { nodes, children } = source;
-        self.nodes.clone_from(nodes);
-        self.children.clone_from(children);
-    }
-}
+clone_in_place!(Forest { nodes, children });
 
 impl Forest {
     /// An empty forest with room for the derivation of a sentence.
@@ -144,15 +149,7 @@ pub struct Dependents {
     tokens: Vec<TokenDependents>,
 }
 
-impl Clone for Dependents {
-    fn clone(&self) -> Self {
-        Self { tokens: self.tokens.clone() }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        self.tokens.clone_from(&source.tokens);
-    }
-}
+clone_in_place!(Dependents { tokens });
 
 /// The dependents of one token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -18,14 +18,15 @@ mod state;
 pub use action::BinaryAction;
 pub use state::BinaryState;
 
-use super::state::{Constituent, Dependents, Forest, View};
+pub use super::stacked::ROOT;
+
+use super::stacked::{check_tree, label_of, tree_of};
+use super::state::{Dependents, Forest, View};
 use super::{Action, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
-use crate::tree::binarize::{binarize, mark_heads};
-use crate::tree::{Child, NodeId, Step, Token, Tree, TreeBuilder};
+use crate::tree::binarize::binarize;
+use crate::tree::{Child, Step, Token, Tree};
 use crate::{Error, Result};
-
-pub use super::stacked::ROOT;
 
 /// The limit on consecutive unary reductions in Sagae and Lavie 2005, section 2.3.
 pub const PAPER_MAX_UNARIES: u32 = 3;
@@ -237,24 +238,7 @@ fn repeats_a_label(tree: &Tree) -> bool {
 
 /// The actions that build a tree, whether or not some system has them all.
 fn derive(tree: &Tree, labels: &Symbols) -> Result<Vec<BinaryAction>> {
-    let root = tree.root().filter(|&root| tree.node(root).label == ROOT);
-    let Some(root) = root else {
-        return Err(Error::Unfit("the root is not TOP: clean with root = \"top\"".into()));
-    };
-    if let Some(node) = tree.nodes().iter().find(|node| node.start == node.end) {
-        return Err(Error::Unfit(format!(
-            "a {} over no words: clean with traces = true",
-            node.label
-        )));
-    }
-    let below_top = |id: NodeId| id != root && tree.node(id).label == ROOT;
-    if tree.ids().any(below_top) {
-        return Err(Error::Unfit("a TOP below the root".into()));
-    }
-    let label_of = |name: &str| match labels.position(name) {
-        Some(position) => Ok(Label(position as u16)),
-        None => Err(Error::Unfit(format!("the label {name} was not in the training trees"))),
-    };
+    check_tree(tree)?;
     let binary = binarize(tree);
     let mut actions = Vec::with_capacity(2 * tree.tokens().len() + tree.nodes().len() + 1);
     for step in binary.walk() {
@@ -264,7 +248,7 @@ fn derive(tree: &Tree, labels: &Symbols) -> Result<Vec<BinaryAction>> {
             Step::Close(id) => {
                 let node = binary.node(id);
                 let is_root = Some(id) == binary.root();
-                let label = label_of(&node.label)?;
+                let label = label_of(labels, &node.label)?;
                 let n = binary.children(id).len();
                 // A node whose head is not marked is headed by its last child.
                 let head_is_left = n == 2 && node.head == Some(0);
@@ -370,51 +354,7 @@ impl TransitionSystem for Binary {
     }
 
     fn tree(&self, state: &BinaryState, tokens: &[Token]) -> Tree {
-        let is_top = |item: &Constituent| item.label == Some(self.top) && !item.temporary;
-        let wrap = !state.item(0).is_some_and(is_top);
-        let mut builder = TreeBuilder::new();
-        let mut heads = Vec::with_capacity(state.forest_len());
-        if wrap {
-            builder.open(ROOT);
-        }
-        enum Task {
-            Visit(u32),
-            Close(u32),
-        }
-        let mut tasks: Vec<Task> = state.stack.iter().rev().map(|&id| Task::Visit(id)).collect();
-        while let Some(task) = tasks.pop() {
-            match task {
-                Task::Visit(id) => {
-                    let node = state.forest.node(id);
-                    let Some(label) = node.label else {
-                        let token = &tokens[node.start as usize];
-                        builder.token(token.word.clone(), token.tag.clone());
-                        continue;
-                    };
-                    if !node.temporary {
-                        builder.open(self.label_name(label));
-                        tasks.push(Task::Close(node.head));
-                    }
-                    tasks.extend(
-                        state.forest.children(id).iter().rev().map(|&child| Task::Visit(child)),
-                    );
-                }
-                Task::Close(head) => {
-                    builder.close();
-                    heads.push(Some(head));
-                }
-            }
-        }
-        for token in &tokens[state.buffer as usize..] {
-            builder.token(token.word.clone(), token.tag.clone());
-        }
-        if wrap {
-            builder.close();
-            heads.push(state.item(0).map(|item| item.head));
-        }
-        let mut tree = builder.finish();
-        mark_heads(&mut tree, &heads);
-        tree
+        tree_of(&state.forest, &state.stack, state.buffer, &self.labels, tokens, true)
     }
 
     fn view<'a>(&'a self, state: &'a BinaryState, _focus: Option<BinaryAction>) -> View<'a> {

@@ -1,6 +1,6 @@
 //! What the binary system works on: stack, buffer, and what has been built.
 
-use crate::transition::state::{Constituent, Dependents, Forest};
+use crate::transition::state::{Constituent, Dependents, Forest, clone_in_place};
 
 /// A configuration of the binary system.
 #[derive(Debug)]
@@ -16,28 +16,17 @@ pub struct BinaryState {
     pub(super) finished: bool,
 }
 
-impl Clone for BinaryState {
-    fn clone(&self) -> Self {
-        Self {
-            forest: self.forest.clone(),
-            stack: self.stack.clone(),
-            dependents: self.dependents.clone(),
-            ..*self
-        }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        self.forest.clone_from(&source.forest);
-        self.stack.clone_from(&source.stack);
-        self.dependents.clone_from(&source.dependents);
-        let (forest, stack, dependents) = (
-            std::mem::take(&mut self.forest),
-            std::mem::take(&mut self.stack),
-            std::mem::take(&mut self.dependents),
-        );
-        *self = Self { forest, stack, dependents, ..*source };
-    }
-}
+clone_in_place!(BinaryState {
+    forest,
+    stack,
+    buffer,
+    n_tokens,
+    dependents,
+    unaries,
+    recent,
+    steps,
+    finished
+});
 
 impl BinaryState {
     /// The item `n` below the top of the stack.
@@ -68,10 +57,5 @@ impl BinaryState {
     /// Everything built so far.
     pub fn forest(&self) -> &Forest {
         &self.forest
-    }
-
-    /// About how many nodes have been built.
-    pub(super) fn forest_len(&self) -> usize {
-        self.steps as usize + 1
     }
 }
