@@ -17,6 +17,9 @@ use crate::transition::TransitionSystem;
 pub struct Beam {
     /// The most hypotheses that are kept at a step; at least 1.
     pub width: usize,
+    /// By how much the score of a hypothesis may trail the best one's, as a sum over all its steps, before
+    /// it is dropped; 0 for any.
+    pub threshold: f64,
     /// How the score of a path is made.
     pub path_score: PathScore,
 }
@@ -79,6 +82,8 @@ pub struct Agenda<S: TransitionSystem, P: Scorer<S>> {
     before: Vec<Hypothesis>,
     uses: Vec<u32>,
     steps: Vec<Step<S::Action>>,
+    /// How many steps all hypotheses have taken, idle ones included.
+    taken: usize,
     candidates: Vec<Candidate<S::Action>>,
     actions: Vec<S::Action>,
     scores: Vec<f32>,
@@ -94,6 +99,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for Agenda<S, P> {
             before: Vec::new(),
             uses: Vec::new(),
             steps: Vec::new(),
+            taken: 0,
             candidates: Vec::new(),
             actions: Vec::new(),
             scores: Vec::new(),
@@ -112,6 +118,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
     pub fn start(&mut self, system: &S, scorer: &P, sentence: &Sentence, path_score: PathScore) {
         scorer.keep_scores(&mut self.scorer);
         self.steps.clear();
+        self.taken = 0;
         self.free.clear();
         self.free.extend((1..self.slots.len() as u32).rev());
         let slot = Slot { state: system.start(sentence), memory: scorer.begin(system, sentence) };
@@ -156,6 +163,12 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
     ) {
         self.expand(beam, system, scorer, sentence, follow);
         self.candidates.sort_unstable_by(rank);
+        self.taken += 1;
+        if beam.threshold > 0.0 {
+            let steps = if beam.path_score == PathScore::Mean { self.taken as f64 } else { 1.0 };
+            let best = self.candidates.first().map_or(0.0, |best| best.score);
+            self.candidates.retain(|other| (best - other.score) * steps <= beam.threshold);
+        }
         std::mem::swap(&mut self.beam, &mut self.before);
         self.uses.clear();
         self.uses.resize(self.before.len(), 0);
@@ -200,7 +213,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         sentence: &Sentence,
         follow: Option<Follow<S::Action>>,
     ) {
-        let &Beam { width, path_score } = beam;
+        let &Beam { width, path_score, .. } = beam;
         self.candidates.clear();
         for (hypothesis, parent) in self.beam.iter().zip(0..) {
             let Slot { state, memory } = &self.slots[hypothesis.slot as usize];
@@ -226,7 +239,15 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
                 continue;
             }
             system.legal(state, &mut self.actions);
-            score_choice(at, scorer, memory, &self.actions, &mut self.scorer, &mut self.scores);
+            let mut floor = f64::NEG_INFINITY;
+            if self.candidates.len() == width {
+                let needed = path_score.needed(hypothesis.path, steps, self.candidates[0].score);
+                let ahead = follow.map_or(0.0, |follow| f64::from(follow.margin.max(0.0)));
+                // A little less, for what rounding takes away.
+                floor = needed - ahead - 1e-4 * needed.abs() - 1e-4;
+            }
+            let actions = (&self.actions[..], floor as f32);
+            score_choice(at, scorer, memory, actions, &mut self.scorer, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
                 let action = Some(action);
                 let path = path_score.extend(hypothesis.path, step + ahead(action));

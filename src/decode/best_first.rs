@@ -105,7 +105,8 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         let Node { state, memory, path } = &self.nodes[parent];
         system.legal(state, &mut self.actions);
         let at = Situation { system, sentence, state };
-        score_choice(at, scorer, memory, &self.actions, &mut self.scorer, &mut self.scores);
+        let all = (&self.actions[..], f32::NEG_INFINITY);
+        score_choice(at, scorer, memory, all, &mut self.scorer, &mut self.scores);
         let steps = system.steps(state) + 1;
         for (&action, &step) in self.actions.iter().zip(&self.scores) {
             let path = path_score.extend(*path, step);
@@ -145,7 +146,8 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         while !system.is_final(&state) {
             system.legal(&state, &mut self.actions);
             let at = Situation { system, sentence, state: &state };
-            score_choice(at, scorer, &memory, &self.actions, &mut self.scorer, &mut self.scores);
+            let all = (&self.actions[..], f32::NEG_INFINITY);
+            score_choice(at, scorer, &memory, all, &mut self.scorer, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
             scorer.advance(at, self.actions[best], &mut memory);
