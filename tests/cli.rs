@@ -151,7 +151,7 @@ fn names_and_values_that_are_unknown_get_the_nearest() {
         "parse --encoding utf9",
         "parse --set epochs=3",
         "parse --set search.ilegal=fail",
-        "train --train good.mrg --model m.srm --preset greddy",
+        "train --train good.mrg --model m.srm --preset fasst",
         "train --train good.mrg --model m.srm --preset bad.toml",
         "train --train good.mrg --model m.srm --set epoks=3",
         "train --train good.mrg --model m.srm --set epochs",
@@ -163,7 +163,7 @@ fn names_and_values_that_are_unknown_get_the_nearest() {
         "train --train good.mrg --model m.srm --set kind=online-perceptorn",
         "tree --clean rot=keep good.mrg",
         "tree --clean root good.mrg",
-        "info --preset greddy",
+        "info --preset fasst",
         "completions bsh",
     ]));
 }
