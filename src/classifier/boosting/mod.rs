@@ -156,8 +156,9 @@ impl Learner for Boosting {
         self.params.check()?;
         let n = instances.n_classes();
         let mut candidates = Candidates::new(instances.columns(), n);
+        let classes: Vec<u16> = (0..n as u16).collect();
         for at in 0..instances.len() {
-            candidates.push(instances.row(at), 1, &[instances.class(at)], &[]);
+            candidates.push(instances.row(at), 1, &classes, &[instances.class(at)]);
         }
         let (design, labelled) = candidates.finish(self.params.min_count);
         let names: Vec<String> = (0..n).map(|class| format!("class{class}")).collect();
