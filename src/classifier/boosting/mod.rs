@@ -23,6 +23,7 @@ mod grow;
 mod labels;
 mod packed;
 mod sample;
+mod slots;
 
 pub use candidates::{Candidates, Example, Labelled};
 pub use design::{Design, Test};

@@ -5,7 +5,7 @@
 //! on that way holds: these are looked up by the tests that hold. Confidences are multiples of one step
 //! ([`super::ensemble`]), and their sum does not depend on the order.
 
-use super::design::{Test, sets, tests_of};
+use super::design::{Test, sets, values};
 use super::ensemble::{Ensemble, LEAF};
 use crate::classifier::{Classifier, ScoreKind, Scratch};
 use crate::feature::{Column, RowRef};
@@ -140,13 +140,15 @@ impl Tables {
         held.bits.resize(self.starts.len() / 64 + 1, 0);
         held.first.resize(self.trees.len(), NONE);
         held.tests.clear();
-        tests_of(row, &self.is_set, |test| {
-            let number = self.slots[self.slot(test)].1;
-            if number != NONE {
-                held.tests.push(number);
-                held.bits[number as usize / 64] |= 1 << (number % 64);
+        for (column, &is_set) in (0..).zip(&self.is_set) {
+            for &value in values(&row, column as usize, is_set) {
+                let number = self.slots[self.slot(Test { column, value })].1;
+                if number != NONE {
+                    held.tests.push(number);
+                    held.bits[number as usize / 64] |= 1 << (number % 64);
+                }
             }
-        });
+        }
         held.trees.clear();
         for &test in &held.tests {
             let places = self.starts[test as usize] as usize..self.starts[test as usize + 1] as usize;

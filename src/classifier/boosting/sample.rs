@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::candidates::Example;
-use super::design::{Design, Marks};
+use super::design::{Design, Marks, Sums};
 use super::{BoostingParams, Loss};
 
 /// All weights together are below 2 to the power of this, in their unit.
@@ -50,13 +50,19 @@ impl Side {
 
     /// Moves those of a range whose rows are marked behind the others, the order otherwise kept; gives how
     /// many are not marked.
-    fn divide(&mut self, range: Range<usize>, marks: &Marks, moved: &mut Vec<u32>) -> usize {
+    fn divide(
+        &mut self,
+        range: Range<usize>,
+        design: &Design,
+        marks: &Marks,
+        moved: &mut Vec<u32>,
+    ) -> usize {
         moved.clear();
         let order = &mut self.order[range];
         let mut kept = 0;
         for at in 0..order.len() {
             let example = order[at];
-            if marks.has(self.rows[example as usize]) {
+            if design.is_marked(self.rows[example as usize], marks) {
                 moved.push(example);
             } else {
                 order[kept] = example;
@@ -125,7 +131,7 @@ pub(super) struct Sample<'a> {
     pub(super) unit: f64,
     marks: Marks,
     moved: Vec<u32>,
-    groups: Vec<i64>,
+    sums: Sums,
 }
 
 impl<'a> Sample<'a> {
@@ -140,9 +146,9 @@ impl<'a> Sample<'a> {
             gold,
             wrong,
             unit,
-            marks: Marks::new(design.len()),
+            marks: Marks::default(),
             moved: Vec::new(),
-            groups: Vec::new(),
+            sums: Sums::default(),
         };
         let root = sample.root();
         sample.raise(&root, 0.0);
@@ -161,10 +167,10 @@ impl<'a> Sample<'a> {
 
     /// Divides the examples of a node: where the test does not hold, and where it does.
     pub(super) fn divide(&mut self, node: &Node, test: u32) -> [Node; 2] {
-        self.design.mark(test, &mut self.marks);
-        let gold = self.gold.divide(node.gold.clone(), &self.marks, &mut self.moved);
-        let wrong = self.wrong.divide(node.wrong.clone(), &self.marks, &mut self.moved);
-        self.design.unmark(test, &mut self.marks);
+        let Self { design, marks, moved, .. } = self;
+        design.mark(test, marks);
+        let gold = self.gold.divide(node.gold.clone(), design, marks, moved);
+        let wrong = self.wrong.divide(node.wrong.clone(), design, marks, moved);
         let (gold, wrong) = (node.gold.start + gold, node.wrong.start + wrong);
         [
             Node { gold: node.gold.start..gold, wrong: node.wrong.start..wrong },
@@ -188,15 +194,10 @@ impl<'a> Sample<'a> {
             (&self.gold, &node.gold, &mut out.gold, totals.gold),
             (&self.wrong, &node.wrong, &mut out.wrong, totals.wrong),
         ] {
-            sums.clear();
-            sums.resize(design.n_numbers(), 0);
-            for &at in &side.order[range.clone()] {
-                let weight = side.weights[at as usize];
-                for &test in design.row(side.rows[at as usize]) {
-                    sums[test as usize] += weight;
-                }
-            }
-            design.complete(sums, total, &mut self.groups);
+            let weighted = side.order[range.clone()]
+                .iter()
+                .map(|&at| (side.rows[at as usize], side.weights[at as usize]));
+            design.sum(range.len(), weighted, total, &mut self.sums, sums);
         }
     }
 
