@@ -149,7 +149,8 @@ impl Ensemble {
 
     /// Whether every way down ends at a leaf of the same tree.
     fn is_whole(&self) -> bool {
-        let falls = |pair: &[Tree]| pair[0].end < pair[1].end && pair[0].reduction >= pair[1].reduction;
+        let falls =
+            |pair: &[Tree]| pair[0].end < pair[1].end && pair[0].reduction >= pair[1].reduction;
         let last = self.trees.last().copied().unwrap_or(Tree { end: 0, reduction: f64::MAX });
         if !self.trees.windows(2).all(falls)
             || last.end as usize != self.nodes.len()
@@ -162,7 +163,9 @@ impl Ensemble {
             if test == LEAF {
                 return f32::from_bits(next).is_finite();
             }
-            (test as usize) < self.tests.len() && at + 1 < n && (at + 1..n).contains(&(next as usize))
+            (test as usize) < self.tests.len()
+                && at + 1 < n
+                && (at + 1..n).contains(&(next as usize))
         };
         let tree_is_sound = |nodes: &[[u32; 2]]| {
             let all = nodes.iter().enumerate();

@@ -133,7 +133,8 @@ impl BoostingParams {
     /// Naming the key and its range.
     pub fn check(&self) -> Result<()> {
         if !(self.min_reduction > 0.0 && self.min_reduction.is_finite()) {
-            let problem = "must be a reduction above 0: 1 is what two examples can bring at most at first";
+            let problem =
+                "must be a reduction above 0: 1 is what two examples can bring at most at first";
             return Err(Error::config("learner.min_reduction", problem));
         }
         if !(1e-300..=1.0).contains(&self.smoothing) {

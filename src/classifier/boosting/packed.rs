@@ -151,7 +151,8 @@ impl Tables {
         }
         held.trees.clear();
         for &test in &held.tests {
-            let places = self.starts[test as usize] as usize..self.starts[test as usize + 1] as usize;
+            let places =
+                self.starts[test as usize] as usize..self.starts[test as usize + 1] as usize;
             for &(tree, node) in &self.places[places] {
                 let first = &mut held.first[tree as usize];
                 if *first == NONE {

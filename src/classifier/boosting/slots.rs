@@ -59,8 +59,9 @@ impl Slots {
     /// Divides the columns by what a sample of rows tells.
     pub(super) fn new(rows: &[Row], is_set: &[bool]) -> Self {
         let mut counter = Counter::new(rows.len());
-        let mut all: Vec<Joined> =
-            (0..is_set.len()).map(|column| alone(rows, column, is_set[column], &mut counter)).collect();
+        let mut all: Vec<Joined> = (0..is_set.len())
+            .map(|column| alone(rows, column, is_set[column], &mut counter))
+            .collect();
         let mut gains: Vec<Vec<f64>> = Vec::new();
         for a in 0..all.len() {
             gains.push((0..a).map(|b| gain(&all[a], &all[b], &mut counter)).collect());
@@ -119,7 +120,8 @@ fn alone(rows: &[Row], column: usize, is_set: bool, counter: &mut Counter) -> Jo
         let row = row.borrow();
         let values = values(&row, column, is_set);
         n_tests += values.len();
-        (finish(values.iter().fold(column as u64 + 1, |hash, &value| mix(hash, value))) >> 32) as u32
+        (finish(values.iter().fold(column as u64 + 1, |hash, &value| mix(hash, value))) >> 32)
+            as u32
     };
     let hashes: Vec<u32> = rows.iter().map(&mut each).collect();
     let n_blocks = counter.count(hashes.iter().copied());
