@@ -155,7 +155,7 @@ impl TransitionSystem for Items {
 
     fn view<'a>(&'a self, state: &'a ItemState, focus: Option<Build>) -> View<'a> {
         let focus =
-            focus.map(|build| Focus { first: u32::from(build.first), last: u32::from(build.last) });
+            focus.map(|build| Focus { first: u32::from(build.first), last: u32::from(build.last), head: build.first.into() });
         View {
             forest: &state.forest,
             labels: &self.labels,

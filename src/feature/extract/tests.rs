@@ -54,7 +54,7 @@ fn addresses_reach_children_corners_dependents_and_the_buffer() {
 fn a_focus_gives_children_and_neighbours_of_the_candidate() {
     let mut forest = Forest::default();
     let stack: Vec<u32> = (0..4).map(|at| forest.push_token(at)).collect();
-    let focus = Some(Focus { first: 1, last: 3 });
+    let focus = Some(Focus { first: 1, last: 3, head: 1 });
     let view = View {
         forest: &forest,
         labels: &Symbols::default(),
