@@ -110,6 +110,7 @@ fn rank<A: Copy + Ord>(a: &Candidate<A>, b: &Candidate<A>) -> Ordering {
 impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
     /// Begins a search with the one hypothesis that has done nothing.
     pub fn start(&mut self, system: &S, scorer: &P, sentence: &Sentence, path_score: PathScore) {
+        scorer.forget(&mut self.scorer);
         scorer.keep_scores(&mut self.scorer);
         self.steps.clear();
         self.free.clear();

@@ -180,6 +180,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
     ) -> Vec<Decoded<S::State>> {
         let path_score = self.path_score;
         let max_states = self.max_states.min(MAX_WORDS / sentence.len().max(1)).max(1);
+        scorer.forget(&mut scratch.scorer);
         scorer.keep_scores(&mut scratch.scorer);
         scratch.nodes.clear();
         scratch.open.clear();

@@ -109,6 +109,23 @@ impl Extractor {
         self.asks.len()
     }
 
+    /// How many items next to a candidate are looked at, on each side; `None` if something else of the state
+    /// is too, so that a row says more than the candidate and its neighbours.
+    pub fn reach(&self) -> Option<usize> {
+        let of_way = |way: &Way| match *way {
+            Way::Anchor(Anchor::Before(n) | Anchor::After(n)) => Some(usize::from(n) + 1),
+            Way::Anchor(Anchor::Stack(_) | Anchor::Buffer(_) | Anchor::Open(_) | Anchor::Complete(_)) => None,
+            Way::Anchor(_) | Way::Step(..) => Some(0),
+        };
+        let is_local = |ask: &Ask| {
+            use Ask::{Comma, Distance, Field, Group, Kids};
+            matches!(ask, Field(..) | Kids(..) | Group(..) | Distance(..) | Comma(..))
+        };
+        let reaches = self.ways.iter().map(of_way);
+        let farthest = reaches.reduce(|a, b| Some(a?.max(b?))).unwrap_or(Some(0));
+        farthest.filter(|_| self.asks.iter().all(|(ask, _)| is_local(ask)))
+    }
+
     /// Writes the state's columns into `row`.
     pub fn extract(
         &self,

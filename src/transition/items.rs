@@ -146,9 +146,11 @@ pub struct ItemState {
     edge: u32,
     /// The sum of a number for each item.
     sum: u64,
+    /// For each item of the frontier a number that tells it, with all below it, from others.
+    signatures: Vec<u64>,
 }
 
-clone_in_place!(ItemState { parts, edge, sum });
+clone_in_place!(ItemState { parts, edge, sum, signatures });
 
 impl ItemState {
     /// The span of a part of the frontier.
@@ -324,13 +326,14 @@ fn most_children(tree: &Tree) -> usize {
     tree.ids().take(below_root).map(|id| tree.children(id).len()).max().unwrap_or(0)
 }
 
+fn mix(hash: u64, value: u32) -> u64 {
+    let mixed = (hash ^ u64::from(value)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ (mixed >> 32)
+}
+
 /// A number for an item; sums of them tell sets of items apart.
 fn number_of(start: u32, end: u32, label: Label) -> u64 {
-    let mix = |hash: u64, value: u32| {
-        let mixed = (hash ^ u64::from(value)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ (mixed >> 29)
-    };
-    mix(mix(mix(mix(1, start), end), label.0.into()), 0x5bd1)
+    mix(mix(mix(1, start), end), label.0.into())
 }
 
 impl TransitionSystem for Items {
@@ -343,7 +346,8 @@ impl TransitionSystem for Items {
             parts.shift();
         }
         let edge = if self.tables.order == Order::RightToLeft { u32::MAX } else { 0 };
-        ItemState { parts, edge, sum: 0 }
+        let signatures = (0..sentence.len() as u32).map(|at| mix(0, at)).collect();
+        ItemState { parts, edge, sum: 0, signatures }
     }
 
     fn is_final(&self, state: &ItemState) -> bool {
@@ -373,6 +377,10 @@ impl TransitionSystem for Items {
 
     fn apply(&self, state: &mut ItemState, Infer { first, last, label }: Infer) {
         let range = first as usize..last as usize;
+        let below = state.signatures[range.clone()].iter();
+        let below = below.fold(u64::from(label.0), |all, &one| mix(all.rotate_left(7) ^ one, 1));
+        state.signatures[range.start] = below;
+        state.signatures.drain(range.start + 1..range.end);
         let id = state.parts.join_range(self.heads.as_ref(), label, false, range);
         let node = *state.parts.forest.node(id);
         state.edge = match self.tables.order {
@@ -405,6 +413,7 @@ impl TransitionSystem for Items {
             dependents: state.parts.dependents.as_ref(),
             recent: [0; 2],
             focus,
+            signatures: &state.signatures,
         }
     }
 

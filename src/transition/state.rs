@@ -230,4 +230,7 @@ pub struct View<'a> {
     pub recent: [u32; 2],
     /// The candidate's children on the stack.
     pub focus: Option<Focus>,
+    /// For each item of the stack a number that tells it, with all below it, from others over the same
+    /// sentence; none in systems that keep no such numbers.
+    pub signatures: &'a [u64],
 }

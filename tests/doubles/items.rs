@@ -166,6 +166,7 @@ impl TransitionSystem for Items {
             dependents: None,
             recent: [0; 2],
             focus,
+            signatures: &[],
         }
     }
 
