@@ -24,6 +24,9 @@ use crate::transition::TransitionSystem;
 /// The words of all hypotheses together, at most: what bounds memory.
 const MAX_WORDS: usize = 4_000_000;
 
+/// How many times as many states as the agenda has steps are remembered with the best step to them.
+const MOST_BEST: usize = 16;
+
 /// What happens when as many hypotheses have been looked at as may be, and none was at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -166,6 +169,17 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
             open.select_nth_unstable_by(search.agenda - 1, |a, b| rank(nodes, b, a));
             open.truncate(search.agenda);
             heap::heapify(open, &better);
+        }
+        if best.len() / MOST_BEST > search.agenda {
+            // Most of them have left the agenda.
+            best.clear();
+            for step in open.iter() {
+                let Some(identity) = step.identity else { continue };
+                let known = best.entry(identity).or_insert(*step);
+                if better(step, known) {
+                    *known = *step;
+                }
+            }
         }
     }
 

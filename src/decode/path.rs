@@ -65,11 +65,16 @@ fn softplus(x: f64) -> f64 {
 }
 
 impl PathScore {
+    /// Whether the scores of all steps decide between paths of the same score.
+    pub(super) fn breaks_ties(self) -> bool {
+        self == Self::Min
+    }
+
     /// What is kept of a path besides, where that decides between paths of the same score: the scores of all
     /// steps, from the least. Makes it one step longer.
     pub(super) fn extend_steps(self, steps: &[f32], step: f32, out: &mut Vec<f32>) {
         out.clear();
-        if self == Self::Min {
+        if self.breaks_ties() {
             out.extend(longer(steps, step));
         }
     }

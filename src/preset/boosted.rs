@@ -19,6 +19,8 @@ use crate::train::candidates::{Drawing, Drawn, draw};
 
 /// Of two thresholds that are tried one after the other, the larger is so many times the smaller.
 const BETWEEN_THRESHOLDS: f64 = std::f64::consts::SQRT_2;
+/// By how much F1, in percent, trees get worse before no larger threshold is tried.
+const MUCH_WORSE: f64 = 10.0;
 
 impl Run<'_, '_> {
     /// Trains the trees of all labels, or of those that are asked for, and chooses how many of them are used;
@@ -163,7 +165,8 @@ impl Run<'_, '_> {
         Ok(fitted)
     }
 
-    /// Tries thresholds on the development trees, from the largest; gives the best, the larger of equals.
+    /// Tries thresholds on the development trees, from the least on, until trees get much worse: with a few
+    /// splits everything looks right, and parsing takes long. Gives the best, the larger of equals.
     fn calibrate<S: Supervised + 'static>(
         &mut self,
         system: &S,
@@ -171,12 +174,16 @@ impl Run<'_, '_> {
     ) -> (f64, Option<DevScores>) {
         let all = scorer.classifier();
         let mut best: (f64, Option<DevScores>) = (0.0, None);
-        for threshold in all.thresholds(BETWEEN_THRESHOLDS) {
+        for &threshold in all.thresholds(BETWEEN_THRESHOLDS).iter().rev() {
             let part = scorer.with_classifier(all.truncated(threshold));
             let splits = part.classifier().n_splits();
             let (_, Some(dev)) = self.score_dev(system, part) else { break };
             self.tell(&format!("threshold {threshold:.4}, {splits} splits: {}", dev_line(&dev)));
-            if best.1.as_ref().is_none_or(|best| dev.f1 > best.f1) {
+            let lead = best.1.as_ref().map_or(0.0, |best| best.f1 - dev.f1);
+            if lead > MUCH_WORSE {
+                break;
+            }
+            if lead <= 0.0 {
                 best = (threshold, Some(dev));
             }
         }
