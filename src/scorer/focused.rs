@@ -161,6 +161,3 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Focused<C> {
         self.classifier.kind()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -167,6 +167,3 @@ impl<S: TransitionSystem> Walk<'_, S> {
         Ok(path)
     }
 }
-
-#[cfg(test)]
-mod tests;

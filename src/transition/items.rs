@@ -439,6 +439,10 @@ impl TransitionSystem for Items {
         format!("INFER-{}[{first},{last}]", self.label_name(label))
     }
 
+    fn kind_name(&self, Infer { label, .. }: Infer) -> String {
+        format!("INFER-{}", self.label_name(label))
+    }
+
     fn label_name(&self, label: Label) -> &str {
         self.tables.labels.name(label.0.into()).unwrap_or_default()
     }

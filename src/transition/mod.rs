@@ -108,6 +108,10 @@ pub trait TransitionSystem: Send + Sync {
     }
     /// The action as the literature writes it, such as `REDUCE-LEFT-NP`.
     fn name(&self, action: Self::Action) -> String;
+    /// The same of all actions that share its code.
+    fn kind_name(&self, action: Self::Action) -> String {
+        self.name(action)
+    }
     /// The name of a label.
     fn label_name(&self, label: Label) -> &str;
 }
