@@ -30,6 +30,7 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
         dependents: Some(&dependents),
         recent: [3, 0],
         focus,
+        signatures: &[],
     };
     let mut row = Row::default();
     let extractor = Extractor::new(templates);

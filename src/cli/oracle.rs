@@ -17,7 +17,7 @@ use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemVisitor, with_system};
 use crate::preset::{DEFAULT, Preset};
 use crate::symbols::{Sentence, Vocabulary};
-use crate::transition::View;
+use crate::transition::{Action, View};
 use crate::tree::{Token, Tree};
 use crate::treebank::{Encoding, ReadOptions, read_all};
 
@@ -198,8 +198,10 @@ fn statistics<S: Supervised>(
     trees: &[&Tree],
     out: &mut impl Write,
 ) -> io::Result<u64> {
-    let mut counts: BTreeMap<S::Action, u64> = BTreeMap::new();
+    // Actions that do the same to different candidates count as one.
+    let mut counts: BTreeMap<u32, (u64, S::Action)> = BTreeMap::new();
     let (mut lengths, mut words, mut unfit) = (Vec::new(), 0, 0);
+    let (mut nodes, mut left_out) = (0, 0);
     for tree in trees {
         match check_replay(system, &vocabulary.encode(tree.tokens()), tree) {
             Ok(length) => lengths.push(length),
@@ -210,8 +212,10 @@ fn statistics<S: Supervised>(
         }
         words += tree.tokens().len();
         for action in system.derive(tree).unwrap_or_default() {
-            *counts.entry(action).or_default() += 1;
+            counts.entry(action.code()).or_insert((0, action)).0 += 1;
         }
+        nodes += tree.nodes().len();
+        left_out += tree.nodes().len() - system.target(tree).nodes().len();
     }
     lengths.sort_unstable();
     let total: usize = lengths.iter().sum();
@@ -230,11 +234,15 @@ fn statistics<S: Supervised>(
     for (name, value) in system.facts() {
         writeln!(out, "{name}\t{value}")?;
     }
-    let mut ranked: Vec<(S::Action, u64)> = counts.into_iter().collect();
-    ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    for (action, count) in ranked {
-        let share = 100.0 * count as f64 / total.max(1) as f64;
-        writeln!(out, "{}\t{count}\t{share:.2} %", system.name(action))?;
+    let percent = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
+    if left_out > 0 {
+        let share = percent(left_out as u64, nodes as u64);
+        writeln!(out, "nodes left out by limits\t{left_out}\t{share:.2} %")?;
+    }
+    let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
+    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.code().cmp(&b.1.code())));
+    for (count, action) in ranked {
+        writeln!(out, "{}\t{count}\t{:.2} %", system.kind_name(action), percent(count, total as u64))?;
     }
     Ok(unfit)
 }

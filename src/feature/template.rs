@@ -14,7 +14,10 @@
 //! | `before0` …, `after0` … | items next to a candidate constituent, outward |
 //! | `o0` … `o9` | open constituents from the innermost |
 //! | `c0` … `c9` | complete constituents and tokens from the last, in systems that announce constituents |
-//! | `item` | the candidate itself; only `item.kids` can be asked |
+//! | `left0` …, `right0` … | children of the candidate, from the left, from the right |
+//! | `head` | its head child |
+//! | `headleft0` …, `headright0` … | its children to the left, to the right of the head child, outward |
+//! | `item` | the candidate itself; only groups of its children can be asked |
 //!
 //! | step | means |
 //! |---|---|
@@ -22,7 +25,17 @@
 //! | `u` | the child of a node with one child |
 //! | `first`, `last` | first, last child of a node with any number of children |
 //! | `ld`, `rd` | the dependent of the head word found last on its left, right |
+//! | `head` | the head child, or a child with the same head word |
 //! | `kids` | all children: the column is a set |
+//!
+//! | group of the candidate's children | means |
+//! |---|---|
+//! | `item.kids` | all |
+//! | `item.nonhead`, `item.nonleft`, `item.nonright` | all but the head child, the leftmost, the rightmost |
+//! | `item.prehead`, `item.posthead` | all to the left, to the right of the head child |
+//! | `item.tohead`, `item.fromhead` | the same with the head child |
+//!
+//! The column is a set; with `.terminals` behind the group, one of all tokens under it.
 //!
 //! | field | means |
 //! |---|---|
@@ -68,9 +81,42 @@ pub enum Anchor {
     Open(u8),
     /// Complete item from the last.
     Complete(u8),
-    /// The candidate.
-    Item,
+    /// Child of the candidate from the left.
+    LeftChild(u8),
+    /// Child of the candidate from the right.
+    RightChild(u8),
+    /// Head child of the candidate.
+    HeadChild,
+    /// Child of the candidate to the left of its head child, outward.
+    LeftOfHead(u8),
+    /// Child of the candidate to the right of its head child, outward.
+    RightOfHead(u8),
 }
+
+/// Which children of the candidate (Turian and Melamed 2005, table 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // named and explained in the table of the module
+pub enum Group {
+    Kids,
+    NonHead,
+    NonLeft,
+    NonRight,
+    PreHead,
+    PostHead,
+    ToHead,
+    FromHead,
+}
+
+const GROUPS: [(&str, Group); 8] = [
+    ("kids", Group::Kids),
+    ("nonhead", Group::NonHead),
+    ("nonleft", Group::NonLeft),
+    ("nonright", Group::NonRight),
+    ("prehead", Group::PreHead),
+    ("posthead", Group::PostHead),
+    ("tohead", Group::ToHead),
+    ("fromhead", Group::FromHead),
+];
 
 /// A move from a node to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,6 +131,8 @@ pub enum StepTo {
     First,
     /// Last child.
     Last,
+    /// Head child.
+    Head,
     /// Latest left dependent of the head word.
     LeftDependent,
     /// Latest right dependent of the head word.
@@ -136,12 +184,13 @@ const FIELDS: [(&str, Field); 18] = [
     ("rhythm", Field::Rhythm),
 ];
 
-const STEPS: [(&str, StepTo); 7] = [
+const STEPS: [(&str, StepTo); 8] = [
     ("l", StepTo::Left),
     ("r", StepTo::Right),
     ("u", StepTo::Only),
     ("first", StepTo::First),
     ("last", StepTo::Last),
+    ("head", StepTo::Head),
     ("ld", StepTo::LeftDependent),
     ("rd", StepTo::RightDependent),
 ];
@@ -175,6 +224,15 @@ pub enum Question {
     Field(Path, Field),
     /// A field of all children of a place, as a set.
     Kids(Path, Field),
+    /// A field of a group of the candidate's children, or of all tokens under it, as a set.
+    Group {
+        /// Which children.
+        group: Group,
+        /// Whether the tokens under them are asked.
+        terminals: bool,
+        /// What is asked.
+        field: Field,
+    },
     /// Words between the heads of two places.
     Distance(Path, Path),
     /// Whether a comma stands between the heads of two places.
@@ -208,7 +266,7 @@ impl Address {
     /// What the values mean.
     pub fn kind(&self) -> ColumnKind {
         match &self.question {
-            Question::Kids(..) => ColumnKind::Set,
+            Question::Kids(..) | Question::Group { .. } => ColumnKind::Set,
             Question::Action(_) => ColumnKind::Nominal,
             _ if self.binned => ColumnKind::Nominal,
             Question::Field(_, field) if !field.is_number() => ColumnKind::Nominal,
@@ -219,7 +277,9 @@ impl Address {
     /// Whether the values are words.
     fn is_lexical(&self) -> bool {
         use Field::{LeftWord, RightWord, Word};
-        let (Question::Field(_, field) | Question::Kids(_, field)) = self.question else {
+        let (Question::Field(_, field) | Question::Kids(_, field) | Question::Group { field, .. }) =
+            self.question
+        else {
             return false;
         };
         matches!(field, Word | LeftWord | RightWord)
@@ -246,8 +306,9 @@ const BRACKETING_RICH: &str = include_str!("../../data/features/bracketing-rich.
 const KALT_2004_SR: &str = include_str!("../../data/features/kalt-2004-sr.feats");
 const KALT_2004_LC: &str = include_str!("../../data/features/kalt-2004-lc.feats");
 const KALT_2004_TD: &str = include_str!("../../data/features/kalt-2004-td.feats");
+const TURIAN_2005: &str = include_str!("../../data/features/turian-2005.feats");
 /// The template files inside the program, by name.
-const BUILT_IN: [(&str, &str); 11] = [
+const BUILT_IN: [(&str, &str); 12] = [
     ("sagae-lavie-2005", SAGAE_LAVIE),
     ("wang-2006", WANG),
     ("wang-2006-english", WANG_ENGLISH),
@@ -259,6 +320,7 @@ const BUILT_IN: [(&str, &str); 11] = [
     ("kalt-2004-sr", KALT_2004_SR),
     ("kalt-2004-lc", KALT_2004_LC),
     ("kalt-2004-td", KALT_2004_TD),
+    ("turian-2005", TURIAN_2005),
 ];
 
 impl Templates {
@@ -457,19 +519,27 @@ fn parse_field(body: &str) -> Result<Question, String> {
                 None => format!("no field `{name}` in `{body}`"),
             },
         )?;
-    let question = match path.strip_suffix(".kids") {
-        Some(path) if field.is_number() => {
-            return Err(format!("`{path}.kids.{name}`: a set of numbers"));
-        }
-        Some(path) => Question::Kids(parse_path(path)?, field),
-        None => Question::Field(parse_path(path)?, field),
-    };
-    match &question {
-        Question::Field(Path { anchor: Anchor::Item, .. }, _) => {
-            Err(format!("`{body}`: of the candidate only item.kids can be asked"))
-        }
-        _ => Ok(question),
+    let group = path.strip_prefix("item").filter(|group| group.is_empty() || group.starts_with('.'));
+    match (group, path.strip_suffix(".kids")) {
+        (None, None) => Ok(Question::Field(parse_path(path)?, field)),
+        _ if field.is_number() => Err(format!("`{body}`: a set of numbers")),
+        (Some(group), _) => parse_group(group.trim_start_matches('.'), field, body),
+        (None, Some(path)) => Ok(Question::Kids(parse_path(path)?, field)),
     }
+}
+
+/// Parses a group of the candidate's children, without `item.`.
+fn parse_group(text: &str, field: Field, body: &str) -> Result<Question, String> {
+    let (name, terminals) = match text.strip_suffix(".terminals") {
+        Some(name) => (name, true),
+        None => (text, false),
+    };
+    let group = GROUPS.iter().find(|(known, _)| *known == name).map(|&(_, group)| group);
+    let group = group.ok_or_else(|| {
+        let known = GROUPS.map(|(known, _)| known).join(", ");
+        format!("`{body}`: of the candidate only groups of children can be asked: item.{{{known}}}")
+    })?;
+    Ok(Question::Group { group, terminals, field })
 }
 
 fn parse_path(text: &str) -> Result<Path, String> {
@@ -478,32 +548,40 @@ fn parse_path(text: &str) -> Result<Path, String> {
     let step = |name: &str| {
         let found = STEPS.iter().find(|(known, _)| *known == name).map(|&(_, step)| step);
         found.ok_or_else(|| {
-            format!("no step `{name}` in `{text}`: there are l, r, u, first, last, ld, rd and kids")
+            format!("no step `{name}` in `{text}`: there are l, r, u, first, last, head, ld, rd and kids")
         })
     };
     Ok(Path { anchor, steps: parts.map(step).collect::<Result<_, _>>()? })
 }
 
 fn parse_anchor(name: &str) -> Result<Anchor, String> {
-    if name == "item" {
-        return Ok(Anchor::Item);
+    if name == "head" {
+        return Ok(Anchor::HeadChild);
     }
     let digit = name.chars().last().and_then(|last| last.to_digit(10)).map(|digit| digit as u8);
     if let Some(digit) = digit {
-        match &name[..name.len() - 1] {
-            "s" => return Ok(Anchor::Stack(digit)),
-            "b" => return Ok(Anchor::Buffer(digit)),
-            "before" => return Ok(Anchor::Before(digit)),
-            "after" => return Ok(Anchor::After(digit)),
-            "o" => return Ok(Anchor::Open(digit)),
-            "c" => return Ok(Anchor::Complete(digit)),
-            _ => {}
+        let known = PLACES.iter().find(|(known, _)| *known == &name[..name.len() - 1]);
+        if let Some((_, anchor)) = known {
+            return Ok(anchor(digit));
         }
     }
-    Err(format!(
-        "no place `{name}`: there are s0–s9, b0–b9, o0–o9, c0–c9, before0–before9, after0–after9 and item"
-    ))
+    let known = PLACES.map(|(known, _)| format!("{known}0–{known}9")).join(", ");
+    Err(format!("no place `{name}`: there are {known}, head and item"))
 }
+
+/// The places that are numbered.
+const PLACES: [(&str, fn(u8) -> Anchor); 10] = [
+    ("s", Anchor::Stack),
+    ("b", Anchor::Buffer),
+    ("o", Anchor::Open),
+    ("c", Anchor::Complete),
+    ("before", Anchor::Before),
+    ("after", Anchor::After),
+    ("left", Anchor::LeftChild),
+    ("right", Anchor::RightChild),
+    ("headleft", Anchor::LeftOfHead),
+    ("headright", Anchor::RightOfHead),
+];
 
 #[cfg(test)]
 mod tests;

@@ -81,6 +81,9 @@ pub struct TrainingSummary {
     pub decisions: u64,
     /// The epoch whose weights were kept, from 1; 0 where there are no epochs.
     pub epoch: u32,
+    /// The labels that were trained, if others were left to be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
 }
 
 /// Scores on development trees, in percent.

@@ -10,15 +10,17 @@ use crate::classifier::Classifier;
 use crate::classifier::linear::LinearModel;
 use crate::decode::{Parser, Search, parser::Pipeline};
 use crate::error::{Error, Result};
-use crate::eval::{self, decisions::DecisionCounts};
+use crate::eval::decisions::{DecisionCounts, decisions as decisions_of};
 use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::{Model, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
+use crate::scorer::Focused;
 use crate::scorer::factored::{Classes, Factored};
 use crate::symbols::{Sentence, Vocabulary};
 use crate::train::Example;
+use crate::transition::items::Infer;
 use crate::tree::Tree;
 
 /// The preset stored in a model, changed by `search.…` settings.
@@ -29,8 +31,13 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
     let preset: Preset = serde_json::from_value(model.header.preset.clone())
         .map_err(|error| Error::Unfit(format!("the model's preset does not read: {error}")))?;
     let changed = Preset::parse(&preset.to_toml(), "the model's preset", settings)?;
-    if (Preset { search: preset.search.clone(), ..changed.clone() }) != preset {
-        return Err(Error::config("--set", "only search.… can be changed after training"));
+    let fixed = |preset: &Preset| {
+        let learner = preset.learner.uncalibrated();
+        Preset { search: Search::default(), learner, ..preset.clone() }
+    };
+    if fixed(&changed) != fixed(&preset) {
+        let problem = "only search.… can be changed after training, and learner.threshold of boosted trees";
+        return Err(Error::config("--set", problem));
     }
     Ok(changed)
 }
@@ -44,6 +51,13 @@ fn open(model: &Model, settings: &[String]) -> Result<(Plan, Vocabulary)> {
         return Err(Error::Unfit(problem.into()));
     }
     let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
+    let labels = &model.header.training.labels;
+    if !labels.is_empty() {
+        return Err(Error::Unfit(format!(
+            "the model was trained for {} only: merge it with those of the other labels (srparse train --merge)",
+            labels.join(", ")
+        )));
+    }
     Ok((plan, structured::get(&model.sections, "vocabulary")?))
 }
 
@@ -68,6 +82,10 @@ impl SystemVisitor for Load<'_> {
     type Output = Box<dyn Parser>;
 
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<Box<dyn Parser>> {
+        if self.plan.preset.learner.takes_candidates() {
+            let scorer = load_focused(self.plan, self.sections)?;
+            return Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)));
+        }
         let scorer = load_scorer(self.plan, self.sections, &system)?;
         Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)))
     }
@@ -100,9 +118,24 @@ impl SystemVisitor for Decide<'_> {
     type Output = DecisionCounts;
 
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<DecisionCounts> {
-        let scorer = load_scorer(self.plan, self.sections, &system)?;
-        Ok(eval::decisions::decisions(&system, &scorer, &Replay, self.examples))
+        let Self { plan, examples, sections } = self;
+        if plan.preset.learner.takes_candidates() {
+            let scorer = load_focused(plan, sections)?;
+            // More than one candidate may be right.
+            return Ok(match system.dynamic_oracle() {
+                Some(oracle) => decisions_of(&system, &scorer, &oracle, examples),
+                None => decisions_of(&system, &scorer, &Replay, examples),
+            });
+        }
+        let scorer = load_scorer(plan, sections, &system)?;
+        Ok(decisions_of(&system, &scorer, &Replay, examples))
     }
+}
+
+/// The scorer of candidates that was stored.
+fn load_focused(plan: &Plan, sections: &Sections) -> Result<Focused> {
+    let classifier = plan.preset.learner.learner(&plan.parts::<Infer>(&[]))?.load(sections)?;
+    Ok(Focused::new(Extractor::new(&plan.templates), classifier))
 }
 
 /// The scorer that was stored.
@@ -138,12 +171,12 @@ fn load_classifier(
 }
 
 /// A parser of parts that are already there.
-pub(super) fn pipeline<S: Supervised + Clone>(
+pub(super) fn pipeline<S: Supervised + Clone, P>(
     plan: &Plan,
     vocabulary: Vocabulary,
     system: &S,
-    scorer: Factored,
-) -> Pipeline<S, Factored, Search> {
+    scorer: P,
+) -> Pipeline<S, P, Search> {
     let Preset { clean, search, .. } = &plan.preset;
     Pipeline {
         cleaning: clean.clone(),

@@ -77,6 +77,12 @@ pub struct BoostingParams {
     pub smoothing: f64,
     /// Tests that hold in fewer distinct rows are left out; 0 and 1 leave out none.
     pub min_count: u32,
+    /// Of so many rows that are wrong for every label one is an example, which counts as many times; at
+    /// least 1.
+    pub one_in: u32,
+    /// The trees that are used: those whose splits reduce the loss by at least this much, Θ̂. 0 chooses it on
+    /// development trees; without these all trees are used.
+    pub threshold: f64,
 }
 
 impl Default for BoostingParams {
@@ -88,6 +94,8 @@ impl Default for BoostingParams {
             max_splits: 0,
             smoothing: 1e-8,
             min_count: 2,
+            one_in: 1,
+            threshold: 0.0,
         }
     }
 }
@@ -125,6 +133,16 @@ impl BoostingParams {
             range: "0 or more",
             help: "tests that hold in fewer distinct rows are left out",
         },
+        Setting {
+            key: "one_in",
+            range: "1 or more",
+            help: "of so many rows that are wrong for every label one is an example, which counts as many times",
+        },
+        Setting {
+            key: "threshold",
+            range: "0 or more",
+            help: "trees are used whose splits reduce the loss by this much; 0 chooses it on development trees",
+        },
     ];
 
     /// Checks the settings.
@@ -136,6 +154,12 @@ impl BoostingParams {
             let problem =
                 "must be a reduction above 0: 1 is what two examples can bring at most at first";
             return Err(Error::config("learner.min_reduction", problem));
+        }
+        if self.one_in == 0 {
+            return Err(Error::config("learner.one_in", "must be at least 1"));
+        }
+        if !(0.0..=f64::MAX).contains(&self.threshold) {
+            return Err(Error::config("learner.threshold", "must be 0 or a reduction above it"));
         }
         if !(1e-300..=1.0).contains(&self.smoothing) {
             return Err(Error::config("learner.smoothing", "must be 1e-300 to 1"));
@@ -170,7 +194,9 @@ impl Learner for Boosting {
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
-        Ok(Box::new(Ensembles::load(&self.columns, sections)?))
+        let all = Ensembles::load(&self.columns, sections)?;
+        let threshold = self.params.threshold;
+        Ok(Box::new(if threshold > 0.0 { all.truncated(threshold) } else { all }))
     }
 }
 

@@ -41,6 +41,7 @@ fn addresses_reach_children_corners_dependents_and_the_buffer() {
         dependents: Some(&dependents),
         recent: [4, 0],
         focus: None,
+        signatures: &[],
     };
     let text = "s0.w\ns0.c\ns0.l.w\ns0.r.n\ns0.u.c\ns0.lw\ns0.ld.t\ns0.deps\ns0.len\nb0.w\nb2.w\ns1.w\ndistance(s0,b1)\nsize(stack)\naction(0)\ns0.len.bin";
     let (tag, end) = (TAG_SYMBOLS + 21, BOUNDARY);
@@ -54,7 +55,7 @@ fn addresses_reach_children_corners_dependents_and_the_buffer() {
 fn a_focus_gives_children_and_neighbours_of_the_candidate() {
     let mut forest = Forest::default();
     let stack: Vec<u32> = (0..4).map(|at| forest.push_token(at)).collect();
-    let focus = Some(Focus { first: 1, last: 3 });
+    let focus = Some(Focus { first: 1, last: 3, head: 1 });
     let view = View {
         forest: &forest,
         labels: &Symbols::default(),
@@ -65,6 +66,7 @@ fn a_focus_gives_children_and_neighbours_of_the_candidate() {
         dependents: None,
         recent: [0; 2],
         focus,
+        signatures: &[],
     };
     let row = values("before0.w\nbefore1.w\nafter0.w\nitem.kids.t", &view, 4);
     assert_eq!(row.values[..3], [10, BOUNDARY, 13]);
@@ -95,6 +97,7 @@ fn announced_constituents_their_children_and_what_is_complete_have_places() {
         dependents: None,
         recent: [0; 2],
         focus: None,
+        signatures: &[],
     };
     let open_symbol = |label: u32, temporary: u32| ((label + 1) * 2 + temporary) | 1 << 18;
     let (tag, end) = (|at: u32| TAG_SYMBOLS + 20 + at, BOUNDARY);
@@ -156,6 +159,7 @@ fn punctuation_commas_pairs_and_rhythm_are_read_off_the_sentence() {
         dependents: None,
         recent: [0; 2],
         focus: None,
+        signatures: &[],
     };
     let text = "s0.punct\ns1.punct\ns2.punct\ns3.punct\nb0.punct\n\
                 s0.rhythm\ns1.rhythm\ns2.rhythm\ns2.l.rhythm\ns2.r.rhythm\nb0.rhythm\ns9.rhythm\n\
