@@ -144,7 +144,7 @@ impl Run<'_, '_> {
         let n_distinct = candidates.n_rows();
         self.tell(&candidates_line(&drawn, params.one_in, n_distinct));
         let (design, labelled) = candidates.finish(params.min_count);
-        self.tell(&format!("{} tests, {} entries", design.tests().len(), design.n_entries()));
+        self.tell(&design.summary());
         let choice = self.plan.preset.learner.uncalibrated();
         let checkpoint = self.checkpoint(&choice, || fingerprint(examples))?;
         let tell = &mut *self.watch.tell;

@@ -166,6 +166,11 @@ impl Design {
         &self.tests
     }
 
+    /// How many tests all rows have together, without those left out.
+    pub fn n_entries(&self) -> u64 {
+        self.n_entries
+    }
+
     /// What was gathered, in words.
     pub fn summary(&self) -> String {
         format!(
