@@ -8,15 +8,13 @@ use rand::seq::IndexedRandom;
 use srparse::classifier::boosting::{BoostingParams, Ensembles, Labelled, fit_labels};
 use srparse::classifier::{Classifier, Fit};
 use srparse::decode::parser::Pipeline;
-use srparse::decode::{
-    Beam, BestFirst, Decoded, Decoder, Greedy, Parser, PathScore, Unfinished,
-};
+use srparse::decode::{Beam, BestFirst, Decoded, Decoder, Greedy, Parser, PathScore, Unfinished};
 use srparse::feature::{Extractor, Templates};
 use srparse::memory::Sections;
+use srparse::model::Model;
 use srparse::oracle::Oracle;
 use srparse::oracle::items::Wanted;
 use srparse::oracle::replay::{Derive, same_brackets};
-use srparse::model::Model;
 use srparse::preset::Preset;
 use srparse::preset::fit::{Event, TreeSet, Watch, fit};
 use srparse::preset::load::load;
@@ -26,7 +24,7 @@ use srparse::scorer::{Focused, Scorer, Situation};
 use srparse::train::Example;
 use srparse::train::candidates::{Drawing, Drawn, draw};
 use srparse::transition::TransitionSystem;
-use srparse::transition::items::{Items, ItemState, MaxChildren, Order};
+use srparse::transition::items::{ItemState, Items, MaxChildren, Order};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
@@ -177,7 +175,8 @@ fn additive_loss_prefers_small_trees() {
     let steps = |path_score| -> usize {
         let decoder = BestFirst { path_score, ..best_first(1_000) };
         let one = |tree: &Tree| {
-            let example = Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
+            let example =
+                Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
             system.steps(&decode(&decoder, &system, &scorer, &example).state)
         };
         unknown.iter().map(one).sum()
@@ -286,7 +285,7 @@ fn labels_that_are_trained_apart_merge_into_the_model_that_is_trained_at_once() 
     assert_eq!(first.header.training.labels, ["TOP", "NP"]);
     let error = load(&first, &[]).err().unwrap().to_string();
     assert!(error.contains("TOP, NP only") && error.contains("--merge"), "{error}");
-    let second = model(&["VP"], &[first.clone()]).unwrap();
+    let second = model(&["VP"], std::slice::from_ref(&first)).unwrap();
     assert_eq!(second.header.training.labels.len(), 3);
     let merged = model(&[], &[first, second]).unwrap();
     assert!(bytes(&merged) == bytes(&whole));

@@ -242,7 +242,12 @@ fn statistics<S: Supervised>(
     let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
     ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.code().cmp(&b.1.code())));
     for (count, action) in ranked {
-        writeln!(out, "{}\t{count}\t{:.2} %", system.kind_name(action), percent(count, total as u64))?;
+        writeln!(
+            out,
+            "{}\t{count}\t{:.2} %",
+            system.kind_name(action),
+            percent(count, total as u64)
+        )?;
     }
     Ok(unfit)
 }

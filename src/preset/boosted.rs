@@ -62,8 +62,7 @@ impl Run<'_, '_> {
     /// The labels that the model has trees of, if some are left to be trained.
     pub(super) fn labels_trained<S: Supervised>(&self, system: &S) -> Vec<String> {
         let names = names_of(system);
-        let is_there =
-            |name: &&String| self.watch.labels.contains(name) || self.is_merged(name);
+        let is_there = |name: &&String| self.watch.labels.contains(name) || self.is_merged(name);
         let there: Vec<String> = names.iter().filter(is_there).cloned().collect();
         if self.watch.labels.is_empty() || there.len() == names.len() { Vec::new() } else { there }
     }
@@ -79,9 +78,14 @@ impl Run<'_, '_> {
         let Some(wrong) = self.watch.labels.iter().find(|label| !names.contains(label)) else {
             return Ok(());
         };
-        let hint = nearest(wrong, known()).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+        let hint = nearest(wrong, known())
+            .map(|name| format!("did you mean {name}? "))
+            .unwrap_or_default();
         let known = known().collect::<Vec<_>>().join(", ");
-        Err(Error::config("--labels", format!("no label `{wrong}` in the training trees: {hint}there are {known}")))
+        Err(Error::config(
+            "--labels",
+            format!("no label `{wrong}` in the training trees: {hint}there are {known}"),
+        ))
     }
 
     /// The trees of the labels that the models to be merged have.
@@ -133,7 +137,8 @@ impl Run<'_, '_> {
         let drawing = Drawing { seed: self.seed, one_in: params.one_in };
         let tell = &mut *self.watch.tell;
         let total = examples.len() as u64;
-        let progress = |done: usize| tell(Event::Progress { done: done as u64, total, unit: "sentences" });
+        let progress =
+            |done: usize| tell(Event::Progress { done: done as u64, total, unit: "sentences" });
         let templates = &self.plan.templates;
         let (candidates, drawn) = match system.dynamic_oracle() {
             Some(oracle) => {
@@ -201,9 +206,13 @@ fn candidates_line(drawn: &Drawn, one_in: u32, n_distinct: usize) -> String {
     let Drawn { states, candidates, right, rows, kept } = drawn;
     let sampled = match one_in {
         1 => String::new(),
-        _ => format!(", {kept} of them kept: of {one_in} wrong for every label one, which counts {one_in} times"),
+        _ => format!(
+            ", {kept} of them kept: of {one_in} wrong for every label one, which counts {one_in} times"
+        ),
     };
-    format!("{candidates} candidates in {states} states, {right} right; {rows} rows{sampled}, {n_distinct} distinct")
+    format!(
+        "{candidates} candidates in {states} states, {right} right; {rows} rows{sampled}, {n_distinct} distinct"
+    )
 }
 
 /// A number that tells training trees from others.

@@ -36,7 +36,8 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
         Preset { search: Search::default(), learner, ..preset.clone() }
     };
     if fixed(&changed) != fixed(&preset) {
-        let problem = "only search.… can be changed after training, and learner.threshold of boosted trees";
+        let problem =
+            "only search.… can be changed after training, and learner.threshold of boosted trees";
         return Err(Error::config("--set", problem));
     }
     Ok(changed)

@@ -70,7 +70,8 @@ pub fn draw<S: TransitionSystem, O: Oracle<S>>(
             .map_init(extract::Scratch::default, |places, (example, number)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(drawing.seed);
                 rng.set_stream(number as u64);
-                let mut walk = Walk { system, extractor: &extractor, one_in: drawing.one_in, rng, places };
+                let mut walk =
+                    Walk { system, extractor: &extractor, one_in: drawing.one_in, rng, places };
                 walk.follow(oracle, example, Path::new(Instances::new(columns.clone(), 0)))
             })
             .collect();
@@ -136,7 +137,8 @@ impl<S: TransitionSystem> Walk<'_, S> {
             let Some(&next) = right.choose(&mut self.rng) else { break };
             self.system.legal(&state, &mut legal);
             let focus = |action| self.system.view(&state, Some(action)).focus;
-            let in_focus = |&action: &S::Action| Some((focus(action)?, action, right.contains(&action)));
+            let in_focus =
+                |&action: &S::Action| Some((focus(action)?, action, right.contains(&action)));
             seen.clear();
             seen.extend(legal.iter().filter_map(in_focus));
             seen.sort_unstable();
