@@ -142,6 +142,14 @@ pub(super) struct Sums {
     groups: Vec<i64>,
 }
 
+/// Adds a weight to some of the sums.
+#[inline]
+fn add(weight: i64, numbers: &[u32], sums: &mut [i64]) {
+    for &number in numbers {
+        sums[number as usize] += weight;
+    }
+}
+
 /// The rows where a test holds: those whose block in a slot is marked, or those where it is not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Marks {
@@ -201,29 +209,23 @@ impl Design {
         out.clear();
         out.resize(self.n_numbers, 0);
         let by_test = n as f64 * (self.n_entries as f64 / self.n_rows.max(1) as f64);
-        let by_block =
-            n as f64 * self.n_slots as f64 + (self.blocks.entries.len() + self.blocks.len()) as f64;
+        let by_block = n as f64 * self.n_slots as f64
+            + (self.blocks.entries.len() + self.blocks.len()) as f64;
         if by_test <= by_block {
             for (row, weight) in weighted {
                 for &block in self.blocks_of_row(row) {
-                    for &test in self.blocks.list(block as usize) {
-                        out[test as usize] += weight;
-                    }
+                    add(weight, self.blocks.list(block as usize), out);
                 }
             }
         } else {
             scratch.blocks.resize(self.blocks.len(), 0);
             for (row, weight) in weighted {
-                for &block in self.blocks_of_row(row) {
-                    scratch.blocks[block as usize] += weight;
-                }
+                add(weight, self.blocks_of_row(row), &mut scratch.blocks);
             }
             for (at, sum) in scratch.blocks.iter_mut().enumerate() {
                 let sum = std::mem::take(sum);
                 if sum != 0 {
-                    for &test in self.blocks.list(at) {
-                        out[test as usize] += sum;
-                    }
+                    add(sum, self.blocks.list(at), out);
                 }
             }
         }
