@@ -13,9 +13,9 @@ use crate::model::{DevScores, Header};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::scorer::Focused;
-use crate::symbols::Label;
 use crate::train::Example;
 use crate::train::candidates::{Drawing, Drawn, draw};
+use crate::transition::TransitionSystem;
 
 /// Of two thresholds that are tried one after the other, the larger is so many times the smaller.
 const BETWEEN_THRESHOLDS: f64 = std::f64::consts::SQRT_2;
@@ -31,7 +31,7 @@ impl Run<'_, '_> {
         examples: &[Example],
         params: &BoostingParams,
     ) -> Result<(Trained<Focused<Ensembles>>, f64)> {
-        let names = names_of(system);
+        let names: Vec<String> = TransitionSystem::labels(system).map(str::to_owned).collect();
         let mut ensembles = self.merged(system, &names)?;
         let is_wanted = |name: &String| {
             let labels = self.watch.labels;
@@ -61,7 +61,7 @@ impl Run<'_, '_> {
 
     /// The labels that the model has trees of, if some are left to be trained.
     pub(super) fn labels_trained<S: Supervised>(&self, system: &S) -> Vec<String> {
-        let names = names_of(system);
+        let names: Vec<String> = TransitionSystem::labels(system).map(str::to_owned).collect();
         let is_there = |name: &&String| self.watch.labels.contains(name) || self.is_merged(name);
         let there: Vec<String> = names.iter().filter(is_there).cloned().collect();
         if self.watch.labels.is_empty() || there.len() == names.len() { Vec::new() } else { there }
@@ -194,12 +194,6 @@ impl Run<'_, '_> {
         }
         best
     }
-}
-
-/// The names of a system's labels, by number.
-fn names_of<S: Supervised>(system: &S) -> Vec<String> {
-    let name = |number: u16| system.label_name(Label(number)).to_owned();
-    (0..=u16::MAX).map(name).take_while(|name| !name.is_empty()).collect()
 }
 
 fn candidates_line(drawn: &Drawn, one_in: u32, n_distinct: usize) -> String {

@@ -209,8 +209,8 @@ impl Design {
         out.clear();
         out.resize(self.n_numbers, 0);
         let by_test = n as f64 * (self.n_entries as f64 / self.n_rows.max(1) as f64);
-        let by_block = n as f64 * self.n_slots as f64
-            + (self.blocks.entries.len() + self.blocks.len()) as f64;
+        let by_block =
+            n as f64 * self.n_slots as f64 + (self.blocks.entries.len() + self.blocks.len()) as f64;
         if by_test <= by_block {
             for (row, weight) in weighted {
                 for &block in self.blocks_of_row(row) {
