@@ -17,7 +17,7 @@ use srparse::oracle::items::Wanted;
 use srparse::oracle::replay::{Derive, same_brackets};
 use srparse::preset::Preset;
 use srparse::preset::fit::{Event, TreeSet, Watch, fit};
-use srparse::preset::load::load;
+use srparse::preset::load::{load, margins};
 use srparse::preset::plan::Plan;
 use srparse::scorer::focused::FocusedScratch;
 use srparse::scorer::{Focused, Scorer, Situation};
@@ -317,4 +317,19 @@ fn how_many_trees_are_used_can_be_changed_after_training() {
     assert_ne!(parse(&[]), parse(&["learner.threshold=20".to_owned()]));
     let error = load(&whole, &["learner.max_depth=1".to_owned()]).err().unwrap().to_string();
     assert!(error.contains("learner.threshold"), "{error}");
+}
+
+#[test]
+fn margins_count_every_candidate_of_a_label() {
+    let (whole, trees) = (model(&[], &[]).unwrap(), toy_trees(12));
+    let found = margins(&whole, &[], trees.clone(), "NP").unwrap();
+    let sum = |side: usize| found.values().map(|bin| bin[side]).sum::<u64>();
+    let of_label = |tree: &Tree| tree.nodes().iter().filter(|node| node.label == "NP").count();
+    // An item stays a candidate until it is inferred.
+    assert!(sum(0) >= trees.iter().map(of_label).sum::<usize>() as u64);
+    assert!(sum(1) > sum(0));
+    let sure = |side: usize| found.range(0..).map(|(_, bin)| bin[side]).sum::<u64>();
+    assert!(sure(0) * 10 > sum(0) * 9 && sure(1) * 10 > sum(1) * 9);
+    let error = margins(&whole, &[], trees, "NPP").unwrap_err().to_string();
+    assert!(error.contains("--margins") && error.contains("TOP, "), "{error}");
 }
