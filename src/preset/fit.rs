@@ -231,7 +231,10 @@ impl SystemVisitor for Run<'_, '_> {
                 preset: serde_json::to_value(&preset).unwrap_or_default(),
                 seed: self.seed,
                 system: system.stored(),
-                actions: inventory.iter().map(|&action| system.name(action)).collect(),
+                actions: match &inventory[..] {
+                    [] => system.labels().map(str::to_owned).collect(),
+                    all => all.iter().map(|&action| system.name(action)).collect(),
+                },
                 templates: self.plan.templates.text().to_owned(),
                 heads: self
                     .plan
