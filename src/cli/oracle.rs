@@ -256,7 +256,7 @@ fn statistics<S: Supervised>(
         writeln!(out, "nodes left out by limits\t{left_out}\t{share:.2} %")?;
     }
     let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
-    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.code().cmp(&b.1.code())));
+    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     for (count, action) in ranked {
         writeln!(
             out,

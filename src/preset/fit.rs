@@ -246,9 +246,10 @@ impl SystemVisitor for Run<'_, '_> {
                 dev: trained.dev,
                 tagger: None,
             },
-            sections: trained.sections,
+            ..Model::default()
         };
         structured::put(&mut model.sections, "vocabulary", &self.vocabulary)?;
+        model.sections.0.extend(trained.sections.0);
         Ok(model)
     }
 }
