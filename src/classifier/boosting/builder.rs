@@ -1,11 +1,11 @@
-//! Making a design: from rows, one by one, to blocks, parts and tests.
+//! Making a design: from rows, one by one, to blocks and tests.
 
 use rustc_hash::FxHashMap;
 
 use super::design::{Design, Group, NO_GROUP, Test, mix, sets, values};
 use super::lists::{Lists, OMITTED};
 use super::slots::Slots;
-use crate::feature::indicator::{MULTIPLIER, finish};
+use crate::feature::indicator::finish;
 use crate::feature::{Column, Row, RowRef};
 
 /// Takes rows one by one.
@@ -16,15 +16,10 @@ pub struct Builder {
     /// The first rows, until it is known from them which columns vary together.
     first: Vec<Row>,
     slots: Slots,
-    /// What stands in the short and in the long slots: parts and blocks by their hash.
-    part_of: Vec<FxHashMap<u64, u32>>,
+    /// For each slot the blocks by what stands there.
     block_of: Vec<FxHashMap<u64, u32>>,
-    /// The parts of each block.
-    blocks: Lists,
-    parts: Parts,
+    blocks: Blocks,
     by_row: Vec<u32>,
-    /// Hashes of what stands in the short slots of a row.
-    hashes: Vec<u64>,
 }
 
 /// A hash of what stands in some columns.
@@ -39,15 +34,15 @@ fn hash_of(row: &RowRef<'_>, columns: &[u32], is_set: &[bool]) -> u64 {
     finish(hash)
 }
 
-/// The tests of each part by order of arrival.
+/// The tests of each block by order of arrival.
 #[derive(Debug, Clone, Default)]
-struct Parts {
+struct Blocks {
     lists: Lists,
     tests: Vec<Test>,
     number_of: FxHashMap<u64, u32>,
 }
 
-impl Parts {
+impl Blocks {
     /// Adds what stands in some columns.
     fn push(&mut self, row: &RowRef<'_>, columns: &[u32], is_set: &[bool]) {
         for &column in columns {
@@ -98,35 +93,18 @@ impl Builder {
     fn divide(&mut self) {
         let first = std::mem::take(&mut self.first);
         self.slots = Slots::new(&first, &self.is_set);
-        self.part_of = vec![FxHashMap::default(); self.slots.short.len()];
-        self.block_of = vec![FxHashMap::default(); self.slots.long.len().max(1)];
+        self.block_of = vec![FxHashMap::default(); self.slots.len().max(1)];
         first.iter().for_each(|row| self.encode(row.borrow()));
     }
 
     fn encode(&mut self, row: RowRef<'_>) {
-        let Self { is_set, slots, part_of, block_of, blocks, parts, by_row, hashes, .. } = self;
-        hashes.clear();
-        hashes.extend(slots.short.iter().map(|columns| hash_of(&row, columns, is_set)));
-        for long in 0..slots.long.len() {
-            let members = &slots.long[long];
-            let mix = |hash: u64, &short: &u32| {
-                (hash.rotate_left(23) ^ hashes[short as usize]).wrapping_mul(MULTIPLIER)
-            };
-            let hash = finish(members.iter().fold(1, mix));
-            let next = blocks.len() as u32;
-            let block = *block_of[long].entry(hash).or_insert(next);
+        let Self { is_set, slots, block_of, blocks, by_row, .. } = self;
+        for (columns, block_of) in slots.iter().zip(block_of) {
+            let next = blocks.lists.len() as u32;
+            let block = *block_of.entry(hash_of(&row, columns, is_set)).or_insert(next);
             by_row.push(block);
             if block == next {
-                for &short in members {
-                    let next = parts.lists.len() as u32;
-                    let hash = hashes[short as usize];
-                    let part = *part_of[short as usize].entry(hash).or_insert(next);
-                    blocks.entries.push(part);
-                    if part == next {
-                        parts.push(&row, &slots.short[short as usize], is_set);
-                    }
-                }
-                blocks.end_list();
+                blocks.push(&row, columns, is_set);
             }
         }
     }
@@ -147,30 +125,22 @@ impl Builder {
             self.divide();
         }
         let n_rows = self.len();
-        let n_slots = self.slots.long.len();
-        self.parts.number_of = FxHashMap::default();
+        let n_slots = self.slots.len();
         self.row_of = FxHashMap::default();
-        (self.part_of, self.block_of) = (Vec::new(), Vec::new());
-        let mut in_blocks = vec![0u64; self.blocks.len()];
+        self.block_of = Vec::new();
+        self.blocks.number_of = FxHashMap::default();
+        let mut rows_of_block = vec![0u64; self.blocks.lists.len()];
         for &block in &self.by_row {
-            in_blocks[block as usize] += 1;
+            rows_of_block[block as usize] += 1;
         }
-        let in_parts = self.blocks.counts(&in_blocks, self.parts.lists.len());
-        let counts = self.parts.lists.counts(&in_parts, self.parts.tests.len());
+        let counts = self.blocks.lists.counts(&rows_of_block, self.blocks.tests.len());
         let mut design = Design { n_rows, n_slots, ..Design::default() };
         design.slot_of = self.slots.slot_of(self.is_set.len());
         let renumbered = self.number(&counts, min_count, &mut design);
-        design.parts = self.parts.lists.renumbered(&renumbered);
-        // A part that has no tests left is left out of the blocks.
-        let used =
-            |part: usize| if design.parts.list(part).is_empty() { OMITTED } else { part as u32 };
-        let used: Vec<u32> = (0..self.parts.lists.len()).map(used).collect();
-        design.blocks = self.blocks.renumbered(&used);
-        design.n_parts = design.blocks.total(&in_blocks);
-        design.n_entries = design.parts.total(&in_parts);
-        design.parts_of = design.parts.transposed(design.n_numbers);
-        design.blocks_of = design.blocks.transposed(design.parts.len());
-        (self.blocks, self.parts) = (Lists::default(), Parts::default());
+        design.blocks = self.blocks.lists.renumbered(&renumbered);
+        self.blocks = Blocks::default();
+        design.n_entries = design.blocks.total(&rows_of_block);
+        design.blocks_of = design.blocks.transposed(design.n_numbers);
         design.by_slot.reserve_exact(self.by_row.len());
         for slot in 0..n_slots {
             design.by_slot.extend(self.by_row.iter().skip(slot).step_by(n_slots));
@@ -184,13 +154,13 @@ impl Builder {
     /// blocks for it.
     fn number(&self, counts: &[u64], min_count: u32, design: &mut Design) -> Vec<u32> {
         let is_nominal = |test: &Test| !self.is_set[test.column as usize];
-        let mut order: Vec<usize> = (0..self.parts.tests.len()).collect();
-        order.sort_unstable_by_key(|&at| (std::cmp::Reverse(counts[at]), self.parts.tests[at]));
-        let mut renumbered = vec![OMITTED; self.parts.tests.len()];
+        let mut order: Vec<usize> = (0..self.blocks.tests.len()).collect();
+        order.sort_unstable_by_key(|&at| (std::cmp::Reverse(counts[at]), self.blocks.tests[at]));
+        let mut renumbered = vec![OMITTED; self.blocks.tests.len()];
         let mut groups: FxHashMap<u32, usize> = FxHashMap::default();
         let mut rare = Vec::new();
         for at in order {
-            let test = self.parts.tests[at];
+            let test = self.blocks.tests[at];
             let number = design.tests.len() as u32;
             let first = is_nominal(&test) && !groups.contains_key(&test.column);
             if first {
@@ -212,7 +182,7 @@ impl Builder {
         // All rare values of a column share a number behind those of the tests.
         let mut shared: FxHashMap<u32, u32> = FxHashMap::default();
         for at in rare {
-            let column = self.parts.tests[at].column;
+            let column = self.blocks.tests[at].column;
             let next = (design.tests.len() + shared.len()) as u32;
             let number = *shared.entry(column).or_insert(next);
             if number == next {

@@ -4,10 +4,9 @@
 //! numbered by how many rows they hold in, most first, so that sums over tests stay in the cache.
 //!
 //! - Rows that look the same are kept once.
-//! - Columns that vary together are joined in short slots, and these in long ones (`slots.rs`). What stands
-//!   in a long slot is a *block*, kept once: a row is one block for each. A block is made of *parts*, what
-//!   stands in short slots, and a part of tests. The children of a candidate look the same in many states,
-//!   and so do its neighbours: sums over many rows are first made by block, then by part, then by test.
+//! - Columns that vary together are joined in a *slot* (`slots.rs`), and what stands there in a row is a
+//!   *block*, kept once: a row is one block for each slot. The children of a candidate look the same in
+//!   many states, and so do its neighbours. Sums over many rows are first made by block, then by test.
 //! - In every row exactly one test of a nominal column holds. The one that holds most often is left out of
 //!   the blocks: a sum over the rows where it holds is what the others leave of the sum over all rows.
 
@@ -64,19 +63,15 @@ pub struct Design {
     pub(super) n_numbers: usize,
     pub(super) n_rows: usize,
     pub(super) n_slots: usize,
-    /// The long slot of each column.
+    /// The slot of each column.
     pub(super) slot_of: Vec<u32>,
     /// The blocks of each row, and the same by slot.
     pub(super) by_row: Vec<u32>,
     pub(super) by_slot: Vec<u32>,
-    /// The parts of each block, and the blocks of each part.
+    /// The numbers of the tests of each block, and the blocks of each number.
     pub(super) blocks: Lists,
     pub(super) blocks_of: Lists,
-    /// The numbers of the tests of each part, and the parts of each number.
-    pub(super) parts: Lists,
-    pub(super) parts_of: Lists,
-    /// How many parts, and how many tests, all rows have together.
-    pub(super) n_parts: u64,
+    /// How many tests all rows have together.
     pub(super) n_entries: u64,
     /// For each number the group it belongs to, if it is of a nominal column and not left out.
     pub(super) group_of: Vec<u32>,
@@ -90,20 +85,11 @@ pub(super) struct Group {
     pub(super) others: Vec<u32>,
 }
 
-/// Scratch memory of [`Design::sum`]: sums by block and by part, all 0 between calls, and by group.
+/// Scratch memory of [`Design::sum`]: sums by block, all 0 between calls, and by group.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums {
     blocks: Vec<i64>,
-    parts: Vec<i64>,
     groups: Vec<i64>,
-}
-
-/// What sums are first made by.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    Tests,
-    Parts,
-    Blocks,
 }
 
 /// The rows where a test holds: those whose block in a slot is marked, or those where it is not.
@@ -137,16 +123,13 @@ impl Design {
 
     /// What was gathered, in words.
     pub fn summary(&self) -> String {
-        let a_row = |n: u64| n as f64 / self.n_rows.max(1) as f64;
         format!(
-            "{} distinct rows, {} tests, {:.1} of them a row; {} blocks, {} a row, of {} parts, {:.1} a row",
+            "{} distinct rows, {} tests, {:.1} of them a row; {} slots with {} different blocks",
             self.n_rows,
             self.tests.len(),
-            a_row(self.n_entries),
-            self.blocks.len(),
+            self.n_entries as f64 / self.n_rows.max(1) as f64,
             self.n_slots,
-            self.parts.len(),
-            a_row(self.n_parts),
+            self.blocks.len(),
         )
     }
 
@@ -166,52 +149,23 @@ impl Design {
     ) {
         out.clear();
         out.resize(self.n_numbers, 0);
-        scratch.blocks.resize(self.blocks.len(), 0);
-        scratch.parts.resize(self.parts.len(), 0);
-        let Sums { blocks, parts, groups } = scratch;
-        match self.way(n) {
-            Way::Tests => {
-                for (row, weight) in weighted {
-                    for &block in self.blocks_of_row(row) {
-                        for &part in self.blocks.list(block as usize) {
-                            add(weight, self.parts.list(part as usize), out);
-                        }
-                    }
+        let by_test = n as f64 * self.n_entries as f64 / self.n_rows.max(1) as f64;
+        let by_block = (n * self.n_slots + self.blocks.entries.len() + self.blocks.len()) as f64;
+        let Sums { blocks, groups } = scratch;
+        if by_test <= by_block {
+            for (row, weight) in weighted {
+                for &block in self.blocks_of_row(row) {
+                    add(weight, self.blocks.list(block as usize), out);
                 }
             }
-            Way::Parts => {
-                for (row, weight) in weighted {
-                    for &block in self.blocks_of_row(row) {
-                        add(weight, self.blocks.list(block as usize), parts);
-                    }
-                }
-                self.parts.pass_on(parts, out);
+        } else {
+            blocks.resize(self.blocks.len(), 0);
+            for (row, weight) in weighted {
+                add(weight, self.blocks_of_row(row), blocks);
             }
-            Way::Blocks => {
-                for (row, weight) in weighted {
-                    add(weight, self.blocks_of_row(row), blocks);
-                }
-                self.blocks.pass_on(blocks, parts);
-                self.parts.pass_on(parts, out);
-            }
+            self.blocks.pass_on(blocks, out);
         }
         self.complete(out, total, groups);
-    }
-
-    /// The way that takes the fewest steps for so many rows.
-    fn way(&self, n: usize) -> Way {
-        let rows = n as f64 / self.n_rows.max(1) as f64;
-        let all = |lists: &Lists| (lists.entries.len() + lists.len()) as f64;
-        let by_test = rows * self.n_entries as f64;
-        let by_part = rows * self.n_parts as f64 + all(&self.parts);
-        let by_block = (n * self.n_slots) as f64 + all(&self.blocks) + all(&self.parts);
-        if by_test <= by_part.min(by_block) {
-            Way::Tests
-        } else if by_part <= by_block {
-            Way::Parts
-        } else {
-            Way::Blocks
-        }
     }
 
     /// Completes sums by those of the tests that are left out.
@@ -234,10 +188,8 @@ impl Design {
         marks.slot = self.slot_of[self.tests[test as usize].column as usize] as usize;
         marks.inverted = left_out.is_some();
         for number in left_out.map_or(&[test][..], |group| &group.others) {
-            for &part in self.parts_of.list(*number as usize) {
-                for &block in self.blocks_of.list(part as usize) {
-                    marks.bits[block as usize / 64] |= 1 << (block % 64);
-                }
+            for &block in self.blocks_of.list(*number as usize) {
+                marks.bits[block as usize / 64] |= 1 << (block % 64);
             }
         }
     }
