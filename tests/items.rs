@@ -8,19 +8,23 @@ use rand::seq::IndexedRandom;
 use srparse::classifier::boosting::{BoostingParams, Ensembles, Labelled, fit_labels};
 use srparse::classifier::{Classifier, Fit};
 use srparse::decode::parser::Pipeline;
-use srparse::decode::{
-    Beam, BestFirst, Decoded, Decoder, Greedy, Parser, PathScore, Unfinished,
-};
+use srparse::decode::{Beam, BestFirst, Decoded, Decoder, Greedy, Parser, PathScore, Unfinished};
 use srparse::feature::{Extractor, Templates};
 use srparse::memory::Sections;
+use srparse::model::Model;
 use srparse::oracle::Oracle;
 use srparse::oracle::items::Wanted;
 use srparse::oracle::replay::{Derive, same_brackets};
-use srparse::scorer::Focused;
+use srparse::preset::Preset;
+use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::preset::load::{load, margins};
+use srparse::preset::plan::Plan;
+use srparse::scorer::focused::FocusedScratch;
+use srparse::scorer::{Focused, Scorer, Situation};
 use srparse::train::Example;
 use srparse::train::candidates::{Drawing, Drawn, draw};
 use srparse::transition::TransitionSystem;
-use srparse::transition::items::{Items, ItemState, MaxChildren, Order};
+use srparse::transition::items::{ItemState, Items, MaxChildren, Order};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
@@ -171,7 +175,8 @@ fn additive_loss_prefers_small_trees() {
     let steps = |path_score| -> usize {
         let decoder = BestFirst { path_score, ..best_first(1_000) };
         let one = |tree: &Tree| {
-            let example = Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
+            let example =
+                Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
             system.steps(&decode(&decoder, &system, &scorer, &example).state)
         };
         unknown.iter().map(one).sum()
@@ -232,4 +237,99 @@ fn a_sample_keeps_what_is_right_and_weighs_what_is_wrong() {
         assert_eq!(right, sampled_right);
         assert!((sampled_wrong - wrong).abs() < 0.1 * wrong, "{sampled_wrong} {wrong}");
     }
+}
+
+#[test]
+fn scores_that_are_kept_are_those_of_the_state() {
+    let trees = toy_trees(20);
+    let system = items(&trees, Order::Free);
+    let scorer = trained(&system, &trees[..10]);
+    let mut rng = rng(5);
+    let (mut legal, mut kept, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
+    let mut scratch = FocusedScratch::default();
+    for Example { sentence, .. } in examples(&trees) {
+        Scorer::<Items>::forget(&scorer, &mut scratch);
+        for _ in 0..3 {
+            let mut state = system.start(&sentence);
+            while !system.is_final(&state) {
+                system.legal(&state, &mut legal);
+                let at = Situation { system: &system, sentence: &sentence, state: &state };
+                scorer.score(at, &(), &legal, &mut scratch, &mut kept);
+                scorer.score(at, &(), &legal, &mut FocusedScratch::default(), &mut fresh);
+                assert_eq!(kept, fresh);
+                system.apply(&mut state, *legal.choose(&mut rng).unwrap());
+            }
+        }
+    }
+}
+
+/// A model of the baseline preset, trained on short toy sentences.
+fn model(labels: &[&str], merge: &[Model]) -> srparse::Result<Model> {
+    let settings = ["learner.min_reduction=0.5".to_owned(), "unknown_below=0".to_owned()];
+    let plan = Plan::new(Preset::load("turian-2005-free", &settings)?)?;
+    let train = TreeSet { files: vec!["toy.mrg".to_owned()], trees: toy_trees(12) };
+    let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
+    let mut tell = |_: Event<'_>| {};
+    let mut watch = Watch { labels: &labels, merge, ..Watch::new(&mut tell) };
+    fit(&plan, &train, &TreeSet::default(), 1, &mut watch)
+}
+
+fn bytes(model: &Model) -> String {
+    format!("{:?} {:?}", serde_json::to_string(&model.header).unwrap(), model.sections)
+}
+
+#[test]
+fn labels_that_are_trained_apart_merge_into_the_model_that_is_trained_at_once() {
+    let whole = model(&[], &[]).unwrap();
+    let first = model(&["NP", "TOP"], &[]).unwrap();
+    assert_eq!(first.header.training.labels, ["TOP", "NP"]);
+    let error = load(&first, &[]).err().unwrap().to_string();
+    assert!(error.contains("TOP, NP only") && error.contains("--merge"), "{error}");
+    let second = model(&["VP"], std::slice::from_ref(&first)).unwrap();
+    assert_eq!(second.header.training.labels.len(), 3);
+    let merged = model(&[], &[first, second]).unwrap();
+    assert!(bytes(&merged) == bytes(&whole));
+    let tokens = toy_trees(1)[0].tokens().to_vec();
+    let parse = |model: &Model| load(model, &[]).unwrap().worker().parse(&tokens);
+    assert_eq!(parse(&merged), parse(&whole));
+}
+
+#[test]
+fn parts_that_do_not_belong_together_are_refused() {
+    let error = model(&["NPP"], &[]).unwrap_err().to_string();
+    assert!(error.contains("did you mean NP?"), "{error}");
+    let mut other = model(&["NP"], &[]).unwrap();
+    other.header.seed = 7;
+    let error = model(&[], &[other]).unwrap_err().to_string();
+    assert!(error.contains("--merge") && error.contains("seed"), "{error}");
+}
+
+#[test]
+fn how_many_trees_are_used_can_be_changed_after_training() {
+    let whole = model(&[], &[]).unwrap();
+    let parse = |settings: &[String]| {
+        let parser = load(&whole, settings).unwrap();
+        let mut worker = parser.worker();
+        let parse = |tree: &Tree| worker.parse(tree.tokens()).tree;
+        toy_trees(12).iter().map(parse).collect::<Vec<_>>()
+    };
+    assert_eq!(parse(&[]), parse(&["learner.threshold=0.5".to_owned()]));
+    assert_ne!(parse(&[]), parse(&["learner.threshold=20".to_owned()]));
+    let error = load(&whole, &["learner.max_depth=1".to_owned()]).err().unwrap().to_string();
+    assert!(error.contains("learner.threshold"), "{error}");
+}
+
+#[test]
+fn margins_count_every_candidate_of_a_label() {
+    let (whole, trees) = (model(&[], &[]).unwrap(), toy_trees(12));
+    let found = margins(&whole, &[], trees.clone(), "NP").unwrap();
+    let sum = |side: usize| found.values().map(|bin| bin[side]).sum::<u64>();
+    let of_label = |tree: &Tree| tree.nodes().iter().filter(|node| node.label == "NP").count();
+    // An item stays a candidate until it is inferred.
+    assert!(sum(0) >= trees.iter().map(of_label).sum::<usize>() as u64);
+    assert!(sum(1) > sum(0));
+    let sure = |side: usize| found.range(0..).map(|(_, bin)| bin[side]).sum::<u64>();
+    assert!(sure(0) * 10 > sum(0) * 9 && sure(1) * 10 > sum(1) * 9);
+    let error = margins(&whole, &[], trees, "NPP").unwrap_err().to_string();
+    assert!(error.contains("--margins") && error.contains("TOP, "), "{error}");
 }

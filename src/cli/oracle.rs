@@ -9,6 +9,7 @@ use anyhow::Context;
 
 use crate::Result;
 use crate::eval::decisions::KINDS;
+use crate::eval::margins::BIN;
 use crate::model::file;
 use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
@@ -38,7 +39,7 @@ pub struct OracleArgs {
     /// The preset whose system is used.
     #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
     preset: String,
-    /// Change a value of the preset; may be given again.
+    /// Change a value of the preset, or one of the model that can be changed; may be given again.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Print statistics of all derivations instead.
@@ -46,8 +47,12 @@ pub struct OracleArgs {
     stats: bool,
     /// Print the share of decisions that this model takes as the derivations do. Trees that its actions
     /// cannot build are counted and left out.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["preset", "set", "stats"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["preset", "stats"])]
     model: Option<PathBuf>,
+    /// With --model of a parser of items: print how many right and how many wrong candidates of this label have
+    /// which margin, the confidence in the truth.
+    #[arg(long, value_name = "LABEL", requires = "model")]
+    margins: Option<String>,
     /// Threads for --model; 0 for one on each core. The output is the same for any number.
     #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -97,8 +102,19 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
     let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
     let (trees, report) = read_all(&args.files, &options)?;
     eprintln!("{report}");
-    let counts = load::decisions(&model, trees).with_context(|| path.display().to_string())?;
     let mut out = BufWriter::new(io::stdout().lock());
+    if let Some(label) = &args.margins {
+        let margins = load::margins(&model, &args.set, trees, label)
+            .with_context(|| path.display().to_string())?;
+        writeln!(out, "margin, from\tright candidates\twrong candidates")?;
+        for (bin, [right, wrong]) in margins {
+            writeln!(out, "{:.1}\t{right}\t{wrong}", bin as f32 * BIN)?;
+        }
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let counts =
+        load::decisions(&model, &args.set, trees).with_context(|| path.display().to_string())?;
     writeln!(out, "trees\t{}", counts.trees)?;
     writeln!(out, "trees that do not fit\t{}", counts.unfit)?;
     writeln!(out, "decisions\tnumber\tright of all actions\tright of legal actions")?;
@@ -242,7 +258,12 @@ fn statistics<S: Supervised>(
     let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
     ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.code().cmp(&b.1.code())));
     for (count, action) in ranked {
-        writeln!(out, "{}\t{count}\t{:.2} %", system.kind_name(action), percent(count, total as u64))?;
+        writeln!(
+            out,
+            "{}\t{count}\t{:.2} %",
+            system.kind_name(action),
+            percent(count, total as u64)
+        )?;
     }
     Ok(unfit)
 }

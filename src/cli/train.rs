@@ -129,7 +129,8 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let mut talk = Talk::new(args.quiet, start);
     let mut tell = |event: Event<'_>| talk.tell(&event);
     let stop = || interrupts.load(Ordering::Relaxed) > 0;
-    let merge = args.merge.iter().map(|path| file::read(path)).collect::<crate::Result<Vec<_>>>()?;
+    let merge =
+        args.merge.iter().map(|path| file::read(path)).collect::<crate::Result<Vec<_>>>()?;
     let mut watch = Watch {
         tell: &mut tell,
         stop: &stop,

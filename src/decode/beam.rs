@@ -125,7 +125,8 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for Agenda<S, P> {
 /// Better candidates first.
 fn rank<A: Copy + Ord>(steps: &Steps, a: &Candidate<A>, b: &Candidate<A>) -> Ordering {
     let scored = |one: &Candidate<A>| (&steps[one.parent as usize][..], one.last);
-    let by_steps = || if steps.is_empty() { Ordering::Equal } else { compare_steps(scored(b), scored(a)) };
+    let by_steps =
+        || if steps.is_empty() { Ordering::Equal } else { compare_steps(scored(b), scored(a)) };
     let by_score = b.score.total_cmp(&a.score).then_with(by_steps);
     by_score.then_with(|| (a.parent, a.action).cmp(&(b.parent, b.action)))
 }

@@ -70,7 +70,9 @@ impl Extractor {
             let mut place = |path: &Path| extractor.place(&mut paths, path);
             let ask = match question {
                 Question::Field(path, field) => Ask::Field(place(path), *field),
-                Question::Group { group, terminals, field } => Ask::Group(*group, *terminals, *field),
+                Question::Group { group, terminals, field } => {
+                    Ask::Group(*group, *terminals, *field)
+                }
                 Question::Kids(path, field) => Ask::Kids(place(path), *field),
                 Question::Distance(a, b) => Ask::Distance(place(a), place(b)),
                 Question::Comma(a, b) => Ask::Comma(place(a), place(b)),
@@ -114,7 +116,9 @@ impl Extractor {
     pub fn reach(&self) -> Option<usize> {
         let of_way = |way: &Way| match *way {
             Way::Anchor(Anchor::Before(n) | Anchor::After(n)) => Some(usize::from(n) + 1),
-            Way::Anchor(Anchor::Stack(_) | Anchor::Buffer(_) | Anchor::Open(_) | Anchor::Complete(_)) => None,
+            Way::Anchor(
+                Anchor::Stack(_) | Anchor::Buffer(_) | Anchor::Open(_) | Anchor::Complete(_),
+            ) => None,
             Way::Anchor(_) | Way::Step(..) => Some(0),
         };
         let is_local = |ask: &Ask| {
@@ -157,11 +161,15 @@ impl Extractor {
                 }
                 Ask::Group(group, terminals, field) => {
                     let parts = view.focus.map(|focus| group_of(group, focus)).unwrap_or_default();
-                    let parts = parts.map(|(first, last)| &view.stack[first as usize..last as usize]);
+                    let parts =
+                        parts.map(|(first, last)| &view.stack[first as usize..last as usize]);
                     let field = |found| field_of(sentence, view, found, field);
                     if terminals {
                         let tokens = parts.into_iter().flat_map(|part| tokens_under(view, part));
-                        write_set(tokens.map(|token| field(Found { node: NO_NODE, token })), &mut row.members)
+                        write_set(
+                            tokens.map(|token| field(Found { node: NO_NODE, token })),
+                            &mut row.members,
+                        )
                     } else {
                         let kids = parts.into_iter().flatten();
                         write_set(kids.map(|&node| field(at_node(view, node))), &mut row.members)
@@ -284,7 +292,8 @@ fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
         StepTo::First => child(|children| children.first().copied()),
         StepTo::Last => child(|children| children.last().copied()),
         StepTo::Head => {
-            let children = if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
+            let children =
+                if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
             let is_head = |&&node: &&u32| view.forest.node(node).head == from.token;
             children.iter().find(is_head).map_or(MISSING, |&node| at_node(view, node))
         }

@@ -27,7 +27,7 @@ pub struct Header {
     pub seed: u64,
     /// The transition system: its labels, actions and limits.
     pub system: serde_json::Value,
-    /// The actions by name, in order.
+    /// The actions by name, in order; where they are candidates, their labels.
     pub actions: Vec<String>,
     /// The template file.
     pub templates: String,

@@ -37,7 +37,8 @@ struct Reachable {
 impl Reachable {
     /// Whether it is lost when another item, over `start..end`, is inferred.
     fn is_lost_by(self, start: u32, end: u32, order: Order) -> bool {
-        let (same, outside) = ((self.start, self.end) == (start, end), self.end <= start || self.start >= end);
+        let (same, outside) =
+            ((self.start, self.end) == (start, end), self.end <= start || self.start >= end);
         let around = self.start <= start && self.end >= end;
         let past = match order {
             Order::Free => false,
@@ -88,30 +89,29 @@ impl Oracle<Items> for Wanted {
         system.legal(state, out);
         let (wanted, order) = (reachable(system, gold, state), system.tables().order);
         let mut least = usize::MAX;
-        // What is lost by an item over a span is the same for all labels, which stand together.
-        let mut known = ((0, 0), 0);
-        let losses: Vec<usize> = out
-            .iter()
-            .map(|infer| {
-                let (start, end) = state.span(infer.first as usize, infer.last as usize);
-                if infer.label == TOP {
-                    return wanted.len();
-                }
-                if known.0 != (start, end) {
-                    let lost = wanted.iter().filter(|item| item.is_lost_by(start, end, order)).count();
-                    known = ((start, end), lost);
-                }
-                let is_this =
-                    |item: &&Reachable| (item.start, item.end, item.label) == (start, end, infer.label);
-                match wanted.iter().find(is_this) {
-                    Some(item) if item.is_lowest => known.1,
-                    // Right, but not before those below it.
-                    Some(_) => usize::MAX,
-                    None => known.1 + 1,
-                }
-            })
-            .inspect(|&loss| least = least.min(loss))
-            .collect();
+        // What an item over a span loses is the same for all labels, which stand together.
+        let (mut span, mut lost) = ((0, 0), 0);
+        let mut here: Vec<&Reachable> = Vec::new();
+        let loss = |infer: &Infer| {
+            let (start, end) = state.span(infer.first as usize, infer.last as usize);
+            if infer.label == TOP {
+                return wanted.len();
+            }
+            if span != (start, end) {
+                span = (start, end);
+                lost = wanted.iter().filter(|item| item.is_lost_by(start, end, order)).count();
+                here.clear();
+                here.extend(wanted.iter().filter(|item| (item.start, item.end) == span));
+            }
+            match here.iter().find(|item| item.label == infer.label) {
+                Some(item) if item.is_lowest => lost,
+                // Right, but not before those below it.
+                Some(_) => usize::MAX,
+                None => lost + 1,
+            }
+        };
+        let losses = out.iter().map(loss).inspect(|&loss| least = least.min(loss));
+        let losses: Vec<usize> = losses.collect();
         let mut losses = losses.iter();
         out.retain(|_| losses.next() == Some(&least));
     }

@@ -13,9 +13,9 @@ use crate::model::{DevScores, Header};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::scorer::Focused;
-use crate::symbols::Label;
 use crate::train::Example;
 use crate::train::candidates::{Drawing, Drawn, draw};
+use crate::transition::TransitionSystem;
 
 /// Of two thresholds that are tried one after the other, the larger is so many times the smaller.
 const BETWEEN_THRESHOLDS: f64 = std::f64::consts::SQRT_2;
@@ -31,7 +31,7 @@ impl Run<'_, '_> {
         examples: &[Example],
         params: &BoostingParams,
     ) -> Result<(Trained<Focused<Ensembles>>, f64)> {
-        let names = names_of(system);
+        let names: Vec<String> = TransitionSystem::labels(system).map(str::to_owned).collect();
         let mut ensembles = self.merged(system, &names)?;
         let is_wanted = |name: &String| {
             let labels = self.watch.labels;
@@ -61,9 +61,8 @@ impl Run<'_, '_> {
 
     /// The labels that the model has trees of, if some are left to be trained.
     pub(super) fn labels_trained<S: Supervised>(&self, system: &S) -> Vec<String> {
-        let names = names_of(system);
-        let is_there =
-            |name: &&String| self.watch.labels.contains(name) || self.is_merged(name);
+        let names: Vec<String> = TransitionSystem::labels(system).map(str::to_owned).collect();
+        let is_there = |name: &&String| self.watch.labels.contains(name) || self.is_merged(name);
         let there: Vec<String> = names.iter().filter(is_there).cloned().collect();
         if self.watch.labels.is_empty() || there.len() == names.len() { Vec::new() } else { there }
     }
@@ -79,9 +78,14 @@ impl Run<'_, '_> {
         let Some(wrong) = self.watch.labels.iter().find(|label| !names.contains(label)) else {
             return Ok(());
         };
-        let hint = nearest(wrong, known()).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+        let hint = nearest(wrong, known())
+            .map(|name| format!("did you mean {name}? "))
+            .unwrap_or_default();
         let known = known().collect::<Vec<_>>().join(", ");
-        Err(Error::config("--labels", format!("no label `{wrong}` in the training trees: {hint}there are {known}")))
+        Err(Error::config(
+            "--labels",
+            format!("no label `{wrong}` in the training trees: {hint}there are {known}"),
+        ))
     }
 
     /// The trees of the labels that the models to be merged have.
@@ -133,7 +137,8 @@ impl Run<'_, '_> {
         let drawing = Drawing { seed: self.seed, one_in: params.one_in };
         let tell = &mut *self.watch.tell;
         let total = examples.len() as u64;
-        let progress = |done: usize| tell(Event::Progress { done: done as u64, total, unit: "sentences" });
+        let progress =
+            |done: usize| tell(Event::Progress { done: done as u64, total, unit: "sentences" });
         let templates = &self.plan.templates;
         let (candidates, drawn) = match system.dynamic_oracle() {
             Some(oracle) => {
@@ -191,19 +196,17 @@ impl Run<'_, '_> {
     }
 }
 
-/// The names of a system's labels, by number.
-fn names_of<S: Supervised>(system: &S) -> Vec<String> {
-    let name = |number: u16| system.label_name(Label(number)).to_owned();
-    (0..=u16::MAX).map(name).take_while(|name| !name.is_empty()).collect()
-}
-
 fn candidates_line(drawn: &Drawn, one_in: u32, n_distinct: usize) -> String {
     let Drawn { states, candidates, right, rows, kept } = drawn;
     let sampled = match one_in {
         1 => String::new(),
-        _ => format!(", {kept} of them kept: of {one_in} wrong for every label one, which counts {one_in} times"),
+        _ => format!(
+            ", {kept} of them kept: of {one_in} wrong for every label one, which counts {one_in} times"
+        ),
     };
-    format!("{candidates} candidates in {states} states, {right} right; {rows} rows{sampled}, {n_distinct} distinct")
+    format!(
+        "{candidates} candidates in {states} states, {right} right; {rows} rows{sampled}, {n_distinct} distinct"
+    )
 }
 
 /// A number that tells training trees from others.

@@ -19,10 +19,10 @@ use crate::decode::{Parser, parser::Pipeline};
 use crate::error::{Error, Result};
 use crate::eval::{Params, evaluate};
 use crate::feature::Extractor;
+use crate::memory::Sections;
 use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
-use crate::memory::Sections;
 use crate::scorer::factored::{Classes, Factored};
 use crate::scorer::{Focused, Scorer};
 use crate::symbols::Vocabulary;
@@ -231,7 +231,10 @@ impl SystemVisitor for Run<'_, '_> {
                 preset: serde_json::to_value(&preset).unwrap_or_default(),
                 seed: self.seed,
                 system: system.stored(),
-                actions: inventory.iter().map(|&action| system.name(action)).collect(),
+                actions: match &inventory[..] {
+                    [] => system.labels().map(str::to_owned).collect(),
+                    all => all.iter().map(|&action| system.name(action)).collect(),
+                },
                 templates: self.plan.templates.text().to_owned(),
                 heads: self
                     .plan
@@ -369,8 +372,7 @@ impl Run<'_, '_> {
             instances.len(),
             instances.columns().len()
         ));
-        let checkpoint =
-            self.checkpoint(&self.plan.preset.learner, || instances.fingerprint())?;
+        let checkpoint = self.checkpoint(&self.plan.preset.learner, || instances.fingerprint())?;
         let tell = &mut *self.watch.tell;
         let mut progress = |done: f64, text: &str| {
             tell(Event::Step { share: done, text });
@@ -411,8 +413,10 @@ impl Run<'_, '_> {
             tree.tokens_mut().clone_from_slice(&gold);
             tree
         };
-        let parsed: Vec<Tree> =
-            short.par_iter().map_init(|| parser.worker(), |worker, &at| parse(worker, at)).collect();
+        let parsed: Vec<Tree> = short
+            .par_iter()
+            .map_init(|| parser.worker(), |worker, &at| parse(worker, at))
+            .collect();
         let gold = short.iter().map(|&at| &dev[at]);
         let evaluation = evaluate(gold.zip(&parsed), &Params::default());
         let Pipeline { scorer, .. } = parser;

@@ -10,15 +10,15 @@ use crate::classifier::Classifier;
 use crate::classifier::linear::LinearModel;
 use crate::decode::{Parser, Search, parser::Pipeline};
 use crate::error::{Error, Result};
-use crate::eval::decisions::{DecisionCounts, decisions as decisions_of};
+use crate::eval::{self, decisions::DecisionCounts, margins::Margins};
 use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::{Model, structured};
-use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
-use crate::scorer::Focused;
+use crate::oracle::{Oracle, Supervised};
 use crate::scorer::factored::{Classes, Factored};
-use crate::symbols::{Sentence, Vocabulary};
+use crate::scorer::{Focused, Scorer};
+use crate::symbols::{Label, Sentence, Vocabulary};
 use crate::train::Example;
 use crate::transition::items::Infer;
 use crate::tree::Tree;
@@ -36,7 +36,8 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
         Preset { search: Search::default(), learner, ..preset.clone() }
     };
     if fixed(&changed) != fixed(&preset) {
-        let problem = "only search.… can be changed after training, and learner.threshold of boosted trees";
+        let problem =
+            "only search.… can be changed after training, and learner.threshold of boosted trees";
         return Err(Error::config("--set", problem));
     }
     Ok(changed)
@@ -92,43 +93,125 @@ impl SystemVisitor for Load<'_> {
 }
 
 /// How often the model likes the oracle's action best on the way to these trees, which are cleaned and
-/// head-marked as those it was trained on; trees without words are passed over.
+/// head-marked as those it was trained on; trees without words are passed over. `settings` as for [`load`].
 ///
 /// # Errors
 /// When the parts of the model do not fit together.
-pub fn decisions(model: &Model, trees: Vec<Tree>) -> Result<DecisionCounts> {
-    let (plan, vocabulary) = open(model, &[])?;
+pub fn decisions(model: &Model, settings: &[String], trees: Vec<Tree>) -> Result<DecisionCounts> {
+    follow(model, settings, trees, CountDecisions)
+}
+
+/// How sure the model is of the candidates of a label on the way to such trees.
+///
+/// # Errors
+/// When the parts of the model do not fit together, it scores no candidates, or knows no such label.
+pub fn margins(
+    model: &Model,
+    settings: &[String],
+    trees: Vec<Tree>,
+    label: &str,
+) -> Result<Margins> {
+    if !stored_preset(model, settings)?.learner.takes_candidates() {
+        let problem =
+            "the model scores actions and no candidates: give one with system.kind = \"items\"";
+        return Err(Error::config("--margins", problem));
+    }
+    follow(model, settings, trees, MarginsOf { label })
+}
+
+/// A question about a scorer on the way to gold trees.
+trait Question {
+    type Answer;
+
+    fn ask<S: Supervised, P: Scorer<S>, O: Oracle<S>>(
+        self,
+        system: &S,
+        scorer: &P,
+        oracle: &O,
+        examples: &[Example],
+    ) -> Result<Self::Answer>;
+}
+
+struct CountDecisions;
+
+impl Question for CountDecisions {
+    type Answer = DecisionCounts;
+
+    fn ask<S: Supervised, P: Scorer<S>, O: Oracle<S>>(
+        self,
+        system: &S,
+        scorer: &P,
+        oracle: &O,
+        examples: &[Example],
+    ) -> Result<DecisionCounts> {
+        Ok(eval::decisions::decisions(system, scorer, oracle, examples))
+    }
+}
+
+struct MarginsOf<'a> {
+    label: &'a str,
+}
+
+impl Question for MarginsOf<'_> {
+    type Answer = Margins;
+
+    fn ask<S: Supervised, P: Scorer<S>, O: Oracle<S>>(
+        self,
+        system: &S,
+        scorer: &P,
+        oracle: &O,
+        examples: &[Example],
+    ) -> Result<Margins> {
+        let Some(label) = system.labels().position(|name| name == self.label) else {
+            let known = system.labels().collect::<Vec<_>>().join(", ");
+            let problem = format!("no label `{}` in the model: there are {known}", self.label);
+            return Err(Error::config("--margins", problem));
+        };
+        let label = Label(label as u16);
+        Ok(eval::margins::margins(system, scorer, oracle, examples, label))
+    }
+}
+
+/// Asks about a model's scorer on the way to trees.
+fn follow<Q: Question>(
+    model: &Model,
+    settings: &[String],
+    trees: Vec<Tree>,
+    question: Q,
+) -> Result<Q::Answer> {
+    let (plan, vocabulary) = open(model, settings)?;
     let example = |tree: Tree| {
         let (tree, _) = plan.cleaned(tree);
         Example { sentence: vocabulary.encode(tree.tokens()), tree }
     };
     let examples: Vec<Example> =
         trees.into_par_iter().map(example).filter(|example| !example.sentence.is_empty()).collect();
-    let visitor = Decide { plan: &plan, examples: &examples, sections: &model.sections };
+    let visitor = Follow { plan: &plan, examples: &examples, sections: &model.sections, question };
     with_system(plan.making(Source::Tables(&model.header.system), &vocabulary), visitor)
 }
 
-struct Decide<'a> {
+struct Follow<'a, Q> {
     plan: &'a Plan,
     examples: &'a [Example],
     sections: &'a Sections,
+    question: Q,
 }
 
-impl SystemVisitor for Decide<'_> {
-    type Output = DecisionCounts;
+impl<Q: Question> SystemVisitor for Follow<'_, Q> {
+    type Output = Q::Answer;
 
-    fn visit<S: Supervised + 'static>(self, system: S) -> Result<DecisionCounts> {
-        let Self { plan, examples, sections } = self;
+    fn visit<S: Supervised + 'static>(self, system: S) -> Result<Q::Answer> {
+        let Self { plan, examples, sections, question } = self;
         if plan.preset.learner.takes_candidates() {
             let scorer = load_focused(plan, sections)?;
             // More than one candidate may be right.
-            return Ok(match system.dynamic_oracle() {
-                Some(oracle) => decisions_of(&system, &scorer, &oracle, examples),
-                None => decisions_of(&system, &scorer, &Replay, examples),
-            });
+            return match system.dynamic_oracle() {
+                Some(oracle) => question.ask(&system, &scorer, &oracle, examples),
+                None => question.ask(&system, &scorer, &Replay, examples),
+            };
         }
         let scorer = load_scorer(plan, sections, &system)?;
-        Ok(decisions_of(&system, &scorer, &Replay, examples))
+        question.ask(&system, &scorer, &Replay, examples)
     }
 }
 

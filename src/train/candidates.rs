@@ -16,6 +16,7 @@ use crate::classifier::Instances;
 use crate::classifier::boosting::Candidates;
 use crate::feature::{Extractor, Row, Templates, extract};
 use crate::oracle::Oracle;
+use crate::symbols::Sentence;
 use crate::transition::{Action, Focus, TransitionSystem};
 
 /// How candidates are drawn.
@@ -70,7 +71,14 @@ pub fn draw<S: TransitionSystem, O: Oracle<S>>(
             .map_init(extract::Scratch::default, |places, (example, number)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(drawing.seed);
                 rng.set_stream(number as u64);
-                let mut walk = Walk { system, extractor: &extractor, one_in: drawing.one_in, rng, places };
+                let mut walk = Walk {
+                    system,
+                    extractor: &extractor,
+                    one_in: drawing.one_in,
+                    rng,
+                    places,
+                    row: Row::default(),
+                };
                 walk.follow(oracle, example, Path::new(Instances::new(columns.clone(), 0)))
             })
             .collect();
@@ -112,12 +120,20 @@ impl Path {
     }
 }
 
+/// What is seen of a candidate.
+struct Candidate<A> {
+    focus: Focus,
+    action: A,
+    is_right: bool,
+}
+
 struct Walk<'a, S> {
     system: &'a S,
     extractor: &'a Extractor,
     one_in: u32,
     rng: ChaCha8Rng,
     places: &'a mut extract::Scratch,
+    row: Row,
 }
 
 impl<S: TransitionSystem> Walk<'_, S> {
@@ -129,41 +145,57 @@ impl<S: TransitionSystem> Walk<'_, S> {
     ) -> Result<Path> {
         let gold = oracle.prepare(self.system, tree)?;
         let mut state = self.system.start(sentence);
-        let (mut legal, mut right, mut row) = (Vec::new(), Vec::new(), Row::default());
-        let mut seen: Vec<(Focus, S::Action, bool)> = Vec::new();
+        let (mut legal, mut right, mut seen) = (Vec::new(), Vec::new(), Vec::new());
         while !self.system.is_final(&state) {
             oracle.optimal(self.system, &gold, &state, &mut right);
             let Some(&next) = right.choose(&mut self.rng) else { break };
             self.system.legal(&state, &mut legal);
             let focus = |action| self.system.view(&state, Some(action)).focus;
-            let in_focus = |&action: &S::Action| Some((focus(action)?, action, right.contains(&action)));
             seen.clear();
-            seen.extend(legal.iter().filter_map(in_focus));
-            seen.sort_unstable();
+            seen.extend(legal.iter().filter_map(|&action| {
+                Some(Candidate { focus: focus(action)?, action, is_right: right.contains(&action) })
+            }));
             path.drawn.states += 1;
             path.drawn.candidates += seen.len() as u64;
             path.drawn.right += right.len() as u64;
-            for same in seen.chunk_by(|a, b| a.0 == b.0) {
-                path.drawn.rows += 1;
-                let any_right = same.iter().any(|candidate| candidate.2);
-                if !any_right && self.one_in > 1 && self.rng.random_range(0..self.one_in) > 0 {
-                    continue;
+            let span =
+                |candidate: &Candidate<S::Action>| (candidate.focus.first, candidate.focus.last);
+            for over_span in seen.chunk_by_mut(|a, b| span(a) == span(b)) {
+                over_span.sort_by_key(|candidate| candidate.focus.head);
+                for same in over_span.chunk_by(|a, b| a.focus == b.focus) {
+                    self.take(sentence, &state, same, &mut path);
                 }
-                let view = self.system.view(&state, Some(same[0].1));
-                self.extractor.extract(sentence, &view, self.places, &mut row);
-                path.rows.push(&row, 0);
-                let mut take = |of: &dyn Fn(bool) -> bool| {
-                    let from = path.labels.len() as u32;
-                    let these = same.iter().filter(|candidate| of(candidate.2));
-                    path.labels.extend(these.map(|candidate| candidate.1.code() as u16));
-                    (from, path.labels.len() as u32)
-                };
-                let (labels, gold) = (take(&|_| true), take(&|right| right));
-                let weight = if any_right { 1 } else { self.one_in };
-                path.kept.push(Kept { weight, labels, gold });
             }
             self.system.apply(&mut state, next);
         }
         Ok(path)
+    }
+
+    /// Takes candidates that look the same, or leaves them out of the sample.
+    fn take(
+        &mut self,
+        sentence: &Sentence,
+        state: &S::State,
+        same: &[Candidate<S::Action>],
+        path: &mut Path,
+    ) {
+        path.drawn.rows += 1;
+        let any_right = same.iter().any(|candidate| candidate.is_right);
+        let is_sampled = !any_right && self.one_in > 1;
+        if is_sampled && self.rng.random_range(0..self.one_in) > 0 {
+            return;
+        }
+        let view = self.system.view(state, Some(same[0].action));
+        self.extractor.extract(sentence, &view, self.places, &mut self.row);
+        path.rows.push(&self.row, 0);
+        let mut list = |of: &dyn Fn(bool) -> bool| {
+            let from = path.labels.len() as u32;
+            let these = same.iter().filter(|candidate| of(candidate.is_right));
+            path.labels.extend(these.map(|candidate| candidate.action.code() as u16));
+            (from, path.labels.len() as u32)
+        };
+        let (labels, gold) = (list(&|_| true), list(&|is_right| is_right));
+        let weight = if any_right { 1 } else { self.one_in };
+        path.kept.push(Kept { weight, labels, gold });
     }
 }

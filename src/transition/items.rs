@@ -200,7 +200,7 @@ impl Items {
     /// [`Error::Unfit`] when they are not those of an item system.
     pub fn of_tables(tables: ItemTables) -> Result<Self> {
         let n_labels = tables.labels.len();
-        if tables.labels.position(ROOT) != Some(0) || n_labels < 2 || n_labels > MAX_NUMBER {
+        if tables.labels.position(ROOT) != Some(0) || !(2..=MAX_NUMBER).contains(&n_labels) {
             return Err(Error::Unfit(format!(
                 "an item system has {ROOT} and from 1 to {MAX_NUMBER} other labels"
             )));
@@ -293,7 +293,8 @@ impl Items {
         if self.tables.order == Order::RightToLeft {
             nodes.sort_by_key(|node| (std::cmp::Reverse(node.start), node.end));
         }
-        let mut frontier: Vec<(u32, u32)> = (0..tree.tokens().len() as u32).map(|at| (at, at + 1)).collect();
+        let mut frontier: Vec<(u32, u32)> =
+            (0..tree.tokens().len() as u32).map(|at| (at, at + 1)).collect();
         let infer = |node: &&crate::tree::Node| {
             let first = frontier.partition_point(|item| item.0 < node.start);
             let last = frontier.partition_point(|item| item.0 < node.end);

@@ -112,6 +112,11 @@ pub trait TransitionSystem: Send + Sync {
     fn kind_name(&self, action: Self::Action) -> String {
         self.name(action)
     }
-    /// The name of a label.
+    /// The name of a label; empty if there is none of that number.
     fn label_name(&self, label: Label) -> &str;
+    /// The names of all labels, by number.
+    fn labels(&self) -> impl Iterator<Item = &str> {
+        let names = (0..=u16::MAX).map(|number| self.label_name(Label(number)));
+        names.take_while(|name| !name.is_empty())
+    }
 }

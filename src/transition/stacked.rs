@@ -142,12 +142,7 @@ impl Stacked {
     }
 
     /// Which of a range of items, counted from its first, would head them under a label.
-    pub fn head_at(
-        &self,
-        heads: Option<&HeadFinder>,
-        label: Label,
-        range: Range<usize>,
-    ) -> usize {
+    pub fn head_at(&self, heads: Option<&HeadFinder>, label: Label, range: Range<usize>) -> usize {
         let children = &self.items[range];
         let heads = match heads {
             Some(heads) if children.len() > 1 => heads,

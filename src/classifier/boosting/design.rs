@@ -173,7 +173,9 @@ impl Design {
         groups.clear();
         groups.resize(self.groups.len() + 1, 0);
         for (&sum, &group) in sums.iter().zip(&self.group_of) {
-            groups[(group as usize).min(self.groups.len())] += sum;
+            // The last sum, of tests that belong to no group, means nothing.
+            let of_group = &mut groups[(group as usize).min(self.groups.len())];
+            *of_group = of_group.wrapping_add(sum);
         }
         for (group, &sum) in self.groups.iter().zip(groups.iter()) {
             sums[group.left_out as usize] = total - sum;

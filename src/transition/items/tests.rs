@@ -34,7 +34,7 @@ fn system(trees: &[Tree], order: Order, max_children: MaxChildren) -> Items {
 fn items_with_too_many_children_leave_them_to_their_parents_again_and_again() {
     let reduced = |text: &str, most: u16| {
         let tree = tree(text);
-        let system = system(&[tree.clone()], Order::Free, MaxChildren::AtMost(most));
+        let system = system(std::slice::from_ref(&tree), Order::Free, MaxChildren::AtMost(most));
         let reduced = system.reduced(&tree).into_owned();
         shown(&reduced)
     };
@@ -57,7 +57,7 @@ fn auto_reads_the_limit_off_the_trees_but_not_off_their_roots() {
 fn orders_are_post_order_and_its_mirror() {
     let tree = tree("A(B(.) C(D(. .) .))");
     let spans = |order: Order| {
-        let system = system(&[tree.clone()], order, MaxChildren::Auto);
+        let system = system(std::slice::from_ref(&tree), order, MaxChildren::Auto);
         let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
         let derivation = system.derivation(&tree).unwrap();
         let step = |action: Infer| {
@@ -76,7 +76,7 @@ fn orders_are_post_order_and_its_mirror() {
 fn what_stands_before_the_item_inferred_last_is_no_candidate_in_a_fixed_order() {
     let tree = tree("A(. . .)");
     let candidates = |order: Order, first: u32, last: u32| {
-        let system = system(&[tree.clone()], order, MaxChildren::AtMost(2));
+        let system = system(std::slice::from_ref(&tree), order, MaxChildren::AtMost(2));
         let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
         system.apply(&mut state, Infer { first, last, label: Label(1) });
         let mut legal = Vec::new();
@@ -95,7 +95,7 @@ fn what_stands_before_the_item_inferred_last_is_no_candidate_in_a_fixed_order() 
 fn states_that_differ_in_their_history_only_are_the_same() {
     let tree = tree("A(. .) B(. .)");
     for order in [Order::Free, Order::LeftToRight] {
-        let system = system(&[tree.clone()], order, MaxChildren::Auto);
+        let system = system(std::slice::from_ref(&tree), order, MaxChildren::Auto);
         let identity = |spans: [(u32, u32, u16); 2]| {
             let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
             for (first, last, label) in spans {
