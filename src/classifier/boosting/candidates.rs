@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::design::{Builder, Design};
+use super::builder::Builder;
+use super::design::Design;
 use crate::feature::{Column, RowRef};
 
 /// An example of a label.

@@ -10,12 +10,11 @@
 //! - In every row exactly one test of a nominal column holds. The one that holds most often is left out of
 //!   the blocks: a sum over the rows where it holds is what the others leave of the sum over all rows.
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::slots::Slots;
-use crate::feature::indicator::{MULTIPLIER, finish};
-use crate::feature::{Column, ColumnKind, Row, RowRef};
+use super::lists::{Lists, add};
+use crate::feature::indicator::MULTIPLIER;
+use crate::feature::{Column, ColumnKind, RowRef};
 
 /// Whether a column has a value, or a set has a member.
 #[derive(
@@ -29,7 +28,7 @@ pub struct Test {
 }
 
 impl Test {
-    fn key(self) -> u64 {
+    pub(super) fn key(self) -> u64 {
         u64::from(self.column) << 32 | u64::from(self.value)
     }
 }
@@ -51,88 +50,39 @@ pub(super) fn mix(hash: u64, value: u32) -> u64 {
     (hash.rotate_left(23) ^ u64::from(value)).wrapping_mul(MULTIPLIER)
 }
 
-/// Lists one after the other.
-#[derive(Debug, Clone)]
-struct Lists {
-    ends: Vec<usize>,
-    entries: Vec<u32>,
-}
-
-impl Default for Lists {
-    fn default() -> Self {
-        Self { ends: vec![0], entries: Vec::new() }
-    }
-}
-
-impl Lists {
-    fn len(&self) -> usize {
-        self.ends.len() - 1
-    }
-
-    #[inline]
-    fn list(&self, at: usize) -> &[u32] {
-        &self.entries[self.ends[at]..self.ends[at + 1]]
-    }
-
-    fn end_list(&mut self) {
-        self.ends.push(self.entries.len());
-    }
-
-    /// For each number below `n` the lists where it stands.
-    fn transposed(&self, n: usize) -> Self {
-        let mut ends = vec![0; n + 1];
-        for &entry in &self.entries {
-            ends[entry as usize + 1] += 1;
-        }
-        for at in 1..ends.len() {
-            ends[at] += ends[at - 1];
-        }
-        let (mut next, mut entries) = (ends.clone(), vec![0; self.entries.len()]);
-        for at in 0..self.len() {
-            for &entry in self.list(at) {
-                entries[next[entry as usize]] = at as u32;
-                next[entry as usize] += 1;
-            }
-        }
-        Self { ends, entries }
-    }
-}
-
 /// No column that has a test in every row.
-const NO_GROUP: u32 = u32::MAX;
-/// Stands in no block.
-const OMITTED: u32 = u32::MAX;
+pub(super) const NO_GROUP: u32 = u32::MAX;
 
 /// Rows and tests.
 #[derive(Debug, Clone, Default)]
 pub struct Design {
     /// The tests by number. Behind them come, for nominal columns with values too rare to be asked for,
     /// numbers that stand for all of these.
-    tests: Vec<Test>,
+    pub(super) tests: Vec<Test>,
     /// How many numbers there are.
-    n_numbers: usize,
-    n_rows: usize,
-    n_slots: usize,
+    pub(super) n_numbers: usize,
+    pub(super) n_rows: usize,
+    pub(super) n_slots: usize,
     /// The slot of each column.
-    slot_of: Vec<u32>,
+    pub(super) slot_of: Vec<u32>,
     /// The blocks of each row, and the same by slot.
-    by_row: Vec<u32>,
-    by_slot: Vec<u32>,
-    /// The numbers that stand in each block, and the blocks where each number stands.
-    blocks: Lists,
-    blocks_of: Lists,
-    /// How many numbers all rows have together.
-    n_entries: u64,
+    pub(super) by_row: Vec<u32>,
+    pub(super) by_slot: Vec<u32>,
+    /// The numbers of the tests of each block, and the blocks of each number.
+    pub(super) blocks: Lists,
+    pub(super) blocks_of: Lists,
+    /// How many tests all rows have together.
+    pub(super) n_entries: u64,
     /// For each number the group it belongs to, if it is of a nominal column and not left out.
-    group_of: Vec<u32>,
-    groups: Vec<Group>,
+    pub(super) group_of: Vec<u32>,
+    pub(super) groups: Vec<Group>,
 }
 
 /// A nominal column: the test that is left out of the blocks, and the numbers of the others.
 #[derive(Debug, Clone, Default)]
-struct Group {
-    left_out: u32,
-    others: Vec<u32>,
+pub(super) struct Group {
+    pub(super) left_out: u32,
+    pub(super) others: Vec<u32>,
 }
 
 /// Scratch memory of [`Design::sum`]: sums by block, all 0 between calls, and by group.
@@ -140,14 +90,6 @@ struct Group {
 pub(super) struct Sums {
     blocks: Vec<i64>,
     groups: Vec<i64>,
-}
-
-/// Adds a weight to some of the sums.
-#[inline]
-fn add(weight: i64, numbers: &[u32], sums: &mut [i64]) {
-    for &number in numbers {
-        sums[number as usize] += weight;
-    }
 }
 
 /// The rows where a test holds: those whose block in a slot is marked, or those where it is not.
@@ -182,13 +124,12 @@ impl Design {
     /// What was gathered, in words.
     pub fn summary(&self) -> String {
         format!(
-            "{} distinct rows, {} tests, {:.1} of them a row in {} slots, {} blocks of {:.1} tests",
+            "{} distinct rows, {} tests, {:.1} of them a row; {} slots with {} different blocks",
             self.n_rows,
             self.tests.len(),
             self.n_entries as f64 / self.n_rows.max(1) as f64,
             self.n_slots,
             self.blocks.len(),
-            self.blocks.entries.len() as f64 / self.blocks.len().max(1) as f64,
         )
     }
 
@@ -208,9 +149,9 @@ impl Design {
     ) {
         out.clear();
         out.resize(self.n_numbers, 0);
-        let by_test = n as f64 * (self.n_entries as f64 / self.n_rows.max(1) as f64);
-        let by_block =
-            n as f64 * self.n_slots as f64 + (self.blocks.entries.len() + self.blocks.len()) as f64;
+        let by_test = n as f64 * self.n_entries as f64 / self.n_rows.max(1) as f64;
+        let by_block = (n * self.n_slots + self.blocks.entries.len() + self.blocks.len()) as f64;
+        let Sums { blocks, groups } = scratch;
         if by_test <= by_block {
             for (row, weight) in weighted {
                 for &block in self.blocks_of_row(row) {
@@ -218,18 +159,13 @@ impl Design {
                 }
             }
         } else {
-            scratch.blocks.resize(self.blocks.len(), 0);
+            blocks.resize(self.blocks.len(), 0);
             for (row, weight) in weighted {
-                add(weight, self.blocks_of_row(row), &mut scratch.blocks);
+                add(weight, self.blocks_of_row(row), blocks);
             }
-            for (at, sum) in scratch.blocks.iter_mut().enumerate() {
-                let sum = std::mem::take(sum);
-                if sum != 0 {
-                    add(sum, self.blocks.list(at), out);
-                }
-            }
+            self.blocks.pass_on(blocks, out);
         }
-        self.complete(out, total, &mut scratch.groups);
+        self.complete(out, total, groups);
     }
 
     /// Completes sums by those of the tests that are left out.
@@ -265,245 +201,5 @@ impl Design {
     pub(super) fn is_marked(&self, row: u32, marks: &Marks) -> bool {
         let block = self.by_slot[marks.slot * self.n_rows + row as usize];
         (marks.bits[block as usize / 64] >> (block % 64) & 1 == 1) != marks.inverted
-    }
-}
-
-/// Takes rows one by one.
-#[derive(Debug, Clone, Default)]
-pub struct Builder {
-    is_set: Vec<bool>,
-    row_of: FxHashMap<u64, u32>,
-    /// The first rows, until it is known from them which columns vary together.
-    first: Vec<Row>,
-    slots: Slots,
-    /// For each slot the blocks by what stands there.
-    block_of: Vec<FxHashMap<u64, u32>>,
-    /// The tests of each block by order of arrival.
-    blocks: Lists,
-    tests: Vec<Test>,
-    number_of: FxHashMap<u64, u32>,
-    by_row: Vec<u32>,
-}
-
-/// So many rows tell which columns vary together.
-const FIRST_ROWS: usize = 1 << 16;
-
-impl Builder {
-    /// No rows of the given columns.
-    pub fn new(columns: &[Column]) -> Self {
-        Self { is_set: sets(columns), ..Self::default() }
-    }
-
-    /// Adds a row, unless it is there; gives its number, from 0. Two different rows are taken for the same
-    /// with a chance of 2⁻⁶³ a pair.
-    pub fn push(&mut self, row: RowRef<'_>) -> u32 {
-        let hash = row.values.iter().chain(row.members).fold(1, |hash, &value| mix(hash, value));
-        let next = self.row_of.len() as u32;
-        let number = *self.row_of.entry(finish(hash)).or_insert(next);
-        if number == next {
-            if self.block_of.is_empty() {
-                let (values, members) = (row.values.to_vec(), row.members.to_vec());
-                self.first.push(Row { values, members });
-                if self.first.len() == FIRST_ROWS {
-                    self.divide();
-                }
-            } else {
-                self.encode(row);
-            }
-        }
-        number
-    }
-
-    /// Divides the columns into slots, and writes the first rows as blocks.
-    fn divide(&mut self) {
-        let first = std::mem::take(&mut self.first);
-        self.slots = Slots::new(&first, &self.is_set);
-        self.block_of = vec![FxHashMap::default(); self.slots.len().max(1)];
-        first.iter().for_each(|row| self.encode(row.borrow()));
-    }
-
-    fn encode(&mut self, row: RowRef<'_>) {
-        let Self { is_set, slots, block_of, blocks, tests, number_of, by_row, .. } = self;
-        for (columns, block_of) in slots.iter().zip(block_of) {
-            let mut hash = 1;
-            for &column in columns {
-                let (column, is_set) = (column as usize, is_set[column as usize]);
-                let values = values(&row, column, is_set);
-                let seed = if is_set { mix(hash, values.len() as u32) } else { hash };
-                hash = values.iter().fold(seed, |hash, &value| mix(hash, value));
-            }
-            let next = blocks.len() as u32;
-            let block = *block_of.entry(finish(hash)).or_insert(next);
-            by_row.push(block);
-            if block < next {
-                continue;
-            }
-            for &column in columns {
-                for &value in values(&row, column as usize, is_set[column as usize]) {
-                    let test = Test { column, value };
-                    let number = *number_of.entry(test.key()).or_insert(tests.len() as u32);
-                    if number as usize == tests.len() {
-                        tests.push(test);
-                    }
-                    blocks.entries.push(number);
-                }
-            }
-            blocks.end_list();
-        }
-    }
-
-    /// The number of distinct rows.
-    pub fn len(&self) -> usize {
-        self.row_of.len()
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.row_of.is_empty()
-    }
-
-    /// The rows. Tests that hold in fewer than `min_count` distinct rows are left out.
-    pub fn finish(mut self, min_count: u32) -> Design {
-        if self.block_of.is_empty() {
-            self.divide();
-        }
-        let n_rows = self.len();
-        let n_slots = self.slots.len();
-        self.number_of = FxHashMap::default();
-        self.row_of = FxHashMap::default();
-        self.block_of = Vec::new();
-        let mut rows_of_block = vec![0u32; self.blocks.len()];
-        for &block in &self.by_row {
-            rows_of_block[block as usize] += 1;
-        }
-        let mut counts = vec![0u32; self.tests.len()];
-        for (block, &n) in rows_of_block.iter().enumerate() {
-            self.blocks.list(block).iter().for_each(|&test| counts[test as usize] += n);
-        }
-        let mut design = Design { n_rows, n_slots, ..Design::default() };
-        design.slot_of = self.slots.slot_of(self.is_set.len());
-        let renumbered = self.number(&counts, min_count, &mut design);
-        for (block, &n) in rows_of_block.iter().enumerate() {
-            for &test in self.blocks.list(block) {
-                let number = renumbered[test as usize];
-                if number != OMITTED {
-                    design.blocks.entries.push(number);
-                    design.n_entries += u64::from(n);
-                }
-            }
-            design.blocks.end_list();
-        }
-        design.blocks_of = design.blocks.transposed(design.n_numbers);
-        design.by_slot.reserve_exact(self.by_row.len());
-        for slot in 0..n_slots {
-            design.by_slot.extend(self.by_row.iter().skip(slot).step_by(n_slots));
-        }
-        self.by_row.shrink_to_fit();
-        design.by_row = self.by_row;
-        design
-    }
-
-    /// Numbers the tests of a design and groups them; gives for each test of the builder what stands in the
-    /// blocks for it.
-    fn number(&self, counts: &[u32], min_count: u32, design: &mut Design) -> Vec<u32> {
-        let is_nominal = |test: &Test| !self.is_set[test.column as usize];
-        let mut order: Vec<usize> = (0..self.tests.len()).collect();
-        order.sort_unstable_by_key(|&at| (std::cmp::Reverse(counts[at]), self.tests[at]));
-        let mut renumbered = vec![OMITTED; self.tests.len()];
-        let mut groups: FxHashMap<u32, usize> = FxHashMap::default();
-        let mut rare = Vec::new();
-        for at in order {
-            let test = self.tests[at];
-            let number = design.tests.len() as u32;
-            let first = is_nominal(&test) && !groups.contains_key(&test.column);
-            if first {
-                groups.insert(test.column, design.groups.len());
-                design.groups.push(Group { left_out: number, others: Vec::new() });
-            } else if counts[at] < min_count {
-                if is_nominal(&test) {
-                    rare.push(at);
-                }
-                continue;
-            } else {
-                renumbered[at] = number;
-                if is_nominal(&test) {
-                    design.groups[groups[&test.column]].others.push(number);
-                }
-            }
-            design.tests.push(test);
-        }
-        // All rare values of a column share a number behind those of the tests.
-        let mut shared: FxHashMap<u32, u32> = FxHashMap::default();
-        for at in rare {
-            let column = self.tests[at].column;
-            let next = (design.tests.len() + shared.len()) as u32;
-            let number = *shared.entry(column).or_insert(next);
-            if number == next {
-                design.groups[groups[&column]].others.push(number);
-            }
-            renumbered[at] = number;
-        }
-        design.n_numbers = design.tests.len() + shared.len();
-        design.group_of = vec![NO_GROUP; design.n_numbers];
-        for (at, group) in (0..).zip(&design.groups) {
-            group.others.iter().for_each(|&number| design.group_of[number as usize] = at);
-        }
-        renumbered
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::feature::Row;
-
-    fn columns() -> Vec<Column> {
-        let column = |kind| Column { name: String::new(), kind, lexical: false };
-        vec![column(ColumnKind::Nominal), column(ColumnKind::Set)]
-    }
-
-    fn row(value: u32, members: &[u32]) -> Row {
-        let members = [&[members.len() as u32], members].concat();
-        Row { values: vec![value, 0], members }
-    }
-
-    fn design(min_count: u32) -> Design {
-        let mut builder = Builder::new(&columns());
-        let rows = [row(7, &[1, 2]), row(7, &[2]), row(8, &[]), row(9, &[2]), row(7, &[1, 2])];
-        let numbers: Vec<u32> = rows.iter().map(|row| builder.push(row.borrow())).collect();
-        assert_eq!(numbers, [0, 1, 2, 3, 0]);
-        builder.finish(min_count)
-    }
-
-    /// The rows where a test holds, by its marks.
-    fn marked(design: &Design, test: u32) -> Vec<u32> {
-        let mut marks = Marks::default();
-        design.mark(test, &mut marks);
-        (0..design.len() as u32).filter(|&row| design.is_marked(row, &marks)).collect()
-    }
-
-    #[test]
-    fn tests_are_numbered_by_frequency_and_hold_where_the_rows_say() {
-        let design = design(1);
-        let test = |column, value| Test { column, value };
-        assert_eq!(design.tests(), [test(1, 2), test(0, 7), test(0, 8), test(0, 9), test(1, 1)]);
-        let held: Vec<Vec<u32>> = (0..5).map(|test| marked(&design, test)).collect();
-        assert_eq!(held, [vec![0, 1, 3], vec![0, 1], vec![2], vec![3], vec![0]]);
-    }
-
-    #[test]
-    fn sums_of_tests_that_are_left_out_are_what_the_others_leave() {
-        for (min_count, expected) in [(1, [1011, 11, 100, 1000, 1]), (2, [1011, 11, 1100, 0, 0])] {
-            let design = design(min_count);
-            let (mut sums, mut scratch) = (Vec::new(), Sums::default());
-            // Few rows are summed up by test, many by block.
-            for times in [1, 1000] {
-                let rows = || (0..4).zip([1, 10, 100, 1000]).cycle().take(4 * times);
-                design.sum(4 * times, rows(), 1111 * times as i64, &mut scratch, &mut sums);
-                let expected: Vec<i64> = expected.iter().map(|sum| sum * times as i64).collect();
-                assert_eq!(sums, expected[..design.n_numbers]);
-            }
-            assert_eq!(marked(&design, 1), [0, 1]);
-        }
     }
 }

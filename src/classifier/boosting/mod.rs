@@ -16,15 +16,18 @@
 //! numbers (`sample.rs`), so that no result depends on the order of sums, or on which labels are trained
 //! together.
 
+mod builder;
 pub mod candidates;
 pub mod design;
 pub mod ensemble;
 mod grow;
 mod labels;
+mod lists;
 mod packed;
 mod sample;
 mod slots;
 
+pub use builder::Builder;
 pub use candidates::{Candidates, Example, Labelled};
 pub use design::{Design, Test};
 pub use ensemble::Ensemble;
