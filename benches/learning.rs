@@ -50,7 +50,7 @@ fn sample() -> Data {
 /// One epoch of the online perceptron.
 fn online(data: &Data, exploration: Option<Exploration>) -> usize {
     let Data { system, examples, templates, classes } = data;
-    let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
+    let mut learner = OnlinePerceptron::untrained(templates, classes.clone(), false);
     let mut progress = |_| {};
     let mut online = Online { epochs: 1, seed: 1, progress: &mut progress, stop: &|| false };
     let go_on = |_: &OnlinePerceptron, _| Ok(ControlFlow::Continue(()));

@@ -27,7 +27,7 @@
 //! use srparse::treebank::{ReadOptions, read_all};
 //!
 //! # fn main() -> srparse::Result<()> {
-//! let plan = Plan::new(Preset::load("greedy", &["epochs=3".to_owned()])?)?;
+//! let plan = Plan::new(Preset::load("fast", &["epochs=3".to_owned()])?)?;
 //! let (trees, _report) = read_all(&["data/sample/train.mrg".into()], &ReadOptions::default())?;
 //! let train = fit::TreeSet { files: vec!["train.mrg".to_owned()], trees };
 //! let mut tell = |_: fit::Event<'_>| {};

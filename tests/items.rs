@@ -156,7 +156,7 @@ fn a_wider_search_finds_no_lower_minimum_and_an_agenda_of_one_is_greedy() {
         let tree_of = |found: &Decoded<ItemState>| system.tree(&found.state, tree.tokens());
         assert_eq!(tree_of(&greedy), tree_of(&narrow));
         let wide = decode(&best_first(1_000), &system, &scorer, &example);
-        let beam = Beam { width: 1_000, path_score: PathScore::Min };
+        let beam = Beam { width: 1_000, threshold: 0.0, path_score: PathScore::Min };
         let beam = decode(&beam, &system, &scorer, &example);
         assert!(wide.complete && wide.score >= narrow.score);
         assert_eq!(wide.score, beam.score, "{} {}", shown(&tree_of(&wide)), shown(&tree_of(&beam)));

@@ -31,7 +31,7 @@ fn small() -> Model {
 fn with_tagger(tagger: &str) -> Model {
     let train = TreeSet { files: vec!["toy".to_owned()], trees: toy::treebank(10, 1) };
     let settings = ["epochs=2".to_owned(), "prune.min_row=0.0".to_owned()];
-    let mut preset = Preset::load("greedy", &settings).unwrap();
+    let mut preset = Preset::load("binary-dynamic", &settings).unwrap();
     preset.tagger = Preset::parse(&format!("[tagger]\n{tagger}"), "test", &[]).unwrap().tagger;
     let plan = Plan::new(preset).unwrap();
     let mut tell = |_: Event<'_>| {};

@@ -51,7 +51,7 @@ fn trained_by_command(options: &[&str]) -> Vec<u8> {
 
 /// Every learner and tagger, fast.
 const LEARNERS: [&[&str]; 6] = [
-    &["--preset", "greedy", "--set", "epochs=3"],
+    &["--preset", "fast", "--set", "epochs=3"],
     &["--preset", "sagae-lavie-2005-perceptron", "--set", "epochs=2"],
     &["--preset", "sagae-lavie-2005-maxent", "--set", "iterations=8"],
     &["--preset", "tagger", "--set", "tagger.epochs=3"],
@@ -81,7 +81,7 @@ fn another_seed_gives_another_model() {
 fn a_model_that_was_written_and_read_parses_the_same() {
     let train_trees = sample_trees();
     for (preset, setting) in [
-        ("greedy", "epochs=2"),
+        ("fast", "epochs=2"),
         ("sagae-lavie-2005-perceptron", "epochs=2"),
         ("sagae-lavie-2005-maxent", "iterations=8"),
     ] {
@@ -128,8 +128,8 @@ fn twenty_trees_are_learned_by_heart() {
     let mut trees = sample_trees();
     trees.trees.truncate(20);
     for (preset, settings) in [
-        ("greedy", &[WHOLE, "exploration.probability=0.0"][..]),
-        ("greedy", &[WHOLE][..]),
+        ("fast", &[WHOLE, "exploration.probability=0.0"][..]),
+        ("fast", &[WHOLE][..]),
         ("sagae-lavie-2005-perceptron", &["epochs=15"][..]),
         ("sagae-lavie-2005-maxent", &["gaussian_prior=1000.0"][..]),
     ] {
@@ -142,7 +142,7 @@ fn twenty_trees_are_learned_by_heart() {
 #[test]
 fn a_toy_grammar_is_learned_from_some_sentences_for_all() {
     let set = |trees| TreeSet { files: vec!["toy".to_owned()], trees };
-    let plan = plan("greedy", &["epochs=5", WHOLE]);
+    let plan = plan("fast", &["epochs=5", WHOLE]);
     let model = train(&plan, &set(common::toy::treebank(200, 1)), &TreeSet::default());
     let parser = load(&model, &[]).unwrap();
     let unseen = common::toy::treebank(100, 2);

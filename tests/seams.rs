@@ -182,7 +182,7 @@ fn a_memory_travels_with_each_hypothesis() {
     assert_eq!(learner.sentences, last.epoch * trees.len() as u32);
     let greedy = pipeline(&trees, system.clone(), learner.clone(), Greedy::default());
     assert_eq!(exact(&greedy, &trees), trees.len());
-    let beam = Beam { width: 2, path_score: PathScore::Sum };
+    let beam = Beam { width: 2, threshold: 0.0, path_score: PathScore::Sum };
     exact(&pipeline(&trees, system, learner, beam), &trees);
 }
 
@@ -326,7 +326,7 @@ fn a_two_stage_scorer_is_made_of_two_batch_learners() {
     let parser = pipeline(&trees, system.clone(), scorer, Greedy::default());
     assert_eq!(exact(&parser, &trees), trees.len());
     // Its scores are log-probabilities, so they may be added along a path.
-    let beam = Beam { width: 2, path_score: PathScore::Sum };
+    let beam = Beam { width: 2, threshold: 0.0, path_score: PathScore::Sum };
     assert_eq!(exact(&pipeline(&trees, system, parser.scorer, beam), &trees), trees.len());
 }
 

@@ -51,7 +51,7 @@ fn structured(
 ) -> (Factored, Vec<EpochReport>) {
     let templates = Templates::named("rich").unwrap();
     let classes = Classes::of(system.actions()).with_idle();
-    let mut learner = OnlinePerceptron::untrained(&templates, classes);
+    let mut learner = OnlinePerceptron::untrained(&templates, classes, false);
     let mut reports = Vec::new();
     let mut progress = |_| {};
     let mut training = Structured {
@@ -74,7 +74,7 @@ fn structured(
 
 /// How many of the trees a beam of four gives back.
 fn exact(system: &Binary, scorer: Factored, trees: &[Tree]) -> usize {
-    let decoder = Beam { width: 4, path_score: PathScore::Sum };
+    let decoder = Beam { width: 4, threshold: 0.0, path_score: PathScore::Sum };
     let (cleaning, vocabulary) = (Cleaning::none(), vocabulary(trees));
     let parser = Pipeline { cleaning, vocabulary, system: system.clone(), scorer, decoder };
     let mut worker = parser.worker();
@@ -112,7 +112,7 @@ fn threads_change_nothing_in_structured_training() {
 fn half_trained(trees: &[Tree]) -> (Binary, Factored) {
     let system = Binary::of_trees(trees).unwrap();
     let templates = Templates::named("rich").unwrap();
-    let mut learner = OnlinePerceptron::untrained(&templates, Classes::of(system.actions()));
+    let mut learner = OnlinePerceptron::untrained(&templates, Classes::of(system.actions()), false);
     let mut progress = |_| {};
     let mut online = Online { epochs: 1, seed: 1, progress: &mut progress, stop: &|| false };
     let each_epoch = |_: &OnlinePerceptron, _| Ok(ControlFlow::Continue(()));
@@ -127,7 +127,7 @@ fn a_beam_of_one_is_the_greedy_decoder() {
     let trees = random_trees(4, 60);
     let (system, scorer) = half_trained(&trees);
     let vocabulary = vocabulary(&trees);
-    let beam = Beam { width: 1, path_score: PathScore::Sum };
+    let beam = Beam { width: 1, threshold: 0.0, path_score: PathScore::Sum };
     for tree in &trees {
         let sentence = vocabulary.encode(tree.tokens());
         let greedy = Greedy::default().decode(&system, &scorer, &sentence, &mut Default::default());
@@ -135,6 +135,24 @@ fn a_beam_of_one_is_the_greedy_decoder() {
         let (greedy, narrow) = (&greedy.state, &narrow.state);
         assert_eq!(system.tree(greedy, tree.tokens()), system.tree(narrow, tree.tokens()));
     }
+}
+
+#[test]
+fn a_threshold_drops_what_is_far_behind() {
+    let trees = random_trees(4, 60);
+    let (system, scorer) = half_trained(&trees);
+    let vocabulary = vocabulary(&trees);
+    let mut dropped = 0;
+    for tree in &trees {
+        let sentence = vocabulary.encode(tree.tokens());
+        let score = |width, threshold| {
+            let beam = Beam { width, threshold, path_score: PathScore::Mean };
+            beam.decode(&system, &scorer, &sentence, &mut Default::default()).score
+        };
+        assert_eq!(score(8, 1e9), score(8, 0.0));
+        dropped += usize::from(score(8, 1e-9) != score(8, 0.0));
+    }
+    assert!(dropped > 0);
 }
 
 /// Likes a shift best, but only a reduction first makes the rest cheap: which was first is in memory.
@@ -183,7 +201,7 @@ fn a_beam_of_two_leaves_the_garden_path() {
     let trees = toy_trees(5);
     let system = Binary::of_trees(&trees).unwrap();
     let sentence = common::sentence(&trees[0]);
-    let beam = |width| Beam { width, path_score: PathScore::Sum };
+    let beam = |width| Beam { width, threshold: 0.0, path_score: PathScore::Sum };
     let narrow = beam(1).decode(&system, &GardenPath, &sentence, &mut Default::default());
     let wide = beam(2).decode(&system, &GardenPath, &sentence, &mut Default::default());
     assert!(wide.score > narrow.score, "{} {}", wide.score, narrow.score);
@@ -203,7 +221,7 @@ fn best_first_search_finds_nothing_worse_than_a_wide_beam() {
         path_score,
     };
     let found = all.decode(&system, &GardenPath, &sentence, &mut Default::default());
-    let wide = Beam { width: 200, path_score };
+    let wide = Beam { width: 200, threshold: 0.0, path_score };
     let wide = wide.decode(&system, &GardenPath, &sentence, &mut Default::default());
     assert!(found.complete && found.score >= wide.score, "{} {}", found.score, wide.score);
     // A search that gives up at once is greedy, and still ends with a tree.
@@ -219,7 +237,7 @@ fn best_first_search_finds_nothing_worse_than_a_wide_beam() {
 fn the_n_best_are_different_and_in_order() {
     let trees = random_trees(4, 60);
     let (system, scorer) = half_trained(&trees);
-    let decoder = Beam { width: 8, path_score: PathScore::Sum };
+    let decoder = Beam { width: 8, threshold: 0.0, path_score: PathScore::Sum };
     let (cleaning, vocabulary) = (Cleaning::none(), vocabulary(&trees));
     let parser = Pipeline { cleaning, vocabulary, system, scorer, decoder };
     let mut worker = parser.worker();
@@ -247,7 +265,7 @@ fn a_mean_does_not_favour_long_derivations_or_short_ones() {
     for tree in &trees {
         let sentence = vocabulary.encode(tree.tokens());
         let decode = |path_score| {
-            let beam = Beam { width: 8, path_score };
+            let beam = Beam { width: 8, threshold: 0.0, path_score };
             beam.decode_nbest(&system, &scorer, &sentence, 8, &mut Default::default())
         };
         let (sums, means) = (decode(PathScore::Sum), decode(PathScore::Mean));

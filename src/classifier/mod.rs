@@ -20,6 +20,7 @@ pub mod boosting;
 pub mod combine;
 pub mod decision_tree;
 pub mod instances;
+pub mod kinds;
 pub mod knn;
 pub mod lbfgs;
 pub mod linear;
@@ -52,9 +53,18 @@ pub trait Classifier: Send + Sync {
     fn kind(&self) -> ScoreKind;
     /// Writes the score of every class into `out`, which is [`Classifier::n_classes`] long.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]);
-    /// The class that [`Classifier::scores`] scores highest, the first among equals, and its score;
-    /// `None` from classifiers that know no quicker way than to score all.
-    fn best(&self, _row: RowRef<'_>, _scratch: &mut Scratch) -> Option<(u16, f32)> {
+    /// The same, but classes that score less than `floor` may get minus infinity instead.
+    fn scores_above(&self, row: RowRef<'_>, _floor: f32, scratch: &mut Scratch, out: &mut [f32]) {
+        self.scores(row, scratch, out);
+    }
+    /// The class that [`Classifier::scores`] scores highest among those that are accepted, the first among
+    /// equals, and its score; `None` when there is no quicker way to know than to score all.
+    fn best(
+        &self,
+        _row: RowRef<'_>,
+        _accept: &mut dyn FnMut(u16) -> bool,
+        _scratch: &mut Scratch,
+    ) -> Option<(u16, f32)> {
         None
     }
     /// Puts what a model file needs into `sections`; the learner's name in the preset says how to load it.
@@ -74,8 +84,17 @@ impl<C: Classifier + ?Sized> Classifier for Box<C> {
         (**self).scores(row, scratch, out);
     }
 
-    fn best(&self, row: RowRef<'_>, scratch: &mut Scratch) -> Option<(u16, f32)> {
-        (**self).best(row, scratch)
+    fn scores_above(&self, row: RowRef<'_>, floor: f32, scratch: &mut Scratch, out: &mut [f32]) {
+        (**self).scores_above(row, floor, scratch, out);
+    }
+
+    fn best(
+        &self,
+        row: RowRef<'_>,
+        accept: &mut dyn FnMut(u16) -> bool,
+        scratch: &mut Scratch,
+    ) -> Option<(u16, f32)> {
+        (**self).best(row, accept, scratch)
     }
 
     fn store(&self, sections: &mut Sections) {

@@ -86,7 +86,7 @@ pub struct Tables {
 }
 
 /// The bucket where the search for an id begins.
-fn home(id: u64, n_buckets: usize) -> usize {
+pub(super) fn home(id: u64, n_buckets: usize) -> usize {
     (((id >> 32) * n_buckets as u64) >> 32) as usize
 }
 
@@ -118,6 +118,8 @@ impl Tables {
         places.clear();
         places.resize(ids.len(), 0);
         let mut n = 0;
+        let first = |id: u64| buckets[home(id, buckets.len())][0];
+        std::hint::black_box(ids.iter().fold(0, |sum, &id| sum ^ first(id)));
         // Whether an id is there cannot be predicted, and a wrong guess would stop all work behind a cache
         // miss; so every id writes a place, and the next one overwrites it if nothing was found.
         for &id in ids {
@@ -274,10 +276,13 @@ impl Weights {
         kind: ScoreKind,
         n_templates: usize,
     ) -> Tables {
-        let largest = self.weights.iter().fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+        let largest = self.largest();
         let min_weight = pruning.min_weight * largest;
         let long = if pruning.max_bytes > 0 { LONG_IF_SMALL } else { LONG };
-        let kept = self.kept(pruning.min_row * largest, min_weight, pruning.max_bytes, seen.len());
+        let bytes_of = |entries: usize| {
+            4.0 * BUCKET as f64 / FILL + 2.0 * words(entries, seen.len(), LONG_IF_SMALL) as f64
+        };
+        let kept = self.strongest(pruning, bytes_of);
         let most_units = (i16::MAX as usize / n_templates.max(1)).max(1) as f32;
         let scale = if largest > 0.0 { largest / most_units } else { 1.0 };
         let units = |weight: f32| (weight / scale).round() as i16 as u16;
@@ -311,28 +316,44 @@ impl Weights {
         Tables { buckets: buckets.into(), rows: rows.into(), offsets: offsets.into(), scale, kind }
     }
 
+    /// An id and its weights.
+    pub fn get(&self, at: usize) -> (u64, &[(u16, f32)]) {
+        let first = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        (self.ids[at], &self.weights[first..self.ends[at] as usize])
+    }
+
+    /// The largest absolute weight.
+    pub fn largest(&self) -> f32 {
+        self.weights.iter().fold(0f32, |max, (_, weight)| max.max(weight.abs()))
+    }
+
+    /// The largest absolute weight of an id.
+    pub fn strength(&self, at: usize) -> f32 {
+        self.get(at).1.iter().fold(0f32, |max, (_, weight)| max.max(weight.abs()))
+    }
+
     /// The weights of an id that are not too small to keep.
     fn row(&self, at: usize, min_weight: f32) -> impl Iterator<Item = (u16, f32)> {
-        let first = if at == 0 { 0 } else { self.ends[at - 1] as usize };
-        let row = &self.weights[first..self.ends[at] as usize];
+        let row = self.get(at).1;
         row.iter().copied().filter(move |(_, weight)| weight.abs() >= min_weight)
     }
 
-    /// The positions of the ids that pruning leaves, in order.
-    fn kept(&self, min_row: f32, min_weight: f32, max_bytes: u64, n_classes: usize) -> Vec<usize> {
-        let strength =
-            |at: usize| self.row(at, 0.0).fold(0f32, |max, (_, weight)| max.max(weight.abs()));
+    /// The positions of the ids that pruning leaves, in order. `bytes_of` tells what an id with so many
+    /// weights takes.
+    pub fn strongest(&self, pruning: &Pruning, bytes_of: impl Fn(usize) -> f64) -> Vec<usize> {
+        let largest = self.largest();
+        let (min_row, min_weight) = (pruning.min_row * largest, pruning.min_weight * largest);
         let size = |at: usize| self.row(at, min_weight).count();
-        let stays = |at: &usize| strength(*at) >= min_row && size(*at) > 0;
+        let stays = |at: &usize| self.strength(*at) >= min_row && size(*at) > 0;
         let mut kept: Vec<usize> = (0..self.len()).filter(stays).collect();
-        if max_bytes > 0 {
-            let mut ranked: Vec<(f32, usize)> = kept.iter().map(|&at| (strength(at), at)).collect();
+        if pruning.max_bytes > 0 {
+            let mut ranked: Vec<(f32, usize)> =
+                kept.iter().map(|&at| (self.strength(at), at)).collect();
             ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let mut bytes = 0;
             let fits = ranked.iter().take_while(|&&(_, at)| {
-                bytes += (4.0 * BUCKET as f64 / FILL).ceil() as u64
-                    + 2 * words(size(at), n_classes, LONG_IF_SMALL) as u64;
-                bytes <= max_bytes
+                bytes += bytes_of(size(at)).ceil() as u64;
+                bytes <= pruning.max_bytes
             });
             kept = fits.map(|&(_, at)| at).collect();
             kept.sort_unstable();

@@ -18,7 +18,7 @@ use crate::tree::heads::HeadRules;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse info
-  srparse info --preset greedy > my.toml")]
+  srparse info --preset fast > my.toml")]
 pub struct InfoArgs {
     /// The model file.
     model: Option<PathBuf>,

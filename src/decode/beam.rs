@@ -21,6 +21,9 @@ use crate::transition::TransitionSystem;
 pub struct Beam {
     /// The most hypotheses that are kept at a step; at least 1.
     pub width: usize,
+    /// By how much the score of a hypothesis may trail the best one's, as a sum over all its steps, before
+    /// it is dropped; 0 for any.
+    pub threshold: f64,
     /// How the score of a path is made.
     pub path_score: PathScore,
 }
@@ -91,6 +94,8 @@ pub struct Agenda<S: TransitionSystem, P: Scorer<S>> {
     before: Vec<Hypothesis>,
     uses: Vec<u32>,
     steps: Vec<Step<S::Action>>,
+    /// How many steps all hypotheses have taken, idle ones included.
+    taken: usize,
     candidates: Vec<Candidate<S::Action>>,
     /// The scores of the steps of each hypothesis, from the least, where ties are decided by them.
     scored: Vec<Vec<f32>>,
@@ -111,6 +116,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for Agenda<S, P> {
             before: Vec::new(),
             uses: Vec::new(),
             steps: Vec::new(),
+            taken: 0,
             candidates: Vec::new(),
             scored: Vec::new(),
             scored_before: Vec::new(),
@@ -137,6 +143,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         scorer.forget(&mut self.scorer);
         scorer.keep_scores(&mut self.scorer);
         self.steps.clear();
+        self.taken = 0;
         self.free.clear();
         self.free.extend((1..self.slots.len() as u32).rev());
         let slot = Slot { state: system.start(sentence), memory: scorer.begin(system, sentence) };
@@ -185,6 +192,12 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
     ) {
         self.expand(beam, system, scorer, sentence, follow);
         self.candidates.sort_unstable_by(|a, b| rank(&self.scored, a, b));
+        self.taken += 1;
+        if beam.threshold > 0.0 {
+            let steps = if beam.path_score == PathScore::Mean { self.taken as f64 } else { 1.0 };
+            let best = self.candidates.first().map_or(0.0, |best| best.score);
+            self.candidates.retain(|other| (best - other.score) * steps <= beam.threshold);
+        }
         self.best.clear();
         let best = &mut self.best;
         self.candidates.retain(|candidate| {
@@ -239,7 +252,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         sentence: &Sentence,
         follow: Option<Follow<S::Action>>,
     ) {
-        let &Beam { width, path_score } = beam;
+        let &Beam { width, path_score, .. } = beam;
         self.candidates.clear();
         self.best.clear();
         let scored = &self.scored;
@@ -264,7 +277,15 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
                 continue;
             }
             system.legal(state, &mut self.actions);
-            score_choice(at, scorer, memory, &self.actions, &mut self.scorer, &mut self.scores);
+            let mut floor = f64::NEG_INFINITY;
+            if self.candidates.len() == width {
+                let needed = path_score.needed(hypothesis.path, steps, self.candidates[0].score);
+                let ahead = follow.map_or(0.0, |follow| f64::from(follow.margin.max(0.0)));
+                // A little less, for what rounding takes away.
+                floor = needed - ahead - 1e-4 * needed.abs() - 1e-4;
+            }
+            let actions = (&self.actions[..], floor as f32);
+            score_choice(at, scorer, memory, actions, &mut self.scorer, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
                 let identity = system.identity(state, Some(action));
                 let action = Some(action);

@@ -147,7 +147,8 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         let Node { state, memory, path, .. } = &nodes[parent];
         system.legal(state, actions);
         let at = Situation { system, sentence, state };
-        score_choice(at, scorer, memory, actions, &mut self.scorer, scores);
+        let all = (&actions[..], f32::NEG_INFINITY);
+        score_choice(at, scorer, memory, all, &mut self.scorer, scores);
         let length = system.steps(state) + 1;
         let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
         for (&action, &step) in actions.iter().zip(&*scores) {
@@ -225,7 +226,8 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         while !system.is_final(&state) {
             system.legal(&state, &mut self.actions);
             let at = Situation { system, sentence, state: &state };
-            score_choice(at, scorer, &memory, &self.actions, &mut self.scorer, &mut self.scores);
+            let all = (&self.actions[..], f32::NEG_INFINITY);
+            score_choice(at, scorer, &memory, all, &mut self.scorer, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
             scorer.advance(at, self.actions[best], &mut memory);

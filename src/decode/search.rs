@@ -44,6 +44,9 @@ pub struct Search {
     pub method: Method,
     /// The most hypotheses that a beam keeps at a step; at least 1.
     pub beam: u32,
+    /// By how much a hypothesis of a beam may trail the best one, in units of the scores of steps, before it is
+    /// dropped; 0 for any. Most steps are clear, and a beam that has few hypotheses there is faster.
+    pub threshold: f64,
     /// The most hypotheses that a best-first search looks at; at least 1. Fewer for sentences of many
     /// hundred words.
     pub max_states: u32,
@@ -69,6 +72,7 @@ impl Default for Search {
         Self {
             method: Method::default(),
             beam: 16,
+            threshold: 0.0,
             max_states: 10_000,
             agenda: 0,
             unfinished: Unfinished::default(),
@@ -89,6 +93,10 @@ impl Search {
         if self.beam == 0 {
             return Err(Error::config("search.beam", "must be at least 1"));
         }
+        if !(self.threshold.is_finite() && self.threshold >= 0.0) {
+            let problem = format!("{} is no threshold: give 0 (keep all) or more", self.threshold);
+            return Err(Error::config("search.threshold", problem));
+        }
         if self.max_states == 0 {
             return Err(Error::config("search.max_states", "must be at least 1"));
         }
@@ -101,7 +109,8 @@ impl Search {
     }
 
     fn beam(&self) -> Beam {
-        Beam { width: self.beam as usize, path_score: self.path_score }
+        let (width, threshold) = (self.beam as usize, self.threshold);
+        Beam { width, threshold, path_score: self.path_score }
     }
 
     fn greedy(&self) -> Greedy {

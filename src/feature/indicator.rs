@@ -4,6 +4,7 @@
 //! id with a chance of 2⁻⁶³ a pair, which no table of this program is large enough to notice. A
 //! template does not apply where one of its nominal columns has nothing there.
 
+use super::template::Step;
 use super::{Column, ColumnKind, RowRef, Templates};
 use crate::symbols::NOTHING;
 
@@ -47,6 +48,14 @@ impl Indicators {
             });
         }
         indicators
+    }
+
+    /// The indicators of the templates for one step of a decision; those for both have the same ids.
+    pub fn of_step(templates: &Templates, step: Step) -> Self {
+        let mut all = Self::new(templates);
+        let mut is_for = templates.of_step(step);
+        all.templates.retain(|_| is_for.next().unwrap_or(true));
+        all
     }
 
     /// One indicator for each nominal column.

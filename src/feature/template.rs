@@ -59,6 +59,9 @@
 //! | `pending(o0)` … `pending(o9)` | number of complete children of that open constituent |
 //! | `action(0)`, `action(1)` | the last action, the one before |
 //!
+//! A line `@kind`, `@action` or `@both` says for which steps of a decision the templates below it are
+//! ([`Step`]); both at the beginning of the file.
+//!
 //! Numbers stand as they are, or in bins (0 to 4, 5–6, 7–10, 11–20, more) with `.bin`. Nouns, verbs and
 //! their phrases are what has a tag or label that begins with N or V.
 
@@ -246,6 +249,22 @@ impl Address {
     }
 }
 
+/// A decision that is taken in two steps ([`crate::classifier::kinds`]), or one of its steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// What kind of action.
+    Kind,
+    /// Which action of the kind.
+    Action,
+}
+
+/// The words that say for which steps the templates below are.
+const PARTS: [(&str, &[Step]); 3] = [
+    ("@kind", &[Step::Kind]),
+    ("@action", &[Step::Action]),
+    ("@both", &[Step::Kind, Step::Action]),
+];
+
 /// A template file, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Templates {
@@ -253,6 +272,8 @@ pub struct Templates {
     names: Vec<String>,
     addresses: Vec<Address>,
     conjunctions: Vec<Vec<u16>>,
+    /// For each template the word that stands above it, as a position in [`PARTS`].
+    steps: Vec<u8>,
 }
 
 const SAGAE_LAVIE: &str = include_str!("../../data/features/sagae-lavie-2005.feats");
@@ -263,12 +284,13 @@ const WANG_ENGLISH: &str = include_str!("../../data/features/wang-2006-english.f
 const NON_BINARY: &str = include_str!("../../data/features/non-binary.feats");
 const BRACKETING: &str = include_str!("../../data/features/bracketing.feats");
 const BRACKETING_RICH: &str = include_str!("../../data/features/bracketing-rich.feats");
+const BRACKETING_FAST: &str = include_str!("../../data/features/bracketing-fast.feats");
 const KALT_2004_SR: &str = include_str!("../../data/features/kalt-2004-sr.feats");
 const KALT_2004_LC: &str = include_str!("../../data/features/kalt-2004-lc.feats");
 const KALT_2004_TD: &str = include_str!("../../data/features/kalt-2004-td.feats");
 const TURIAN_2005: &str = include_str!("../../data/features/turian-2005.feats");
 /// The template files inside the program, by name.
-const BUILT_IN: [(&str, &str); 12] = [
+const BUILT_IN: [(&str, &str); 13] = [
     ("sagae-lavie-2005", SAGAE_LAVIE),
     ("wang-2006", WANG),
     ("wang-2006-english", WANG_ENGLISH),
@@ -277,6 +299,7 @@ const BUILT_IN: [(&str, &str); 12] = [
     ("non-binary", NON_BINARY),
     ("bracketing", BRACKETING),
     ("bracketing-rich", BRACKETING_RICH),
+    ("bracketing-fast", BRACKETING_FAST),
     ("kalt-2004-sr", KALT_2004_SR),
     ("kalt-2004-lc", KALT_2004_LC),
     ("kalt-2004-td", KALT_2004_TD),
@@ -294,9 +317,21 @@ impl Templates {
             names: Vec::new(),
             addresses: Vec::new(),
             conjunctions: Vec::new(),
+            steps: Vec::new(),
         };
+        let mut steps = PARTS.len() as u8 - 1;
         for (line, number) in text.lines().zip(1..) {
             let content = line.split('#').next().unwrap_or_default();
+            let directive = content.trim();
+            if directive.starts_with('@') {
+                let known = PARTS.iter().position(|(word, _)| *word == directive);
+                steps = known.ok_or_else(|| {
+                    let problem =
+                        format!("`{directive}` says nothing: write @kind, @action or @both");
+                    Error::syntax(Place::new(name, number, 1), problem)
+                })? as u8;
+                continue;
+            }
             let mut conjunction = Vec::new();
             for word in content.split_ascii_whitespace() {
                 let offset = word.as_ptr() as usize - line.as_ptr() as usize;
@@ -324,6 +359,7 @@ impl Templates {
             }
             if !conjunction.is_empty() {
                 templates.conjunctions.push(conjunction);
+                templates.steps.push(steps);
             }
         }
         if templates.conjunctions.is_empty() {
@@ -361,10 +397,15 @@ impl Templates {
             };
             dropped[at] = true;
         }
-        let mut text = String::new();
-        for conjunction in &self.conjunctions {
+        let (mut text, mut before) = (String::new(), PARTS.len() as u8 - 1);
+        for (conjunction, &steps) in self.conjunctions.iter().zip(&self.steps) {
             if !conjunction.iter().any(|&at| dropped[usize::from(at)]) {
                 let names = conjunction.iter().map(|&at| self.names[usize::from(at)].as_str());
+                if steps != before {
+                    text.push_str(PARTS[usize::from(steps)].0);
+                    text.push('\n');
+                    before = steps;
+                }
                 text.push_str(&names.collect::<Vec<_>>().join(" "));
                 text.push('\n');
             }
@@ -399,6 +440,11 @@ impl Templates {
     /// The templates as positions of columns.
     pub fn conjunctions(&self) -> &[Vec<u16>] {
         &self.conjunctions
+    }
+
+    /// For each template whether it is for a step.
+    pub fn of_step(&self, step: Step) -> impl Iterator<Item = bool> {
+        self.steps.iter().map(move |&steps| PARTS[usize::from(steps)].1.contains(&step))
     }
 
     fn position(&mut self, name: &str, address: Address) -> Result<u16, String> {

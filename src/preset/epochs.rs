@@ -53,10 +53,10 @@ impl Run<'_, '_> {
         classes: &Classes,
         params: OnlineParams,
     ) -> Result<Trained> {
-        let OnlineParams { epochs, models, exploration, ref prune } = params;
+        let OnlineParams { epochs, models, kind_first, exploration, ref prune } = params;
         let (templates, stop) = (&self.plan.templates, self.watch.stop);
         let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
-            let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
+            let mut learner = OnlinePerceptron::untrained(templates, classes.clone(), kind_first);
             let mut online = Online { epochs, seed, progress, stop: &stop };
             match system.dynamic_oracle().filter(|_| exploration.explores()) {
                 Some(oracle) => {
@@ -92,12 +92,13 @@ impl Run<'_, '_> {
         classes: Classes,
         params: StructuredParams,
     ) -> Result<Trained> {
-        let StructuredParams { epochs, models, beam, update, margin, batch, ref prune } = params;
+        let StructuredParams { epochs, models, beam, update, kind_first, margin, batch, ref prune } =
+            params;
         let classes = classes.with_idle();
         let (templates, stop) = (&self.plan.templates, self.watch.stop);
         let (width, batch) = (beam as usize, batch as usize);
         let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
-            let mut learner = OnlinePerceptron::untrained(templates, classes.clone());
+            let mut learner = OnlinePerceptron::untrained(templates, classes.clone(), kind_first);
             let stop = &stop;
             let mut structured =
                 Structured { epochs, seed, width, update, margin, batch, progress, stop };

@@ -81,6 +81,8 @@ pub struct OnlineParams {
     pub epochs: u32,
     /// How many models with seeds of their own are trained, whose weights are added in the end; at least 1.
     pub models: u32,
+    /// Whether the kind of action is decided on first, then which of that kind.
+    pub kind_first: bool,
     /// When wrong predictions are followed; probability 0 stays on the gold path.
     pub exploration: Exploration,
     /// What is left out of the packed model.
@@ -90,7 +92,7 @@ pub struct OnlineParams {
 impl Default for OnlineParams {
     fn default() -> Self {
         let (exploration, prune) = (Exploration::default(), Pruning::default());
-        Self { epochs: 12, models: 1, exploration, prune }
+        Self { epochs: 12, models: 1, kind_first: false, exploration, prune }
     }
 }
 
@@ -99,6 +101,7 @@ impl OnlineParams {
     pub const SETTINGS: &[Setting] = &[
         Setting { key: "epochs", range: "1 or more", help: "passes over the training trees" },
         Setting { key: "models", range: "1 or more", help: MODELS },
+        Setting { key: "kind_first", range: "true, false", help: KIND_FIRST },
         Setting {
             key: "exploration",
             range: "from_epoch 1 or more, probability 0 to 1, margin 0 or more",
@@ -132,6 +135,8 @@ pub struct StructuredParams {
     pub beam: u32,
     /// Up to which step of a wrong derivation weights are changed.
     pub update: Update,
+    /// Whether the kind of action is decided on first, then which of that kind.
+    pub kind_first: bool,
     /// By how much the gold derivation has to lead all others, in units of the weights; 0 or more.
     pub margin: f32,
     /// How many sentences are searched with the same weights; at least 1.
@@ -143,7 +148,16 @@ pub struct StructuredParams {
 impl Default for StructuredParams {
     fn default() -> Self {
         let (update, prune) = (Update::default(), Pruning::default());
-        Self { epochs: 15, models: 1, beam: 16, update, margin: 0.0, batch: 16, prune }
+        Self {
+            epochs: 15,
+            models: 1,
+            beam: 16,
+            update,
+            kind_first: false,
+            margin: 0.0,
+            batch: 16,
+            prune,
+        }
     }
 }
 
@@ -158,6 +172,7 @@ impl StructuredParams {
             range: "early, max-violation",
             help: "weights change up to where the gold path is lost, or where it is furthest behind",
         },
+        Setting { key: "kind_first", range: "true, false", help: KIND_FIRST },
         Setting { key: "margin", range: "0 or more", help: MARGIN },
         Setting {
             key: "batch",
@@ -177,6 +192,7 @@ impl StructuredParams {
     }
 }
 
+const KIND_FIRST: &str = "decides first what kind of action (shift, reduce, open), then which of that kind: parses faster";
 const MODELS: &str =
     "how many models with seeds of their own are trained; their weights are added in the end";
 const MARGIN: &str = "by how much what is right has to lead what is wrong, in units of the weights: an update changes the \
@@ -291,6 +307,15 @@ impl LearnerChoice {
     /// Whether it learns from the parser's own derivations, and not from instances.
     pub fn learns_while_parsing(&self) -> bool {
         matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_))
+    }
+
+    /// Whether its models decide on the kind of action first.
+    pub fn decides_kind_first(&self) -> bool {
+        matches!(
+            self,
+            Self::OnlinePerceptron(OnlineParams { kind_first: true, .. })
+                | Self::StructuredPerceptron(StructuredParams { kind_first: true, .. })
+        )
     }
 
     /// Whether scores may be added along a derivation, so that paths can be compared.

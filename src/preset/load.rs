@@ -7,6 +7,7 @@ use super::learner::{LearnerChoice, Parts};
 use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
 use crate::classifier::Classifier;
+use crate::classifier::kinds::{KindFirst, StepIndicators};
 use crate::classifier::linear::LinearModel;
 use crate::decode::{Parser, Search, parser::Pipeline};
 use crate::error::{Error, Result};
@@ -229,7 +230,7 @@ fn load_scorer<S: Supervised>(plan: &Plan, sections: &Sections, system: &S) -> R
     if matches!(plan.preset.learner, LearnerChoice::StructuredPerceptron(_)) {
         classes = classes.with_idle();
     }
-    let classifier = load_classifier(&plan.preset.learner, &plan.parts(&inventory), sections)?;
+    let classifier = load_classifier(plan, &plan.parts(&inventory), sections)?;
     if classifier.n_classes() != classes.len() {
         let (scored, listed) = (classifier.n_classes(), classes.len());
         return Err(Error::Unfit(format!(
@@ -240,12 +241,12 @@ fn load_scorer<S: Supervised>(plan: &Plan, sections: &Sections, system: &S) -> R
 }
 
 /// The classifier that the learner stored.
-fn load_classifier(
-    choice: &LearnerChoice,
-    parts: &Parts,
-    sections: &Sections,
-) -> Result<Box<dyn Classifier>> {
-    match choice {
+fn load_classifier(plan: &Plan, parts: &Parts, sections: &Sections) -> Result<Box<dyn Classifier>> {
+    let templates = &plan.templates;
+    match &plan.preset.learner {
+        choice if choice.decides_kind_first() => {
+            Ok(Box::new(KindFirst::load(StepIndicators::new(templates), sections)?))
+        }
         choice if choice.learns_while_parsing() => {
             Ok(Box::new(LinearModel::load(parts.indicators.clone(), sections)?))
         }

@@ -169,8 +169,9 @@ macro_rules! built_in {
 
 /// The presets inside the program, by name; the first is the default.
 const BUILT_IN: &[(&str, &str)] = built_in![
-    "greedy",
+    "fast",
     "beam",
+    "accurate",
     "english",
     "sagae-lavie-2005-svm",
     "sagae-lavie-2005-svm-unsplit",
@@ -202,6 +203,8 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "turian-2005-context-0",
     "turian-2005-context-1",
     "turian-2005-full-vocabulary",
+    "binary-static",
+    "binary-dynamic",
     "non-binary-static",
     "non-binary-dynamic",
     "top-down-static",
@@ -416,7 +419,7 @@ mod tests {
     fn a_setting_changes_one_value_by_its_last_name_or_its_path() {
         let settings = ["epochs=3".to_owned(), "learner.exploration.probability=1".to_owned()];
         let LearnerChoice::OnlinePerceptron(params) =
-            Preset::load("greedy", &settings).unwrap().learner
+            Preset::load("binary-dynamic", &settings).unwrap().learner
         else {
             panic!("the greedy preset learns online")
         };
@@ -461,7 +464,8 @@ mod tests {
 
     #[test]
     fn mistakes_name_the_nearest_key_and_the_place() {
-        let error = Preset::load("greedy", &["epoks=3".to_owned()]).unwrap_err().to_string();
+        let error =
+            Preset::load("binary-dynamic", &["epoks=3".to_owned()]).unwrap_err().to_string();
         assert!(error.contains("did you mean epochs?"), "{error}");
         let error =
             Preset::parse("max_words = 3\nmax_word = 4\n", "my.toml", &[]).unwrap_err().to_string();
@@ -469,7 +473,7 @@ mod tests {
             error.starts_with("my.toml:2:1:") && error.contains("did you mean `max_words`?"),
             "{error}"
         );
-        let error = Preset::load("greddy", &[]).unwrap_err().to_string();
-        assert!(error.contains("did you mean greedy?"), "{error}");
+        let error = Preset::load("fasst", &[]).unwrap_err().to_string();
+        assert!(error.contains("did you mean fast?"), "{error}");
     }
 }

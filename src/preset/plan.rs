@@ -155,7 +155,7 @@ mod tests {
 
     fn plan(settings: &[&str]) -> Result<Plan> {
         let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
-        Plan::new(Preset::load("greedy", &settings)?)
+        Plan::new(Preset::load("binary-dynamic", &settings)?)
     }
 
     #[test]

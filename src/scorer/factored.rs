@@ -3,9 +3,9 @@
 use super::kept::Kept;
 use super::{Scorer, Situation};
 use crate::classifier::{self, Classifier, ScoreKind, first_best};
-use crate::feature::{Extractor, Row, extract};
+use crate::feature::{Extractor, Row, RowRef, extract};
 use crate::symbols::Sentence;
-use crate::transition::{Action, TransitionSystem};
+use crate::transition::{Action, ActionKind, TransitionSystem};
 
 /// Which class of a classifier stands for which action.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct Classes {
     in_order: bool,
     /// The class of waiting after the end.
     idle: Option<u16>,
+    /// What kind of action each class stands for.
+    kinds: Vec<ActionKind>,
 }
 
 /// No class.
@@ -30,15 +32,22 @@ impl Classes {
             by_code[action.code() as usize] = class;
         }
         let in_order = inventory.windows(2).all(|pair| pair[0] < pair[1]);
-        Self { by_code, n: inventory.len(), in_order, idle: None }
+        let kinds = inventory.iter().map(|action| action.kind()).collect();
+        Self { by_code, n: inventory.len(), in_order, idle: None, kinds }
     }
 
     /// The same with one more class, for waiting after the end of a derivation.
     #[must_use]
     pub fn with_idle(mut self) -> Self {
         self.idle = Some(self.n as u16);
+        self.kinds.push(ActionKind::Finish);
         self.n += 1;
         self
+    }
+
+    /// What kind of action each class stands for; waiting counts as an end. Empty for groups.
+    pub fn kinds(&self) -> &[ActionKind] {
+        &self.kinds
     }
 
     /// The class of waiting, if there is one.
@@ -49,7 +58,7 @@ impl Classes {
     /// Classes that stand for groups of actions: the first stage of a decision taken in two. `class`
     /// gives numbers below `n`, and none for an action that the classifier is not asked about.
     pub fn grouped<A: Action>(inventory: &[A], n: usize, class: impl Fn(A) -> Option<u16>) -> Self {
-        let mut classes = Self { n, in_order: false, ..Self::of(inventory) };
+        let mut classes = Self { n, in_order: false, kinds: Vec::new(), ..Self::of(inventory) };
         for &action in inventory {
             let class = class(action).filter(|&class| usize::from(class) < n);
             classes.by_code[action.code() as usize] = class.unwrap_or(NO_CLASS);
@@ -107,6 +116,11 @@ pub struct FactoredScratch {
 }
 
 impl FactoredScratch {
+    /// The row that was filled last.
+    pub(super) fn row(&self) -> RowRef<'_> {
+        self.row.borrow()
+    }
+
     /// What the classifier was asked with last.
     pub(super) fn classifier(&self) -> &classifier::Scratch {
         &self.classifier
@@ -139,21 +153,22 @@ impl<C: Classifier> Factored<C> {
     }
 
     /// Extracts the row of a state.
-    pub(super) fn fill_row<'a, S: TransitionSystem>(
+    pub(super) fn fill_row<S: TransitionSystem>(
         &self,
         at: Situation<'_, S>,
-        scratch: &'a mut FactoredScratch,
-    ) -> &'a Row {
+        scratch: &mut FactoredScratch,
+    ) {
         let view = at.system.view(at.state, None);
         self.extractor.extract(at.sentence, &view, &mut scratch.places, &mut scratch.row);
-        &scratch.row
     }
 
-    /// The scores of all classes by the row that has been filled.
-    fn score_row<'a>(&self, scratch: &'a mut FactoredScratch) -> &'a [f32] {
+    /// The scores of all classes above the floor by the row that has been filled.
+    pub(super) fn score_row<'a>(&self, floor: f32, scratch: &'a mut FactoredScratch) -> &'a [f32] {
         let FactoredScratch { row, classifier, kept, .. } = scratch;
-        let fill = |scores: &mut [f32]| self.classifier.scores(row.borrow(), classifier, scores);
-        kept.scores(row, self.classifier.n_classes(), fill)
+        let fill = |scores: &mut [f32]| {
+            self.classifier.scores_above(row.borrow(), floor, classifier, scores);
+        };
+        kept.scores(row, floor, self.classifier.n_classes(), fill)
     }
 }
 
@@ -175,8 +190,20 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         scratch: &mut FactoredScratch,
         out: &mut Vec<f32>,
     ) {
+        self.score_above(at, &(), actions, f32::NEG_INFINITY, scratch, out);
+    }
+
+    fn score_above(
+        &self,
+        at: Situation<'_, S>,
+        _memory: &(),
+        actions: &[S::Action],
+        floor: f32,
+        scratch: &mut FactoredScratch,
+        out: &mut Vec<f32>,
+    ) {
         self.fill_row(at, scratch);
-        self.classes.pick(actions, self.score_row(scratch), out);
+        self.classes.pick(actions, self.score_row(floor, scratch), out);
     }
 
     fn best(
@@ -188,21 +215,24 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         out: &mut Vec<f32>,
     ) -> Option<(usize, f32)> {
         self.fill_row(at, scratch);
-        let known = self.classifier.best(scratch.row.borrow(), &mut scratch.classifier);
-        let found =
-            known.and_then(|(class, score)| Some((self.classes.find(class, actions)?, score)));
-        // What the classifier likes best of all may not be among the actions.
-        found.or_else(|| {
-            self.classes.pick(actions, self.score_row(scratch), out);
-            let best = first_best(out);
-            Some((best, *out.get(best)?))
-        })
+        let mut at = None;
+        let mut accept = |class| {
+            at = self.classes.find(class, actions);
+            at.is_some()
+        };
+        let best = self.classifier.best(scratch.row.borrow(), &mut accept, &mut scratch.classifier);
+        if let (Some((_, score)), Some(at)) = (best, at) {
+            return Some((at, score));
+        }
+        self.classes.pick(actions, self.score_row(f32::NEG_INFINITY, scratch), out);
+        let best = first_best(out);
+        Some((best, *out.get(best)?))
     }
 
     fn idle(&self, at: Situation<'_, S>, _memory: &(), scratch: &mut FactoredScratch) -> f32 {
         let Some(idle) = self.classes.idle() else { return 0.0 };
         self.fill_row(at, scratch);
-        self.score_row(scratch)[usize::from(idle)]
+        self.score_row(f32::NEG_INFINITY, scratch)[usize::from(idle)]
     }
 
     fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}

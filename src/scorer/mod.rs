@@ -59,6 +59,19 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
         scratch: &mut Self::Scratch,
         out: &mut Vec<f32>,
     );
+    /// The same, but an action that scores less than `floor` may get minus infinity instead. For scorers
+    /// that know early what scores little.
+    fn score_above(
+        &self,
+        at: Situation<'_, S>,
+        memory: &Self::Memory,
+        actions: &[S::Action],
+        _floor: f32,
+        scratch: &mut Self::Scratch,
+        out: &mut Vec<f32>,
+    ) {
+        self.score(at, memory, actions, scratch, out);
+    }
     /// The position of the highest score among `actions`, which stand in their order, the first among
     /// equals, and that score; `None` without actions. For scorers that need not score all to know;
     /// `scores` is scratch memory.
@@ -90,12 +103,12 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     fn kind(&self) -> ScoreKind;
 }
 
-/// Scores the actions of a state as [`Scorer::score`]; 0 where the system leaves no choice.
+/// Scores the actions of a state as [`Scorer::score_above`]; 0 where the system leaves no choice.
 pub fn score_choice<S: TransitionSystem, P: Scorer<S>>(
     at: Situation<'_, S>,
     scorer: &P,
     memory: &P::Memory,
-    actions: &[S::Action],
+    (actions, floor): (&[S::Action], f32),
     scratch: &mut P::Scratch,
     out: &mut Vec<f32>,
 ) {
@@ -103,7 +116,7 @@ pub fn score_choice<S: TransitionSystem, P: Scorer<S>>(
         out.clear();
         out.resize(actions.len(), 0.0);
     } else {
-        scorer.score(at, memory, actions, scratch, out);
+        scorer.score_above(at, memory, actions, floor, scratch, out);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::factored::{Classes, Factored, FactoredScratch};
 use super::{Lesson, OnlineLearner, Situation, StructuredLearner};
+use crate::classifier::kinds::{KINDS, KindFirst, KindTable, StepIndicators, rank};
 use crate::classifier::linear::{LinearModel, Pruning, Weights};
 use crate::classifier::sparse::SparseWeights;
 use crate::classifier::{Classifier, ScoreKind, Scratch};
@@ -15,14 +16,112 @@ pub struct Learning {
     indicators: Indicators,
     weights: SparseWeights,
     seen: Vec<bool>,
+    /// What the kind of action is decided by, if that comes first; the rest is for the decision within it.
+    kinds: Option<Kinds>,
+}
+
+/// The first of two steps.
+#[derive(Debug, Clone)]
+struct Kinds {
+    indicators: Indicators,
+    weights: SparseWeights,
+    /// The kind of every class.
+    kind_of: Vec<u8>,
+}
+
+/// The averages of weights.
+struct Averages {
+    weights: Weights,
+    kinds: Option<Weights>,
+}
+
+fn averaged(weights: &SparseWeights) -> Weights {
+    let mut averaged = Weights::default();
+    weights.averaged(|id, row| averaged.push(id, row));
+    averaged
+}
+
+impl Averages {
+    fn plus(&self, other: &Self) -> Self {
+        let kinds = self.kinds.as_ref().zip(other.kinds.as_ref());
+        Self {
+            weights: self.weights.plus(&other.weights),
+            kinds: kinds.map(|(own, other)| own.plus(other)),
+        }
+    }
 }
 
 impl Learning {
-    /// The average of the weights so far.
-    fn averaged(&self) -> Weights {
-        let mut averaged = Weights::default();
-        self.weights.averaged(|id, row| averaged.push(id, row));
-        averaged
+    /// The averages of the weights so far.
+    fn averages(&self) -> Averages {
+        let kinds = self.kinds.as_ref().map(|kinds| averaged(&kinds.weights));
+        Averages { weights: averaged(&self.weights), kinds }
+    }
+
+    /// A model of such weights.
+    fn pack(&self, averages: &Averages, pruning: &Pruning) -> Box<dyn Classifier> {
+        let (indicators, n_templates) = (self.indicators.clone(), self.indicators.len());
+        let pack =
+            |pruning| averages.weights.pack(pruning, &self.seen, ScoreKind::Margin, n_templates);
+        let Some((weights, kinds)) = averages.kinds.as_ref().zip(self.kinds.as_ref()) else {
+            return Box::new(LinearModel::new(indicators, pack(pruning)));
+        };
+        let half = Pruning { max_bytes: pruning.max_bytes / 2, ..*pruning };
+        let table = KindTable::pack(weights, &half);
+        let max_bytes = pruning.max_bytes.saturating_sub(table.bytes());
+        let tables = pack(&Pruning { max_bytes, ..*pruning });
+        let indicators = StepIndicators { kind: kinds.indicators.clone(), action: indicators };
+        Box::new(KindFirst::new(indicators, table, tables, kinds.kind_of.clone().into()))
+    }
+
+    fn kind_of(&self, class: u16) -> Option<u8> {
+        self.kinds.as_ref().map(|kinds| kinds.kind_of[usize::from(class)])
+    }
+
+    /// Moves weight to what was right: in the first step from what was predicted, in the second from
+    /// the rival. The row is the one that was scored last.
+    fn correct(&mut self, scratch: &Scratch, right: u16, predicted: u16, rival: u16) {
+        let ids = &scratch.ids;
+        if let Some(Kinds { weights, kind_of, .. }) = &mut self.kinds {
+            let kind = |class: u16| u16::from(kind_of[usize::from(class)]);
+            if kind(right) != kind(predicted) {
+                let ids = &scratch.parts[FIRST_STEP].ids;
+                weights.update(ids, kind(right), 1);
+                weights.update(ids, kind(predicted), -1);
+            }
+        }
+        if rival != right {
+            self.weights.update(ids, right, 1);
+            self.weights.update(ids, rival, -1);
+        }
+    }
+
+    fn tick(&mut self) {
+        self.weights.tick();
+        if let Some(kinds) = &mut self.kinds {
+            kinds.weights.tick();
+        }
+    }
+}
+
+/// The part of the scratch memory that the first step has.
+const FIRST_STEP: usize = 0;
+
+/// Sums up weights that are being learned.
+fn add_up(
+    (indicators, weights): (&Indicators, &SparseWeights),
+    row: RowRef<'_>,
+    scratch: &mut Scratch,
+    out: &mut [f32],
+) {
+    let Scratch { ids, sparse, sparse_sums: sums, .. } = scratch;
+    indicators.ids(row, ids);
+    weights.find(ids, sparse);
+    sums.clear();
+    sums.resize(out.len(), 0);
+    weights.add(sparse, sums);
+    for (out, &sum) in out.iter_mut().zip(sums.iter()) {
+        *out = sum as f32;
     }
 }
 
@@ -36,22 +135,17 @@ impl Classifier for Learning {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let Scratch { ids, sparse, sparse_sums: sums, .. } = scratch;
-        self.indicators.ids(row, ids);
-        self.weights.find(ids, sparse);
-        sums.clear();
-        sums.resize(out.len(), 0);
-        self.weights.add(sparse, sums);
-        for (out, &sum) in out.iter_mut().zip(sums.iter()) {
-            *out = sum as f32;
+        add_up((&self.indicators, &self.weights), row, scratch, out);
+        if let Some(Kinds { indicators, weights, kind_of }) = &self.kinds {
+            let mut sums = [0.0; KINDS];
+            add_up((indicators, weights), row, scratch.part(FIRST_STEP), &mut sums);
+            rank(kind_of, &sums, out);
         }
     }
 
     /// Stores the average of the weights so far.
     fn store(&self, sections: &mut Sections) {
-        let (weights, n_templates) = (self.averaged(), self.indicators.len());
-        let pruning = Pruning::default();
-        weights.pack(&pruning, &self.seen, ScoreKind::Margin, n_templates).store(sections);
+        self.pack(&self.averages(), &Pruning::default()).store(sections);
     }
 }
 
@@ -59,37 +153,43 @@ impl Classifier for Learning {
 pub type OnlinePerceptron = Factored<Learning>;
 
 impl OnlinePerceptron {
-    /// Nothing learned yet.
-    pub fn untrained(templates: &Templates, classes: Classes) -> Self {
-        let (indicators, seen) = (Indicators::new(templates), vec![false; classes.len()]);
-        let learning = Learning { indicators, weights: SparseWeights::default(), seen };
+    /// Nothing learned yet. With `kind_first` the kind of action is decided on first, then which of
+    /// that kind.
+    pub fn untrained(templates: &Templates, classes: Classes, kind_first: bool) -> Self {
+        let seen = vec![false; classes.len()];
+        let StepIndicators { kind, action } = StepIndicators::new(templates);
+        let kinds = kind_first.then(|| Kinds {
+            indicators: kind,
+            weights: SparseWeights::default(),
+            kind_of: classes.kinds().iter().map(|&kind| kind as u8).collect(),
+        });
+        let indicators = if kind_first { action } else { Indicators::new(templates) };
+        let learning = Learning { indicators, weights: SparseWeights::default(), seen, kinds };
         Self::new(Extractor::new(templates), classes, learning)
     }
 
     /// The average of the weights so far, packed.
     pub fn finish(&self, pruning: &Pruning) -> Factored {
-        self.finish_with(&self.classifier().averaged(), pruning)
+        self.finish_with(&self.classifier().averages(), pruning)
     }
 
     /// The sum of several learners' averages, packed: a model that has learned from the same trees several
     /// times, in different orders. None without learners.
     pub fn finish_all(learners: &[Self], pruning: &Pruning) -> Option<Factored> {
-        let averages = learners.iter().map(|learner| learner.classifier().averaged());
-        let sum = averages.reduce(|sum, weights| sum.plus(&weights))?;
+        let averages = learners.iter().map(|learner| learner.classifier().averages());
+        let sum = averages.reduce(|sum, averages| sum.plus(&averages))?;
         Some(learners.first()?.finish_with(&sum, pruning))
     }
 
-    fn finish_with(&self, weights: &Weights, pruning: &Pruning) -> Factored {
-        let learning = self.classifier();
-        let tables =
-            weights.pack(pruning, &learning.seen, ScoreKind::Margin, learning.indicators.len());
-        let model = LinearModel::new(learning.indicators.clone(), tables);
-        Factored::new(self.extractor().clone(), self.classes().clone(), Box::new(model))
+    fn finish_with(&self, averages: &Averages, pruning: &Pruning) -> Factored {
+        let model = self.classifier().pack(averages, pruning);
+        Factored::new(self.extractor().clone(), self.classes().clone(), model)
     }
 
     /// The number of features with a weight.
     pub fn n_features(&self) -> usize {
-        self.classifier().weights.len()
+        let Learning { weights, kinds, .. } = self.classifier();
+        kinds.as_ref().map_or(0, |kinds| kinds.weights.len()) + weights.len()
     }
 }
 
@@ -102,18 +202,30 @@ impl<S: TransitionSystem> OnlineLearner<S> for OnlinePerceptron {
     ) -> f32 {
         let class = |at: usize| self.classes().class(lesson.actions[at]);
         let (target, predicted) = (class(lesson.target), class(lesson.predicted));
-        let Learning { weights, seen, .. } = self.classifier_mut();
-        if let Some(target) = target {
-            seen[usize::from(target)] = true;
-        }
         let wrong = lesson.target != lesson.predicted;
-        if let (true, Some(target), Some(predicted)) = (wrong, target, predicted) {
-            let ids = &scratch.classifier().ids;
-            weights.update(ids, target, 1);
-            weights.update(ids, predicted, -1);
+        let rival = if wrong { self.rival(lesson) } else { None };
+        let learning = self.classifier_mut();
+        if let Some(target) = target {
+            learning.seen[usize::from(target)] = true;
         }
-        weights.tick();
+        if let (Some(rival), Some(target), Some(predicted)) = (rival, target, predicted) {
+            learning.correct(scratch.classifier(), target, predicted, rival);
+        }
+        learning.tick();
         f32::from(u8::from(wrong))
+    }
+}
+
+impl OnlinePerceptron {
+    /// The class that the right action of a lesson has to score above: the best of those that are decided
+    /// between in the same step.
+    fn rival<S: TransitionSystem>(&self, lesson: &Lesson<'_, S>) -> Option<u16> {
+        let class = |at: usize| self.classes().class(lesson.actions[at]);
+        let kind = |class: Option<u16>| class.and_then(|class| self.classifier().kind_of(class));
+        let kind_of_target = kind(class(lesson.target));
+        let same = (0..lesson.actions.len()).filter(|&at| kind(class(at)) == kind_of_target);
+        let score = |at: usize| lesson.scores[at];
+        class(same.reduce(|best, at| if score(at) > score(best) { at } else { best })?)
     }
 }
 
@@ -121,8 +233,23 @@ impl<S: TransitionSystem> OnlineLearner<S> for OnlinePerceptron {
 #[derive(Debug, Default)]
 pub struct Changes {
     ids: Vec<u64>,
-    /// Where the indicators of each decision end, the class, and what is added to its weights.
-    decisions: Vec<(u32, u16, i32)>,
+    /// Where the indicators of each decision end, what scores by them, and what is added to its weights.
+    decisions: Vec<(u32, Scored, i32)>,
+}
+
+/// What has weights.
+#[derive(Debug, Clone, Copy)]
+enum Scored {
+    Kind(u16),
+    Class(u16),
+}
+
+impl Changes {
+    /// Notes what each of `scored` is to gain by the indicators added since the last call.
+    fn push(&mut self, scored: impl IntoIterator<Item = (Scored, i32)>) {
+        let end = self.ids.len() as u32;
+        self.decisions.extend(scored.into_iter().map(|(scored, amount)| (end, scored, amount)));
+    }
 }
 
 impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
@@ -141,17 +268,41 @@ impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
             None => self.classes().idle(),
         };
         let Some(class) = class else { return };
-        let row = self.fill_row(at, scratch).borrow();
-        self.classifier().indicators.append_ids(row, &mut changes.ids);
-        changes.decisions.push((changes.ids.len() as u32, class, amount));
+        self.fill_row(at, scratch);
+        let Learning { indicators, kinds, .. } = self.classifier();
+        let mut rival = None;
+        if let Some(Kinds { indicators, kind_of, .. }) = kinds {
+            let kind = kind_of[usize::from(class)];
+            indicators.append_ids(scratch.row(), &mut changes.ids);
+            changes.push([(Scored::Kind(kind.into()), amount)]);
+            let scores = self.score_row(f32::NEG_INFINITY, scratch);
+            let same = (0..scores.len()).filter(|&class| kind_of[class] == kind);
+            let best = same.reduce(|best, at| if scores[at] > scores[best] { at } else { best });
+            rival = best.map(|best| best as u16);
+            // The score of a class tells how far it is behind the best of its kind.
+            if rival == Some(class) {
+                return;
+            }
+        }
+        indicators.append_ids(scratch.row(), &mut changes.ids);
+        let rival = rival.map(|rival| (Scored::Class(rival), -amount));
+        changes.push([(Scored::Class(class), amount)].into_iter().chain(rival));
     }
 
     fn change(&mut self, changes: &Changes) {
-        let mut first = 0;
-        for &(end, class, amount) in &changes.decisions {
-            let ids = &changes.ids[first..end as usize];
-            self.classifier_mut().weights.update(ids, class, amount);
-            first = end as usize;
+        let (mut first, mut last) = (0, 0);
+        for &(end, scored, amount) in &changes.decisions {
+            // Those that share their indicators stand one after the other.
+            if end as usize != last {
+                (first, last) = (last, end as usize);
+            }
+            let ids = &changes.ids[first..last];
+            let Learning { weights, kinds, .. } = self.classifier_mut();
+            match (scored, kinds) {
+                (Scored::Kind(kind), Some(kinds)) => kinds.weights.update(ids, kind, amount),
+                (Scored::Class(class), _) => weights.update(ids, class, amount),
+                (Scored::Kind(_), None) => (),
+            }
         }
     }
 
@@ -164,6 +315,6 @@ impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
     }
 
     fn tick(&mut self) {
-        self.classifier_mut().weights.tick();
+        self.classifier_mut().tick();
     }
 }

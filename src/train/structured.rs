@@ -79,7 +79,7 @@ impl Structured<'_> {
         S: Derive,
         L: StructuredLearner<S>,
     {
-        let beam = Beam { width: self.width, path_score: PathScore::Sum };
+        let beam = Beam { width: self.width, threshold: 0.0, path_score: PathScore::Sum };
         let (update, margin) = (self.update, self.margin);
         let gold: Vec<Vec<S::Action>> =
             examples.iter().map(|example| system.derive(&example.tree)).collect::<Result<_>>()?;

@@ -128,7 +128,7 @@ fn two_stages_know_their_best_class_without_scoring_all() {
             let mut scores = vec![0.0; classifier.n_classes()];
             classifier.scores(row.borrow(), &mut Scratch::default(), &mut scores);
             let best = first_best(&scores);
-            let known = classifier.best(row.borrow(), &mut Scratch::default());
+            let known = classifier.best(row.borrow(), &mut |_| true, &mut Scratch::default());
             assert_eq!(known, Some((best as u16, scores[best])), "{a} {b}");
         }
     }

@@ -74,12 +74,17 @@ impl Classifier for TwoStageModel {
         }
     }
 
-    fn best(&self, row: RowRef<'_>, scratch: &mut Scratch) -> Option<(u16, f32)> {
-        match self.first.best(row, scratch.part(0))? {
-            (0, _) => self.second.best(row, scratch.part(1)),
+    fn best(
+        &self,
+        row: RowRef<'_>,
+        accept: &mut dyn FnMut(u16) -> bool,
+        scratch: &mut Scratch,
+    ) -> Option<(u16, f32)> {
+        match self.first.best(row, &mut |_| true, scratch.part(0))? {
+            (0, _) => self.second.best(row, accept, scratch.part(1)),
             (_, score) => {
-                let shift = self.shifts.iter().position(|&shift| shift)?;
-                Some((shift as u16, score))
+                let shift = self.shifts.iter().position(|&shift| shift)? as u16;
+                accept(shift).then_some((shift, score))
             }
         }
     }

@@ -102,7 +102,7 @@ fn random_instances(n: usize, seed: u64) -> Instances {
 
 fn right(tree: &dyn Classifier, instances: &Instances) -> f64 {
     let is_right = |&at: &usize| {
-        let best = tree.best(instances.row(at), &mut Scratch::default());
+        let best = tree.best(instances.row(at), &mut |_| true, &mut Scratch::default());
         best.map(|best| best.0) == Some(instances.class(at))
     };
     (0..instances.len()).filter(is_right).count() as f64 / instances.len() as f64
@@ -136,8 +136,13 @@ fn a_number_is_split_at_a_threshold_that_holds_between_its_values() {
     let instances = instances(&[NUMBER], cases);
     for (name, learner) in all() {
         let tree = fit(&*learner, &instances);
-        let best =
-            |value| tree.best(RowRef { values: &[value], members: &[] }, &mut Scratch::default());
+        let best = |value| {
+            tree.best(
+                RowRef { values: &[value], members: &[] },
+                &mut |_| true,
+                &mut Scratch::default(),
+            )
+        };
         let classes = [0, 3, 5, 11, 99].map(|value| best(value).unwrap().0);
         assert_eq!((classes[0], classes[1], classes[3], classes[4]), (0, 0, 1, 1), "{name}");
     }
@@ -196,7 +201,11 @@ fn the_best_class_is_that_of_the_highest_score() {
             let scores = scores(&*tree, &values);
             let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let first = scores.iter().position(|&score| score == highest).unwrap();
-            let best = tree.best(RowRef { values: &values, members: &[] }, &mut Scratch::default());
+            let best = tree.best(
+                RowRef { values: &values, members: &[] },
+                &mut |_| true,
+                &mut Scratch::default(),
+            );
             assert_eq!(best, Some((first as u16, highest)), "{name}");
             let sum: f32 = scores.iter().map(|score| score.exp()).sum();
             assert!((sum - 1.0).abs() < 0.01, "{name}: {sum}");
@@ -275,11 +284,11 @@ fn broken_sections_are_refused_or_score() {
                 let mut out = vec![0.0; tree.n_classes()];
                 tree.scores(instances.row(at), &mut Scratch::default(), &mut out);
                 assert!(out.iter().all(|score| *score <= 0.0));
-                tree.best(instances.row(at), &mut Scratch::default());
+                tree.best(instances.row(at), &mut |_| true, &mut Scratch::default());
             }
             // Rows of another width.
             let narrow = RowRef { values: &[], members: &[] };
-            tree.best(narrow, &mut Scratch::default());
+            tree.best(narrow, &mut |_| true, &mut Scratch::default());
         }
     }
     assert!(refused > 1000, "{refused}");

@@ -228,10 +228,16 @@ impl Classifier for DecisionTree {
         self.write(row, out);
     }
 
-    fn best(&self, row: RowRef<'_>, _scratch: &mut Scratch) -> Option<(u16, f32)> {
+    fn best(
+        &self,
+        row: RowRef<'_>,
+        accept: &mut dyn FnMut(u16) -> bool,
+        _scratch: &mut Scratch,
+    ) -> Option<(u16, f32)> {
         let row = self.find(|column| row.values.get(column).copied().unwrap_or(0));
         let first = self.rows[row + HEAD];
-        Some(((first >> 16) as u16, log_probability(first)))
+        let class = (first >> 16) as u16;
+        accept(class).then(|| (class, log_probability(first)))
     }
 
     fn store(&self, sections: &mut Sections) {

@@ -75,3 +75,17 @@ fn the_tables_features_are_columns_of_their_own() {
     let english = Templates::named("wang-2006-english").unwrap();
     assert_eq!(chinese.without(&rhythm).unwrap().addresses(), english.addresses());
 }
+
+#[test]
+fn templates_may_be_for_one_step_only() {
+    let text = "s0.w\n@kind\ns1.w\n@action # the rest\ns0.t\n@both\ns1.t";
+    let templates = Templates::parse(text, "x").unwrap();
+    let of = |templates: &Templates, step| templates.of_step(step).collect::<Vec<_>>();
+    assert_eq!(of(&templates, Step::Kind), [true, true, false, true]);
+    assert_eq!(of(&templates, Step::Action), [true, false, true, true]);
+    let fewer = templates.without(&["s0.w".to_owned()]).unwrap();
+    assert_eq!(of(&fewer, Step::Action), [false, true, true]);
+    let error = Templates::parse("s0.w\n@kinds", "my.feats").unwrap_err();
+    let expected = "my.feats:2:1: `@kinds` says nothing: write @kind, @action or @both";
+    assert_eq!(error.to_string(), expected);
+}

@@ -1,0 +1,426 @@
+//! A linear model that decides in two steps: first what kind of action, then which one of that kind.
+//!
+//! Most decisions end with the first step, and its weights are so few (one for each kind) that they
+//! stand in the table itself: an id costs one cache miss, whether it is there or not. The score of a
+//! class is that of its kind, less what the best class of that kind is ahead in the second step: so the
+//! best class is the best of the best kind, and the score of the other kinds is known without their
+//! second step.
+//!
+//! The table is made of buckets of 64 bytes with room for eight ids: their fingerprints (the low halves
+//! of the ids, 0 where free), then for each a byte for every kind, its weight in units of the scale,
+//! plus 128. An id is in its own bucket or nowhere, so that looking for it takes no branch: of more
+//! than eight that belong to a bucket, which is rare, the weakest are dropped.
+
+use super::linear::{Pruning, Tables, Weights};
+use super::packed::{LANES, home};
+use super::{Classifier, ScoreKind, Scratch, first_best};
+use crate::feature::template::Step;
+use crate::feature::{Indicators, RowRef, Templates};
+use crate::memory::{Array, Sections};
+use crate::{Error, Result};
+
+/// The most kinds there can be.
+pub const KINDS: usize = 4;
+/// Numbers in a bucket.
+const BUCKET: usize = 16;
+/// Ids that fit into a bucket.
+const IDS: usize = 8;
+/// Ids in a bucket on average.
+const FILL: f64 = 4.5;
+/// What stands for a weight of 0, for each kind.
+const ZERO: i32 = 128;
+/// The largest weight in units.
+const MOST_UNITS: f32 = 127.0;
+/// How many sums of bytes fit into 16 bits.
+const CHUNK: usize = 256;
+/// Every other byte.
+const BYTES: u32 = 0x00ff_00ff;
+
+/// The weights of kinds, packed.
+#[derive(Debug, Clone)]
+pub struct KindTable {
+    buckets: Array<u32>,
+    /// The value of one unit of weight.
+    scale: f32,
+}
+
+impl KindTable {
+    /// Packs what pruning leaves of weights whose classes are kinds, in at most `pruning.max_bytes`.
+    pub fn pack(weights: &Weights, pruning: &Pruning) -> Self {
+        let kept = weights.strongest(pruning, |_| 4.0 * BUCKET as f64 / FILL);
+        let scale = weights.largest() / MOST_UNITS;
+        let units = |weight: f32| (weight / scale.max(f32::MIN_POSITIVE)).round() as i32 + ZERO;
+        let n_buckets = (kept.len() as f64 / FILL) as usize + 1;
+        let mut filled: Vec<Vec<usize>> = vec![Vec::new(); n_buckets];
+        for at in kept {
+            filled[home(weights.get(at).0, n_buckets)].push(at);
+        }
+        let mut buckets = Vec::with_capacity(BUCKET * n_buckets);
+        for mut ids in filled {
+            ids.sort_by(|&a, &b| {
+                weights.strength(b).total_cmp(&weights.strength(a)).then(a.cmp(&b))
+            });
+            let mut bucket = [0; BUCKET];
+            for (slot, &at) in ids.iter().take(IDS).enumerate() {
+                let (id, row) = weights.get(at);
+                let mut bytes = [ZERO as u8; KINDS];
+                for &(kind, weight) in row.iter().filter(|&&(kind, _)| usize::from(kind) < KINDS) {
+                    bytes[usize::from(kind)] = units(weight) as u8;
+                }
+                bucket[slot] = id as u32;
+                bucket[IDS + slot] = u32::from_le_bytes(bytes);
+            }
+            buckets.extend(bucket);
+        }
+        Self { buckets: buckets.into(), scale }
+    }
+
+    /// The sum of the weights of each kind.
+    pub fn sums(&self, ids: &[u64]) -> [f32; KINDS] {
+        let buckets = self.buckets.as_chunks::<BUCKET>().0;
+        let mut sums = [0i32; KINDS];
+        for ids in ids.chunks(CHUNK) {
+            // Touching every bucket beforehand lets the cache misses overlap.
+            let first = |id: u64| buckets[home(id, buckets.len())][0];
+            std::hint::black_box(ids.iter().fold(0, |sum, &id| sum ^ first(id)));
+            // For each slot the sums of two kinds at a time, and how often an id was found there.
+            let (mut even, mut odd, mut found) = ([0u32; IDS], [0u32; IDS], [0u32; IDS]);
+            for &id in ids {
+                let (fingerprints, weights) = buckets[home(id, buckets.len())].split_at(IDS);
+                for slot in 0..IDS {
+                    let same = if fingerprints[slot] == id as u32 { u32::MAX } else { 0 };
+                    let bytes = weights[slot] & same;
+                    even[slot] += bytes & BYTES;
+                    odd[slot] += bytes >> 8 & BYTES;
+                    found[slot] += same & 1;
+                }
+            }
+            let (even, odd, found) = std::hint::black_box((even, odd, found));
+            let zero = ZERO * found.iter().sum::<u32>() as i32;
+            for (kind, sum) in sums.iter_mut().enumerate() {
+                let pairs = if kind % 2 == 0 { &even } else { &odd };
+                let half = |pair: u32| (pair >> (16 * (kind / 2)) & 0xffff) as i32;
+                *sum += pairs.iter().map(|&pair| half(pair)).sum::<i32>() - zero;
+            }
+        }
+        sums.map(|sum| sum as f32 * self.scale)
+    }
+
+    /// The bytes of the table.
+    pub fn bytes(&self) -> u64 {
+        4 * self.buckets.len() as u64
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        sections.put("kinds.buckets", self.buckets.clone());
+        sections.put("kinds.scale", vec![self.scale].into());
+    }
+
+    fn load(sections: &Sections) -> Result<Self> {
+        let buckets: Array<u32> = sections.get("kinds.buckets")?;
+        let scale: Array<f32> = sections.get("kinds.scale")?;
+        match scale[..] {
+            [scale]
+                if scale.is_finite()
+                    && !buckets.is_empty()
+                    && buckets.len().is_multiple_of(BUCKET) =>
+            {
+                Ok(Self { buckets, scale })
+            }
+            _ => Err(Error::Unfit("the weights of kinds are broken".into())),
+        }
+    }
+}
+
+/// Turns the scores of classes within their kinds into scores to be compared with all others: see the
+/// module. `kind_of` has the kind of every class.
+pub fn rank(kind_of: &[u8], kinds: &[f32; KINDS], scores: &mut [f32]) {
+    let mut most = [f32::NEG_INFINITY; KINDS];
+    for (&kind, &score) in kind_of.iter().zip(&*scores) {
+        let most = &mut most[usize::from(kind) % KINDS];
+        *most = most.max(score);
+    }
+    for (&kind, score) in kind_of.iter().zip(scores) {
+        let kind = usize::from(kind) % KINDS;
+        if *score > f32::NEG_INFINITY {
+            *score += kinds[kind] - most[kind];
+        }
+    }
+}
+
+/// The indicators of each step.
+#[derive(Debug, Clone)]
+pub struct StepIndicators {
+    /// What the kind is decided by.
+    pub kind: Indicators,
+    /// What is decided by within the kind.
+    pub action: Indicators,
+}
+
+impl StepIndicators {
+    /// The indicators of a template file.
+    pub fn new(templates: &Templates) -> Self {
+        Self {
+            kind: Indicators::of_step(templates, Step::Kind),
+            action: Indicators::of_step(templates, Step::Action),
+        }
+    }
+}
+
+/// A packed linear model over indicators that decides in two steps.
+#[derive(Debug, Clone)]
+pub struct KindFirst {
+    indicators: StepIndicators,
+    kinds: KindTable,
+    classes: Tables,
+    /// The kind of every class.
+    kind_of: Array<u8>,
+    /// For each kind its only class, if it has just one.
+    only: [Option<u16>; KINDS],
+    /// Whether a kind has more than one class.
+    several: [bool; KINDS],
+}
+
+impl KindFirst {
+    /// The model of packed weights; `kind_of` has the kind of every class, below [`KINDS`].
+    pub fn new(
+        indicators: StepIndicators,
+        kinds: KindTable,
+        classes: Tables,
+        kind_of: Array<u8>,
+    ) -> Self {
+        let mut seen: [Vec<u16>; KINDS] = Default::default();
+        for ((&kind, &offset), class) in kind_of.iter().zip(&*classes.offsets).zip(0..) {
+            if offset == 0.0 {
+                seen[usize::from(kind) % KINDS].push(class);
+            }
+        }
+        let only = seen.each_ref().map(|own| own.first().copied().filter(|_| own.len() == 1));
+        let several = seen.map(|own| own.len() > 1);
+        Self { indicators, kinds, classes, kind_of, only, several }
+    }
+
+    /// The model as stored.
+    ///
+    /// # Errors
+    /// When a section is missing, or is not of such a model.
+    pub fn load(indicators: StepIndicators, sections: &Sections) -> Result<Self> {
+        let (kinds, classes) = (KindTable::load(sections)?, Tables::load(sections)?);
+        let kind_of: Array<u8> = sections.get("kinds.of")?;
+        if kind_of.len() != classes.offsets.len() {
+            return Err(Error::Unfit("the kinds are not those of the classes".into()));
+        }
+        Ok(Self::new(indicators, kinds, classes, kind_of))
+    }
+
+    /// The score of each kind.
+    fn first_step(&self, row: RowRef<'_>, scratch: &mut Scratch) -> [f32; KINDS] {
+        self.indicators.kind.ids(row, &mut scratch.ids);
+        self.kinds.sums(&scratch.ids)
+    }
+
+    /// The scores of the classes within their kinds.
+    fn second_step(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        let Scratch { ids, places, long, sums, .. } = scratch;
+        self.indicators.action.ids(row, ids);
+        self.classes.find(ids, places);
+        sums.clear();
+        sums.resize(out.len().next_multiple_of(LANES), 0);
+        self.classes.add(places, long, sums);
+        for ((out, &sum), &offset) in out.iter_mut().zip(sums.iter()).zip(&*self.classes.offsets) {
+            *out = f32::from(sum) * self.classes.scale + offset;
+        }
+    }
+}
+
+impl KindFirst {
+    /// The best class of a kind.
+    fn best_of(&self, kind: usize, row: RowRef<'_>, scratch: &mut Scratch) -> Option<u16> {
+        let mut scores = std::mem::take(&mut scratch.scores);
+        scores.resize(self.kind_of.len(), 0.0);
+        self.second_step(row, scratch, &mut scores);
+        let own = (0..scores.len()).filter(|&class| usize::from(self.kind_of[class]) == kind);
+        let best = own.reduce(|best, at| if scores[at] > scores[best] { at } else { best });
+        scratch.scores = scores;
+        best.map(|class| class as u16)
+    }
+}
+
+impl Classifier for KindFirst {
+    fn n_classes(&self) -> usize {
+        self.kind_of.len()
+    }
+
+    fn kind(&self) -> ScoreKind {
+        ScoreKind::Margin
+    }
+
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        self.scores_above(row, f32::NEG_INFINITY, scratch, out);
+    }
+
+    /// Leaves the second step out where no kind that needs it reaches the floor.
+    fn scores_above(&self, row: RowRef<'_>, floor: f32, scratch: &mut Scratch, out: &mut [f32]) {
+        let kinds = self.first_step(row, scratch);
+        if (0..KINDS).any(|kind| self.several[kind] && kinds[kind] >= floor) {
+            self.second_step(row, scratch, out);
+            rank(&self.kind_of, &kinds, out);
+            return;
+        }
+        out.fill(f32::NEG_INFINITY);
+        for (&class, &score) in self.only.iter().zip(&kinds) {
+            if let Some(class) = class {
+                out[usize::from(class)] = score;
+            }
+        }
+    }
+
+    fn best(
+        &self,
+        row: RowRef<'_>,
+        accept: &mut dyn FnMut(u16) -> bool,
+        scratch: &mut Scratch,
+    ) -> Option<(u16, f32)> {
+        let mut kinds = self.first_step(row, scratch);
+        loop {
+            let kind = first_best(&kinds);
+            let score = kinds[kind];
+            let alone = kinds.iter().filter(|&&other| other == score).count() == 1;
+            if !alone || score == f32::NEG_INFINITY {
+                return None;
+            }
+            if self.several[kind] {
+                let class = self.best_of(kind, row, scratch).filter(|&class| accept(class))?;
+                return Some((class, score));
+            }
+            if let Some(class) = self.only[kind].filter(|&class| accept(class)) {
+                return Some((class, score));
+            }
+            kinds[kind] = f32::NEG_INFINITY;
+        }
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        self.kinds.store(sections);
+        self.classes.store(sections);
+        sections.put("kinds.of", self.kind_of.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Weights that depend on the id alone.
+    fn weights(n_ids: u64, n_classes: u16) -> Weights {
+        let spread = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut ids: Vec<u64> = (1..=n_ids).map(spread).collect();
+        ids.sort_unstable();
+        let mut weights = Weights::default();
+        for id in ids {
+            let weight = |class: u16| (id >> (8 + class) & 0x1f) as f32 - 15.0;
+            let row: Vec<_> = (0..n_classes).map(|class| (class, weight(class))).collect();
+            weights.push(id, &row);
+        }
+        weights
+    }
+
+    #[test]
+    fn sums_are_those_of_the_ids_that_are_there() {
+        let weights = weights(5_000, 3);
+        let table = KindTable::pack(&weights, &Pruning::default());
+        let mut lost = 0;
+        for at in 0..weights.len() {
+            let (id, row) = weights.get(at);
+            let sums = table.sums(&[id, 2]);
+            let near = |&(kind, weight): &(u16, f32)| {
+                (sums[usize::from(kind)] - weight).abs() < weights.largest() / MOST_UNITS
+            };
+            lost += usize::from(!row.iter().all(near));
+        }
+        // Ids of overfull buckets are gone, and no others.
+        assert!(lost * 50 < weights.len(), "{lost}");
+        // More ids than fit into one sum of bytes.
+        let (id, row) = weights.get(0);
+        let sum = table.sums(&vec![id; 1_000])[0];
+        assert!((sum / 1_000.0 - row[0].1).abs() < weights.largest() / MOST_UNITS, "{sum}");
+        assert_eq!(table.sums(&[]), [0.0; KINDS]);
+    }
+
+    /// A model of two kinds: class 0 alone, classes 1 to 3 together.
+    fn model() -> KindFirst {
+        let templates = Templates::parse("s0.w\n@action\ns0.t\n@kind\ns1.w", "test").unwrap();
+        let indicators = StepIndicators::new(&templates);
+        let (mut kinds, mut classes) = (Vec::new(), Vec::new());
+        let mut ids = Vec::new();
+        for word in 0..40 {
+            let row = RowRef { values: &[word, word, word], members: &[] };
+            let weight = |seed: u64, at: u32| (seed >> (7 * at) & 0x3f) as f32 - 31.0;
+            indicators.kind.ids(row, &mut ids);
+            kinds.extend(ids.iter().map(|&id| {
+                (id, (0..2).map(|kind| (kind, weight(id, kind.into()))).collect::<Vec<_>>())
+            }));
+            indicators.action.ids(row, &mut ids);
+            classes.extend(ids.iter().map(|&id| {
+                (id, (1..4).map(|class| (class, weight(id, class.into()))).collect::<Vec<_>>())
+            }));
+        }
+        let collect = |mut rows: Vec<(u64, Vec<(u16, f32)>)>| {
+            rows.sort_by_key(|row| row.0);
+            let mut weights = Weights::default();
+            rows.iter().for_each(|(id, row)| weights.push(*id, row));
+            weights
+        };
+        let table = KindTable::pack(&collect(kinds), &Pruning::default());
+        let classes = collect(classes);
+        let tables = classes.pack(&Pruning::default(), &[true; 4], ScoreKind::Margin, 3);
+        KindFirst::new(indicators, table, tables, vec![0, 1, 1, 1].into())
+    }
+
+    #[test]
+    fn the_best_class_is_that_of_the_best_score() {
+        let (model, mut scratch) = (model(), Scratch::default());
+        let (mut scores, mut alone) = ([0.0; 4], 0);
+        for word in 0..40 {
+            for other in 0..40 {
+                let values = [word, other, other];
+                let row = RowRef { values: &values, members: &[] };
+                model.scores(row, &mut scratch, &mut scores);
+                let best = model.best(row, &mut |_| true, &mut scratch);
+                let Some((class, score)) = best else { continue };
+                assert_eq!(usize::from(class), first_best(&scores), "{scores:?}");
+                assert!((score - scores[usize::from(class)]).abs() < 1e-3);
+                alone += usize::from(class == 0);
+                scores[usize::from(class)] = f32::NEG_INFINITY;
+                let second = model.best(row, &mut |other| other != class, &mut scratch);
+                if let Some((second, _)) = second {
+                    assert_eq!(usize::from(second), first_best(&scores), "{scores:?}");
+                }
+            }
+        }
+        assert!((100..1_500).contains(&alone), "{alone}");
+    }
+
+    #[test]
+    fn what_is_stored_scores_the_same_and_what_is_broken_is_refused() {
+        let templates = Templates::parse("s0.w\n@action\ns0.t\n@kind\ns1.w", "test").unwrap();
+        let (model, mut sections) = (model(), Sections::default());
+        model.store(&mut sections);
+        let load = |sections: &Sections| KindFirst::load(StepIndicators::new(&templates), sections);
+        let loaded = load(&sections).unwrap();
+        let row = RowRef { values: &[3, 4, 5], members: &[] };
+        let (mut scores, mut again) = ([0.0; 4], [0.0; 4]);
+        model.scores(row, &mut Scratch::default(), &mut scores);
+        loaded.scores(row, &mut Scratch::default(), &mut again);
+        assert_eq!(scores, again);
+        for at in 0..sections.0.len() {
+            let mut broken = sections.clone();
+            broken.0.remove(at);
+            assert!(load(&broken).is_err(), "{}", sections.0[at].name);
+        }
+        let mut broken = sections.clone();
+        broken.0.retain(|section| section.name != "kinds.of");
+        broken.put::<u8>("kinds.of", vec![9, 9, 200, 255].into());
+        load(&broken).unwrap().scores(row, &mut Scratch::default(), &mut again);
+    }
+}
