@@ -31,6 +31,9 @@ fn settings(preset: &Preset) -> Vec<String> {
     if text.contains("min_rows") {
         settings.push("min_rows=300".to_owned());
     }
+    if text.contains("\"items\"") {
+        settings.extend(["max_words=12", "min_reduction=10"].map(str::to_owned));
+    }
     settings
 }
 

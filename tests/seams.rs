@@ -1,4 +1,4 @@
-//! The seam test: an item system with a set-valued oracle, a recurrent scorer, set columns, a two-stage
+//! The seam test: a recurrent scorer, an online learner of candidates and of set columns, a two-stage
 //! scorer, none of which the program has, run through its real trainers, decoders and
 //! pipeline. What a later part of the program needs of a seam is pinned here.
 
@@ -7,7 +7,6 @@
 mod common;
 mod doubles;
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
@@ -17,19 +16,20 @@ use srparse::decode::{Beam, Greedy, Parser, PathScore};
 use srparse::feature::{ColumnKind, Extractor, Indicators, Row, Templates, extract};
 use srparse::oracle::Oracle;
 use srparse::oracle::binary::NextBracket;
+use srparse::oracle::items::Wanted;
 use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
 use srparse::scorer::{Factored, Lesson, OnlineLearner, Scorer, Situation};
-use srparse::symbols::{Label, Sentence};
+use srparse::symbols::Sentence;
 use srparse::train::online::{EpochReport, Exploration, Online};
 use srparse::train::{Example, batch};
 use srparse::transition::binary::{Binary, BinaryAction};
+use srparse::transition::items::{Items, MaxChildren, Order};
 use srparse::transition::{Action, ActionKind, TransitionSystem};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
 use common::{assert_valid, random_trees, toy, vocabulary};
-use doubles::items::{AnyOrder, Items};
 use doubles::recurrent::Recurrent;
 use doubles::sets::{Exists, PerLabel};
 use doubles::two_stage::{Stage, TwoStage, kind_class};
@@ -113,6 +113,10 @@ fn right(classifier: &dyn Classifier, instances: &Instances) -> f64 {
     f64::from(right) / instances.len() as f64
 }
 
+fn items(trees: &[Tree]) -> Items {
+    Items::of_trees(trees, Order::Free, MaxChildren::Auto).unwrap()
+}
+
 fn binary(trees: &[Tree]) -> (Binary, Vec<BinaryAction>) {
     let system = Binary::of_trees(trees).unwrap();
     let inventory = system.actions().to_vec();
@@ -120,82 +124,14 @@ fn binary(trees: &[Tree]) -> (Binary, Vec<BinaryAction>) {
 }
 
 #[test]
-fn the_item_double_keeps_the_promises_of_a_system() {
-    let trees = random_trees(1, 40);
-    let system = Items::of_trees(&trees);
-    let mut legal = Vec::new();
-    for (tree, seed) in trees.iter().zip(0..) {
-        let sentence = common::sentence(tree);
-        let mut state = system.start(&sentence);
-        let mut rng = common::rng(seed);
-        while !system.is_final(&state) {
-            system.legal(&state, &mut legal);
-            assert!(legal.windows(2).all(|pair| pair[0] < pair[1]));
-            let at = rand::RngExt::random_range(&mut rng, 0..legal.len());
-            // TOP at once would make every walk short.
-            let action =
-                if legal[at].label == Label(0) { legal[legal.len() - 1] } else { legal[at] };
-            system.apply(&mut state, action);
-            assert_valid(&system.tree(&state, tree.tokens()), tree.tokens());
-            assert!(system.steps(&state) <= system.bound(sentence.len()));
-        }
-    }
-}
-
-#[test]
-fn a_set_valued_oracle_offers_several_items_and_any_of_them_leads_to_gold() {
-    let trees = toy_trees(20);
-    let system = Items::of_trees(&trees);
-    let (mut legal, mut optimal) = (Vec::new(), Vec::new());
-    let mut several = 0;
-    for tree in &trees {
-        let gold = AnyOrder.prepare(&system, tree).unwrap();
-        let mut state = system.start(&common::sentence(tree));
-        while !system.is_final(&state) {
-            AnyOrder.optimal(&system, &gold, &state, &mut optimal);
-            system.legal(&state, &mut legal);
-            assert!(!optimal.is_empty() && optimal.iter().all(|action| legal.contains(action)));
-            several += u32::from(optimal.len() > 1);
-            system.apply(&mut state, optimal[optimal.len() - 1]);
-        }
-        assert!(same_brackets(&system.tree(&state, tree.tokens()), tree));
-    }
-    assert!(several > 0);
-}
-
-#[test]
 fn an_item_system_with_set_columns_learns_online_by_heart() {
     let trees = toy_trees(12);
-    let system = Items::of_trees(&trees);
+    let system = items(&trees);
     let mut learner = PerLabel::new(&Templates::parse(ITEM_TEMPLATES, "test").unwrap());
-    let last = train(&system, &AnyOrder, &mut learner, &trees, 30);
+    let last = train(&system, &Wanted, &mut learner, &trees, 30);
     assert_eq!(last.mistakes, 0, "{last:?}");
     let parser = pipeline(&trees, system, learner, Greedy::default());
     assert_eq!(exact(&parser, &trees), trees.len());
-}
-
-#[test]
-fn candidates_become_instances_of_one_learner_a_label() {
-    let trees = toy_trees(12);
-    let system = Items::of_trees(&trees);
-    let templates = Templates::parse(ITEM_TEMPLATES, "test").unwrap();
-    let mut fitted = BTreeMap::new();
-    for label in system.labels() {
-        let class = |action: doubles::items::Build, wanted: bool| {
-            (action.label == label).then_some(u16::from(wanted))
-        };
-        let examples = examples(&trees);
-        let instances =
-            batch::collect_candidates(&system, &AnyOrder, &examples, &templates, 2, class).unwrap();
-        assert!(instances.has_sets() && (0..instances.len()).any(|at| instances.class(at) == 1));
-        let largest = (0..instances.len()).map(|at| instances.row(at).set(0).len()).max();
-        assert!(largest > Some(1), "no candidate was in focus");
-        let classifier = fit(&Exists { epochs: 20 }, &instances);
-        assert_eq!(right(&*classifier, &instances), 1.0, "{}", system.label_name(label));
-        fitted.insert(label, classifier);
-    }
-    let parser = pipeline(&trees, system, PerLabel::fitted(&templates, fitted), Greedy::default());
-    exact(&parser, &trees);
 }
 
 #[test]
@@ -397,7 +333,7 @@ fn a_two_stage_scorer_is_made_of_two_batch_learners() {
 #[test]
 fn a_view_in_focus_shows_the_candidates_children_and_neighbours() {
     let trees = toy_trees(1);
-    let system = Items::of_trees(&trees);
+    let system = items(&trees);
     let sentence = common::sentence(&trees[0]);
     let state = system.start(&sentence);
     let templates = Templates::parse("item.kids.t\nbefore0.t\nafter0.t", "test").unwrap();

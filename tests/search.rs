@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use srparse::classifier::ScoreKind;
 use srparse::classifier::linear::Pruning;
 use srparse::decode::parser::Pipeline;
-use srparse::decode::{Beam, BestFirst, Decoder, Greedy, Parser, PathScore};
+use srparse::decode::{Beam, BestFirst, Decoder, Greedy, Parser, PathScore, Unfinished};
 use srparse::feature::Templates;
 use srparse::memory::Sections;
 use srparse::oracle::replay::{Replay, same_brackets};
@@ -214,13 +214,18 @@ fn best_first_search_finds_nothing_worse_than_a_wide_beam() {
     let trees = toy_trees(5);
     let (system, sentence) = (Binary::of_trees(&trees).unwrap(), common::sentence(&trees[0]));
     let path_score = PathScore::Sum;
-    let all = BestFirst { max_states: 1_000_000, path_score };
+    let all = BestFirst {
+        max_states: 1_000_000,
+        agenda: usize::MAX,
+        unfinished: Unfinished::Greedy,
+        path_score,
+    };
     let found = all.decode(&system, &GardenPath, &sentence, &mut Default::default());
     let wide = Beam { width: 200, threshold: 0.0, path_score };
     let wide = wide.decode(&system, &GardenPath, &sentence, &mut Default::default());
     assert!(found.complete && found.score >= wide.score, "{} {}", found.score, wide.score);
     // A search that gives up at once is greedy, and still ends with a tree.
-    let few = BestFirst { max_states: 1, path_score };
+    let few = BestFirst { max_states: 1, ..all };
     let few = few.decode(&system, &GardenPath, &sentence, &mut Default::default());
     let greedy = Greedy::default().decode(&system, &GardenPath, &sentence, &mut Default::default());
     let tree = |state| system.tree(state, trees[0].tokens());

@@ -30,6 +30,7 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
         dependents: Some(&dependents),
         recent: [3, 0],
         focus,
+        signatures: &[],
     };
     let mut row = Row::default();
     let extractor = Extractor::new(templates);
@@ -43,7 +44,7 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
 fuzz_target!(|text: &str| {
     let Ok(templates) = Templates::parse(text, "fuzz") else { return };
     for buffer in [3, 4] {
-        for focus in [None, Some(Focus { first: 0, last: 1 }), Some(Focus { first: 0, last: 2 })] {
+        for focus in [None, Some(Focus { first: 0, last: 1, head: 0 }), Some(Focus { first: 0, last: 2, head: 1 })] {
             ask(&templates, buffer, focus);
         }
     }

@@ -12,9 +12,11 @@
 //! - [`maxent`]: multinomial logistic regression by L-BFGS with a Gaussian prior.
 //! - [`svm`]: polynomial support vector machines, one against all.
 //! - [`knn`]: memory-based learning, the classes of the nearest instances.
+//! - [`boosting`]: boosted decision trees, one ensemble for each class.
 //!
 //! The first two end as a [`linear::LinearModel`]. Learners made of learners are in [`combine`].
 
+pub mod boosting;
 pub mod combine;
 pub mod decision_tree;
 pub mod instances;
@@ -132,6 +134,8 @@ pub struct Scratch {
     pub row: Row,
     /// The search of neighbours.
     pub knn: knn::Memory,
+    /// The tests that hold in a row.
+    pub held: boosting::Held,
     /// The memory of parts.
     pub parts: Vec<Self>,
 }

@@ -95,6 +95,9 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
         training.decisions,
         training.skipped.len()
     )?;
+    if !training.labels.is_empty() {
+        writeln!(out, "  labels {} only: a part to be merged", training.labels.join(", "))?;
+    }
     if training.epoch > 0 {
         writeln!(out, "  weights of epoch {}", training.epoch)?;
     }

@@ -9,6 +9,7 @@ use anyhow::Context;
 
 use crate::Result;
 use crate::eval::decisions::KINDS;
+use crate::eval::margins::BIN;
 use crate::model::file;
 use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
@@ -17,7 +18,7 @@ use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemVisitor, with_system};
 use crate::preset::{DEFAULT, Preset};
 use crate::symbols::{Sentence, Vocabulary};
-use crate::transition::View;
+use crate::transition::{Action, View};
 use crate::tree::{Token, Tree};
 use crate::treebank::{Encoding, ReadOptions, read_all};
 
@@ -38,7 +39,7 @@ pub struct OracleArgs {
     /// The preset whose system is used.
     #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
     preset: String,
-    /// Change a value of the preset; may be given again.
+    /// Change a value of the preset, or one of the model that can be changed; may be given again.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Print statistics of all derivations instead.
@@ -46,8 +47,12 @@ pub struct OracleArgs {
     stats: bool,
     /// Print the share of decisions that this model takes as the derivations do. Trees that its actions
     /// cannot build are counted and left out.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["preset", "set", "stats"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["preset", "stats"])]
     model: Option<PathBuf>,
+    /// With --model of a parser of items: print how many right and how many wrong candidates of this label have
+    /// which margin, the confidence in the truth.
+    #[arg(long, value_name = "LABEL", requires = "model")]
+    margins: Option<String>,
     /// Threads for --model; 0 for one on each core. The output is the same for any number.
     #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -97,8 +102,19 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
     let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
     let (trees, report) = read_all(&args.files, &options)?;
     eprintln!("{report}");
-    let counts = load::decisions(&model, trees).with_context(|| path.display().to_string())?;
     let mut out = BufWriter::new(io::stdout().lock());
+    if let Some(label) = &args.margins {
+        let margins = load::margins(&model, &args.set, trees, label)
+            .with_context(|| path.display().to_string())?;
+        writeln!(out, "margin, from\tright candidates\twrong candidates")?;
+        for (bin, [right, wrong]) in margins {
+            writeln!(out, "{:.1}\t{right}\t{wrong}", bin as f32 * BIN)?;
+        }
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let counts =
+        load::decisions(&model, &args.set, trees).with_context(|| path.display().to_string())?;
     writeln!(out, "trees\t{}", counts.trees)?;
     writeln!(out, "trees that do not fit\t{}", counts.unfit)?;
     writeln!(out, "decisions\tnumber\tright of all actions\tright of legal actions")?;
@@ -198,8 +214,10 @@ fn statistics<S: Supervised>(
     trees: &[&Tree],
     out: &mut impl Write,
 ) -> io::Result<u64> {
-    let mut counts: BTreeMap<S::Action, u64> = BTreeMap::new();
+    // Actions that do the same to different candidates count as one.
+    let mut counts: BTreeMap<u32, (u64, S::Action)> = BTreeMap::new();
     let (mut lengths, mut words, mut unfit) = (Vec::new(), 0, 0);
+    let (mut nodes, mut left_out) = (0, 0);
     for tree in trees {
         match check_replay(system, &vocabulary.encode(tree.tokens()), tree) {
             Ok(length) => lengths.push(length),
@@ -210,8 +228,10 @@ fn statistics<S: Supervised>(
         }
         words += tree.tokens().len();
         for action in system.derive(tree).unwrap_or_default() {
-            *counts.entry(action).or_default() += 1;
+            counts.entry(action.code()).or_insert((0, action)).0 += 1;
         }
+        nodes += tree.nodes().len();
+        left_out += tree.nodes().len() - system.target(tree).nodes().len();
     }
     lengths.sort_unstable();
     let total: usize = lengths.iter().sum();
@@ -230,11 +250,20 @@ fn statistics<S: Supervised>(
     for (name, value) in system.facts() {
         writeln!(out, "{name}\t{value}")?;
     }
-    let mut ranked: Vec<(S::Action, u64)> = counts.into_iter().collect();
-    ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    for (action, count) in ranked {
-        let share = 100.0 * count as f64 / total.max(1) as f64;
-        writeln!(out, "{}\t{count}\t{share:.2} %", system.name(action))?;
+    let percent = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
+    if left_out > 0 {
+        let share = percent(left_out as u64, nodes as u64);
+        writeln!(out, "nodes left out by limits\t{left_out}\t{share:.2} %")?;
+    }
+    let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
+    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    for (count, action) in ranked {
+        writeln!(
+            out,
+            "{}\t{count}\t{:.2} %",
+            system.kind_name(action),
+            percent(count, total as u64)
+        )?;
     }
     Ok(unfit)
 }

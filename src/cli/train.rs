@@ -98,6 +98,13 @@ pub struct TrainArgs {
     /// them up again after it was stopped.
     #[arg(long, value_name = "FOLDER")]
     checkpoint: Option<PathBuf>,
+    /// Train the classifiers of these labels only, where each label has one of its own (boosting): several
+    /// machines can share the work.
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    labels: Vec<String>,
+    /// Models of other labels from the same command with other --labels: their part is not trained again.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    merge: Vec<PathBuf>,
     /// Say nothing but errors.
     #[arg(short, long)]
     quiet: bool,
@@ -122,13 +129,16 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let mut talk = Talk::new(args.quiet, start);
     let mut tell = |event: Event<'_>| talk.tell(&event);
     let stop = || interrupts.load(Ordering::Relaxed) > 0;
-    let model = fit(
-        &plan,
-        &train,
-        &dev,
-        args.seed,
-        &mut Watch { tell: &mut tell, stop: &stop, checkpoint: args.checkpoint.as_deref() },
-    )?;
+    let merge =
+        args.merge.iter().map(|path| file::read(path)).collect::<crate::Result<Vec<_>>>()?;
+    let mut watch = Watch {
+        tell: &mut tell,
+        stop: &stop,
+        checkpoint: args.checkpoint.as_deref(),
+        labels: &args.labels,
+        merge: &merge,
+    };
+    let model = fit(&plan, &train, &dev, args.seed, &mut watch)?;
     talk.bar.finish_and_clear();
     file::write(&model, &args.model)?;
     if !args.quiet {

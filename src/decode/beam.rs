@@ -3,11 +3,15 @@
 //! All hypotheses of a step have taken equally many steps. One that is final stays in the beam and
 //! takes idle steps until all are final (Zhu et al. 2013, section 3.2), scored as the scorer says, so that
 //! derivations of different length can be compared. Ties go to the hypothesis that ranked higher before,
-//! then to the action that comes first.
+//! then to the action that comes first. Of hypotheses that lead to the same state
+//! ([`TransitionSystem::identity`]) the best is kept.
 
 use std::cmp::Ordering;
 
-use super::{Decoded, Decoder, PathScore};
+use rustc_hash::FxHashMap;
+
+use super::path::compare_steps;
+use super::{Decoded, Decoder, PathScore, heap};
 use crate::scorer::{Scorer, Situation, score_choice};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
@@ -56,6 +60,10 @@ pub struct Hypothesis {
     pub followed: bool,
 }
 
+/// What decides between paths of the same score: the scores of their steps, if any do, by hypothesis of the
+/// beam.
+type Steps = [Vec<f32>];
+
 /// What a followed path does next.
 #[derive(Debug, Clone, Copy)]
 pub struct Follow<A> {
@@ -70,8 +78,12 @@ pub struct Follow<A> {
 struct Candidate<A> {
     score: f64,
     path: f64,
+    /// The score of the last step.
+    last: f32,
     parent: u32,
     action: Option<A>,
+    /// What it leads to.
+    identity: Option<u64>,
 }
 
 /// The hypotheses of a search, best first, and all that led to them.
@@ -85,6 +97,11 @@ pub struct Agenda<S: TransitionSystem, P: Scorer<S>> {
     /// How many steps all hypotheses have taken, idle ones included.
     taken: usize,
     candidates: Vec<Candidate<S::Action>>,
+    /// The scores of the steps of each hypothesis, from the least, where ties are decided by them.
+    scored: Vec<Vec<f32>>,
+    scored_before: Vec<Vec<f32>>,
+    /// The best candidate for each state that several hypotheses lead to.
+    best: FxHashMap<u64, Candidate<S::Action>>,
     actions: Vec<S::Action>,
     scores: Vec<f32>,
     scorer: P::Scratch,
@@ -101,6 +118,9 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for Agenda<S, P> {
             steps: Vec::new(),
             taken: 0,
             candidates: Vec::new(),
+            scored: Vec::new(),
+            scored_before: Vec::new(),
+            best: FxHashMap::default(),
             actions: Vec::new(),
             scores: Vec::new(),
             scorer: P::Scratch::default(),
@@ -109,13 +129,18 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for Agenda<S, P> {
 }
 
 /// Better candidates first.
-fn rank<A: Copy + Ord>(a: &Candidate<A>, b: &Candidate<A>) -> Ordering {
-    b.score.total_cmp(&a.score).then_with(|| (a.parent, a.action).cmp(&(b.parent, b.action)))
+fn rank<A: Copy + Ord>(steps: &Steps, a: &Candidate<A>, b: &Candidate<A>) -> Ordering {
+    let scored = |one: &Candidate<A>| (&steps[one.parent as usize][..], one.last);
+    let by_steps =
+        || if steps.is_empty() { Ordering::Equal } else { compare_steps(scored(b), scored(a)) };
+    let by_score = b.score.total_cmp(&a.score).then_with(by_steps);
+    by_score.then_with(|| (a.parent, a.action).cmp(&(b.parent, b.action)))
 }
 
 impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
     /// Begins a search with the one hypothesis that has done nothing.
     pub fn start(&mut self, system: &S, scorer: &P, sentence: &Sentence, path_score: PathScore) {
+        scorer.forget(&mut self.scorer);
         scorer.keep_scores(&mut self.scorer);
         self.steps.clear();
         self.taken = 0;
@@ -129,6 +154,10 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         }
         let path = path_score.empty();
         let score = path_score.score(path, 0);
+        self.scored.clear();
+        if path_score.breaks_ties() {
+            self.scored.push(Vec::new());
+        }
         self.beam.clear();
         self.beam.push(Hypothesis { slot: 0, step: START, path, score, is_final, followed: true });
     }
@@ -162,14 +191,21 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         follow: Option<Follow<S::Action>>,
     ) {
         self.expand(beam, system, scorer, sentence, follow);
-        self.candidates.sort_unstable_by(rank);
+        self.candidates.sort_unstable_by(|a, b| rank(&self.scored, a, b));
         self.taken += 1;
         if beam.threshold > 0.0 {
             let steps = if beam.path_score == PathScore::Mean { self.taken as f64 } else { 1.0 };
             let best = self.candidates.first().map_or(0.0, |best| best.score);
             self.candidates.retain(|other| (best - other.score) * steps <= beam.threshold);
         }
+        self.best.clear();
+        let best = &mut self.best;
+        self.candidates.retain(|candidate| {
+            candidate.identity.is_none_or(|identity| best.insert(identity, *candidate).is_none())
+        });
         std::mem::swap(&mut self.beam, &mut self.before);
+        std::mem::swap(&mut self.scored, &mut self.scored_before);
+        self.scored.resize_with(self.scored_before.len().min(1) * self.candidates.len(), Vec::new);
         self.uses.clear();
         self.uses.resize(self.before.len(), 0);
         for candidate in &self.candidates {
@@ -182,8 +218,11 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         }
         self.beam.clear();
         for at in 0..self.candidates.len() {
-            let Candidate { score, path, parent, action } = self.candidates[at];
+            let Candidate { score, path, last, parent, action, .. } = self.candidates[at];
             let parent_at = parent as usize;
+            if let Some(scored) = self.scored.get_mut(at) {
+                beam.path_score.extend_steps(&self.scored_before[parent_at], last, scored);
+            }
             let parent = self.before[parent_at];
             self.uses[parent_at] -= 1;
             let slot = if self.uses[parent_at] == 0 { parent.slot } else { self.copy(parent.slot) };
@@ -215,6 +254,8 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
     ) {
         let &Beam { width, path_score, .. } = beam;
         self.candidates.clear();
+        self.best.clear();
+        let scored = &self.scored;
         for (hypothesis, parent) in self.beam.iter().zip(0..) {
             let Slot { state, memory } = &self.slots[hypothesis.slot as usize];
             let at = Situation { system, sentence, state };
@@ -225,17 +266,14 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
                 _ => 0.0,
             };
             if hypothesis.is_final {
-                let path = match path_score {
-                    // Waiting is no step of the derivation.
-                    PathScore::Mean => hypothesis.path,
-                    _ => {
-                        let step = scorer.idle(at, memory, &mut self.scorer);
-                        path_score.extend(hypothesis.path, step + ahead(None))
-                    }
-                };
+                let (mut path, last) = (hypothesis.path, f32::INFINITY);
+                if path_score.counts_waiting() {
+                    let step = scorer.idle(at, memory, &mut self.scorer);
+                    path = path_score.extend(path, step + ahead(None));
+                }
                 let score = path_score.score(path, steps);
-                let waiting = Candidate { score, path, parent, action: None };
-                keep(&mut self.candidates, width, waiting);
+                let waiting = Candidate { score, path, last, parent, action: None, identity: None };
+                keep(&mut self.candidates, scored, width, waiting);
                 continue;
             }
             system.legal(state, &mut self.actions);
@@ -249,10 +287,22 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
             let actions = (&self.actions[..], floor as f32);
             score_choice(at, scorer, memory, actions, &mut self.scorer, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
+                let identity = system.identity(state, Some(action));
                 let action = Some(action);
-                let path = path_score.extend(hypothesis.path, step + ahead(action));
+                let last = step + ahead(action);
+                let path = path_score.extend(hypothesis.path, last);
                 let score = path_score.score(path, steps + 1);
-                keep(&mut self.candidates, width, Candidate { score, path, parent, action });
+                let candidate = Candidate { score, path, last, parent, action, identity };
+                if let Some(identity) = identity {
+                    let known = self.best.entry(identity).or_insert(candidate);
+                    match rank(scored, &candidate, known) {
+                        Ordering::Less => *known = candidate,
+                        // The first time it is the very one.
+                        _ if (known.parent, known.action) != (parent, action) => continue,
+                        _ => {}
+                    }
+                }
+                keep(&mut self.candidates, scored, width, candidate);
             }
         }
     }
@@ -276,31 +326,21 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
 
 /// Adds a candidate if it is among the best `width`; the worst of a full list gives way. The list is in
 /// no order until it is full, then a heap with the worst on top.
-fn keep<A: Copy + Ord>(list: &mut Vec<Candidate<A>>, width: usize, candidate: Candidate<A>) {
+fn keep<A: Copy + Ord>(
+    list: &mut Vec<Candidate<A>>,
+    steps: &Steps,
+    width: usize,
+    candidate: Candidate<A>,
+) {
+    let worse = |a: &Candidate<A>, b: &Candidate<A>| rank(steps, a, b).is_gt();
     if list.len() < width {
         list.push(candidate);
         if list.len() == width {
-            for at in (0..width / 2).rev() {
-                sift_down(list, at);
-            }
+            heap::heapify(list, &worse);
         }
-    } else if rank(&candidate, &list[0]) == Ordering::Less {
+    } else if worse(&list[0], &candidate) {
         list[0] = candidate;
-        sift_down(list, 0);
-    }
-}
-
-fn sift_down<A: Copy + Ord>(heap: &mut [Candidate<A>], mut at: usize) {
-    loop {
-        let children = (2 * at + 1..heap.len()).take(2);
-        let worst = children.max_by(|&a, &b| rank(&heap[a], &heap[b]));
-        match worst {
-            Some(child) if rank(&heap[child], &heap[at]) == Ordering::Greater => {
-                heap.swap(child, at);
-                at = child;
-            }
-            _ => return,
-        }
+        heap::sift_down(list, 0, &worse);
     }
 }
 
@@ -326,7 +366,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
         agenda: &mut Agenda<S, P>,
     ) -> Vec<Decoded<S::State>> {
         agenda.start(system, scorer, sentence, self.path_score);
-        while agenda.beam.iter().any(|hypothesis| !hypothesis.is_final) {
+        while agenda.goes_on(self.path_score, n) {
             agenda.advance(self, system, scorer, sentence, None);
         }
         // Whole trees are better than the parts of one, whatever they score.
@@ -337,6 +377,12 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
 }
 
 impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
+    /// Whether another step may change the best `n` derivations.
+    fn goes_on(&self, path_score: PathScore, n: usize) -> bool {
+        let sure = if path_score.never_rises() { n.max(1) } else { usize::MAX };
+        self.beam.iter().take(sure).any(|hypothesis| !hypothesis.is_final)
+    }
+
     fn state(&self, hypothesis: &Hypothesis) -> &S::State {
         &self.slots[hypothesis.slot as usize].state
     }

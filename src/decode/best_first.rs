@@ -1,17 +1,21 @@
 //! Best-first search: the hypothesis that scores best of all open ones goes on.
 //!
 //! When every step lowers the score, as logarithms of probabilities do, or leaves it, as the least of
-//! several does, the first derivation that comes to its end is the best there is. Of equal scores the
-//! longer path goes first, then the one that was found first.
+//! several does, the first derivation that comes to its end is the best there is, among those that are kept. Of
+//! equal scores the longer path goes first, then the one that was found first. Of paths to states that differ
+//! in nothing but how they were reached ([`TransitionSystem::identity`]) the best goes on.
 //!
-//! After `max_states` hypotheses the search gives up and the longest path goes on greedily, so that every
-//! sentence gets a tree. Each hypothesis has a state of its own, so for sentences of more than a few hundred
-//! words it gives up sooner: memory stays within a few hundred megabytes.
+//! After `max_states` hypotheses the search gives up ([`Unfinished`]). Each hypothesis has a state of its own,
+//! so for sentences of more than a few hundred words it gives up sooner: memory stays within a few hundred
+//! megabytes.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
-use super::{Decoded, Decoder, PathScore};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use super::path::compare_steps;
+use super::{Decoded, Decoder, PathScore, heap};
 use crate::classifier::first_best;
 use crate::scorer::{Scorer, Situation, score_choice};
 use crate::symbols::Sentence;
@@ -20,11 +24,29 @@ use crate::transition::TransitionSystem;
 /// The words of all hypotheses together, at most: what bounds memory.
 const MAX_WORDS: usize = 4_000_000;
 
+/// How many times as many states as the agenda has steps are remembered with the best step to them.
+const MOST_BEST: usize = 16;
+
+/// What happens when as many hypotheses have been looked at as may be, and none was at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unfinished {
+    /// The longest path goes on greedily, so that every sentence gets a whole tree.
+    #[default]
+    Greedy,
+    /// The hypothesis looked at last, which scores no less than those still open, is a partial tree.
+    Partial,
+}
+
 /// The best-first decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestFirst {
     /// The most hypotheses that are looked at; at least 1.
     pub max_states: usize,
+    /// The most steps that are open at a time; at least 1, which is a greedy search.
+    pub agenda: usize,
+    /// What happens after that many.
+    pub unfinished: Unfinished,
     /// How the score of a path is made.
     pub path_score: PathScore,
 }
@@ -34,6 +56,8 @@ struct Node<S: TransitionSystem, M> {
     state: S::State,
     memory: M,
     path: f64,
+    /// The scores of the steps to it, where they decide between paths.
+    steps: Vec<f32>,
 }
 
 /// A step that may be taken.
@@ -41,39 +65,41 @@ struct Node<S: TransitionSystem, M> {
 struct Open<A> {
     score: f64,
     path: f64,
-    steps: usize,
+    /// The score of the step.
+    step: f32,
+    length: usize,
     number: usize,
     parent: usize,
     action: A,
+    /// What it leads to.
+    identity: Option<u64>,
 }
 
-impl<A> Ord for Open<A> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_score = self.score.total_cmp(&other.score).then(self.steps.cmp(&other.steps));
-        by_score.then(other.number.cmp(&self.number))
-    }
+/// Greater is better.
+fn rank<S: TransitionSystem, M>(
+    nodes: &[Node<S, M>],
+    a: &Open<S::Action>,
+    b: &Open<S::Action>,
+) -> Ordering {
+    let steps = || {
+        let of = |open: &Open<S::Action>| (&nodes[open.parent].steps[..], open.step);
+        compare_steps(of(a), of(b))
+    };
+    let by_score = a.score.total_cmp(&b.score).then_with(steps);
+    by_score.then(a.length.cmp(&b.length)).then(b.number.cmp(&a.number))
 }
-
-impl<A> PartialOrd for Open<A> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<A> PartialEq for Open<A> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl<A> Eq for Open<A> {}
 
 /// The memory of one thread.
 pub struct BestFirstScratch<S: TransitionSystem, P: Scorer<S>> {
     nodes: Vec<Node<S, P::Memory>>,
-    open: BinaryHeap<Open<S::Action>>,
+    /// The open steps, a heap with the best on top.
+    open: Vec<Open<S::Action>>,
     /// How many steps have been opened.
     opened: usize,
+    /// The best open step to each state that several paths lead to.
+    best: FxHashMap<u64, Open<S::Action>>,
+    /// Those that have been looked at.
+    closed: FxHashSet<u64>,
     actions: Vec<S::Action>,
     scores: Vec<f32>,
     scorer: P::Scratch,
@@ -83,8 +109,10 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for BestFirstScratch<S, P> {
     fn default() -> Self {
         Self {
             nodes: Vec::new(),
-            open: BinaryHeap::new(),
+            open: Vec::new(),
             opened: 0,
+            best: FxHashMap::default(),
+            closed: FxHashSet::default(),
             actions: Vec::new(),
             scores: Vec::new(),
             scorer: P::Scratch::default(),
@@ -93,42 +121,94 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for BestFirstScratch<S, P> {
 }
 
 impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
-    /// Opens all steps from a node.
+    /// Begins a search with the one hypothesis that has done nothing.
+    fn start(&mut self, path_score: PathScore, system: &S, scorer: &P, sentence: &Sentence) {
+        scorer.forget(&mut self.scorer);
+        scorer.keep_scores(&mut self.scorer);
+        self.nodes.clear();
+        self.open.clear();
+        self.best.clear();
+        self.closed.clear();
+        self.opened = 0;
+        let (state, memory) = (system.start(sentence), scorer.begin(system, sentence));
+        self.nodes.push(Node { state, memory, path: path_score.empty(), steps: Vec::new() });
+    }
+
+    /// Opens all steps from a node, and keeps the best `agenda` of all open ones.
     fn expand(
         &mut self,
         parent: usize,
-        path_score: PathScore,
+        search: &BestFirst,
         system: &S,
         scorer: &P,
         sentence: &Sentence,
     ) {
-        let Node { state, memory, path } = &self.nodes[parent];
-        system.legal(state, &mut self.actions);
+        let Self { nodes, open, opened, best, closed, actions, scores, .. } = self;
+        let Node { state, memory, path, .. } = &nodes[parent];
+        system.legal(state, actions);
         let at = Situation { system, sentence, state };
-        let all = (&self.actions[..], f32::NEG_INFINITY);
-        score_choice(at, scorer, memory, all, &mut self.scorer, &mut self.scores);
-        let steps = system.steps(state) + 1;
-        for (&action, &step) in self.actions.iter().zip(&self.scores) {
-            let path = path_score.extend(*path, step);
-            let (score, number) = (path_score.score(path, steps), self.opened);
-            self.opened += 1;
-            self.open.push(Open { score, path, steps, number, parent, action });
+        let all = (&actions[..], f32::NEG_INFINITY);
+        score_choice(at, scorer, memory, all, &mut self.scorer, scores);
+        let length = system.steps(state) + 1;
+        let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
+        for (&action, &step) in actions.iter().zip(&*scores) {
+            let path = search.path_score.extend(*path, step);
+            let (score, number) = (search.path_score.score(path, length), *opened);
+            let identity = system.identity(state, Some(action));
+            let step = Open { score, path, step, length, number, parent, action, identity };
+            if let Some(identity) = identity {
+                let known = best.get(&identity);
+                if closed.contains(&identity) || known.is_some_and(|known| !better(&step, known)) {
+                    continue;
+                }
+                best.insert(identity, step);
+            }
+            *opened += 1;
+            heap::push(open, step, &better);
+        }
+        if open.len() > search.agenda {
+            open.select_nth_unstable_by(search.agenda - 1, |a, b| rank(nodes, b, a));
+            open.truncate(search.agenda);
+            heap::heapify(open, &better);
+        }
+        if best.len() / MOST_BEST > search.agenda {
+            // Most of them have left the agenda.
+            best.clear();
+            for step in open.iter() {
+                let Some(identity) = step.identity else { continue };
+                let known = best.entry(identity).or_insert(*step);
+                if better(step, known) {
+                    *known = *step;
+                }
+            }
         }
     }
 
-    /// Takes an open step.
-    fn step(
-        &self,
-        open: &Open<S::Action>,
+    /// Takes the best open step; gives the node it leads to.
+    fn advance(
+        &mut self,
+        path_score: PathScore,
         system: &S,
         scorer: &P,
         sentence: &Sentence,
-    ) -> Node<S, P::Memory> {
-        let Node { state, memory, .. } = &self.nodes[open.parent];
+    ) -> Option<usize> {
+        let Self { nodes, open, closed, .. } = self;
+        let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
+        let step = loop {
+            let step = heap::pop(open, &better)?;
+            // One that a better path has overtaken is passed over.
+            if step.identity.is_none_or(|identity| closed.insert(identity)) {
+                break step;
+            }
+        };
+        let Node { state, memory, steps, .. } = &nodes[step.parent];
         let (mut state, mut memory) = (state.clone(), memory.clone());
-        scorer.advance(Situation { system, sentence, state: &state }, open.action, &mut memory);
-        system.apply(&mut state, open.action);
-        Node { state, memory, path: open.path }
+        scorer.advance(Situation { system, sentence, state: &state }, step.action, &mut memory);
+        system.apply(&mut state, step.action);
+        let mut longer = Vec::new();
+        path_score.extend_steps(steps, step.step, &mut longer);
+        nodes.push(Node { state, memory, path: step.path, steps: longer });
+        Some(nodes.len() - 1)
     }
 
     /// Goes on from the longest path as long as it takes, always with the best action.
@@ -141,7 +221,7 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
     ) -> Decoded<S::State> {
         let longest =
             (0..self.nodes.len()).rev().max_by_key(|&at| system.steps(&self.nodes[at].state));
-        let Node { state, memory, path } = &self.nodes[longest.unwrap_or(0)];
+        let Node { state, memory, path, .. } = &self.nodes[longest.unwrap_or(0)];
         let (mut state, mut memory, mut path) = (state.clone(), memory.clone(), *path);
         while !system.is_final(&state) {
             system.legal(&state, &mut self.actions);
@@ -182,13 +262,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
     ) -> Vec<Decoded<S::State>> {
         let path_score = self.path_score;
         let max_states = self.max_states.min(MAX_WORDS / sentence.len().max(1)).max(1);
-        scorer.keep_scores(&mut scratch.scorer);
-        scratch.nodes.clear();
-        scratch.open.clear();
-        scratch.opened = 0;
-        let (state, memory) = (system.start(sentence), scorer.begin(system, sentence));
-        let path = path_score.empty();
-        scratch.nodes.push(Node { state, memory, path });
+        scratch.start(path_score, system, scorer, sentence);
         let mut found = Vec::new();
         let mut at = 0;
         loop {
@@ -200,18 +274,23 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
                     found.push(Decoded { state: state.clone(), score, complete: true });
                 }
             } else {
-                scratch.expand(at, path_score, system, scorer, sentence);
+                scratch.expand(at, self, system, scorer, sentence);
             }
             if found.len() >= n.max(1) || scratch.nodes.len() >= max_states {
                 break;
             }
-            let Some(open) = scratch.open.pop() else { break };
-            let node = scratch.step(&open, system, scorer, sentence);
-            at = scratch.nodes.len();
-            scratch.nodes.push(node);
+            let Some(next) = scratch.advance(path_score, system, scorer, sentence) else { break };
+            at = next;
         }
         if found.is_empty() {
-            found.push(scratch.give_up(path_score, system, scorer, sentence));
+            found.push(match self.unfinished {
+                Unfinished::Greedy => scratch.give_up(path_score, system, scorer, sentence),
+                Unfinished::Partial => {
+                    let Node { state, path, .. } = &scratch.nodes[at];
+                    let score = path_score.score(*path, system.steps(state));
+                    Decoded { state: state.clone(), score, complete: false }
+                }
+            });
         }
         found
     }

@@ -40,6 +40,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
         scratch: &mut Self::Scratch,
     ) -> Decoded<S::State> {
         let GreedyScratch { actions, ranked, scores, scorer: scorer_scratch } = scratch;
+        scorer.forget(scorer_scratch);
         let mut state = system.start(sentence);
         let mut memory = scorer.begin(system, sentence);
         let mut score = self.path_score.empty();

@@ -11,13 +11,16 @@
 pub mod beam;
 pub mod best_first;
 pub mod greedy;
+mod heap;
 pub mod parser;
+mod path;
 mod search;
 
 pub use beam::Beam;
-pub use best_first::BestFirst;
+pub use best_first::{BestFirst, Unfinished};
 pub use greedy::Greedy;
 pub use parser::{Parse, Parser, Worker};
+pub use path::PathScore;
 pub use search::{Fallback, Method, Search, SearchScratch};
 
 use serde::{Deserialize, Serialize};
@@ -35,57 +38,6 @@ pub enum Illegal {
     NextBest,
     /// All actions compete; an illegal winner ends the parse with a partial tree.
     Fail,
-}
-
-/// How the scores of a path's steps make the score of the path. A greedy search does not ask about steps
-/// that leave no choice, and they count nothing; the others ask, because paths differ in them. So scores
-/// compare between parses of one method only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PathScore {
-    /// Their sum.
-    #[default]
-    Sum,
-    /// Their mean, which does not favour short derivations or long ones.
-    Mean,
-    /// The least of them.
-    Min,
-}
-
-impl PathScore {
-    /// The score of a path without steps.
-    pub fn empty(self) -> f64 {
-        match self {
-            Self::Sum | Self::Mean => 0.0,
-            Self::Min => f64::INFINITY,
-        }
-    }
-
-    /// What is kept of a path made one step longer: a sum, or the least.
-    pub fn extend(self, path: f64, step: f32) -> f64 {
-        match self {
-            Self::Sum | Self::Mean => path + f64::from(step),
-            Self::Min => path.min(f64::from(step)),
-        }
-    }
-
-    /// What the next step must score at least for a path, which has so many steps before it, to reach
-    /// `score`; rounding aside.
-    pub fn needed(self, path: f64, steps: usize, score: f64) -> f64 {
-        match self {
-            Self::Sum => score - path,
-            Self::Mean => score * (steps + 1) as f64 - path,
-            Self::Min => score,
-        }
-    }
-
-    /// The score of a path of so many steps, from what was kept of it.
-    pub fn score(self, path: f64, steps: usize) -> f64 {
-        match self {
-            Self::Mean => path / steps.max(1) as f64,
-            Self::Sum | Self::Min => path,
-        }
-    }
 }
 
 /// The end of a search.

@@ -4,7 +4,7 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::beam::{Agenda, Beam};
-use super::best_first::{BestFirst, BestFirstScratch};
+use super::best_first::{BestFirst, BestFirstScratch, Unfinished};
 use super::greedy::{Greedy, GreedyScratch};
 use super::{Decoded, Decoder, Illegal, PathScore};
 use crate::error::{Error, Result};
@@ -50,6 +50,10 @@ pub struct Search {
     /// The most hypotheses that a best-first search looks at; at least 1. Fewer for sentences of many
     /// hundred words.
     pub max_states: u32,
+    /// The most open steps that a best-first search keeps; 0 for no limit.
+    pub agenda: u32,
+    /// What a best-first search does that has looked at as many hypotheses as it may.
+    pub unfinished: Unfinished,
     /// What a greedy search does when the best action is illegal; others take legal actions only.
     pub illegal: Illegal,
     /// What happens when a greedy search has failed.
@@ -70,6 +74,8 @@ impl Default for Search {
             beam: 16,
             threshold: 0.0,
             max_states: 10_000,
+            agenda: 0,
+            unfinished: Unfinished::default(),
             illegal: Illegal::default(),
             fallback: Fallback::default(),
             path_score: PathScore::default(),
@@ -112,7 +118,12 @@ impl Search {
     }
 
     fn best_first(&self) -> BestFirst {
-        BestFirst { max_states: self.max_states as usize, path_score: self.path_score }
+        BestFirst {
+            max_states: self.max_states as usize,
+            agenda: if self.agenda == 0 { usize::MAX } else { self.agenda as usize },
+            unfinished: self.unfinished,
+            path_score: self.path_score,
+        }
     }
 }
 

@@ -13,7 +13,7 @@
 //!
 //! [`Evaluation`] scores pairs of trees one by one, [`evaluate`] a list. What counts is decided by
 //! [`Params`] alone. [`significance`] tells whether one system is better than another,
-//! [`decisions`] how often a classifier is right.
+//! [`decisions`] how often a classifier is right, [`mod@margins`] how sure it is.
 
 mod brackets;
 mod corpus;
@@ -21,6 +21,7 @@ pub mod decisions;
 pub mod dependency;
 mod gold_tags;
 mod lines;
+pub mod margins;
 mod params;
 pub mod report;
 mod sentence;

@@ -1,9 +1,9 @@
 //! From a state to a row: every distinct address of a template file, answered once.
 
 use super::Row;
-use super::template::{Address, Anchor, Field, Path, Question, StepTo, Templates};
+use super::template::{Address, Anchor, Field, Group, Path, Question, StepTo, Templates};
 use crate::symbols::{NOTHING, Sentence, is_nominal_or_verbal};
-use crate::transition::{Constituent, Open, View};
+use crate::transition::{Constituent, Focus, Open, View};
 
 /// Symbols of tokens (tags) stand above those of constituents (labels).
 const TAG_SYMBOLS: u32 = 1 << 20;
@@ -36,7 +36,7 @@ enum Way {
 enum Ask {
     Field(u8, Field),
     Kids(u8, Field),
-    ItemKids(Field),
+    Group(Group, bool, Field),
     Distance(u8, u8),
     Comma(u8, u8),
     StackSize,
@@ -70,7 +70,9 @@ impl Extractor {
             let mut place = |path: &Path| extractor.place(&mut paths, path);
             let ask = match question {
                 Question::Field(path, field) => Ask::Field(place(path), *field),
-                Question::Kids(Path { anchor: Anchor::Item, .. }, field) => Ask::ItemKids(*field),
+                Question::Group { group, terminals, field } => {
+                    Ask::Group(*group, *terminals, *field)
+                }
                 Question::Kids(path, field) => Ask::Kids(place(path), *field),
                 Question::Distance(a, b) => Ask::Distance(place(a), place(b)),
                 Question::Comma(a, b) => Ask::Comma(place(a), place(b)),
@@ -109,6 +111,25 @@ impl Extractor {
         self.asks.len()
     }
 
+    /// How many items next to a candidate are looked at, on each side; `None` if something else of the state
+    /// is too, so that a row says more than the candidate and its neighbours.
+    pub fn reach(&self) -> Option<usize> {
+        let of_way = |way: &Way| match *way {
+            Way::Anchor(Anchor::Before(n) | Anchor::After(n)) => Some(usize::from(n) + 1),
+            Way::Anchor(
+                Anchor::Stack(_) | Anchor::Buffer(_) | Anchor::Open(_) | Anchor::Complete(_),
+            ) => None,
+            Way::Anchor(_) | Way::Step(..) => Some(0),
+        };
+        let is_local = |ask: &Ask| {
+            use Ask::{Comma, Distance, Field, Group, Kids};
+            matches!(ask, Field(..) | Kids(..) | Group(..) | Distance(..) | Comma(..))
+        };
+        let reaches = self.ways.iter().map(of_way);
+        let farthest = reaches.reduce(|a, b| Some(a?.max(b?))).unwrap_or(Some(0));
+        farthest.filter(|_| self.asks.iter().all(|(ask, _)| is_local(ask)))
+    }
+
     /// Writes the state's columns into `row`.
     pub fn extract(
         &self,
@@ -134,13 +155,25 @@ impl Extractor {
                 Ask::Kids(place, field) => {
                     let node = found(place).node;
                     let kids = if node == NO_NODE { &[][..] } else { view.forest.children(node) };
-                    write_set(sentence, view, kids, field, &mut row.members)
+                    let kids = kids.iter().map(|&node| at_node(view, node));
+                    let kids = kids.map(|kid| field_of(sentence, view, kid, field));
+                    write_set(kids, &mut row.members)
                 }
-                Ask::ItemKids(field) => {
-                    let kids = view
-                        .focus
-                        .map_or(&[][..], |f| &view.stack[f.first as usize..f.last as usize]);
-                    write_set(sentence, view, kids, field, &mut row.members)
+                Ask::Group(group, terminals, field) => {
+                    let parts = view.focus.map(|focus| group_of(group, focus)).unwrap_or_default();
+                    let parts =
+                        parts.map(|(first, last)| &view.stack[first as usize..last as usize]);
+                    let field = |found| field_of(sentence, view, found, field);
+                    if terminals {
+                        let tokens = parts.into_iter().flat_map(|part| tokens_under(view, part));
+                        write_set(
+                            tokens.map(|token| field(Found { node: NO_NODE, token })),
+                            &mut row.members,
+                        )
+                    } else {
+                        let kids = parts.into_iter().flatten();
+                        write_set(kids.map(|&node| field(at_node(view, node))), &mut row.members)
+                    }
                 }
                 Ask::Distance(a, b) => match (found(a).token, found(b).token) {
                     (BEYOND.., _) | (_, BEYOND..) => 0,
@@ -219,8 +252,19 @@ fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
             let index = view.complete.len().checked_sub(usize::from(n) + 1);
             index.map_or(OUTSIDE, |index| at_node(view, view.complete[index]))
         }
-        Anchor::Item => MISSING,
+        Anchor::LeftChild(n) => child_of(view, |focus| Some(focus.first + u32::from(n))),
+        Anchor::RightChild(n) => child_of(view, |focus| focus.last.checked_sub(u32::from(n) + 1)),
+        Anchor::HeadChild => child_of(view, |focus| Some(focus.head)),
+        Anchor::LeftOfHead(n) => child_of(view, |focus| focus.head.checked_sub(u32::from(n) + 1)),
+        Anchor::RightOfHead(n) => child_of(view, |focus| Some(focus.head + u32::from(n) + 1)),
     }
+}
+
+/// A child of the candidate by its place on the stack; missing where that is no child.
+fn child_of(view: &View<'_>, at: impl Fn(Focus) -> Option<u32>) -> Found {
+    let is_child = |focus: Focus| at(focus).filter(|at| (focus.first..focus.last).contains(at));
+    let child = view.focus.and_then(is_child);
+    child.map_or(MISSING, |at| at_node(view, view.stack[at as usize]))
 }
 
 fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
@@ -247,6 +291,12 @@ fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
         }
         StepTo::First => child(|children| children.first().copied()),
         StepTo::Last => child(|children| children.last().copied()),
+        StepTo::Head => {
+            let children =
+                if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
+            let is_head = |&&node: &&u32| view.forest.node(node).head == from.token;
+            children.iter().find(is_head).map_or(MISSING, |&node| at_node(view, node))
+        }
         StepTo::LeftDependent => dependent(|d| d.left),
         StepTo::RightDependent => dependent(|d| d.right),
     }
@@ -319,20 +369,34 @@ fn phrase_label<'a>(view: &View<'a>, node: &Constituent) -> Option<&'a str> {
     node.label.map(|label| view.labels.name(label.0.into()).unwrap_or_default())
 }
 
+/// The parts of the stack that a group of the candidate's children is; empty ones where it has no children.
+fn group_of(group: Group, Focus { first, last, head }: Focus) -> [(u32, u32); 2] {
+    let part = |first: u32, last: u32| [(first, last.max(first)), (first, first)];
+    match group {
+        Group::Kids => part(first, last),
+        Group::NonHead => [(first, head), (head + 1, last)],
+        Group::NonLeft => part(first + 1, last),
+        Group::NonRight => part(first, last - 1),
+        Group::PreHead => part(first, head),
+        Group::PostHead => part(head + 1, last),
+        Group::ToHead => part(first, head + 1),
+        Group::FromHead => part(head, last),
+    }
+}
+
+/// The tokens under a part of the stack.
+fn tokens_under(view: &View<'_>, part: &[u32]) -> std::ops::Range<u32> {
+    match (part.first(), part.last()) {
+        (Some(&first), Some(&last)) => view.forest.node(first).start..view.forest.node(last).end,
+        _ => 0..0,
+    }
+}
+
 /// Appends a set and gives the position of its size.
-fn write_set(
-    sentence: &Sentence,
-    view: &View<'_>,
-    nodes: &[u32],
-    field: Field,
-    members: &mut Vec<u32>,
-) -> u32 {
+fn write_set(values: impl Iterator<Item = u32>, members: &mut Vec<u32>) -> u32 {
     let size_at = members.len();
     members.push(0);
-    for &node in nodes {
-        let found = Found { node, token: view.forest.node(node).head };
-        members.push(field_of(sentence, view, found, field));
-    }
+    members.extend(values);
     members[size_at + 1..].sort_unstable();
     let mut kept = size_at + 1;
     for at in size_at + 1..members.len() {

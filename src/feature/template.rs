@@ -14,7 +14,10 @@
 //! | `before0` …, `after0` … | items next to a candidate constituent, outward |
 //! | `o0` … `o9` | open constituents from the innermost |
 //! | `c0` … `c9` | complete constituents and tokens from the last, in systems that announce constituents |
-//! | `item` | the candidate itself; only `item.kids` can be asked |
+//! | `left0` …, `right0` … | children of the candidate, from the left, from the right |
+//! | `head` | its head child |
+//! | `headleft0` …, `headright0` … | its children to the left, to the right of the head child, outward |
+//! | `item` | the candidate itself; only groups of its children can be asked |
 //!
 //! | step | means |
 //! |---|---|
@@ -22,7 +25,17 @@
 //! | `u` | the child of a node with one child |
 //! | `first`, `last` | first, last child of a node with any number of children |
 //! | `ld`, `rd` | the dependent of the head word found last on its left, right |
+//! | `head` | the head child, or a child with the same head word |
 //! | `kids` | all children: the column is a set |
+//!
+//! | group of the candidate's children | means |
+//! |---|---|
+//! | `item.kids` | all |
+//! | `item.nonhead`, `item.nonleft`, `item.nonright` | all but the head child, the leftmost, the rightmost |
+//! | `item.prehead`, `item.posthead` | all to the left, to the right of the head child |
+//! | `item.tohead`, `item.fromhead` | the same with the head child |
+//!
+//! The column is a set; with `.terminals` behind the group, one of all tokens under it.
 //!
 //! | field | means |
 //! |---|---|
@@ -52,9 +65,12 @@
 //! Numbers stand as they are, or in bins (0 to 4, 5–6, 7–10, 11–20, more) with `.bin`. Nouns, verbs and
 //! their phrases are what has a tag or label that begins with N or V.
 
+mod parse;
+
 use crate::error::{Error, Place, Result, nearest};
 
 use super::{Column, ColumnKind};
+use parse::parse_address;
 
 /// Where an address starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,8 +87,30 @@ pub enum Anchor {
     Open(u8),
     /// Complete item from the last.
     Complete(u8),
-    /// The candidate.
-    Item,
+    /// Child of the candidate from the left.
+    LeftChild(u8),
+    /// Child of the candidate from the right.
+    RightChild(u8),
+    /// Head child of the candidate.
+    HeadChild,
+    /// Child of the candidate to the left of its head child, outward.
+    LeftOfHead(u8),
+    /// Child of the candidate to the right of its head child, outward.
+    RightOfHead(u8),
+}
+
+/// Which children of the candidate (Turian and Melamed 2005, table 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // named and explained in the table of the module
+pub enum Group {
+    Kids,
+    NonHead,
+    NonLeft,
+    NonRight,
+    PreHead,
+    PostHead,
+    ToHead,
+    FromHead,
 }
 
 /// A move from a node to another.
@@ -88,6 +126,8 @@ pub enum StepTo {
     First,
     /// Last child.
     Last,
+    /// Head child.
+    Head,
     /// Latest left dependent of the head word.
     LeftDependent,
     /// Latest right dependent of the head word.
@@ -118,37 +158,6 @@ pub enum Field {
     Rhythm,
 }
 
-const FIELDS: [(&str, Field); 18] = [
-    ("w", Field::Word),
-    ("t", Field::Tag),
-    ("c", Field::Label),
-    ("n", Field::Symbol),
-    ("lw", Field::LeftWord),
-    ("lt", Field::LeftTag),
-    ("rw", Field::RightWord),
-    ("rt", Field::RightTag),
-    ("sf2", Field::Suffix2),
-    ("sf3", Field::Suffix3),
-    ("shape", Field::Shape),
-    ("len", Field::Length),
-    ("arity", Field::Arity),
-    ("deps", Field::Dependents),
-    ("ldeps", Field::LeftDependents),
-    ("rdeps", Field::RightDependents),
-    ("punct", Field::Punctuation),
-    ("rhythm", Field::Rhythm),
-];
-
-const STEPS: [(&str, StepTo); 7] = [
-    ("l", StepTo::Left),
-    ("r", StepTo::Right),
-    ("u", StepTo::Only),
-    ("first", StepTo::First),
-    ("last", StepTo::Last),
-    ("ld", StepTo::LeftDependent),
-    ("rd", StepTo::RightDependent),
-];
-
 impl Field {
     /// Whether the field is a number.
     pub fn is_number(self) -> bool {
@@ -178,6 +187,15 @@ pub enum Question {
     Field(Path, Field),
     /// A field of all children of a place, as a set.
     Kids(Path, Field),
+    /// A field of a group of the candidate's children, or of all tokens under it, as a set.
+    Group {
+        /// Which children.
+        group: Group,
+        /// Whether the tokens under them are asked.
+        terminals: bool,
+        /// What is asked.
+        field: Field,
+    },
     /// Words between the heads of two places.
     Distance(Path, Path),
     /// Whether a comma stands between the heads of two places.
@@ -211,7 +229,7 @@ impl Address {
     /// What the values mean.
     pub fn kind(&self) -> ColumnKind {
         match &self.question {
-            Question::Kids(..) => ColumnKind::Set,
+            Question::Kids(..) | Question::Group { .. } => ColumnKind::Set,
             Question::Action(_) => ColumnKind::Nominal,
             _ if self.binned => ColumnKind::Nominal,
             Question::Field(_, field) if !field.is_number() => ColumnKind::Nominal,
@@ -222,7 +240,9 @@ impl Address {
     /// Whether the values are words.
     fn is_lexical(&self) -> bool {
         use Field::{LeftWord, RightWord, Word};
-        let (Question::Field(_, field) | Question::Kids(_, field)) = self.question else {
+        let (Question::Field(_, field) | Question::Kids(_, field) | Question::Group { field, .. }) =
+            self.question
+        else {
             return false;
         };
         matches!(field, Word | LeftWord | RightWord)
@@ -268,8 +288,9 @@ const BRACKETING_FAST: &str = include_str!("../../data/features/bracketing-fast.
 const KALT_2004_SR: &str = include_str!("../../data/features/kalt-2004-sr.feats");
 const KALT_2004_LC: &str = include_str!("../../data/features/kalt-2004-lc.feats");
 const KALT_2004_TD: &str = include_str!("../../data/features/kalt-2004-td.feats");
+const TURIAN_2005: &str = include_str!("../../data/features/turian-2005.feats");
 /// The template files inside the program, by name.
-const BUILT_IN: [(&str, &str); 12] = [
+const BUILT_IN: [(&str, &str); 13] = [
     ("sagae-lavie-2005", SAGAE_LAVIE),
     ("wang-2006", WANG),
     ("wang-2006-english", WANG_ENGLISH),
@@ -282,6 +303,7 @@ const BUILT_IN: [(&str, &str); 12] = [
     ("kalt-2004-sr", KALT_2004_SR),
     ("kalt-2004-lc", KALT_2004_LC),
     ("kalt-2004-td", KALT_2004_TD),
+    ("turian-2005", TURIAN_2005),
 ];
 
 impl Templates {
@@ -440,116 +462,6 @@ impl Templates {
 
 /// The most addresses one template may conjoin.
 pub const MAX_CONJOINED: usize = 6;
-
-fn parse_address(word: &str) -> Result<Address, String> {
-    let (body, binned) = match word.strip_suffix(".bin") {
-        Some(body) => (body, true),
-        None => (word, false),
-    };
-    let question = match body.split_once('(') {
-        Some((function, rest)) => {
-            let inside =
-                rest.strip_suffix(')').ok_or_else(|| format!("`{word}` lacks its closing `)`"))?;
-            parse_function(function, inside)?
-        }
-        None => parse_field(body)?,
-    };
-    let address = Address { question, binned: false };
-    if binned && address.kind() != ColumnKind::Number {
-        return Err(format!("`{word}`: only numbers can be binned; drop `.bin`"));
-    }
-    Ok(Address { binned, ..address })
-}
-
-const FUNCTIONS: [&str; 7] = ["distance", "comma", "size", "empty", "open", "pending", "action"];
-
-fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
-    match (function, inside) {
-        ("size", "stack") => Ok(Question::StackSize),
-        ("size", "buffer") => Ok(Question::BufferSize),
-        ("size", _) => Err(format!("`size({inside})`: write size(stack) or size(buffer)")),
-        ("action", "0") => Ok(Question::Action(0)),
-        ("action", "1") => Ok(Question::Action(1)),
-        ("action", _) => Err(format!("`action({inside})`: write action(0) or action(1)")),
-        ("empty", "stack") => Ok(Question::StackEmpty),
-        ("empty", "buffer") => Ok(Question::BufferEmpty),
-        ("empty", _) => Err(format!("`empty({inside})`: write empty(stack) or empty(buffer)")),
-        ("open", "punctuation") => Ok(Question::OpenPunctuation),
-        ("open", _) => Err(format!("`open({inside})`: write open(punctuation)")),
-        ("pending", _) => match parse_anchor(inside)? {
-            Anchor::Open(n) => Ok(Question::Pending(n)),
-            _ => Err(format!("`pending({inside})`: write pending(o0) to pending(o9)")),
-        },
-        ("distance" | "comma", _) => {
-            let (a, b) = inside.split_once(',').ok_or_else(|| {
-                format!("`{function}({inside})` needs two places: {function}(s0,s1)")
-            })?;
-            let (a, b) = (parse_path(a)?, parse_path(b)?);
-            let question = if function == "comma" { Question::Comma } else { Question::Distance };
-            Ok(question(a, b))
-        }
-        _ => Err(format!("no function `{function}`: there are {}", FUNCTIONS.join(", "))),
-    }
-}
-
-fn parse_field(body: &str) -> Result<Question, String> {
-    let (path, name) = body
-        .rsplit_once('.')
-        .ok_or_else(|| format!("`{body}` asks for no field: write {body}.w"))?;
-    let field =
-        FIELDS.iter().find(|(known, _)| *known == name).map(|&(_, field)| field).ok_or_else(
-            || match nearest(name, FIELDS.iter().map(|&(known, _)| known)) {
-                Some(known) => format!("no field `{name}` in `{body}`: did you mean `{known}`?"),
-                None => format!("no field `{name}` in `{body}`"),
-            },
-        )?;
-    let question = match path.strip_suffix(".kids") {
-        Some(path) if field.is_number() => {
-            return Err(format!("`{path}.kids.{name}`: a set of numbers"));
-        }
-        Some(path) => Question::Kids(parse_path(path)?, field),
-        None => Question::Field(parse_path(path)?, field),
-    };
-    match &question {
-        Question::Field(Path { anchor: Anchor::Item, .. }, _) => {
-            Err(format!("`{body}`: of the candidate only item.kids can be asked"))
-        }
-        _ => Ok(question),
-    }
-}
-
-fn parse_path(text: &str) -> Result<Path, String> {
-    let mut parts = text.split('.');
-    let anchor = parse_anchor(parts.next().unwrap_or_default())?;
-    let step = |name: &str| {
-        let found = STEPS.iter().find(|(known, _)| *known == name).map(|&(_, step)| step);
-        found.ok_or_else(|| {
-            format!("no step `{name}` in `{text}`: there are l, r, u, first, last, ld, rd and kids")
-        })
-    };
-    Ok(Path { anchor, steps: parts.map(step).collect::<Result<_, _>>()? })
-}
-
-fn parse_anchor(name: &str) -> Result<Anchor, String> {
-    if name == "item" {
-        return Ok(Anchor::Item);
-    }
-    let digit = name.chars().last().and_then(|last| last.to_digit(10)).map(|digit| digit as u8);
-    if let Some(digit) = digit {
-        match &name[..name.len() - 1] {
-            "s" => return Ok(Anchor::Stack(digit)),
-            "b" => return Ok(Anchor::Buffer(digit)),
-            "before" => return Ok(Anchor::Before(digit)),
-            "after" => return Ok(Anchor::After(digit)),
-            "o" => return Ok(Anchor::Open(digit)),
-            "c" => return Ok(Anchor::Complete(digit)),
-            _ => {}
-        }
-    }
-    Err(format!(
-        "no place `{name}`: there are s0–s9, b0–b9, o0–o9, c0–c9, before0–before9, after0–after9 and item"
-    ))
-}
 
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,7 @@ pub struct Header {
     pub seed: u64,
     /// The transition system: its labels, actions and limits.
     pub system: serde_json::Value,
-    /// The actions by name, in order.
+    /// The actions by name, in order; where they are candidates, their labels.
     pub actions: Vec<String>,
     /// The template file.
     pub templates: String,
@@ -81,6 +81,9 @@ pub struct TrainingSummary {
     pub decisions: u64,
     /// The epoch whose weights were kept, from 1; 0 where there are no epochs.
     pub epoch: u32,
+    /// The labels that were trained, if others were left to be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
 }
 
 /// Scores on development trees, in percent.

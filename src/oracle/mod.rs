@@ -6,11 +6,13 @@
 //! - [`replay`]: the static oracle of every system that can derive a tree.
 //! - [`binary`]: the dynamic oracle of the binary system, a heuristic.
 //! - [`bracketing`]: those of the top-down and in-order systems, exact.
+//! - [`items`]: that of the item system, exact where its limit on children does not bind.
 //! - [`reachability`]: the dynamic oracle of the non-binary system, exact.
 
 pub mod binary;
 pub mod bracketing;
 mod gold;
+pub mod items;
 pub mod reachability;
 pub mod replay;
 
@@ -20,6 +22,7 @@ use crate::Result;
 use crate::transition::TransitionSystem;
 use crate::transition::binary::Binary;
 use crate::transition::bracketing::Bracketing;
+use crate::transition::items::Items;
 use crate::transition::non_binary::NonBinary;
 use crate::transition::predictive::Predictive;
 use crate::tree::Tree;
@@ -124,6 +127,26 @@ impl Supervised for Bracketing {
             ("actions", self.actions().len().to_string()),
             ("opened between two shifts, at most", tables.max_opens.to_string()),
             ("children of a root, at most", tables.max_roots.to_string()),
+        ]
+    }
+}
+
+impl Supervised for Items {
+    type Dynamic = items::Wanted;
+
+    fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
+        Some(items::Wanted)
+    }
+
+    fn stored(&self) -> serde_json::Value {
+        serde_json::to_value(self.tables()).unwrap_or_default()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.labels.len().to_string()),
+            ("children of an item, at most", tables.max_children.to_string()),
         ]
     }
 }

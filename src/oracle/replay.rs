@@ -1,5 +1,7 @@
 //! The static oracle: the one derivation of the gold tree, replayed.
 
+use std::borrow::Cow;
+
 use super::Oracle;
 use crate::transition::TransitionSystem;
 use crate::tree::Tree;
@@ -12,6 +14,11 @@ pub trait Derive: TransitionSystem {
     /// # Errors
     /// [`Error::Unfit`] when the system cannot build it.
     fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>>;
+    /// The tree that the derivation builds: the gold tree, unless a limit of the system leaves out some of
+    /// its nodes.
+    fn target<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
+        Cow::Borrowed(tree)
+    }
 }
 
 impl Derive for crate::transition::binary::Binary {
@@ -38,6 +45,16 @@ impl Derive for crate::transition::predictive::Predictive {
     }
 }
 
+impl Derive for crate::transition::items::Items {
+    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
+        self.derivation(tree)
+    }
+
+    fn target<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
+        self.reduced(tree)
+    }
+}
+
 /// Replays derivations; answers on the gold path only.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Replay;
@@ -55,7 +72,7 @@ impl<S: Derive> Oracle<S> for Replay {
     }
 }
 
-/// Follows a derivation and checks that it gives the tree back: what training does with every tree
+/// Follows a derivation and checks that it gives its target back: what training does with every tree
 /// before it starts.
 ///
 /// # Errors
@@ -80,7 +97,7 @@ pub fn check_replay<S: Derive>(
         system.apply(&mut state, action);
     }
     let rebuilt = system.tree(&state, tree.tokens());
-    if !system.is_final(&state) || !same_brackets(&rebuilt, tree) {
+    if !system.is_final(&state) || !same_brackets(&rebuilt, &system.target(tree)) {
         return Err(Error::Unfit("replaying its derivation gives another tree".into()));
     }
     Ok(derivation.len())

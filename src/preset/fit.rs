@@ -13,15 +13,18 @@ use super::load::pipeline;
 use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
 use super::tagger::{Tagging, words};
-use crate::classifier::{Checkpoint, Fit, Instances, Learner};
+use crate::classifier::boosting::BoostingParams;
+use crate::classifier::{Checkpoint, Classifier, Fit, Learner};
 use crate::decode::{Parser, parser::Pipeline};
 use crate::error::{Error, Result};
 use crate::eval::{Params, evaluate};
 use crate::feature::Extractor;
+use crate::memory::Sections;
 use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
 use crate::scorer::factored::{Classes, Factored};
+use crate::scorer::{Focused, Scorer};
 use crate::symbols::Vocabulary;
 use crate::train::{Example, batch};
 use crate::tree::heads::Uncovered;
@@ -71,12 +74,16 @@ pub struct Watch<'a> {
     /// A folder for finished parts of learners that have parts: a later run with the same data, settings
     /// and seed takes them up.
     pub checkpoint: Option<&'a Path>,
+    /// Which labels are trained, where each is by itself; all if there are none.
+    pub labels: &'a [String],
+    /// Models of other labels, trained by the same command: their part is taken from them.
+    pub merge: &'a [Model],
 }
 
 impl<'a> Watch<'a> {
     /// Watches without stopping or keeping anything.
     pub fn new(tell: &'a mut (dyn FnMut(Event<'_>) + Send)) -> Self {
-        Self { tell, stop: &|| false, checkpoint: None }
+        Self { tell, stop: &|| false, checkpoint: None, labels: &[], merge: &[] }
     }
 }
 
@@ -105,6 +112,11 @@ pub fn fit(
     {
         return tagging.model(plan, train, seed);
     }
+    let is_shared = !watch.labels.is_empty() || !watch.merge.is_empty();
+    if is_shared && !plan.preset.learner.takes_candidates() {
+        let problem = "this learner has no classifier for each label: use a preset with learner.kind = \"boosting\"";
+        return Err(Error::config("--labels, --merge", problem));
+    }
     let predicted = tagging.as_mut().and_then(Tagging::take_trees);
     let dev_tokens = predicted.as_ref().and(tagging.as_ref()).map(|tagging| tagging.tokens(dev));
     let trees = prepare(plan, predicted.as_ref().unwrap_or(&train.trees), watch);
@@ -125,10 +137,8 @@ pub fn fit(
 
 /// Cleans the trees and marks heads; trees over the length limit are left out.
 fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
-    let Preset { max_words, .. } = &plan.preset;
-    let words = |tree: &Tree| tree.tokens().iter().filter(|token| token.tag != TRACE).count();
-    let short: Vec<&Tree> =
-        trees.iter().filter(|tree| *max_words == 0 || words(tree) <= *max_words as usize).collect();
+    let max_words = plan.preset.max_words;
+    let short: Vec<&Tree> = trees.iter().filter(|tree| is_short(tree, max_words)).collect();
     if short.len() < trees.len() {
         let left_out = trees.len() - short.len();
         (watch.tell)(Event::Note(&format!(
@@ -152,6 +162,12 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
     trees
 }
 
+/// Whether a tree has no more words than a limit, traces not counted; 0 is no limit.
+fn is_short(tree: &Tree, max_words: u32) -> bool {
+    let words = || tree.tokens().iter().filter(|token| token.tag != TRACE).count();
+    max_words == 0 || words() <= max_words as usize
+}
+
 /// A training run, waiting for its system.
 pub(super) struct Run<'a, 'w> {
     pub(super) plan: &'a Plan,
@@ -166,10 +182,18 @@ pub(super) struct Run<'a, 'w> {
 }
 
 /// What training ends with.
-pub(super) struct Trained {
-    pub(super) scorer: Factored,
+pub(super) struct Trained<P = Factored> {
+    pub(super) scorer: P,
     pub(super) epoch: u32,
     pub(super) dev: Option<DevScores>,
+}
+
+/// What a model stores of it.
+struct Stored {
+    sections: Sections,
+    learner: LearnerChoice,
+    epoch: u32,
+    dev: Option<DevScores>,
 }
 
 impl SystemVisitor for Run<'_, '_> {
@@ -180,26 +204,37 @@ impl SystemVisitor for Run<'_, '_> {
         let mut inventory = Vec::new();
         system.inventory(&system.start(&crate::symbols::Sentence::default()), &mut inventory);
         let classes = Classes::of(&inventory);
-        let trained = match &self.plan.preset.learner {
+        let learner = &self.plan.preset.learner;
+        let trained = match learner {
             LearnerChoice::OnlinePerceptron(params) => {
-                self.online(&system, &examples, &classes, *params)?
+                self.online(&system, &examples, &classes, *params)?.stored(learner)
             }
             LearnerChoice::StructuredPerceptron(params) => {
-                self.structured(&system, &examples, classes, *params)?
+                self.structured(&system, &examples, classes, *params)?.stored(learner)
+            }
+            LearnerChoice::Boosting(params) => {
+                let (trained, threshold) = self.boosting(&system, &examples, params)?;
+                summary.labels = self.labels_trained(&system);
+                let params = BoostingParams { threshold, ..params.clone() };
+                trained.stored(&LearnerChoice::Boosting(params))
             }
             choice => {
-                let learner = choice.learner(&self.plan.parts(&inventory))?;
-                self.batch(&system, &examples, classes, &*learner)?
+                let learned = choice.learner(&self.plan.parts(&inventory))?;
+                self.batch(&system, &examples, classes, &*learned)?.stored(learner)
             }
         };
+        let preset = Preset { learner: trained.learner, ..self.plan.preset.clone() };
         summary.epoch = trained.epoch;
         let mut model = Model {
             header: Header {
                 tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-                preset: serde_json::to_value(&self.plan.preset).unwrap_or_default(),
+                preset: serde_json::to_value(&preset).unwrap_or_default(),
                 seed: self.seed,
                 system: system.stored(),
-                actions: inventory.iter().map(|&action| system.name(action)).collect(),
+                actions: match &inventory[..] {
+                    [] => system.labels().map(str::to_owned).collect(),
+                    all => all.iter().map(|&action| system.name(action)).collect(),
+                },
                 templates: self.plan.templates.text().to_owned(),
                 heads: self
                     .plan
@@ -214,8 +249,33 @@ impl SystemVisitor for Run<'_, '_> {
             ..Model::default()
         };
         structured::put(&mut model.sections, "vocabulary", &self.vocabulary)?;
-        trained.scorer.classifier().store(&mut model.sections);
+        model.sections.0.extend(trained.sections.0);
         Ok(model)
+    }
+}
+
+impl Trained {
+    fn stored(self, learner: &LearnerChoice) -> Stored {
+        Stored::of(self.scorer.classifier(), self.epoch, self.dev, learner)
+    }
+}
+
+impl<C: Classifier> Trained<Focused<C>> {
+    fn stored(self, learner: &LearnerChoice) -> Stored {
+        Stored::of(self.scorer.classifier(), self.epoch, self.dev, learner)
+    }
+}
+
+impl Stored {
+    fn of(
+        classifier: &impl Classifier,
+        epoch: u32,
+        dev: Option<DevScores>,
+        learner: &LearnerChoice,
+    ) -> Self {
+        let mut sections = Sections::default();
+        classifier.store(&mut sections);
+        Self { sections, learner: learner.clone(), epoch, dev }
     }
 }
 
@@ -226,21 +286,25 @@ impl Run<'_, '_> {
 
     /// Replays every tree and keeps those that come back.
     fn examples<S: Supervised>(&mut self, system: &S) -> Result<(Vec<Example>, TrainingSummary)> {
-        let replayed: Vec<_> = self
+        let replayed: Vec<Result<_>> = self
             .trees
             .par_iter()
             .map(|tree| {
                 let sentence = self.vocabulary.encode(tree.tokens());
-                check_replay(system, &sentence, tree)
-                    .map(|n| (Example { sentence, tree: (*tree).clone() }, n))
+                let n = check_replay(system, &sentence, tree)?;
+                let left_out = tree.nodes().len() - system.target(tree).nodes().len();
+                Ok((Example { sentence, tree: (*tree).clone() }, n, left_out))
             })
             .collect();
         let mut summary =
             TrainingSummary { files: self.train.files.clone(), ..TrainingSummary::default() };
         let mut examples = Vec::with_capacity(replayed.len());
+        let (mut nodes, mut dropped) = (0, 0);
         for (result, number) in replayed.into_iter().zip(1..) {
             match result {
-                Ok((example, n)) => {
+                Ok((example, n, left_out)) => {
+                    nodes += example.tree.nodes().len();
+                    dropped += left_out;
                     summary.words += example.sentence.len() as u64;
                     summary.decisions += n as u64;
                     examples.push(example);
@@ -257,6 +321,13 @@ impl Run<'_, '_> {
             "replayed {trees} trees ({decisions} actions), {unfit} did not come back; {}",
             facts.join(", ")
         ));
+        if dropped > 0 {
+            let share = 100.0 * dropped as f64 / nodes as f64;
+            self.tell(&format!(
+                "the limits of the system leave out {dropped} of {nodes} nodes ({share:.2} %); their children pass \
+                 to their parents"
+            ));
+        }
         let named: Vec<String> = summary.skipped.iter().take(NAMED_UNFIT).cloned().collect();
         for skipped in &named {
             (self.watch.tell)(Event::Note(skipped));
@@ -273,14 +344,17 @@ impl Run<'_, '_> {
         Ok((examples, summary))
     }
 
-    fn checkpoint(&self, instances: &Instances) -> Result<Option<Folder>> {
+    /// The folder for the parts of a fit of this learner to what `data` tells from all else.
+    pub(super) fn checkpoint(
+        &self,
+        learner: &LearnerChoice,
+        data: impl FnOnce() -> u64,
+    ) -> Result<Option<Folder>> {
         let Some(folder) = self.watch.checkpoint else { return Ok(None) };
         let mut hasher = FxHasher::default();
-        let preset = &self.plan.preset;
-        let learner = serde_json::to_string(&(&preset.learner, &preset.features));
+        let learner = serde_json::to_string(&(learner, &self.plan.preset.features));
         let version = (env!("CARGO_PKG_VERSION"), file::FORMAT_VERSION);
-        (learner.unwrap_or_default(), self.seed, instances.fingerprint(), version)
-            .hash(&mut hasher);
+        (learner.unwrap_or_default(), self.seed, data(), version).hash(&mut hasher);
         Folder::new(folder, hasher.finish()).map(Some)
     }
 
@@ -299,7 +373,7 @@ impl Run<'_, '_> {
             instances.len(),
             instances.columns().len()
         ));
-        let checkpoint = self.checkpoint(&instances)?;
+        let checkpoint = self.checkpoint(&self.plan.preset.learner, || instances.fingerprint())?;
         let tell = &mut *self.watch.tell;
         let mut progress = |done: f64, text: &str| {
             tell(Event::Step { share: done, text });
@@ -320,16 +394,18 @@ impl Run<'_, '_> {
     }
 
     /// Parses the development trees; gives the scorer back.
-    pub(super) fn score_dev<S: Supervised + 'static>(
+    pub(super) fn score_dev<S: Supervised + 'static, P: Scorer<S>>(
         &self,
         system: &S,
-        scorer: Factored,
-    ) -> (Factored, Option<DevScores>) {
+        scorer: P,
+    ) -> (P, Option<DevScores>) {
         if self.dev.trees.is_empty() {
             return (scorer, None);
         }
         let parser = pipeline(self.plan, self.vocabulary.clone(), system, scorer);
-        let (dev, dev_tokens) = (&self.dev.trees, self.dev_tokens.as_deref());
+        let (max_words, dev_tokens) = (self.plan.preset.max_words, self.dev_tokens.as_deref());
+        let all = (0..self.dev.trees.len()).filter(|&at| is_short(&self.dev.trees[at], max_words));
+        let (dev, short) = (&self.dev.trees, all.collect::<Vec<_>>());
         let parse = |worker: &mut Box<dyn crate::decode::Worker + '_>, at: usize| {
             let gold = words(&dev[at]);
             let predicted = dev_tokens.and_then(|tokens| tokens.get(at));
@@ -338,9 +414,12 @@ impl Run<'_, '_> {
             tree.tokens_mut().clone_from_slice(&gold);
             tree
         };
-        let parsed: Vec<Tree> =
-            (0..dev.len()).into_par_iter().map_init(|| parser.worker(), parse).collect();
-        let evaluation = evaluate(dev.iter().zip(&parsed), &Params::default());
+        let parsed: Vec<Tree> = short
+            .par_iter()
+            .map_init(|| parser.worker(), |worker, &at| parse(worker, at))
+            .collect();
+        let gold = short.iter().map(|&at| &dev[at]);
+        let evaluation = evaluate(gold.zip(&parsed), &Params::default());
         let Pipeline { scorer, .. } = parser;
         let all = &evaluation.all;
         let (f1, exact) = (all.f1(), all.exact());

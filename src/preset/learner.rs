@@ -8,6 +8,7 @@ pub use super::combination::{
     CalibrateChoice, MetaChoice, OneVsAllChoice, SplitChoice, StackChoice, TwoStageChoice,
     VoteChoice,
 };
+use crate::classifier::boosting::{Boosting, BoostingParams};
 use crate::classifier::combine;
 use crate::classifier::combine::calibrate::Calibrate;
 use crate::classifier::combine::meta::{self, Meta};
@@ -62,6 +63,8 @@ pub enum LearnerChoice {
     C45(C45Params),
     /// Decision tree of CART over instances of gold derivations.
     Cart(CartParams),
+    /// Boosted decision trees over candidates, an ensemble for each label.
+    Boosting(BoostingParams),
 }
 
 impl Default for LearnerChoice {
@@ -254,6 +257,7 @@ impl LearnerChoice {
         ("knn", KnnParams::SETTINGS),
         ("c45", C45Params::SETTINGS),
         ("cart", CartParams::SETTINGS),
+        ("boosting", BoostingParams::SETTINGS),
     ];
 
     /// The default of a setting, as written in a preset; none if it must be given.
@@ -267,9 +271,9 @@ impl LearnerChoice {
     /// Naming the key and the fix.
     pub fn check(&self, columns: &[Column]) -> Result<()> {
         let set = columns.iter().find(|column| column.kind == ColumnKind::Set);
-        if let Some(Column { name, .. }) = set {
+        if let (Some(Column { name, .. }), false) = (set, self.takes_candidates()) {
             let problem =
-                format!("`{name}` is a set, and linear learners take none: drop that template");
+                format!("`{name}` is a set, which boosted trees take only: drop that template");
             return Err(Error::config("features.templates", problem));
         }
         match self {
@@ -291,7 +295,13 @@ impl LearnerChoice {
             Self::Knn(params) => params.check(),
             Self::C45(params) => params.check(),
             Self::Cart(params) => params.check(),
+            Self::Boosting(params) => params.check(),
         }
+    }
+
+    /// Whether it learns from candidates, each seen in focus.
+    pub fn takes_candidates(&self) -> bool {
+        matches!(self, Self::Boosting(_))
     }
 
     /// Whether it learns from the parser's own derivations, and not from instances.
@@ -315,6 +325,7 @@ impl LearnerChoice {
             | Self::Maxent(_)
             | Self::C45(_)
             | Self::Cart(_)
+            | Self::Boosting(_)
             | Self::Calibrate(_) => true,
             Self::Split(choice) => choice.learner.scores_add_up(),
             Self::Stack(choice) => choice.last.scores_add_up(),
@@ -326,6 +337,17 @@ impl LearnerChoice {
             | Self::Vote(_)
             | Self::Meta(_)
             | Self::Knn(_) => false,
+        }
+    }
+
+    /// The same without what may be changed after training: which of the boosted trees are used.
+    #[must_use]
+    pub fn uncalibrated(&self) -> Self {
+        match self {
+            Self::Boosting(params) => {
+                Self::Boosting(BoostingParams { threshold: 0.0, ..params.clone() })
+            }
+            other => other.clone(),
         }
     }
 
@@ -376,6 +398,9 @@ impl LearnerChoice {
             }
             Self::C45(params) => Box::new(C45 { params: params.clone() }),
             Self::Cart(params) => Box::new(Cart { params: params.clone() }),
+            Self::Boosting(params) => {
+                Box::new(Boosting { params: params.clone(), columns: parts.columns.clone() })
+            }
             Self::Knn(params) => Box::new(Knn { params: params.clone() }),
             Self::Vote(choice) => Box::new(Vote { members: learners(&choice.members, parts)? }),
             Self::Stack(choice) => Box::new(Stack {

@@ -11,15 +11,17 @@ use crate::classifier::kinds::{KindFirst, StepIndicators};
 use crate::classifier::linear::LinearModel;
 use crate::decode::{Parser, Search, parser::Pipeline};
 use crate::error::{Error, Result};
-use crate::eval::{self, decisions::DecisionCounts};
+use crate::eval::{self, decisions::DecisionCounts, margins::Margins};
 use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::{Model, structured};
-use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
+use crate::oracle::{Oracle, Supervised};
 use crate::scorer::factored::{Classes, Factored};
-use crate::symbols::{Sentence, Vocabulary};
+use crate::scorer::{Focused, Scorer};
+use crate::symbols::{Label, Sentence, Vocabulary};
 use crate::train::Example;
+use crate::transition::items::Infer;
 use crate::tree::Tree;
 
 /// The preset stored in a model, changed by `search.…` settings.
@@ -30,8 +32,14 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
     let preset: Preset = serde_json::from_value(model.header.preset.clone())
         .map_err(|error| Error::Unfit(format!("the model's preset does not read: {error}")))?;
     let changed = Preset::parse(&preset.to_toml(), "the model's preset", settings)?;
-    if (Preset { search: preset.search.clone(), ..changed.clone() }) != preset {
-        return Err(Error::config("--set", "only search.… can be changed after training"));
+    let fixed = |preset: &Preset| {
+        let learner = preset.learner.uncalibrated();
+        Preset { search: Search::default(), learner, ..preset.clone() }
+    };
+    if fixed(&changed) != fixed(&preset) {
+        let problem =
+            "only search.… can be changed after training, and learner.threshold of boosted trees";
+        return Err(Error::config("--set", problem));
     }
     Ok(changed)
 }
@@ -45,6 +53,13 @@ fn open(model: &Model, settings: &[String]) -> Result<(Plan, Vocabulary)> {
         return Err(Error::Unfit(problem.into()));
     }
     let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
+    let labels = &model.header.training.labels;
+    if !labels.is_empty() {
+        return Err(Error::Unfit(format!(
+            "the model was trained for {} only: merge it with those of the other labels (srparse train --merge)",
+            labels.join(", ")
+        )));
+    }
     Ok((plan, structured::get(&model.sections, "vocabulary")?))
 }
 
@@ -69,41 +84,142 @@ impl SystemVisitor for Load<'_> {
     type Output = Box<dyn Parser>;
 
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<Box<dyn Parser>> {
+        if self.plan.preset.learner.takes_candidates() {
+            let scorer = load_focused(self.plan, self.sections)?;
+            return Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)));
+        }
         let scorer = load_scorer(self.plan, self.sections, &system)?;
         Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)))
     }
 }
 
 /// How often the model likes the oracle's action best on the way to these trees, which are cleaned and
-/// head-marked as those it was trained on; trees without words are passed over.
+/// head-marked as those it was trained on; trees without words are passed over. `settings` as for [`load`].
 ///
 /// # Errors
 /// When the parts of the model do not fit together.
-pub fn decisions(model: &Model, trees: Vec<Tree>) -> Result<DecisionCounts> {
-    let (plan, vocabulary) = open(model, &[])?;
+pub fn decisions(model: &Model, settings: &[String], trees: Vec<Tree>) -> Result<DecisionCounts> {
+    follow(model, settings, trees, CountDecisions)
+}
+
+/// How sure the model is of the candidates of a label on the way to such trees.
+///
+/// # Errors
+/// When the parts of the model do not fit together, it scores no candidates, or knows no such label.
+pub fn margins(
+    model: &Model,
+    settings: &[String],
+    trees: Vec<Tree>,
+    label: &str,
+) -> Result<Margins> {
+    if !stored_preset(model, settings)?.learner.takes_candidates() {
+        let problem =
+            "the model scores actions and no candidates: give one with system.kind = \"items\"";
+        return Err(Error::config("--margins", problem));
+    }
+    follow(model, settings, trees, MarginsOf { label })
+}
+
+/// A question about a scorer on the way to gold trees.
+trait Question {
+    type Answer;
+
+    fn ask<S: Supervised, P: Scorer<S>, O: Oracle<S>>(
+        self,
+        system: &S,
+        scorer: &P,
+        oracle: &O,
+        examples: &[Example],
+    ) -> Result<Self::Answer>;
+}
+
+struct CountDecisions;
+
+impl Question for CountDecisions {
+    type Answer = DecisionCounts;
+
+    fn ask<S: Supervised, P: Scorer<S>, O: Oracle<S>>(
+        self,
+        system: &S,
+        scorer: &P,
+        oracle: &O,
+        examples: &[Example],
+    ) -> Result<DecisionCounts> {
+        Ok(eval::decisions::decisions(system, scorer, oracle, examples))
+    }
+}
+
+struct MarginsOf<'a> {
+    label: &'a str,
+}
+
+impl Question for MarginsOf<'_> {
+    type Answer = Margins;
+
+    fn ask<S: Supervised, P: Scorer<S>, O: Oracle<S>>(
+        self,
+        system: &S,
+        scorer: &P,
+        oracle: &O,
+        examples: &[Example],
+    ) -> Result<Margins> {
+        let Some(label) = system.labels().position(|name| name == self.label) else {
+            let known = system.labels().collect::<Vec<_>>().join(", ");
+            let problem = format!("no label `{}` in the model: there are {known}", self.label);
+            return Err(Error::config("--margins", problem));
+        };
+        let label = Label(label as u16);
+        Ok(eval::margins::margins(system, scorer, oracle, examples, label))
+    }
+}
+
+/// Asks about a model's scorer on the way to trees.
+fn follow<Q: Question>(
+    model: &Model,
+    settings: &[String],
+    trees: Vec<Tree>,
+    question: Q,
+) -> Result<Q::Answer> {
+    let (plan, vocabulary) = open(model, settings)?;
     let example = |tree: Tree| {
         let (tree, _) = plan.cleaned(tree);
         Example { sentence: vocabulary.encode(tree.tokens()), tree }
     };
     let examples: Vec<Example> =
         trees.into_par_iter().map(example).filter(|example| !example.sentence.is_empty()).collect();
-    let visitor = Decide { plan: &plan, examples: &examples, sections: &model.sections };
+    let visitor = Follow { plan: &plan, examples: &examples, sections: &model.sections, question };
     with_system(plan.making(Source::Tables(&model.header.system), &vocabulary), visitor)
 }
 
-struct Decide<'a> {
+struct Follow<'a, Q> {
     plan: &'a Plan,
     examples: &'a [Example],
     sections: &'a Sections,
+    question: Q,
 }
 
-impl SystemVisitor for Decide<'_> {
-    type Output = DecisionCounts;
+impl<Q: Question> SystemVisitor for Follow<'_, Q> {
+    type Output = Q::Answer;
 
-    fn visit<S: Supervised + 'static>(self, system: S) -> Result<DecisionCounts> {
-        let scorer = load_scorer(self.plan, self.sections, &system)?;
-        Ok(eval::decisions::decisions(&system, &scorer, &Replay, self.examples))
+    fn visit<S: Supervised + 'static>(self, system: S) -> Result<Q::Answer> {
+        let Self { plan, examples, sections, question } = self;
+        if plan.preset.learner.takes_candidates() {
+            let scorer = load_focused(plan, sections)?;
+            // More than one candidate may be right.
+            return match system.dynamic_oracle() {
+                Some(oracle) => question.ask(&system, &scorer, &oracle, examples),
+                None => question.ask(&system, &scorer, &Replay, examples),
+            };
+        }
+        let scorer = load_scorer(plan, sections, &system)?;
+        question.ask(&system, &scorer, &Replay, examples)
     }
+}
+
+/// The scorer of candidates that was stored.
+fn load_focused(plan: &Plan, sections: &Sections) -> Result<Focused> {
+    let classifier = plan.preset.learner.learner(&plan.parts::<Infer>(&[]))?.load(sections)?;
+    Ok(Focused::new(Extractor::new(&plan.templates), classifier))
 }
 
 /// The scorer that was stored.
@@ -139,12 +255,12 @@ fn load_classifier(plan: &Plan, parts: &Parts, sections: &Sections) -> Result<Bo
 }
 
 /// A parser of parts that are already there.
-pub(super) fn pipeline<S: Supervised + Clone>(
+pub(super) fn pipeline<S: Supervised + Clone, P>(
     plan: &Plan,
     vocabulary: Vocabulary,
     system: &S,
-    scorer: Factored,
-) -> Pipeline<S, Factored, Search> {
+    scorer: P,
+) -> Pipeline<S, P, Search> {
     let Preset { clean, search, .. } = &plan.preset;
     Pipeline {
         cleaning: clean.clone(),

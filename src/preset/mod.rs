@@ -3,6 +3,7 @@
 //! A [`Preset`] is what a person writes; [`plan`] checks it and loads what it names; [`registry`] is the
 //! one place that knows which systems there are; [`fit`] trains, and [`load`] makes a parser of a model.
 
+mod boosted;
 pub mod checkpoint;
 pub mod combination;
 mod epochs;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decode::Search;
 use crate::error::{Error, Place, Result, nearest};
+use crate::transition::items::{MaxChildren, Order};
 use crate::tree::binarize::Scheme;
 use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
@@ -30,7 +32,7 @@ pub use tagger::TaggerChoice;
 pub struct Preset {
     /// What the preset is, in a sentence or two.
     pub description: String,
-    /// Training trees with more words are left out, counted before cleaning; 0 for no limit.
+    /// Training and development trees with more words are left out, counted before cleaning; 0 for no limit.
     pub max_words: u32,
     /// Whether only the tagger is trained, and no parser.
     pub only_tagger: bool,
@@ -87,6 +89,18 @@ pub enum SystemChoice {
         #[serde(default)]
         binarization: Scheme,
     },
+    /// Labelled spans in any order, or in a fixed one (Turian and Melamed 2005).
+    Items {
+        /// Head rules: a name or a file.
+        #[serde(default = "default_heads")]
+        heads: String,
+        /// In which order items are inferred.
+        #[serde(default)]
+        order: Order,
+        /// The most children of an item.
+        #[serde(default)]
+        max_children: MaxChildren,
+    },
     /// Top-down by predicted children (the top-down parser of Kalt 2004).
     Predictive {
         /// How trees are binarized.
@@ -102,7 +116,8 @@ impl SystemChoice {
             Self::Binary { heads }
             | Self::NonBinary { heads, .. }
             | Self::TopDown { heads }
-            | Self::InOrder { heads, .. } => heads,
+            | Self::InOrder { heads, .. }
+            | Self::Items { heads, .. } => heads,
             Self::Predictive { .. } => "",
         }
     }
@@ -111,7 +126,7 @@ impl SystemChoice {
     pub fn binarization(&self) -> Scheme {
         match self {
             Self::Binary { .. } => Scheme::HeadOutward,
-            Self::TopDown { .. } => Scheme::None,
+            Self::TopDown { .. } | Self::Items { .. } => Scheme::None,
             Self::NonBinary { binarization, .. }
             | Self::InOrder { binarization, .. }
             | Self::Predictive { binarization } => *binarization,
@@ -181,6 +196,13 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "kalt-2004-td-r2",
     "kalt-2004-td-r1",
     "kalt-2004-td-r0",
+    "turian-2005-free",
+    "turian-2005-l2r",
+    "turian-2005-r2l",
+    "turian-2005-stumps",
+    "turian-2005-context-0",
+    "turian-2005-context-1",
+    "turian-2005-full-vocabulary",
     "binary-static",
     "binary-dynamic",
     "non-binary-static",

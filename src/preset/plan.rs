@@ -101,7 +101,16 @@ impl Plan {
     fn check_system(&self) -> Result<()> {
         let system = &self.preset.system;
         let fail = |key: &str, problem: &str| Err(Error::config(key, problem));
+        let takes_candidates = self.preset.learner.takes_candidates();
         match (system, system.binarization()) {
+            (SystemChoice::Items { .. }, _) if !takes_candidates => fail(
+                "learner.kind",
+                "the item system has candidates and no list of actions: use boosting",
+            ),
+            (SystemChoice::Items { .. }, _) => Ok(()),
+            _ if takes_candidates => {
+                fail("learner.kind", "boosting learns from candidates: use system.kind = \"items\"")
+            }
             (SystemChoice::Binary { heads }, _) if heads.is_empty() => {
                 fail("system.heads", "the binary system needs head rules: give a name or a file")
             }

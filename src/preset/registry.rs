@@ -8,6 +8,7 @@ use crate::oracle::Supervised;
 use crate::symbols::{Symbols, Vocabulary};
 use crate::transition::binary::Binary;
 use crate::transition::bracketing::{Bracketing, Order};
+use crate::transition::items::Items;
 use crate::transition::non_binary::NonBinary;
 use crate::transition::predictive::Predictive;
 use crate::transition::stacked::HeadFinder;
@@ -71,6 +72,16 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
             Source::Trees(trees) => Predictive::of_trees(trees.iter().copied(), *binarization)?,
             Source::Tables(tables) => Predictive::of_tables(read(tables)?)?,
         }),
+        SystemChoice::Items { order, max_children, .. } => {
+            let system = match source {
+                Source::Trees(trees) => {
+                    Items::of_trees(trees.iter().copied(), *order, *max_children)?
+                }
+                Source::Tables(tables) => Items::of_tables(read(tables)?)?,
+            };
+            let heads = making.head_finder(&system.tables().labels);
+            visitor.visit(system.with_heads(heads))
+        }
         SystemChoice::InOrder { .. } => visitor.visit(making.bracketing(Order::InOrder)?),
     }
 }

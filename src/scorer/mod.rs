@@ -1,15 +1,17 @@
 //! Scorers: what a decoder asks about a state and its legal actions.
 //!
 //! A [`Scorer`] sees the state, the actions to be scored, and a memory that travels with each
-//! hypothesis, so that scorers that look at one state ([`factored`]), that learn while parsing
-//! ([`perceptron`]), that ask several models or that read the derivation step by step all stand behind
+//! hypothesis, so that scorers that look at one state ([`factored`]), or at each candidate of one
+//! ([`focused`]), that learn while parsing ([`perceptron`]), that ask several models or that read the derivation step by step all stand behind
 //! the same decoders.
 
 pub mod factored;
+pub mod focused;
 mod kept;
 pub mod perceptron;
 
 pub use factored::Factored;
+pub use focused::Focused;
 pub use perceptron::OnlinePerceptron;
 
 use crate::classifier::{ScoreKind, first_best};
@@ -43,7 +45,9 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
 
     /// The memory before the first action.
     fn begin(&self, system: &S, sentence: &Sentence) -> Self::Memory;
-    /// Called when a search begins that may score states which look the same, with weights that stay the
+    /// Called when the search of a sentence begins: what is kept of another one is of no use.
+    fn forget(&self, _scratch: &mut Self::Scratch) {}
+    /// Called after [`Scorer::forget`] when a search begins that may score states which look the same, with weights that stay the
     /// same: scores may be kept in `scratch` until it is called again.
     fn keep_scores(&self, _scratch: &mut Self::Scratch) {}
     /// Writes a score for each of `actions` into `out` (emptied first).

@@ -1,12 +1,14 @@
-//! Training: three drivers over the training trees.
+//! Training: what is done with the training trees.
 //!
 //! - [`batch`]: instances first, then any [`crate::classifier::Learner`].
+//! - [`candidates`]: all candidates along a path to each tree, then a classifier for each label.
 //! - [`online`]: an [`crate::scorer::OnlineLearner`] learns while it parses, on the gold path or
 //!   exploring with a dynamic oracle.
 //! - [`structured`]: a [`crate::scorer::StructuredLearner`] learns from whole derivations, found with a
 //!   beam.
 
 pub mod batch;
+pub mod candidates;
 pub mod online;
 pub mod structured;
 

@@ -433,6 +433,7 @@ impl TransitionSystem for Bracketing {
             dependents: parts.dependents.as_ref(),
             recent: parts.recent,
             focus: None,
+            signatures: &[],
         }
     }
 

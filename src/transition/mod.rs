@@ -15,12 +15,14 @@
 //!   Kalt's left-corner parser.
 //! - [`non_binary`]: bottom-up, reductions of any number of items (Fernández-González and Gómez-Rodríguez
 //!   2018, section 3); over binarized trees Kalt's shift-reduce parser (2004, section 4).
+//! - [`items`]: labelled spans in any order, or in one of two fixed ones (Turian and Melamed 2005).
 //! - [`predictive`]: top-down by predicted lists of children, the top-down parser of Kalt.
 //!
 //! [`stacked`] is what the states of systems without temporaries of their own share.
 
 pub mod binary;
 pub mod bracketing;
+pub mod items;
 pub mod non_binary;
 pub mod predictive;
 pub mod stacked;
@@ -53,7 +55,8 @@ pub trait Action: Copy + Eq + Ord + Hash + Debug + Send + Sync + 'static {
     fn kind(self) -> ActionKind;
     /// The label of the constituent it builds, if it builds one.
     fn label(self) -> Option<Label>;
-    /// A small number that tells the action from all others of its system: what tables are indexed by.
+    /// A small number that tells the action from all others of its system but those that do the same to
+    /// another candidate ([`View::focus`]): what tables are indexed by.
     fn code(self) -> u32;
 }
 
@@ -97,8 +100,23 @@ pub trait TransitionSystem: Send + Sync {
     fn inventory(&self, state: &Self::State, out: &mut Vec<Self::Action>) {
         self.legal(state, out);
     }
+    /// A number for the state, or for the one that `next` makes of it: states that differ in nothing but the
+    /// order of the actions that led to them share it, so that a search may keep one of them. None in
+    /// systems that have one derivation for each state.
+    fn identity(&self, _state: &Self::State, _next: Option<Self::Action>) -> Option<u64> {
+        None
+    }
     /// The action as the literature writes it, such as `REDUCE-LEFT-NP`.
     fn name(&self, action: Self::Action) -> String;
-    /// The name of a label.
+    /// The same of all actions that share its code.
+    fn kind_name(&self, action: Self::Action) -> String {
+        self.name(action)
+    }
+    /// The name of a label; empty if there is none of that number.
     fn label_name(&self, label: Label) -> &str;
+    /// The names of all labels, by number.
+    fn labels(&self) -> impl Iterator<Item = &str> {
+        let names = (0..=u16::MAX).map(|number| self.label_name(Label(number)));
+        names.take_while(|name| !name.is_empty())
+    }
 }

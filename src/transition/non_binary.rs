@@ -352,6 +352,7 @@ impl TransitionSystem for NonBinary {
             dependents: parts.dependents.as_ref(),
             recent: parts.recent,
             focus: None,
+            signatures: &[],
         }
     }
 

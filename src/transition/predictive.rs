@@ -331,6 +331,7 @@ impl TransitionSystem for Predictive {
             dependents: None,
             recent: state.parts.recent,
             focus: None,
+            signatures: &[],
         }
     }
 

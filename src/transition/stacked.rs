@@ -5,6 +5,7 @@
 //! and children when it is built, so features see head words and dependents. Without, a constituent is
 //! headed by its last child: its head word is its last word, and there are no dependents.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::state::{Dependents, Forest, clone_in_place};
@@ -114,21 +115,19 @@ impl Stacked {
         temporary: bool,
         first: usize,
     ) -> u32 {
-        let children = &self.items[first..];
-        let at = match heads {
-            Some(heads) if children.len() > 1 => {
-                let category = |child: usize| {
-                    let node = self.forest.node(children[child]);
-                    match (node.label, &self.tags) {
-                        (Some(label), _) => usize::from(label.0),
-                        (None, Some(tags)) => heads.n_labels + tags[node.start as usize] as usize,
-                        (None, None) => heads.n_labels,
-                    }
-                };
-                heads.table.head_of(usize::from(label.0), children.len(), category)
-            }
-            _ => children.len() - 1,
-        };
+        self.join_range(heads, label, temporary, first..self.items.len())
+    }
+
+    /// Makes a range of items, which must not be empty, one constituent; gives its node.
+    pub fn join_range(
+        &mut self,
+        heads: Option<&HeadFinder>,
+        label: Label,
+        temporary: bool,
+        range: Range<usize>,
+    ) -> u32 {
+        let at = self.head_at(heads, label, range.clone());
+        let children = &self.items[range.clone()];
         let head = self.forest.node(children[at]).head;
         if let Some(dependents) = &mut self.dependents {
             // Nearest first on both sides, as a parser that joins two items at a time finds them.
@@ -137,9 +136,27 @@ impl Stacked {
             }
         }
         let id = self.forest.push(label, temporary, children, head);
-        self.items.truncate(first);
-        self.items.push(id);
+        self.items[range.start] = id;
+        self.items.drain(range.start + 1..range.end);
         id
+    }
+
+    /// Which of a range of items, counted from its first, would head them under a label.
+    pub fn head_at(&self, heads: Option<&HeadFinder>, label: Label, range: Range<usize>) -> usize {
+        let children = &self.items[range];
+        let heads = match heads {
+            Some(heads) if children.len() > 1 => heads,
+            _ => return children.len() - 1,
+        };
+        let category = |child: usize| {
+            let node = self.forest.node(children[child]);
+            match (node.label, &self.tags) {
+                (Some(label), _) => usize::from(label.0),
+                (None, Some(tags)) => heads.n_labels + tags[node.start as usize] as usize,
+                (None, None) => heads.n_labels,
+            }
+        };
+        heads.table.head_of(usize::from(label.0), children.len(), category)
     }
 
     /// The items and the rest of the buffer as a tree; see [`tree_of`]. Heads are marked if there are head

@@ -198,12 +198,14 @@ pub struct Open {
 }
 
 /// The candidate constituent a view is focused on, as a range of the stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Focus {
     /// The first of its children on the stack (the frontier, for item systems).
     pub first: u32,
     /// One past the last of its children.
     pub last: u32,
+    /// Its head child on the stack.
+    pub head: u32,
 }
 
 /// What features may see of a state.
@@ -228,4 +230,7 @@ pub struct View<'a> {
     pub recent: [u32; 2],
     /// The candidate's children on the stack.
     pub focus: Option<Focus>,
+    /// For each item of the stack a number that tells it, with all below it, from others over the same
+    /// sentence; none in systems that keep no such numbers.
+    pub signatures: &'a [u64],
 }

@@ -3,7 +3,6 @@
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used)] // helpers of tests are tests
 
-pub mod items;
 pub mod recurrent;
 pub mod sets;
 pub mod two_stage;

@@ -1,4 +1,4 @@
-//! A toy learner that takes set columns, and a scorer for items with one classifier a label.
+//! A toy learner that takes set columns, and a scorer of items that learns online.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,8 +9,7 @@ use srparse::memory::Sections;
 use srparse::scorer::{Lesson, OnlineLearner, Scorer, Situation};
 use srparse::symbols::{Label, Sentence};
 use srparse::transition::TransitionSystem;
-
-use super::items::{Build, Items};
+use srparse::transition::items::{Infer, Items};
 
 fn mix(a: u64, b: u64) -> u64 {
     (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
@@ -111,13 +110,11 @@ impl Classifier for ExistsModel {
     fn store(&self, _sections: &mut Sections) {}
 }
 
-/// Scores candidates of the item system by the classifier of their label, each seen in focus; learns
-/// online too.
+/// Scores candidates of the item system by the perceptron of their label, each seen in focus.
 pub struct PerLabel {
     extractor: Extractor,
     kinds: Vec<ColumnKind>,
     online: BTreeMap<Label, ExistsModel>,
-    fitted: BTreeMap<Label, Box<dyn Classifier>>,
 }
 
 impl PerLabel {
@@ -127,16 +124,10 @@ impl PerLabel {
             extractor: Extractor::new(templates),
             kinds: kinds_of(templates),
             online: BTreeMap::new(),
-            fitted: BTreeMap::new(),
         }
     }
 
-    /// A classifier for each label, with the classes wrong and right.
-    pub fn fitted(templates: &Templates, fitted: BTreeMap<Label, Box<dyn Classifier>>) -> Self {
-        Self { fitted, ..Self::new(templates) }
-    }
-
-    fn tests(&self, at: Situation<'_, Items>, action: Build, row: &mut Row) -> Vec<u64> {
+    fn tests(&self, at: Situation<'_, Items>, action: Infer, row: &mut Row) -> Vec<u64> {
         let view = at.system.view(at.state, Some(action));
         self.extractor.extract(at.sentence, &view, &mut extract::Scratch::default(), row);
         tests_of(&self.kinds, row.borrow())
@@ -153,24 +144,18 @@ impl Scorer<Items> for PerLabel {
         &self,
         at: Situation<'_, Items>,
         _memory: &(),
-        actions: &[Build],
+        actions: &[Infer],
         row: &mut Row,
         out: &mut Vec<f32>,
     ) {
         out.clear();
         for &action in actions {
             let tests = self.tests(at, action, row);
-            out.push(if let Some(model) = self.fitted.get(&action.label) {
-                let mut scores = [0.0; 2];
-                model.scores(row.borrow(), &mut Scratch::default(), &mut scores);
-                scores[1] - scores[0]
-            } else {
-                self.online.get(&action.label).map_or(0.0, |model| model.score(&tests, 0))
-            });
+            out.push(self.online.get(&action.label).map_or(0.0, |model| model.score(&tests, 0)));
         }
     }
 
-    fn advance(&self, _at: Situation<'_, Items>, _action: Build, _memory: &mut ()) {}
+    fn advance(&self, _at: Situation<'_, Items>, _action: Infer, _memory: &mut ()) {}
 
     fn kind(&self) -> ScoreKind {
         ScoreKind::Margin

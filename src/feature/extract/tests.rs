@@ -41,6 +41,7 @@ fn addresses_reach_children_corners_dependents_and_the_buffer() {
         dependents: Some(&dependents),
         recent: [4, 0],
         focus: None,
+        signatures: &[],
     };
     let text = "s0.w\ns0.c\ns0.l.w\ns0.r.n\ns0.u.c\ns0.lw\ns0.ld.t\ns0.deps\ns0.len\nb0.w\nb2.w\ns1.w\ndistance(s0,b1)\nsize(stack)\naction(0)\ns0.len.bin";
     let (tag, end) = (TAG_SYMBOLS + 21, BOUNDARY);
@@ -54,7 +55,7 @@ fn addresses_reach_children_corners_dependents_and_the_buffer() {
 fn a_focus_gives_children_and_neighbours_of_the_candidate() {
     let mut forest = Forest::default();
     let stack: Vec<u32> = (0..4).map(|at| forest.push_token(at)).collect();
-    let focus = Some(Focus { first: 1, last: 3 });
+    let focus = Some(Focus { first: 1, last: 3, head: 1 });
     let view = View {
         forest: &forest,
         labels: &Symbols::default(),
@@ -65,10 +66,57 @@ fn a_focus_gives_children_and_neighbours_of_the_candidate() {
         dependents: None,
         recent: [0; 2],
         focus,
+        signatures: &[],
     };
     let row = values("before0.w\nbefore1.w\nafter0.w\nitem.kids.t", &view, 4);
     assert_eq!(row.values[..3], [10, BOUNDARY, 13]);
     assert_eq!(row.borrow().set(3), [21, 22]);
+}
+
+#[test]
+fn children_of_a_candidate_are_found_from_both_sides_and_from_its_head() {
+    let mut forest = Forest::default();
+    let tokens: Vec<u32> = (0..5).map(|at| forest.push_token(at)).collect();
+    let pair = forest.push(Label(1), false, &tokens[1..3], 2);
+    // t0 [(t1 t2) t3 t4], the candidate in brackets, headed by t3.
+    let stack = [tokens[0], pair, tokens[3], tokens[4]];
+    let labels = Symbols::default();
+    let view = View {
+        forest: &forest,
+        labels: &labels,
+        stack: &stack,
+        open: &[],
+        complete: &stack,
+        buffer: 5,
+        dependents: None,
+        recent: [0; 2],
+        focus: Some(Focus { first: 1, last: 4, head: 2 }),
+        signatures: &[],
+    };
+    let text = "left0.w\nleft2.w\nleft3.w\nright0.w\nright2.w\nright3.w\nhead.w\nheadleft0.w\nheadleft1.w\n\
+                headright0.w\nleft0.first.w\nleft0.head.w\nhead.first.w";
+    assert_eq!(values(text, &view, 5).values, [12, 14, 0, 14, 12, 0, 13, 12, 0, 14, 11, 12, 0]);
+    let sets = |group: &str| {
+        let row = values(&format!("item.{group}.w\nitem.{group}.terminals.w"), &view, 5);
+        (row.borrow().set(0).to_vec(), row.borrow().set(1).to_vec())
+    };
+    assert_eq!(sets("kids"), (vec![12, 13, 14], vec![11, 12, 13, 14]));
+    assert_eq!(sets("nonhead"), (vec![12, 14], vec![11, 12, 14]));
+    assert_eq!(sets("nonleft"), (vec![13, 14], vec![13, 14]));
+    assert_eq!(sets("nonright"), (vec![12, 13], vec![11, 12, 13]));
+    assert_eq!(sets("prehead"), (vec![12], vec![11, 12]));
+    assert_eq!(sets("posthead"), (vec![14], vec![14]));
+    assert_eq!(sets("tohead"), (vec![12, 13], vec![11, 12, 13]));
+    assert_eq!(sets("fromhead"), (vec![13, 14], vec![13, 14]));
+}
+
+#[test]
+fn the_reach_of_features_is_that_of_the_farthest_neighbour() {
+    let reach = |text: &str| Extractor::new(&Templates::parse(text, "test").unwrap()).reach();
+    assert_eq!(reach("left0.w\nitem.kids.n"), Some(0));
+    assert_eq!(reach("left0.w before1.n\nafter0.first.t"), Some(2));
+    assert_eq!(reach("left0.w\ns0.w"), None);
+    assert_eq!(reach("left0.w\nsize(stack)"), None);
 }
 
 #[test]
@@ -95,6 +143,7 @@ fn announced_constituents_their_children_and_what_is_complete_have_places() {
         dependents: None,
         recent: [0; 2],
         focus: None,
+        signatures: &[],
     };
     let open_symbol = |label: u32, temporary: u32| ((label + 1) * 2 + temporary) | 1 << 18;
     let (tag, end) = (|at: u32| TAG_SYMBOLS + 20 + at, BOUNDARY);
@@ -156,6 +205,7 @@ fn punctuation_commas_pairs_and_rhythm_are_read_off_the_sentence() {
         dependents: None,
         recent: [0; 2],
         focus: None,
+        signatures: &[],
     };
     let text = "s0.punct\ns1.punct\ns2.punct\ns3.punct\nb0.punct\n\
                 s0.rhythm\ns1.rhythm\ns2.rhythm\ns2.l.rhythm\ns2.r.rhythm\nb0.rhythm\ns9.rhythm\n\

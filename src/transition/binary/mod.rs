@@ -368,6 +368,7 @@ impl TransitionSystem for Binary {
             dependents: Some(&state.dependents),
             recent: state.recent,
             focus: None,
+            signatures: &[],
         }
     }
 

@@ -1,0 +1,210 @@
+//! Growing one tree after the other: splits by how much they reduce Z, as long as that is enough.
+
+use rustc_hash::FxHashMap;
+
+use super::BoostingParams;
+use super::candidates::Example;
+use super::design::{Design, Test};
+use super::ensemble::{Ensemble, Growing, LEAF, STEPS};
+use super::sample::{Histogram, Node, Sample, Totals};
+
+/// Grows the trees of one label.
+#[derive(Debug)]
+pub(super) struct Grower<'a> {
+    sample: Sample<'a>,
+    tests: &'a [Test],
+    params: &'a BoostingParams,
+    /// What splits must reduce the loss by: Θ.
+    threshold: f64,
+    /// Memory that is used again.
+    pool: Vec<Histogram>,
+}
+
+/// A node that is to be split, with the sums of its examples.
+#[derive(Debug)]
+struct Open {
+    /// Where it stands among the grown.
+    at: usize,
+    node: Node,
+    totals: Totals,
+    depth: u32,
+    sums: Histogram,
+    split: Split,
+}
+
+/// A node of the tree: the test and where the children for "no" and "yes" stand, or the examples of a leaf.
+#[derive(Debug)]
+enum Grown {
+    Split { test: u32, children: usize },
+    Leaf { node: Node, totals: Totals },
+}
+
+/// The best split of a node.
+#[derive(Debug, Clone, Copy)]
+struct Split {
+    test: u32,
+    /// By how much it reduces the loss, in units of weight.
+    reduction: f64,
+    /// The weights where the test holds.
+    yes: Totals,
+}
+
+/// The loss of a leaf (equation 10).
+fn z(totals: Totals) -> f64 {
+    2.0 * (totals.gold as f64 * totals.wrong as f64).sqrt()
+}
+
+/// The split that reduces the loss most, the first among equals (equations 12 and 13).
+fn best_split(sums: &Histogram, totals: Totals, n_tests: usize) -> Split {
+    let (gold, wrong) = (totals.gold as f64, totals.wrong as f64);
+    let whole = (gold * wrong).sqrt();
+    let mut split = Split { test: 0, reduction: 0.0, yes: Totals::default() };
+    let mut least = whole;
+    let all = sums.gold[..n_tests].iter().zip(&sums.wrong[..n_tests]);
+    for ((&yes_gold, &yes_wrong), test) in all.zip(0..) {
+        let (a, b) = (yes_gold as f64, yes_wrong as f64);
+        let parts = (a * b).sqrt() + ((gold - a) * (wrong - b)).sqrt();
+        if parts < least {
+            least = parts;
+            split.test = test;
+            split.yes = Totals { gold: yes_gold, wrong: yes_wrong };
+        }
+    }
+    split.reduction = 2.0 * (whole - least);
+    split
+}
+
+impl<'a> Grower<'a> {
+    pub(super) fn new(
+        design: &'a Design,
+        examples: &[Example],
+        params: &'a BoostingParams,
+    ) -> Self {
+        let sample = Sample::new(design, examples, params);
+        let (tests, threshold) = (design.tests(), f64::INFINITY);
+        Self { sample, tests, params, threshold, pool: Vec::new() }
+    }
+
+    /// Adds a tree. Adds none, and gives false, when no split of the root reduces the loss by as much as
+    /// the settings demand.
+    pub(super) fn add_tree(&mut self, growing: &mut Growing) -> bool {
+        let node = self.sample.root();
+        let totals = self.sample.totals(&node);
+        let mut sums = self.pool.pop().unwrap_or_default();
+        self.sample.histogram(&node, &mut sums);
+        let split = best_split(&sums, totals, self.tests.len());
+        let reduction = split.reduction / self.sample.unit;
+        if reduction <= 0.0 || reduction < self.params.min_reduction {
+            self.pool.push(sums);
+            return false;
+        }
+        self.threshold = self.threshold.min(reduction);
+        let mut grown = vec![Grown::Leaf { node: node.clone(), totals }];
+        let mut open = vec![Open { at: 0, node, totals, depth: 0, sums, split }];
+        while let Some(next) = open.pop() {
+            self.split(next, &mut grown, &mut open);
+        }
+        self.write(&grown, growing);
+        growing.end_tree(self.threshold);
+        true
+    }
+
+    /// Splits a node; its children are open if they are to be split too.
+    fn split(&mut self, parent: Open, grown: &mut Vec<Grown>, open: &mut Vec<Open>) {
+        let Open { at, node, totals, depth, mut sums, split } = parent;
+        let nodes = self.sample.divide(&node, split.test);
+        let totals = [totals - split.yes, split.yes];
+        let children = grown.len();
+        grown[at] = Grown::Split { test: split.test, children };
+        for (node, totals) in nodes.iter().zip(totals) {
+            grown.push(Grown::Leaf { node: node.clone(), totals });
+        }
+        let depth = depth + 1;
+        let goes_on = self.params.max_depth == 0 || depth < self.params.max_depth;
+        let may_split = totals.map(|totals| goes_on && self.is_enough(z(totals)));
+        if may_split == [false; 2] {
+            self.pool.push(sums);
+            return;
+        }
+        // What the examples of the smaller child sum up to leaves the sums of the larger one.
+        let small = usize::from(nodes[1].len() < nodes[0].len());
+        let mut small_sums = self.pool.pop().unwrap_or_default();
+        self.sample.histogram(&nodes[small], &mut small_sums);
+        if may_split[1 - small] {
+            sums.subtract(&small_sums);
+        }
+        // The smaller child comes last and is split first, so that few sums are held at a time.
+        for (child, sums) in [(1 - small, sums), (small, small_sums)] {
+            let totals = totals[child];
+            let split = may_split[child].then(|| best_split(&sums, totals, self.tests.len()));
+            match split.filter(|split| self.is_enough(split.reduction)) {
+                Some(split) => {
+                    let (at, node) = (children + child, nodes[child].clone());
+                    open.push(Open { at, node, totals, depth, sums, split });
+                }
+                None => self.pool.push(sums),
+            }
+        }
+    }
+
+    /// Whether a loss, in units of weight, is as much as splits must reduce it by.
+    fn is_enough(&self, loss: f64) -> bool {
+        loss / self.sample.unit >= self.threshold
+    }
+
+    /// Writes the tree down, and tells the examples how confident it is.
+    fn write(&mut self, grown: &[Grown], growing: &mut Growing) {
+        let start = growing.ensemble.nodes.len();
+        let mut open: Vec<(usize, Option<usize>)> = vec![(0, None)];
+        while let Some((at, from)) = open.pop() {
+            let here = growing.ensemble.nodes.len();
+            if let Some(from) = from {
+                growing.ensemble.nodes[from][1] = (here - start) as u32;
+            }
+            let node = match &grown[at] {
+                Grown::Split { test, children } => {
+                    open.extend([(children + 1, Some(here)), (*children, None)]);
+                    [growing.number(self.tests[*test as usize]), 0]
+                }
+                Grown::Leaf { node, totals } => {
+                    let confidence = self.confidence(*totals);
+                    self.sample.raise(node, f64::from(confidence));
+                    [LEAF, confidence.to_bits()]
+                }
+            };
+            growing.ensemble.nodes.push(node);
+        }
+    }
+
+    /// How confident a leaf is (equation 14), in whole steps.
+    fn confidence(&self, totals: Totals) -> f32 {
+        let side = |weight: i64| weight as f64 / self.sample.unit + self.params.smoothing;
+        let confidence = 0.5 * (side(totals.gold) / side(totals.wrong)).ln();
+        ((confidence * STEPS).round() / STEPS) as f32
+    }
+
+    /// Takes up an ensemble where it was left: tells the examples how confident it is. False, and nothing is
+    /// done, if it asks for tests that no row has.
+    pub(super) fn take_up(&mut self, ensemble: &Ensemble) -> bool {
+        let numbers: FxHashMap<Test, u32> = self.tests.iter().copied().zip(0..).collect();
+        let numbers: Option<Vec<u32>> =
+            ensemble.tests.iter().map(|test| numbers.get(test).copied()).collect();
+        let Some(numbers) = numbers else { return false };
+        for nodes in ensemble.all_nodes() {
+            let mut open = vec![(0, self.sample.root())];
+            while let Some((at, node)) = open.pop() {
+                let [test, next] = nodes[at];
+                if test == LEAF {
+                    self.sample.raise(&node, f64::from(f32::from_bits(next)));
+                } else {
+                    let [no, yes] = self.sample.divide(&node, numbers[test as usize]);
+                    open.extend([(next as usize, yes), (at + 1, no)]);
+                }
+            }
+        }
+        if let Some(last) = ensemble.trees.last() {
+            self.threshold = last.reduction;
+        }
+        true
+    }
+}

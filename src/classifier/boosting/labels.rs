@@ -1,0 +1,156 @@
+//! Training: the trees of one label, and of all labels side by side.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::candidates::{Example, Labelled};
+use super::design::Design;
+use super::ensemble::{Ensemble, Growing};
+use super::grow::Grower;
+use super::{BoostingParams, Fit};
+use crate::Result;
+use crate::classifier::Checkpoint;
+use crate::memory::Sections;
+
+/// How many trees are grown between two times that they are kept.
+const KEEP_EVERY: usize = 50;
+
+/// What one label's training shares with that of the others.
+struct Task<'a> {
+    design: &'a Design,
+    params: &'a BoostingParams,
+    /// What it is called where its trees are kept.
+    name: &'a str,
+    stop: &'a (dyn Fn() -> bool + Sync),
+    checkpoint: Option<&'a dyn Checkpoint>,
+}
+
+impl Task<'_> {
+    fn load(&self, name: &str) -> Option<Ensemble> {
+        Ensemble::load(&self.checkpoint?.load(name)?).ok()
+    }
+
+    fn save(&self, name: &str, ensemble: &Ensemble) -> Result<()> {
+        let mut sections = Sections::default();
+        ensemble.store(&mut sections);
+        self.checkpoint.map_or(Ok(()), |checkpoint| checkpoint.save(name, &sections))
+    }
+
+    /// Grows all trees, or takes up what was kept of them; `tell` is told how far it is.
+    fn run(&self, examples: &[Example], mut tell: impl FnMut(f64, &Ensemble)) -> Result<Ensemble> {
+        if let Some(kept) = self.load(self.name) {
+            return Ok(kept);
+        }
+        let partial = format!("{}.partial", self.name);
+        let mut grower = Grower::new(self.design, examples, self.params);
+        let kept = self.load(&partial).filter(|kept| grower.take_up(kept));
+        let mut growing = Growing::from(kept.unwrap_or_default());
+        let limit = match self.params.max_splits {
+            0 => usize::MAX,
+            limit => limit as usize,
+        };
+        while growing.ensemble.n_splits() < limit {
+            if (self.stop)() {
+                return Ok(growing.ensemble);
+            }
+            if !grower.add_tree(&mut growing) {
+                growing.end(self.params.min_reduction);
+                break;
+            }
+            if growing.ensemble.n_trees().is_multiple_of(KEEP_EVERY) {
+                self.save(&partial, &growing.ensemble)?;
+            }
+            tell(self.done(&growing.ensemble), &growing.ensemble);
+        }
+        self.save(self.name, &growing.ensemble)?;
+        Ok(growing.ensemble)
+    }
+
+    /// About how much of the work is done, 0 to 1: how far the threshold has fallen, by factors.
+    fn done(&self, ensemble: &Ensemble) -> f64 {
+        let first = ensemble.growth().next().map_or(1.0, |first| first.0);
+        let (now, last) = (ensemble.reached(), self.params.min_reduction);
+        if first > last { (first / now).ln() / (first / last).ln() } else { 1.0 }
+    }
+}
+
+fn line(ensemble: &Ensemble) -> String {
+    let (trees, splits) = (ensemble.n_trees(), ensemble.n_splits());
+    format!("{trees} trees, {splits} splits, loss reduced by {:.3}", ensemble.reached())
+}
+
+/// Trains the trees of one label. When stopped it gives those that there are. Trees are kept now and then,
+/// and taken up again: the result is the same as without a break.
+///
+/// # Errors
+/// When the settings make no sense, or trees cannot be kept.
+pub fn fit_label(
+    design: &Design,
+    examples: &[Example],
+    params: &BoostingParams,
+    fit: &mut Fit<'_>,
+) -> Result<Ensemble> {
+    params.check()?;
+    let Fit { progress, stop, checkpoint, .. } = fit;
+    let task = Task { design, params, name: "trees", stop: *stop, checkpoint: *checkpoint };
+    task.run(examples, |done, ensemble| progress(done, &line(ensemble)))
+}
+
+/// Trains the trees of the labels that have a name, several at a time; none for the others, and for those that
+/// are never right. The result of a label does not depend on which others are trained.
+///
+/// # Errors
+/// As [`fit_label`].
+pub fn fit_labels(
+    design: &Design,
+    labelled: &Labelled,
+    names: &[Option<&str>],
+    params: &BoostingParams,
+    fit: &mut Fit<'_>,
+) -> Result<Vec<Option<Ensemble>>> {
+    params.check()?;
+    let mut order: Vec<(usize, &str)> = (0..labelled.n_labels())
+        .filter_map(|label| Some((label, (*names.get(label)?)?)))
+        .filter(|&(label, _)| labelled.n_gold(label) > 0)
+        .collect();
+    // Labels with more to learn take longer: they come first, so that none is left over at the end.
+    order.sort_by_key(|&(label, _)| (std::cmp::Reverse(labelled.n_gold(label)), label));
+    let shares = Mutex::new((vec![0.0; order.len()], &mut *fit.progress));
+    let (stop, checkpoint) = (fit.stop, fit.checkpoint);
+    let one = |at: usize| {
+        let (label, name) = order[at];
+        let task = Task { design, params, name, stop, checkpoint };
+        let tell = |share: f64, ensemble: &Ensemble| {
+            if let Ok(mut shares) = shares.lock() {
+                let (all, progress) = &mut *shares;
+                all[at] = share;
+                let done = all.iter().sum::<f64>() / all.len() as f64;
+                progress(done, &format!("{name}: {}", line(ensemble)));
+            }
+        };
+        (label, task.run(&labelled.examples(label), tell))
+    };
+    let next = AtomicUsize::new(0);
+    let fitted = Mutex::new(Vec::new());
+    rayon::scope(|scope| {
+        for _ in 0..rayon::current_num_threads() {
+            scope.spawn(|_| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= order.len() {
+                        break;
+                    }
+                    let result = one(at);
+                    if let Ok(mut fitted) = fitted.lock() {
+                        fitted.push(result);
+                    }
+                }
+            });
+        }
+    });
+    let mut ensembles = vec![None; labelled.n_labels()];
+    for (label, result) in fitted.into_inner().unwrap_or_default() {
+        ensembles[label] = Some(result?);
+    }
+    Ok(ensembles)
+}

@@ -1,0 +1,207 @@
+//! Boosted decision trees, one ensemble for each label: the learner of Turian and Melamed (2005,
+//! section 2.1).
+//!
+//! An example is a row of columns for which the label is right or wrong. Its confidence is the sum over
+//! the trees of an ensemble; positive means right. The trees are grown one after the other (`grow.rs`) on
+//! examples that weigh less the more confident the trees before are of the truth ([`Loss`]): splits are
+//! binary tests, chosen by how much they reduce Z = 2√(W₊W₋), and leaves are worth ½ ln((W₊ + ε) ÷ (W₋ + ε))
+//! (equations 8 to 14).
+//!
+//! What a split must reduce the loss by, Θ, starts at infinity and falls to what the root of the next tree
+//! allows (section 2.1.3). So ensembles of different labels are compared by Θ, not by how many trees they
+//! have: [`Ensembles::truncated`] takes every label's trees down to the same Θ, which is chosen on
+//! development trees.
+//!
+//! Everything is exact: rows that look the same are one with a weight ([`design`]), weights are whole
+//! numbers (`sample.rs`), so that no result depends on the order of sums, or on which labels are trained
+//! together.
+
+mod builder;
+pub mod candidates;
+pub mod design;
+pub mod ensemble;
+mod grow;
+mod labels;
+mod lists;
+mod packed;
+mod sample;
+mod slots;
+
+pub use builder::Builder;
+pub use candidates::{Candidates, Example, Labelled};
+pub use design::{Design, Test};
+pub use ensemble::Ensemble;
+pub use labels::{fit_label, fit_labels};
+pub use packed::{Ensembles, Held};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Classifier, Fit, Instances, Learner, Setting};
+use crate::feature::Column;
+use crate::memory::Sections;
+use crate::{Error, Result};
+
+/// What the trees are grown to make small, as a function of the margin z: the confidence if the label is right,
+/// less than nothing of it if it is wrong.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// ln(1 + e⁻ᶻ).
+    #[default]
+    Logistic,
+    /// e⁻ᶻ: confidence-rated AdaBoost (Schapire and Singer 1999).
+    Exponential,
+}
+
+impl Loss {
+    /// What an example weighs (equation 8 and its footnote).
+    fn weight(self, margin: f64) -> f64 {
+        match self {
+            Self::Logistic => 1.0 / (1.0 + margin.exp()),
+            Self::Exponential => (-margin).exp(),
+        }
+    }
+}
+
+/// The settings of boosting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BoostingParams {
+    /// What is made small.
+    pub loss: Loss,
+    /// Trees are grown until no split of a root reduces the loss by this much: the last Θ, above 0. Losses are
+    /// sums over examples.
+    pub min_reduction: f64,
+    /// The most splits on the way to a leaf: 1 gives stumps; 0 is no limit.
+    pub max_depth: u32,
+    /// The most splits of all trees of a label; 0 is no limit.
+    pub max_splits: u32,
+    /// What is added to both weights of a leaf, ε; at least 0.
+    pub smoothing: f64,
+    /// Tests that hold in fewer distinct rows are left out; 0 and 1 leave out none.
+    pub min_count: u32,
+    /// Of so many rows that are wrong for every label one is an example, which counts as many times; at
+    /// least 1.
+    pub one_in: u32,
+    /// The trees that are used: those whose splits reduce the loss by at least this much, Θ̂. 0 chooses it on
+    /// development trees; without these all trees are used.
+    pub threshold: f64,
+}
+
+impl Default for BoostingParams {
+    fn default() -> Self {
+        Self {
+            loss: Loss::Logistic,
+            min_reduction: 1.0,
+            max_depth: 0,
+            max_splits: 0,
+            smoothing: 1e-8,
+            min_count: 2,
+            one_in: 1,
+            threshold: 0.0,
+        }
+    }
+}
+
+impl BoostingParams {
+    /// The settings, explained.
+    pub const SETTINGS: &[Setting] = &[
+        Setting {
+            key: "loss",
+            range: "logistic or exponential",
+            help: "what the trees make small, as a function of the margin z: ln(1 + e^-z) or e^-z",
+        },
+        Setting {
+            key: "min_reduction",
+            range: "above 0",
+            help: "trees are grown until no split of a root reduces the loss, a sum over examples, by this much",
+        },
+        Setting {
+            key: "max_depth",
+            range: "0 or more",
+            help: "the most splits on the way to a leaf: 1 gives stumps, 0 is no limit",
+        },
+        Setting {
+            key: "max_splits",
+            range: "0 or more",
+            help: "the most splits of all trees of a label; 0 is no limit",
+        },
+        Setting {
+            key: "smoothing",
+            range: "0 to 1",
+            help: "what is added to both weights of a leaf",
+        },
+        Setting {
+            key: "min_count",
+            range: "0 or more",
+            help: "tests that hold in fewer distinct rows are left out",
+        },
+        Setting {
+            key: "one_in",
+            range: "1 or more",
+            help: "of so many rows that are wrong for every label one is an example, which counts as many times",
+        },
+        Setting {
+            key: "threshold",
+            range: "0 or more",
+            help: "trees are used whose splits reduce the loss by this much; 0 chooses it on development trees",
+        },
+    ];
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// Naming the key and its range.
+    pub fn check(&self) -> Result<()> {
+        if !(self.min_reduction > 0.0 && self.min_reduction.is_finite()) {
+            let problem =
+                "must be a reduction above 0: 1 is what two examples can bring at most at first";
+            return Err(Error::config("learner.min_reduction", problem));
+        }
+        if self.one_in == 0 {
+            return Err(Error::config("learner.one_in", "must be at least 1"));
+        }
+        if !(0.0..=f64::MAX).contains(&self.threshold) {
+            return Err(Error::config("learner.threshold", "must be 0 or a reduction above it"));
+        }
+        if !(1e-300..=1.0).contains(&self.smoothing) {
+            return Err(Error::config("learner.smoothing", "must be 1e-300 to 1"));
+        }
+        Ok(())
+    }
+}
+
+/// Learns the classes of instances, each against all others.
+#[derive(Debug, Clone)]
+pub struct Boosting {
+    /// The settings.
+    pub params: BoostingParams,
+    /// The columns of every row.
+    pub columns: Vec<Column>,
+}
+
+impl Learner for Boosting {
+    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+        self.params.check()?;
+        let n = instances.n_classes();
+        let mut candidates = Candidates::new(instances.columns(), n);
+        let classes: Vec<u16> = (0..n as u16).collect();
+        for at in 0..instances.len() {
+            candidates.push(instances.row(at), 1, &classes, &[instances.class(at)]);
+        }
+        let (design, labelled) = candidates.finish(self.params.min_count);
+        let names: Vec<String> = (0..n).map(|class| format!("class{class}")).collect();
+        let names: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
+        let ensembles = fit_labels(&design, &labelled, &names, &self.params, fit)?;
+        Ok(Box::new(Ensembles::new(&self.columns, ensembles)))
+    }
+
+    fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
+        let all = Ensembles::load(&self.columns, sections)?;
+        let threshold = self.params.threshold;
+        Ok(Box::new(if threshold > 0.0 { all.truncated(threshold) } else { all }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

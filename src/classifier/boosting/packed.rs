@@ -1,0 +1,270 @@
+//! The ensembles of all labels, as they are asked while parsing.
+//!
+//! Of all tests few hold in a row, and the trees of most ensembles are long chains of "no". So every tree
+//! is taken to end where it does when no test holds, and only those are walked through of which a test
+//! on that way holds: these are looked up by the tests that hold. Confidences are multiples of one step
+//! ([`super::ensemble`]), and their sum does not depend on the order.
+
+use super::design::{Test, sets, values};
+use super::ensemble::{Ensemble, LEAF};
+use crate::classifier::{Classifier, ScoreKind, Scratch};
+use crate::feature::{Column, RowRef};
+use crate::memory::{Array, Sections};
+use crate::{Error, Result};
+
+/// The ensembles of all labels.
+#[derive(Debug, Clone)]
+pub struct Ensembles {
+    columns: Vec<Column>,
+    /// None for a label that was never right in training: its confidence is minus infinity.
+    labels: Vec<Option<Ensemble>>,
+    tables: Tables,
+}
+
+/// Memory of one thread.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    /// One bit for each test, set if it holds.
+    bits: Vec<u64>,
+    /// The tests that hold.
+    tests: Vec<u32>,
+    /// For each tree the first test that holds on the way of "no", as a node.
+    first: Vec<u32>,
+    /// The trees that have one.
+    trees: Vec<u32>,
+}
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Default)]
+struct Tables {
+    is_set: Vec<bool>,
+    /// The tests that are asked, hashed; a free slot has the number [`NONE`].
+    slots: Vec<(Test, u32)>,
+    /// For each test where its places begin.
+    starts: Vec<u32>,
+    /// Trees and their nodes that ask it on the way of "no".
+    places: Vec<(u32, u32)>,
+    nodes: Vec<[u32; 2]>,
+    /// For each tree its label, and the confidence if no test holds.
+    trees: Vec<(u16, f32)>,
+    /// For each label its confidence if no test holds.
+    at_rest: Vec<f32>,
+}
+
+fn hash(test: Test) -> usize {
+    let mixed = test.value.wrapping_mul(0x9e37_79b1) ^ test.column.wrapping_mul(0x85eb_ca6b);
+    (mixed ^ (mixed >> 15)) as usize
+}
+
+impl Tables {
+    fn new(columns: &[Column], labels: &[Option<Ensemble>]) -> Self {
+        let mut tables = Self { is_set: sets(columns), ..Self::default() };
+        let all = labels.iter().flatten().flat_map(|ensemble| &ensemble.tests);
+        let n: usize = { all }.count();
+        tables.slots = vec![(Test::default(), NONE); (2 * n).next_power_of_two().max(2)];
+        let mut asked: Vec<Vec<(u32, u32)>> = Vec::new();
+        for (label, ensemble) in (0..).zip(labels) {
+            let Some(ensemble) = ensemble else {
+                tables.at_rest.push(f32::NEG_INFINITY);
+                continue;
+            };
+            tables.at_rest.push(0.0);
+            let numbers: Vec<u32> =
+                ensemble.tests.iter().map(|&test| tables.insert(test, &mut asked)).collect();
+            for nodes in ensemble.all_nodes() {
+                tables.add_tree(label, nodes, &numbers, &mut asked);
+            }
+        }
+        tables.starts.push(0);
+        for places in asked {
+            tables.places.extend(places);
+            tables.starts.push(tables.places.len() as u32);
+        }
+        tables
+    }
+
+    /// The number of a test, which gets one if it has none.
+    fn insert(&mut self, test: Test, asked: &mut Vec<Vec<(u32, u32)>>) -> u32 {
+        let slot = self.slot(test);
+        if self.slots[slot].1 == NONE {
+            self.slots[slot] = (test, asked.len() as u32);
+            asked.push(Vec::new());
+        }
+        self.slots[slot].1
+    }
+
+    /// The slot where a test stands, or a free one; at least half of the slots are free.
+    #[inline]
+    fn slot(&self, test: Test) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash(test) & mask;
+        while self.slots[slot].1 != NONE && self.slots[slot].0 != test {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn add_tree(
+        &mut self,
+        label: u16,
+        nodes: &[[u32; 2]],
+        numbers: &[u32],
+        asked: &mut [Vec<(u32, u32)>],
+    ) {
+        let start = self.nodes.len() as u32;
+        let tree = self.trees.len() as u32;
+        let mut at_rest = None;
+        for (at, &[test, next]) in (start..).zip(nodes) {
+            if test == LEAF {
+                // What stands behind the first leaf is reached by tests that hold.
+                at_rest = at_rest.or(Some(f32::from_bits(next)));
+                self.nodes.push([LEAF, next]);
+            } else {
+                let number = numbers[test as usize];
+                if at_rest.is_none() {
+                    asked[number as usize].push((tree, at));
+                }
+                self.nodes.push([number, start + next]);
+            }
+        }
+        let at_rest = at_rest.unwrap_or(0.0);
+        self.trees.push((label, at_rest));
+        self.at_rest[usize::from(label)] += at_rest;
+    }
+
+    /// Finds which tests hold in a row, and in which trees that matters.
+    fn find(&self, row: RowRef<'_>, held: &mut Held) {
+        held.bits.clear();
+        held.bits.resize(self.starts.len() / 64 + 1, 0);
+        held.first.resize(self.trees.len(), NONE);
+        held.tests.clear();
+        for (column, &is_set) in (0..).zip(&self.is_set) {
+            for &value in values(&row, column as usize, is_set) {
+                let number = self.slots[self.slot(Test { column, value })].1;
+                if number != NONE {
+                    held.tests.push(number);
+                    held.bits[number as usize / 64] |= 1 << (number % 64);
+                }
+            }
+        }
+        held.trees.clear();
+        for &test in &held.tests {
+            let places =
+                self.starts[test as usize] as usize..self.starts[test as usize + 1] as usize;
+            for &(tree, node) in &self.places[places] {
+                let first = &mut held.first[tree as usize];
+                if *first == NONE {
+                    held.trees.push(tree);
+                }
+                *first = node.min(*first);
+            }
+        }
+    }
+
+    /// The leaf that a node's "yes" leads to.
+    fn leaf(&self, node: u32, bits: &[u64]) -> f32 {
+        let mut at = self.nodes[node as usize][1];
+        loop {
+            let [test, next] = self.nodes[at as usize];
+            if test == LEAF {
+                return f32::from_bits(next);
+            }
+            let holds = bits[test as usize / 64] >> (test % 64) & 1 == 1;
+            at = if holds { next } else { at + 1 };
+        }
+    }
+}
+
+impl Ensembles {
+    /// The ensembles of all labels, for rows of the given columns.
+    pub fn new(columns: &[Column], labels: Vec<Option<Ensemble>>) -> Self {
+        let tables = Tables::new(columns, &labels);
+        Self { columns: columns.to_vec(), labels, tables }
+    }
+
+    /// The ensemble of each label; none for those never right in training.
+    pub fn labels(&self) -> &[Option<Ensemble>] {
+        &self.labels
+    }
+
+    /// The trees whose splits had to reduce the loss by at least `threshold`: Θ̂ of section 2.1.3.
+    #[must_use]
+    pub fn truncated(&self, threshold: f64) -> Self {
+        let part = |label: &Option<Ensemble>| label.as_ref().map(|all| all.truncated(threshold));
+        Self::new(&self.columns, self.labels.iter().map(part).collect())
+    }
+
+    /// The number of splits in all trees.
+    pub fn n_splits(&self) -> usize {
+        self.labels.iter().flatten().map(Ensemble::n_splits).sum()
+    }
+
+    /// Thresholds worth trying on development trees, falling: the largest that any tree has, then each the one
+    /// before divided by `ratio`, which is above 1, down to what all labels have reached.
+    pub fn thresholds(&self, ratio: f64) -> Vec<f64> {
+        let all = || self.labels.iter().flatten();
+        let firsts = all().filter_map(|ensemble| ensemble.growth().next());
+        let mut threshold = firsts.map(|first| first.0).fold(0.0, f64::max);
+        let last = all().map(Ensemble::reached).fold(0.0, f64::max);
+        let mut thresholds = Vec::new();
+        while threshold > last && last > 0.0 {
+            thresholds.push(threshold);
+            threshold /= ratio;
+        }
+        thresholds.push(last);
+        thresholds
+    }
+
+    /// Reads what [`Classifier::store`] wrote.
+    ///
+    /// # Errors
+    /// When a section is missing, or is not of boosted trees.
+    pub fn load(columns: &[Column], sections: &Sections) -> Result<Self> {
+        let seen: Array<u8> = sections.get("boost.seen")?;
+        if seen.len() > usize::from(u16::MAX) {
+            return Err(Error::Unfit("boosted trees of too many labels".into()));
+        }
+        let part = |(label, &seen): (usize, &u8)| {
+            let part = || Ensemble::load(&sections.part(&format!("label{label}")));
+            (seen != 0).then(part).transpose()
+        };
+        let labels = seen.iter().enumerate().map(part).collect::<Result<_>>()?;
+        Ok(Self::new(columns, labels))
+    }
+}
+
+impl Classifier for Ensembles {
+    fn n_classes(&self) -> usize {
+        self.labels.len()
+    }
+
+    fn kind(&self) -> ScoreKind {
+        ScoreKind::Margin
+    }
+
+    /// The confidence of each label: positive if it is thought right. Those of different rows compare.
+    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
+        let (tables, held) = (&self.tables, &mut scratch.held);
+        tables.find(row, held);
+        out.copy_from_slice(&tables.at_rest);
+        for &tree in &held.trees {
+            let first = std::mem::replace(&mut held.first[tree as usize], NONE);
+            let (label, at_rest) = tables.trees[tree as usize];
+            out[usize::from(label)] += tables.leaf(first, &held.bits) - at_rest;
+        }
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        let seen: Vec<u8> = self.labels.iter().map(|label| u8::from(label.is_some())).collect();
+        sections.put("boost.seen", seen.into());
+        for (at, label) in self.labels.iter().enumerate() {
+            if let Some(ensemble) = label {
+                let mut part = Sections::default();
+                ensemble.store(&mut part);
+                sections.put_part(&format!("label{at}"), part);
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Margins: how sure a scorer is of right and of wrong candidates of a label (Turian and Melamed 2005, figure
+//! 5).
+//!
+//! The margin of a candidate is its score if it is right, less than nothing of it if it is wrong: positive
+//! where a classifier that asks for the sign of the score decides well.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::oracle::Oracle;
+use crate::scorer::{Scorer, Situation};
+use crate::symbols::Label;
+use crate::train::Example;
+use crate::transition::{Action, TransitionSystem};
+
+/// How wide a bin of margins is.
+pub const BIN: f32 = 0.5;
+
+/// How many candidates have margins in each bin: right ones and wrong ones, by the bin's lower edge in bins
+/// from 0.
+pub type Margins = BTreeMap<i64, [u64; 2]>;
+
+/// The margins of all candidates of a label along a path to each tree; trees that do not fit are passed over.
+pub fn margins<S, P, O>(
+    system: &S,
+    scorer: &P,
+    oracle: &O,
+    examples: &[Example],
+    label: Label,
+) -> Margins
+where
+    S: TransitionSystem,
+    P: Scorer<S>,
+    O: Oracle<S>,
+{
+    let follow = |scratch: &mut P::Scratch, example: &Example| {
+        let mut margins = Margins::new();
+        let Ok(gold) = oracle.prepare(system, &example.tree) else { return margins };
+        scorer.forget(scratch);
+        let sentence = &example.sentence;
+        let (mut state, mut memory) = (system.start(sentence), scorer.begin(system, sentence));
+        let (mut legal, mut right, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        while !system.is_final(&state) {
+            oracle.optimal(system, &gold, &state, &mut right);
+            let Some(&next) = right.first() else { break };
+            system.legal(&state, &mut legal);
+            legal.retain(|action| action.label() == Some(label));
+            let at = Situation { system, sentence, state: &state };
+            scorer.score(at, &memory, &legal, scratch, &mut scores);
+            for (action, score) in legal.iter().zip(&scores) {
+                let is_wrong = !right.contains(action);
+                let margin = if is_wrong { -score } else { *score };
+                let bin = margins.entry((margin / BIN).floor() as i64).or_default();
+                bin[usize::from(is_wrong)] += 1;
+            }
+            scorer.advance(at, next, &mut memory);
+            system.apply(&mut state, next);
+        }
+        margins
+    };
+    let plus = |mut all: Margins, more: Margins| {
+        for (bin, [right, wrong]) in more {
+            let bin = all.entry(bin).or_default();
+            bin[0] += right;
+            bin[1] += wrong;
+        }
+        all
+    };
+    examples.par_iter().map_init(P::Scratch::default, follow).reduce(Margins::new, plus)
+}

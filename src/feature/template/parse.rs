@@ -1,0 +1,179 @@
+//! Addresses as text.
+
+use super::super::ColumnKind;
+use super::{Address, Anchor, Field, Group, Path, Question, StepTo};
+use crate::error::nearest;
+
+const GROUPS: [(&str, Group); 8] = [
+    ("kids", Group::Kids),
+    ("nonhead", Group::NonHead),
+    ("nonleft", Group::NonLeft),
+    ("nonright", Group::NonRight),
+    ("prehead", Group::PreHead),
+    ("posthead", Group::PostHead),
+    ("tohead", Group::ToHead),
+    ("fromhead", Group::FromHead),
+];
+
+const FIELDS: [(&str, Field); 18] = [
+    ("w", Field::Word),
+    ("t", Field::Tag),
+    ("c", Field::Label),
+    ("n", Field::Symbol),
+    ("lw", Field::LeftWord),
+    ("lt", Field::LeftTag),
+    ("rw", Field::RightWord),
+    ("rt", Field::RightTag),
+    ("sf2", Field::Suffix2),
+    ("sf3", Field::Suffix3),
+    ("shape", Field::Shape),
+    ("len", Field::Length),
+    ("arity", Field::Arity),
+    ("deps", Field::Dependents),
+    ("ldeps", Field::LeftDependents),
+    ("rdeps", Field::RightDependents),
+    ("punct", Field::Punctuation),
+    ("rhythm", Field::Rhythm),
+];
+
+const STEPS: [(&str, StepTo); 8] = [
+    ("l", StepTo::Left),
+    ("r", StepTo::Right),
+    ("u", StepTo::Only),
+    ("first", StepTo::First),
+    ("last", StepTo::Last),
+    ("head", StepTo::Head),
+    ("ld", StepTo::LeftDependent),
+    ("rd", StepTo::RightDependent),
+];
+
+/// Makes a place of its number.
+type Numbered = fn(u8) -> Anchor;
+
+/// The places that are numbered.
+const PLACES: [(&str, Numbered); 10] = [
+    ("s", Anchor::Stack),
+    ("b", Anchor::Buffer),
+    ("o", Anchor::Open),
+    ("c", Anchor::Complete),
+    ("before", Anchor::Before),
+    ("after", Anchor::After),
+    ("left", Anchor::LeftChild),
+    ("right", Anchor::RightChild),
+    ("headleft", Anchor::LeftOfHead),
+    ("headright", Anchor::RightOfHead),
+];
+
+/// Parses one address.
+pub(super) fn parse_address(word: &str) -> Result<Address, String> {
+    let (body, binned) = match word.strip_suffix(".bin") {
+        Some(body) => (body, true),
+        None => (word, false),
+    };
+    let question = match body.split_once('(') {
+        Some((function, rest)) => {
+            let inside =
+                rest.strip_suffix(')').ok_or_else(|| format!("`{word}` lacks its closing `)`"))?;
+            parse_function(function, inside)?
+        }
+        None => parse_field(body)?,
+    };
+    let address = Address { question, binned: false };
+    if binned && address.kind() != ColumnKind::Number {
+        return Err(format!("`{word}`: only numbers can be binned; drop `.bin`"));
+    }
+    Ok(Address { binned, ..address })
+}
+
+const FUNCTIONS: [&str; 7] = ["distance", "comma", "size", "empty", "open", "pending", "action"];
+
+fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
+    match (function, inside) {
+        ("size", "stack") => Ok(Question::StackSize),
+        ("size", "buffer") => Ok(Question::BufferSize),
+        ("size", _) => Err(format!("`size({inside})`: write size(stack) or size(buffer)")),
+        ("action", "0") => Ok(Question::Action(0)),
+        ("action", "1") => Ok(Question::Action(1)),
+        ("action", _) => Err(format!("`action({inside})`: write action(0) or action(1)")),
+        ("empty", "stack") => Ok(Question::StackEmpty),
+        ("empty", "buffer") => Ok(Question::BufferEmpty),
+        ("empty", _) => Err(format!("`empty({inside})`: write empty(stack) or empty(buffer)")),
+        ("open", "punctuation") => Ok(Question::OpenPunctuation),
+        ("open", _) => Err(format!("`open({inside})`: write open(punctuation)")),
+        ("pending", _) => match parse_anchor(inside)? {
+            Anchor::Open(n) => Ok(Question::Pending(n)),
+            _ => Err(format!("`pending({inside})`: write pending(o0) to pending(o9)")),
+        },
+        ("distance" | "comma", _) => {
+            let (a, b) = inside.split_once(',').ok_or_else(|| {
+                format!("`{function}({inside})` needs two places: {function}(s0,s1)")
+            })?;
+            let (a, b) = (parse_path(a)?, parse_path(b)?);
+            let question = if function == "comma" { Question::Comma } else { Question::Distance };
+            Ok(question(a, b))
+        }
+        _ => Err(format!("no function `{function}`: there are {}", FUNCTIONS.join(", "))),
+    }
+}
+
+fn parse_field(body: &str) -> Result<Question, String> {
+    let (path, name) = body
+        .rsplit_once('.')
+        .ok_or_else(|| format!("`{body}` asks for no field: write {body}.w"))?;
+    let field =
+        FIELDS.iter().find(|(known, _)| *known == name).map(|&(_, field)| field).ok_or_else(
+            || match nearest(name, FIELDS.iter().map(|&(known, _)| known)) {
+                Some(known) => format!("no field `{name}` in `{body}`: did you mean `{known}`?"),
+                None => format!("no field `{name}` in `{body}`"),
+            },
+        )?;
+    let group =
+        path.strip_prefix("item").filter(|group| group.is_empty() || group.starts_with('.'));
+    match (group, path.strip_suffix(".kids")) {
+        (None, None) => Ok(Question::Field(parse_path(path)?, field)),
+        _ if field.is_number() => Err(format!("`{body}`: a set of numbers")),
+        (Some(group), _) => parse_group(group.trim_start_matches('.'), field, body),
+        (None, Some(path)) => Ok(Question::Kids(parse_path(path)?, field)),
+    }
+}
+
+/// Parses a group of the candidate's children, without `item.`.
+fn parse_group(text: &str, field: Field, body: &str) -> Result<Question, String> {
+    let (name, terminals) = match text.strip_suffix(".terminals") {
+        Some(name) => (name, true),
+        None => (text, false),
+    };
+    let group = GROUPS.iter().find(|(known, _)| *known == name).map(|&(_, group)| group);
+    let group = group.ok_or_else(|| {
+        let known = GROUPS.map(|(known, _)| known).join(", ");
+        format!("`{body}`: of the candidate only groups of children can be asked: item.{{{known}}}")
+    })?;
+    Ok(Question::Group { group, terminals, field })
+}
+
+fn parse_path(text: &str) -> Result<Path, String> {
+    let mut parts = text.split('.');
+    let anchor = parse_anchor(parts.next().unwrap_or_default())?;
+    let step = |name: &str| {
+        let found = STEPS.iter().find(|(known, _)| *known == name).map(|&(_, step)| step);
+        found.ok_or_else(|| {
+            format!("no step `{name}` in `{text}`: there are l, r, u, first, last, head, ld, rd and kids")
+        })
+    };
+    Ok(Path { anchor, steps: parts.map(step).collect::<Result<_, _>>()? })
+}
+
+fn parse_anchor(name: &str) -> Result<Anchor, String> {
+    if name == "head" {
+        return Ok(Anchor::HeadChild);
+    }
+    let digit = name.chars().last().and_then(|last| last.to_digit(10)).map(|digit| digit as u8);
+    if let Some(digit) = digit {
+        let known = PLACES.iter().find(|(known, _)| *known == &name[..name.len() - 1]);
+        if let Some((_, anchor)) = known {
+            return Ok(anchor(digit));
+        }
+    }
+    let known = PLACES.map(|(known, _)| format!("{known}0–{known}9")).join(", ");
+    Err(format!("no place `{name}`: there are {known}, head and item"))
+}

@@ -1,0 +1,131 @@
+//! The oracle of the item system: what can still be built, for any order.
+//!
+//! A gold item that has not been inferred can still be while no item crosses it or contains it, and, in a
+//! fixed order, while the item inferred last does not stand behind it. The loss is the number of gold items
+//! that cannot, and of items that are not gold. What is right has the least loss: in a fixed order a gold item
+//! is wrong to infer while others before it are still wanted, because these are lost. So on the gold path the
+//! answer is every gold item whose children are on the frontier, in a free order, and one item in a fixed
+//! order.
+//!
+//! The limit on children is left out of the loss: where wrong items leave a gold item with more children
+//! than the limit, it counts as reachable until nothing can be done about it. With the limit of the
+//! training trees, and on the gold path, this does not occur.
+
+use super::gold::{Gold, chain};
+use super::replay::Derive;
+use super::{DynamicOracle, Oracle};
+use crate::Result;
+use crate::symbols::Label;
+use crate::transition::TransitionSystem;
+use crate::transition::items::{Infer, ItemState, Items, Order, TOP};
+use crate::tree::Tree;
+
+/// The oracle; see the module.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted;
+
+/// A gold item that can still be inferred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Reachable {
+    start: u32,
+    end: u32,
+    label: Label,
+    /// Whether it is the lowest of those over its span.
+    is_lowest: bool,
+}
+
+impl Reachable {
+    /// Whether it is lost when another item, over `start..end`, is inferred.
+    fn is_lost_by(self, start: u32, end: u32, order: Order) -> bool {
+        let (same, outside) =
+            ((self.start, self.end) == (start, end), self.end <= start || self.start >= end);
+        let around = self.start <= start && self.end >= end;
+        let past = match order {
+            Order::Free => false,
+            Order::LeftToRight => self.end < end,
+            Order::RightToLeft => self.start > start,
+        };
+        past || !(same || outside || around)
+    }
+}
+
+/// The gold items that can still be inferred, from left to right, the smaller first.
+fn reachable(system: &Items, gold: &Gold, state: &ItemState) -> Vec<Reachable> {
+    let mut found = Vec::new();
+    if system.is_final(state) {
+        return found;
+    }
+    let (forest, items) = (&state.parts.forest, &state.parts.items);
+    for &id in items {
+        let node = forest.node(id);
+        let start = node.start;
+        let built = chain(forest, id);
+        let own = gold.remaining(start, node.end, &built).into_iter();
+        let own = own.map(|label| (node.end, label));
+        let wider = gold.at(start, node.end + 1).iter().map(|bracket| (bracket.end, bracket.label));
+        let mut before = None;
+        for (end, label) in own.chain(wider) {
+            let is_lowest = before != Some(end);
+            before = Some(end);
+            // Where an item ends, the frontier has an edge.
+            let at = items.partition_point(|&id| forest.node(id).end < end);
+            let is_edge = items.get(at).is_some_and(|&id| forest.node(id).end == end);
+            if is_edge && !state.is_past(system.tables().order, start, end) {
+                found.push(Reachable { start, end, label, is_lowest });
+            }
+        }
+    }
+    found
+}
+
+impl Oracle<Items> for Wanted {
+    type Gold = Gold;
+
+    fn prepare(&self, system: &Items, tree: &Tree) -> Result<Gold> {
+        Gold::new(&system.target(tree), &system.tables().labels)
+    }
+
+    fn optimal(&self, system: &Items, gold: &Gold, state: &ItemState, out: &mut Vec<Infer>) {
+        system.legal(state, out);
+        let (wanted, order) = (reachable(system, gold, state), system.tables().order);
+        let mut least = usize::MAX;
+        // What an item over a span loses is the same for all labels, which stand together.
+        let (mut span, mut lost) = ((0, 0), 0);
+        let mut here: Vec<&Reachable> = Vec::new();
+        let loss = |infer: &Infer| {
+            let (start, end) = state.span(infer.first as usize, infer.last as usize);
+            if infer.label == TOP {
+                return wanted.len();
+            }
+            if span != (start, end) {
+                span = (start, end);
+                lost = wanted.iter().filter(|item| item.is_lost_by(start, end, order)).count();
+                here.clear();
+                here.extend(wanted.iter().filter(|item| (item.start, item.end) == span));
+            }
+            match here.iter().find(|item| item.label == infer.label) {
+                Some(item) if item.is_lowest => lost,
+                // Right, but not before those below it.
+                Some(_) => usize::MAX,
+                None => lost + 1,
+            }
+        };
+        let losses = out.iter().map(loss).inspect(|&loss| least = least.min(loss));
+        let losses: Vec<usize> = losses.collect();
+        let mut losses = losses.iter();
+        out.retain(|_| losses.next() == Some(&least));
+    }
+}
+
+impl DynamicOracle<Items> for Wanted {
+    /// Roots count for nothing: every tree has one.
+    fn loss(&self, system: &Items, gold: &Gold, state: &ItemState) -> u32 {
+        let (mut wrong, right) = gold.compare(&state.parts.forest, &state.parts.items);
+        wrong -= u32::from(system.is_final(state) && !state.parts.items.is_empty());
+        let open = reachable(system, gold, state).len() as u32;
+        wrong + (gold.len() - right - open)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,453 @@
+//! The item system: labelled spans, inferred bottom-up (Turian and Melamed 2005).
+//!
+//! A state is its *frontier*: the topmost items, from left to right, tokens where nothing has been built.
+//! An action infers an item over neighbours on the frontier; so no two items cross, and children come before
+//! parents. As in the paper (section 3),
+//!
+//! - no two items have both the same span and the same label;
+//! - no item has more children than a limit: 5 in the paper, or as many as in the training trees;
+//! - items are inferred in any order, or in one of two fixed ones ([`Order`]), of which each tree has one path.
+//!
+//! Every tree has one `TOP`, over the whole frontier: it ends the parse. Inferring it is always a candidate, with
+//! any number of children, so every walk can end.
+//!
+//! A tree that breaks a limit is reduced to one that does not ([`Items::reduced`]).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::stacked::{HeadFinder, ROOT, Stacked, check_tree, label_of, labels_of};
+use super::state::clone_in_place;
+use super::{Action, ActionKind, Focus, Forest, TransitionSystem, View};
+use crate::symbols::{Label, Sentence, Symbols};
+use crate::tree::{BottomUpBuilder, Child, Token, Tree};
+use crate::{Error, Result};
+
+/// Infers an item over a part of the frontier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Infer {
+    /// The first of its children on the frontier.
+    pub first: u32,
+    /// One past the last of its children.
+    pub last: u32,
+    /// Its label.
+    pub label: Label,
+}
+
+/// The label of the root, which stands first among the labels of the system.
+pub const TOP: Label = Label(0);
+
+impl Action for Infer {
+    fn kind(self) -> ActionKind {
+        if self.label == TOP { ActionKind::Finish } else { ActionKind::Reduce }
+    }
+
+    fn label(self) -> Option<Label> {
+        Some(self.label)
+    }
+
+    fn code(self) -> u32 {
+        self.label.0.into()
+    }
+}
+
+/// In which order items are inferred. In a fixed order, what stands before the item inferred last is no
+/// candidate any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Any order that is bottom-up.
+    #[default]
+    Free,
+    /// By the right end, then the smaller span, then the lower of a unary chain: post-order.
+    LeftToRight,
+    /// By the left end from the right, then the smaller span, then the lower of a unary chain.
+    RightToLeft,
+}
+
+/// The most children of an item other than `TOP`, as presets say it: a number, or `auto`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MaxChildren {
+    /// As many as in the training trees.
+    #[default]
+    Auto,
+    /// So many.
+    AtMost(u16),
+}
+
+impl Serialize for MaxChildren {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => serializer.serialize_str("auto"),
+            Self::AtMost(most) => serializer.serialize_u16(*most),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for MaxChildren {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = MaxChildren;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a number of children from 2 to 65535, or \"auto\"")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<MaxChildren, E> {
+                let most = u16::try_from(value).ok().filter(|&most| most >= 2);
+                let wrong = || E::invalid_value(serde::de::Unexpected::Unsigned(value), &self);
+                most.map(MaxChildren::AtMost).ok_or_else(wrong)
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<MaxChildren, E> {
+                self.visit_u64(value.try_into().unwrap_or(0))
+            }
+
+            // A setting that replaces `auto` comes as text.
+            fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<MaxChildren, E> {
+                match value.parse() {
+                    Ok(number) => self.visit_u64(number),
+                    Err(_) if value == "auto" => Ok(MaxChildren::Auto),
+                    Err(_) => Err(E::invalid_value(serde::de::Unexpected::Str(value), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// What is stored of an item system.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ItemTables {
+    /// The labels: `TOP`, then those below the roots.
+    pub labels: Symbols,
+    /// The order in which items are inferred.
+    pub order: Order,
+    /// The most children of an item other than `TOP`.
+    pub max_children: u16,
+}
+
+/// The item system.
+#[derive(Debug, Clone)]
+pub struct Items {
+    tables: ItemTables,
+    heads: Option<HeadFinder>,
+}
+
+/// A frontier.
+#[derive(Debug)]
+pub struct ItemState {
+    /// The frontier is the row of complete items; nothing is in the buffer.
+    pub parts: Stacked,
+    /// In a fixed order, the end (left to right) or the start (right to left) of the item inferred last.
+    edge: u32,
+    /// The sum of a number for each item.
+    sum: u64,
+    /// For each item of the frontier a number that tells it, with all below it, from others.
+    signatures: Vec<u64>,
+}
+
+clone_in_place!(ItemState { parts, edge, sum, signatures });
+
+impl ItemState {
+    /// The span of a part of the frontier.
+    pub fn span(&self, first: usize, last: usize) -> (u32, u32) {
+        let node = |at: usize| self.parts.forest.node(self.parts.items[at]);
+        (node(first).start, node(last - 1).end)
+    }
+
+    /// Whether an item over this span would stand before the one inferred last.
+    pub fn is_past(&self, order: Order, start: u32, end: u32) -> bool {
+        match order {
+            Order::Free => false,
+            Order::LeftToRight => end < self.edge,
+            Order::RightToLeft => start > self.edge,
+        }
+    }
+}
+
+impl Items {
+    /// The system over the labels of some trees, from which `auto` reads the limit on children.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when there are too many labels.
+    pub fn of_trees<'a>(
+        trees: impl IntoIterator<Item = &'a Tree> + Clone,
+        order: Order,
+        max_children: MaxChildren,
+    ) -> Result<Self> {
+        let mut labels = Symbols::default();
+        labels.intern(ROOT);
+        labels_of(trees.clone())?.0.names().for_each(|name| {
+            labels.intern(name);
+        });
+        let max_children = match max_children {
+            MaxChildren::AtMost(most) => most,
+            MaxChildren::Auto => {
+                let most = trees.into_iter().map(most_children).max().unwrap_or(0);
+                most.clamp(2, u16::MAX.into()) as u16
+            }
+        };
+        Self::of_tables(ItemTables { labels, order, max_children })
+    }
+
+    /// The system of stored tables.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when they are not those of an item system.
+    pub fn of_tables(tables: ItemTables) -> Result<Self> {
+        let n_labels = tables.labels.len();
+        if tables.labels.position(ROOT) != Some(0) || !(2..=MAX_NUMBER).contains(&n_labels) {
+            return Err(Error::Unfit(format!(
+                "an item system has {ROOT} and from 1 to {MAX_NUMBER} other labels"
+            )));
+        }
+        if tables.max_children < 2 {
+            return Err(Error::Unfit("an item system joins at least 2 children".into()));
+        }
+        Ok(Self { tables, heads: None })
+    }
+
+    /// The system with head rules for its items, or without.
+    #[must_use]
+    pub fn with_heads(mut self, heads: Option<HeadFinder>) -> Self {
+        self.heads = heads;
+        self
+    }
+
+    /// What is stored of it.
+    pub fn tables(&self) -> &ItemTables {
+        &self.tables
+    }
+
+    /// Adds an item for every label that is not yet there over exactly this part of the frontier.
+    fn legal_over(&self, state: &ItemState, first: usize, last: usize, out: &mut Vec<Infer>) {
+        let is_whole = (first, last) == (0, state.parts.items.len());
+        let infer = |label| Infer { first: first as u32, last: last as u32, label };
+        if is_whole {
+            out.push(infer(TOP));
+        }
+        let (start, end) = state.span(first, last);
+        let too_many = last - first > usize::from(self.tables.max_children);
+        if too_many || state.is_past(self.tables.order, start, end) {
+            return;
+        }
+        let labels = (1..self.tables.labels.len() as u16).map(Label);
+        if last - first > 1 {
+            out.extend(labels.map(infer));
+        } else {
+            let (forest, id) = (&state.parts.forest, state.parts.items[first]);
+            out.extend(labels.filter(|&label| !is_in_chain(forest, id, label)).map(infer));
+        }
+    }
+
+    /// The tree without the nodes that no item can stand for: those with more children than the limit, whose
+    /// children pass to their parents, again and again; and those of the same label as a node below them
+    /// over the same span.
+    pub fn reduced<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
+        let below_root = tree.nodes().len().saturating_sub(1);
+        let mut builder = BottomUpBuilder::new(tree.tokens().to_vec(), tree.nodes().len());
+        // What became of each node: the children that its parent gets.
+        let mut kept: Vec<Vec<Child>> = Vec::with_capacity(tree.nodes().len());
+        // The labels of the unary chain that ends in each new node.
+        let mut chains: Vec<Vec<&str>> = Vec::new();
+        let mut dropped = 0;
+        for id in tree.ids() {
+            let node = tree.node(id);
+            let mut children = Vec::new();
+            for &child in tree.children(id) {
+                match child {
+                    Child::Node(child) => children.append(&mut kept[child.index()]),
+                    Child::Token(_) => children.push(child),
+                }
+            }
+            let chain = match children[..] {
+                [Child::Node(only)] => chains[only.index()].clone(),
+                _ => Vec::new(),
+            };
+            let is_root = id.index() == below_root;
+            let too_many = children.len() > usize::from(self.tables.max_children);
+            if !is_root && (too_many || chain.contains(&node.label.as_str())) {
+                dropped += 1;
+                kept.push(children);
+                continue;
+            }
+            chains.push([&chain[..], &[node.label.as_str()]].concat());
+            kept.push(vec![builder.node(node.label.clone(), children, node.start)]);
+        }
+        if dropped == 0 { Cow::Borrowed(tree) } else { Cow::Owned(builder.finish()) }
+    }
+
+    /// A derivation of the tree, reduced: the only one in a fixed order, that from left to right in a free one.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the tree has no `TOP`, nodes over no words, or a label that the system does not
+    /// know.
+    pub fn derivation(&self, tree: &Tree) -> Result<Vec<Infer>> {
+        check_tree(tree)?;
+        let tree = self.reduced(tree);
+        let mut nodes: Vec<_> = tree.nodes().iter().collect();
+        if self.tables.order == Order::RightToLeft {
+            nodes.sort_by_key(|node| (std::cmp::Reverse(node.start), node.end));
+        }
+        let mut frontier: Vec<(u32, u32)> =
+            (0..tree.tokens().len() as u32).map(|at| (at, at + 1)).collect();
+        let infer = |node: &&crate::tree::Node| {
+            let first = frontier.partition_point(|item| item.0 < node.start);
+            let last = frontier.partition_point(|item| item.0 < node.end);
+            frontier.splice(first..last, [(node.start, node.end)]);
+            let label = label_of(&self.tables.labels, &node.label)?;
+            Ok(Infer { first: first as u32, last: last as u32, label })
+        };
+        nodes.iter().map(infer).collect()
+    }
+}
+
+/// Whether a label stands over exactly the span of a node, at the node or below it.
+fn is_in_chain(forest: &Forest, mut id: u32, label: Label) -> bool {
+    while let Some(here) = forest.node(id).label {
+        match *forest.children(id) {
+            _ if here == label => return true,
+            [child] => id = child,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The most labels of a system.
+const MAX_NUMBER: usize = super::stacked::MAX_LABELS + 1;
+
+/// The most children of a node below the root.
+fn most_children(tree: &Tree) -> usize {
+    let below_root = tree.nodes().len().saturating_sub(1);
+    tree.ids().take(below_root).map(|id| tree.children(id).len()).max().unwrap_or(0)
+}
+
+fn mix(hash: u64, value: u32) -> u64 {
+    let mixed = (hash ^ u64::from(value)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ (mixed >> 32)
+}
+
+/// A number for an item; sums of them tell sets of items apart.
+fn number_of(start: u32, end: u32, label: Label) -> u64 {
+    mix(mix(mix(1, start), end), label.0.into())
+}
+
+impl TransitionSystem for Items {
+    type State = ItemState;
+    type Action = Infer;
+
+    fn start(&self, sentence: &Sentence) -> ItemState {
+        let mut parts = Stacked::new(sentence, self.heads.as_ref());
+        while parts.remaining() > 0 {
+            parts.shift();
+        }
+        let edge = if self.tables.order == Order::RightToLeft { u32::MAX } else { 0 };
+        let signatures = (0..sentence.len() as u32).map(|at| mix(0, at)).collect();
+        ItemState { parts, edge, sum: 0, signatures }
+    }
+
+    fn is_final(&self, state: &ItemState) -> bool {
+        match state.parts.items[..] {
+            [] => true,
+            [only] => state.parts.forest.node(only).label == Some(TOP),
+            _ => false,
+        }
+    }
+
+    fn legal(&self, state: &ItemState, out: &mut Vec<Infer>) {
+        out.clear();
+        if self.is_final(state) {
+            return;
+        }
+        let n = state.parts.items.len();
+        let most = usize::from(self.tables.max_children);
+        for first in 0..n {
+            for last in first + 1..=n.min(first + most) {
+                self.legal_over(state, first, last, out);
+            }
+            if first == 0 && n > most {
+                self.legal_over(state, 0, n, out);
+            }
+        }
+    }
+
+    fn apply(&self, state: &mut ItemState, Infer { first, last, label }: Infer) {
+        let range = first as usize..last as usize;
+        let below = state.signatures[range.clone()].iter();
+        let below = below.fold(u64::from(label.0), |all, &one| mix(all.rotate_left(7) ^ one, 1));
+        state.signatures[range.start] = below;
+        state.signatures.drain(range.start + 1..range.end);
+        let id = state.parts.join_range(self.heads.as_ref(), label, false, range);
+        let node = *state.parts.forest.node(id);
+        state.edge = match self.tables.order {
+            Order::Free => 0,
+            Order::LeftToRight => node.end,
+            Order::RightToLeft => node.start,
+        };
+        state.sum = state.sum.wrapping_add(number_of(node.start, node.end, label));
+        state.parts.steps += 1;
+    }
+
+    fn tree(&self, state: &ItemState, tokens: &[Token]) -> Tree {
+        state.parts.tree(&self.tables.labels, tokens)
+    }
+
+    fn view<'a>(&'a self, state: &'a ItemState, focus: Option<Infer>) -> View<'a> {
+        let Stacked { forest, items, .. } = &state.parts;
+        let focus = focus.map(|Infer { first, last, label }| {
+            let range = first as usize..last as usize;
+            let head = first + state.parts.head_at(self.heads.as_ref(), label, range) as u32;
+            Focus { first, last, head }
+        });
+        View {
+            forest,
+            labels: &self.tables.labels,
+            stack: items,
+            open: &[],
+            complete: items,
+            buffer: state.parts.buffer,
+            dependents: state.parts.dependents.as_ref(),
+            recent: [0; 2],
+            focus,
+            signatures: &state.signatures,
+        }
+    }
+
+    fn steps(&self, state: &ItemState) -> usize {
+        state.parts.steps as usize
+    }
+
+    /// Every label over each of the spans that a tree without unary chains has, and `TOP`.
+    fn bound(&self, n: usize) -> usize {
+        let labels = self.tables.labels.len() - 1;
+        if n == 0 { 0 } else { (2 * n - 1) * labels + 1 }
+    }
+
+    fn identity(&self, state: &ItemState, next: Option<Infer>) -> Option<u64> {
+        let more = next.map_or(0, |Infer { first, last, label }| {
+            let (start, end) = state.span(first as usize, last as usize);
+            number_of(start, end, label)
+        });
+        (self.tables.order == Order::Free).then(|| state.sum.wrapping_add(more))
+    }
+
+    fn name(&self, Infer { first, last, label }: Infer) -> String {
+        format!("INFER-{}[{first},{last}]", self.label_name(label))
+    }
+
+    fn kind_name(&self, Infer { label, .. }: Infer) -> String {
+        format!("INFER-{}", self.label_name(label))
+    }
+
+    fn label_name(&self, label: Label) -> &str {
+        self.tables.labels.name(label.0.into()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,335 @@
+//! The parser of items, as a whole: candidates, boosted trees, search.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+mod common;
+
+use rand::seq::IndexedRandom;
+use srparse::classifier::boosting::{BoostingParams, Ensembles, Labelled, fit_labels};
+use srparse::classifier::{Classifier, Fit};
+use srparse::decode::parser::Pipeline;
+use srparse::decode::{Beam, BestFirst, Decoded, Decoder, Greedy, Parser, PathScore, Unfinished};
+use srparse::feature::{Extractor, Templates};
+use srparse::memory::Sections;
+use srparse::model::Model;
+use srparse::oracle::Oracle;
+use srparse::oracle::items::Wanted;
+use srparse::oracle::replay::{Derive, same_brackets};
+use srparse::preset::Preset;
+use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::preset::load::{load, margins};
+use srparse::preset::plan::Plan;
+use srparse::scorer::focused::FocusedScratch;
+use srparse::scorer::{Focused, Scorer, Situation};
+use srparse::train::Example;
+use srparse::train::candidates::{Drawing, Drawn, draw};
+use srparse::transition::TransitionSystem;
+use srparse::transition::items::{ItemState, Items, MaxChildren, Order};
+use srparse::tree::Tree;
+use srparse::treebank::Cleaning;
+
+use common::{assert_valid, random_trees, rng, sentence, shown, toy, vocabulary};
+
+const ORDERS: [Order; 3] = [Order::Free, Order::LeftToRight, Order::RightToLeft];
+
+fn items(trees: &[Tree], order: Order) -> Items {
+    Items::of_trees(trees, order, MaxChildren::Auto).unwrap()
+}
+
+/// Short sentences of the toy grammar.
+fn toy_trees(n: usize) -> Vec<Tree> {
+    let mut trees = toy::treebank(8 * n, 1);
+    trees.retain(|tree| tree.tokens().len() <= 12);
+    trees.truncate(n);
+    trees
+}
+
+fn examples(trees: &[Tree]) -> Vec<Example> {
+    let vocabulary = vocabulary(trees);
+    let encode =
+        |tree: &Tree| Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
+    trees.iter().map(encode).collect()
+}
+
+fn templates() -> Templates {
+    Templates::named("turian-2005").unwrap()
+}
+
+/// The candidates of some trees, and how many there were.
+fn drawn(system: &Items, trees: &[Tree], one_in: u32) -> (Labelled, Drawn, usize) {
+    let (n_labels, drawing) = (system.tables().labels.len(), Drawing { seed: 1, one_in });
+    let (candidates, drawn) =
+        draw(system, &Wanted, &examples(trees), &templates(), n_labels, drawing, |_| {}).unwrap();
+    let (design, labelled) = candidates.finish(1);
+    (labelled, drawn, design.len())
+}
+
+/// A scorer trained on all candidates of some trees.
+fn trained(system: &Items, trees: &[Tree]) -> Focused<Ensembles> {
+    let labels = &system.tables().labels;
+    let names: Vec<Option<&str>> = labels.names().map(Some).collect();
+    let drawing = Drawing { seed: 1, one_in: 1 };
+    let (candidates, _) =
+        draw(system, &Wanted, &examples(trees), &templates(), names.len(), drawing, |_| {})
+            .unwrap();
+    let params = BoostingParams { min_reduction: 0.1, ..BoostingParams::default() };
+    let (design, labelled) = candidates.finish(params.min_count);
+    let mut progress = |_: f64, _: &str| {};
+    let mut fit = Fit::quiet(1, &mut progress);
+    let ensembles = fit_labels(&design, &labelled, &names, &params, &mut fit).unwrap();
+    let ensembles = Ensembles::new(&templates().columns(), ensembles);
+    Focused::new(Extractor::new(&templates()), ensembles)
+}
+
+fn best_first(agenda: usize) -> BestFirst {
+    let (max_states, path_score) = (10_000, PathScore::Min);
+    BestFirst { max_states, agenda, unfinished: Unfinished::Partial, path_score }
+}
+
+#[test]
+fn any_of_several_right_items_leads_to_the_tree() {
+    let mut rng = rng(1);
+    for order in ORDERS {
+        let trees = random_trees(1, 60);
+        let system = items(&trees, order);
+        let (mut optimal, mut several) = (Vec::new(), 0);
+        for tree in &trees {
+            let gold = Wanted.prepare(&system, tree).unwrap();
+            let mut state = system.start(&sentence(tree));
+            while !system.is_final(&state) {
+                Wanted.optimal(&system, &gold, &state, &mut optimal);
+                several += u32::from(optimal.len() > 1);
+                system.apply(&mut state, *optimal.choose(&mut rng).unwrap());
+            }
+            let built = system.tree(&state, tree.tokens());
+            assert!(same_brackets(&built, &system.target(tree)), "{}", shown(&built));
+        }
+        assert_eq!(several > 0, order == Order::Free);
+    }
+}
+
+#[test]
+fn boosted_trees_of_each_label_learn_by_heart_in_every_order() {
+    let trees = toy_trees(30);
+    for order in ORDERS {
+        let system = items(&trees, order);
+        let scorer = trained(&system, &trees);
+        let parser = Pipeline {
+            cleaning: Cleaning::none(),
+            vocabulary: vocabulary(&trees),
+            system,
+            scorer,
+            decoder: best_first(100),
+        };
+        let mut worker = parser.worker();
+        for tree in &trees {
+            let parse = worker.parse(tree.tokens());
+            assert!(parse.complete);
+            assert_valid(&parse.tree, tree.tokens());
+            assert!(same_brackets(&parse.tree, tree), "{order:?}: {}", shown(&parse.tree));
+        }
+    }
+}
+
+fn decode<D: Decoder<Items, Focused<Ensembles>>>(
+    decoder: &D,
+    system: &Items,
+    scorer: &Focused<Ensembles>,
+    example: &Example,
+) -> Decoded<ItemState> {
+    decoder.decode(system, scorer, &example.sentence, &mut D::Scratch::default())
+}
+
+#[test]
+fn a_wider_search_finds_no_lower_minimum_and_an_agenda_of_one_is_greedy() {
+    let trees = toy_trees(60);
+    let (known, unknown) = trees.split_at(10);
+    let system = items(&trees, Order::Free);
+    let scorer = trained(&system, known);
+    let (mut better, vocabulary) = (0, vocabulary(known));
+    for tree in unknown {
+        let sentence = vocabulary.encode(tree.tokens());
+        let example = Example { sentence, tree: tree.clone() };
+        let greedy = Greedy { path_score: PathScore::Min, ..Greedy::default() };
+        let greedy = decode(&greedy, &system, &scorer, &example);
+        let narrow = decode(&best_first(1), &system, &scorer, &example);
+        let tree_of = |found: &Decoded<ItemState>| system.tree(&found.state, tree.tokens());
+        assert_eq!(tree_of(&greedy), tree_of(&narrow));
+        let wide = decode(&best_first(1_000), &system, &scorer, &example);
+        let beam = Beam { width: 1_000, threshold: 0.0, path_score: PathScore::Min };
+        let beam = decode(&beam, &system, &scorer, &example);
+        assert!(wide.complete && wide.score >= narrow.score);
+        assert_eq!(wide.score, beam.score, "{} {}", shown(&tree_of(&wide)), shown(&tree_of(&beam)));
+        better += u32::from(wide.score > narrow.score);
+    }
+    assert!(better > 0, "the search never mattered");
+}
+
+#[test]
+fn additive_loss_prefers_small_trees() {
+    let trees = toy_trees(60);
+    let (known, unknown) = trees.split_at(10);
+    let system = items(&trees, Order::Free);
+    let scorer = trained(&system, known);
+    let vocabulary = vocabulary(known);
+    let steps = |path_score| -> usize {
+        let decoder = BestFirst { path_score, ..best_first(1_000) };
+        let one = |tree: &Tree| {
+            let example =
+                Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
+            system.steps(&decode(&decoder, &system, &scorer, &example).state)
+        };
+        unknown.iter().map(one).sum()
+    };
+    let (loss, min) = (steps(PathScore::Loss), steps(PathScore::Min));
+    assert!(loss < min, "{loss} {min}");
+}
+
+#[test]
+fn a_search_that_may_not_go_on_gives_a_partial_tree() {
+    let trees = toy_trees(10);
+    let system = items(&trees, Order::Free);
+    let scorer = trained(&system, &trees);
+    let few = BestFirst { max_states: 2, ..best_first(10) };
+    for example in examples(&trees) {
+        let found = decode(&few, &system, &scorer, &example);
+        assert!(!found.complete);
+        assert_valid(&system.tree(&found.state, example.tree.tokens()), example.tree.tokens());
+        let greedy = BestFirst { unfinished: Unfinished::Greedy, ..few };
+        assert!(decode(&greedy, &system, &scorer, &example).complete);
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let trees = random_trees(3, 150);
+    let system = items(&trees, Order::Free);
+    let bytes = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let scorer = pool.install(|| trained(&system, &trees[..20]));
+        let (labelled, drawn, rows) = pool.install(|| drawn(&system, &trees, 3));
+        let mut sections = Sections::default();
+        scorer.classifier().store(&mut sections);
+        let examples: Vec<_> = (0..labelled.n_labels()).map(|at| labelled.examples(at)).collect();
+        format!("{sections:?} {drawn:?} {rows} {examples:?}")
+    };
+    assert!(bytes(1) == bytes(4));
+}
+
+#[test]
+fn a_sample_keeps_what_is_right_and_weighs_what_is_wrong() {
+    let trees = random_trees(4, 200);
+    let system = items(&trees, Order::RightToLeft);
+    let ((all, drawn_all, _), (some, drawn_some, _)) =
+        (drawn(&system, &trees, 1), drawn(&system, &trees, 5));
+    assert_eq!(drawn_all, Drawn { kept: drawn_all.rows, ..drawn_some });
+    assert!(drawn_some.kept < drawn_all.kept / 3, "{drawn_some:?}");
+    for label in 0..all.n_labels() {
+        let sums = |labelled: &Labelled| {
+            let sum = |gold: bool| -> f64 {
+                let examples = labelled.examples(label);
+                let of = examples.iter().filter(|example| example.gold == gold);
+                of.map(|example| f64::from(example.weight)).sum()
+            };
+            (sum(true), sum(false))
+        };
+        let ((right, wrong), (sampled_right, sampled_wrong)) = (sums(&all), sums(&some));
+        assert_eq!(right, sampled_right);
+        assert!((sampled_wrong - wrong).abs() < 0.1 * wrong, "{sampled_wrong} {wrong}");
+    }
+}
+
+#[test]
+fn scores_that_are_kept_are_those_of_the_state() {
+    let trees = toy_trees(20);
+    let system = items(&trees, Order::Free);
+    let scorer = trained(&system, &trees[..10]);
+    let mut rng = rng(5);
+    let (mut legal, mut kept, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
+    let mut scratch = FocusedScratch::default();
+    for Example { sentence, .. } in examples(&trees) {
+        Scorer::<Items>::forget(&scorer, &mut scratch);
+        for _ in 0..3 {
+            let mut state = system.start(&sentence);
+            while !system.is_final(&state) {
+                system.legal(&state, &mut legal);
+                let at = Situation { system: &system, sentence: &sentence, state: &state };
+                scorer.score(at, &(), &legal, &mut scratch, &mut kept);
+                scorer.score(at, &(), &legal, &mut FocusedScratch::default(), &mut fresh);
+                assert_eq!(kept, fresh);
+                system.apply(&mut state, *legal.choose(&mut rng).unwrap());
+            }
+        }
+    }
+}
+
+/// A model of the baseline preset, trained on short toy sentences.
+fn model(labels: &[&str], merge: &[Model]) -> srparse::Result<Model> {
+    let settings = ["learner.min_reduction=0.5".to_owned(), "unknown_below=0".to_owned()];
+    let plan = Plan::new(Preset::load("turian-2005-free", &settings)?)?;
+    let train = TreeSet { files: vec!["toy.mrg".to_owned()], trees: toy_trees(12) };
+    let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
+    let mut tell = |_: Event<'_>| {};
+    let mut watch = Watch { labels: &labels, merge, ..Watch::new(&mut tell) };
+    fit(&plan, &train, &TreeSet::default(), 1, &mut watch)
+}
+
+fn bytes(model: &Model) -> String {
+    format!("{:?} {:?}", serde_json::to_string(&model.header).unwrap(), model.sections)
+}
+
+#[test]
+fn labels_that_are_trained_apart_merge_into_the_model_that_is_trained_at_once() {
+    let whole = model(&[], &[]).unwrap();
+    let first = model(&["NP", "TOP"], &[]).unwrap();
+    assert_eq!(first.header.training.labels, ["TOP", "NP"]);
+    let error = load(&first, &[]).err().unwrap().to_string();
+    assert!(error.contains("TOP, NP only") && error.contains("--merge"), "{error}");
+    let second = model(&["VP"], std::slice::from_ref(&first)).unwrap();
+    assert_eq!(second.header.training.labels.len(), 3);
+    let merged = model(&[], &[first, second]).unwrap();
+    assert!(bytes(&merged) == bytes(&whole));
+    let tokens = toy_trees(1)[0].tokens().to_vec();
+    let parse = |model: &Model| load(model, &[]).unwrap().worker().parse(&tokens);
+    assert_eq!(parse(&merged), parse(&whole));
+}
+
+#[test]
+fn parts_that_do_not_belong_together_are_refused() {
+    let error = model(&["NPP"], &[]).unwrap_err().to_string();
+    assert!(error.contains("did you mean NP?"), "{error}");
+    let mut other = model(&["NP"], &[]).unwrap();
+    other.header.seed = 7;
+    let error = model(&[], &[other]).unwrap_err().to_string();
+    assert!(error.contains("--merge") && error.contains("seed"), "{error}");
+}
+
+#[test]
+fn how_many_trees_are_used_can_be_changed_after_training() {
+    let whole = model(&[], &[]).unwrap();
+    let parse = |settings: &[String]| {
+        let parser = load(&whole, settings).unwrap();
+        let mut worker = parser.worker();
+        let parse = |tree: &Tree| worker.parse(tree.tokens()).tree;
+        toy_trees(12).iter().map(parse).collect::<Vec<_>>()
+    };
+    assert_eq!(parse(&[]), parse(&["learner.threshold=0.5".to_owned()]));
+    assert_ne!(parse(&[]), parse(&["learner.threshold=20".to_owned()]));
+    let error = load(&whole, &["learner.max_depth=1".to_owned()]).err().unwrap().to_string();
+    assert!(error.contains("learner.threshold"), "{error}");
+}
+
+#[test]
+fn margins_count_every_candidate_of_a_label() {
+    let (whole, trees) = (model(&[], &[]).unwrap(), toy_trees(12));
+    let found = margins(&whole, &[], trees.clone(), "NP").unwrap();
+    let sum = |side: usize| found.values().map(|bin| bin[side]).sum::<u64>();
+    let of_label = |tree: &Tree| tree.nodes().iter().filter(|node| node.label == "NP").count();
+    // An item stays a candidate until it is inferred.
+    assert!(sum(0) >= trees.iter().map(of_label).sum::<usize>() as u64);
+    assert!(sum(1) > sum(0));
+    let sure = |side: usize| found.range(0..).map(|(_, bin)| bin[side]).sum::<u64>();
+    assert!(sure(0) * 10 > sum(0) * 9 && sure(1) * 10 > sum(1) * 9);
+    let error = margins(&whole, &[], trees, "NPP").unwrap_err().to_string();
+    assert!(error.contains("--margins") && error.contains("TOP, "), "{error}");
+}
