@@ -299,6 +299,19 @@ fn several_trees_have_ranks_and_scores() {
 }
 
 #[test]
+fn every_span_has_a_score_if_wanted() {
+    let wanted = ["--span-scores", "--output", "json"];
+    let done = parse(&wanted).write_stdin("dogs/NNS bark/VBP\n\n").assert().success();
+    let told = text(&done.get_output().stdout);
+    let parse_line: serde_json::Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+    let count = |key: &str| parse_line[key].as_array().unwrap().len();
+    assert_eq!(count("spans"), count("span_scores"));
+    assert!(parse_line["span_scores"][0].as_f64().unwrap() >= 0.0, "{told}");
+    let done = parse(&wanted[..1]).write_stdin("dogs/NNS bark/VBP\n").assert().code(2);
+    assert!(text(&done.get_output().stderr).contains("add --output json"));
+}
+
+#[test]
 fn a_search_that_compares_paths_needs_scores_that_add_up() {
     for arguments in [&["--beam", "4"][..], &["--fallback", "beam"]] {
         let done = parse(arguments).write_stdin("dogs/NNS bark/VBP\n").assert().code(2);

@@ -20,6 +20,7 @@ use srparse::transition::bracketing::{Bracketing, Order};
 use srparse::transition::items::{self, Items, MaxChildren};
 use srparse::transition::non_binary::NonBinary;
 use srparse::transition::predictive::Predictive;
+use srparse::transition::stacked::built_nodes;
 use srparse::tree::Tree;
 use srparse::tree::binarize::{Scheme, binarize, restore};
 
@@ -103,10 +104,28 @@ fn every_state_of_a_random_walk_gives_a_valid_tree<S: Supervised>(make: impl Fn(
         let mut rng = rng(known as u64);
         for tree in &trees {
             random_walk(&system, &sentence(tree), &mut rng, |state, _| {
-                assert_valid(&system.tree(state, tree.tokens()), tree.tokens());
+                let built = system.tree(state, tree.tokens());
+                assert_valid(&built, tree.tokens());
+                constituents_are_those_of_the_tree(&system, state, &built);
             });
         }
     }
+}
+
+fn constituents_are_those_of_the_tree<S: TransitionSystem>(
+    system: &S,
+    state: &S::State,
+    tree: &Tree,
+) {
+    let view = system.view(state, None);
+    let built = built_nodes(view.forest, view.complete, view.labels);
+    let built = built.into_iter().map(|id| {
+        let node = view.forest.node(id);
+        (system.label_name(node.label.unwrap()), node.start, node.end)
+    });
+    let (_, nodes) = tree.nodes().split_last().unwrap();
+    let nodes = nodes.iter().map(|node| (&*node.label, node.start, node.end));
+    assert!(built.eq(nodes), "{}", shown(tree));
 }
 
 fn a_sentence_without_words_ends<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {

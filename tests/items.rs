@@ -24,7 +24,7 @@ use srparse::scorer::{Focused, Scorer, Situation};
 use srparse::train::Example;
 use srparse::train::candidates::{Drawing, Drawn, draw};
 use srparse::transition::TransitionSystem;
-use srparse::transition::items::{ItemState, Items, MaxChildren, Order};
+use srparse::transition::items::{Infer, ItemState, Items, MaxChildren, Order};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
@@ -136,7 +136,7 @@ fn decode<D: Decoder<Items, Focused<Ensembles>>>(
     system: &Items,
     scorer: &Focused<Ensembles>,
     example: &Example,
-) -> Decoded<ItemState> {
+) -> Decoded<ItemState, Infer> {
     decoder.decode(system, scorer, &example.sentence, &mut D::Scratch::default())
 }
 
@@ -153,7 +153,7 @@ fn a_wider_search_finds_no_lower_minimum_and_an_agenda_of_one_is_greedy() {
         let greedy = Greedy { path_score: PathScore::Min, ..Greedy::default() };
         let greedy = decode(&greedy, &system, &scorer, &example);
         let narrow = decode(&best_first(1), &system, &scorer, &example);
-        let tree_of = |found: &Decoded<ItemState>| system.tree(&found.state, tree.tokens());
+        let tree_of = |found: &Decoded<ItemState, Infer>| system.tree(&found.state, tree.tokens());
         assert_eq!(tree_of(&greedy), tree_of(&narrow));
         let wide = decode(&best_first(1_000), &system, &scorer, &example);
         let beam = Beam { width: 1_000, threshold: 0.0, path_score: PathScore::Min };

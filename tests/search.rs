@@ -10,7 +10,10 @@ use std::ops::ControlFlow;
 use srparse::classifier::ScoreKind;
 use srparse::classifier::linear::Pruning;
 use srparse::decode::parser::Pipeline;
-use srparse::decode::{Beam, BestFirst, Decoder, Greedy, Parser, PathScore, Unfinished};
+use srparse::decode::{
+    Beam, BestFirst, Decoded, Decoder, Greedy, Method, Parser, PathScore, Search, Unfinished,
+    Wanted,
+};
 use srparse::feature::Templates;
 use srparse::memory::Sections;
 use srparse::oracle::replay::{Replay, same_brackets};
@@ -243,7 +246,8 @@ fn the_n_best_are_different_and_in_order() {
     let mut worker = parser.worker();
     let mut several = 0;
     for tree in &trees {
-        let parses = worker.parse_nbest(tree.tokens(), 5);
+        let wanted = Wanted { trees: 5, constituents: false };
+        let parses = worker.parse_nbest(tree.tokens(), wanted);
         assert!((1..=5).contains(&parses.len()));
         assert_eq!(parses[0], worker.parse(tree.tokens()));
         assert!(parses.windows(2).all(|pair| pair[0].score >= pair[1].score));
@@ -254,6 +258,58 @@ fn the_n_best_are_different_and_in_order() {
         several += usize::from(parses.len() > 1);
     }
     assert!(several > 0);
+}
+
+#[test]
+fn every_search_tells_the_actions_that_it_took() {
+    let trees = random_trees(4, 60);
+    let (system, scorer) = half_trained(&trees);
+    let vocabulary = vocabulary(&trees);
+    let path_score = PathScore::Mean;
+    let unfinished = Unfinished::Greedy;
+    let beam = Beam { width: 4, threshold: 0.0, path_score };
+    let few = BestFirst { max_states: 20, agenda: usize::MAX, unfinished, path_score };
+    for tree in &trees {
+        let sentence = &vocabulary.encode(tree.tokens());
+        let check = |decoded: Decoded<_, _>| {
+            let mut state = system.start(sentence);
+            decoded.actions.iter().for_each(|&action| system.apply(&mut state, action));
+            let tree_of = |state| system.tree(state, tree.tokens());
+            assert_eq!(tree_of(&state), tree_of(&decoded.state));
+        };
+        check(Greedy::default().decode(&system, &scorer, sentence, &mut Default::default()));
+        check(beam.decode(&system, &scorer, sentence, &mut Default::default()));
+        check(few.decode(&system, &scorer, sentence, &mut Default::default()));
+    }
+}
+
+#[test]
+fn every_constituent_has_the_score_of_its_steps() {
+    let trees = random_trees(4, 60);
+    let vocabulary = vocabulary(&trees);
+    let scores = |beam: Option<usize>| -> Vec<f32> {
+        let (system, scorer) = half_trained(&trees);
+        let method = if beam.is_some() { Method::Beam } else { Method::Greedy };
+        let decoder = Search { method, beam: beam.unwrap_or(1) as u32, ..Search::default() };
+        let (cleaning, vocabulary) = (Cleaning::none(), vocabulary.clone());
+        let parser = Pipeline { cleaning, vocabulary, system, scorer, decoder };
+        let mut worker = parser.worker();
+        let wanted = Wanted { trees: 1, constituents: true };
+        let mut all = Vec::new();
+        for tree in &trees {
+            let parse = worker.parse_nbest(tree.tokens(), wanted).swap_remove(0);
+            let scores = parse.constituents.unwrap();
+            assert_eq!(scores.len(), parse.tree.nodes().len());
+            assert_eq!(scores.last(), Some(&f32::INFINITY));
+            all.extend(scores);
+        }
+        all
+    };
+    // A greedy search takes what leads all others, a beam not always.
+    let (greedy, beam) = (scores(None), scores(Some(8)));
+    assert!(greedy.iter().all(|&lead| lead >= 0.0));
+    assert!(greedy.iter().filter(|lead| lead.is_finite()).count() > 100);
+    assert!(beam.iter().any(|&lead| lead < 0.0));
 }
 
 #[test]
@@ -273,7 +329,7 @@ fn a_mean_does_not_favour_long_derivations_or_short_ones() {
         assert!(means.windows(2).all(|pair| pair[0].score >= pair[1].score));
         let highest = sums.iter().fold(0f64, |most, sum| most.max(sum.score.abs()));
         assert!(means.iter().all(|mean| mean.score.abs() <= highest));
-        let steps = |found: &[srparse::decode::Decoded<_>]| system.steps(&found[0].state);
+        let steps = |found: &[Decoded<_, _>]| system.steps(&found[0].state);
         different += usize::from(steps(&sums) != steps(&means));
     }
     assert!(different > 0, "lengths never mattered");

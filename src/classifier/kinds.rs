@@ -9,7 +9,8 @@
 //! The table is made of buckets of 64 bytes with room for eight ids: their fingerprints (the low halves
 //! of the ids, 0 where free), then for each a byte for every kind, its weight in units of the scale,
 //! plus 128. An id is in its own bucket or nowhere, so that looking for it takes no branch: of more
-//! than eight that belong to a bucket, which is rare, the weakest are dropped.
+//! than eight that belong to a bucket, which is rare, the weakest are dropped. A row of all kinds takes the
+//! same room however many of its weights are 0, so pruning drops whole rows and no single weights.
 
 use super::linear::{Pruning, Tables, Weights};
 use super::packed::{LANES, home};
@@ -95,6 +96,7 @@ impl KindTable {
                     found[slot] += same & 1;
                 }
             }
+            // Without this the compiler sums up as it goes, one number at a time instead of eight.
             let (even, odd, found) = std::hint::black_box((even, odd, found));
             let zero = ZERO * found.iter().sum::<u32>() as i32;
             for (kind, sum) in sums.iter_mut().enumerate() {
@@ -175,10 +177,15 @@ pub struct KindFirst {
     classes: Tables,
     /// The kind of every class.
     kind_of: Array<u8>,
-    /// For each kind its only class, if it has just one.
-    only: [Option<u16>; KINDS],
-    /// Whether a kind has more than one class.
-    several: [bool; KINDS],
+    members: [Members; KINDS],
+}
+
+/// The classes of a kind that were seen in training.
+#[derive(Debug, Clone, Copy)]
+enum Members {
+    None,
+    One(u16),
+    Several,
 }
 
 impl KindFirst {
@@ -189,15 +196,17 @@ impl KindFirst {
         classes: Tables,
         kind_of: Array<u8>,
     ) -> Self {
-        let mut seen: [Vec<u16>; KINDS] = Default::default();
+        let mut members = [Members::None; KINDS];
         for ((&kind, &offset), class) in kind_of.iter().zip(&*classes.offsets).zip(0..) {
             if offset == 0.0 {
-                seen[usize::from(kind) % KINDS].push(class);
+                let members = &mut members[usize::from(kind) % KINDS];
+                *members = match members {
+                    Members::None => Members::One(class),
+                    _ => Members::Several,
+                };
             }
         }
-        let only = seen.each_ref().map(|own| own.first().copied().filter(|_| own.len() == 1));
-        let several = seen.map(|own| own.len() > 1);
-        Self { indicators, kinds, classes, kind_of, only, several }
+        Self { indicators, kinds, classes, kind_of, members }
     }
 
     /// The model as stored.
@@ -256,23 +265,9 @@ impl Classifier for KindFirst {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        self.scores_above(row, f32::NEG_INFINITY, scratch, out);
-    }
-
-    /// Leaves the second step out where no kind that needs it reaches the floor.
-    fn scores_above(&self, row: RowRef<'_>, floor: f32, scratch: &mut Scratch, out: &mut [f32]) {
         let kinds = self.first_step(row, scratch);
-        if (0..KINDS).any(|kind| self.several[kind] && kinds[kind] >= floor) {
-            self.second_step(row, scratch, out);
-            rank(&self.kind_of, &kinds, out);
-            return;
-        }
-        out.fill(f32::NEG_INFINITY);
-        for (&class, &score) in self.only.iter().zip(&kinds) {
-            if let Some(class) = class {
-                out[usize::from(class)] = score;
-            }
-        }
+        self.second_step(row, scratch, out);
+        rank(&self.kind_of, &kinds, out);
     }
 
     fn best(
@@ -289,14 +284,14 @@ impl Classifier for KindFirst {
             if !alone || score == f32::NEG_INFINITY {
                 return None;
             }
-            if self.several[kind] {
-                let class = self.best_of(kind, row, scratch).filter(|&class| accept(class))?;
-                return Some((class, score));
+            match self.members[kind] {
+                Members::Several => {
+                    let class = self.best_of(kind, row, scratch).filter(|&class| accept(class))?;
+                    return Some((class, score));
+                }
+                Members::One(class) if accept(class) => return Some((class, score)),
+                _ => kinds[kind] = f32::NEG_INFINITY,
             }
-            if let Some(class) = self.only[kind].filter(|&class| accept(class)) {
-                return Some((class, score));
-            }
-            kinds[kind] = f32::NEG_INFINITY;
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! 1. A [`Learner`] fits instances and gives a [`Classifier`]; everything stochastic is seeded, and the
 //!    number of threads changes nothing.
-//! 2. Scores of [`ScoreKind::Margin`] may be compared within one row only; those of
-//!    [`ScoreKind::LogProb`] may be added along a derivation.
+//! 2. Scores of [`ScoreKind::Margin`] may be compared within one row only, those of
+//!    [`ScoreKind::LogOdds`] between rows; those of [`ScoreKind::LogProb`] may be added along a derivation.
 //! 3. A class that was never seen scores minus infinity, not zero.
 //!
 //! Learners:
@@ -43,6 +43,8 @@ pub enum ScoreKind {
     Margin,
     /// Natural logarithms of probabilities.
     LogProb,
+    /// Confidences, each for itself: the logarithm of the odds that a class is right, up to a factor.
+    LogOdds,
 }
 
 /// A fitted model.
@@ -53,10 +55,6 @@ pub trait Classifier: Send + Sync {
     fn kind(&self) -> ScoreKind;
     /// Writes the score of every class into `out`, which is [`Classifier::n_classes`] long.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]);
-    /// The same, but classes that score less than `floor` may get minus infinity instead.
-    fn scores_above(&self, row: RowRef<'_>, _floor: f32, scratch: &mut Scratch, out: &mut [f32]) {
-        self.scores(row, scratch, out);
-    }
     /// The class that [`Classifier::scores`] scores highest among those that are accepted, the first among
     /// equals, and its score; `None` when there is no quicker way to know than to score all.
     fn best(
@@ -82,10 +80,6 @@ impl<C: Classifier + ?Sized> Classifier for Box<C> {
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         (**self).scores(row, scratch, out);
-    }
-
-    fn scores_above(&self, row: RowRef<'_>, floor: f32, scratch: &mut Scratch, out: &mut [f32]) {
-        (**self).scores_above(row, floor, scratch, out);
     }
 
     fn best(

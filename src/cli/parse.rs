@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 
 use super::stream::{self, Made, Maker, StreamArgs, Totals};
-use crate::decode::{Parse, Worker};
+use crate::decode::{Parse, Wanted, Worker};
 use crate::model::Model;
 use crate::preset::load::load;
 use crate::preset::tagger::load_tagger;
@@ -54,6 +54,10 @@ pub struct ParseArgs {
     /// its rank and score before it, or, as JSON, all stand in one list. A greedy search finds one.
     #[arg(long, value_name = "K", display_order = 6)]
     nbest: Option<NonZeroUsize>,
+    /// Write how sure the model was of each constituent, with --output json: span_scores, one for each of
+    /// spans.
+    #[arg(long, display_order = 7)]
+    span_scores: bool,
     /// Change a setting of the search, such as search.illegal=fail; may be given again.
     #[arg(long, value_name = "KEY=VALUE", display_order = 12)]
     set: Vec<String>,
@@ -106,6 +110,10 @@ impl ParseArgs {
 /// # Errors
 /// When the model is refused or an input cannot be read.
 pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(
+        !args.span_scores || args.output == OutputFormat::Json,
+        "--span-scores has no place in this output: add --output json"
+    );
     let model = args.stream.model()?;
     let name = || args.stream.model_name();
     let parser = load(&model, &args.settings()).with_context(name)?;
@@ -175,14 +183,21 @@ fn make(
                 hand.tag(&mut tokens);
             }
             made.words = tokens.len();
-            if let Some(n) = args.nbest {
-                let parses = worker.parse_nbest(&tokens, n.get());
-                made.tally = u64::from(parses.iter().any(|parse| !parse.complete));
-                return write_nbest(&parses, args.output, &mut made.bytes);
+            if args.nbest.is_none() && !args.span_scores {
+                let parse = worker.parse(&tokens);
+                made.tally = u64::from(!parse.complete);
+                return write_parse(&parse, args.output, &mut made.bytes);
             }
-            let parse = worker.parse(&tokens);
-            made.tally = u64::from(!parse.complete);
-            write_parse(&parse, args.output, &mut made.bytes)?;
+            let trees = args.nbest.map_or(1, NonZeroUsize::get);
+            let parses =
+                worker.parse_nbest(&tokens, Wanted { trees, constituents: args.span_scores });
+            made.tally = u64::from(parses.iter().any(|parse| !parse.complete));
+            match &parses[..] {
+                [parse] if args.nbest.is_none() => {
+                    write_parse(parse, args.output, &mut made.bytes)?;
+                }
+                parses => write_nbest(parses, args.output, &mut made.bytes)?,
+            }
         }
     }
     Ok(())
@@ -209,7 +224,7 @@ fn write_nbest(parses: &[Parse], format: OutputFormat, out: &mut Vec<u8>) -> io:
 }
 
 fn write_parse(parse: &Parse, format: OutputFormat, out: &mut Vec<u8>) -> io::Result<()> {
-    let Parse { tree, score, complete } = parse;
+    let Parse { tree, score, complete, constituents } = parse;
     match format {
         OutputFormat::Brackets => penn::write_line(tree, out),
         OutputFormat::Pretty => penn::write_pretty(tree, out),
@@ -229,6 +244,7 @@ fn write_parse(parse: &Parse, format: OutputFormat, out: &mut Vec<u8>) -> io::Re
                     heads: Some(&heads),
                     score: Some(*score),
                     complete: *complete,
+                    span_scores: constituents.as_deref(),
                 },
                 out,
             )

@@ -277,14 +277,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
                 continue;
             }
             system.legal(state, &mut self.actions);
-            let mut floor = f64::NEG_INFINITY;
-            if self.candidates.len() == width {
-                let needed = path_score.needed(hypothesis.path, steps, self.candidates[0].score);
-                let ahead = follow.map_or(0.0, |follow| f64::from(follow.margin.max(0.0)));
-                // A little less, for what rounding takes away.
-                floor = needed - ahead - 1e-4 * needed.abs() - 1e-4;
-            }
-            let actions = (&self.actions[..], floor as f32);
+            let actions = &self.actions;
             score_choice(at, scorer, memory, actions, &mut self.scorer, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
                 let identity = system.identity(state, Some(action));
@@ -353,7 +346,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
         scorer: &P,
         sentence: &Sentence,
         agenda: &mut Agenda<S, P>,
-    ) -> Decoded<S::State> {
+    ) -> Decoded<S::State, S::Action> {
         self.decode_nbest(system, scorer, sentence, 1, agenda).swap_remove(0)
     }
 
@@ -364,7 +357,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
         sentence: &Sentence,
         n: usize,
         agenda: &mut Agenda<S, P>,
-    ) -> Vec<Decoded<S::State>> {
+    ) -> Vec<Decoded<S::State, S::Action>> {
         agenda.start(system, scorer, sentence, self.path_score);
         while agenda.goes_on(self.path_score, n) {
             agenda.advance(self, system, scorer, sentence, None);
@@ -388,9 +381,12 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
     }
 
     /// A hypothesis as the end of a search.
-    fn decoded(&self, system: &S, hypothesis: &Hypothesis) -> Decoded<S::State> {
+    fn decoded(&self, system: &S, hypothesis: &Hypothesis) -> Decoded<S::State, S::Action> {
         let state = self.state(hypothesis).clone();
         let complete = system.is_complete(&state);
-        Decoded { state, score: hypothesis.score, complete }
+        let mut actions = Vec::new();
+        self.history(hypothesis, &mut actions);
+        let actions = actions.into_iter().flatten().collect();
+        Decoded { state, actions, score: hypothesis.score, complete }
     }
 }

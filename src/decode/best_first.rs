@@ -55,6 +55,8 @@ pub struct BestFirst {
 struct Node<S: TransitionSystem, M> {
     state: S::State,
     memory: M,
+    /// The node before it, and the action from there; none at the start.
+    before: Option<(usize, S::Action)>,
     path: f64,
     /// The scores of the steps to it, where they decide between paths.
     steps: Vec<f32>,
@@ -131,7 +133,8 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         self.closed.clear();
         self.opened = 0;
         let (state, memory) = (system.start(sentence), scorer.begin(system, sentence));
-        self.nodes.push(Node { state, memory, path: path_score.empty(), steps: Vec::new() });
+        let path = path_score.empty();
+        self.nodes.push(Node { state, memory, before: None, path, steps: Vec::new() });
     }
 
     /// Opens all steps from a node, and keeps the best `agenda` of all open ones.
@@ -147,8 +150,7 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         let Node { state, memory, path, .. } = &nodes[parent];
         system.legal(state, actions);
         let at = Situation { system, sentence, state };
-        let all = (&actions[..], f32::NEG_INFINITY);
-        score_choice(at, scorer, memory, all, &mut self.scorer, scores);
+        score_choice(at, scorer, memory, actions, &mut self.scorer, scores);
         let length = system.steps(state) + 1;
         let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
         for (&action, &step) in actions.iter().zip(&*scores) {
@@ -207,7 +209,8 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         system.apply(&mut state, step.action);
         let mut longer = Vec::new();
         path_score.extend_steps(steps, step.step, &mut longer);
-        nodes.push(Node { state, memory, path: step.path, steps: longer });
+        let before = Some((step.parent, step.action));
+        nodes.push(Node { state, memory, before, path: step.path, steps: longer });
         Some(nodes.len() - 1)
     }
 
@@ -218,24 +221,51 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         system: &S,
         scorer: &P,
         sentence: &Sentence,
-    ) -> Decoded<S::State> {
+    ) -> Decoded<S::State, S::Action> {
         let longest =
             (0..self.nodes.len()).rev().max_by_key(|&at| system.steps(&self.nodes[at].state));
-        let Node { state, memory, path, .. } = &self.nodes[longest.unwrap_or(0)];
+        let longest = longest.unwrap_or(0);
+        let mut taken = self.history(longest);
+        let Node { state, memory, path, .. } = &self.nodes[longest];
         let (mut state, mut memory, mut path) = (state.clone(), memory.clone(), *path);
         while !system.is_final(&state) {
             system.legal(&state, &mut self.actions);
             let at = Situation { system, sentence, state: &state };
-            let all = (&self.actions[..], f32::NEG_INFINITY);
-            score_choice(at, scorer, &memory, all, &mut self.scorer, &mut self.scores);
+            let actions = &self.actions;
+            score_choice(at, scorer, &memory, actions, &mut self.scorer, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
             scorer.advance(at, self.actions[best], &mut memory);
             system.apply(&mut state, self.actions[best]);
+            taken.push(self.actions[best]);
         }
         let score = path_score.score(path, system.steps(&state));
         let complete = system.is_complete(&state);
-        Decoded { state, score, complete }
+        Decoded { state, actions: taken, score, complete }
+    }
+
+    /// The actions that led to a node.
+    fn history(&self, mut node: usize) -> Vec<S::Action> {
+        let mut actions = Vec::new();
+        while let Some((before, action)) = self.nodes[node].before {
+            actions.push(action);
+            node = before;
+        }
+        actions.reverse();
+        actions
+    }
+
+    /// A node as the end of a search.
+    fn decoded(
+        &self,
+        at: usize,
+        path_score: PathScore,
+        system: &S,
+    ) -> Decoded<S::State, S::Action> {
+        let Node { state, path, .. } = &self.nodes[at];
+        let score = path_score.score(*path, system.steps(state));
+        let complete = system.is_complete(state);
+        Decoded { state: state.clone(), actions: self.history(at), score, complete }
     }
 }
 
@@ -248,7 +278,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
         scorer: &P,
         sentence: &Sentence,
         scratch: &mut Self::Scratch,
-    ) -> Decoded<S::State> {
+    ) -> Decoded<S::State, S::Action> {
         self.decode_nbest(system, scorer, sentence, 1, scratch).swap_remove(0)
     }
 
@@ -259,19 +289,18 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
         sentence: &Sentence,
         n: usize,
         scratch: &mut Self::Scratch,
-    ) -> Vec<Decoded<S::State>> {
+    ) -> Vec<Decoded<S::State, S::Action>> {
         let path_score = self.path_score;
         let max_states = self.max_states.min(MAX_WORDS / sentence.len().max(1)).max(1);
         scratch.start(path_score, system, scorer, sentence);
         let mut found = Vec::new();
         let mut at = 0;
         loop {
-            let Node { state, path, .. } = &scratch.nodes[at];
+            let state = &scratch.nodes[at].state;
             if system.is_final(state) {
                 // A derivation that ends with the parts of a tree does not count as one.
                 if system.is_complete(state) {
-                    let score = path_score.score(*path, system.steps(state));
-                    found.push(Decoded { state: state.clone(), score, complete: true });
+                    found.push(scratch.decoded(at, path_score, system));
                 }
             } else {
                 scratch.expand(at, self, system, scorer, sentence);
@@ -285,11 +314,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
         if found.is_empty() {
             found.push(match self.unfinished {
                 Unfinished::Greedy => scratch.give_up(path_score, system, scorer, sentence),
-                Unfinished::Partial => {
-                    let Node { state, path, .. } = &scratch.nodes[at];
-                    let score = path_score.score(*path, system.steps(state));
-                    Decoded { state: state.clone(), score, complete: false }
-                }
+                Unfinished::Partial => scratch.decoded(at, path_score, system),
             });
         }
         found

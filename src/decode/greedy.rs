@@ -19,13 +19,15 @@ pub struct Greedy {
 pub struct GreedyScratch<A, T> {
     actions: Vec<A>,
     ranked: Vec<A>,
+    taken: Vec<A>,
     scores: Vec<f32>,
     scorer: T,
 }
 
 impl<A, T: Default> Default for GreedyScratch<A, T> {
     fn default() -> Self {
-        Self { actions: Vec::new(), ranked: Vec::new(), scores: Vec::new(), scorer: T::default() }
+        let (scores, scorer) = (Vec::new(), T::default());
+        Self { actions: Vec::new(), ranked: Vec::new(), taken: Vec::new(), scores, scorer }
     }
 }
 
@@ -38,12 +40,13 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
         scorer: &P,
         sentence: &Sentence,
         scratch: &mut Self::Scratch,
-    ) -> Decoded<S::State> {
-        let GreedyScratch { actions, ranked, scores, scorer: scorer_scratch } = scratch;
+    ) -> Decoded<S::State, S::Action> {
+        let GreedyScratch { actions, ranked, taken, scores, scorer: scorer_scratch } = scratch;
         scorer.forget(scorer_scratch);
         let mut state = system.start(sentence);
         let mut memory = scorer.begin(system, sentence);
         let mut score = self.path_score.empty();
+        taken.clear();
         while !system.is_final(&state) {
             system.legal(&state, actions);
             let at = Situation { system, sentence, state: &state };
@@ -67,9 +70,10 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
             };
             scorer.advance(at, action, &mut memory);
             system.apply(&mut state, action);
+            taken.push(action);
         }
         let complete = system.is_complete(&state);
         let score = self.path_score.score(score, system.steps(&state));
-        Decoded { state, score, complete }
+        Decoded { state, actions: taken.clone(), score, complete }
     }
 }

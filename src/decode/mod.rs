@@ -6,10 +6,13 @@
 //!
 //! [`Search`] is what presets say about them, and a decoder that does it.
 //!
+//! [`constituents`] says how sure the scorer was of what a decoder built.
+//!
 //! [`parser`] puts a system, a scorer and a decoder behind one interface for sentences as strings.
 
 pub mod beam;
 pub mod best_first;
+pub mod constituents;
 pub mod greedy;
 mod heap;
 pub mod parser;
@@ -19,7 +22,7 @@ mod search;
 pub use beam::Beam;
 pub use best_first::{BestFirst, Unfinished};
 pub use greedy::Greedy;
-pub use parser::{Parse, Parser, Worker};
+pub use parser::{Parse, Parser, Wanted, Worker};
 pub use path::PathScore;
 pub use search::{Fallback, Method, Search, SearchScratch};
 
@@ -42,9 +45,11 @@ pub enum Illegal {
 
 /// The end of a search.
 #[derive(Debug, Clone)]
-pub struct Decoded<State> {
+pub struct Decoded<State, Action> {
     /// The last state.
     pub state: State,
+    /// The actions that led to it, first to last.
+    pub actions: Vec<Action>,
     /// The score of the path to it.
     pub score: f64,
     /// Whether the derivation was ended by the system's own rules.
@@ -63,7 +68,7 @@ pub trait Decoder<S: TransitionSystem, P: Scorer<S>>: Send + Sync {
         scorer: &P,
         sentence: &Sentence,
         scratch: &mut Self::Scratch,
-    ) -> Decoded<S::State>;
+    ) -> Decoded<S::State, S::Action>;
 
     /// Searches one sentence for several derivations, best first; there is always one at least. Decoders
     /// that keep one path give one.
@@ -74,7 +79,7 @@ pub trait Decoder<S: TransitionSystem, P: Scorer<S>>: Send + Sync {
         sentence: &Sentence,
         _n: usize,
         scratch: &mut Self::Scratch,
-    ) -> Vec<Decoded<S::State>> {
+    ) -> Vec<Decoded<S::State, S::Action>> {
         vec![self.decode(system, scorer, sentence, scratch)]
     }
 

@@ -3,7 +3,8 @@
 //! A [`Parser`] is what all threads share: tables and rules. A [`Worker`] is what one thread needs
 //! besides: scratch memory. The types of system, scorer and decoder end here.
 
-use crate::decode::{Decoded, Decoder};
+use super::constituents::constituent_scores;
+use super::{Decoded, Decoder};
 use crate::oracle::replay::same_brackets;
 use crate::scorer::Scorer;
 use crate::symbols::{Sentence, Vocabulary};
@@ -20,6 +21,18 @@ pub struct Parse {
     pub score: f64,
     /// Whether the derivation came to its end; if not, the tree is a partial analysis.
     pub complete: bool,
+    /// If they were wanted, for each node of the tree how sure the scorer was of it
+    /// ([`super::constituents`]); infinity for the root, and where there was no choice.
+    pub constituents: Option<Vec<f32>>,
+}
+
+/// What is wanted of a parse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// The most different trees.
+    pub trees: usize,
+    /// Whether each constituent is to have a score.
+    pub constituents: bool,
 }
 
 /// A parser, shared by all threads.
@@ -32,9 +45,9 @@ pub trait Parser: Send + Sync {
 pub trait Worker: Send {
     /// Parses a sentence. Words and tags come back unchanged and in order.
     fn parse(&mut self, tokens: &[Token]) -> Parse;
-    /// The best `n` different trees for a sentence, best first: at least one, and as many as the search
-    /// finds.
-    fn parse_nbest(&mut self, tokens: &[Token], n: usize) -> Vec<Parse>;
+    /// The best different trees for a sentence, best first: at least one, and as many of those wanted as the
+    /// search finds.
+    fn parse_nbest(&mut self, tokens: &[Token], wanted: Wanted) -> Vec<Parse>;
 }
 
 /// A system, a scorer and a decoder at work.
@@ -57,8 +70,13 @@ where
     P: Scorer<S>,
 {
     /// The tree over all words that the end of a search stands for.
-    fn parse(&self, decoded: &Decoded<S::State>, kept: &Kept, tokens: &[Token]) -> Parse {
-        let Decoded { state, score, complete } = decoded;
+    fn parse(
+        &self,
+        decoded: &Decoded<S::State, S::Action>,
+        kept: &Kept,
+        tokens: &[Token],
+    ) -> Parse {
+        let Decoded { state, score, complete, .. } = decoded;
         let is_whole = kept.tokens.len() == tokens.len();
         let mut tree = self.system.tree(state, if is_whole { tokens } else { &kept.tokens });
         if !complete {
@@ -67,7 +85,7 @@ where
         if !is_whole {
             tree = reattach(&tree, &kept.kept, tokens);
         }
-        Parse { tree, score: *score, complete: *complete }
+        Parse { tree, score: *score, complete: *complete, constituents: None }
     }
 }
 
@@ -75,6 +93,7 @@ struct PipelineWorker<'a, S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> {
     pipeline: &'a Pipeline<S, P, D>,
     sentence: Sentence,
     scratch: D::Scratch,
+    replay: P::Scratch,
 }
 
 impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Parser for Pipeline<S, P, D> {
@@ -83,6 +102,7 @@ impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Parser for Pipeline<S,
             pipeline: self,
             sentence: Sentence::default(),
             scratch: D::Scratch::default(),
+            replay: P::Scratch::default(),
         })
     }
 }
@@ -104,18 +124,27 @@ impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Worker for PipelineWor
         self.pipeline.parse(&decoded, &kept, tokens)
     }
 
-    fn parse_nbest(&mut self, tokens: &[Token], n: usize) -> Vec<Parse> {
+    fn parse_nbest(&mut self, tokens: &[Token], wanted: Wanted) -> Vec<Parse> {
         let Pipeline { vocabulary, system, scorer, decoder, .. } = self.pipeline;
         let kept = self.pipeline.cleaning.apply_tokens(tokens);
         vocabulary.encode_into(&kept.tokens, &mut self.sentence);
         let (sentence, scratch) = (&self.sentence, &mut self.scratch);
         // Different derivations may build the same tree.
         let mut parses: Vec<Parse> = Vec::new();
-        for decoded in decoder.decode_nbest(system, scorer, sentence, n, scratch) {
-            let parse = self.pipeline.parse(&decoded, &kept, tokens);
-            if !parses.iter().any(|other| same_brackets(&other.tree, &parse.tree)) {
-                parses.push(parse);
+        for decoded in decoder.decode_nbest(system, scorer, sentence, wanted.trees, scratch) {
+            let mut parse = self.pipeline.parse(&decoded, &kept, tokens);
+            if parses.iter().any(|other| same_brackets(&other.tree, &parse.tree)) {
+                continue;
             }
+            if wanted.constituents {
+                let actions = &decoded.actions;
+                let mut scores =
+                    constituent_scores(system, scorer, sentence, actions, &mut self.replay);
+                // The root, and a node that joins the parts of a parse that failed.
+                scores.resize(parse.tree.nodes().len(), f32::INFINITY);
+                parse.constituents = Some(scores);
+            }
+            parses.push(parse);
         }
         parses
     }

@@ -40,17 +40,6 @@ impl PathScore {
         }
     }
 
-    /// What the next step must score at least for a path, which has so many steps before it, to reach
-    /// `score`; rounding aside.
-    pub fn needed(self, path: f64, steps: usize, score: f64) -> f64 {
-        match self {
-            Self::Sum => score - path,
-            Self::Mean => score * (steps + 1) as f64 - path,
-            Self::Min => score,
-            Self::Loss => f64::NEG_INFINITY,
-        }
-    }
-
     /// The score of a path of so many steps, from what was kept of it.
     pub fn score(self, path: f64, steps: usize) -> f64 {
         match self {

@@ -153,7 +153,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Search {
         scorer: &P,
         sentence: &Sentence,
         scratch: &mut Self::Scratch,
-    ) -> Decoded<S::State> {
+    ) -> Decoded<S::State, S::Action> {
         self.decode_nbest(system, scorer, sentence, 1, scratch).swap_remove(0)
     }
 
@@ -164,7 +164,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Search {
         sentence: &Sentence,
         n: usize,
         scratch: &mut Self::Scratch,
-    ) -> Vec<Decoded<S::State>> {
+    ) -> Vec<Decoded<S::State, S::Action>> {
         let SearchScratch { greedy, beam, best_first } = scratch;
         match self.method {
             Method::Greedy => {

@@ -92,13 +92,12 @@ impl Run<'_, '_> {
         classes: Classes,
         params: StructuredParams,
     ) -> Result<Trained> {
-        let StructuredParams { epochs, models, beam, update, kind_first, margin, batch, ref prune } =
-            params;
+        let StructuredParams { epochs, models, beam, update, margin, batch, ref prune } = params;
         let classes = classes.with_idle();
         let (templates, stop) = (&self.plan.templates, self.watch.stop);
         let (width, batch) = (beam as usize, batch as usize);
         let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
-            let mut learner = OnlinePerceptron::untrained(templates, classes.clone(), kind_first);
+            let mut learner = OnlinePerceptron::untrained(templates, classes.clone(), false);
             let stop = &stop;
             let mut structured =
                 Structured { epochs, seed, width, update, margin, batch, progress, stop };

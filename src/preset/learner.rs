@@ -135,8 +135,6 @@ pub struct StructuredParams {
     pub beam: u32,
     /// Up to which step of a wrong derivation weights are changed.
     pub update: Update,
-    /// Whether the kind of action is decided on first, then which of that kind.
-    pub kind_first: bool,
     /// By how much the gold derivation has to lead all others, in units of the weights; 0 or more.
     pub margin: f32,
     /// How many sentences are searched with the same weights; at least 1.
@@ -148,16 +146,7 @@ pub struct StructuredParams {
 impl Default for StructuredParams {
     fn default() -> Self {
         let (update, prune) = (Update::default(), Pruning::default());
-        Self {
-            epochs: 15,
-            models: 1,
-            beam: 16,
-            update,
-            kind_first: false,
-            margin: 0.0,
-            batch: 16,
-            prune,
-        }
+        Self { epochs: 15, models: 1, beam: 16, update, margin: 0.0, batch: 16, prune }
     }
 }
 
@@ -172,7 +161,6 @@ impl StructuredParams {
             range: "early, max-violation",
             help: "weights change up to where the gold path is lost, or where it is furthest behind",
         },
-        Setting { key: "kind_first", range: "true, false", help: KIND_FIRST },
         Setting { key: "margin", range: "0 or more", help: MARGIN },
         Setting {
             key: "batch",
@@ -311,11 +299,7 @@ impl LearnerChoice {
 
     /// Whether its models decide on the kind of action first.
     pub fn decides_kind_first(&self) -> bool {
-        matches!(
-            self,
-            Self::OnlinePerceptron(OnlineParams { kind_first: true, .. })
-                | Self::StructuredPerceptron(StructuredParams { kind_first: true, .. })
-        )
+        matches!(self, Self::OnlinePerceptron(OnlineParams { kind_first: true, .. }))
     }
 
     /// Whether scores may be added along a derivation, so that paths can be compared.

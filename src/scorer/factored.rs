@@ -45,7 +45,7 @@ impl Classes {
         self
     }
 
-    /// What kind of action each class stands for; waiting counts as an end. Empty for groups.
+    /// What kind of action each class stands for; waiting and groups count as an end.
     pub fn kinds(&self) -> &[ActionKind] {
         &self.kinds
     }
@@ -58,7 +58,8 @@ impl Classes {
     /// Classes that stand for groups of actions: the first stage of a decision taken in two. `class`
     /// gives numbers below `n`, and none for an action that the classifier is not asked about.
     pub fn grouped<A: Action>(inventory: &[A], n: usize, class: impl Fn(A) -> Option<u16>) -> Self {
-        let mut classes = Self { n, in_order: false, kinds: Vec::new(), ..Self::of(inventory) };
+        let kinds = vec![ActionKind::Finish; n];
+        let mut classes = Self { n, in_order: false, kinds, ..Self::of(inventory) };
         for &action in inventory {
             let class = class(action).filter(|&class| usize::from(class) < n);
             classes.by_code[action.code() as usize] = class.unwrap_or(NO_CLASS);
@@ -162,13 +163,11 @@ impl<C: Classifier> Factored<C> {
         self.extractor.extract(at.sentence, &view, &mut scratch.places, &mut scratch.row);
     }
 
-    /// The scores of all classes above the floor by the row that has been filled.
-    pub(super) fn score_row<'a>(&self, floor: f32, scratch: &'a mut FactoredScratch) -> &'a [f32] {
+    /// The scores of all classes by the row that has been filled.
+    fn score_row<'a>(&self, scratch: &'a mut FactoredScratch) -> &'a [f32] {
         let FactoredScratch { row, classifier, kept, .. } = scratch;
-        let fill = |scores: &mut [f32]| {
-            self.classifier.scores_above(row.borrow(), floor, classifier, scores);
-        };
-        kept.scores(row, floor, self.classifier.n_classes(), fill)
+        let fill = |scores: &mut [f32]| self.classifier.scores(row.borrow(), classifier, scores);
+        kept.scores(row, self.classifier.n_classes(), fill)
     }
 }
 
@@ -190,20 +189,8 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         scratch: &mut FactoredScratch,
         out: &mut Vec<f32>,
     ) {
-        self.score_above(at, &(), actions, f32::NEG_INFINITY, scratch, out);
-    }
-
-    fn score_above(
-        &self,
-        at: Situation<'_, S>,
-        _memory: &(),
-        actions: &[S::Action],
-        floor: f32,
-        scratch: &mut FactoredScratch,
-        out: &mut Vec<f32>,
-    ) {
         self.fill_row(at, scratch);
-        self.classes.pick(actions, self.score_row(floor, scratch), out);
+        self.classes.pick(actions, self.score_row(scratch), out);
     }
 
     fn best(
@@ -224,7 +211,7 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         if let (Some((_, score)), Some(at)) = (best, at) {
             return Some((at, score));
         }
-        self.classes.pick(actions, self.score_row(f32::NEG_INFINITY, scratch), out);
+        self.classes.pick(actions, self.score_row(scratch), out);
         let best = first_best(out);
         Some((best, *out.get(best)?))
     }
@@ -232,7 +219,7 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
     fn idle(&self, at: Situation<'_, S>, _memory: &(), scratch: &mut FactoredScratch) -> f32 {
         let Some(idle) = self.classes.idle() else { return 0.0 };
         self.fill_row(at, scratch);
-        self.score_row(f32::NEG_INFINITY, scratch)[usize::from(idle)]
+        self.score_row(scratch)[usize::from(idle)]
     }
 
     fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}

@@ -22,8 +22,6 @@ struct Place {
     search: u32,
     row: Row,
     scores: Vec<f32>,
-    /// Above which scores are right.
-    floor: f32,
 }
 
 impl Kept {
@@ -33,11 +31,10 @@ impl Kept {
         self.places.resize(ROOM, Place::default());
     }
 
-    /// The scores of a row, filled by `fill` if they are not known above the floor.
+    /// The scores of a row, filled by `fill` if they are not known.
     pub(super) fn scores<'a>(
         &'a mut self,
         row: &Row,
-        floor: f32,
         n_classes: usize,
         fill: impl FnOnce(&mut [f32]),
     ) -> &'a [f32] {
@@ -51,9 +48,8 @@ impl Kept {
         let mut hasher = FxHasher::default();
         (&row.values, &row.members).hash(&mut hasher);
         let place = &mut self.places[(hasher.finish() >> 32) as usize % ROOM];
-        if place.search != self.search || place.floor > floor || place.row != *row {
+        if place.search != self.search || place.row != *row {
             place.search = self.search;
-            place.floor = floor;
             place.row.clone_from(row);
             place.scores.resize(n_classes, 0.0);
             fill(&mut place.scores);

@@ -2,8 +2,8 @@
 //!
 //! A [`Scorer`] sees the state, the actions to be scored, and a memory that travels with each
 //! hypothesis, so that scorers that look at one state ([`factored`]), or at each candidate of one
-//! ([`focused`]), that learn while parsing ([`perceptron`]), that ask several models or that read the derivation step by step all stand behind
-//! the same decoders.
+//! ([`focused`]), that learn while parsing ([`perceptron`]), that ask several models or that read the
+//! derivation step by step all stand behind the same decoders.
 
 pub mod factored;
 pub mod focused;
@@ -47,8 +47,8 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     fn begin(&self, system: &S, sentence: &Sentence) -> Self::Memory;
     /// Called when the search of a sentence begins: what is kept of another one is of no use.
     fn forget(&self, _scratch: &mut Self::Scratch) {}
-    /// Called after [`Scorer::forget`] when a search begins that may score states which look the same, with weights that stay the
-    /// same: scores may be kept in `scratch` until it is called again.
+    /// Called after [`Scorer::forget`] when a search begins that may score states which look the same, with
+    /// weights that stay the same: scores may be kept in `scratch` until it is called again.
     fn keep_scores(&self, _scratch: &mut Self::Scratch) {}
     /// Writes a score for each of `actions` into `out` (emptied first).
     fn score(
@@ -59,19 +59,6 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
         scratch: &mut Self::Scratch,
         out: &mut Vec<f32>,
     );
-    /// The same, but an action that scores less than `floor` may get minus infinity instead. For scorers
-    /// that know early what scores little.
-    fn score_above(
-        &self,
-        at: Situation<'_, S>,
-        memory: &Self::Memory,
-        actions: &[S::Action],
-        _floor: f32,
-        scratch: &mut Self::Scratch,
-        out: &mut Vec<f32>,
-    ) {
-        self.score(at, memory, actions, scratch, out);
-    }
     /// The position of the highest score among `actions`, which stand in their order, the first among
     /// equals, and that score; `None` without actions. For scorers that need not score all to know;
     /// `scores` is scratch memory.
@@ -103,12 +90,12 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     fn kind(&self) -> ScoreKind;
 }
 
-/// Scores the actions of a state as [`Scorer::score_above`]; 0 where the system leaves no choice.
+/// Scores the actions of a state as [`Scorer::score`]; 0 where the system leaves no choice.
 pub fn score_choice<S: TransitionSystem, P: Scorer<S>>(
     at: Situation<'_, S>,
     scorer: &P,
     memory: &P::Memory,
-    (actions, floor): (&[S::Action], f32),
+    actions: &[S::Action],
     scratch: &mut P::Scratch,
     out: &mut Vec<f32>,
 ) {
@@ -116,7 +103,7 @@ pub fn score_choice<S: TransitionSystem, P: Scorer<S>>(
         out.clear();
         out.resize(actions.len(), 0.0);
     } else {
-        scorer.score_above(at, memory, actions, floor, scratch, out);
+        scorer.score(at, memory, actions, scratch, out);
     }
 }
 

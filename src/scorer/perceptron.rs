@@ -233,25 +233,11 @@ impl OnlinePerceptron {
 #[derive(Debug, Default)]
 pub struct Changes {
     ids: Vec<u64>,
-    /// Where the indicators of each decision end, what scores by them, and what is added to its weights.
-    decisions: Vec<(u32, Scored, i32)>,
+    /// Where the indicators of each decision end, its class, and what is added to its weights.
+    decisions: Vec<(u32, u16, i32)>,
 }
 
-/// What has weights.
-#[derive(Debug, Clone, Copy)]
-enum Scored {
-    Kind(u16),
-    Class(u16),
-}
-
-impl Changes {
-    /// Notes what each of `scored` is to gain by the indicators added since the last call.
-    fn push(&mut self, scored: impl IntoIterator<Item = (Scored, i32)>) {
-        let end = self.ids.len() as u32;
-        self.decisions.extend(scored.into_iter().map(|(scored, amount)| (end, scored, amount)));
-    }
-}
-
+/// Decides in one step: whole derivations are not learned from in two.
 impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
     type Changes = Changes;
 
@@ -269,40 +255,16 @@ impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
         };
         let Some(class) = class else { return };
         self.fill_row(at, scratch);
-        let Learning { indicators, kinds, .. } = self.classifier();
-        let mut rival = None;
-        if let Some(Kinds { indicators, kind_of, .. }) = kinds {
-            let kind = kind_of[usize::from(class)];
-            indicators.append_ids(scratch.row(), &mut changes.ids);
-            changes.push([(Scored::Kind(kind.into()), amount)]);
-            let scores = self.score_row(f32::NEG_INFINITY, scratch);
-            let same = (0..scores.len()).filter(|&class| kind_of[class] == kind);
-            let best = same.reduce(|best, at| if scores[at] > scores[best] { at } else { best });
-            rival = best.map(|best| best as u16);
-            // The score of a class tells how far it is behind the best of its kind.
-            if rival == Some(class) {
-                return;
-            }
-        }
-        indicators.append_ids(scratch.row(), &mut changes.ids);
-        let rival = rival.map(|rival| (Scored::Class(rival), -amount));
-        changes.push([(Scored::Class(class), amount)].into_iter().chain(rival));
+        self.classifier().indicators.append_ids(scratch.row(), &mut changes.ids);
+        changes.decisions.push((changes.ids.len() as u32, class, amount));
     }
 
     fn change(&mut self, changes: &Changes) {
-        let (mut first, mut last) = (0, 0);
-        for &(end, scored, amount) in &changes.decisions {
-            // Those that share their indicators stand one after the other.
-            if end as usize != last {
-                (first, last) = (last, end as usize);
-            }
-            let ids = &changes.ids[first..last];
-            let Learning { weights, kinds, .. } = self.classifier_mut();
-            match (scored, kinds) {
-                (Scored::Kind(kind), Some(kinds)) => kinds.weights.update(ids, kind, amount),
-                (Scored::Class(class), _) => weights.update(ids, class, amount),
-                (Scored::Kind(_), None) => (),
-            }
+        let mut first = 0;
+        for &(end, class, amount) in &changes.decisions {
+            let ids = &changes.ids[first..end as usize];
+            self.classifier_mut().weights.update(ids, class, amount);
+            first = end as usize;
         }
     }
 

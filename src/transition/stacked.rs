@@ -176,36 +176,20 @@ pub fn tree_of(
     tokens: &[Token],
     with_heads: bool,
 ) -> Tree {
-    enum Task {
-        Visit(u32),
-        Close(u32),
-    }
-    let built_root = labels.position(ROOT).map(|position| Label(position as u16));
     let mut builder = TreeBuilder::new();
     let mut heads = Vec::with_capacity(2 * tokens.len() + 1);
     builder.open(ROOT);
-    let mut tasks: Vec<Task> = items.iter().rev().map(|&id| Task::Visit(id)).collect();
-    while let Some(task) = tasks.pop() {
-        match task {
-            Task::Visit(id) => {
-                let node = forest.node(id);
-                let Some(label) = node.label else {
-                    let token = &tokens[node.start as usize];
-                    builder.token(token.word.clone(), token.tag.clone());
-                    continue;
-                };
-                if !node.temporary && Some(label) != built_root {
-                    builder.open(labels.name(label.0.into()).unwrap_or_default());
-                    tasks.push(Task::Close(node.head));
-                }
-                tasks.extend(forest.children(id).iter().rev().map(|&child| Task::Visit(child)));
-            }
-            Task::Close(head) => {
-                builder.close();
-                heads.push(Some(head));
-            }
+    walk(forest, items, labels, |visit| match visit {
+        Visit::Token(position) => {
+            let token = &tokens[position as usize];
+            builder.token(token.word.clone(), token.tag.clone());
         }
-    }
+        Visit::Open(label) => builder.open(labels.name(label.0.into()).unwrap_or_default()),
+        Visit::Close(id) => {
+            builder.close();
+            heads.push(Some(forest.node(id).head));
+        }
+    });
     for token in &tokens[buffer as usize..] {
         builder.token(token.word.clone(), token.tag.clone());
     }
@@ -216,6 +200,56 @@ pub fn tree_of(
         mark_heads(&mut tree, &heads);
     }
     tree
+}
+
+/// The constituents that [`tree_of`] makes nodes of, in the order of the nodes; the root is not among them.
+pub fn built_nodes(forest: &Forest, items: &[u32], labels: &Symbols) -> Vec<u32> {
+    let mut nodes = Vec::new();
+    walk(forest, items, labels, |visit| {
+        if let Visit::Close(id) = visit {
+            nodes.push(id);
+        }
+    });
+    nodes
+}
+
+/// A step of a walk over what has been built.
+enum Visit {
+    /// The token of this position.
+    Token(u32),
+    /// The beginning of a constituent.
+    Open(Label),
+    /// The end of a constituent.
+    Close(u32),
+}
+
+/// Walks over items from left to right, passing over temporary nodes and a `TOP` that a parser has built.
+fn walk(forest: &Forest, items: &[u32], labels: &Symbols, mut see: impl FnMut(Visit)) {
+    enum Task {
+        Visit(u32),
+        Close(u32),
+    }
+    let built_root = labels.position(ROOT).map(|position| Label(position as u16));
+    let mut tasks: Vec<Task> = items.iter().rev().map(|&id| Task::Visit(id)).collect();
+    while let Some(task) = tasks.pop() {
+        let id = match task {
+            Task::Visit(id) => id,
+            Task::Close(id) => {
+                see(Visit::Close(id));
+                continue;
+            }
+        };
+        let node = forest.node(id);
+        let Some(label) = node.label else {
+            see(Visit::Token(node.start));
+            continue;
+        };
+        if !node.temporary && Some(label) != built_root {
+            see(Visit::Open(label));
+            tasks.push(Task::Close(id));
+        }
+        tasks.extend(forest.children(id).iter().rev().map(|&child| Task::Visit(child)));
+    }
 }
 
 /// What keeps every system from building a tree: a root that is not `TOP`, a `TOP` below it, a node over no

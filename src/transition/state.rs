@@ -69,6 +69,16 @@ impl Forest {
         }
     }
 
+    /// The number of constituents and tokens.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// One constituent.
     pub fn node(&self, id: u32) -> &Constituent {
         &self.nodes[id as usize]

@@ -19,14 +19,16 @@ pub struct Parse<'a> {
     pub score: Option<f64>,
     /// Whether the parser came to an end by itself.
     pub complete: bool,
+    /// A score for each node of the tree; one that is not a number is `null`.
+    pub span_scores: Option<&'a [f32]>,
 }
 
 /// Writes a parse as one line.
 ///
 /// The keys are always there and in this order: `tree` (brackets), `tokens` (`[word, tag]` each),
 /// `spans` (`[label, start, end]` each, in tokens from 0, end excluded, children before their parent),
-/// `heads` (from 1, 0 for the root, or `null`), `score` (or `null`), `complete`. Words and tags are not
-/// escaped here, only in `tree`.
+/// `heads` (from 1, 0 for the root, or `null`), `score` (or `null`), `complete`; then, if they are given,
+/// `span_scores` (one for each of `spans`, or `null`). Words and tags are not escaped here, only in `tree`.
 ///
 /// # Errors
 /// When writing fails.
@@ -40,7 +42,7 @@ impl Serialize for Parse<'_> {
         let mut brackets = Vec::new();
         write_brackets(self.tree, &mut brackets).map_err(serde::ser::Error::custom)?;
         let brackets = String::from_utf8(brackets).map_err(serde::ser::Error::custom)?;
-        let mut map = serializer.serialize_map(Some(6))?;
+        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("tree", &brackets)?;
         map.serialize_entry("tokens", &Tokens(self.tree))?;
         map.serialize_entry("spans", &Spans(self.tree))?;
@@ -48,6 +50,10 @@ impl Serialize for Parse<'_> {
         // JSON has no infinity.
         map.serialize_entry("score", &self.score.filter(|score| score.is_finite()))?;
         map.serialize_entry("complete", &self.complete)?;
+        if let Some(scores) = self.span_scores {
+            let finite = |&score: &f32| Some(score).filter(|score| score.is_finite());
+            map.serialize_entry("span_scores", &scores.iter().map(finite).collect::<Vec<_>>())?;
+        }
         map.end()
     }
 }
@@ -88,7 +94,9 @@ mod tests {
         builder.token("\"(\"\n", "``");
         builder.close();
         let tree = builder.finish();
-        let mut parse = Parse { tree: &tree, heads: Some(&[0]), score: Some(-1.5), complete: true };
+        let (heads, span_scores) = (Some(&[0][..]), None);
+        let mut parse =
+            Parse { tree: &tree, heads, score: Some(-1.5), complete: true, span_scores };
         let mut out = Vec::new();
         write_line(&parse, &mut out).unwrap();
         parse = Parse { heads: None, score: Some(f64::NAN), complete: false, ..parse };

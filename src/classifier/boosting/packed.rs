@@ -241,7 +241,7 @@ impl Classifier for Ensembles {
     }
 
     fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+        ScoreKind::LogOdds
     }
 
     /// The confidence of each label: positive if it is thought right. Those of different rows compare.

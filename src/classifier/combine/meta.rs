@@ -42,7 +42,7 @@ pub fn columns(n_members: usize) -> Vec<Column> {
 fn told(outcome: Outcome, kind: ScoreKind) -> [u32; 2] {
     let step = match kind {
         ScoreKind::LogProb => 1 + (outcome.score.exp() * STEPS) as u32,
-        ScoreKind::Margin => 0,
+        ScoreKind::Margin | ScoreKind::LogOdds => 0,
     };
     [outcome_value(outcome.class), step]
 }
