@@ -3,6 +3,7 @@
 //! The layers, from the bottom up; each uses only what is below it:
 //!
 //! - [`error`] and [`memory`]: the one error type; arrays that are owned or read in place.
+//! - [`neural`]: neural networks on one CPU, which know nothing of parsing.
 //! - [`tree`]: arena trees, head rules, binarization, dependencies, drawings.
 //! - [`symbols`]: strings to numbers and back; sentences in numbers.
 //! - [`treebank`]: bytes to trees and back, streaming; cleaning.
@@ -50,6 +51,7 @@ pub mod eval;
 pub mod feature;
 pub mod memory;
 pub mod model;
+pub mod neural;
 pub mod oracle;
 pub mod preset;
 pub mod scorer;

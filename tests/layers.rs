@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 17] = [
+const LAYERS: [&[&str]; 18] = [
     &["error"],
     &["memory"],
+    &["neural"],
     &["tree"],
     &["symbols"],
     &["treebank"],

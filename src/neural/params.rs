@@ -1,0 +1,217 @@
+//! What is learned: matrices, and tables of rows of which a sentence needs few; and the gradients of both.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rustc_hash::FxHashMap;
+
+use super::kernel::add_scaled;
+use crate::memory::{Array, Sections};
+use crate::{Error, Result};
+
+/// A matrix, a vector (a matrix of one row) or a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    at: u32,
+    /// Rows: the inputs of a matrix, the entries of a table.
+    pub rows: u32,
+    /// The numbers of a row: the outputs of a matrix.
+    pub columns: u32,
+}
+
+impl Param {
+    /// How many numbers it has.
+    pub fn len(self) -> usize {
+        self.rows as usize * self.columns as usize
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn range(self) -> std::ops::Range<usize> {
+        self.at as usize..self.at as usize + self.len()
+    }
+
+    /// Where a row stands among all numbers.
+    pub(super) fn row(self, row: u32) -> std::ops::Range<usize> {
+        let first = self.at as usize + row as usize * self.columns as usize;
+        first..first + self.columns as usize
+    }
+}
+
+/// All parameters of a network, in one row of numbers: first the matrices, then the tables.
+#[derive(Debug, Clone, Default)]
+pub struct Params {
+    values: Vec<f32>,
+    /// How many numbers the matrices have.
+    dense: usize,
+}
+
+/// Lays out parameters and draws their first values.
+#[derive(Debug)]
+pub struct Builder {
+    params: Params,
+    rng: ChaCha8Rng,
+}
+
+impl Builder {
+    /// Nothing laid out yet.
+    pub fn new(seed: u64) -> Self {
+        Self { params: Params::default(), rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    fn add(
+        &mut self,
+        rows: usize,
+        columns: usize,
+        mut value: impl FnMut(&mut ChaCha8Rng) -> f32,
+    ) -> Param {
+        let at = self.params.values.len() as u32;
+        let rng = &mut self.rng;
+        self.params.values.extend((0..rows * columns).map(|_| value(rng)));
+        Param { at, rows: rows as u32, columns: columns as u32 }
+    }
+
+    fn uniform(&mut self, rows: usize, columns: usize, bound: f32) -> Param {
+        self.add(rows, columns, |rng| (rng.random::<f32>() * 2.0 - 1.0) * bound)
+    }
+
+    /// A matrix, drawn as Glorot and Bengio (2010) do. All matrices come before the first table.
+    pub fn matrix(&mut self, inputs: usize, outputs: usize) -> Param {
+        let bound = (6.0 / (inputs + outputs) as f32).sqrt();
+        let matrix = self.uniform(inputs, outputs, bound);
+        self.params.dense = self.params.values.len();
+        matrix
+    }
+
+    /// A vector of one number. All vectors come before the first table.
+    pub fn vector(&mut self, n: usize, value: f32) -> Param {
+        let vector = self.add(1, n, |_| value);
+        self.params.dense = self.params.values.len();
+        vector
+    }
+
+    /// A table, its rows of about unit length.
+    pub fn table(&mut self, rows: usize, columns: usize) -> Param {
+        self.uniform(rows, columns, (3.0 / columns as f32).sqrt())
+    }
+
+    /// What has been laid out.
+    pub fn finish(self) -> Params {
+        self.params
+    }
+}
+
+impl Params {
+    /// The numbers of a parameter.
+    pub fn of(&self, param: Param) -> &[f32] {
+        &self.values[param.range()]
+    }
+
+    /// The same, to be set.
+    pub fn of_mut(&mut self, param: Param) -> &mut [f32] {
+        &mut self.values[param.range()]
+    }
+
+    /// A row of a table; the last one for a number beyond it.
+    pub fn row(&self, table: Param, row: u32) -> &[f32] {
+        &self.values[table.row(row.min(table.rows.saturating_sub(1)))]
+    }
+
+    /// All numbers.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The same, to be changed: first those of the matrices, then those of the tables.
+    pub(super) fn split_mut(&mut self) -> (&mut [f32], &mut [f32]) {
+        self.values.split_at_mut(self.dense)
+    }
+
+    pub(super) fn dense(&self) -> usize {
+        self.dense
+    }
+
+    /// Adds them to the sections of a model.
+    pub fn store(&self, sections: &mut Sections) {
+        sections.put("neural.values", self.values.clone().into());
+    }
+
+    /// Reads what [`Params::store`] wrote into parameters of the same layout.
+    ///
+    /// # Errors
+    /// When they are of another layout.
+    pub fn load(&mut self, sections: &Sections) -> Result<()> {
+        let values: Array<f32> = sections.get("neural.values")?;
+        if values.len() != self.values.len() || values.iter().any(|value| !value.is_finite()) {
+            return Err(Error::Unfit("the weights are not those of this network".into()));
+        }
+        self.values.copy_from_slice(&values);
+        Ok(())
+    }
+}
+
+/// The gradients of the parameters: all of the matrices, and the rows of tables that were used.
+#[derive(Debug, Clone, Default)]
+pub struct Gradients {
+    pub(super) dense: Vec<f32>,
+    /// Where among all numbers a used row begins, how long it is, and where its gradient begins.
+    pub(super) used: Vec<(u32, u32, u32)>,
+    pub(super) rows: Vec<f32>,
+    index: FxHashMap<u32, u32>,
+}
+
+impl Gradients {
+    /// Makes all gradients zero, for parameters of a layout.
+    pub fn clear(&mut self, params: &Params) {
+        self.dense.clear();
+        self.dense.resize(params.dense, 0.0);
+        self.used.clear();
+        self.rows.clear();
+        self.index.clear();
+    }
+
+    /// The gradient of a matrix or vector.
+    pub(super) fn of_mut(&mut self, param: Param) -> &mut [f32] {
+        &mut self.dense[param.range()]
+    }
+
+    /// Adds to the gradient of the row of a table that begins at `at` among all numbers.
+    pub(super) fn add_to_row(&mut self, at: u32, gradient: &[f32]) {
+        let new = self.rows.len() as u32;
+        let first = *self.index.entry(at).or_insert(new);
+        if first == new {
+            self.used.push((at, gradient.len() as u32, new));
+            self.rows.resize(self.rows.len() + gradient.len(), 0.0);
+        }
+        let row = &mut self.rows[first as usize..first as usize + gradient.len()];
+        add_scaled(1.0, gradient, row);
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
+        add_scaled(1.0, &other.dense, &mut self.dense);
+        for &(at, len, first) in &other.used {
+            self.add_to_row(at, &other.rows[first as usize..(first + len) as usize]);
+        }
+    }
+
+    /// The length of the vector of all gradients.
+    pub fn norm(&self) -> f32 {
+        let square = |&x: &f32| f64::from(x) * f64::from(x);
+        let sum: f64 = self.dense.iter().chain(&self.rows).map(square).sum();
+        sum.sqrt() as f32
+    }
+
+    /// The gradient of one of all numbers, by its position; for tests.
+    #[cfg(test)]
+    pub(super) fn at(&self, position: usize) -> f32 {
+        if position < self.dense.len() {
+            return self.dense[position];
+        }
+        let row =
+            self.used.iter().find(|&&(at, len, _)| (at..at + len).contains(&(position as u32)));
+        row.map_or(0.0, |&(at, _, first)| self.rows[first as usize + position - at as usize])
+    }
+}
