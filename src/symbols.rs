@@ -163,6 +163,17 @@ pub struct Vocabulary {
     forms: Vec<Form>,
 }
 
+/// How many different values there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VocabularySizes {
+    /// Of words.
+    pub words: usize,
+    /// Of tags.
+    pub tags: usize,
+    /// Of parts of word forms.
+    pub parts: usize,
+}
+
 #[derive(Serialize, Deserialize)]
 struct StoredVocabulary {
     words: Symbols,
@@ -249,6 +260,16 @@ impl Vocabulary {
     /// The known tags.
     pub fn tags(&self) -> &Symbols {
         &self.tags
+    }
+
+    /// How many values words, tags and parts of words have, those of nothing and of the unknown included.
+    pub fn sizes(&self) -> VocabularySizes {
+        let size = |symbols: &Symbols| symbols.len() + FIRST as usize;
+        VocabularySizes {
+            words: size(&self.words),
+            tags: size(&self.tags),
+            parts: size(&self.parts),
+        }
     }
 }
 

@@ -248,7 +248,9 @@ fn scores_that_are_kept_are_those_of_the_state() {
     let (mut legal, mut kept, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
     let mut scratch = FocusedScratch::default();
     for Example { sentence, .. } in examples(&trees) {
-        Scorer::<Items>::forget(&scorer, &mut scratch);
+        let start = system.start(&sentence);
+        let at = Situation { system: &system, sentence: &sentence, state: &start };
+        scorer.begin(at, &mut scratch);
         for _ in 0..3 {
             let mut state = system.start(&sentence);
             while !system.is_final(&state) {

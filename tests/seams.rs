@@ -20,7 +20,6 @@ use srparse::oracle::items::Wanted;
 use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
 use srparse::scorer::{Factored, Lesson, OnlineLearner, Scorer, Situation};
-use srparse::symbols::Sentence;
 use srparse::train::online::{EpochReport, Exploration, Online};
 use srparse::train::{Example, batch};
 use srparse::transition::binary::{Binary, BinaryAction};
@@ -212,7 +211,7 @@ impl Scorer<Binary> for LikesShift {
     type Memory = ();
     type Scratch = ();
 
-    fn begin(&self, _system: &Binary, _sentence: &Sentence) {}
+    fn begin(&self, _at: Situation<'_, Binary>, _scratch: &mut Self::Scratch) {}
 
     fn score(
         &self,
@@ -229,8 +228,6 @@ impl Scorer<Binary> for LikesShift {
         out.clear();
         out.extend(actions.iter().map(score));
     }
-
-    fn advance(&self, _at: Situation<'_, Binary>, _action: BinaryAction, _memory: &mut ()) {}
 
     fn kind(&self) -> ScoreKind {
         ScoreKind::Margin

@@ -19,7 +19,6 @@ use srparse::memory::Sections;
 use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
 use srparse::scorer::{Factored, OnlinePerceptron, Scorer, Situation};
-use srparse::symbols::Sentence;
 use srparse::train::Example;
 use srparse::train::online::{EpochReport, Online};
 use srparse::train::structured::{Structured, Update};
@@ -166,7 +165,7 @@ impl Scorer<Binary> for GardenPath {
     type Memory = Option<bool>;
     type Scratch = ();
 
-    fn begin(&self, _system: &Binary, _sentence: &Sentence) -> Option<bool> {
+    fn begin(&self, _at: Situation<'_, Binary>, _scratch: &mut ()) -> Option<bool> {
         None
     }
 
@@ -187,9 +186,15 @@ impl Scorer<Binary> for GardenPath {
         }));
     }
 
-    fn advance(&self, at: Situation<'_, Binary>, action: BinaryAction, memory: &mut Option<bool>) {
+    fn advance(
+        &self,
+        after: Situation<'_, Binary>,
+        action: BinaryAction,
+        memory: &mut Option<bool>,
+        _scratch: &mut (),
+    ) {
         // The first shift is forced; the choice comes after it.
-        if at.state.item(0).is_some() && memory.is_none() {
+        if after.system.steps(after.state) > 1 && memory.is_none() {
             *memory = Some(action.kind() == ActionKind::Reduce);
         }
     }

@@ -140,13 +140,14 @@ fn rank<A: Copy + Ord>(steps: &Steps, a: &Candidate<A>, b: &Candidate<A>) -> Ord
 impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
     /// Begins a search with the one hypothesis that has done nothing.
     pub fn start(&mut self, system: &S, scorer: &P, sentence: &Sentence, path_score: PathScore) {
-        scorer.forget(&mut self.scorer);
-        scorer.keep_scores(&mut self.scorer);
         self.steps.clear();
         self.taken = 0;
         self.free.clear();
         self.free.extend((1..self.slots.len() as u32).rev());
-        let slot = Slot { state: system.start(sentence), memory: scorer.begin(system, sentence) };
+        let state = system.start(sentence);
+        let memory = scorer.begin(Situation { system, sentence, state: &state }, &mut self.scorer);
+        scorer.keep_scores(&mut self.scorer);
+        let slot = Slot { state, memory };
         let is_final = system.is_final(&slot.state);
         match self.slots.first_mut() {
             Some(first) => *first = slot,
@@ -228,8 +229,9 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
             let slot = if self.uses[parent_at] == 0 { parent.slot } else { self.copy(parent.slot) };
             let Slot { state, memory } = &mut self.slots[slot as usize];
             if let Some(action) = action {
-                scorer.advance(Situation { system, sentence, state }, action, memory);
                 system.apply(state, action);
+                let after = Situation { system, sentence, state };
+                scorer.advance(after, action, memory, &mut self.scorer);
             }
             self.beam.push(Hypothesis {
                 slot,

@@ -125,14 +125,15 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for BestFirstScratch<S, P> {
 impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
     /// Begins a search with the one hypothesis that has done nothing.
     fn start(&mut self, path_score: PathScore, system: &S, scorer: &P, sentence: &Sentence) {
-        scorer.forget(&mut self.scorer);
-        scorer.keep_scores(&mut self.scorer);
         self.nodes.clear();
         self.open.clear();
         self.best.clear();
         self.closed.clear();
         self.opened = 0;
-        let (state, memory) = (system.start(sentence), scorer.begin(system, sentence));
+        let state = system.start(sentence);
+        let at = Situation { system, sentence, state: &state };
+        let memory = scorer.begin(at, &mut self.scorer);
+        scorer.keep_scores(&mut self.scorer);
         let path = path_score.empty();
         self.nodes.push(Node { state, memory, before: None, path, steps: Vec::new() });
     }
@@ -205,8 +206,9 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         };
         let Node { state, memory, steps, .. } = &nodes[step.parent];
         let (mut state, mut memory) = (state.clone(), memory.clone());
-        scorer.advance(Situation { system, sentence, state: &state }, step.action, &mut memory);
         system.apply(&mut state, step.action);
+        let after = Situation { system, sentence, state: &state };
+        scorer.advance(after, step.action, &mut memory, &mut self.scorer);
         let mut longer = Vec::new();
         path_score.extend_steps(steps, step.step, &mut longer);
         let before = Some((step.parent, step.action));
@@ -235,8 +237,9 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
             score_choice(at, scorer, &memory, actions, &mut self.scorer, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
-            scorer.advance(at, self.actions[best], &mut memory);
             system.apply(&mut state, self.actions[best]);
+            let after = Situation { system, sentence, state: &state };
+            scorer.advance(after, self.actions[best], &mut memory, &mut self.scorer);
             taken.push(self.actions[best]);
         }
         let score = path_score.score(path, system.steps(&state));

@@ -82,15 +82,15 @@ pub fn constituent_scores<S: TransitionSystem, P: Scorer<S>>(
 ) -> Vec<f32> {
     let (actions, scores) = (Vec::new(), Vec::new());
     let mut replay = Replay { actions, scores, by_node: Vec::new(), open: Vec::new() };
-    scorer.forget(scratch);
     let mut state = system.start(sentence);
-    let mut memory = scorer.begin(system, sentence);
+    let mut memory = scorer.begin(Situation { system, sentence, state: &state }, scratch);
     replay.note(system, &state, NO_CHOICE);
     for &action in derivation {
         let at = Situation { system, sentence, state: &state };
         let score = replay.step(at, (scorer, &memory), action, scratch);
-        scorer.advance(at, action, &mut memory);
         system.apply(&mut state, action);
+        let after = Situation { system, sentence, state: &state };
+        scorer.advance(after, action, &mut memory, scratch);
         replay.note(system, &state, score);
     }
     let view = system.view(&state, None);

@@ -42,9 +42,9 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
         scratch: &mut Self::Scratch,
     ) -> Decoded<S::State, S::Action> {
         let GreedyScratch { actions, ranked, taken, scores, scorer: scorer_scratch } = scratch;
-        scorer.forget(scorer_scratch);
         let mut state = system.start(sentence);
-        let mut memory = scorer.begin(system, sentence);
+        let at = Situation { system, sentence, state: &state };
+        let mut memory = scorer.begin(at, scorer_scratch);
         let mut score = self.path_score.empty();
         taken.clear();
         while !system.is_final(&state) {
@@ -68,8 +68,9 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
                 score = self.path_score.extend(score, step);
                 action
             };
-            scorer.advance(at, action, &mut memory);
             system.apply(&mut state, action);
+            let after = Situation { system, sentence, state: &state };
+            scorer.advance(after, action, &mut memory, scorer_scratch);
             taken.push(action);
         }
         let complete = system.is_complete(&state);

@@ -169,7 +169,7 @@ mod tests {
         type Memory = ();
         type Scratch = ();
 
-        fn begin(&self, _system: &S, _sentence: &Sentence) {}
+        fn begin(&self, _at: Situation<'_, S>, _scratch: &mut Self::Scratch) {}
 
         fn score(
             &self,
@@ -186,8 +186,6 @@ mod tests {
                 *score = 1.0;
             }
         }
-
-        fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}
 
         fn kind(&self) -> ScoreKind {
             ScoreKind::Margin

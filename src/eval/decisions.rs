@@ -144,7 +144,8 @@ impl<S: TransitionSystem, P: Scorer<S>> Scratch<S, P> {
         let gold = oracle.prepare(system, tree).ok()?;
         let mut counts = DecisionCounts { trees: 1, ..DecisionCounts::default() };
         let mut state = system.start(sentence);
-        let mut memory = scorer.begin(system, sentence);
+        let at = Situation { system, sentence, state: &state };
+        let mut memory = scorer.begin(at, &mut self.scorer);
         while !system.is_final(&state) {
             system.legal(&state, &mut self.legal);
             system.inventory(&state, &mut self.inventory);
@@ -160,8 +161,9 @@ impl<S: TransitionSystem, P: Scorer<S>> Scratch<S, P> {
             let right_of_legal = u64::from(self.legal.len() == 1 || is_right(&self.legal));
             let decision = Decisions { number: 1, right, right_of_legal };
             counts.add(next.kind(), self.legal.len(), decision);
-            scorer.advance(at, next, &mut memory);
             system.apply(&mut state, next);
+            let after = Situation { system, sentence, state: &state };
+            scorer.advance(after, next, &mut memory, &mut self.scorer);
         }
         Some(counts)
     }
@@ -172,7 +174,7 @@ mod tests {
     use super::*;
     use crate::classifier::ScoreKind;
     use crate::oracle::replay::Replay;
-    use crate::symbols::{Sentence, Vocabulary};
+    use crate::symbols::Vocabulary;
     use crate::transition::binary::Binary;
     use crate::tree::{Tree, TreeBuilder};
 
@@ -183,7 +185,7 @@ mod tests {
         type Memory = ();
         type Scratch = ();
 
-        fn begin(&self, _system: &S, _sentence: &Sentence) {}
+        fn begin(&self, _at: Situation<'_, S>, _scratch: &mut Self::Scratch) {}
 
         fn score(
             &self,
@@ -196,8 +198,6 @@ mod tests {
             out.clear();
             out.extend((0..actions.len()).map(|at| -(at as f32)));
         }
-
-        fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}
 
         fn kind(&self) -> ScoreKind {
             ScoreKind::Margin

@@ -37,9 +37,9 @@ where
     let follow = |scratch: &mut P::Scratch, example: &Example| {
         let mut margins = Margins::new();
         let Ok(gold) = oracle.prepare(system, &example.tree) else { return margins };
-        scorer.forget(scratch);
         let sentence = &example.sentence;
-        let (mut state, mut memory) = (system.start(sentence), scorer.begin(system, sentence));
+        let mut state = system.start(sentence);
+        let mut memory = scorer.begin(Situation { system, sentence, state: &state }, scratch);
         let (mut legal, mut right, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         while !system.is_final(&state) {
             oracle.optimal(system, &gold, &state, &mut right);
@@ -54,8 +54,9 @@ where
                 let bin = margins.entry((margin / BIN).floor() as i64).or_default();
                 bin[usize::from(is_wrong)] += 1;
             }
-            scorer.advance(at, next, &mut memory);
             system.apply(&mut state, next);
+            let after = Situation { system, sentence, state: &state };
+            scorer.advance(after, next, &mut memory, scratch);
         }
         margins
     };

@@ -87,7 +87,16 @@ impl Builder {
 
     /// A vector of one number. All vectors come before the first table.
     pub fn vector(&mut self, n: usize, value: f32) -> Param {
-        let vector = self.add(1, n, |_| value);
+        self.vector_of(|_| value, n)
+    }
+
+    /// A vector of given numbers. All vectors come before the first table.
+    pub fn vector_of(&mut self, value: impl Fn(usize) -> f32, n: usize) -> Param {
+        let mut at = 0;
+        let vector = self.add(1, n, |_| {
+            at += 1;
+            value(at - 1)
+        });
         self.params.dense = self.params.values.len();
         vector
     }

@@ -24,6 +24,7 @@ use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
 use crate::scorer::factored::{Classes, Factored};
+use crate::scorer::neural::{Neural, Positions};
 use crate::scorer::{Focused, Scorer};
 use crate::symbols::Vocabulary;
 use crate::train::{Example, batch};
@@ -212,6 +213,9 @@ impl SystemVisitor for Run<'_, '_> {
             LearnerChoice::StructuredPerceptron(params) => {
                 self.structured(&system, &examples, classes, *params)?.stored(learner)
             }
+            LearnerChoice::Neural(params) => {
+                self.neural(&system, &examples, params)?.stored(learner)
+            }
             LearnerChoice::Boosting(params) => {
                 let (trained, threshold) = self.boosting(&system, &examples, params)?;
                 summary.labels = self.labels_trained(&system);
@@ -266,6 +270,14 @@ impl<C: Classifier> Trained<Focused<C>> {
     }
 }
 
+impl Trained<Neural<Positions>> {
+    fn stored(self, learner: &LearnerChoice) -> Stored {
+        let mut sections = Sections::default();
+        self.scorer.store(&mut sections);
+        Stored { sections, learner: learner.clone(), epoch: self.epoch, dev: self.dev }
+    }
+}
+
 impl Stored {
     fn of(
         classifier: &impl Classifier,
@@ -280,6 +292,10 @@ impl Stored {
 }
 
 impl Run<'_, '_> {
+    pub(super) fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
     pub(super) fn tell(&mut self, text: &str) {
         (self.watch.tell)(Event::Milestone(text));
     }

@@ -8,6 +8,7 @@ pub use super::combination::{
     CalibrateChoice, MetaChoice, OneVsAllChoice, SplitChoice, StackChoice, TwoStageChoice,
     VoteChoice,
 };
+use super::neural::NeuralParams;
 use crate::classifier::boosting::{Boosting, BoostingParams};
 use crate::classifier::combine;
 use crate::classifier::combine::calibrate::Calibrate;
@@ -65,6 +66,8 @@ pub enum LearnerChoice {
     Cart(CartParams),
     /// Boosted decision trees over candidates, an ensemble for each label.
     Boosting(BoostingParams),
+    /// A neural network that learns while parsing.
+    Neural(NeuralParams),
 }
 
 impl Default for LearnerChoice {
@@ -246,6 +249,7 @@ impl LearnerChoice {
         ("c45", C45Params::SETTINGS),
         ("cart", CartParams::SETTINGS),
         ("boosting", BoostingParams::SETTINGS),
+        ("neural", NeuralParams::SETTINGS),
     ];
 
     /// The default of a setting, as written in a preset; none if it must be given.
@@ -284,6 +288,7 @@ impl LearnerChoice {
             Self::C45(params) => params.check(),
             Self::Cart(params) => params.check(),
             Self::Boosting(params) => params.check(),
+            Self::Neural(params) => params.check(),
         }
     }
 
@@ -294,7 +299,7 @@ impl LearnerChoice {
 
     /// Whether it learns from the parser's own derivations, and not from instances.
     pub fn learns_while_parsing(&self) -> bool {
-        matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_))
+        matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) | Self::Neural(_))
     }
 
     /// Whether its models decide on the kind of action first.
@@ -310,6 +315,7 @@ impl LearnerChoice {
             | Self::C45(_)
             | Self::Cart(_)
             | Self::Boosting(_)
+            | Self::Neural(_)
             | Self::Calibrate(_) => true,
             Self::Split(choice) => choice.learner.scores_add_up(),
             Self::Stack(choice) => choice.last.scores_add_up(),
@@ -338,6 +344,7 @@ impl LearnerChoice {
     fn no_part(&self) -> Error {
         let name = match self {
             Self::StructuredPerceptron(_) => "structured-perceptron",
+            Self::Neural(_) => "neural",
             _ => "online-perceptron",
         };
         let problem = format!(
@@ -364,7 +371,7 @@ impl LearnerChoice {
             Self::Perceptron(params) => Box::new(Perceptron { params: params.clone(), indicators }),
             Self::Maxent(params) => Box::new(Maxent { params: params.clone(), indicators }),
             Self::Svm(params) => Box::new(Svm { params: params.clone(), indicators }),
-            Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) => {
+            Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) | Self::Neural(_) => {
                 return Err(self.no_part());
             }
             Self::Split(choice) => Box::new(Split {

@@ -88,6 +88,10 @@ impl SystemVisitor for Load<'_> {
             let scorer = load_focused(self.plan, self.sections)?;
             return Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)));
         }
+        if let LearnerChoice::Neural(params) = &self.plan.preset.learner {
+            let scorer = params.load(&system, &self.vocabulary, self.sections)?;
+            return Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)));
+        }
         let scorer = load_scorer(self.plan, self.sections, &system)?;
         Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)))
     }
@@ -187,12 +191,14 @@ fn follow<Q: Question>(
     };
     let examples: Vec<Example> =
         trees.into_par_iter().map(example).filter(|example| !example.sentence.is_empty()).collect();
-    let visitor = Follow { plan: &plan, examples: &examples, sections: &model.sections, question };
-    with_system(plan.making(Source::Tables(&model.header.system), &vocabulary), visitor)
+    let (plan, vocabulary, examples) = (&plan, &vocabulary, &examples[..]);
+    let visitor = Follow { plan, vocabulary, examples, sections: &model.sections, question };
+    with_system(plan.making(Source::Tables(&model.header.system), vocabulary), visitor)
 }
 
 struct Follow<'a, Q> {
     plan: &'a Plan,
+    vocabulary: &'a Vocabulary,
     examples: &'a [Example],
     sections: &'a Sections,
     question: Q,
@@ -202,7 +208,7 @@ impl<Q: Question> SystemVisitor for Follow<'_, Q> {
     type Output = Q::Answer;
 
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<Q::Answer> {
-        let Self { plan, examples, sections, question } = self;
+        let Self { plan, vocabulary, examples, sections, question } = self;
         if plan.preset.learner.takes_candidates() {
             let scorer = load_focused(plan, sections)?;
             // More than one candidate may be right.
@@ -210,6 +216,10 @@ impl<Q: Question> SystemVisitor for Follow<'_, Q> {
                 Some(oracle) => question.ask(&system, &scorer, &oracle, examples),
                 None => question.ask(&system, &scorer, &Replay, examples),
             };
+        }
+        if let LearnerChoice::Neural(params) = &plan.preset.learner {
+            let scorer = params.load(&system, vocabulary, sections)?;
+            return question.ask(&system, &scorer, &Replay, examples);
         }
         let scorer = load_scorer(plan, sections, &system)?;
         question.ask(&system, &scorer, &Replay, examples)

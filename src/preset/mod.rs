@@ -10,6 +10,7 @@ mod epochs;
 pub mod fit;
 pub mod learner;
 pub mod load;
+pub mod neural;
 pub mod plan;
 pub mod registry;
 pub mod tagger;

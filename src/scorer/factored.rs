@@ -4,7 +4,6 @@ use super::kept::Kept;
 use super::{Scorer, Situation};
 use crate::classifier::{self, Classifier, ScoreKind, first_best};
 use crate::feature::{Extractor, Row, RowRef, extract};
-use crate::symbols::Sentence;
 use crate::transition::{Action, ActionKind, TransitionSystem};
 
 /// Which class of a classifier stands for which action.
@@ -175,7 +174,7 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
     type Memory = ();
     type Scratch = FactoredScratch;
 
-    fn begin(&self, _system: &S, _sentence: &Sentence) {}
+    fn begin(&self, _at: Situation<'_, S>, _scratch: &mut FactoredScratch) {}
 
     fn keep_scores(&self, scratch: &mut FactoredScratch) {
         scratch.kept.begin();
@@ -221,8 +220,6 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         self.fill_row(at, scratch);
         self.score_row(scratch)[usize::from(idle)]
     }
-
-    fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}
 
     fn kind(&self) -> ScoreKind {
         self.classifier.kind()

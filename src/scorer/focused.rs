@@ -116,9 +116,7 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Focused<C> {
     type Memory = ();
     type Scratch = FocusedScratch;
 
-    fn begin(&self, _system: &S, _sentence: &Sentence) {}
-
-    fn forget(&self, scratch: &mut FocusedScratch) {
+    fn begin(&self, _at: Situation<'_, S>, scratch: &mut FocusedScratch) {
         scratch.kept.clear();
         scratch.scores.clear();
     }
@@ -154,8 +152,6 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Focused<C> {
             out.push(score);
         }
     }
-
-    fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}
 
     fn kind(&self) -> ScoreKind {
         self.classifier.kind()

@@ -8,6 +8,7 @@
 pub mod factored;
 pub mod focused;
 mod kept;
+pub mod neural;
 pub mod perceptron;
 
 pub use factored::Factored;
@@ -43,11 +44,10 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     /// What one thread needs.
     type Scratch: Default + Send;
 
-    /// The memory before the first action.
-    fn begin(&self, system: &S, sentence: &Sentence) -> Self::Memory;
-    /// Called when the search of a sentence begins: what is kept of another one is of no use.
-    fn forget(&self, _scratch: &mut Self::Scratch) {}
-    /// Called after [`Scorer::forget`] when a search begins that may score states which look the same, with
+    /// The memory before the first action. Called when the search of a sentence begins, in its first state: what
+    /// `scratch` keeps of another search is of no use any more.
+    fn begin(&self, at: Situation<'_, S>, scratch: &mut Self::Scratch) -> Self::Memory;
+    /// Called after [`Scorer::begin`] when a search begins that may score states which look the same, with
     /// weights that stay the same: scores may be kept in `scratch` until it is called again.
     fn keep_scores(&self, _scratch: &mut Self::Scratch) {}
     /// Writes a score for each of `actions` into `out` (emptied first).
@@ -84,8 +84,15 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     ) -> f32 {
         0.0
     }
-    /// Takes note of an action about to be applied to the state.
-    fn advance(&self, at: Situation<'_, S>, action: S::Action, memory: &mut Self::Memory);
+    /// Takes note of an action that has just been applied: `after` has the state that it led to.
+    fn advance(
+        &self,
+        _after: Situation<'_, S>,
+        _action: S::Action,
+        _memory: &mut Self::Memory,
+        _scratch: &mut Self::Scratch,
+    ) {
+    }
     /// What the scores mean.
     fn kind(&self) -> ScoreKind;
 }

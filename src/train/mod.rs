@@ -2,6 +2,7 @@
 //!
 //! - [`batch`]: instances first, then any [`crate::classifier::Learner`].
 //! - [`candidates`]: all candidates along a path to each tree, then a classifier for each label.
+//! - [`neural`]: networks learn while they parse, as in `online`, in batches of sentences.
 //! - [`online`]: an [`crate::scorer::OnlineLearner`] learns while it parses, on the gold path or
 //!   exploring with a dynamic oracle.
 //! - [`structured`]: a [`crate::scorer::StructuredLearner`] learns from whole derivations, found with a
@@ -9,6 +10,7 @@
 
 pub mod batch;
 pub mod candidates;
+pub mod neural;
 pub mod online;
 pub mod structured;
 

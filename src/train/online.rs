@@ -199,7 +199,8 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
         report: &mut EpochReport,
     ) {
         let mut state = system.start(sentence);
-        let mut memory = learner.begin(system, sentence);
+        let at = Situation { system, sentence, state: &state };
+        let mut memory = learner.begin(at, &mut self.scratch);
         while !system.is_final(&state) {
             system.legal(&state, &mut self.legal);
             let at = Situation { system, sentence, state: &state };
@@ -231,8 +232,9 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
                     }
                 }
             };
-            learner.advance(at, action, &mut memory);
             system.apply(&mut state, action);
+            let after = Situation { system, sentence, state: &state };
+            learner.advance(after, action, &mut memory, &mut self.scratch);
         }
         learner.end_sentence();
     }

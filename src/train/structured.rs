@@ -137,8 +137,10 @@ impl<'a, S: Derive, L: StructuredLearner<S>> GoldPath<'a, S, L> {
         learner: &'a L,
         sentence: &'a Sentence,
         actions: &'a [S::Action],
+        scratch: &mut L::Scratch,
     ) -> Self {
-        let (state, memory) = (system.start(sentence), learner.begin(system, sentence));
+        let state = system.start(sentence);
+        let memory = learner.begin(Situation { system, sentence, state: &state }, scratch);
         Self { system, learner, sentence, actions, taken: 0, state, memory, score: 0.0 }
     }
 
@@ -156,8 +158,10 @@ impl<'a, S: Derive, L: StructuredLearner<S>> GoldPath<'a, S, L> {
         let step = match self.next() {
             Some(action) => {
                 self.learner.score(at, &self.memory, &[action], scratch, scores);
-                self.learner.advance(at, action, &mut self.memory);
                 self.system.apply(&mut self.state, action);
+                let (system, sentence) = (self.system, self.sentence);
+                let after = Situation { system, sentence, state: &self.state };
+                self.learner.advance(after, action, &mut self.memory, scratch);
                 scores[0]
             }
             None => self.learner.idle(at, &self.memory, scratch),
@@ -198,7 +202,7 @@ impl<S: Derive, L: StructuredLearner<S>> Walk<S, L> {
     ) -> Lesson<L::Changes> {
         let Self { agenda, predicted, scratch, scores } = self;
         agenda.start(system, learner, sentence, beam.path_score);
-        let mut path = GoldPath::new(system, learner, sentence, gold);
+        let mut path = GoldPath::new(system, learner, sentence, gold, scratch);
         let (mut worst, mut wrong) = (f64::NEG_INFINITY, None);
         let mut right = true;
         while agenda.beam().iter().any(|hypothesis| !hypothesis.is_final) || !path.is_over() {

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use srparse::classifier::ScoreKind;
 use srparse::scorer::{Lesson, OnlineLearner, Scorer, Situation};
-use srparse::symbols::Sentence;
 use srparse::transition::{Action, TransitionSystem};
 
 /// The actions so far, and a hash of them and of the sentence.
@@ -51,8 +50,8 @@ impl<S: TransitionSystem> Scorer<S> for Recurrent {
     type Memory = History<S::Action>;
     type Scratch = ();
 
-    fn begin(&self, _system: &S, sentence: &Sentence) -> Self::Memory {
-        let words = sentence.words.iter().chain(&sentence.tags);
+    fn begin(&self, at: Situation<'_, S>, _scratch: &mut ()) -> Self::Memory {
+        let words = at.sentence.words.iter().chain(&at.sentence.tags);
         History { actions: Vec::new(), hash: words.fold(1, |hash, &word| mix(hash, word)) }
     }
 
@@ -70,7 +69,13 @@ impl<S: TransitionSystem> Scorer<S> for Recurrent {
         out.extend(actions.iter().map(|action| weight(action).copied().unwrap_or(0.0)));
     }
 
-    fn advance(&self, _at: Situation<'_, S>, action: S::Action, memory: &mut Self::Memory) {
+    fn advance(
+        &self,
+        _after: Situation<'_, S>,
+        action: S::Action,
+        memory: &mut Self::Memory,
+        _scratch: &mut (),
+    ) {
         memory.actions.push(action);
         memory.hash = mix(memory.hash, action.code());
     }

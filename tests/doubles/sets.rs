@@ -7,7 +7,7 @@ use srparse::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratc
 use srparse::feature::{ColumnKind, Extractor, Row, RowRef, Templates, extract};
 use srparse::memory::Sections;
 use srparse::scorer::{Lesson, OnlineLearner, Scorer, Situation};
-use srparse::symbols::{Label, Sentence};
+use srparse::symbols::Label;
 use srparse::transition::TransitionSystem;
 use srparse::transition::items::{Infer, Items};
 
@@ -138,7 +138,7 @@ impl Scorer<Items> for PerLabel {
     type Memory = ();
     type Scratch = Row;
 
-    fn begin(&self, _system: &Items, _sentence: &Sentence) {}
+    fn begin(&self, _at: Situation<'_, Items>, _scratch: &mut Self::Scratch) {}
 
     fn score(
         &self,
@@ -154,8 +154,6 @@ impl Scorer<Items> for PerLabel {
             out.push(self.online.get(&action.label).map_or(0.0, |model| model.score(&tests, 0)));
         }
     }
-
-    fn advance(&self, _at: Situation<'_, Items>, _action: Infer, _memory: &mut ()) {}
 
     fn kind(&self) -> ScoreKind {
         ScoreKind::Margin

@@ -5,7 +5,6 @@ use srparse::classifier::{self, Classifier, ScoreKind};
 use srparse::feature::{Extractor, Row, extract};
 use srparse::scorer::factored::Classes;
 use srparse::scorer::{Scorer, Situation};
-use srparse::symbols::Sentence;
 use srparse::transition::{Action, ActionKind, TransitionSystem};
 
 /// A classifier with its classes.
@@ -45,7 +44,7 @@ impl<S: TransitionSystem> Scorer<S> for TwoStage {
     type Memory = ();
     type Scratch = (extract::Scratch, Row);
 
-    fn begin(&self, _system: &S, _sentence: &Sentence) {}
+    fn begin(&self, _at: Situation<'_, S>, _scratch: &mut Self::Scratch) {}
 
     fn score(
         &self,
@@ -75,8 +74,6 @@ impl<S: TransitionSystem> Scorer<S> for TwoStage {
             out.push(if score.is_nan() { f32::NEG_INFINITY } else { score });
         }
     }
-
-    fn advance(&self, _at: Situation<'_, S>, _action: S::Action, _memory: &mut ()) {}
 
     fn kind(&self) -> ScoreKind {
         ScoreKind::LogProb

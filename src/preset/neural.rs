@@ -1,0 +1,259 @@
+//! Networks that learn while parsing: what presets say of them, their training and their loading.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::fit::{Event, Run, Trained, dev_line};
+use crate::classifier::Setting;
+use crate::error::{Error, Result};
+use crate::memory::Sections;
+use crate::model::DevScores;
+use crate::neural::OptimizerParams;
+use crate::oracle::Supervised;
+use crate::oracle::replay::Replay;
+use crate::scorer::factored::Classes;
+use crate::scorer::neural::positions::{Inventory, PositionsParams};
+use crate::scorer::neural::{Neural, Positions};
+use crate::symbols::{Sentence, Vocabulary};
+use crate::train::Example;
+use crate::train::neural::{Progress, Training};
+use crate::train::online::Exploration;
+use crate::transition::{Action, TransitionSystem};
+
+/// The settings of networks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NeuralParams {
+    /// Passes over the training trees, at most; at least 1.
+    pub epochs: u32,
+    /// How many epochs without a better F1 on the development trees end the training; 0 for never.
+    pub patience: u32,
+    /// How many sentences are parsed with the same parameters; at least 1.
+    pub batch: u32,
+    /// How parameters follow their gradients.
+    pub optimizer: OptimizerParams,
+    /// Gradients of a batch longer than this are shortened to it; 0 for never.
+    pub clip: f32,
+    /// The share of the numbers of a layer that is left out at random while learning; from 0, below 1.
+    pub dropout: f32,
+    /// A word seen n times in training is read as an unknown one with probability rare / (rare + n).
+    pub rare: f32,
+    /// When wrong predictions are followed; probability 0 stays on the gold path.
+    pub exploration: Exploration,
+    /// How large the network is.
+    pub network: PositionsParams,
+}
+
+impl Default for NeuralParams {
+    fn default() -> Self {
+        Self {
+            epochs: 30,
+            patience: 5,
+            batch: 16,
+            optimizer: OptimizerParams::Adam { rate: 0.001, decay: 0.05 },
+            clip: 5.0,
+            dropout: 0.3,
+            rare: 0.5,
+            exploration: Exploration { from_epoch: 2, probability: 0.5, margin: 0.0 },
+            network: PositionsParams::default(),
+        }
+    }
+}
+
+impl NeuralParams {
+    /// The settings, explained.
+    pub const SETTINGS: &[Setting] = &[
+        Setting {
+            key: "epochs",
+            range: "1 or more",
+            help: "passes over the training trees, at most",
+        },
+        Setting {
+            key: "patience",
+            range: "0 or more",
+            help: "how many epochs without a better F1 on development trees end the training; 0 for never",
+        },
+        Setting {
+            key: "batch",
+            range: "1 or more",
+            help: "how many sentences are parsed with the same parameters",
+        },
+        Setting {
+            key: "optimizer",
+            range: "kind sgd or adam, rate above 0, decay 0 or more",
+            help: "how parameters follow their gradients; in epoch e, from 0, the rate is rate / (1 + decay e)",
+        },
+        Setting {
+            key: "clip",
+            range: "0 or more",
+            help: "gradients of a batch longer than this are shortened to it; 0 for never",
+        },
+        Setting {
+            key: "dropout",
+            range: "0 to below 1",
+            help: "the share of the numbers of a layer that is left out at random while learning",
+        },
+        Setting {
+            key: "rare",
+            range: "0 or more",
+            help: "a word seen n times is read as an unknown one with probability rare / (rare + n)",
+        },
+        Setting {
+            key: "exploration",
+            range: "from_epoch 1 or more, probability 0 to 1, margin 0 or more",
+            help: "from which epoch, and how often, wrong predictions are followed; and by how much the best \
+                   wrong action may trail a right prediction to be followed instead",
+        },
+        Setting {
+            key: "network",
+            range: "encoder { word, tag, form, cells, layers } and hidden, 1 or more",
+            help: "the numbers of the vectors of words, tags and forms; the cells and layers of the LSTMs that \
+                   read the sentence; the hidden units of a decision",
+        },
+    ];
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// Naming the key and its range.
+    pub fn check(&self) -> Result<()> {
+        let encoder = self.network.encoder;
+        for (key, value) in [
+            ("learner.epochs", self.epochs),
+            ("learner.batch", self.batch),
+            ("learner.network.hidden", self.network.hidden),
+            ("learner.network.encoder.word", encoder.word),
+            ("learner.network.encoder.tag", encoder.tag),
+            ("learner.network.encoder.form", encoder.form),
+            ("learner.network.encoder.cells", encoder.cells),
+            ("learner.network.encoder.layers", encoder.layers),
+        ] {
+            if !(1..=1 << 16).contains(&value) {
+                return Err(Error::config(key, "must be 1 to 65536"));
+            }
+        }
+        if !(0.0..1.0).contains(&self.dropout) {
+            return Err(Error::config("learner.dropout", "must be 0 to below 1"));
+        }
+        for (key, value) in [("learner.clip", self.clip), ("learner.rare", self.rare)] {
+            if !(0.0..=1e6).contains(&value) {
+                return Err(Error::config(key, "must be 0 to 1000000"));
+            }
+        }
+        self.optimizer.check()
+    }
+
+    /// The network for a system and a vocabulary, its first parameters drawn.
+    fn untrained<S: Supervised>(
+        &self,
+        system: &S,
+        vocabulary: &Vocabulary,
+        seed: u64,
+    ) -> Neural<Positions> {
+        let mut actions = Vec::new();
+        system.inventory(&system.start(&Sentence::default()), &mut actions);
+        let codes = actions.iter().map(|action| action.code() as usize + 1).max().unwrap_or(0);
+        let inventory = Inventory {
+            vocabulary: vocabulary.sizes(),
+            labels: TransitionSystem::labels(system).count(),
+            actions: actions.len(),
+            codes,
+        };
+        let (network, params) = Positions::new(self.network, inventory, seed);
+        Neural { network, params, classes: Classes::of(&actions) }
+    }
+
+    /// The network that was stored.
+    ///
+    /// # Errors
+    /// When the sections are not those of this network.
+    pub fn load<S: Supervised>(
+        &self,
+        system: &S,
+        vocabulary: &Vocabulary,
+        sections: &Sections,
+    ) -> Result<Neural<Positions>> {
+        let mut neural = self.untrained(system, vocabulary, 0);
+        neural.params.load(sections)?;
+        Ok(neural)
+    }
+}
+
+/// How often each word occurs.
+fn counts(examples: &[Example], n_words: usize) -> Vec<u32> {
+    let mut counts = vec![0; n_words];
+    for &word in examples.iter().flat_map(|example| &example.sentence.words) {
+        counts[word as usize] += 1;
+    }
+    counts
+}
+
+impl Run<'_, '_> {
+    /// Trains a network, and keeps the parameters that are best on the development trees, or the last ones if
+    /// there are none.
+    pub(super) fn neural<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        examples: &[Example],
+        params: &NeuralParams,
+    ) -> Result<Trained<Neural<Positions>>> {
+        let vocabulary = self.vocabulary().clone();
+        let mut learner = params.untrained(system, &vocabulary, self.seed);
+        let counts = counts(examples, vocabulary.sizes().words);
+        learner.network.encoder_mut().forget_rare(&counts, params.rare);
+        self.tell(&format!("{} parameters", learner.params.values().len()));
+        let (seed, stop) = (self.seed, self.watch.stop);
+        let total = u64::from(params.epochs) * examples.len() as u64;
+        let mut best: Option<Trained<Neural<Positions>>> = None;
+        // Both the walk and what follows each epoch report to the caller.
+        let run = std::cell::RefCell::new(self);
+        let mut progress = |done| {
+            (run.borrow_mut().watch.tell)(Event::Progress { done, total, unit: "sentences" });
+        };
+        let explores = params.exploration.explores();
+        let mut training = Training {
+            epochs: params.epochs,
+            seed,
+            batch: params.batch as usize,
+            optimizer: params.optimizer,
+            clip: params.clip,
+            dropout: params.dropout,
+            exploration: Some(params.exploration).filter(|_| explores),
+            progress: &mut progress,
+            stop,
+        };
+        let each_epoch = |learner: &Neural<Positions>, progress: Progress| {
+            let mut run = run.borrow_mut();
+            let (scorer, dev) = run.score_dev(system, learner.clone());
+            let line = epoch_line(progress, dev.as_ref());
+            let epoch = progress.report.epoch;
+            let f1 = |dev: &Option<DevScores>| dev.as_ref().map_or(0.0, |dev| dev.f1);
+            if best.as_ref().is_none_or(|best| dev.is_none() || f1(&dev) > f1(&best.dev)) {
+                best = Some(Trained { scorer, epoch, dev });
+            }
+            run.tell(&line);
+            let since = epoch - best.as_ref().map_or(0, |best| best.epoch);
+            let over = params.patience > 0 && since >= params.patience;
+            Ok(if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        match system.dynamic_oracle().filter(|_| explores) {
+            Some(oracle) => training.run(system, &oracle, &mut learner, examples, each_epoch)?,
+            None if explores => {
+                let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 and \
+                               learner.exploration.margin=0";
+                return Err(Error::config("learner.exploration.probability", problem));
+            }
+            None => training.run(system, &Replay, &mut learner, examples, each_epoch)?,
+        }
+        best.ok_or_else(|| Error::Unfit("training was stopped before anything was learned".into()))
+    }
+}
+
+fn epoch_line(progress: Progress, dev: Option<&DevScores>) -> String {
+    let Progress { report, loss } = progress;
+    let n = report.decisions.max(1) as f64;
+    let right = 100.0 * (1.0 - report.mistakes as f64 / n);
+    let dev = dev.map(|dev| format!(", {}", dev_line(dev))).unwrap_or_default();
+    format!("epoch {}: loss {:.4}, {right:.2} % right while learning{dev}", report.epoch, loss / n)
+}

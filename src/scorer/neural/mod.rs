@@ -1,0 +1,147 @@
+//! Scorers that are neural networks.
+//!
+//! A [`Network`] writes what it computes on a tape, one for a sentence; [`Neural`] asks it as any scorer is asked.
+//!
+//! - [`encoder`]: words in their sentence, read from both sides.
+//! - [`positions`]: a decision by a few words of the sentence, built for speed.
+
+pub mod encoder;
+pub mod positions;
+
+pub use positions::Positions;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::factored::Classes;
+use super::{Scorer, Situation};
+use crate::classifier::ScoreKind;
+use crate::memory::Sections;
+use crate::neural::{Params, Tape, Var};
+use crate::transition::TransitionSystem;
+
+/// What is left out at random while a network learns.
+#[derive(Debug)]
+pub struct Noise {
+    rng: ChaCha8Rng,
+    /// The share of the numbers of a layer that is left out.
+    dropout: f32,
+}
+
+impl Noise {
+    /// Noise that a seed decides.
+    pub fn new(seed: u64, dropout: f32) -> Self {
+        Self { rng: ChaCha8Rng::seed_from_u64(seed), dropout }
+    }
+
+    /// Whether something of this probability happens.
+    pub fn happens(&mut self, probability: f32) -> bool {
+        self.rng.random::<f32>() < probability
+    }
+}
+
+/// Where a network writes, and what it writes with.
+pub struct Pen<'a> {
+    /// The tape.
+    pub tape: &'a mut Tape,
+    /// The parameters.
+    pub params: &'a Params,
+    /// What is left out; none when parsing.
+    pub noise: Option<&'a mut Noise>,
+}
+
+impl Pen<'_> {
+    /// Leaves numbers out at random and makes the others larger, so that sums stay about the same.
+    pub fn drop_out(&mut self, x: Var) -> Var {
+        match &mut self.noise {
+            Some(noise) if noise.dropout > 0.0 => {
+                let kept = 1.0 / (1.0 - noise.dropout);
+                let Noise { rng, dropout } = &mut **noise;
+                let mask =
+                    (0..x.len()).map(|_| if rng.random::<f32>() < *dropout { 0.0 } else { kept });
+                self.tape.scale(x, mask)
+            }
+            _ => x,
+        }
+    }
+}
+
+/// A network that scores every class of actions.
+pub trait Network<S: TransitionSystem>: Send + Sync {
+    /// What travels with a hypothesis: mostly where on the tape something stands.
+    type Memory: Clone + Send;
+
+    /// Reads the sentence, in the first state.
+    fn begin(&self, at: Situation<'_, S>, pen: &mut Pen<'_>) -> Self::Memory;
+    /// Takes note of an action that has just been applied.
+    fn advance(
+        &self,
+        _after: Situation<'_, S>,
+        _action: S::Action,
+        _memory: &mut Self::Memory,
+        _pen: &mut Pen<'_>,
+    ) {
+    }
+    /// The scores of all classes.
+    fn scores(&self, at: Situation<'_, S>, memory: &Self::Memory, pen: &mut Pen<'_>) -> Var;
+}
+
+/// A network with its parameters.
+#[derive(Debug, Clone)]
+pub struct Neural<N> {
+    /// The network.
+    pub network: N,
+    /// What it has learned.
+    pub params: Params,
+    /// The classes of actions.
+    pub classes: Classes,
+}
+
+impl<N> Neural<N> {
+    /// Adds the parameters to the sections of a model.
+    pub fn store(&self, sections: &mut Sections) {
+        self.params.store(sections);
+    }
+}
+
+impl<S: TransitionSystem, N: Network<S>> Scorer<S> for Neural<N> {
+    type Memory = N::Memory;
+    type Scratch = Tape;
+
+    fn begin(&self, at: Situation<'_, S>, tape: &mut Tape) -> N::Memory {
+        tape.clear_for_results();
+        self.network.begin(at, &mut Pen { tape, params: &self.params, noise: None })
+    }
+
+    fn score(
+        &self,
+        at: Situation<'_, S>,
+        memory: &N::Memory,
+        actions: &[S::Action],
+        tape: &mut Tape,
+        out: &mut Vec<f32>,
+    ) {
+        let pen = &mut Pen { tape, params: &self.params, noise: None };
+        let scores = self.network.scores(at, memory, pen);
+        self.classes.pick(actions, tape.of(scores), out);
+        // Probabilities among what was asked about.
+        let most = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let log_sum = most + out.iter().map(|score| (score - most).exp()).sum::<f32>().ln();
+        out.iter_mut().for_each(|score| *score -= log_sum);
+    }
+
+    fn advance(
+        &self,
+        after: Situation<'_, S>,
+        action: S::Action,
+        memory: &mut N::Memory,
+        tape: &mut Tape,
+    ) {
+        let pen = &mut Pen { tape, params: &self.params, noise: None };
+        self.network.advance(after, action, memory, pen);
+    }
+
+    fn kind(&self) -> ScoreKind {
+        ScoreKind::LogProb
+    }
+}

@@ -1,0 +1,227 @@
+//! Training of networks: parse each training sentence, sum up the loss of every decision, go back.
+//!
+//! On the gold path the next state is always a right one. With exploration a wrong prediction is sometimes
+//! followed, as in [`super::online`].
+//!
+//! Sentences are parsed in batches: all of a batch with the same parameters, on any number of threads, each group
+//! of sentences with gradients of its own, which are added up in order. So the number of threads changes nothing.
+
+use std::ops::ControlFlow;
+
+use rand::rngs::SmallRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::Example;
+use super::online::{EpochReport, Exploration};
+use crate::Result;
+use crate::neural::{Gradients, Optimizer, OptimizerParams, Tape};
+use crate::oracle::Oracle;
+use crate::scorer::Situation;
+use crate::scorer::neural::{Network, Neural, Noise, Pen};
+use crate::transition::TransitionSystem;
+
+/// How training runs.
+pub struct Training<'a> {
+    /// Passes over the training trees.
+    pub epochs: u32,
+    /// Seeds the order of the sentences, the exploration and what is left out.
+    pub seed: u64,
+    /// How many sentences are parsed with the same parameters.
+    pub batch: usize,
+    /// How parameters follow their gradients.
+    pub optimizer: OptimizerParams,
+    /// Gradients of a batch longer than this are shortened to it; 0 for never.
+    pub clip: f32,
+    /// The share of the numbers of a layer that is left out at random.
+    pub dropout: f32,
+    /// When wrong predictions are followed; none stays on the gold path.
+    pub exploration: Option<Exploration>,
+    /// Told how many of all sentences of all epochs are done.
+    pub progress: &'a mut dyn FnMut(u64),
+    /// Asked before every batch; when true the epoch ends at once.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+/// What an epoch was like.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Progress {
+    /// The epoch, decisions and mistakes.
+    pub report: EpochReport,
+    /// The sum of the losses of all decisions.
+    pub loss: f64,
+}
+
+/// Sentences of a batch are parsed in so many groups.
+const GROUPS: usize = 8;
+
+/// The memory of a group of sentences.
+struct Group<S: TransitionSystem> {
+    tape: Tape,
+    gradients: Gradients,
+    legal: Vec<S::Action>,
+    optimal: Vec<S::Action>,
+    among: Vec<u32>,
+    progress: Progress,
+}
+
+impl<S: TransitionSystem> Group<S> {
+    fn new() -> Self {
+        Self {
+            tape: Tape::default(),
+            gradients: Gradients::default(),
+            legal: Vec::new(),
+            optimal: Vec::new(),
+            among: Vec::new(),
+            progress: Progress::default(),
+        }
+    }
+}
+
+/// Everything that a sentence is learned from with.
+struct Lesson<'a, S, O, N> {
+    system: &'a S,
+    oracle: &'a O,
+    learner: &'a Neural<N>,
+    exploration: Option<Exploration>,
+    dropout: f32,
+}
+
+impl Training<'_> {
+    /// Trains; after each epoch `each_epoch` may break off.
+    ///
+    /// # Errors
+    /// When a tree does not fit the system, or `each_epoch` fails.
+    pub fn run<S, O, N>(
+        &mut self,
+        system: &S,
+        oracle: &O,
+        learner: &mut Neural<N>,
+        examples: &[Example],
+        mut each_epoch: impl FnMut(&Neural<N>, Progress) -> Result<ControlFlow<()>>,
+    ) -> Result<()>
+    where
+        S: TransitionSystem,
+        O: Oracle<S>,
+        N: Network<S>,
+    {
+        let prepare = |example: &Example| oracle.prepare(system, &example.tree);
+        let gold: Vec<O::Gold> = examples.iter().map(prepare).collect::<Result<_>>()?;
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        let mut order: Vec<usize> = (0..examples.len()).collect();
+        let mut optimizer = Optimizer::new(self.optimizer, self.clip, &learner.params);
+        let mut groups: Vec<Group<S>> = (0..GROUPS).map(|_| Group::new()).collect();
+        let mut done = 0;
+        for epoch in 1..=self.epochs {
+            order.shuffle(&mut rng);
+            let exploration = self.exploration.filter(|e| epoch >= e.from_epoch);
+            let mut progress = Progress::default();
+            progress.report.epoch = epoch;
+            for batch in order.chunks(self.batch.max(1)) {
+                if (self.stop)() {
+                    break;
+                }
+                let seed = rng.random::<u64>();
+                let dropout = self.dropout;
+                let lesson = Lesson { system, oracle, learner: &*learner, exploration, dropout };
+                let share = batch.len().div_ceil(GROUPS);
+                groups.par_iter_mut().enumerate().for_each(|(number, group)| {
+                    group.gradients.clear(&lesson.learner.params);
+                    group.progress = Progress::default();
+                    for (place, &at) in batch.iter().enumerate().skip(number * share).take(share) {
+                        let seed = seed.wrapping_add(place as u64);
+                        lesson.learn(&examples[at], &gold[at], seed, group);
+                    }
+                });
+                let (first, others) = groups.split_at_mut(1);
+                others.iter().for_each(|other| first[0].gradients.add(&other.gradients));
+                for group in &groups {
+                    progress.loss += group.progress.loss;
+                    progress.report.decisions += group.progress.report.decisions;
+                    progress.report.mistakes += group.progress.report.mistakes;
+                }
+                optimizer.step(&mut learner.params, &groups[0].gradients);
+                done += batch.len() as u64;
+                (self.progress)(done);
+            }
+            optimizer.end_epoch();
+            progress.report.last = epoch == self.epochs || (self.stop)();
+            if each_epoch(learner, progress)?.is_break() || progress.report.last {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Lesson<'_, S, O, N> {
+    /// Parses a sentence and adds the gradients of its loss.
+    fn learn(
+        &self,
+        Example { sentence, .. }: &Example,
+        gold: &O::Gold,
+        seed: u64,
+        group: &mut Group<S>,
+    ) {
+        let &Self { system, oracle, learner, exploration, dropout } = self;
+        let Group { tape, gradients, legal, optimal, among, progress } = group;
+        let mut noise = Noise::new(seed, dropout);
+        let mut rng = SmallRng::seed_from_u64(seed);
+        tape.clear();
+        let params = &learner.params;
+        let mut pen = Pen { tape, params, noise: Some(&mut noise) };
+        let mut state = system.start(sentence);
+        let start = Situation { system, sentence, state: &state };
+        let mut memory = learner.network.begin(start, &mut pen);
+        while !system.is_final(&state) {
+            system.legal(&state, legal);
+            let at = Situation { system, sentence, state: &state };
+            let mut next = legal[0];
+            if legal.len() > 1 {
+                oracle.optimal(system, gold, &state, optimal);
+                let scores = learner.network.scores(at, &memory, &mut pen);
+                let class = |action| u32::from(learner.classes.class(action).unwrap_or(0));
+                among.clear();
+                among.extend(legal.iter().map(|&action| class(action)));
+                let score = |action| pen.tape.of(scores)[class(action) as usize];
+                let best = |actions: &[S::Action]| {
+                    let better = |best, next| if score(next) > score(best) { next } else { best };
+                    actions.iter().copied().reduce(better)
+                };
+                let predicted = best(legal).unwrap_or(next);
+                next = predicted;
+                optimal.retain(|action| legal.contains(action));
+                // Without a word from the oracle the parser goes on without a lesson.
+                if let Some(target) = best(optimal) {
+                    let right = optimal.contains(&predicted);
+                    let target = if right { predicted } else { target };
+                    let lead = score(target);
+                    let tempting = exploration.filter(|e| right && e.margin > 0.0).and_then(|e| {
+                        let wrong =
+                            legal.iter().copied().filter(|action| !optimal.contains(action));
+                        let wrong = best(&wrong.collect::<Vec<_>>())?;
+                        (f64::from(lead - score(wrong)) < e.margin).then_some(wrong)
+                    });
+                    let followed = exploration.is_some_and(|e| {
+                        !right && e.probability > 0.0 && rng.random::<f64>() < e.probability
+                    });
+                    let loss = pen.tape.cross_entropy(scores, among, class(target), 1.0);
+                    progress.loss += f64::from(loss);
+                    progress.report.decisions += 1;
+                    progress.report.mistakes += u64::from(!right);
+                    next = match tempting {
+                        Some(tempting) => tempting,
+                        None if followed => predicted,
+                        None => target,
+                    };
+                }
+            }
+            system.apply(&mut state, next);
+            let after = Situation { system, sentence, state: &state };
+            learner.network.advance(after, next, &mut memory, &mut pen);
+        }
+        tape.backward(params, gradients);
+    }
+}
