@@ -24,7 +24,7 @@ use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
 use crate::scorer::factored::{Classes, Factored};
-use crate::scorer::neural::{Neural, Positions};
+use crate::scorer::neural::{AnyNetwork, Neural};
 use crate::scorer::{Focused, Scorer};
 use crate::symbols::Vocabulary;
 use crate::train::{Example, batch};
@@ -270,7 +270,7 @@ impl<C: Classifier> Trained<Focused<C>> {
     }
 }
 
-impl Trained<Neural<Positions>> {
+impl Trained<Neural<AnyNetwork>> {
     fn stored(self, learner: &LearnerChoice) -> Stored {
         let mut sections = Sections::default();
         self.scorer.store(&mut sections);

@@ -196,7 +196,7 @@ fn check_margin(margin: f32) -> Result<()> {
     Err(Error::config("learner.margin", format!("{margin} is no margin: give 0 to 1000000")))
 }
 
-fn at_least_one(key: &str, value: u32) -> Result<()> {
+pub(super) fn at_least_one(key: &str, value: u32) -> Result<()> {
     if value == 0 { Err(Error::config(key, "must be at least 1")) } else { Ok(()) }
 }
 

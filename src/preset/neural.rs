@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::fit::{Event, Run, Trained, dev_line};
+use super::learner::at_least_one;
 use crate::classifier::Setting;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
@@ -13,8 +14,7 @@ use crate::neural::OptimizerParams;
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::scorer::factored::Classes;
-use crate::scorer::neural::positions::{Inventory, PositionsParams};
-use crate::scorer::neural::{Neural, Positions};
+use crate::scorer::neural::{AnyNetwork, Inventory, NetworkParams, Neural};
 use crate::symbols::{Sentence, Vocabulary};
 use crate::train::Example;
 use crate::train::neural::{Progress, Training};
@@ -42,7 +42,7 @@ pub struct NeuralParams {
     /// When wrong predictions are followed; probability 0 stays on the gold path.
     pub exploration: Exploration,
     /// How large the network is.
-    pub network: PositionsParams,
+    pub network: NetworkParams,
 }
 
 impl Default for NeuralParams {
@@ -56,7 +56,7 @@ impl Default for NeuralParams {
             dropout: 0.3,
             rare: 0.5,
             exploration: Exploration { from_epoch: 2, probability: 0.5, margin: 0.0 },
-            network: PositionsParams::default(),
+            network: NetworkParams::default(),
         }
     }
 }
@@ -107,9 +107,9 @@ impl NeuralParams {
         },
         Setting {
             key: "network",
-            range: "encoder { word, tag, form, cells, layers } and hidden, 1 or more",
-            help: "the numbers of the vectors of words, tags and forms; the cells and layers of the LSTMs that \
-                   read the sentence; the hidden units of a decision",
+            range: "kind positions or stack-lstm, with sizes of its own",
+            help: "positions (fast): encoder { word, tag, form, cells, layers }, hidden; stack-lstm (Dyer et al. \
+                   2016): word, tag, form, action, input, cells, layers, children",
         },
     ];
 
@@ -118,19 +118,14 @@ impl NeuralParams {
     /// # Errors
     /// Naming the key and its range.
     pub fn check(&self) -> Result<()> {
-        let encoder = self.network.encoder;
-        for (key, value) in [
-            ("learner.epochs", self.epochs),
-            ("learner.batch", self.batch),
-            ("learner.network.hidden", self.network.hidden),
-            ("learner.network.encoder.word", encoder.word),
-            ("learner.network.encoder.tag", encoder.tag),
-            ("learner.network.encoder.form", encoder.form),
-            ("learner.network.encoder.cells", encoder.cells),
-            ("learner.network.encoder.layers", encoder.layers),
-        ] {
-            if !(1..=1 << 16).contains(&value) {
-                return Err(Error::config(key, "must be 1 to 65536"));
+        at_least_one("learner.epochs", self.epochs)?;
+        at_least_one("learner.batch", self.batch)?;
+        for (name, size) in self.network.sizes() {
+            if !(1..=1 << 16).contains(&size) {
+                return Err(Error::config(
+                    &format!("learner.network.{name}"),
+                    "must be 1 to 65536",
+                ));
             }
         }
         if !(0.0..1.0).contains(&self.dropout) {
@@ -150,7 +145,7 @@ impl NeuralParams {
         system: &S,
         vocabulary: &Vocabulary,
         seed: u64,
-    ) -> Neural<Positions> {
+    ) -> Neural<AnyNetwork> {
         let mut actions = Vec::new();
         system.inventory(&system.start(&Sentence::default()), &mut actions);
         let codes = actions.iter().map(|action| action.code() as usize + 1).max().unwrap_or(0);
@@ -160,7 +155,7 @@ impl NeuralParams {
             actions: actions.len(),
             codes,
         };
-        let (network, params) = Positions::new(self.network, inventory, seed);
+        let (network, params) = AnyNetwork::new(self.network, inventory, seed);
         Neural { network, params, classes: Classes::of(&actions) }
     }
 
@@ -173,7 +168,7 @@ impl NeuralParams {
         system: &S,
         vocabulary: &Vocabulary,
         sections: &Sections,
-    ) -> Result<Neural<Positions>> {
+    ) -> Result<Neural<AnyNetwork>> {
         let mut neural = self.untrained(system, vocabulary, 0);
         neural.params.load(sections)?;
         Ok(neural)
@@ -197,15 +192,15 @@ impl Run<'_, '_> {
         system: &S,
         examples: &[Example],
         params: &NeuralParams,
-    ) -> Result<Trained<Neural<Positions>>> {
+    ) -> Result<Trained<Neural<AnyNetwork>>> {
         let vocabulary = self.vocabulary().clone();
         let mut learner = params.untrained(system, &vocabulary, self.seed);
         let counts = counts(examples, vocabulary.sizes().words);
-        learner.network.encoder_mut().forget_rare(&counts, params.rare);
+        learner.network.words_mut().forget_rare(&counts, params.rare);
         self.tell(&format!("{} parameters", learner.params.values().len()));
         let (seed, stop) = (self.seed, self.watch.stop);
         let total = u64::from(params.epochs) * examples.len() as u64;
-        let mut best: Option<Trained<Neural<Positions>>> = None;
+        let mut best: Option<Trained<Neural<AnyNetwork>>> = None;
         // Both the walk and what follows each epoch report to the caller.
         let run = std::cell::RefCell::new(self);
         let mut progress = |done| {
@@ -223,7 +218,7 @@ impl Run<'_, '_> {
             progress: &mut progress,
             stop,
         };
-        let each_epoch = |learner: &Neural<Positions>, progress: Progress| {
+        let each_epoch = |learner: &Neural<AnyNetwork>, progress: Progress| {
             let mut run = run.borrow_mut();
             let (scorer, dev) = run.score_dev(system, learner.clone());
             let line = epoch_line(progress, dev.as_ref());

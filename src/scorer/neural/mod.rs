@@ -2,13 +2,20 @@
 //!
 //! A [`Network`] writes what it computes on a tape, one for a sentence; [`Neural`] asks it as any scorer is asked.
 //!
+//! - [`any`]: one type for all networks.
+//! - [`words`] and [`lstm`]: what they are made of.
 //! - [`encoder`]: words in their sentence, read from both sides.
 //! - [`positions`]: a decision by a few words of the sentence, built for speed.
+//! - [`stack_lstm`]: a decision by the whole stack, buffer and history, as published.
 
+pub mod any;
 pub mod encoder;
+pub mod lstm;
 pub mod positions;
+pub mod stack_lstm;
+pub mod words;
 
-pub use positions::Positions;
+pub use any::{AnyNetwork, NetworkParams};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,6 +25,7 @@ use super::{Scorer, Situation};
 use crate::classifier::ScoreKind;
 use crate::memory::Sections;
 use crate::neural::{Params, Tape, Var};
+use crate::symbols::VocabularySizes;
 use crate::transition::TransitionSystem;
 
 /// What is left out at random while a network learns.
@@ -64,6 +72,19 @@ impl Pen<'_> {
             _ => x,
         }
     }
+}
+
+/// What symbols there are.
+#[derive(Debug, Clone, Copy)]
+pub struct Inventory {
+    /// The values of words, tags and parts of words.
+    pub vocabulary: VocabularySizes,
+    /// Labels.
+    pub labels: usize,
+    /// Classes of actions.
+    pub actions: usize,
+    /// The codes of actions: one more than the largest.
+    pub codes: usize,
 }
 
 /// A network that scores every class of actions.

@@ -8,13 +8,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::encoder::{Encoder, EncoderParams};
-use super::{Network, Pen};
+use super::encoder::{Encoder, EncoderParams, WithoutWords};
+use super::words::Words;
+use super::{Inventory, Network, Pen};
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
 use crate::neural::{Param, Params, Var};
 use crate::scorer::Situation;
-use crate::symbols::VocabularySizes;
 use crate::transition::{Constituent, TransitionSystem, View};
 
 /// Constituents whose ends and heads are looked at.
@@ -47,19 +47,6 @@ impl Default for PositionsParams {
     }
 }
 
-/// What symbols there are.
-#[derive(Debug, Clone, Copy)]
-pub struct Inventory {
-    /// The values of words, tags and parts of words.
-    pub vocabulary: VocabularySizes,
-    /// Labels.
-    pub labels: usize,
-    /// Classes of actions.
-    pub actions: usize,
-    /// The codes of actions: one more than the largest.
-    pub codes: usize,
-}
-
 /// The network.
 #[derive(Debug, Clone)]
 pub struct Positions {
@@ -78,13 +65,13 @@ impl Positions {
     /// Lays out the network and draws its parameters.
     pub fn new(sizes: PositionsParams, inventory: Inventory, seed: u64) -> (Self, Params) {
         let mut builder = Builder::new(seed);
-        let mut encoder = Encoder::new(sizes.encoder, &mut builder);
+        let encoder = WithoutWords::new(sizes.encoder, &mut builder);
         let hidden = sizes.hidden as usize;
         let places = builder.matrix(encoder.width(), PLACES * hidden);
         let bias = builder.vector(hidden, 0.0);
         let out = builder.matrix(hidden, inventory.actions);
         let out_bias = builder.vector(inventory.actions, 0.0);
-        encoder.lay_out_tables(inventory.vocabulary, &mut builder);
+        let encoder = encoder.with_words(inventory.vocabulary, &mut builder);
         let n_tags = inventory.vocabulary.tags as u32;
         let n_symbols = n_tags as usize + 2 * (inventory.labels + 1) + 2;
         let rows = |slot: usize| match slot {
@@ -101,9 +88,9 @@ impl Positions {
         (network, builder.finish())
     }
 
-    /// What reads the sentence.
-    pub fn encoder_mut(&mut self) -> &mut Encoder {
-        &mut self.encoder
+    /// The vectors of words.
+    pub fn words_mut(&mut self) -> &mut Words {
+        self.encoder.words_mut()
     }
 
     /// The number of what stands there: 0 for nothing, then tags, then labels.

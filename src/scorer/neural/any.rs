@@ -1,0 +1,133 @@
+//! One type for all networks, so that what holds one need not know which.
+
+use serde::{Deserialize, Serialize};
+
+use super::positions::{Positions, PositionsParams, Read};
+use super::stack_lstm::{StackLstm, StackLstmParams, StackMemory};
+use super::words::Words;
+use super::{Inventory, Network, Pen};
+use crate::neural::{Params, Var};
+use crate::scorer::Situation;
+use crate::transition::TransitionSystem;
+
+/// Which network, and how large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum NetworkParams {
+    /// A few positions of a sentence that is read once.
+    Positions(PositionsParams),
+    /// The whole stack, buffer and history.
+    StackLstm(StackLstmParams),
+}
+
+impl Default for NetworkParams {
+    fn default() -> Self {
+        Self::Positions(PositionsParams::default())
+    }
+}
+
+impl NetworkParams {
+    /// All sizes that must be 1 at least, by name.
+    pub fn sizes(&self) -> Vec<(&'static str, u32)> {
+        match self {
+            Self::Positions(PositionsParams { encoder, hidden }) => vec![
+                ("encoder.word", encoder.word),
+                ("encoder.tag", encoder.tag),
+                ("encoder.cells", encoder.cells),
+                ("encoder.layers", encoder.layers),
+                ("hidden", *hidden),
+            ],
+            Self::StackLstm(sizes) => vec![
+                ("word", sizes.word),
+                ("tag", sizes.tag),
+                ("action", sizes.action),
+                ("input", sizes.input),
+                ("cells", sizes.cells),
+                ("layers", sizes.layers),
+            ],
+        }
+    }
+}
+
+/// A network.
+#[derive(Debug, Clone)]
+pub enum AnyNetwork {
+    /// As in [`super::positions`].
+    Positions(Box<Positions>),
+    /// As in [`super::stack_lstm`].
+    StackLstm(Box<StackLstm>),
+}
+
+impl AnyNetwork {
+    /// Lays out a network and draws its parameters.
+    pub fn new(params: NetworkParams, inventory: Inventory, seed: u64) -> (Self, Params) {
+        match params {
+            NetworkParams::Positions(sizes) => {
+                let (network, params) = Positions::new(sizes, inventory, seed);
+                (Self::Positions(Box::new(network)), params)
+            }
+            NetworkParams::StackLstm(sizes) => {
+                let (network, params) = StackLstm::new(sizes, inventory, seed);
+                (Self::StackLstm(Box::new(network)), params)
+            }
+        }
+    }
+
+    /// The vectors of words.
+    pub fn words_mut(&mut self) -> &mut Words {
+        match self {
+            Self::Positions(network) => network.words_mut(),
+            Self::StackLstm(network) => network.words_mut(),
+        }
+    }
+}
+
+/// What travels with a hypothesis.
+#[derive(Debug, Clone)]
+pub enum AnyMemory {
+    /// Of [`super::positions`].
+    Positions(Read),
+    /// Of [`super::stack_lstm`].
+    StackLstm(Box<StackMemory>),
+}
+
+impl<S: TransitionSystem> Network<S> for AnyNetwork {
+    type Memory = AnyMemory;
+
+    fn begin(&self, at: Situation<'_, S>, pen: &mut Pen<'_>) -> AnyMemory {
+        match self {
+            Self::Positions(network) => AnyMemory::Positions(network.begin(at, pen)),
+            Self::StackLstm(network) => AnyMemory::StackLstm(Box::new(network.begin(at, pen))),
+        }
+    }
+
+    fn advance(
+        &self,
+        after: Situation<'_, S>,
+        action: S::Action,
+        memory: &mut AnyMemory,
+        pen: &mut Pen<'_>,
+    ) {
+        match (self, memory) {
+            (Self::Positions(network), AnyMemory::Positions(memory)) => {
+                network.advance(after, action, memory, pen);
+            }
+            (Self::StackLstm(network), AnyMemory::StackLstm(memory)) => {
+                network.advance(after, action, memory, pen);
+            }
+            _ => unreachable!("a network gets the memory that it made"),
+        }
+    }
+
+    fn scores(&self, at: Situation<'_, S>, memory: &AnyMemory, pen: &mut Pen<'_>) -> Var {
+        match (self, memory) {
+            (Self::Positions(network), AnyMemory::Positions(memory)) => {
+                network.scores(at, memory, pen)
+            }
+            (Self::StackLstm(network), AnyMemory::StackLstm(memory)) => {
+                network.scores(at, memory, pen)
+            }
+            _ => unreachable!("a network gets the memory that it made"),
+        }
+    }
+}
