@@ -116,7 +116,7 @@ fn learns_by_heart<S: Supervised>(make: impl Fn(&[Tree]) -> S) {
     let system = make(&trees);
     for network in networks() {
         for explores in [false, true] {
-            let scorer = trained(&system, &trees, network, (40, explores));
+            let scorer = trained(&system, &trees, network, (60, explores));
             let right = exact(&system, &scorer, &trees);
             assert!(right >= 19, "{network:?}, exploring {explores}: {right} of 20");
         }
