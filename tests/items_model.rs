@@ -11,7 +11,7 @@ use srparse::feature::Templates;
 use srparse::model::Model;
 use srparse::preset::Preset;
 use srparse::preset::fit::{Event, TreeSet, Watch, fit};
-use srparse::preset::load::{load, margins};
+use srparse::preset::load::{decisions, load, margins};
 use srparse::preset::plan::Plan;
 use srparse::tree::Tree;
 
@@ -173,4 +173,16 @@ fn margins_count_every_candidate_of_a_label() {
     assert!(sure(0) * 10 > sum(0) * 9 && sure(1) * 10 > sum(1) * 9);
     let error = margins(&whole, &[], trees, "NPP").unwrap_err().to_string();
     assert!(error.contains("--margins") && error.contains("TOP, "), "{error}");
+}
+
+#[test]
+fn what_is_counted_of_a_tree_does_not_depend_on_the_trees_before() {
+    let (model, trees) = (model(&[], &[]).unwrap(), toy_trees(12));
+    let all = decisions(&model, &[], trees.clone()).unwrap().all;
+    let alone = trees.into_iter().map(|tree| decisions(&model, &[], vec![tree]).unwrap().all);
+    let sum = alone.fold((0, 0), |(right, legal), counts| {
+        (right + counts.right, legal + counts.right_of_legal)
+    });
+    assert_eq!((all.right, all.right_of_legal), sum);
+    assert!(all.right < all.number);
 }

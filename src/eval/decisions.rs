@@ -144,6 +144,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Scratch<S, P> {
         let gold = oracle.prepare(system, tree).ok()?;
         let mut counts = DecisionCounts { trees: 1, ..DecisionCounts::default() };
         let mut state = system.start(sentence);
+        scorer.forget(&mut self.scorer);
         let mut memory = scorer.begin(system, sentence);
         while !system.is_final(&state) {
             system.legal(&state, &mut self.legal);
