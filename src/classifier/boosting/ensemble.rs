@@ -13,7 +13,7 @@ pub(super) const STEPS: f64 = 65_536.0;
 
 /// The trees of one label.
 ///
-/// A node is a test and where to go if it holds; if not, the next node follows. A leaf is [`LEAF`] and the
+/// A node is a test and where to go if it holds; if not, the next node follows. A leaf is `LEAF` and the
 /// bits of its confidence. So what follows when no test holds stands in one piece.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ensemble {
