@@ -177,12 +177,12 @@ fn margins_count_every_candidate_of_a_label() {
 
 #[test]
 fn what_is_counted_of_a_tree_does_not_depend_on_the_trees_before() {
-    let (model, trees) = (model(&[], &[]).unwrap(), toy_trees(12));
+    let (model, trees) = (model(&[], &[]).unwrap(), toy_trees(60));
     let all = decisions(&model, &[], trees.clone()).unwrap().all;
     let alone = trees.into_iter().map(|tree| decisions(&model, &[], vec![tree]).unwrap().all);
     let sum = alone.fold((0, 0), |(right, legal), counts| {
         (right + counts.right, legal + counts.right_of_legal)
     });
     assert_eq!((all.right, all.right_of_legal), sum);
-    assert!(all.right < all.number);
+    assert!(all.right > 0);
 }
