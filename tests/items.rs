@@ -4,23 +4,23 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
 use rand::seq::IndexedRandom;
 use srparse::classifier::boosting::{BoostingParams, Ensembles, Labelled, fit_labels};
 use srparse::classifier::{Classifier, Fit};
+use srparse::decode::beam::Agenda;
 use srparse::decode::parser::Pipeline;
 use srparse::decode::{Beam, BestFirst, Decoded, Decoder, Greedy, Parser, PathScore, Unfinished};
 use srparse::feature::{Extractor, Templates};
 use srparse::memory::Sections;
-use srparse::model::Model;
 use srparse::oracle::Oracle;
 use srparse::oracle::items::Wanted;
 use srparse::oracle::replay::{Derive, same_brackets};
-use srparse::preset::Preset;
-use srparse::preset::fit::{Event, TreeSet, Watch, fit};
-use srparse::preset::load::{load, margins};
-use srparse::preset::plan::Plan;
 use srparse::scorer::focused::FocusedScratch;
 use srparse::scorer::{Focused, Scorer, Situation};
+use srparse::symbols::Label;
 use srparse::train::Example;
 use srparse::train::candidates::{Drawing, Drawn, draw};
 use srparse::transition::TransitionSystem;
@@ -55,11 +55,15 @@ fn templates() -> Templates {
     Templates::named("turian-2005").unwrap()
 }
 
+fn go_on(_: usize) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
 /// The candidates of some trees, and how many there were.
 fn drawn(system: &Items, trees: &[Tree], one_in: u32) -> (Labelled, Drawn, usize) {
     let (n_labels, drawing) = (system.tables().labels.len(), Drawing { seed: 1, one_in });
     let (candidates, drawn) =
-        draw(system, &Wanted, &examples(trees), &templates(), n_labels, drawing, |_| {}).unwrap();
+        draw(system, &Wanted, &examples(trees), &templates(), n_labels, drawing, go_on).unwrap();
     let (design, labelled) = candidates.finish(1);
     (labelled, drawn, design.len())
 }
@@ -70,8 +74,7 @@ fn trained(system: &Items, trees: &[Tree]) -> Focused<Ensembles> {
     let names: Vec<Option<&str>> = labels.names().map(Some).collect();
     let drawing = Drawing { seed: 1, one_in: 1 };
     let (candidates, _) =
-        draw(system, &Wanted, &examples(trees), &templates(), names.len(), drawing, |_| {})
-            .unwrap();
+        draw(system, &Wanted, &examples(trees), &templates(), names.len(), drawing, go_on).unwrap();
     let params = BoostingParams { min_reduction: 0.1, ..BoostingParams::default() };
     let (design, labelled) = candidates.finish(params.min_count);
     let mut progress = |_: f64, _: &str| {};
@@ -159,16 +162,103 @@ fn a_wider_search_finds_no_lower_minimum_and_an_agenda_of_one_is_greedy() {
         let beam = Beam { width: 1_000, threshold: 0.0, path_score: PathScore::Min };
         let beam = decode(&beam, &system, &scorer, &example);
         assert!(wide.complete && wide.score >= narrow.score);
-        assert_eq!(wide.score, beam.score, "{} {}", shown(&tree_of(&wide)), shown(&tree_of(&beam)));
+        let scores = |found: &Decoded<ItemState, Infer>| steps(&system, &scorer, &example, found);
+        assert_eq!(scores(&wide), scores(&beam), "{}", shown(&tree_of(&wide)));
         better += u32::from(wide.score > narrow.score);
     }
     assert!(better > 0, "the search never mattered");
 }
 
+/// The scores of the steps of a path, from the least.
+fn steps(
+    system: &Items,
+    scorer: &Focused<Ensembles>,
+    Example { sentence, .. }: &Example,
+    found: &Decoded<ItemState, Infer>,
+) -> Vec<f32> {
+    let (mut state, mut score) = (system.start(sentence), Vec::new());
+    let one = |&action: &Infer| {
+        let at = Situation { system, sentence, state: &state };
+        scorer.score(at, &(), &[action], &mut FocusedScratch::default(), &mut score);
+        system.apply(&mut state, action);
+        score[0]
+    };
+    let mut steps: Vec<f32> = found.actions.iter().map(one).collect();
+    steps.sort_by(f32::total_cmp);
+    steps
+}
+
+#[test]
+fn ties_are_decided_by_all_steps_as_in_a_beam_that_is_wide_enough() {
+    let mut trees = random_trees(9, 400);
+    trees.retain(|tree| tree.tokens().len() <= 5);
+    let (known, unknown) = trees.split_at(8);
+    let system = items(&trees, Order::Free);
+    let scorer = trained(&system, known);
+    let vocabulary = vocabulary(known);
+    let (mut several, mut truncated) = (0, 0);
+    for tree in unknown.iter().take(40) {
+        let sentence = vocabulary.encode(tree.tokens());
+        let example = Example { sentence, tree: tree.clone() };
+        let wide = BestFirst { max_states: 2_000, ..best_first(usize::MAX) };
+        let found =
+            wide.decode_nbest(&system, &scorer, &example.sentence, 3, &mut Default::default());
+        let beam = Beam { width: 5_000, threshold: 0.0, path_score: PathScore::Min };
+        let beam = decode(&beam, &system, &scorer, &example);
+        let scores = |found: &Decoded<ItemState, Infer>| steps(&system, &scorer, &example, found);
+        let best = decode(&wide, &system, &scorer, &example);
+        assert_eq!(scores(&best), scores(&beam), "{}", shown(tree));
+        assert_eq!(scores(&found[0]), scores(&beam), "{}", shown(tree));
+        let different: BTreeSet<String> = { found.iter() }
+            .map(|found| shown(&system.tree(&found.state, tree.tokens())))
+            .collect();
+        assert_eq!(different.len(), found.len());
+        several += u32::from(found.len() == 3);
+        truncated += u32::from(found.len() < 3);
+    }
+    assert!(several > truncated, "{several} {truncated}");
+}
+
+#[test]
+fn worse_paths_to_a_state_take_no_room_in_a_beam() {
+    let trees = toy_trees(40);
+    let (known, unknown) = trees.split_at(10);
+    let system = items(&trees, Order::Free);
+    let scorer = trained(&system, known);
+    let vocabulary = vocabulary(known);
+    for (tree, width) in unknown.iter().zip(5..) {
+        let sentence = vocabulary.encode(tree.tokens());
+        let mut agenda = Agenda::default();
+        let beam = |width: usize| Beam { width, threshold: 0.0, path_score: PathScore::Min };
+        agenda.start(&system, &scorer, &sentence, PathScore::Min);
+        for _ in 0..3 {
+            agenda.advance(&beam(width), &system, &scorer, &sentence, None);
+            assert_eq!(agenda.beam().len(), width, "{}", shown(tree));
+        }
+    }
+}
+
+#[test]
+fn candidates_that_nothing_is_known_of_leave_a_search_with_a_threshold_its_way() {
+    let trees = toy_trees(10);
+    let system = items(&trees, Order::Free);
+    let nothing = vec![None; system.tables().labels.len()];
+    let nothing = Ensembles::new(&templates().columns(), nothing);
+    let scorer = Focused::new(Extractor::new(&templates()), nothing);
+    let examples = examples(&trees);
+    for path_score in [PathScore::Sum, PathScore::Min] {
+        let beam = Beam { width: 4, threshold: 1.0, path_score };
+        assert!(decode(&beam, &system, &scorer, &examples[0]).complete);
+    }
+    let found = srparse::eval::margins::margins(&system, &scorer, &Wanted, &examples, Label(1));
+    assert!(found.bins.is_empty() && found.infinite.iter().all(|&n| n > 0), "{found:?}");
+}
+
 #[test]
 fn additive_loss_prefers_small_trees() {
-    let trees = toy_trees(60);
-    let (known, unknown) = trees.split_at(10);
+    let mut trees = random_trees(9, 300);
+    trees.retain(|tree| tree.tokens().len() <= 8);
+    let (known, unknown) = trees.split_at(20);
     let system = items(&trees, Order::Free);
     let scorer = trained(&system, known);
     let vocabulary = vocabulary(known);
@@ -179,7 +269,7 @@ fn additive_loss_prefers_small_trees() {
                 Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
             system.steps(&decode(&decoder, &system, &scorer, &example).state)
         };
-        unknown.iter().map(one).sum()
+        unknown.iter().take(80).map(one).sum()
     };
     let (loss, min) = (steps(PathScore::Loss), steps(PathScore::Min));
     assert!(loss < min, "{loss} {min}");
@@ -263,75 +353,4 @@ fn scores_that_are_kept_are_those_of_the_state() {
             }
         }
     }
-}
-
-/// A model of the baseline preset, trained on short toy sentences.
-fn model(labels: &[&str], merge: &[Model]) -> srparse::Result<Model> {
-    let settings = ["learner.min_reduction=0.5".to_owned(), "unknown_below=0".to_owned()];
-    let plan = Plan::new(Preset::load("turian-2005-free", &settings)?)?;
-    let train = TreeSet { files: vec!["toy.mrg".to_owned()], trees: toy_trees(12) };
-    let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
-    let mut tell = |_: Event<'_>| {};
-    let mut watch = Watch { labels: &labels, merge, ..Watch::new(&mut tell) };
-    fit(&plan, &train, &TreeSet::default(), 1, &mut watch)
-}
-
-fn bytes(model: &Model) -> String {
-    format!("{:?} {:?}", serde_json::to_string(&model.header).unwrap(), model.sections)
-}
-
-#[test]
-fn labels_that_are_trained_apart_merge_into_the_model_that_is_trained_at_once() {
-    let whole = model(&[], &[]).unwrap();
-    let first = model(&["NP", "TOP"], &[]).unwrap();
-    assert_eq!(first.header.training.labels, ["TOP", "NP"]);
-    let error = load(&first, &[]).err().unwrap().to_string();
-    assert!(error.contains("TOP, NP only") && error.contains("--merge"), "{error}");
-    let second = model(&["VP"], std::slice::from_ref(&first)).unwrap();
-    assert_eq!(second.header.training.labels.len(), 3);
-    let merged = model(&[], &[first, second]).unwrap();
-    assert!(bytes(&merged) == bytes(&whole));
-    let tokens = toy_trees(1)[0].tokens().to_vec();
-    let parse = |model: &Model| load(model, &[]).unwrap().worker().parse(&tokens);
-    assert_eq!(parse(&merged), parse(&whole));
-}
-
-#[test]
-fn parts_that_do_not_belong_together_are_refused() {
-    let error = model(&["NPP"], &[]).unwrap_err().to_string();
-    assert!(error.contains("did you mean NP?"), "{error}");
-    let mut other = model(&["NP"], &[]).unwrap();
-    other.header.seed = 7;
-    let error = model(&[], &[other]).unwrap_err().to_string();
-    assert!(error.contains("--merge") && error.contains("seed"), "{error}");
-}
-
-#[test]
-fn how_many_trees_are_used_can_be_changed_after_training() {
-    let whole = model(&[], &[]).unwrap();
-    let parse = |settings: &[String]| {
-        let parser = load(&whole, settings).unwrap();
-        let mut worker = parser.worker();
-        let parse = |tree: &Tree| worker.parse(tree.tokens()).tree;
-        toy_trees(12).iter().map(parse).collect::<Vec<_>>()
-    };
-    assert_eq!(parse(&[]), parse(&["learner.threshold=0.5".to_owned()]));
-    assert_ne!(parse(&[]), parse(&["learner.threshold=20".to_owned()]));
-    let error = load(&whole, &["learner.max_depth=1".to_owned()]).err().unwrap().to_string();
-    assert!(error.contains("learner.threshold"), "{error}");
-}
-
-#[test]
-fn margins_count_every_candidate_of_a_label() {
-    let (whole, trees) = (model(&[], &[]).unwrap(), toy_trees(12));
-    let found = margins(&whole, &[], trees.clone(), "NP").unwrap();
-    let sum = |side: usize| found.values().map(|bin| bin[side]).sum::<u64>();
-    let of_label = |tree: &Tree| tree.nodes().iter().filter(|node| node.label == "NP").count();
-    // An item stays a candidate until it is inferred.
-    assert!(sum(0) >= trees.iter().map(of_label).sum::<usize>() as u64);
-    assert!(sum(1) > sum(0));
-    let sure = |side: usize| found.range(0..).map(|(_, bin)| bin[side]).sum::<u64>();
-    assert!(sure(0) * 10 > sum(0) * 9 && sure(1) * 10 > sum(1) * 9);
-    let error = margins(&whole, &[], trees, "NPP").unwrap_err().to_string();
-    assert!(error.contains("--margins") && error.contains("TOP, "), "{error}");
 }

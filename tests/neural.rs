@@ -191,7 +191,13 @@ fn memories_of_hypotheses_do_not_mix() {
                     scorer.advance(at(system, sentence, &fresh), action, &mut memory, &mut alone);
                 }
                 let mut expected = Vec::new();
-                scorer.score(at(system, sentence, &fresh), &memory, &legal, &mut alone, &mut expected);
+                scorer.score(
+                    at(system, sentence, &fresh),
+                    &memory,
+                    &legal,
+                    &mut alone,
+                    &mut expected,
+                );
                 assert_eq!(scores, expected);
             }
         }

@@ -49,8 +49,8 @@ pub struct OracleArgs {
     /// cannot build are counted and left out.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["preset", "stats"])]
     model: Option<PathBuf>,
-    /// With --model of a parser of items: print how many right and how many wrong candidates of this label have
-    /// which margin, the confidence in the truth.
+    /// With --model of a parser of items: print how many right and how many wrong candidates of this label
+    /// have which margin, the confidence in the truth.
     #[arg(long, value_name = "LABEL", requires = "model")]
     margins: Option<String>,
     /// Threads for --model; 0 for one on each core. The output is the same for any number.
@@ -107,8 +107,15 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
         let margins = load::margins(&model, &args.set, trees, label)
             .with_context(|| path.display().to_string())?;
         writeln!(out, "margin, from\tright candidates\twrong candidates")?;
-        for (bin, [right, wrong]) in margins {
+        for (bin, [right, wrong]) in margins.bins {
             writeln!(out, "{:.1}\t{right}\t{wrong}", bin as f32 * BIN)?;
+        }
+        let [right, wrong] = margins.infinite;
+        if right + wrong > 0 {
+            eprintln!(
+                "left out {right} right and {wrong} wrong candidates of infinite confidence: the model has no \
+                 trees for this label"
+            );
         }
         out.flush()?;
         return Ok(ExitCode::SUCCESS);

@@ -82,8 +82,6 @@ struct Candidate<A> {
     last: f32,
     parent: u32,
     action: Option<A>,
-    /// What it leads to.
-    identity: Option<u64>,
 }
 
 /// The hypotheses of a search, best first, and all that led to them.
@@ -197,13 +195,11 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         if beam.threshold > 0.0 {
             let steps = if beam.path_score == PathScore::Mean { self.taken as f64 } else { 1.0 };
             let best = self.candidates.first().map_or(0.0, |best| best.score);
-            self.candidates.retain(|other| (best - other.score) * steps <= beam.threshold);
+            // The difference of two infinite scores is no number.
+            self.candidates.retain(|other| {
+                other.score == best || (best - other.score) * steps <= beam.threshold
+            });
         }
-        self.best.clear();
-        let best = &mut self.best;
-        self.candidates.retain(|candidate| {
-            candidate.identity.is_none_or(|identity| best.insert(identity, *candidate).is_none())
-        });
         std::mem::swap(&mut self.beam, &mut self.before);
         std::mem::swap(&mut self.scored, &mut self.scored_before);
         self.scored.resize_with(self.scored_before.len().min(1) * self.candidates.len(), Vec::new);
@@ -274,7 +270,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
                     path = path_score.extend(path, step + ahead(None));
                 }
                 let score = path_score.score(path, steps);
-                let waiting = Candidate { score, path, last, parent, action: None, identity: None };
+                let waiting = Candidate { score, path, last, parent, action: None };
                 keep(&mut self.candidates, scored, width, waiting);
                 continue;
             }
@@ -287,18 +283,20 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
                 let last = step + ahead(action);
                 let path = path_score.extend(hypothesis.path, last);
                 let score = path_score.score(path, steps + 1);
-                let candidate = Candidate { score, path, last, parent, action, identity };
-                if let Some(identity) = identity {
-                    let known = self.best.entry(identity).or_insert(candidate);
-                    match rank(scored, &candidate, known) {
-                        Ordering::Less => *known = candidate,
-                        // The first time it is the very one.
-                        _ if (known.parent, known.action) != (parent, action) => continue,
-                        _ => {}
-                    }
+                let candidate = Candidate { score, path, last, parent, action };
+                let Some(identity) = identity else {
+                    keep(&mut self.candidates, scored, width, candidate);
+                    continue;
+                };
+                let known = self.best.entry(identity).or_insert(candidate);
+                if rank(scored, &candidate, known).is_lt() {
+                    *known = candidate;
                 }
-                keep(&mut self.candidates, scored, width, candidate);
             }
+        }
+        // No two candidates rank the same: what is kept does not depend on the order of the map.
+        for &candidate in self.best.values() {
+            keep(&mut self.candidates, scored, width, candidate);
         }
     }
 

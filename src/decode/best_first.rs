@@ -1,17 +1,22 @@
 //! Best-first search: the hypothesis that scores best of all open ones goes on.
 //!
-//! When every step lowers the score, as logarithms of probabilities do, or leaves it, as the least of
-//! several does, the first derivation that comes to its end is the best there is, among those that are kept. Of
-//! equal scores the longer path goes first, then the one that was found first. Of paths to states that differ
-//! in nothing but how they were reached ([`TransitionSystem::identity`]) the best goes on.
+//! When every step lowers the score, as logarithms of probabilities do, or leaves it, as the least of several
+//! does, the first derivation that comes to its end is the best there is, among those that are kept. Of equal
+//! scores the longer path goes first, then the one that was found first. Of paths to states that differ in
+//! nothing but how they were reached ([`TransitionSystem::identity`]) the best goes on; a state that has been
+//! looked at is looked at again when a better path leads to it.
 //!
-//! After `max_states` hypotheses the search gives up ([`Unfinished`]). Each hypothesis has a state of its own,
-//! so for sentences of more than a few hundred words it gives up sooner: memory stays within a few hundred
-//! megabytes.
+//! With [`PathScore::Min`] equal scores are common, and the steps behind the least decide. After a derivation
+//! has come to its end the search goes on while an open path may still be better in these.
+//!
+//! After `max_states` hypotheses the search takes the best end it has found, or gives up ([`Unfinished`]).
+//! Each hypothesis has a state of its own, so for sentences of many hundred words fewer are looked at. Open
+//! steps have a limit besides the agenda, 1 million: when there are more, the better half is kept. So memory
+//! is bounded, to about a gigabyte at most.
 
 use std::cmp::Ordering;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::path::compare_steps;
@@ -23,6 +28,9 @@ use crate::transition::TransitionSystem;
 
 /// The words of all hypotheses together, at most: what bounds memory.
 const MAX_WORDS: usize = 4_000_000;
+
+/// The most open steps, whatever the agenda.
+const MAX_OPEN: usize = 1_000_000;
 
 /// How many times as many states as the agenda has steps are remembered with the best step to them.
 const MOST_BEST: usize = 16;
@@ -43,7 +51,8 @@ pub enum Unfinished {
 pub struct BestFirst {
     /// The most hypotheses that are looked at; at least 1.
     pub max_states: usize,
-    /// The most steps that are open at a time; at least 1, which is a greedy search.
+    /// The most steps that are open at a time; at least 1, which is a greedy search. There are never more
+    /// than 1 million.
     pub agenda: usize,
     /// What happens after that many.
     pub unfinished: Unfinished,
@@ -91,6 +100,21 @@ fn rank<S: TransitionSystem, M>(
     by_score.then(a.length.cmp(&b.length)).then(b.number.cmp(&a.number))
 }
 
+/// How a step compares with a node that is at the same state, or that no step follows.
+fn against<S: TransitionSystem, M>(
+    nodes: &[Node<S, M>],
+    open: &Open<S::Action>,
+    node: usize,
+) -> Ordering {
+    let before = (&nodes[open.parent].steps[..], open.step);
+    let Node { path, steps, .. } = &nodes[node];
+    let by_steps = || match steps[..] {
+        [] => Ordering::Equal,
+        _ => compare_steps(before, (steps, f32::INFINITY)),
+    };
+    open.path.total_cmp(path).then_with(by_steps)
+}
+
 /// The memory of one thread.
 pub struct BestFirstScratch<S: TransitionSystem, P: Scorer<S>> {
     nodes: Vec<Node<S, P::Memory>>,
@@ -100,8 +124,8 @@ pub struct BestFirstScratch<S: TransitionSystem, P: Scorer<S>> {
     opened: usize,
     /// The best open step to each state that several paths lead to.
     best: FxHashMap<u64, Open<S::Action>>,
-    /// Those that have been looked at.
-    closed: FxHashSet<u64>,
+    /// The nodes of states that have been looked at.
+    closed: FxHashMap<u64, usize>,
     actions: Vec<S::Action>,
     scores: Vec<f32>,
     scorer: P::Scratch,
@@ -114,7 +138,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for BestFirstScratch<S, P> {
             open: Vec::new(),
             opened: 0,
             best: FxHashMap::default(),
-            closed: FxHashSet::default(),
+            closed: FxHashMap::default(),
             actions: Vec::new(),
             scores: Vec::new(),
             scorer: P::Scratch::default(),
@@ -138,7 +162,7 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         self.nodes.push(Node { state, memory, before: None, path, steps: Vec::new() });
     }
 
-    /// Opens all steps from a node, and keeps the best `agenda` of all open ones.
+    /// Opens all steps from a node.
     fn expand(
         &mut self,
         parent: usize,
@@ -160,8 +184,10 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
             let identity = system.identity(state, Some(action));
             let step = Open { score, path, step, length, number, parent, action, identity };
             if let Some(identity) = identity {
-                let known = best.get(&identity);
-                if closed.contains(&identity) || known.is_some_and(|known| !better(&step, known)) {
+                let is_closed = |&node: &usize| against(nodes, &step, node).is_le();
+                if best.get(&identity).is_some_and(|known| !better(&step, known))
+                    || closed.get(&identity).is_some_and(is_closed)
+                {
                     continue;
                 }
                 best.insert(identity, step);
@@ -169,12 +195,29 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
             *opened += 1;
             heap::push(open, step, &better);
         }
-        if open.len() > search.agenda {
-            open.select_nth_unstable_by(search.agenda - 1, |a, b| rank(nodes, b, a));
-            open.truncate(search.agenda);
+        self.cut(search.agenda);
+    }
+
+    /// Keeps the best open steps if there are more than may be.
+    fn cut(&mut self, agenda: usize) {
+        let Self { nodes, open, best, .. } = self;
+        let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
+        if open.len() > agenda.min(MAX_OPEN) {
+            if !best.is_empty() {
+                // Those that a better path has overtaken take no room.
+                let best_to = |identity| best.get(&identity).map(|known| known.number);
+                open.retain(|step| {
+                    step.identity.and_then(best_to).is_none_or(|best| best == step.number)
+                });
+            }
+            let most = if agenda > MAX_OPEN { MAX_OPEN / 2 } else { agenda };
+            if open.len() > most {
+                open.select_nth_unstable_by(most - 1, |a, b| rank(nodes, b, a));
+                open.truncate(most);
+            }
             heap::heapify(open, &better);
         }
-        if best.len() / MOST_BEST > search.agenda {
+        if best.len() / MOST_BEST > agenda.min(MAX_OPEN / 8) {
             // Most of them have left the agenda.
             best.clear();
             for step in open.iter() {
@@ -187,10 +230,12 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         }
     }
 
-    /// Takes the best open step; gives the node it leads to.
+    /// Takes the best open step that may lead to something better than the node `end`, if there is one; gives
+    /// the node it leads to.
     fn advance(
         &mut self,
         path_score: PathScore,
+        end: Option<usize>,
         system: &S,
         scorer: &P,
         sentence: &Sentence,
@@ -199,11 +244,16 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
         let step = loop {
             let step = heap::pop(open, &better)?;
+            let is_late = end.is_some_and(|end| against(nodes, &step, end).is_lt());
+            let known = step.identity.and_then(|identity| closed.get(&identity));
             // One that a better path has overtaken is passed over.
-            if step.identity.is_none_or(|identity| closed.insert(identity)) {
+            if !is_late && known.is_none_or(|&node| against(nodes, &step, node).is_gt()) {
                 break step;
             }
         };
+        if let Some(identity) = step.identity {
+            closed.insert(identity, nodes.len());
+        }
         let Node { state, memory, steps, .. } = &nodes[step.parent];
         let (mut state, mut memory) = (state.clone(), memory.clone());
         system.apply(&mut state, step.action);
@@ -258,6 +308,23 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         actions
     }
 
+    /// Adds a node to the best `n` ends, best first.
+    fn add_end(&self, at: usize, n: usize, system: &S, ends: &mut Vec<usize>) {
+        let identity = |at: usize| system.identity(&self.nodes[at].state, None);
+        let same = identity(at);
+        ends.retain(|&other| same.is_none() || identity(other) != same);
+        let steps = |at: usize| (&self.nodes[at].steps[..], f32::INFINITY);
+        let is_as_good = |&other: &usize| {
+            let by_path = self.nodes[other].path.total_cmp(&self.nodes[at].path);
+            by_path.then_with(|| compare_steps(steps(other), steps(at))).is_ge()
+        };
+        // Where no ties are broken, the order in which ends are found is that of the search.
+        let is_ranked = !self.nodes[at].steps.is_empty();
+        let place = if is_ranked { ends.partition_point(is_as_good) } else { ends.len() };
+        ends.insert(place, at);
+        ends.truncate(n);
+    }
+
     /// A node as the end of a search.
     fn decoded(
         &self,
@@ -296,30 +363,35 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
         let path_score = self.path_score;
         let max_states = self.max_states.min(MAX_WORDS / sentence.len().max(1)).max(1);
         scratch.start(path_score, system, scorer, sentence);
-        let mut found = Vec::new();
+        let n = n.max(1);
+        let mut ends = Vec::new();
         let mut at = 0;
         loop {
             let state = &scratch.nodes[at].state;
-            if system.is_final(state) {
-                // A derivation that ends with the parts of a tree does not count as one.
-                if system.is_complete(state) {
-                    found.push(scratch.decoded(at, path_score, system));
-                }
-            } else {
+            if !system.is_final(state) {
                 scratch.expand(at, self, system, scorer, sentence);
+            } else if system.is_complete(state) {
+                // A derivation that ends with the parts of a tree does not count as one.
+                scratch.add_end(at, n, system, &mut ends);
             }
-            if found.len() >= n.max(1) || scratch.nodes.len() >= max_states {
+            let end = ends.get(n - 1).copied();
+            if (end.is_some() && !path_score.breaks_ties()) || scratch.nodes.len() >= max_states {
                 break;
             }
-            let Some(next) = scratch.advance(path_score, system, scorer, sentence) else { break };
-            at = next;
+            match scratch.advance(path_score, end, system, scorer, sentence) {
+                Some(next) => at = next,
+                None => break,
+            }
         }
-        if found.is_empty() {
-            found.push(match self.unfinished {
-                Unfinished::Greedy => scratch.give_up(path_score, system, scorer, sentence),
-                Unfinished::Partial => scratch.decoded(at, path_score, system),
-            });
+        if ends.is_empty() && self.unfinished == Unfinished::Greedy {
+            return vec![scratch.give_up(path_score, system, scorer, sentence)];
         }
-        found
+        if ends.is_empty() {
+            ends.push(at);
+        }
+        ends.iter().map(|&end| scratch.decoded(end, path_score, system)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

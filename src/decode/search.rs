@@ -44,13 +44,13 @@ pub struct Search {
     pub method: Method,
     /// The most hypotheses that a beam keeps at a step; at least 1.
     pub beam: u32,
-    /// By how much a hypothesis of a beam may trail the best one, in units of the scores of steps, before it is
-    /// dropped; 0 for any. Most steps are clear, and a beam that has few hypotheses there is faster.
+    /// By how much a hypothesis of a beam may trail the best one, in units of the scores of steps, before it
+    /// is dropped; 0 for any. Most steps are clear, and a beam that has few hypotheses there is faster.
     pub threshold: f64,
     /// The most hypotheses that a best-first search looks at; at least 1. Fewer for sentences of many
     /// hundred words.
     pub max_states: u32,
-    /// The most open steps that a best-first search keeps; 0 for no limit.
+    /// The most open steps that a best-first search keeps; 0 for no limit but that on memory, 1 million.
     pub agenda: u32,
     /// What a best-first search does that has looked at as many hypotheses as it may.
     pub unfinished: Unfinished,

@@ -17,9 +17,35 @@ use crate::transition::{Action, TransitionSystem};
 /// How wide a bin of margins is.
 pub const BIN: f32 = 0.5;
 
-/// How many candidates have margins in each bin: right ones and wrong ones, by the bin's lower edge in bins
-/// from 0.
-pub type Margins = BTreeMap<i64, [u64; 2]>;
+/// How many candidates have which margin: right ones and wrong ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Margins {
+    /// By the lower edge of each bin, in bins from 0.
+    pub bins: BTreeMap<i64, [u64; 2]>,
+    /// Those of infinite margins, which are in no bin: of a label that is never chosen.
+    pub infinite: [u64; 2],
+}
+
+impl Margins {
+    fn add(&mut self, margin: f32, is_wrong: bool) {
+        let counts = if margin.is_finite() {
+            self.bins.entry((margin / BIN).floor() as i64).or_default()
+        } else {
+            &mut self.infinite
+        };
+        counts[usize::from(is_wrong)] += 1;
+    }
+
+    fn plus(mut self, more: Self) -> Self {
+        let sum = |[right, wrong]: [u64; 2], more: [u64; 2]| [right + more[0], wrong + more[1]];
+        self.infinite = sum(self.infinite, more.infinite);
+        for (bin, counts) in more.bins {
+            let all = self.bins.entry(bin).or_default();
+            *all = sum(*all, counts);
+        }
+        self
+    }
+}
 
 /// The margins of all candidates of a label along a path to each tree; trees that do not fit are passed over.
 pub fn margins<S, P, O>(
@@ -35,7 +61,7 @@ where
     O: Oracle<S>,
 {
     let follow = |scratch: &mut P::Scratch, example: &Example| {
-        let mut margins = Margins::new();
+        let mut margins = Margins::default();
         let Ok(gold) = oracle.prepare(system, &example.tree) else { return margins };
         let sentence = &example.sentence;
         let mut state = system.start(sentence);
@@ -50,9 +76,7 @@ where
             scorer.score(at, &memory, &legal, scratch, &mut scores);
             for (action, score) in legal.iter().zip(&scores) {
                 let is_wrong = !right.contains(action);
-                let margin = if is_wrong { -score } else { *score };
-                let bin = margins.entry((margin / BIN).floor() as i64).or_default();
-                bin[usize::from(is_wrong)] += 1;
+                margins.add(if is_wrong { -score } else { *score }, is_wrong);
             }
             system.apply(&mut state, next);
             let after = Situation { system, sentence, state: &state };
@@ -60,13 +84,8 @@ where
         }
         margins
     };
-    let plus = |mut all: Margins, more: Margins| {
-        for (bin, [right, wrong]) in more {
-            let bin = all.entry(bin).or_default();
-            bin[0] += right;
-            bin[1] += wrong;
-        }
-        all
-    };
-    examples.par_iter().map_init(P::Scratch::default, follow).reduce(Margins::new, plus)
+    examples
+        .par_iter()
+        .map_init(P::Scratch::default, follow)
+        .reduce(Margins::default, Margins::plus)
 }

@@ -47,7 +47,7 @@
 //! | `len`, `arity` | number of tokens, of children |
 //! | `deps`, `ldeps`, `rdeps` | number of dependents of the head word so far; left; right |
 //! | `punct` | number of punctuation marks in the span ([`crate::symbols::Mark`]) |
-//! | `rhythm` | of a noun or verb, 1 to 3 for one, two or more characters; of a noun or verb phrase the number of tokens; of anything else 0 |
+//! | `rhythm` | length of a noun or verb, to 3 characters; tokens of such a phrase; else 0 |
 //!
 //! | not bound to a place | means |
 //! |---|---|
@@ -55,7 +55,7 @@
 //! | `comma(A,B)` | 1 if a comma stands between these head words, else 0 |
 //! | `size(stack)`, `size(buffer)` | number of items, of tokens |
 //! | `empty(stack)`, `empty(buffer)` | 1 if there is none, else 0 |
-//! | `open(punctuation)` | 1 if an odd number of opening marks before the buffer wait for their closing partner, else 0 |
+//! | `open(punctuation)` | 1 if an odd number of opening marks before the buffer wait for closing ones |
 //! | `pending(o0)` … `pending(o9)` | number of complete children of that open constituent |
 //! | `action(0)`, `action(1)` | the last action, the one before |
 //!

@@ -7,8 +7,8 @@
 //! constituent can become depends only on where it begins:
 //!
 //! - *Top-down*, the open constituents that begin at a place are matched with the gold brackets that begin
-//!   there, from the outermost to the innermost. Those that begin at the buffer hold nothing yet: a gold bracket
-//!   that begins there can also be opened inside them, if it ends no later than the innermost of them.
+//!   there, from the outermost to the innermost. Those that begin at the buffer hold nothing yet: a gold
+//!   bracket that begins there can also be opened inside them, if it ends no later than the innermost of them.
 //! - *In order*, no two open constituents begin at the same place. One becomes the smallest gold bracket that
 //!   begins there, or it is wrong and ends at once; larger brackets can still be announced over it.
 //!

@@ -2,10 +2,10 @@
 //!
 //! A gold item that has not been inferred can still be while no item crosses it or contains it, and, in a
 //! fixed order, while the item inferred last does not stand behind it. The loss is the number of gold items
-//! that cannot, and of items that are not gold. What is right has the least loss: in a fixed order a gold item
-//! is wrong to infer while others before it are still wanted, because these are lost. So on the gold path the
-//! answer is every gold item whose children are on the frontier, in a free order, and one item in a fixed
-//! order.
+//! that cannot, and of items that are not gold. What is right has the least loss: in a fixed order a gold
+//! item is wrong to infer while others before it are still wanted, because these are lost. So on the gold
+//! path the answer is every gold item whose children are on the frontier, in a free order, and one item in a
+//! fixed order.
 //!
 //! The limit on children is left out of the loss: where wrong items leave a gold item with more children
 //! than the limit, it counts as reachable until nothing can be done about it. With the limit of the

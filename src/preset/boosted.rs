@@ -1,6 +1,7 @@
 //! Boosted trees for each label: from candidates to a model whose labels are calibrated to one threshold.
 
 use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
 
 use rustc_hash::FxHasher;
 
@@ -9,7 +10,8 @@ use crate::classifier::boosting::{BoostingParams, Ensemble, Ensembles, fit_label
 use crate::classifier::{Checkpoint, Fit};
 use crate::error::{Error, Result, nearest};
 use crate::feature::Extractor;
-use crate::model::{DevScores, Header};
+use crate::memory::Sections;
+use crate::model::{DevScores, Model, TrainingSummary, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::scorer::Focused;
@@ -30,9 +32,10 @@ impl Run<'_, '_> {
         system: &S,
         examples: &[Example],
         params: &BoostingParams,
+        summary: &TrainingSummary,
     ) -> Result<(Trained<Focused<Ensembles>>, f64)> {
         let names: Vec<String> = TransitionSystem::labels(system).map(str::to_owned).collect();
-        let mut ensembles = self.merged(system, &names)?;
+        let mut ensembles = self.merged(system, &names, summary)?;
         let is_wanted = |name: &String| {
             let labels = self.watch.labels;
             (labels.is_empty() || labels.contains(name)) && !self.is_merged(name)
@@ -50,7 +53,7 @@ impl Run<'_, '_> {
         let scorer = Focused::new(Extractor::new(&self.plan.templates), ensembles);
         let is_whole = self.labels_trained(system).is_empty();
         let (threshold, dev) = match params.threshold {
-            0.0 if is_whole && !self.dev.trees.is_empty() => self.calibrate(system, &scorer),
+            0.0 if is_whole => self.calibrate(system, &scorer),
             threshold => (threshold, None),
         };
         if let Some(dev) = &dev {
@@ -89,10 +92,15 @@ impl Run<'_, '_> {
     }
 
     /// The trees of the labels that the models to be merged have.
-    fn merged<S: Supervised>(&self, system: &S, names: &[String]) -> Result<Vec<Option<Ensemble>>> {
+    fn merged<S: Supervised>(
+        &self,
+        system: &S,
+        names: &[String],
+        summary: &TrainingSummary,
+    ) -> Result<Vec<Option<Ensemble>>> {
         let mut all = vec![None; names.len()];
         for (model, number) in self.watch.merge.iter().zip(1..) {
-            if let Some(difference) = self.difference(&model.header, system) {
+            if let Some(difference) = self.difference(model, system, summary)? {
                 let problem = format!(
                     "model {number} was trained with another {difference}: train all parts by the same command, \
                      but for --labels"
@@ -108,9 +116,16 @@ impl Run<'_, '_> {
     }
 
     /// In what a model's training differs from this one.
-    fn difference<S: Supervised>(&self, other: &Header, system: &S) -> Option<&'static str> {
-        let plan = self.plan;
-        let heads = plan.heads.as_ref().map(|heads| heads.text().to_owned()).unwrap_or_default();
+    fn difference<S: Supervised>(
+        &self,
+        model: &Model,
+        system: &S,
+        summary: &TrainingSummary,
+    ) -> Result<Option<&'static str>> {
+        let (plan, other) = (self.plan, &model.header);
+        let counts = |of: &TrainingSummary| (of.trees, of.words, of.decisions);
+        let mut vocabulary = Sections::default();
+        structured::put(&mut vocabulary, "vocabulary", &self.vocabulary)?;
         let preset = serde_json::from_value(other.preset.clone());
         let same = preset.is_ok_and(|other: super::Preset| {
             (&other.learner.uncalibrated(), &other.clean, other.max_words)
@@ -121,10 +136,15 @@ impl Run<'_, '_> {
             ("seed", other.seed == self.seed),
             ("treebank or system", other.system == system.stored()),
             ("template file", other.templates == plan.templates.text()),
-            ("head table", other.heads == heads),
+            ("head table", other.heads == plan.heads_text()),
             ("preset", same),
+            ("treebank", counts(&other.training) == counts(summary)),
+            (
+                "vocabulary",
+                *vocabulary.get::<u8>("vocabulary")? == *model.sections.get::<u8>("vocabulary")?,
+            ),
         ];
-        checks.into_iter().find(|(_, same)| !same).map(|(what, _)| what)
+        Ok(checks.into_iter().find(|(_, same)| !same).map(|(what, _)| what))
     }
 
     fn fit_labels<S: Supervised>(
@@ -137,8 +157,11 @@ impl Run<'_, '_> {
         let drawing = Drawing { seed: self.seed, one_in: params.one_in };
         let tell = &mut *self.watch.tell;
         let total = examples.len() as u64;
-        let progress =
-            |done: usize| tell(Event::Progress { done: done as u64, total, unit: "sentences" });
+        let stop = self.watch.stop;
+        let progress = |done: usize| {
+            tell(Event::Progress { done: done as u64, total, unit: "sentences" });
+            if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
         let templates = &self.plan.templates;
         let (candidates, drawn) = match system.dynamic_oracle() {
             Some(oracle) => {
@@ -151,7 +174,7 @@ impl Run<'_, '_> {
         let (design, labelled) = candidates.finish(params.min_count);
         self.tell(&design.summary());
         let choice = self.plan.preset.learner.uncalibrated();
-        let checkpoint = self.checkpoint(&choice, || fingerprint(examples))?;
+        let checkpoint = self.checkpoint(system, &choice, || fingerprint(examples))?;
         let tell = &mut *self.watch.tell;
         let mut progress = |share: f64, text: &str| tell(Event::Step { share, text });
         let mut fit = Fit {
@@ -162,16 +185,18 @@ impl Run<'_, '_> {
         };
         let fitted = fit_labels(&design, &labelled, wanted, params, &mut fit)?;
         for (name, ensemble) in wanted.iter().zip(&fitted) {
-            if let (Some(name), Some(ensemble)) = (name, ensemble) {
-                let (trees, splits) = (ensemble.n_trees(), ensemble.n_splits());
-                self.tell(&format!("{name}: {trees} trees, {splits} splits"));
-            }
+            let Some(name) = name else { continue };
+            self.tell(&match ensemble {
+                Some(all) => format!("{name}: {} trees, {} splits", all.n_trees(), all.n_splits()),
+                None => format!("{name}: no trees, so it is never chosen"),
+            });
         }
         Ok(fitted)
     }
 
     /// Tries thresholds on the development trees, from the least on, until trees get much worse: with a few
-    /// splits everything looks right, and parsing takes long. Gives the best, the larger of equals.
+    /// splits everything looks right, and parsing takes long. Gives the best, the larger of equals. Without
+    /// development trees it is the least at which all labels compare, where they differ.
     fn calibrate<S: Supervised + 'static>(
         &mut self,
         system: &S,
@@ -179,7 +204,12 @@ impl Run<'_, '_> {
     ) -> (f64, Option<DevScores>) {
         let all = scorer.classifier();
         let mut best: (f64, Option<DevScores>) = (0.0, None);
-        for &threshold in all.thresholds(BETWEEN_THRESHOLDS).iter().rev() {
+        let thresholds =
+            if self.dev.trees.is_empty() { Vec::new() } else { all.thresholds(BETWEEN_THRESHOLDS) };
+        for &threshold in thresholds.iter().rev() {
+            if (self.watch.stop)() {
+                break;
+            }
             let part = scorer.with_classifier(all.truncated(threshold));
             let splits = part.classifier().n_splits();
             let (_, Some(dev)) = self.score_dev(system, part) else { break };
@@ -191,6 +221,14 @@ impl Run<'_, '_> {
             if lead <= 0.0 {
                 best = (threshold, Some(dev));
             }
+        }
+        if best.1.is_none() && all.is_uneven() {
+            best.0 = all.reached();
+            self.tell(&format!(
+                "not all labels are trained to the same threshold: those trees are used that all have, from \
+                 {:.4} on",
+                best.0
+            ));
         }
         best
     }

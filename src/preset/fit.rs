@@ -177,7 +177,7 @@ pub(super) struct Run<'a, 'w> {
     /// The words of the development trees with predicted tags, if the parser is trained on such.
     dev_tokens: Option<Vec<Vec<Token>>>,
     trees: &'a [&'a Tree],
-    vocabulary: Vocabulary,
+    pub(super) vocabulary: Vocabulary,
     pub(super) seed: u64,
     pub(super) watch: &'a mut Watch<'w>,
 }
@@ -217,7 +217,7 @@ impl SystemVisitor for Run<'_, '_> {
                 self.neural(&system, &examples, params)?.stored(learner)
             }
             LearnerChoice::Boosting(params) => {
-                let (trained, threshold) = self.boosting(&system, &examples, params)?;
+                let (trained, threshold) = self.boosting(&system, &examples, params, &summary)?;
                 summary.labels = self.labels_trained(&system);
                 let params = BoostingParams { threshold, ..params.clone() };
                 trained.stored(&LearnerChoice::Boosting(params))
@@ -240,12 +240,7 @@ impl SystemVisitor for Run<'_, '_> {
                     all => all.iter().map(|&action| system.name(action)).collect(),
                 },
                 templates: self.plan.templates.text().to_owned(),
-                heads: self
-                    .plan
-                    .heads
-                    .as_ref()
-                    .map(|heads| heads.text().to_owned())
-                    .unwrap_or_default(),
+                heads: self.plan.heads_text().to_owned(),
                 training: summary,
                 dev: trained.dev,
                 tagger: None,
@@ -360,17 +355,20 @@ impl Run<'_, '_> {
         Ok((examples, summary))
     }
 
-    /// The folder for the parts of a fit of this learner to what `data` tells from all else.
-    pub(super) fn checkpoint(
+    /// The folder for the parts of a fit of this learner, for this system, to what `data` tells from others.
+    pub(super) fn checkpoint<S: Supervised>(
         &self,
+        system: &S,
         learner: &LearnerChoice,
         data: impl FnOnce() -> u64,
     ) -> Result<Option<Folder>> {
         let Some(folder) = self.watch.checkpoint else { return Ok(None) };
         let mut hasher = FxHasher::default();
-        let learner = serde_json::to_string(&(learner, &self.plan.preset.features));
+        let settings = (learner, &self.plan.preset.features, system.stored());
+        let settings = serde_json::to_string(&settings).unwrap_or_default();
+        let texts = (self.plan.templates.text(), self.plan.heads_text());
         let version = (env!("CARGO_PKG_VERSION"), file::FORMAT_VERSION);
-        (learner.unwrap_or_default(), self.seed, data(), version).hash(&mut hasher);
+        (settings, texts, self.seed, data(), version).hash(&mut hasher);
         Folder::new(folder, hasher.finish()).map(Some)
     }
 
@@ -389,7 +387,8 @@ impl Run<'_, '_> {
             instances.len(),
             instances.columns().len()
         ));
-        let checkpoint = self.checkpoint(&self.plan.preset.learner, || instances.fingerprint())?;
+        let checkpoint =
+            self.checkpoint(system, &self.plan.preset.learner, || instances.fingerprint())?;
         let tell = &mut *self.watch.tell;
         let mut progress = |done: f64, text: &str| {
             tell(Event::Step { share: done, text });

@@ -24,10 +24,11 @@ use crate::train::Example;
 use crate::transition::items::Infer;
 use crate::tree::Tree;
 
-/// The preset stored in a model, changed by `search.…` settings.
+/// The preset stored in a model, changed by settings of what is not trained: `search.…`, and
+/// `learner.threshold` of boosted trees.
 ///
 /// # Errors
-/// When the model's preset does not read, or a setting is not about the search.
+/// When the model's preset does not read, or a setting cannot be changed after training.
 pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
     let preset: Preset = serde_json::from_value(model.header.preset.clone())
         .map_err(|error| Error::Unfit(format!("the model's preset does not read: {error}")))?;
@@ -63,7 +64,7 @@ fn open(model: &Model, settings: &[String]) -> Result<(Plan, Vocabulary)> {
     Ok((plan, structured::get(&model.sections, "vocabulary")?))
 }
 
-/// Makes a parser of a model; `settings` are `search.…=VALUE`.
+/// Makes a parser of a model; `settings` as for [`stored_preset`].
 ///
 /// # Errors
 /// When the parts of the model do not fit together.
@@ -85,7 +86,7 @@ impl SystemVisitor for Load<'_> {
 
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<Box<dyn Parser>> {
         if self.plan.preset.learner.takes_candidates() {
-            let scorer = load_focused(self.plan, self.sections)?;
+            let scorer = load_focused(self.plan, self.sections, &system)?;
             return Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)));
         }
         if let LearnerChoice::Neural(params) = &self.plan.preset.learner {
@@ -210,7 +211,7 @@ impl<Q: Question> SystemVisitor for Follow<'_, Q> {
     fn visit<S: Supervised + 'static>(self, system: S) -> Result<Q::Answer> {
         let Self { plan, vocabulary, examples, sections, question } = self;
         if plan.preset.learner.takes_candidates() {
-            let scorer = load_focused(plan, sections)?;
+            let scorer = load_focused(plan, sections, &system)?;
             // More than one candidate may be right.
             return match system.dynamic_oracle() {
                 Some(oracle) => question.ask(&system, &scorer, &oracle, examples),
@@ -227,8 +228,14 @@ impl<Q: Question> SystemVisitor for Follow<'_, Q> {
 }
 
 /// The scorer of candidates that was stored.
-fn load_focused(plan: &Plan, sections: &Sections) -> Result<Focused> {
+fn load_focused<S: Supervised>(plan: &Plan, sections: &Sections, system: &S) -> Result<Focused> {
     let classifier = plan.preset.learner.learner(&plan.parts::<Infer>(&[]))?.load(sections)?;
+    let (scored, listed) = (classifier.n_classes(), system.labels().count());
+    if scored != listed {
+        return Err(Error::Unfit(format!(
+            "the trees score {scored} labels, the system has {listed}"
+        )));
+    }
     Ok(Focused::new(Extractor::new(&plan.templates), classifier))
 }
 

@@ -56,6 +56,11 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The text of its head rules; empty if it has none.
+    pub fn heads_text(&self) -> &str {
+        self.heads.as_ref().map_or("", |heads| heads.text())
+    }
+
     /// What its system is made of.
     pub fn making<'a>(&'a self, source: Source<'a>, vocabulary: &'a Vocabulary) -> Making<'a> {
         Making { choice: &self.preset.system, source, heads: self.heads.as_ref(), vocabulary }

@@ -79,6 +79,7 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
                 }
                 Source::Tables(tables) => Items::of_tables(read(tables)?)?,
             };
+            check_order(system.tables().order == *order)?;
             let heads = making.head_finder(&system.tables().labels);
             visitor.visit(system.with_heads(heads))
         }
@@ -94,9 +95,7 @@ impl Making<'_> {
             }
             Source::Tables(tables) => Bracketing::of_tables(read(tables)?)?,
         };
-        if system.tables().order != order {
-            return Err(Error::Unfit("the system's tables are of another order".into()));
-        }
+        check_order(system.tables().order == order)?;
         let heads = self.head_finder(&system.tables().labels);
         Ok(system.with_heads(heads))
     }
@@ -104,6 +103,13 @@ impl Making<'_> {
     fn head_finder(&self, labels: &Symbols) -> Option<HeadFinder> {
         self.heads.map(|rules| HeadFinder::new(rules, labels, self.vocabulary.tags()))
     }
+}
+
+fn check_order(is_that_of_the_preset: bool) -> Result<()> {
+    if is_that_of_the_preset {
+        return Ok(());
+    }
+    Err(Error::Unfit("the system's tables are of another order".into()))
 }
 
 fn read<T: DeserializeOwned>(tables: &serde_json::Value) -> Result<T> {

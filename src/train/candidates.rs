@@ -1,9 +1,11 @@
-//! Examples from candidates: for systems whose actions are candidates, every action on the way to a tree is an
-//! example of its label, right or wrong (Turian and Melamed 2005, section 2.1.1).
+//! Examples from candidates: for systems whose actions are candidates, every action on the way to a tree is
+//! an example of its label, right or wrong (Turian and Melamed 2005, section 2.1.1).
 //!
 //! No parser is needed. Where several actions are right, one of them is taken at random, so each tree is
 //! followed along a single path. Candidates that are wrong for every label may be sampled: of so many one is
 //! kept, and counts as many times.
+
+use std::ops::ControlFlow;
 
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -43,11 +45,12 @@ pub struct Drawn {
     pub kept: u64,
 }
 
-/// How many sentences are worked on before their rows are handed over.
-const SENTENCES_AT_ONCE: usize = 128;
+/// How many words at most are worked on before their rows are handed over; of a sentence that is longer, all.
+const WORDS_AT_ONCE: usize = 2_000;
 
 /// The candidates of all states along one path to each tree, by class, the code of an action, of which there
-/// are `n_classes`. The same for any number of threads.
+/// are `n_classes`. The same for any number of threads. `progress` is told how many trees are done, and may
+/// end it there.
 ///
 /// # Errors
 /// When a tree does not fit the system; call it on trees that have been replayed.
@@ -58,16 +61,18 @@ pub fn draw<S: TransitionSystem, O: Oracle<S>>(
     templates: &Templates,
     n_classes: usize,
     drawing: Drawing,
-    mut progress: impl FnMut(usize),
+    mut progress: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<(Candidates, Drawn)> {
     let extractor = Extractor::new(templates);
     let columns = templates.columns();
     let mut candidates = Candidates::new(&columns, n_classes);
     let mut drawn = Drawn::default();
-    for (chunk, first) in examples.chunks(SENTENCES_AT_ONCE).zip((0..).step_by(SENTENCES_AT_ONCE)) {
+    let mut done = 0;
+    while done < examples.len() {
+        let chunk = &examples[done..done + fitting(&examples[done..])];
         let paths: Vec<Result<Path>> = chunk
             .par_iter()
-            .zip(first..first + chunk.len())
+            .zip(done..done + chunk.len())
             .map_init(extract::Scratch::default, |places, (example, number)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(drawing.seed);
                 rng.set_stream(number as u64);
@@ -94,9 +99,22 @@ pub fn draw<S: TransitionSystem, O: Oracle<S>>(
             drawn.rows += path.drawn.rows;
             drawn.kept += path.kept.len() as u64;
         }
-        progress(first + chunk.len());
+        done += chunk.len();
+        if progress(done).is_break() {
+            break;
+        }
     }
     Ok((candidates, drawn))
+}
+
+/// How many examples are worked on at once: as many as there is room for, one at least.
+fn fitting(examples: &[Example]) -> usize {
+    let mut words = 0;
+    let fits = |example: &&Example| {
+        words += example.sentence.len();
+        words <= WORDS_AT_ONCE
+    };
+    examples.iter().take_while(fits).count().max(1)
 }
 
 /// A row, how many times it counts, and the labels it is an example of, as ranges of [`Path::labels`].
@@ -197,5 +215,24 @@ impl<S: TransitionSystem> Walk<'_, S> {
         let (labels, gold) = (list(&|_| true), list(&|is_right| is_right));
         let weight = if any_right { 1 } else { self.one_in };
         path.kept.push(Kept { weight, labels, gold });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    #[test]
+    fn chunks_are_bounded_by_words() {
+        let of = |n: usize| {
+            let sentence = Sentence { words: vec![0; n], ..Sentence::default() };
+            Example { sentence, tree: Tree::default() }
+        };
+        let chunk =
+            |lengths: &[usize]| fitting(&lengths.iter().map(|&n| of(n)).collect::<Vec<_>>());
+        assert_eq!(chunk(&[30, 40]), 2);
+        assert_eq!(chunk(&[1_000; 9]), 2);
+        assert_eq!(chunk(&[3_000, 1]), 1);
     }
 }

@@ -6,10 +6,11 @@
 //!
 //! - no two items have both the same span and the same label;
 //! - no item has more children than a limit: 5 in the paper, or as many as in the training trees;
-//! - items are inferred in any order, or in one of two fixed ones ([`Order`]), of which each tree has one path.
+//! - items are inferred in any order, or in one of two fixed ones ([`Order`]), in which each tree has one
+//!   path.
 //!
-//! Every tree has one `TOP`, over the whole frontier: it ends the parse. Inferring it is always a candidate, with
-//! any number of children, so every walk can end.
+//! Every tree has one `TOP`, over the whole frontier: it ends the parse. Inferring it is always a candidate,
+//! with any number of children, so every walk can end.
 //!
 //! A tree that breaks a limit is reduced to one that does not ([`Items::reduced`]).
 
@@ -144,7 +145,7 @@ pub struct ItemState {
     pub parts: Stacked,
     /// In a fixed order, the end (left to right) or the start (right to left) of the item inferred last.
     edge: u32,
-    /// The sum of a number for each item.
+    /// The sum of a number for each item: what has been inferred, in whatever order.
     sum: u64,
     /// For each item of the frontier a number that tells it, with all below it, from others.
     signatures: Vec<u64>,
@@ -281,7 +282,8 @@ impl Items {
         if dropped == 0 { Cow::Borrowed(tree) } else { Cow::Owned(builder.finish()) }
     }
 
-    /// A derivation of the tree, reduced: the only one in a fixed order, that from left to right in a free one.
+    /// A derivation of the tree, reduced: the only one in a fixed order, that from left to right in a free
+    /// one.
     ///
     /// # Errors
     /// [`Error::Unfit`] when the tree has no `TOP`, nodes over no words, or a label that the system does not
@@ -332,9 +334,15 @@ fn mix(hash: u64, value: u32) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ (mixed >> 32)
 }
 
-/// A number for an item; sums of them tell sets of items apart.
-fn number_of(start: u32, end: u32, label: Label) -> u64 {
-    mix(mix(mix(1, start), end), label.0.into())
+/// A number for an item over a part of the frontier; sums of them tell sets of items apart. Items over the
+/// same span are told apart by what they stand over: chains of the same labels differ in their order only.
+fn number_of(state: &ItemState, Infer { first, last, label }: Infer) -> u64 {
+    let (start, end) = state.span(first as usize, last as usize);
+    let below = match state.parts.items[first as usize..last as usize] {
+        [only] => state.parts.forest.node(only).label.map_or(1, |label| u32::from(label.0) + 2),
+        _ => 0,
+    };
+    mix(mix(mix(mix(1, start), end), label.0.into()), below)
 }
 
 impl TransitionSystem for Items {
@@ -376,7 +384,9 @@ impl TransitionSystem for Items {
         }
     }
 
-    fn apply(&self, state: &mut ItemState, Infer { first, last, label }: Infer) {
+    fn apply(&self, state: &mut ItemState, infer: Infer) {
+        let Infer { first, last, label } = infer;
+        state.sum = state.sum.wrapping_add(number_of(state, infer));
         let range = first as usize..last as usize;
         let below = state.signatures[range.clone()].iter();
         let below = below.fold(u64::from(label.0), |all, &one| mix(all.rotate_left(7) ^ one, 1));
@@ -389,7 +399,6 @@ impl TransitionSystem for Items {
             Order::LeftToRight => node.end,
             Order::RightToLeft => node.start,
         };
-        state.sum = state.sum.wrapping_add(number_of(node.start, node.end, label));
         state.parts.steps += 1;
     }
 
@@ -429,10 +438,7 @@ impl TransitionSystem for Items {
     }
 
     fn identity(&self, state: &ItemState, next: Option<Infer>) -> Option<u64> {
-        let more = next.map_or(0, |Infer { first, last, label }| {
-            let (start, end) = state.span(first as usize, last as usize);
-            number_of(start, end, label)
-        });
+        let more = next.map_or(0, |infer| number_of(state, infer));
         (self.tables.order == Order::Free).then(|| state.sum.wrapping_add(more))
     }
 

@@ -166,8 +166,8 @@ impl Stacked {
     }
 }
 
-/// Items and the tokens from `buffer` on side by side under `TOP`, without temporary nodes and without a `TOP`
-/// that a parser has built. Heads are marked if wanted.
+/// Items and the tokens from `buffer` on side by side under `TOP`, without temporary nodes and without a
+/// `TOP` that a parser has built. Heads are marked if wanted.
 pub fn tree_of(
     forest: &Forest,
     items: &[u32],

@@ -49,8 +49,8 @@ impl Candidates {
         Self { rows, number_of: FxHashMap::default(), labelled, merged: 0 }
     }
 
-    /// Adds a row that counts `weight` times, above 0: an example of each of `labels`, right for those of them
-    /// that are in `gold`. Labels that have a candidate of their own with another row, such as one with
+    /// Adds a row that counts `weight` times, above 0: an example of each of `labels`, right for those of
+    /// them that are in `gold`. Labels that have a candidate of their own with another row, such as one with
     /// another head, are pushed with that one.
     pub fn push(&mut self, row: RowRef<'_>, weight: u32, labels: &[u16], gold: &[u16]) {
         let row = self.rows.push(row);

@@ -13,15 +13,22 @@ pub(super) const STEPS: f64 = 65_536.0;
 
 /// The trees of one label.
 ///
-/// A node is a test and where to go if it holds; if not, the next node follows. A leaf is [`LEAF`] and the
+/// A node is a test and where to go if it holds; if not, the next node follows. A leaf is `LEAF` and the
 /// bits of its confidence. So what follows when no test holds stands in one piece.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ensemble {
     pub(super) tests: Vec<Test>,
     pub(super) nodes: Vec<[u32; 2]>,
     pub(super) trees: Vec<Tree>,
-    /// The threshold down to which training has come.
+    /// The threshold down to which training has come; infinity before the first tree.
     reached: f64,
+}
+
+impl Default for Ensemble {
+    fn default() -> Self {
+        let (tests, nodes, trees) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tests, nodes, trees, reached: f64::INFINITY }
+    }
 }
 
 /// One tree.

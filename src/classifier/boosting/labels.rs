@@ -36,10 +36,15 @@ impl Task<'_> {
         self.checkpoint.map_or(Ok(()), |checkpoint| checkpoint.save(name, &sections))
     }
 
-    /// Grows all trees, or takes up what was kept of them; `tell` is told how far it is.
-    fn run(&self, examples: &[Example], mut tell: impl FnMut(f64, &Ensemble)) -> Result<Ensemble> {
+    /// Grows all trees, or takes up what was kept of them; `tell` is told how far it is. None if it is
+    /// stopped before the first tree.
+    fn run(
+        &self,
+        examples: &[Example],
+        mut tell: impl FnMut(f64, &Ensemble),
+    ) -> Result<Option<Ensemble>> {
         if let Some(kept) = self.load(self.name) {
-            return Ok(kept);
+            return Ok(Some(kept));
         }
         let partial = format!("{}.partial", self.name);
         let mut grower = Grower::new(self.design, examples, self.params);
@@ -51,7 +56,7 @@ impl Task<'_> {
         };
         while growing.ensemble.n_splits() < limit {
             if (self.stop)() {
-                return Ok(growing.ensemble);
+                return Ok(Some(growing.ensemble).filter(|ensemble| ensemble.n_trees() > 0));
             }
             if !grower.add_tree(&mut growing) {
                 growing.end(self.params.min_reduction);
@@ -63,7 +68,7 @@ impl Task<'_> {
             tell(self.done(&growing.ensemble), &growing.ensemble);
         }
         self.save(self.name, &growing.ensemble)?;
-        Ok(growing.ensemble)
+        Ok(Some(growing.ensemble))
     }
 
     /// About how much of the work is done, 0 to 1: how far the threshold has fallen, by factors.
@@ -93,11 +98,13 @@ pub fn fit_label(
     params.check()?;
     let Fit { progress, stop, checkpoint, .. } = fit;
     let task = Task { design, params, name: "trees", stop: *stop, checkpoint: *checkpoint };
-    task.run(examples, |done, ensemble| progress(done, &line(ensemble)))
+    let trees = task.run(examples, |done, ensemble| progress(done, &line(ensemble)))?;
+    Ok(trees.unwrap_or_default())
 }
 
-/// Trains the trees of the labels that have a name, several at a time; none for the others, and for those that
-/// are never right. The result of a label does not depend on which others are trained.
+/// Trains the trees of the labels that have a name, several at a time; none for the others, for those that
+/// are never right, and for those that have no tree yet when training is stopped. The result of a label does
+/// not depend on which others are trained.
 ///
 /// # Errors
 /// As [`fit_label`].
@@ -119,7 +126,9 @@ pub fn fit_labels(
     let (stop, checkpoint) = (fit.stop, fit.checkpoint);
     let one = |at: usize| {
         let (label, name) = order[at];
-        let task = Task { design, params, name, stop, checkpoint };
+        // Names of labels may differ in case only, or in what file names cannot hold.
+        let kept_as = format!("label{label}");
+        let task = Task { design, params, name: &kept_as, stop, checkpoint };
         let tell = |share: f64, ensemble: &Ensemble| {
             if let Ok(mut shares) = shares.lock() {
                 let (all, progress) = &mut *shares;
@@ -150,7 +159,7 @@ pub fn fit_labels(
     });
     let mut ensembles = vec![None; labelled.n_labels()];
     for (label, result) in fitted.into_inner().unwrap_or_default() {
-        ensembles[label] = Some(result?);
+        ensembles[label] = result?;
     }
     Ok(ensembles)
 }

@@ -41,8 +41,8 @@ use crate::feature::Column;
 use crate::memory::Sections;
 use crate::{Error, Result};
 
-/// What the trees are grown to make small, as a function of the margin z: the confidence if the label is right,
-/// less than nothing of it if it is wrong.
+/// What the trees are grown to make small, as a function of the margin z: the confidence if the label is
+/// right, less than nothing of it if it is wrong.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
@@ -69,14 +69,14 @@ impl Loss {
 pub struct BoostingParams {
     /// What is made small.
     pub loss: Loss,
-    /// Trees are grown until no split of a root reduces the loss by this much: the last Θ, above 0. Losses are
-    /// sums over examples.
+    /// Trees are grown until no split of a root reduces the loss by this much: the last Θ, above 0. Losses
+    /// are sums over examples.
     pub min_reduction: f64,
     /// The most splits on the way to a leaf: 1 gives stumps; 0 is no limit.
     pub max_depth: u32,
     /// The most splits of all trees of a label; 0 is no limit.
     pub max_splits: u32,
-    /// What is added to both weights of a leaf, ε; at least 0.
+    /// What is added to both weights of a leaf, ε; from 1e-300 to 1.
     pub smoothing: f64,
     /// Tests that hold in fewer distinct rows are left out; 0 and 1 leave out none.
     pub min_count: u32,
@@ -84,7 +84,7 @@ pub struct BoostingParams {
     /// least 1.
     pub one_in: u32,
     /// The trees that are used: those whose splits reduce the loss by at least this much, Θ̂. 0 chooses it on
-    /// development trees; without these all trees are used.
+    /// development trees; without these all trees are used, down to a Θ that all labels have reached.
     pub threshold: f64,
 }
 
@@ -128,7 +128,7 @@ impl BoostingParams {
         },
         Setting {
             key: "smoothing",
-            range: "0 to 1",
+            range: "1e-300 to 1",
             help: "what is added to both weights of a leaf",
         },
         Setting {

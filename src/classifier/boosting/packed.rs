@@ -16,7 +16,8 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Ensembles {
     columns: Vec<Column>,
-    /// None for a label that was never right in training: its confidence is minus infinity.
+    /// None for a label that was never right in training, or that training never came to: its confidence is
+    /// minus infinity.
     labels: Vec<Option<Ensemble>>,
     tables: Tables,
 }
@@ -184,7 +185,7 @@ impl Ensembles {
         Self { columns: columns.to_vec(), labels, tables }
     }
 
-    /// The ensemble of each label; none for those never right in training.
+    /// The ensemble of each label; none for those that are never chosen.
     pub fn labels(&self) -> &[Option<Ensemble>] {
         &self.labels
     }
@@ -201,13 +202,24 @@ impl Ensembles {
         self.labels.iter().flatten().map(Ensemble::n_splits).sum()
     }
 
-    /// Thresholds worth trying on development trees, falling: the largest that any tree has, then each the one
-    /// before divided by `ratio`, which is above 1, down to what all labels have reached.
+    /// The least threshold that all labels have been trained down to, at which they compare; 0 without
+    /// labels.
+    pub fn reached(&self) -> f64 {
+        self.labels.iter().flatten().map(Ensemble::reached).fold(0.0, f64::max)
+    }
+
+    /// Whether some label has been trained further than another.
+    pub fn is_uneven(&self) -> bool {
+        self.labels.iter().flatten().any(|ensemble| ensemble.reached() < self.reached())
+    }
+
+    /// Thresholds worth trying on development trees, falling: the largest that any tree has, then each the
+    /// one before divided by `ratio`, which is above 1, down to what all labels have reached.
     pub fn thresholds(&self, ratio: f64) -> Vec<f64> {
         let all = || self.labels.iter().flatten();
         let firsts = all().filter_map(|ensemble| ensemble.growth().next());
         let mut threshold = firsts.map(|first| first.0).fold(0.0, f64::max);
-        let last = all().map(Ensemble::reached).fold(0.0, f64::max);
+        let last = self.reached();
         let mut thresholds = Vec::new();
         while threshold > last && last > 0.0 {
             thresholds.push(threshold);
@@ -230,7 +242,13 @@ impl Ensembles {
             let part = || Ensemble::load(&sections.part(&format!("label{label}")));
             (seen != 0).then(part).transpose()
         };
-        let labels = seen.iter().enumerate().map(part).collect::<Result<_>>()?;
+        let labels = seen.iter().enumerate().map(part).collect::<Result<Vec<_>>>()?;
+        let mut tests = labels.iter().flatten().flat_map(|ensemble| &ensemble.tests);
+        if tests.any(|test| test.column as usize >= columns.len()) {
+            return Err(Error::Unfit(
+                "boosted trees of more columns than the templates have".into(),
+            ));
+        }
         Ok(Self::new(columns, labels))
     }
 }

@@ -329,6 +329,45 @@ fn training_taken_up_again_ends_as_if_never_stopped() {
 }
 
 #[test]
+fn a_label_that_training_never_came_to_is_never_chosen() {
+    let (_, candidates) = noisy(200, 9);
+    let (design, labelled) = candidates.finish(1);
+    let mut told = |_: f64, _: &str| ();
+    let mut fit = Fit { seed: 1, progress: &mut told, stop: &|| true, checkpoint: None };
+    let names = [Some("A"), Some("B"), Some("C")];
+    let none = fit_labels(&design, &labelled, &names, &params(1.0), &mut fit).unwrap();
+    assert_eq!(none, [None, None, None]);
+    let empty = fit_label(&design, &labelled.examples(0), &params(1.0), &mut fit).unwrap();
+    assert_eq!((empty.n_trees(), empty.reached()), (0, f64::INFINITY));
+}
+
+#[test]
+fn labels_are_kept_apart_whatever_they_are_called() {
+    let (_, candidates) = noisy(500, 6);
+    let (design, labelled) = candidates.finish(1);
+    let kept = Kept::default();
+    let mut told = |_: f64, _: &str| ();
+    let mut fit = Fit { seed: 1, progress: &mut told, stop: &|| false, checkpoint: Some(&kept) };
+    let names = [Some("A/B"), Some("A.B")];
+    let fitted = fit_labels(&design, &labelled, &names, &params(2.0), &mut fit).unwrap();
+    assert_eq!(fitted[..2], fit_all(&design, &labelled, &params(2.0))[..2]);
+    let file_names: Vec<String> = kept.0.lock().unwrap().keys().cloned().collect();
+    assert!(file_names.iter().all(|name| name.starts_with("label")), "{file_names:?}");
+}
+
+#[test]
+fn trees_of_columns_that_are_not_there_are_refused() {
+    let (_, candidates) = noisy(200, 8);
+    let (design, labelled) = candidates.finish(1);
+    let ensembles = Ensembles::new(&columns(2, 1), fit_all(&design, &labelled, &params(10.0)));
+    let mut sections = Sections::default();
+    ensembles.store(&mut sections);
+    assert!(Ensembles::load(&columns(2, 1), &sections).is_ok());
+    let error = Ensembles::load(&columns(1, 0), &sections).unwrap_err().to_string();
+    assert!(error.contains("columns"), "{error}");
+}
+
+#[test]
 fn stored_ensembles_come_back_and_broken_ones_are_refused_or_harmless() {
     let (rows, candidates) = noisy(200, 8);
     let (design, labelled) = candidates.finish(1);

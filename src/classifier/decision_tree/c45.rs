@@ -6,8 +6,8 @@
 //! `branch = "one-value"` takes each value for a binary attribute, as the features of Wang, Sagae and
 //! Mitamura (2006) are. A column then counts with its best value in the average: an average of all
 //! values, most of which say nothing, would let tests through that split off a handful of instances,
-//! whose ratio is the greatest, and the tree would become a list as long as the training data. Numbers are split at a threshold; the choice among thresholds costs
-//! log2(their number) ÷ instances of the gain (Quinlan 1996, section 3).
+//! whose ratio is the greatest, and the tree would become a list as long as the training data. Numbers are
+//! split at a threshold; the choice among thresholds costs log2(their number) ÷ instances of the gain (Quinlan 1996, section 3).
 //!
 //! Left out: subtree raising, grouping of values, windowing, unknown values (there are none).
 

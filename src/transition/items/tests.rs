@@ -114,6 +114,26 @@ fn states_that_differ_in_their_history_only_are_the_same() {
 }
 
 #[test]
+fn unary_chains_of_the_same_labels_in_another_order_are_other_states() {
+    let tree = tree("A(B(.)) .");
+    let system = system(std::slice::from_ref(&tree), Order::Free, MaxChildren::Auto);
+    let identity = |steps: &[(u32, u32, u16)]| {
+        let mut state = system.start(&Sentence { words: vec![2; 2], ..Sentence::default() });
+        for &(first, last, label) in steps {
+            let infer = Infer { first, last, label: Label(label) };
+            let foretold = system.identity(&state, Some(infer));
+            system.apply(&mut state, infer);
+            assert_eq!(system.identity(&state, None), foretold);
+        }
+        system.identity(&state, None)
+    };
+    assert_ne!(identity(&[(0, 1, 1), (0, 1, 2)]), identity(&[(0, 1, 2), (0, 1, 1)]));
+    assert_ne!(identity(&[(0, 2, 1), (0, 1, 2)]), identity(&[(0, 2, 2), (0, 1, 1)]));
+    let apart = [(0, 1, 1), (1, 2, 2), (0, 1, 2)];
+    assert_eq!(identity(&apart), identity(&[apart[1], apart[0], apart[2]]));
+}
+
+#[test]
 fn limits_are_numbers_or_auto() {
     let read = |text: &str| serde_json::from_str::<MaxChildren>(text);
     for good in ["5", "\"5\"", "\"auto\""] {
