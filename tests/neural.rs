@@ -5,7 +5,7 @@
 mod common;
 
 use rand::seq::IndexedRandom;
-use srparse::neural::{OptimizerParams, Tape};
+use srparse::neural::{Decay, OptimizerParams, Tape};
 use srparse::oracle::Supervised;
 use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
@@ -83,18 +83,22 @@ fn trained<S: Supervised>(
         epochs,
         seed: 3,
         batch: 4,
-        optimizer: OptimizerParams::Adam { rate: 0.01, decay: 0.0 },
+        optimizer: OptimizerParams::Adam { rate: 0.01 },
+        decay: Decay::Inverse { by: 0.0 },
         clip: 5.0,
+        average: 0.0,
         dropout: 0.0,
         exploration: explores.then_some(exploration),
         progress: &mut progress,
         stop: &stop,
     };
     let examples = examples(trees, &vocabulary);
-    let go_on = |_: &_, _| Ok(std::ops::ControlFlow::Continue(()));
+    let mut course = training.course(&learner.params);
+    let so_far = (&mut learner, &mut course, 0);
+    let go_on = |_: &_, _: &_, _| Ok(std::ops::ControlFlow::Continue(()));
     match system.dynamic_oracle().filter(|_| explores) {
-        Some(oracle) => training.run(system, &oracle, &mut learner, &examples, go_on).unwrap(),
-        None => training.run(system, &Replay, &mut learner, &examples, go_on).unwrap(),
+        Some(oracle) => training.run((system, &oracle), so_far, &examples, go_on).unwrap(),
+        None => training.run((system, &Replay), so_far, &examples, go_on).unwrap(),
     }
     learner
 }

@@ -13,6 +13,6 @@ pub mod optimizer;
 pub mod params;
 pub mod tape;
 
-pub use optimizer::{Optimizer, OptimizerParams};
+pub use optimizer::{Average, Course, Decay, Optimizer, OptimizerParams};
 pub use params::{Gradients, Param, Params};
 pub use tape::{Tape, Var};

@@ -1,29 +1,51 @@
 //! From gradients to better parameters.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::kernel::add_scaled;
 use super::params::{Gradients, Params};
+use crate::memory::{Array, Element, Sections};
 use crate::{Error, Result};
 
 /// How parameters follow their gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum OptimizerParams {
-    /// Stochastic gradient descent; in epoch e, counted from 0, the rate is `rate / (1 + decay e)`.
+    /// Stochastic gradient descent.
     Sgd {
         /// The step for a gradient of 1.
         rate: f32,
-        /// By how much it falls.
-        decay: f32,
     },
     /// Adam (Kingma and Ba 2015) with means over about 10 and 1,000 batches; rows of tables that a batch did
-    /// not use are left alone. The rate falls as above.
+    /// not use are left alone.
     Adam {
         /// The step.
         rate: f32,
-        /// By how much it falls.
-        decay: f32,
     },
+}
+
+/// How the rate falls while training goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Decay {
+    /// In epoch e, counted from 0, it is divided by `1 + by e`.
+    Inverse {
+        /// How fast it falls.
+        by: f32,
+    },
+    /// In a straight line, from batch to batch, to 0 at the end of the last epoch.
+    Linear,
+}
+
+impl Decay {
+    /// What the rate is multiplied by in an epoch, counted from 0, of which a share is done.
+    pub fn factor(self, epoch: u32, share: f32, epochs: u32) -> f32 {
+        match self {
+            Self::Inverse { by } => 1.0 / (1.0 + by * epoch as f32),
+            Self::Linear => (1.0 - (epoch as f32 + share) / epochs as f32).max(0.0),
+        }
+    }
 }
 
 impl OptimizerParams {
@@ -32,14 +54,60 @@ impl OptimizerParams {
     /// # Errors
     /// Naming the key and its range.
     pub fn check(&self) -> Result<()> {
-        let (Self::Sgd { rate, decay } | Self::Adam { rate, decay }) = *self;
-        if !(rate > 0.0 && rate.is_finite() && decay >= 0.0 && decay.is_finite()) {
-            let problem = "give a rate above 0 and a decay of 0 or more";
-            return Err(Error::config("learner.optimizer", problem));
+        let (Self::Sgd { rate } | Self::Adam { rate }) = *self;
+        if !(rate > 0.0 && rate.is_finite()) {
+            return Err(Error::config("learner.optimizer.rate", "must be above 0"));
         }
         Ok(())
     }
 }
+
+/// The mean of the parameters over the last batches (Polyak and Juditsky 1992, with weights that fade away).
+#[derive(Debug, Clone)]
+pub struct Average {
+    values: Vec<f32>,
+    /// How many batches count.
+    over: f32,
+    batches: u64,
+}
+
+/// The mean takes note of every so many batches.
+const EVERY: u64 = 8;
+
+impl Average {
+    /// A mean of what will come, over about so many batches.
+    pub fn new(over: f32, network: &Params) -> Self {
+        Self { values: network.values().to_vec(), over, batches: 0 }
+    }
+
+    /// Takes note of the parameters after a batch.
+    pub fn note(&mut self, network: &Params) {
+        self.batches += 1;
+        if self.batches.is_multiple_of(EVERY) {
+            let share = EVERY as f32 / self.over.min(self.batches as f32).max(EVERY as f32);
+            self.values.par_chunks_mut(CHUNK).zip(network.values().par_chunks(CHUNK)).for_each(
+                |(means, values)| {
+                    for (mean, value) in means.iter_mut().zip(values) {
+                        *mean += share * (value - *mean);
+                    }
+                },
+            );
+        }
+    }
+
+    /// The parameters of a network, replaced by the mean of those it had.
+    pub fn of(&self, network: &Params) -> Params {
+        network.with(self.values.clone())
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        sections.put("average.values", self.values.clone().into());
+        sections.put("average.batches", vec![self.batches].into());
+    }
+}
+
+/// Numbers that one thread changes at a time.
+const CHUNK: usize = 1 << 16;
 
 const FIRST_MOMENT: f32 = 0.9;
 const SECOND_MOMENT: f32 = 0.999;
@@ -51,8 +119,7 @@ pub struct Optimizer {
     params: OptimizerParams,
     /// Gradients longer than this are shortened to it; 0 for never.
     clip: f32,
-    epoch: u32,
-    steps: i32,
+    steps: u64,
     first: Vec<f32>,
     second: Vec<f32>,
 }
@@ -64,16 +131,11 @@ impl Optimizer {
             OptimizerParams::Sgd { .. } => 0,
             OptimizerParams::Adam { .. } => network.values().len(),
         };
-        Self { params, clip, epoch: 0, steps: 0, first: vec![0.0; n], second: vec![0.0; n] }
+        Self { params, clip, steps: 0, first: vec![0.0; n], second: vec![0.0; n] }
     }
 
-    /// Counts an epoch.
-    pub fn end_epoch(&mut self) {
-        self.epoch += 1;
-    }
-
-    /// Takes a step against the gradients.
-    pub fn step(&mut self, network: &mut Params, gradients: &Gradients) {
+    /// Takes a step against the gradients, with a rate that is multiplied by `factor`.
+    pub fn step(&mut self, network: &mut Params, gradients: &Gradients, factor: f32) {
         let norm = gradients.norm();
         if !norm.is_finite() {
             return;
@@ -81,44 +143,102 @@ impl Optimizer {
         let scale = if self.clip > 0.0 && norm > self.clip { self.clip / norm } else { 1.0 };
         self.steps += 1;
         let n_dense = network.dense();
-        let rows = gradients.used.iter().map(|&(at, len, first)| {
-            (at as usize, &gradients.rows[first as usize..(first + len) as usize])
-        });
-        let rows: Vec<(usize, &[f32])> = rows.collect();
         let (dense, tables) = network.split_mut();
-        self.change(0, dense, &gradients.dense, scale);
-        for (at, gradient) in rows {
-            let first = at - n_dense;
-            self.change(at, &mut tables[first..first + gradient.len()], gradient, scale);
+        match self.params {
+            OptimizerParams::Sgd { rate } => {
+                let step = -rate * factor * scale;
+                add_scaled(step, &gradients.dense, dense);
+                for (at, gradient) in gradients.used_rows() {
+                    add_scaled(step, gradient, &mut tables[at - n_dense..][..gradient.len()]);
+                }
+            }
+            OptimizerParams::Adam { rate } => {
+                let unbiased = |moment: f32| 1.0 - moment.powf(self.steps as f32);
+                let rate = rate * factor * unbiased(SECOND_MOMENT).sqrt() / unbiased(FIRST_MOMENT);
+                let (first, rows_first) = self.first.split_at_mut(n_dense);
+                let (second, rows_second) = self.second.split_at_mut(n_dense);
+                let values = dense.par_chunks_mut(CHUNK).zip(gradients.dense.par_chunks(CHUNK));
+                let moments = first.par_chunks_mut(CHUNK).zip(second.par_chunks_mut(CHUNK));
+                values.zip(moments).for_each(|((values, gradient), (first, second))| {
+                    adam(rate, scale, values, gradient, first, second);
+                });
+                for (at, gradient) in gradients.used_rows() {
+                    let row = at - n_dense..at - n_dense + gradient.len();
+                    let (first, second) =
+                        (&mut rows_first[row.clone()], &mut rows_second[row.clone()]);
+                    adam(rate, scale, &mut tables[row], gradient, first, second);
+                }
+            }
         }
     }
 
-    /// Changes the values that stand at `at` among all numbers.
-    fn change(&mut self, at: usize, values: &mut [f32], gradient: &[f32], scale: f32) {
-        match self.params {
-            OptimizerParams::Sgd { rate, decay } => {
-                let rate = rate / (1.0 + decay * self.epoch as f32);
-                for (value, &gradient) in values.iter_mut().zip(gradient) {
-                    *value -= rate * scale * gradient;
-                }
-            }
-            OptimizerParams::Adam { rate, decay } => {
-                let rate = rate / (1.0 + decay * self.epoch as f32);
-                let unbiased = |moment: f32| 1.0 - moment.powi(self.steps);
-                let rate = rate * unbiased(SECOND_MOMENT).sqrt() / unbiased(FIRST_MOMENT);
-                let range = at..at + values.len();
-                let moments = self.first[range.clone()].iter_mut().zip(&mut self.second[range]);
-                for ((value, &gradient), (first, second)) in
-                    values.iter_mut().zip(gradient).zip(moments)
-                {
-                    let gradient = gradient * scale;
-                    *first = FIRST_MOMENT * *first + (1.0 - FIRST_MOMENT) * gradient;
-                    *second = SECOND_MOMENT * *second + (1.0 - SECOND_MOMENT) * gradient * gradient;
-                    *value -= rate * *first / (second.sqrt() + TINY);
-                }
-            }
+    fn store(&self, sections: &mut Sections) {
+        sections.put("optimizer.first", self.first.clone().into());
+        sections.put("optimizer.second", self.second.clone().into());
+        sections.put("optimizer.steps", vec![self.steps].into());
+    }
+}
+
+fn adam(
+    rate: f32,
+    scale: f32,
+    values: &mut [f32],
+    gradient: &[f32],
+    first: &mut [f32],
+    second: &mut [f32],
+) {
+    for (((value, &gradient), first), second) in
+        values.iter_mut().zip(gradient).zip(first).zip(second)
+    {
+        let gradient = gradient * scale;
+        *first = FIRST_MOMENT * *first + (1.0 - FIRST_MOMENT) * gradient;
+        *second = SECOND_MOMENT * *second + (1.0 - SECOND_MOMENT) * gradient * gradient;
+        *value -= rate * *first / (second.sqrt() + TINY);
+    }
+}
+
+/// What training needs beside the parameters, so that it can be taken up again.
+#[derive(Debug, Clone)]
+pub struct Course {
+    /// The optimiser.
+    pub optimizer: Optimizer,
+    /// The mean of the parameters, if one is kept.
+    pub average: Option<Average>,
+}
+
+impl Course {
+    /// Adds everything to the sections of a checkpoint.
+    pub fn store(&self, sections: &mut Sections) {
+        self.optimizer.store(sections);
+        if let Some(average) = &self.average {
+            average.store(sections);
         }
     }
+
+    /// Reads what [`Course::store`] wrote into a course of the same layout.
+    ///
+    /// # Errors
+    /// When it is of another layout.
+    pub fn load(&mut self, sections: &Sections) -> Result<()> {
+        let Self { optimizer, average } = self;
+        read(sections, "optimizer.first", &mut optimizer.first)?;
+        read(sections, "optimizer.second", &mut optimizer.second)?;
+        read(sections, "optimizer.steps", std::slice::from_mut(&mut optimizer.steps))?;
+        if let Some(average) = average {
+            read(sections, "average.values", &mut average.values)?;
+            read(sections, "average.batches", std::slice::from_mut(&mut average.batches))?;
+        }
+        Ok(())
+    }
+}
+
+fn read<T: Element>(sections: &Sections, name: &str, into: &mut [T]) -> Result<()> {
+    let values: Array<T> = sections.get(name)?;
+    if values.len() != into.len() {
+        return Err(Error::Unfit(format!("section `{name}` is not of this network")));
+    }
+    into.copy_from_slice(&values);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -130,10 +250,7 @@ mod tests {
     /// The least of a bowl is found, by a matrix as by the row of a table, and unused rows stay.
     #[test]
     fn steps_go_downhill() {
-        for params in [
-            OptimizerParams::Sgd { rate: 0.1, decay: 0.0 },
-            OptimizerParams::Adam { rate: 0.02, decay: 0.0 },
-        ] {
+        for params in [OptimizerParams::Sgd { rate: 0.1 }, OptimizerParams::Adam { rate: 0.02 }] {
             let mut builder = Builder::new(3);
             let bias = builder.vector(2, 1.0);
             let table = builder.table(3, 2);
@@ -150,10 +267,33 @@ mod tests {
                 let scores = tape.sum(&[row, bias]);
                 loss = tape.cross_entropy(scores, &[0, 1], 1, 1.0);
                 tape.backward(&network, &mut gradients);
-                optimizer.step(&mut network, &gradients);
+                optimizer.step(&mut network, &gradients, 1.0);
             }
             assert!(loss < 0.05, "{params:?}: {loss}");
             assert_eq!(network.row(table, 2), unused);
         }
+    }
+
+    #[test]
+    fn rates_fall() {
+        let linear: Vec<f32> =
+            [(0, 0.0), (1, 0.5), (3, 1.0)].map(|(e, s)| Decay::Linear.factor(e, s, 4)).to_vec();
+        assert_eq!(linear, [1.0, 0.625, 0.0]);
+        assert_eq!(Decay::Inverse { by: 0.5 }.factor(2, 0.9, 4), 0.5);
+    }
+
+    /// Numbers that swing around a value: their mean is nearer to it.
+    #[test]
+    fn the_mean_is_of_the_last_batches() {
+        let mut builder = Builder::new(1);
+        let value = builder.vector(1, 50.0);
+        let mut network = builder.finish();
+        let mut average = Average::new(64.0, &network);
+        for batch in 0..1_000 {
+            network.of_mut(value)[0] = if batch / 8 % 2 == 0 { 1.0 } else { 3.0 };
+            average.note(&network);
+        }
+        let mean = average.of(&network).of(value)[0];
+        assert!((mean - 2.0).abs() < 0.2, "{mean}");
     }
 }

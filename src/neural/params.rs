@@ -2,10 +2,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::kernel::add_scaled;
-use crate::memory::{Array, Sections};
+use crate::memory::Sections;
 use crate::{Error, Result};
 
 /// A matrix, a vector (a matrix of one row) or a table.
@@ -142,6 +143,12 @@ impl Params {
         self.dense
     }
 
+    /// Parameters of the same layout with other values.
+    pub(super) fn with(&self, values: Vec<f32>) -> Self {
+        debug_assert_eq!(values.len(), self.values.len());
+        Self { values, dense: self.dense }
+    }
+
     /// Adds them to the sections of a model.
     pub fn store(&self, sections: &mut Sections) {
         sections.put("neural.values", self.values.clone().into());
@@ -152,14 +159,24 @@ impl Params {
     /// # Errors
     /// When they are of another layout.
     pub fn load(&mut self, sections: &Sections) -> Result<()> {
-        let values: Array<f32> = sections.get("neural.values")?;
+        self.set(&sections.get::<f32>("neural.values")?)
+    }
+
+    /// Replaces all numbers by others.
+    ///
+    /// # Errors
+    /// When they are not as many, or not finite.
+    pub fn set(&mut self, values: &[f32]) -> Result<()> {
         if values.len() != self.values.len() || values.iter().any(|value| !value.is_finite()) {
             return Err(Error::Unfit("the weights are not those of this network".into()));
         }
-        self.values.copy_from_slice(&values);
+        self.values.copy_from_slice(values);
         Ok(())
     }
 }
+
+/// Numbers that one thread adds up at a time.
+const CHUNK: usize = 1 << 16;
 
 /// The gradients of the parameters: all of the matrices, and the rows of tables that were used.
 #[derive(Debug, Clone, Default)]
@@ -198,18 +215,34 @@ impl Gradients {
         add_scaled(1.0, gradient, row);
     }
 
-    /// Adds others.
-    pub fn add(&mut self, other: &Self) {
-        add_scaled(1.0, &other.dense, &mut self.dense);
-        for &(at, len, first) in &other.used {
-            self.add_to_row(at, &other.rows[first as usize..(first + len) as usize]);
+    /// Adds others, one after the other.
+    pub fn add(&mut self, others: &[&Self]) {
+        self.dense.par_chunks_mut(CHUNK).enumerate().for_each(|(number, sums)| {
+            for other in others {
+                add_scaled(1.0, &other.dense[number * CHUNK..][..sums.len()], sums);
+            }
+        });
+        for other in others {
+            for (at, gradient) in other.used_rows() {
+                self.add_to_row(at as u32, gradient);
+            }
         }
+    }
+
+    /// The rows of tables that were used: where each begins among all numbers, and its gradient.
+    pub(super) fn used_rows(&self) -> impl Iterator<Item = (usize, &[f32])> {
+        self.used.iter().map(|&(at, len, first)| {
+            (at as usize, &self.rows[first as usize..(first + len) as usize])
+        })
     }
 
     /// The length of the vector of all gradients.
     pub fn norm(&self) -> f32 {
         let square = |&x: &f32| f64::from(x) * f64::from(x);
-        let sum: f64 = self.dense.iter().chain(&self.rows).map(square).sum();
+        let squares = |numbers: &[f32]| numbers.iter().map(square).sum::<f64>();
+        // In parts that do not depend on the threads.
+        let dense: Vec<f64> = self.dense.par_chunks(CHUNK).map(squares).collect();
+        let sum: f64 = dense.iter().sum::<f64>() + squares(&self.rows);
         sum.sqrt() as f32
     }
 

@@ -512,7 +512,7 @@ mod tests {
                 tape.cross_entropy(scores, &[0, 1], row % 2, 1.0);
                 tape.backward(&params, gradients);
             }
-            sum.add(&own);
+            sum.add(&[&own]);
         }
         let all = 0..params.values().len();
         assert!(all.clone().all(|at| (sum.at(at) - both.at(at)).abs() < 1e-6));

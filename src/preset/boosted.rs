@@ -248,7 +248,7 @@ fn candidates_line(drawn: &Drawn, one_in: u32, n_distinct: usize) -> String {
 }
 
 /// A number that tells training trees from others.
-fn fingerprint(examples: &[Example]) -> u64 {
+pub(super) fn fingerprint(examples: &[Example]) -> u64 {
     let mut hasher = FxHasher::default();
     for Example { sentence, tree } in examples {
         (&sentence.words, &sentence.tags).hash(&mut hasher);

@@ -4,13 +4,14 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
+use super::boosted::fingerprint;
 use super::fit::{Event, Run, Trained, dev_line};
 use super::learner::at_least_one;
-use crate::classifier::Setting;
+use crate::classifier::{Checkpoint, Setting};
 use crate::error::{Error, Result};
 use crate::memory::Sections;
-use crate::model::DevScores;
-use crate::neural::OptimizerParams;
+use crate::model::{DevScores, structured};
+use crate::neural::{Course, Decay, OptimizerParams};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::scorer::factored::Classes;
@@ -33,6 +34,10 @@ pub struct NeuralParams {
     pub batch: u32,
     /// How parameters follow their gradients.
     pub optimizer: OptimizerParams,
+    /// How the rate falls.
+    pub decay: Decay,
+    /// Over how many batches the parameters that are kept are averaged; 0 for none.
+    pub average: f32,
     /// Gradients of a batch longer than this are shortened to it; 0 for never.
     pub clip: f32,
     /// The share of the numbers of a layer that is left out at random while learning; from 0, below 1.
@@ -51,7 +56,9 @@ impl Default for NeuralParams {
             epochs: 30,
             patience: 5,
             batch: 16,
-            optimizer: OptimizerParams::Adam { rate: 0.001, decay: 0.05 },
+            optimizer: OptimizerParams::Adam { rate: 0.001 },
+            decay: Decay::Linear,
+            average: 500.0,
             clip: 5.0,
             dropout: 0.3,
             rare: 0.5,
@@ -81,8 +88,18 @@ impl NeuralParams {
         },
         Setting {
             key: "optimizer",
-            range: "kind sgd or adam, rate above 0, decay 0 or more",
-            help: "how parameters follow their gradients; in epoch e, from 0, the rate is rate / (1 + decay e)",
+            range: "kind sgd or adam, rate above 0",
+            help: "how parameters follow their gradients",
+        },
+        Setting {
+            key: "decay",
+            range: "kind linear, or kind inverse with by 0 or more",
+            help: "how the rate falls: in a straight line to 0 at the end, or in epoch e, from 0, to rate / (1 + by e)",
+        },
+        Setting {
+            key: "average",
+            range: "0 or more",
+            help: "over how many batches the parameters that are kept are averaged; 0 for none",
         },
         Setting {
             key: "clip",
@@ -131,7 +148,13 @@ impl NeuralParams {
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(Error::config("learner.dropout", "must be 0 to below 1"));
         }
-        for (key, value) in [("learner.clip", self.clip), ("learner.rare", self.rare)] {
+        let by = if let Decay::Inverse { by } = self.decay { by } else { 0.0 };
+        for (key, value) in [
+            ("learner.clip", self.clip),
+            ("learner.rare", self.rare),
+            ("learner.average", self.average),
+            ("learner.decay.by", by),
+        ] {
             if !(0.0..=1e6).contains(&value) {
                 return Err(Error::config(key, "must be 0 to 1000000"));
             }
@@ -184,6 +207,42 @@ fn counts(examples: &[Example], n_words: usize) -> Vec<u32> {
     counts
 }
 
+/// The best network so far.
+struct Best {
+    learner: Neural<AnyNetwork>,
+    epoch: u32,
+    dev: Option<DevScores>,
+}
+
+impl Best {
+    fn store(&self, sections: &mut Sections) -> Result<()> {
+        sections.put("best.values", self.learner.params.values().to_vec().into());
+        structured::put(sections, "best", &(self.epoch, &self.dev))
+    }
+
+    fn load(sections: &Sections, learner: &Neural<AnyNetwork>) -> Result<Self> {
+        let (epoch, dev) = structured::get(sections, "best")?;
+        let mut learner = learner.clone();
+        learner.params.set(&sections.get::<f32>("best.values")?)?;
+        Ok(Self { learner, epoch, dev })
+    }
+}
+
+/// The name of the checkpoint of a network in training.
+const PART: &str = "neural";
+
+/// Takes up training where a checkpoint was made: gives the epochs done and the best network.
+fn resume(
+    sections: &Sections,
+    learner: &mut Neural<AnyNetwork>,
+    course: &mut Course,
+) -> Result<(u32, Best)> {
+    let best = Best::load(sections, learner)?;
+    course.load(sections)?;
+    learner.params.load(sections)?;
+    Ok((structured::get(sections, "epochs done")?, best))
+}
+
 impl Run<'_, '_> {
     /// Trains a network, and keeps the parameters that are best on the development trees, or the last ones if
     /// there are none.
@@ -198,9 +257,10 @@ impl Run<'_, '_> {
         let counts = counts(examples, vocabulary.sizes().words);
         learner.network.words_mut().forget_rare(&counts, params.rare);
         self.tell(&format!("{} parameters", learner.params.values().len()));
+        let folder =
+            self.checkpoint(system, &self.plan.preset.learner, || fingerprint(examples))?;
         let (seed, stop) = (self.seed, self.watch.stop);
         let total = u64::from(params.epochs) * examples.len() as u64;
-        let mut best: Option<Trained<Neural<AnyNetwork>>> = None;
         // Both the walk and what follows each epoch report to the caller.
         let run = std::cell::RefCell::new(self);
         let mut progress = |done| {
@@ -212,37 +272,68 @@ impl Run<'_, '_> {
             seed,
             batch: params.batch as usize,
             optimizer: params.optimizer,
+            decay: params.decay,
             clip: params.clip,
+            average: params.average,
             dropout: params.dropout,
             exploration: Some(params.exploration).filter(|_| explores),
             progress: &mut progress,
             stop,
         };
-        let each_epoch = |learner: &Neural<AnyNetwork>, progress: Progress| {
+        let mut course = training.course(&learner.params);
+        let kept = folder.as_ref().and_then(|folder| folder.load(PART));
+        let kept = kept.and_then(|kept| resume(&kept, &mut learner, &mut course).ok());
+        let (done, mut best) = kept.map_or((0, None), |(done, best)| (done, Some(best)));
+        if done > 0 {
+            run.borrow_mut().tell(&format!("{done} epochs taken from the checkpoint"));
+        }
+        let each_epoch = |learner: &Neural<AnyNetwork>, course: &Course, progress: Progress| {
             let mut run = run.borrow_mut();
-            let (scorer, dev) = run.score_dev(system, learner.clone());
-            let line = epoch_line(progress, dev.as_ref());
             let epoch = progress.report.epoch;
+            let (learned, dev) = run.score_dev(system, learner.averaged(course));
+            let line = epoch_line(progress, dev.as_ref());
             let f1 = |dev: &Option<DevScores>| dev.as_ref().map_or(0.0, |dev| dev.f1);
             if best.as_ref().is_none_or(|best| dev.is_none() || f1(&dev) > f1(&best.dev)) {
-                best = Some(Trained { scorer, epoch, dev });
+                best = Some(Best { learner: learned, epoch, dev });
             }
             run.tell(&line);
+            if let (Some(folder), Some(best), false) = (&folder, &best, (run.watch.stop)()) {
+                folder.save(PART, &state(learner, course, epoch, best)?)?;
+            }
             let since = epoch - best.as_ref().map_or(0, |best| best.epoch);
             let over = params.patience > 0 && since >= params.patience;
             Ok(if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
+        let so_far = (&mut learner, &mut course, done);
         match system.dynamic_oracle().filter(|_| explores) {
-            Some(oracle) => training.run(system, &oracle, &mut learner, examples, each_epoch)?,
+            Some(oracle) => training.run((system, &oracle), so_far, examples, each_epoch)?,
             None if explores => {
                 let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 and \
                                learner.exploration.margin=0";
                 return Err(Error::config("learner.exploration.probability", problem));
             }
-            None => training.run(system, &Replay, &mut learner, examples, each_epoch)?,
+            None => training.run((system, &Replay), so_far, examples, each_epoch)?,
         }
-        best.ok_or_else(|| Error::Unfit("training was stopped before anything was learned".into()))
+        let best = best.ok_or_else(|| {
+            Error::Unfit("training was stopped before anything was learned".into())
+        })?;
+        Ok(Trained { scorer: best.learner, epoch: best.epoch, dev: best.dev })
     }
+}
+
+/// Everything that training needs to be taken up after an epoch.
+fn state(
+    learner: &Neural<AnyNetwork>,
+    course: &Course,
+    epoch: u32,
+    best: &Best,
+) -> Result<Sections> {
+    let mut sections = Sections::default();
+    learner.store(&mut sections);
+    course.store(&mut sections);
+    best.store(&mut sections)?;
+    structured::put(&mut sections, "epochs done", &epoch)?;
+    Ok(sections)
 }
 
 fn epoch_line(progress: Progress, dev: Option<&DevScores>) -> String {

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::Example;
 use super::online::{EpochReport, Exploration};
 use crate::Result;
-use crate::neural::{Gradients, Optimizer, OptimizerParams, Tape};
+use crate::neural::{Average, Course, Decay, Gradients, Optimizer, OptimizerParams, Params, Tape};
 use crate::oracle::Oracle;
 use crate::scorer::Situation;
 use crate::scorer::neural::{Network, Neural, Noise, Pen};
@@ -33,8 +33,12 @@ pub struct Training<'a> {
     pub batch: usize,
     /// How parameters follow their gradients.
     pub optimizer: OptimizerParams,
+    /// How its rate falls.
+    pub decay: Decay,
     /// Gradients of a batch longer than this are shortened to it; 0 for never.
     pub clip: f32,
+    /// Over how many batches the parameters are averaged; 0 for none.
+    pub average: f32,
     /// The share of the numbers of a layer that is left out at random.
     pub dropout: f32,
     /// When wrong predictions are followed; none stays on the gold path.
@@ -80,27 +84,40 @@ impl<S: TransitionSystem> Group<S> {
     }
 }
 
-/// Everything that a sentence is learned from with.
-struct Lesson<'a, S, O, N> {
+/// What is learned from.
+struct Lessons<'a, S: TransitionSystem, O: Oracle<S>> {
     system: &'a S,
     oracle: &'a O,
+    examples: &'a [Example],
+    gold: Vec<O::Gold>,
+}
+
+/// Everything that a sentence is learned from with.
+struct Lesson<'a, S: TransitionSystem, O: Oracle<S>, N> {
+    lessons: &'a Lessons<'a, S, O>,
     learner: &'a Neural<N>,
     exploration: Option<Exploration>,
     dropout: f32,
 }
 
 impl Training<'_> {
-    /// Trains; after each epoch `each_epoch` may break off.
+    /// What training begins with.
+    pub fn course(&self, params: &Params) -> Course {
+        let average = (self.average > 0.0).then(|| Average::new(self.average, params));
+        Course { optimizer: Optimizer::new(self.optimizer, self.clip, params), average }
+    }
+
+    /// Trains, from the epoch after `done` on; after each epoch `each_epoch` may break off. What an epoch does
+    /// depends on nothing but the seed and what the last one left behind.
     ///
     /// # Errors
     /// When a tree does not fit the system, or `each_epoch` fails.
     pub fn run<S, O, N>(
         &mut self,
-        system: &S,
-        oracle: &O,
-        learner: &mut Neural<N>,
+        (system, oracle): (&S, &O),
+        (learner, course, done): (&mut Neural<N>, &mut Course, u32),
         examples: &[Example],
-        mut each_epoch: impl FnMut(&Neural<N>, Progress) -> Result<ControlFlow<()>>,
+        mut each_epoch: impl FnMut(&Neural<N>, &Course, Progress) -> Result<ControlFlow<()>>,
     ) -> Result<()>
     where
         S: TransitionSystem,
@@ -109,63 +126,79 @@ impl Training<'_> {
     {
         let prepare = |example: &Example| oracle.prepare(system, &example.tree);
         let gold: Vec<O::Gold> = examples.iter().map(prepare).collect::<Result<_>>()?;
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut order: Vec<usize> = (0..examples.len()).collect();
-        let mut optimizer = Optimizer::new(self.optimizer, self.clip, &learner.params);
+        let lessons = Lessons { system, oracle, examples, gold };
         let mut groups: Vec<Group<S>> = (0..GROUPS).map(|_| Group::new()).collect();
-        let mut done = 0;
-        for epoch in 1..=self.epochs {
-            order.shuffle(&mut rng);
-            let exploration = self.exploration.filter(|e| epoch >= e.from_epoch);
-            let mut progress = Progress::default();
-            progress.report.epoch = epoch;
-            for batch in order.chunks(self.batch.max(1)) {
-                if (self.stop)() {
-                    break;
-                }
-                let seed = rng.random::<u64>();
-                let dropout = self.dropout;
-                let lesson = Lesson { system, oracle, learner: &*learner, exploration, dropout };
-                let share = batch.len().div_ceil(GROUPS);
-                groups.par_iter_mut().enumerate().for_each(|(number, group)| {
-                    group.gradients.clear(&lesson.learner.params);
-                    group.progress = Progress::default();
-                    for (place, &at) in batch.iter().enumerate().skip(number * share).take(share) {
-                        let seed = seed.wrapping_add(place as u64);
-                        lesson.learn(&examples[at], &gold[at], seed, group);
-                    }
-                });
-                let (first, others) = groups.split_at_mut(1);
-                others.iter().for_each(|other| first[0].gradients.add(&other.gradients));
-                for group in &groups {
-                    progress.loss += group.progress.loss;
-                    progress.report.decisions += group.progress.report.decisions;
-                    progress.report.mistakes += group.progress.report.mistakes;
-                }
-                optimizer.step(&mut learner.params, &groups[0].gradients);
-                done += batch.len() as u64;
-                (self.progress)(done);
-            }
-            optimizer.end_epoch();
+        for epoch in done + 1..=self.epochs {
+            let mut progress = self.epoch(epoch, &lessons, learner, course, &mut groups);
             progress.report.last = epoch == self.epochs || (self.stop)();
-            if each_epoch(learner, progress)?.is_break() || progress.report.last {
+            if each_epoch(learner, course, progress)?.is_break() || progress.report.last {
                 break;
             }
         }
         Ok(())
     }
+
+    fn epoch<S: TransitionSystem, O: Oracle<S>, N: Network<S>>(
+        &mut self,
+        epoch: u32,
+        lessons: &Lessons<'_, S, O>,
+        learner: &mut Neural<N>,
+        course: &mut Course,
+        groups: &mut [Group<S>],
+    ) -> Progress {
+        let n = lessons.examples.len();
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed.wrapping_add(u64::from(epoch) << 32));
+        let mut order: Vec<usize> = (0..n).collect();
+        order.shuffle(&mut rng);
+        let exploration = self.exploration.filter(|e| epoch >= e.from_epoch);
+        let mut progress = Progress::default();
+        progress.report.epoch = epoch;
+        let mut done = 0;
+        for batch in order.chunks(self.batch.max(1)) {
+            if (self.stop)() {
+                break;
+            }
+            let seed = rng.random::<u64>();
+            let lesson = Lesson { lessons, learner: &*learner, exploration, dropout: self.dropout };
+            lesson.batch(batch, seed, groups);
+            for group in &*groups {
+                progress.loss += group.progress.loss;
+                progress.report.decisions += group.progress.report.decisions;
+                progress.report.mistakes += group.progress.report.mistakes;
+            }
+            let factor = self.decay.factor(epoch - 1, done as f32 / n as f32, self.epochs);
+            course.optimizer.step(&mut learner.params, &groups[0].gradients, factor);
+            if let Some(average) = &mut course.average {
+                average.note(&learner.params);
+            }
+            done += batch.len();
+            (self.progress)(u64::from(epoch - 1) * n as u64 + done as u64);
+        }
+        progress
+    }
 }
 
 impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Lesson<'_, S, O, N> {
+    /// Parses the sentences of a batch, each group on a thread; the first group then has all gradients.
+    fn batch(&self, batch: &[usize], seed: u64, groups: &mut [Group<S>]) {
+        let share = batch.len().div_ceil(groups.len());
+        groups.par_iter_mut().enumerate().for_each(|(number, group)| {
+            group.gradients.clear(&self.learner.params);
+            group.progress = Progress::default();
+            for (place, &at) in batch.iter().enumerate().skip(number * share).take(share) {
+                self.learn(at, seed.wrapping_add(place as u64), group);
+            }
+        });
+        let (first, others) = groups.split_at_mut(1);
+        let others: Vec<&Gradients> = others.iter().map(|other| &other.gradients).collect();
+        first[0].gradients.add(&others);
+    }
+
     /// Parses a sentence and adds the gradients of its loss.
-    fn learn(
-        &self,
-        Example { sentence, .. }: &Example,
-        gold: &O::Gold,
-        seed: u64,
-        group: &mut Group<S>,
-    ) {
-        let &Self { system, oracle, learner, exploration, dropout } = self;
+    fn learn(&self, at: usize, seed: u64, group: &mut Group<S>) {
+        let &Self { lessons, learner, exploration, dropout } = self;
+        let &Lessons { system, oracle, examples, ref gold } = lessons;
+        let (sentence, gold) = (&examples[at].sentence, &gold[at]);
         let Group { tape, gradients, legal, optimal, among, progress } = group;
         let mut noise = Noise::new(seed, dropout);
         let mut rng = SmallRng::seed_from_u64(seed);

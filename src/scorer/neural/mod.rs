@@ -24,7 +24,7 @@ use super::factored::Classes;
 use super::{Scorer, Situation};
 use crate::classifier::ScoreKind;
 use crate::memory::Sections;
-use crate::neural::{Params, Tape, Var};
+use crate::neural::{Course, Params, Tape, Var};
 use crate::symbols::VocabularySizes;
 use crate::transition::TransitionSystem;
 
@@ -118,7 +118,16 @@ pub struct Neural<N> {
     pub classes: Classes,
 }
 
-impl<N> Neural<N> {
+impl<N: Clone> Neural<N> {
+    /// The same network with the mean of its parameters, if one is kept.
+    pub fn averaged(&self, course: &Course) -> Self {
+        let params = match &course.average {
+            Some(average) => average.of(&self.params),
+            None => self.params.clone(),
+        };
+        Self { params, network: self.network.clone(), classes: self.classes.clone() }
+    }
+
     /// Adds the parameters to the sections of a model.
     pub fn store(&self, sections: &mut Sections) {
         self.params.store(sections);
