@@ -315,7 +315,7 @@ mod tests {
         for id in ids {
             let weight = |class: u16| (id >> (8 + class) & 0x1f) as f32 - 15.0;
             let row: Vec<_> = (0..n_classes).map(|class| (class, weight(class))).collect();
-            weights.push(id, &row);
+            weights.push(id, &row, 1);
         }
         weights
     }
@@ -363,7 +363,7 @@ mod tests {
         let collect = |mut rows: Vec<(u64, Vec<(u16, f32)>)>| {
             rows.sort_by_key(|row| row.0);
             let mut weights = Weights::default();
-            rows.iter().for_each(|(id, row)| weights.push(*id, row));
+            rows.iter().for_each(|(id, row)| weights.push(*id, row, 1));
             weights
         };
         let table = KindTable::pack(&collect(kinds), &Pruning::default());

@@ -83,10 +83,10 @@ mod tests {
         let mut ids = Vec::new();
         indicators.ids(RowRef { values: &[3, 4], members: &[] }, &mut ids);
         let mut weights = Weights::default();
-        let mut rows = vec![(ids[0], vec![(0, 1.0), (2, -2.0)]), (ids[1], vec![(1, 0.25)])];
+        let mut rows = vec![(ids[0], vec![(0, 1.0), (2, -2.0)], 2), (ids[1], vec![(1, 0.25)], 5)];
         rows.sort_by_key(|row| row.0);
-        for (id, row) in &rows {
-            weights.push(*id, row);
+        for (id, row, updates) in &rows {
+            weights.push(*id, row, *updates);
         }
         (
             LinearModel::new(
@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn pruning_drops_weak_rows_and_weak_weights() {
-        let out = scores(&model(&Pruning { min_row: 0.25, min_weight: 0.75, max_bytes: 0 }).0);
+        let out =
+            scores(&model(&Pruning { min_row: 0.25, min_weight: 0.75, ..Pruning::default() }).0);
         assert_eq!(out[..2], [0.0, 0.0]);
         assert!((out[2] + 2.0).abs() < 1e-3);
         let out = scores(&model(&Pruning { max_bytes: 20, ..Pruning::default() }).0);
@@ -122,15 +123,23 @@ mod tests {
     }
 
     #[test]
+    fn pruning_drops_rows_that_were_changed_too_seldom() {
+        for (min_updates, strong, weak) in [(2, true, true), (3, false, true), (6, false, false)] {
+            let out = scores(&model(&Pruning { min_updates, ..Pruning::default() }).0);
+            assert_eq!((out[0] > 0.0, out[1] > 0.0), (strong, weak), "{min_updates}");
+        }
+    }
+
+    #[test]
     fn the_sum_of_two_models_has_the_weights_of_both() {
         let (mut a, mut b, mut sum) = (Weights::default(), Weights::default(), Weights::default());
-        a.push(3, &[(0, 1.0), (2, 0.5)]);
-        a.push(9, &[(1, -1.0)]);
-        b.push(3, &[(1, 2.0), (2, 0.25)]);
-        b.push(5, &[(0, 4.0)]);
-        sum.push(3, &[(0, 1.0), (1, 2.0), (2, 0.75)]);
-        sum.push(5, &[(0, 4.0)]);
-        sum.push(9, &[(1, -1.0)]);
+        a.push(3, &[(0, 1.0), (2, 0.5)], 2);
+        a.push(9, &[(1, -1.0)], 7);
+        b.push(3, &[(1, 2.0), (2, 0.25)], u16::MAX);
+        b.push(5, &[(0, 4.0)], 1);
+        sum.push(3, &[(0, 1.0), (1, 2.0), (2, 0.75)], u16::MAX);
+        sum.push(5, &[(0, 4.0)], 1);
+        sum.push(9, &[(1, -1.0)], 7);
         assert_eq!(format!("{:?}", a.plus(&b)), format!("{sum:?}"));
         assert_eq!(format!("{:?}", b.plus(&a)), format!("{sum:?}"));
     }

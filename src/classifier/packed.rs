@@ -44,16 +44,27 @@ pub struct Pruning {
     pub min_row: f32,
     /// Weights are dropped that are below this share of the largest of all; from 0 (none) to 1.
     pub min_weight: f32,
+    /// Ids are dropped whose weights were changed fewer times than this; of several models together, in the sum.
+    /// Counting ends at 65,535.
+    #[serde(skip_serializing_if = "none")]
+    pub min_updates: u16,
     /// If not 0, the weakest ids are dropped until the tables have at most this many bytes.
     pub max_bytes: u64,
 }
 
+/// Models that do not use the setting need not name it.
+fn none(updates: &u16) -> bool {
+    *updates == 0
+}
+
 impl Pruning {
     /// The values of the settings.
-    pub const RANGE: &str = "min_row and min_weight 0 to 1, max_bytes 0 or more";
+    pub const RANGE: &str =
+        "min_row and min_weight 0 to 1, min_updates 0 to 65535, max_bytes 0 or more";
     /// What they do.
     pub const HELP: &str = "drops indicators whose largest weight is below the share min_row of the largest of all, \
-                            weights below the share min_weight, and the weakest until max_bytes suffice (0: no limit)";
+                            whose weights were changed less than min_updates times, weights below the share \
+                            min_weight, and the weakest until max_bytes suffice (0: no limit)";
 
     /// Checks the settings.
     ///
@@ -219,12 +230,15 @@ pub struct Weights {
     ids: Vec<u64>,
     ends: Vec<u32>,
     weights: Vec<(u16, f32)>,
+    /// For each id how often its weights were changed.
+    updates: Vec<u16>,
 }
 
 impl Weights {
-    /// Adds the weights of an id.
-    pub fn push(&mut self, id: u64, row: &[(u16, f32)]) {
+    /// Adds the weights of an id, which were changed so many times.
+    pub fn push(&mut self, id: u64, row: &[(u16, f32)], updates: u16) {
         self.ids.push(id);
+        self.updates.push(updates);
         self.weights.extend_from_slice(row);
         self.ends.push(self.weights.len() as u32);
     }
@@ -241,9 +255,11 @@ impl Weights {
                 (Some(&own), Some(&its)) => own.min(its),
             };
             row.clear();
+            let mut updates = 0u16;
             for (weights, at) in [(self, &mut a), (other, &mut b)] {
                 if weights.ids.get(*at) == Some(&id) {
                     row.extend(weights.row(*at, 0.0));
+                    updates = updates.saturating_add(weights.updates[*at]);
                     *at += 1;
                 }
             }
@@ -253,7 +269,7 @@ impl Weights {
                 kept.1 += if same { next.1 } else { 0.0 };
                 same
             });
-            sum.push(id, &row);
+            sum.push(id, &row, updates);
         }
     }
 
@@ -344,7 +360,10 @@ impl Weights {
         let largest = self.largest();
         let (min_row, min_weight) = (pruning.min_row * largest, pruning.min_weight * largest);
         let size = |at: usize| self.row(at, min_weight).count();
-        let stays = |at: &usize| self.strength(*at) >= min_row && size(*at) > 0;
+        let stays = |at: &usize| {
+            let often = self.updates[*at] >= pruning.min_updates;
+            often && self.strength(*at) >= min_row && size(*at) > 0
+        };
         let mut kept: Vec<usize> = (0..self.len()).filter(stays).collect();
         if pruning.max_bytes > 0 {
             let mut ranked: Vec<(f32, usize)> =

@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::linear::{LinearModel, MAX_CLASSES, Pruning, Weights};
+use super::linear::{LinearModel, MAX_CLASSES, Pruning};
 use super::sparse::SparseWeights;
 use super::{Classifier, Fit, Instances, Learner, ScoreKind, Setting, first_best};
 use crate::feature::Indicators;
@@ -102,9 +102,8 @@ impl Learner for Perceptron {
                 break;
             }
         }
-        let mut averaged = Weights::default();
-        weights.averaged(|id, row| averaged.push(id, row));
-        let tables = averaged.pack(&self.params.prune, &seen, ScoreKind::Margin, indicators.len());
+        let tables =
+            weights.averaged().pack(&self.params.prune, &seen, ScoreKind::Margin, indicators.len());
         Ok(Box::new(LinearModel::new(indicators.clone(), tables)))
     }
 

@@ -4,6 +4,8 @@
 //! class when it first gets a weight under that id. Averages are exact integers: each weight keeps the
 //! sum of `step × update`, so the average over all steps is `weight − sum ÷ steps`.
 
+use super::packed::Weights;
+
 /// A weight of one class under one id.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -11,19 +13,20 @@ struct Entry {
     weight: i32,
 }
 
-/// A slot of the table: an id, 0 where free, and where its row stands among the entries.
+/// A slot of the table: an id, 0 where free, where its row stands among the entries, and how often one of its
+/// weights was changed, up to the largest number there is room for.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     id: u64,
     row: Row,
 }
 
-/// Where a row stands among the entries.
+/// Where a row stands among the entries. There is room for the next power of two of its length.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Row {
     first: u32,
     len: u16,
-    room: u16,
+    updates: u16,
 }
 
 /// The weights; see the module.
@@ -93,18 +96,20 @@ impl SparseWeights {
     pub fn update(&mut self, ids: &[u64], class: u16, change: i32) {
         for &id in ids {
             let slot = self.slot_or_new(id);
+            let updates = &mut self.slots[slot].row.updates;
+            *updates = updates.saturating_add(1);
             let entry = self.entry(slot, class);
             self.entries[entry].weight += change;
             self.delayed[entry] += self.step * i64::from(change);
         }
     }
 
-    /// Calls `each` with every id and its averaged weights, in order of id; zero averages are left out.
-    pub fn averaged(&self, mut each: impl FnMut(u64, &[(u16, f32)])) {
+    /// The averaged weights; zero averages are left out.
+    pub fn averaged(&self) -> Weights {
         let mut used: Vec<Slot> = self.slots.iter().copied().filter(|slot| slot.id != 0).collect();
         used.sort_unstable_by_key(|slot| slot.id);
         let steps = self.step.max(1) as f64;
-        let mut weights = Vec::new();
+        let (mut averaged, mut weights) = (Weights::default(), Vec::new());
         for Slot { id, row } in used {
             weights.clear();
             for at in row.first as usize..row.first as usize + usize::from(row.len) {
@@ -115,8 +120,9 @@ impl SparseWeights {
                 }
             }
             weights.sort_unstable_by_key(|&(class, _)| class);
-            each(id, &weights);
+            averaged.push(id, &weights, row.updates);
         }
+        averaged
     }
 
     /// The slot of an id, or the free one where it belongs.
@@ -154,13 +160,13 @@ impl SparseWeights {
 
     /// The position of the entry of a class in a slot's row, made if it is not there.
     fn entry(&mut self, slot: usize, class: u16) -> usize {
-        let Row { first, len, room } = self.slots[slot].row;
+        let Row { first, len, .. } = self.slots[slot].row;
         let (from, to) = (first as usize, first as usize + usize::from(len));
         let class = u32::from(class);
         if let Some(at) = self.entries[from..to].iter().position(|entry| entry.class == class) {
             return from + at;
         }
-        let from = if len == room { self.make_room(slot) } else { from };
+        let from = if len == 0 || len.is_power_of_two() { self.make_room(slot) } else { from };
         let at = from + usize::from(len);
         self.slots[slot].row.len += 1;
         self.entries[at] = Entry { class, weight: 0 };
@@ -170,8 +176,8 @@ impl SparseWeights {
 
     /// Moves a full row to a place twice as large and gives the new start.
     fn make_room(&mut self, slot: usize) -> usize {
-        let Row { first, len, room } = self.slots[slot].row;
-        let size = if room == 0 { 1 } else { usize::from(room) * 2 };
+        let Row { first, len, updates } = self.slots[slot].row;
+        let size = if len == 0 { 1 } else { usize::from(len) * 2 };
         let power = size.trailing_zeros() as usize;
         let start = self.free[power].pop().unwrap_or_else(|| {
             let start = self.entries.len();
@@ -182,10 +188,10 @@ impl SparseWeights {
         let from = first as usize;
         self.entries.copy_within(from..from + usize::from(len), start as usize);
         self.delayed.copy_within(from..from + usize::from(len), start as usize);
-        if room > 0 {
-            self.free[room.trailing_zeros() as usize].push(first);
+        if len > 0 {
+            self.free[len.trailing_zeros() as usize].push(first);
         }
-        self.slots[slot].row = Row { first: start, len, room: size as u16 };
+        self.slots[slot].row = Row { first: start, len, updates };
         start as usize
     }
 }
@@ -203,9 +209,9 @@ mod tests {
         weights.update(&[7], 3, 1); // there during the last two
         weights.tick();
         weights.tick();
-        let mut seen = Vec::new();
-        weights.averaged(|id, row| seen.push((id, row.to_vec())));
-        assert_eq!(seen, [(7, vec![(3, 1.5)])]);
+        let averaged = weights.averaged();
+        assert_eq!(averaged.len(), 1);
+        assert_eq!(averaged.get(0), (7, &[(3, 1.5)][..]));
     }
 
     #[test]

@@ -35,12 +35,6 @@ struct Averages {
     kinds: Option<Weights>,
 }
 
-fn averaged(weights: &SparseWeights) -> Weights {
-    let mut averaged = Weights::default();
-    weights.averaged(|id, row| averaged.push(id, row));
-    averaged
-}
-
 impl Averages {
     fn plus(&self, other: &Self) -> Self {
         let kinds = self.kinds.as_ref().zip(other.kinds.as_ref());
@@ -54,8 +48,8 @@ impl Averages {
 impl Learning {
     /// The averages of the weights so far.
     fn averages(&self) -> Averages {
-        let kinds = self.kinds.as_ref().map(|kinds| averaged(&kinds.weights));
-        Averages { weights: averaged(&self.weights), kinds }
+        let kinds = self.kinds.as_ref().map(|kinds| kinds.weights.averaged());
+        Averages { weights: self.weights.averaged(), kinds }
     }
 
     /// A model of such weights.

@@ -219,7 +219,7 @@ impl Problem {
                 self.classes[range.clone()].iter().map(|&class| self.names[usize::from(class)]);
             row.extend(classes.zip(weights[range].iter().map(|&weight| weight as f32)));
             row.retain(|&(_, weight)| weight != 0.0);
-            by_id.push(self.ids[indicator as usize], &row);
+            by_id.push(self.ids[indicator as usize], &row, u16::MAX);
         }
         by_id
     }

@@ -160,7 +160,12 @@ impl SvmParams {
         if self.max_epochs == 0 {
             return Err(Error::config("learner.max_epochs", "must be at least 1"));
         }
-        self.prune.check()
+        self.prune.check()?;
+        if self.prune.min_updates > 0 {
+            let problem = "counts what perceptrons change: leave it out";
+            return Err(Error::config("learner.prune.min_updates", problem));
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
 use super::{PerceptronTagger, PerceptronTaggerParams};
-use crate::classifier::packed::{MAX_CLASSES, Weights};
+use crate::classifier::packed::MAX_CLASSES;
 use crate::classifier::sparse::SparseWeights;
 use crate::classifier::{Fit, ScoreKind};
 use crate::symbols::Symbols;
@@ -84,9 +84,8 @@ impl Training {
                 break;
             }
         }
-        let mut averaged = Weights::default();
-        self.weights.averaged(|id, row| averaged.push(id, row));
         let seen = vec![true; self.tags.len()];
+        let averaged = self.weights.averaged();
         let tables = averaged.pack(&params.prune, &seen, ScoreKind::Margin, MOST);
         Ok(PerceptronTagger { tags: self.tags, lexicon: self.lexicon, tables })
     }
