@@ -34,6 +34,12 @@ fn settings(preset: &Preset) -> Vec<String> {
     if text.contains("\"items\"") {
         settings.extend(["max_words=12", "min_reduction=10"].map(str::to_owned));
     }
+    if text.contains("\"neural\"") {
+        settings.push("learner.epochs=1".to_owned());
+    }
+    if text.contains("\"stack-lstm\"") {
+        settings.extend(["network.cells=16", "network.input=16"].map(str::to_owned));
+    }
     settings
 }
 

@@ -50,10 +50,20 @@ fn trained_by_command(options: &[&str]) -> Vec<u8> {
 }
 
 /// Every learner and tagger, fast.
-const LEARNERS: [&[&str]; 6] = [
+const LEARNERS: [&[&str]; 7] = [
     &["--preset", "fast", "--set", "epochs=3"],
     &["--preset", "sagae-lavie-2005-perceptron", "--set", "epochs=2"],
     &["--preset", "sagae-lavie-2005-maxent", "--set", "iterations=8"],
+    &[
+        "--preset",
+        "liu-zhang-2017",
+        "--set",
+        "learner.epochs=2",
+        "--set",
+        "learner.batch=8",
+        "--set",
+        "network.cells=16",
+    ],
     &["--preset", "tagger", "--set", "tagger.epochs=3"],
     &["--preset", "wang-2006-tagger", "--set", "max_epochs=2"],
     &["--jackknife", "3", "--set", "epochs=2"],

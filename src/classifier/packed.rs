@@ -46,15 +46,9 @@ pub struct Pruning {
     pub min_weight: f32,
     /// Ids are dropped whose weights were changed fewer times than this; of several models together, in the sum.
     /// Counting ends at 65,535.
-    #[serde(skip_serializing_if = "none")]
     pub min_updates: u16,
     /// If not 0, the weakest ids are dropped until the tables have at most this many bytes.
     pub max_bytes: u64,
-}
-
-/// Models that do not use the setting need not name it.
-fn none(updates: &u16) -> bool {
-    *updates == 0
 }
 
 impl Pruning {

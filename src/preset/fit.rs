@@ -287,10 +287,6 @@ impl Stored {
 }
 
 impl Run<'_, '_> {
-    pub(super) fn vocabulary(&self) -> &Vocabulary {
-        &self.vocabulary
-    }
-
     pub(super) fn tell(&mut self, text: &str) {
         (self.watch.tell)(Event::Milestone(text));
     }

@@ -212,6 +212,11 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "top-down-dynamic",
     "in-order-static",
     "in-order-dynamic",
+    "fernandez-gomez-2018-static",
+    "fernandez-gomez-2018-dynamic",
+    "binary-2018",
+    "dyer-2016",
+    "liu-zhang-2017",
     "tagger",
     "wang-2006-tagger",
 ];

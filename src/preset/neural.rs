@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::boosted::fingerprint;
+use super::checkpoint::Folder;
 use super::fit::{Event, Run, Trained, dev_line};
 use super::learner::at_least_one;
 use crate::classifier::{Checkpoint, Setting};
@@ -162,6 +163,28 @@ impl NeuralParams {
         self.optimizer.check()
     }
 
+    /// How training runs with these settings.
+    fn training<'a>(
+        &self,
+        seed: u64,
+        progress: &'a mut dyn FnMut(u64),
+        stop: &'a dyn Fn() -> bool,
+    ) -> Training<'a> {
+        Training {
+            epochs: self.epochs,
+            seed,
+            batch: self.batch as usize,
+            optimizer: self.optimizer,
+            decay: self.decay,
+            clip: self.clip,
+            average: self.average,
+            dropout: self.dropout,
+            exploration: Some(self.exploration).filter(Exploration::explores),
+            progress,
+            stop,
+        }
+    }
+
     /// The network for a system and a vocabulary, its first parameters drawn.
     fn untrained<S: Supervised>(
         &self,
@@ -231,16 +254,48 @@ impl Best {
 /// The name of the checkpoint of a network in training.
 const PART: &str = "neural";
 
-/// Takes up training where a checkpoint was made: gives the epochs done and the best network.
-fn resume(
-    sections: &Sections,
-    learner: &mut Neural<AnyNetwork>,
-    course: &mut Course,
-) -> Result<(u32, Best)> {
-    let best = Best::load(sections, learner)?;
-    course.load(sections)?;
-    learner.params.load(sections)?;
-    Ok((structured::get(sections, "epochs done")?, best))
+/// Keeps the best network, and everything that training needs to be taken up after an epoch.
+struct Keeper {
+    best: Option<Best>,
+    folder: Option<Folder>,
+    /// How many epochs may pass without a better network; 0 for any number.
+    patience: u32,
+}
+
+impl Keeper {
+    /// Takes up training where it was kept; gives the epochs that are done.
+    fn resume(&mut self, learner: &mut Neural<AnyNetwork>, course: &mut Course) -> Result<u32> {
+        let kept = self.folder.as_ref().and_then(|folder| folder.load(PART));
+        let Some(sections) = kept else { return Ok(0) };
+        self.best = Some(Best::load(&sections, learner)?);
+        course.load(&sections)?;
+        learner.params.load(&sections)?;
+        structured::get(&sections, "epochs done")
+    }
+
+    /// Compares what was learned with the best so far, and says whether to go on.
+    fn note(&mut self, new: Best) -> ControlFlow<()> {
+        let f1 = |best: &Best| best.dev.as_ref().map_or(0.0, |dev| dev.f1);
+        let epoch = new.epoch;
+        if self.best.as_ref().is_none_or(|best| new.dev.is_none() || f1(&new) > f1(best)) {
+            self.best = Some(new);
+        }
+        let since = epoch - self.best.as_ref().map_or(0, |best| best.epoch);
+        let over = self.patience > 0 && since >= self.patience;
+        if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn keep(&self, learner: &Neural<AnyNetwork>, course: &Course, epoch: u32) -> Result<()> {
+        let Some((folder, best)) = self.folder.as_ref().zip(self.best.as_ref()) else {
+            return Ok(());
+        };
+        let mut sections = Sections::default();
+        learner.store(&mut sections);
+        course.store(&mut sections);
+        best.store(&mut sections)?;
+        structured::put(&mut sections, "epochs done", &epoch)?;
+        folder.save(PART, &sections)
+    }
 }
 
 impl Run<'_, '_> {
@@ -252,13 +307,13 @@ impl Run<'_, '_> {
         examples: &[Example],
         params: &NeuralParams,
     ) -> Result<Trained<Neural<AnyNetwork>>> {
-        let vocabulary = self.vocabulary().clone();
-        let mut learner = params.untrained(system, &vocabulary, self.seed);
-        let counts = counts(examples, vocabulary.sizes().words);
+        let mut learner = params.untrained(system, &self.vocabulary, self.seed);
+        let counts = counts(examples, self.vocabulary.sizes().words);
         learner.network.words_mut().forget_rare(&counts, params.rare);
         self.tell(&format!("{} parameters", learner.params.values().len()));
-        let folder =
-            self.checkpoint(system, &self.plan.preset.learner, || fingerprint(examples))?;
+        let data = || fingerprint(examples);
+        let folder = self.checkpoint(system, &self.plan.preset.learner, data)?;
+        let mut keeper = Keeper { best: None, folder, patience: params.patience };
         let (seed, stop) = (self.seed, self.watch.stop);
         let total = u64::from(params.epochs) * examples.len() as u64;
         // Both the walk and what follows each epoch report to the caller.
@@ -266,24 +321,9 @@ impl Run<'_, '_> {
         let mut progress = |done| {
             (run.borrow_mut().watch.tell)(Event::Progress { done, total, unit: "sentences" });
         };
-        let explores = params.exploration.explores();
-        let mut training = Training {
-            epochs: params.epochs,
-            seed,
-            batch: params.batch as usize,
-            optimizer: params.optimizer,
-            decay: params.decay,
-            clip: params.clip,
-            average: params.average,
-            dropout: params.dropout,
-            exploration: Some(params.exploration).filter(|_| explores),
-            progress: &mut progress,
-            stop,
-        };
+        let mut training = params.training(seed, &mut progress, stop);
         let mut course = training.course(&learner.params);
-        let kept = folder.as_ref().and_then(|folder| folder.load(PART));
-        let kept = kept.and_then(|kept| resume(&kept, &mut learner, &mut course).ok());
-        let (done, mut best) = kept.map_or((0, None), |(done, best)| (done, Some(best)));
+        let done = keeper.resume(&mut learner, &mut course)?;
         if done > 0 {
             run.borrow_mut().tell(&format!("{done} epochs taken from the checkpoint"));
         }
@@ -291,20 +331,15 @@ impl Run<'_, '_> {
             let mut run = run.borrow_mut();
             let epoch = progress.report.epoch;
             let (learned, dev) = run.score_dev(system, learner.averaged(course));
-            let line = epoch_line(progress, dev.as_ref());
-            let f1 = |dev: &Option<DevScores>| dev.as_ref().map_or(0.0, |dev| dev.f1);
-            if best.as_ref().is_none_or(|best| dev.is_none() || f1(&dev) > f1(&best.dev)) {
-                best = Some(Best { learner: learned, epoch, dev });
+            run.tell(&epoch_line(progress, dev.as_ref()));
+            let next = keeper.note(Best { learner: learned, epoch, dev });
+            if !(run.watch.stop)() {
+                keeper.keep(learner, course, epoch)?;
             }
-            run.tell(&line);
-            if let (Some(folder), Some(best), false) = (&folder, &best, (run.watch.stop)()) {
-                folder.save(PART, &state(learner, course, epoch, best)?)?;
-            }
-            let since = epoch - best.as_ref().map_or(0, |best| best.epoch);
-            let over = params.patience > 0 && since >= params.patience;
-            Ok(if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            Ok(next)
         };
         let so_far = (&mut learner, &mut course, done);
+        let explores = training.exploration.is_some();
         match system.dynamic_oracle().filter(|_| explores) {
             Some(oracle) => training.run((system, &oracle), so_far, examples, each_epoch)?,
             None if explores => {
@@ -314,26 +349,11 @@ impl Run<'_, '_> {
             }
             None => training.run((system, &Replay), so_far, examples, each_epoch)?,
         }
-        let best = best.ok_or_else(|| {
+        let best = keeper.best.ok_or_else(|| {
             Error::Unfit("training was stopped before anything was learned".into())
         })?;
         Ok(Trained { scorer: best.learner, epoch: best.epoch, dev: best.dev })
     }
-}
-
-/// Everything that training needs to be taken up after an epoch.
-fn state(
-    learner: &Neural<AnyNetwork>,
-    course: &Course,
-    epoch: u32,
-    best: &Best,
-) -> Result<Sections> {
-    let mut sections = Sections::default();
-    learner.store(&mut sections);
-    course.store(&mut sections);
-    best.store(&mut sections)?;
-    structured::put(&mut sections, "epochs done", &epoch)?;
-    Ok(sections)
 }
 
 fn epoch_line(progress: Progress, dev: Option<&DevScores>) -> String {

@@ -160,6 +160,7 @@ impl Training<'_> {
             }
             let seed = rng.random::<u64>();
             let lesson = Lesson { lessons, learner: &*learner, exploration, dropout: self.dropout };
+            let groups = &mut groups[..batch.len().min(GROUPS)];
             lesson.batch(batch, seed, groups);
             for group in &*groups {
                 progress.loss += group.progress.loss;

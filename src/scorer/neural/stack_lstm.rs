@@ -161,7 +161,7 @@ impl StackLstm {
             [a, b].iter().filter_map(|cells| cells.last()).map(|cell| cell.output).collect();
         let both = pen.tape.join(&ends);
         let composed = self.affine(self.composed, both, pen);
-        pen.tape.apply(Function::Tanh, composed)
+        pen.tape.apply(Function::Relu, composed)
     }
 
     /// Pops what has gone from the stack and pushes what is new.
