@@ -1,5 +1,5 @@
 //! How fast one epoch over the sample is: online on the gold path, online with exploration, and over
-//! instances collected before.
+//! instances collected before; and how fast whole presets train that learn in other ways.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -11,6 +11,9 @@ use srparse::classifier::{Fit, Learner};
 use srparse::feature::{Indicators, Templates};
 use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::Replay;
+use srparse::preset::Preset;
+use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::preset::plan::Plan;
 use srparse::scorer::OnlinePerceptron;
 use srparse::scorer::factored::Classes;
 use srparse::symbols::Vocabulary;
@@ -89,5 +92,30 @@ fn learning(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, learning);
+/// Boosted trees and networks, a little of each.
+fn presets(criterion: &mut Criterion) {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample/train.mrg");
+    let (trees, _) = read_all(&[sample], &ReadOptions::default()).expect("the sample reads");
+    let train = TreeSet { files: vec!["train.mrg".to_owned()], trees };
+    let mut group = criterion.benchmark_group("presets");
+    group.sample_size(10);
+    for (name, settings) in [
+        ("turian-2005-free", ["max_words=15", "min_reduction=5"]),
+        ("fernandez-gomez-2018-dynamic", ["learner.epochs=1", "max_words=20"]),
+    ] {
+        let settings = settings.map(str::to_owned);
+        let preset = Preset::load(name, &settings).expect("built in");
+        let plan = Plan::new(preset).expect("built in");
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let mut tell = |_: Event<'_>| {};
+                let watch = &mut Watch::new(&mut tell);
+                black_box(fit(&plan, &train, &TreeSet::default(), 1, watch).is_ok())
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, learning, presets);
 criterion_main!(benches);

@@ -6,6 +6,8 @@
 mod common;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use assert_cmd::Command;
 use srparse::decode::Parser;
@@ -158,4 +160,34 @@ fn a_toy_grammar_is_learned_from_some_sentences_for_all() {
     let unseen = common::toy::treebank(100, 2);
     let exact = exact(&*parser, &plan, &unseen);
     assert!(exact >= 98, "{exact} of 100 exact");
+}
+
+#[test]
+fn a_network_whose_training_was_broken_off_becomes_the_same() {
+    let (trees, folder) = (sample_trees(), tempfile::tempdir().unwrap());
+    let settings = ["learner.epochs=3", "network.cells=16", "learner.average=20.0", "max_words=15"];
+    let plan = plan("liu-zhang-2017", &settings);
+    let train = |stops: bool, checkpoint: Option<&Path>| {
+        let (stopped, told) = (AtomicBool::new(false), Mutex::new(String::new()));
+        let mut tell = |event: Event<'_>| match event {
+            Event::Milestone(text) => told.lock().unwrap().push_str(text),
+            // In the second epoch.
+            Event::Progress { done, total, .. } if stops && done * 2 > total => {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            _ => {}
+        };
+        let stop = || stopped.load(Ordering::Relaxed);
+        let mut watch = Watch { checkpoint, stop: &stop, ..Watch::new(&mut tell) };
+        let model = fit(&plan, &trees, &TreeSet::default(), 1, &mut watch).unwrap();
+        let mut bytes = Vec::new();
+        file::write_to(&model, &mut bytes).unwrap();
+        (bytes, told.into_inner().unwrap())
+    };
+    let (whole, _) = train(false, None);
+    let (part, _) = train(true, Some(folder.path()));
+    assert!(part != whole);
+    let (resumed, told) = train(false, Some(folder.path()));
+    assert!(told.contains("from the checkpoint: 1"), "{told}");
+    assert!(resumed == whole);
 }

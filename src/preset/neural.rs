@@ -141,7 +141,7 @@ impl NeuralParams {
         for (name, size) in self.network.sizes() {
             if !(1..=1 << 16).contains(&size) {
                 return Err(Error::config(
-                    &format!("learner.network.{name}"),
+                    format!("learner.network.{name}"),
                     "must be 1 to 65536",
                 ));
             }
@@ -325,7 +325,7 @@ impl Run<'_, '_> {
         let mut course = training.course(&learner.params);
         let done = keeper.resume(&mut learner, &mut course)?;
         if done > 0 {
-            run.borrow_mut().tell(&format!("{done} epochs taken from the checkpoint"));
+            run.borrow_mut().tell(&format!("epochs done, from the checkpoint: {done}"));
         }
         let each_epoch = |learner: &Neural<AnyNetwork>, course: &Course, progress: Progress| {
             let mut run = run.borrow_mut();

@@ -71,7 +71,7 @@ impl Layers {
     }
 
     /// How many layers there are.
-    pub fn len(&self) -> usize {
+    pub fn depth(&self) -> usize {
         self.0.len()
     }
 

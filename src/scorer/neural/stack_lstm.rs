@@ -166,7 +166,7 @@ impl StackLstm {
 
     /// Pops what has gone from the stack and pushes what is new.
     fn follow(&self, view: &View<'_>, memory: &mut StackMemory, pen: &mut Pen<'_>) {
-        let layers = self.stack.len();
+        let layers = self.stack.depth();
         let same = memory.stack.iter().zip(view.stack).take_while(|(a, b)| a.0 == **b).count();
         memory.stack.truncate(same);
         for &id in &view.stack[same..] {
@@ -264,7 +264,7 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
     }
 
     fn scores(&self, at: Situation<'_, S>, memory: &StackMemory, pen: &mut Pen<'_>) -> Var {
-        let top = |first: usize, layers: &Layers| memory.cells[first + layers.len() - 1].output;
+        let top = |first: usize, layers: &Layers| memory.cells[first + layers.depth() - 1].output;
         let stack = memory.stack.last().map_or(memory.bottom, |&(_, first)| first);
         let view = at.system.view(at.state, None);
         let next = (view.buffer as usize).min(memory.buffer.len().saturating_sub(1));
