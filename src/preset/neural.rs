@@ -140,10 +140,7 @@ impl NeuralParams {
         at_least_one("learner.batch", self.batch)?;
         for (name, size) in self.network.sizes() {
             if !(1..=1 << 16).contains(&size) {
-                return Err(Error::config(
-                    format!("learner.network.{name}"),
-                    "must be 1 to 65536",
-                ));
+                return Err(Error::config(format!("learner.network.{name}"), "must be 1 to 65536"));
             }
         }
         if !(0.0..1.0).contains(&self.dropout) {
