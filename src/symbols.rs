@@ -218,6 +218,15 @@ impl Vocabulary {
         StoredVocabulary { words, tags, parts }.into()
     }
 
+    /// Adds words that no training sentence has; they get the next numbers.
+    pub fn add_words<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
+        for word in words {
+            if self.words.intern(word) as usize == self.forms.len() {
+                self.forms.push(form_of(word, |part| self.parts.value(part)));
+            }
+        }
+    }
+
     /// The sentence in numbers.
     pub fn encode(&self, tokens: &[Token]) -> Sentence {
         let mut sentence = Sentence::default();

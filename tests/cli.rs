@@ -302,3 +302,19 @@ fn an_interrupt_ends_training_with_a_model() {
     let mut parse = srparse(&["parse", "--model", "m.srm"]);
     parse.current_dir(&folder).write_stdin("dogs/NNS bark/VBP\n").assert().success();
 }
+
+#[test]
+fn a_learning_curve_is_a_table_that_the_chart_draws() {
+    let folder = folder(&[]);
+    let (train, dev) = (sample("train.mrg"), sample("dev.mrg"));
+    let mut command =
+        srparse(&["train", "-q", "--set", "epochs=2", "--set", "models=1", "--model", "m.srm"]);
+    command.args(["--curve", "curve.tsv", "--train"]).arg(train).arg("--dev").arg(dev);
+    command.current_dir(&folder).assert().success();
+    let table = std::fs::read_to_string(folder.path().join("curve.tsv")).unwrap();
+    let series = |name: &str| table.lines().filter(|line| line.starts_with(name)).count();
+    assert_eq!((series("decisions right"), series("F1 on")), (2, 2), "{table}");
+    let chart = srparse(&["chart", "curve.tsv"]).current_dir(&folder).assert().success();
+    let svg = String::from_utf8(chart.get_output().stdout.clone()).unwrap();
+    assert!(svg.contains("<svg") && svg.contains("epoch"), "{svg}");
+}

@@ -57,8 +57,9 @@ fn untrained<S: Supervised>(
         labels: TransitionSystem::labels(system).count(),
         actions: actions.len(),
         codes: actions.iter().map(|action| action.code() as usize + 1).max().unwrap(),
+        fixed: None,
     };
-    let (network, params) = AnyNetwork::new(network, inventory, 5);
+    let (network, params) = AnyNetwork::new(network, &inventory, 5);
     Neural { network, params, classes: Classes::of(&actions) }
 }
 

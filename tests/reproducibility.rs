@@ -17,7 +17,7 @@ use srparse::preset::Preset;
 use srparse::preset::fit::{Event, TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
-use srparse::tree::Tree;
+use srparse::tree::{Token, Tree};
 use srparse::treebank::{ReadOptions, read_all};
 
 fn sample(name: &str) -> PathBuf {
@@ -190,4 +190,31 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
     let (resumed, told) = train(false, Some(folder.path()));
     assert!(told.contains("from the checkpoint: 1"), "{told}");
     assert!(resumed == whole);
+}
+
+#[test]
+fn vectors_from_elsewhere_are_stored_in_the_model() {
+    let (trees, folder) = (sample_trees(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("vectors.txt");
+    // Words of the sample, and one that it has not.
+    let words = trees.trees.iter().flat_map(|tree| tree.tokens()).map(|token| token.word.as_str());
+    let lines = words.chain(["zyzzyva"]).map(|word| format!("{word} {} 1.0\n", word.len()));
+    std::fs::write(&path, lines.collect::<String>()).unwrap();
+    let vectors = format!("learner.vectors={}", path.display());
+    let settings = ["learner.epochs=1", "network.cells=16", "max_words=15", &vectors];
+    let plan = plan("liu-zhang-2017", &settings);
+    let model = train(&plan, &trees, &TreeSet::default());
+    std::fs::remove_file(&path).unwrap();
+    let file = folder.path().join("model.srm");
+    file::write(&model, &file).unwrap();
+    let parsers = [load(&model, &[]).unwrap(), load(&file::read(&file).unwrap(), &[]).unwrap()];
+    let score = |parser: &dyn Parser, word: &str| {
+        let tokens = [Token::new(word, "NNS"), Token::new("bark", "VBP")];
+        parser.worker().parse(&tokens).score
+    };
+    for word in ["zyzzyva", "aardvark"] {
+        assert_eq!(score(&*parsers[0], word), score(&*parsers[1], word), "{word}");
+    }
+    // Neither is in the sample, but one has a vector.
+    assert_ne!(score(&*parsers[0], "zyzzyva"), score(&*parsers[0], "aardvark"));
 }

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::set_threads;
 use crate::classifier::Setting;
 use crate::model::file;
-use crate::preset::fit::{Event, TreeSet, Watch, fit};
+use crate::preset::fit::{EpochScores, Event, TreeSet, Watch, fit};
 use crate::preset::plan::Plan;
 use crate::preset::{DEFAULT, LearnerChoice, Preset, TaggerChoice};
 use crate::treebank::{Encoding, ReadOptions, expand, read_all};
@@ -94,10 +94,14 @@ pub struct TrainArgs {
     /// Leave out trees that do not read instead of stopping at the first.
     #[arg(long)]
     skip_bad_trees: bool,
-    /// A folder where learners with parts (split, ensembles) keep the finished ones; the same command takes
-    /// them up again after it was stopped.
+    /// A folder where learners with parts (split, ensembles) keep the finished ones, and networks what they are
+    /// after every epoch; the same command goes on from there after it was stopped.
     #[arg(long, value_name = "FOLDER")]
     checkpoint: Option<PathBuf>,
+    /// A table that is written after every epoch of learners that have epochs: how many decisions were right, and F1
+    /// on the development trees, in percent. `srparse chart` draws it.
+    #[arg(long, value_name = "FILE")]
+    curve: Option<PathBuf>,
     /// Train the classifiers of these labels only, where each label has one of its own (boosting): several
     /// machines can share the work.
     #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
@@ -126,7 +130,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let dev = if args.dev.is_empty() { TreeSet::default() } else { read(args, &args.dev, "dev")? };
     let interrupts = catch_interrupts();
     let start = Instant::now();
-    let mut talk = Talk::new(args.quiet, start);
+    let mut talk = Talk::new(args, start);
     let mut tell = |event: Event<'_>| talk.tell(&event);
     let stop = || interrupts.load(Ordering::Relaxed) > 0;
     let merge =
@@ -147,6 +151,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         let early = if stop() { ", stopped early" } else { "" };
         eprintln!("wrote {} ({megabytes:.1} MB) after {seconds:.1} s{early}", args.model.display());
     }
+    talk.curve.map_or(Ok(()), |curve| curve.written)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -196,14 +201,37 @@ struct Talk {
     start: Instant,
     /// When a step was last written to something that is no terminal.
     last_step: Instant,
+    curve: Option<Curve>,
+}
+
+/// What `--curve` writes.
+struct Curve {
+    path: PathBuf,
+    table: String,
+    written: crate::Result<()>,
+}
+
+impl Curve {
+    fn add(&mut self, EpochScores { model, epoch, right, f1 }: EpochScores) {
+        let model = if model > 1 { format!(", model {model}") } else { String::new() };
+        self.table += &format!("decisions right while learning{model}\t{epoch}\t{right:.2}\n");
+        if let Some(f1) = f1 {
+            self.table += &format!("F1 on the development trees{model}\t{epoch}\t{f1:.2}\n");
+        }
+        self.written = std::fs::write(&self.path, &self.table)
+            .map_err(|error| crate::Error::io(&self.path, error));
+    }
 }
 
 /// Steps are written this far apart where there is no progress bar.
 const BETWEEN_STEPS: Duration = Duration::from_secs(10);
 
 impl Talk {
-    fn new(quiet: bool, start: Instant) -> Self {
-        Self { bar: progress_bar(quiet), quiet, start, last_step: start }
+    fn new(args: &TrainArgs, start: Instant) -> Self {
+        let quiet = args.quiet;
+        let table = "series\tepoch\tpercent\n".to_owned();
+        let curve = args.curve.clone().map(|path| Curve { path, table, written: Ok(()) });
+        Self { bar: progress_bar(quiet), quiet, start, last_step: start, curve }
     }
 
     fn tell(&mut self, event: &Event<'_>) {
@@ -220,6 +248,11 @@ impl Talk {
                 if self.bar.is_hidden() && self.last_step.elapsed() >= BETWEEN_STEPS {
                     self.last_step = Instant::now();
                     self.write(&format!("{:.0} %: {text}", share * 100.0));
+                }
+            }
+            Event::Epoch(scores) => {
+                if let Some(curve) = &mut self.curve {
+                    curve.add(*scores);
                 }
             }
             Event::Milestone(text) => self.write(text),

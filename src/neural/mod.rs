@@ -15,4 +15,4 @@ pub mod tape;
 
 pub use optimizer::{Average, Course, Decay, Optimizer, OptimizerParams};
 pub use params::{Gradients, Param, Params};
-pub use tape::{Tape, Var};
+pub use tape::{Cell, Lstm, Tape, Var};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::fit::{Event, Run, Trained, dev_line};
+use super::fit::{EpochScores, Event, Run, Trained, dev_line};
 use super::learner::{OnlineParams, StructuredParams};
 use crate::classifier::linear::Pruning;
 use crate::error::{Error, Result};
@@ -127,11 +127,13 @@ impl Run<'_, '_> {
         let mut progress = |done: u64| (run.borrow_mut().watch.tell)(extent.progress(done));
         let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
             let run = &mut **run.borrow_mut();
-            let mut line = epoch_line(report, learner.n_features());
+            let mut scores = EpochScores::new(report, 1, None);
+            let mut line = epoch_line(scores, learner.n_features());
             if report.last || !run.dev.trees.is_empty() {
                 let (scorer, dev) = run.score_dev(system, learner.finish(prune));
                 if let Some(dev) = &dev {
                     line = format!("{line}, {}", dev_line(dev));
+                    scores.f1 = Some(dev.f1);
                 }
                 let better = match (&best, &dev) {
                     (Some(Trained { dev: Some(best), .. }), Some(dev)) => dev.f1 > best.f1,
@@ -142,6 +144,7 @@ impl Run<'_, '_> {
                 }
             }
             run.tell(&line);
+            (run.watch.tell)(Event::Epoch(scores));
             Ok(ControlFlow::Continue(()))
         };
         learn(seed, &mut progress, &mut each_epoch)?;
@@ -170,9 +173,11 @@ impl Run<'_, '_> {
             let mut epoch = 0;
             let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
                 epoch = report.epoch;
-                let line = epoch_line(report, learner.n_features());
+                let scores = EpochScores::new(report, number + 1, None);
+                let line = epoch_line(scores, learner.n_features());
                 if let Ok(mut tell) = tell.lock() {
                     tell(Event::Milestone(&format!("model {}, {line}", number + 1)));
+                    tell(Event::Epoch(scores));
                 }
                 Ok(ControlFlow::Continue(()))
             };
@@ -191,8 +196,6 @@ impl Run<'_, '_> {
     }
 }
 
-fn epoch_line(report: EpochReport, n_features: usize) -> String {
-    let EpochReport { epoch, decisions, mistakes, .. } = report;
-    let right = 100.0 * (1.0 - mistakes as f64 / decisions.max(1) as f64);
+fn epoch_line(EpochScores { epoch, right, .. }: EpochScores, n_features: usize) -> String {
     format!("epoch {epoch}: {right:.2} % right while learning, {n_features} features")
 }

@@ -3,8 +3,10 @@
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
+use compact_str::CompactString;
 use rayon::prelude::*;
 use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize};
 
 use super::Preset;
 use super::checkpoint::Folder;
@@ -27,10 +29,12 @@ use crate::scorer::factored::{Classes, Factored};
 use crate::scorer::neural::{AnyNetwork, Neural};
 use crate::scorer::{Focused, Scorer};
 use crate::symbols::Vocabulary;
+use crate::train::online::EpochReport;
 use crate::train::{Example, batch};
 use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::TRACE;
+use crate::treebank::vectors::WordVectors;
 
 /// Trees as read, with the names of their files.
 #[derive(Debug, Clone, Default)]
@@ -55,6 +59,8 @@ pub enum Event<'a> {
         /// What was done.
         text: &'a str,
     },
+    /// A pass over the training trees ended.
+    Epoch(EpochScores),
     /// How much of all work is done, counted in what `unit` names.
     Progress {
         /// Done so far.
@@ -64,6 +70,27 @@ pub enum Event<'a> {
         /// What is counted.
         unit: &'static str,
     },
+}
+
+/// How a pass over the training trees went.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EpochScores {
+    /// Which of several models that are trained beside each other; from 1.
+    pub model: u32,
+    /// Which pass; from 1.
+    pub epoch: u32,
+    /// Decisions that were right while learning, in percent.
+    pub right: f64,
+    /// F1 on the development trees, if they were parsed.
+    pub f1: Option<f64>,
+}
+
+impl EpochScores {
+    pub(super) fn new(report: EpochReport, model: u32, dev: Option<&DevScores>) -> Self {
+        let EpochReport { epoch, decisions, mistakes, .. } = report;
+        let right = 100.0 * (1.0 - mistakes as f64 / decisions.max(1) as f64);
+        Self { model, epoch, right, f1: dev.map(|dev| dev.f1) }
+    }
 }
 
 /// How the caller takes part in training.
@@ -126,9 +153,19 @@ pub fn fit(
         return Err(Error::Unfit("no training tree has any words left after cleaning".into()));
     }
     let minimum = plan.preset.clean.unknown_below.max(1);
-    let vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
+    let mut vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
+    let trained = vocabulary.sizes().words;
+    let vectors = match &plan.preset.learner {
+        LearnerChoice::Neural(params) => params.read_vectors()?,
+        _ => None,
+    };
+    if let Some(vectors) = &vectors {
+        vocabulary.add_words(vectors.words.iter().map(CompactString::as_str));
+    }
+    let vectors = vectors.map(|vectors| (vectors, trained));
     let known = vocabulary.clone();
-    let run = Run { plan, train, dev, dev_tokens, trees: &usable, vocabulary, seed, watch };
+    let run =
+        Run { plan, train, dev, dev_tokens, trees: &usable, vocabulary, vectors, seed, watch };
     let mut model = with_system(plan.making(Source::Trees(&usable), &known), run)?;
     if let Some(tagging) = tagging {
         tagging.store(&mut model)?;
@@ -178,6 +215,8 @@ pub(super) struct Run<'a, 'w> {
     dev_tokens: Option<Vec<Vec<Token>>>,
     trees: &'a [&'a Tree],
     pub(super) vocabulary: Vocabulary,
+    /// Vectors of words that were learned elsewhere, and how many values of words there were before theirs.
+    pub(super) vectors: Option<(WordVectors, usize)>,
     pub(super) seed: u64,
     pub(super) watch: &'a mut Watch<'w>,
 }

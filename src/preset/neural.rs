@@ -1,12 +1,13 @@
 //! Networks that learn while parsing: what presets say of them, their training and their loading.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::boosted::fingerprint;
 use super::checkpoint::Folder;
-use super::fit::{Event, Run, Trained, dev_line};
+use super::fit::{EpochScores, Event, Run, Trained, dev_line};
 use super::learner::at_least_one;
 use crate::classifier::{Checkpoint, Setting};
 use crate::error::{Error, Result};
@@ -16,15 +17,16 @@ use crate::neural::{Course, Decay, OptimizerParams};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::scorer::factored::Classes;
-use crate::scorer::neural::{AnyNetwork, Inventory, NetworkParams, Neural};
+use crate::scorer::neural::{AnyNetwork, Fixed, Inventory, NetworkParams, Neural};
 use crate::symbols::{Sentence, Vocabulary};
 use crate::train::Example;
 use crate::train::neural::{Progress, Training};
 use crate::train::online::Exploration;
 use crate::transition::{Action, TransitionSystem};
+use crate::treebank::vectors::WordVectors;
 
 /// The settings of networks.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NeuralParams {
     /// Passes over the training trees, at most; at least 1.
@@ -47,6 +49,11 @@ pub struct NeuralParams {
     pub rare: f32,
     /// When wrong predictions are followed; probability 0 stays on the gold path.
     pub exploration: Exploration,
+    /// A file with vectors of words that were learned elsewhere ([`WordVectors`]); empty for none. They stay as they
+    /// are, and are stored in the model.
+    pub vectors: String,
+    /// How many words of that file are read, at most; at least 1.
+    pub max_vectors: u32,
     /// How large the network is.
     pub network: NetworkParams,
 }
@@ -64,6 +71,8 @@ impl Default for NeuralParams {
             dropout: 0.3,
             rare: 0.5,
             exploration: Exploration { from_epoch: 2, probability: 0.5, margin: 0.0 },
+            vectors: String::new(),
+            max_vectors: 100_000,
             network: NetworkParams::default(),
         }
     }
@@ -124,6 +133,17 @@ impl NeuralParams {
                    wrong action may trail a right prediction to be followed instead",
         },
         Setting {
+            key: "vectors",
+            range: "a file",
+            help: "vectors of words that were learned elsewhere, as word2vec (text, binary) or GloVe write them; they \
+                   are stored in the model",
+        },
+        Setting {
+            key: "max_vectors",
+            range: "1 or more",
+            help: "how many words of that file are read, at most",
+        },
+        Setting {
             key: "network",
             range: "kind positions or stack-lstm, with sizes of its own",
             help: "positions (fast): encoder { word, tag, form, cells, layers }, hidden; stack-lstm (Dyer et al. \
@@ -138,6 +158,7 @@ impl NeuralParams {
     pub fn check(&self) -> Result<()> {
         at_least_one("learner.epochs", self.epochs)?;
         at_least_one("learner.batch", self.batch)?;
+        at_least_one("learner.max_vectors", self.max_vectors)?;
         for (name, size) in self.network.sizes() {
             if !(1..=1 << 16).contains(&size) {
                 return Err(Error::config(format!("learner.network.{name}"), "must be 1 to 65536"));
@@ -158,6 +179,15 @@ impl NeuralParams {
             }
         }
         self.optimizer.check()
+    }
+
+    /// The vectors of words that were learned elsewhere.
+    ///
+    /// # Errors
+    /// When the file does not read.
+    pub(super) fn read_vectors(&self) -> Result<Option<WordVectors>> {
+        let read = || WordVectors::read(Path::new(&self.vectors), self.max_vectors as usize);
+        (!self.vectors.is_empty()).then(read).transpose()
     }
 
     /// How training runs with these settings.
@@ -187,6 +217,7 @@ impl NeuralParams {
         &self,
         system: &S,
         vocabulary: &Vocabulary,
+        fixed: Option<Fixed>,
         seed: u64,
     ) -> Neural<AnyNetwork> {
         let mut actions = Vec::new();
@@ -197,8 +228,9 @@ impl NeuralParams {
             labels: TransitionSystem::labels(system).count(),
             actions: actions.len(),
             codes,
+            fixed,
         };
-        let (network, params) = AnyNetwork::new(self.network, inventory, seed);
+        let (network, params) = AnyNetwork::new(self.network, &inventory, seed);
         Neural { network, params, classes: Classes::of(&actions) }
     }
 
@@ -212,7 +244,9 @@ impl NeuralParams {
         vocabulary: &Vocabulary,
         sections: &Sections,
     ) -> Result<Neural<AnyNetwork>> {
-        let mut neural = self.untrained(system, vocabulary, 0);
+        let has_vectors = !self.vectors.is_empty();
+        let fixed = has_vectors.then(|| Fixed::load(sections, vocabulary)).transpose()?;
+        let mut neural = self.untrained(system, vocabulary, fixed, 0);
         neural.params.load(sections)?;
         Ok(neural)
     }
@@ -254,6 +288,8 @@ const PART: &str = "neural";
 /// Keeps the best network, and everything that training needs to be taken up after an epoch.
 struct Keeper {
     best: Option<Best>,
+    /// How the epochs went.
+    scores: Vec<EpochScores>,
     folder: Option<Folder>,
     /// How many epochs may pass without a better network; 0 for any number.
     patience: u32,
@@ -267,7 +303,8 @@ impl Keeper {
         self.best = Some(Best::load(&sections, learner)?);
         course.load(&sections)?;
         learner.params.load(&sections)?;
-        structured::get(&sections, "epochs done")
+        self.scores = structured::get(&sections, "scores")?;
+        Ok(self.scores.last().map_or(0, |last| last.epoch))
     }
 
     /// Compares what was learned with the best so far, and says whether to go on.
@@ -282,15 +319,15 @@ impl Keeper {
         if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn keep(&self, learner: &Neural<AnyNetwork>, course: &Course, epoch: u32) -> Result<()> {
+    fn keep(&self, learner: &Neural<AnyNetwork>, course: &Course) -> Result<()> {
         let Some((folder, best)) = self.folder.as_ref().zip(self.best.as_ref()) else {
             return Ok(());
         };
         let mut sections = Sections::default();
-        learner.store(&mut sections);
+        learner.params.store(&mut sections);
         course.store(&mut sections);
         best.store(&mut sections)?;
-        structured::put(&mut sections, "epochs done", &epoch)?;
+        structured::put(&mut sections, "scores", &self.scores)?;
         folder.save(PART, &sections)
     }
 }
@@ -304,13 +341,18 @@ impl Run<'_, '_> {
         examples: &[Example],
         params: &NeuralParams,
     ) -> Result<Trained<Neural<AnyNetwork>>> {
-        let mut learner = params.untrained(system, &self.vocabulary, self.seed);
+        let fixed = self
+            .vectors
+            .as_ref()
+            .map(|(vectors, trained)| Fixed::new(vectors, &self.vocabulary, *trained));
+        let mut learner = params.untrained(system, &self.vocabulary, fixed, self.seed);
         let counts = counts(examples, self.vocabulary.sizes().words);
         learner.network.words_mut().forget_rare(&counts, params.rare);
         self.tell(&format!("{} parameters", learner.params.values().len()));
         let data = || fingerprint(examples);
         let folder = self.checkpoint(system, &self.plan.preset.learner, data)?;
-        let mut keeper = Keeper { best: None, folder, patience: params.patience };
+        let mut keeper =
+            Keeper { best: None, scores: Vec::new(), folder, patience: params.patience };
         let (seed, stop) = (self.seed, self.watch.stop);
         let total = u64::from(params.epochs) * examples.len() as u64;
         // Both the walk and what follows each epoch report to the caller.
@@ -322,16 +364,21 @@ impl Run<'_, '_> {
         let mut course = training.course(&learner.params);
         let done = keeper.resume(&mut learner, &mut course)?;
         if done > 0 {
-            run.borrow_mut().tell(&format!("epochs done, from the checkpoint: {done}"));
+            let run = &mut **run.borrow_mut();
+            run.tell(&format!("epochs done, from the checkpoint: {done}"));
+            keeper.scores.iter().for_each(|&scores| (run.watch.tell)(Event::Epoch(scores)));
         }
         let each_epoch = |learner: &Neural<AnyNetwork>, course: &Course, progress: Progress| {
             let mut run = run.borrow_mut();
             let epoch = progress.report.epoch;
             let (learned, dev) = run.score_dev(system, learner.averaged(course));
-            run.tell(&epoch_line(progress, dev.as_ref()));
+            let scores = EpochScores::new(progress.report, 1, dev.as_ref());
+            run.tell(&epoch_line(progress, scores.right, dev.as_ref()));
+            (run.watch.tell)(Event::Epoch(scores));
+            keeper.scores.push(scores);
             let next = keeper.note(Best { learner: learned, epoch, dev });
             if !(run.watch.stop)() {
-                keeper.keep(learner, course, epoch)?;
+                keeper.keep(learner, course)?;
             }
             Ok(next)
         };
@@ -353,10 +400,9 @@ impl Run<'_, '_> {
     }
 }
 
-fn epoch_line(progress: Progress, dev: Option<&DevScores>) -> String {
+fn epoch_line(progress: Progress, right: f64, dev: Option<&DevScores>) -> String {
     let Progress { report, loss } = progress;
     let n = report.decisions.max(1) as f64;
-    let right = 100.0 * (1.0 - report.mistakes as f64 / n);
     let dev = dev.map(|dev| format!(", {}", dev_line(dev))).unwrap_or_default();
     format!("epoch {}: loss {:.4}, {right:.2} % right while learning{dev}", report.epoch, loss / n)
 }

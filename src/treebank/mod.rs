@@ -22,6 +22,7 @@ mod reattach;
 pub mod sentences;
 pub mod tagged;
 mod text;
+pub mod vectors;
 
 use std::fmt;
 use std::io::Read;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::positions::{Positions, PositionsParams, Read};
 use super::stack_lstm::{StackLstm, StackLstmParams, StackMemory};
-use super::words::Words;
+use super::words::{Fixed, Words};
 use super::{Inventory, Network, Pen};
 use crate::neural::{Params, Var};
 use crate::scorer::Situation;
@@ -60,7 +60,7 @@ pub enum AnyNetwork {
 
 impl AnyNetwork {
     /// Lays out a network and draws its parameters.
-    pub fn new(params: NetworkParams, inventory: Inventory, seed: u64) -> (Self, Params) {
+    pub fn new(params: NetworkParams, inventory: &Inventory, seed: u64) -> (Self, Params) {
         match params {
             NetworkParams::Positions(sizes) => {
                 let (network, params) = Positions::new(sizes, inventory, seed);
@@ -70,6 +70,14 @@ impl AnyNetwork {
                 let (network, params) = StackLstm::new(sizes, inventory, seed);
                 (Self::StackLstm(Box::new(network)), params)
             }
+        }
+    }
+
+    /// The vectors of words that were learned elsewhere, if there are any.
+    pub fn fixed(&self) -> Option<&Fixed> {
+        match self {
+            Self::Positions(network) => network.words().fixed(),
+            Self::StackLstm(network) => network.words().fixed(),
         }
     }
 

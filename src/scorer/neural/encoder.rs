@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Pen;
-use super::lstm::Lstm;
-use super::words::{Widths, Words};
-use crate::neural::Var;
+use super::lstm;
+use super::words::{Fixed, Widths, Words};
+use super::{Inventory, Pen};
 use crate::neural::params::Builder;
-use crate::symbols::{Sentence, VocabularySizes};
+use crate::neural::{Lstm, Var};
+use crate::symbols::Sentence;
 
 /// How large the parts of an encoder are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,34 +41,43 @@ pub struct Encoder {
 }
 
 /// An encoder whose tables are to be laid out when all matrices are.
-pub struct WithoutWords(Vec<[Lstm; 2]>, EncoderParams);
+pub struct WithoutWords {
+    layers: Vec<[Lstm; 2]>,
+    widths: Widths,
+    cells: usize,
+}
 
 impl WithoutWords {
     /// Lays out the matrices.
-    pub fn new(sizes: EncoderParams, builder: &mut Builder) -> Self {
+    pub fn new(sizes: EncoderParams, inventory: &Inventory, builder: &mut Builder) -> Self {
         let EncoderParams { word, tag, form, cells, layers } = sizes;
-        let cells = cells as usize;
-        let inputs = |layer| if layer == 0 { (word + tag + form) as usize } else { 2 * cells };
-        let layer = |layer| [(); 2].map(|()| Lstm::new(inputs(layer), cells, builder));
-        Self((0..layers).map(layer).collect(), sizes)
+        let [word, tag, form, cells] = [word, tag, form, cells].map(|width| width as usize);
+        let fixed = inventory.fixed.as_ref().map_or(0, Fixed::width);
+        let widths = Widths { word, tag, form, fixed };
+        let inputs = |layer| if layer == 0 { widths.all() } else { 2 * cells };
+        let layer = |layer| [(); 2].map(|()| lstm::layer(inputs(layer), cells, builder));
+        Self { layers: (0..layers).map(layer).collect(), widths, cells }
     }
 
     /// The numbers of what will be said of a word.
     pub fn width(&self) -> usize {
-        2 * self.1.cells as usize
+        2 * self.cells
     }
 
     /// Lays out the tables of words, tags and forms.
-    pub fn with_words(self, vocabulary: VocabularySizes, builder: &mut Builder) -> Encoder {
-        let Self(layers, EncoderParams { word, tag, form, cells, .. }) = self;
-        let [word, tag, form] = [word, tag, form].map(|width| width as usize);
-        let words = Words::new(Widths { word, tag, form }, vocabulary, builder);
-        Encoder { layers, words, cells: cells as usize }
+    pub fn with_words(self, inventory: &Inventory, builder: &mut Builder) -> Encoder {
+        let Self { layers, widths, cells } = self;
+        Encoder { layers, words: Words::new(widths, inventory, builder), cells }
     }
 }
 
 impl Encoder {
     /// The vectors of words.
+    pub fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// The same, to be set.
     pub fn words_mut(&mut self) -> &mut Words {
         &mut self.words
     }
@@ -84,11 +93,11 @@ impl Encoder {
         let mut rows = pen.tape.join(&parts);
         for [forwards, backwards] in &self.layers {
             let input = pen.drop_out(rows);
-            let forwards = forwards.read(input, false, pen);
-            let backwards = backwards.read(input, true, pen);
-            let both = forwards.iter().zip(&backwards).flat_map(|(a, b)| [a.output, b.output]);
+            let forwards = pen.tape.sequence(pen.params, *forwards, input, false);
+            let backwards = pen.tape.sequence(pen.params, *backwards, input, true);
+            let row = |both: Var, row: usize| both.part(row * self.cells, self.cells);
             parts.clear();
-            parts.extend(both);
+            parts.extend((0..n).flat_map(|at| [row(forwards, at), row(backwards, at)]));
             rows = pen.tape.join(&parts);
         }
         debug_assert_eq!(rows.len(), n * 2 * self.cells);

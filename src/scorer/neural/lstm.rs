@@ -2,60 +2,16 @@
 
 use super::Pen;
 use crate::neural::params::Builder;
-use crate::neural::tape::Cell;
-use crate::neural::{Param, Var};
+use crate::neural::{Cell, Lstm, Var};
 
-/// One layer of cells.
-#[derive(Debug, Clone, Copy)]
-pub struct Lstm {
-    input: Param,
-    bias: Param,
-    recurrent: Param,
-    cells: usize,
-}
-
-impl Lstm {
-    /// Lays out a layer.
-    pub fn new(inputs: usize, cells: usize, builder: &mut Builder) -> Self {
-        // Gates that forget begin open (Jozefowicz, Zaremba and Sutskever 2015).
-        let open = |at: usize| if at / cells == 1 { 1.0 } else { 0.0 };
-        Self {
-            input: builder.matrix(inputs, 4 * cells),
-            bias: builder.vector_of(open, 4 * cells),
-            recurrent: builder.matrix(cells, 4 * cells),
-            cells,
-        }
-    }
-
-    fn next(&self, mut gates: Var, before: Option<Cell>, pen: &mut Pen<'_>) -> Cell {
-        if let Some(before) = before {
-            let recurrent = pen.tape.affine(pen.params, self.recurrent, None, before.output);
-            gates = pen.tape.sum(&[gates, recurrent]);
-        }
-        pen.tape.cell(gates, before)
-    }
-
-    /// One step.
-    pub fn step(&self, x: Var, before: Option<Cell>, pen: &mut Pen<'_>) -> Cell {
-        let gates = pen.tape.affine(pen.params, self.input, Some(self.bias), x);
-        self.next(gates, before, pen)
-    }
-
-    /// The cells at each row of x, read from the first to the last or backwards.
-    pub fn read(&self, x: Var, backwards: bool, pen: &mut Pen<'_>) -> Vec<Cell> {
-        let width = 4 * self.cells;
-        let gates = pen.tape.affine(pen.params, self.input, Some(self.bias), x);
-        let n = gates.len() / width;
-        let mut cells = Vec::with_capacity(n);
-        for step in 0..n {
-            let at = if backwards { n - 1 - step } else { step };
-            let before = cells.last().copied();
-            cells.push(self.next(gates.part(at * width, width), before, pen));
-        }
-        if backwards {
-            cells.reverse();
-        }
-        cells
+/// Lays out one layer of cells.
+pub fn layer(inputs: usize, cells: usize, builder: &mut Builder) -> Lstm {
+    // Gates that forget begin open (Jozefowicz, Zaremba and Sutskever 2015).
+    let open = |at: usize| if at / cells == 1 { 1.0 } else { 0.0 };
+    Lstm {
+        input: builder.matrix(inputs, 4 * cells),
+        bias: builder.vector_of(open, 4 * cells),
+        recurrent: builder.matrix(cells, 4 * cells),
     }
 }
 
@@ -67,7 +23,7 @@ impl Layers {
     /// Lays out layers of the same number of cells.
     pub fn new(inputs: usize, cells: usize, layers: usize, builder: &mut Builder) -> Self {
         let inputs = |layer| if layer == 0 { inputs } else { cells };
-        Self((0..layers).map(|layer| Lstm::new(inputs(layer), cells, builder)).collect())
+        Self((0..layers).map(|layer| self::layer(inputs(layer), cells, builder)).collect())
     }
 
     /// How many layers there are.
@@ -81,7 +37,8 @@ impl Layers {
         let mut x = x;
         for (layer, lstm) in self.0.iter().enumerate() {
             let input = pen.drop_out(x);
-            let cell = lstm.step(input, before.map(|first| cells[first + layer]), pen);
+            let before = before.map(|first| cells[first + layer]);
+            let cell = pen.tape.step(pen.params, *lstm, input, before);
             x = cell.output;
             cells.push(cell);
         }

@@ -16,6 +16,7 @@ pub mod stack_lstm;
 pub mod words;
 
 pub use any::{AnyNetwork, NetworkParams};
+pub use words::Fixed;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -75,7 +76,7 @@ impl Pen<'_> {
 }
 
 /// What symbols there are.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Inventory {
     /// The values of words, tags and parts of words.
     pub vocabulary: VocabularySizes,
@@ -85,6 +86,8 @@ pub struct Inventory {
     pub actions: usize,
     /// The codes of actions: one more than the largest.
     pub codes: usize,
+    /// Vectors of words that were learned elsewhere, if there are any.
+    pub fixed: Option<Fixed>,
 }
 
 /// A network that scores every class of actions.
@@ -118,6 +121,16 @@ pub struct Neural<N> {
     pub classes: Classes,
 }
 
+impl Neural<AnyNetwork> {
+    /// Adds what a model needs to the sections.
+    pub fn store(&self, sections: &mut Sections) {
+        self.params.store(sections);
+        if let Some(fixed) = self.network.fixed() {
+            fixed.store(sections);
+        }
+    }
+}
+
 impl<N: Clone> Neural<N> {
     /// The same network with the mean of its parameters, if one is kept.
     pub fn averaged(&self, course: &Course) -> Self {
@@ -126,11 +139,6 @@ impl<N: Clone> Neural<N> {
             None => self.params.clone(),
         };
         Self { params, network: self.network.clone(), classes: self.classes.clone() }
-    }
-
-    /// Adds the parameters to the sections of a model.
-    pub fn store(&self, sections: &mut Sections) {
-        self.params.store(sections);
     }
 }
 
@@ -152,8 +160,10 @@ impl<S: TransitionSystem, N: Network<S>> Scorer<S> for Neural<N> {
         out: &mut Vec<f32>,
     ) {
         let pen = &mut Pen { tape, params: &self.params, noise: None };
+        let end = pen.tape.end();
         let scores = self.network.scores(at, memory, pen);
         self.classes.pick(actions, tape.of(scores), out);
+        tape.forget_after(end);
         // Probabilities among what was asked about.
         let most = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let log_sum = most + out.iter().map(|score| (score - most).exp()).sum::<f32>().ln();

@@ -63,15 +63,15 @@ pub struct Positions {
 
 impl Positions {
     /// Lays out the network and draws its parameters.
-    pub fn new(sizes: PositionsParams, inventory: Inventory, seed: u64) -> (Self, Params) {
+    pub fn new(sizes: PositionsParams, inventory: &Inventory, seed: u64) -> (Self, Params) {
         let mut builder = Builder::new(seed);
-        let encoder = WithoutWords::new(sizes.encoder, &mut builder);
+        let encoder = WithoutWords::new(sizes.encoder, inventory, &mut builder);
         let hidden = sizes.hidden as usize;
         let places = builder.matrix(encoder.width(), PLACES * hidden);
         let bias = builder.vector(hidden, 0.0);
         let out = builder.matrix(hidden, inventory.actions);
         let out_bias = builder.vector(inventory.actions, 0.0);
-        let encoder = encoder.with_words(inventory.vocabulary, &mut builder);
+        let encoder = encoder.with_words(inventory, &mut builder);
         let n_tags = inventory.vocabulary.tags as u32;
         let n_symbols = n_tags as usize + 2 * (inventory.labels + 1) + 2;
         let rows = |slot: usize| match slot {
@@ -89,6 +89,11 @@ impl Positions {
     }
 
     /// The vectors of words.
+    pub fn words(&self) -> &Words {
+        self.encoder.words()
+    }
+
+    /// The same, to be set.
     pub fn words_mut(&mut self) -> &mut Words {
         self.encoder.words_mut()
     }

@@ -7,12 +7,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lstm::{Layers, Lstm};
-use super::words::{Widths, Words};
+use super::lstm::{Layers, layer};
+use super::words::{Fixed, Widths, Words};
 use super::{Inventory, Network, Pen};
 use crate::neural::params::Builder;
-use crate::neural::tape::{Cell, Function};
-use crate::neural::{Param, Params, Var};
+use crate::neural::tape::Function;
+use crate::neural::{Cell, Lstm, Param, Params, Var};
 use crate::scorer::Situation;
 use crate::transition::{Action, Constituent, Forest, TransitionSystem, View};
 
@@ -71,6 +71,7 @@ pub struct StackLstm {
     labels: Param,
     n_labels: u32,
     children: u32,
+    cells: usize,
     actions: Param,
     /// What goes in where nothing is: below the stack, behind the buffer, before the first action.
     nothing: [Param; 3],
@@ -78,10 +79,12 @@ pub struct StackLstm {
 
 impl StackLstm {
     /// Lays out the network and draws its parameters.
-    pub fn new(sizes: StackLstmParams, inventory: Inventory, seed: u64) -> (Self, Params) {
+    pub fn new(sizes: StackLstmParams, inventory: &Inventory, seed: u64) -> (Self, Params) {
         let StackLstmParams { word, tag, form, action, input, cells, layers, children } = sizes;
         let [word, tag, form, action] = [word, tag, form, action].map(|size| size as usize);
         let [input, cells, layers] = [input, cells, layers].map(|size| size as usize);
+        let fixed = inventory.fixed.as_ref().map_or(0, Fixed::width);
+        let widths = Widths { word, tag, form, fixed };
         let builder = &mut Builder::new(seed);
         let affine = |inputs, outputs, builder: &mut Builder| {
             (builder.matrix(inputs, outputs), builder.vector(outputs, 0.0))
@@ -89,13 +92,13 @@ impl StackLstm {
         let stack = Layers::new(input, cells, layers, builder);
         let buffer = Layers::new(input, cells, layers, builder);
         let history = Layers::new(action, cells, layers, builder);
-        let composer = [(); 2].map(|()| Lstm::new(input, cells, builder));
+        let composer = [(); 2].map(|()| layer(input, cells, builder));
         let composed = affine(2 * cells, input, builder);
-        let from_word = affine(word + tag + form, input, builder);
+        let from_word = affine(widths.all(), input, builder);
         let hidden = affine(3 * cells, cells, builder);
         let out = affine(cells, inventory.actions, builder);
         let nothing = [input, input, action].map(|width| builder.vector(width, 0.1));
-        let words = Words::new(Widths { word, tag, form }, inventory.vocabulary, builder);
+        let words = Words::new(widths, inventory, builder);
         let n_labels = 2 * inventory.labels as u32;
         let labels = builder.table((n_labels * (2 + children)) as usize, input);
         let actions = builder.table(inventory.codes, action);
@@ -114,6 +117,7 @@ impl StackLstm {
             labels,
             n_labels,
             children,
+            cells,
             actions,
             nothing,
         };
@@ -121,6 +125,11 @@ impl StackLstm {
     }
 
     /// The vectors of words.
+    pub fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// The same, to be set.
     pub fn words_mut(&mut self) -> &mut Words {
         &mut self.words
     }
@@ -155,10 +164,10 @@ impl StackLstm {
         rows[1..].reverse();
         let backwards = pen.tape.join(&rows);
         let [a, b] = [forwards, backwards];
-        let [a, b] = [(&self.composer[0], a), (&self.composer[1], b)]
-            .map(|(lstm, rows)| lstm.read(rows, false, pen));
-        let ends: Vec<Var> =
-            [a, b].iter().filter_map(|cells| cells.last()).map(|cell| cell.output).collect();
+        let ends = [(self.composer[0], a), (self.composer[1], b)].map(|(lstm, x)| {
+            let read = pen.tape.sequence(pen.params, lstm, x, false);
+            read.part(read.len() - self.cells, self.cells)
+        });
         let both = pen.tape.join(&ends);
         let composed = self.affine(self.composed, both, pen);
         pen.tape.apply(Function::Relu, composed)

@@ -6,8 +6,11 @@
 //! Gradients of matrices are put off: going back, a product only notes its input and the gradient of its output,
 //! and in the end all products with one matrix become one product of two larger matrices.
 
+pub mod lstm;
+
 use super::kernel;
 use super::params::{Gradients, Param, Params};
+pub use lstm::{Cell, Lstm};
 
 /// Numbers on the tape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,10 +93,18 @@ enum Op {
         x: Var,
         out: Var,
     },
-    /// A cell of an LSTM; behind its output stand its memory, its gates and the tangent of its memory.
-    Cell {
-        gates: Var,
-        before: Option<Var>,
+    /// A step of an LSTM ([`lstm`]).
+    Step {
+        lstm: Lstm,
+        x: Var,
+        before: Option<Cell>,
+        out: Var,
+    },
+    /// All steps of an LSTM over the rows of x.
+    Sequence {
+        lstm: Lstm,
+        x: Var,
+        backwards: bool,
         out: Var,
     },
     /// A loss whose gradient is known already.
@@ -101,15 +112,6 @@ enum Op {
         scores: Var,
         gradient: u32,
     },
-}
-
-/// The output and the memory of a cell of an LSTM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cell {
-    /// What it says.
-    pub output: Var,
-    /// What it remembers.
-    pub memory: Var,
 }
 
 /// The tape; see the module.
@@ -157,6 +159,18 @@ impl Tape {
     fn record(&mut self, op: Op) {
         if self.records {
             self.ops.push(op);
+        }
+    }
+
+    /// How far the tape goes.
+    pub fn end(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Forgets what was computed after an [`end`](Self::end), if only results are wanted.
+    pub fn forget_after(&mut self, end: usize) {
+        if !self.records {
+            self.values.truncate(end);
         }
     }
 
@@ -244,33 +258,6 @@ impl Tape {
         out
     }
 
-    /// A cell of an LSTM (Hochreiter and Schmidhuber 1997, with forget gates): `gates` has what goes into the
-    /// input, forget and output gates and into the memory, one after the other; `before` is the cell before, if
-    /// there is one.
-    pub fn cell(&mut self, gates: Var, before: Option<Cell>) -> Cell {
-        let n = gates.len() / 4;
-        let out = self.new_var(7 * n);
-        let before = before.map(|cell| cell.memory);
-        let (old, new) = self.values.split_at_mut(out.at as usize);
-        let (output, rest) = new.split_at_mut(n);
-        let (memory, rest) = rest.split_at_mut(n);
-        let (open, tangent) = rest.split_at_mut(4 * n);
-        open.copy_from_slice(&old[gates.range()]);
-        kernel::sigmoid(&mut open[..3 * n]);
-        kernel::tanh(&mut open[3 * n..]);
-        for at in 0..n {
-            let kept = before.map_or(0.0, |before| open[n + at] * old[before.at as usize + at]);
-            memory[at] = kept + open[at] * open[3 * n + at];
-        }
-        tangent.copy_from_slice(memory);
-        kernel::tanh(tangent);
-        for at in 0..n {
-            output[at] = open[2 * n + at] * tangent[at];
-        }
-        self.record(Op::Cell { gates, before, out });
-        Cell { output: out.part(0, n), memory: out.part(n, n) }
-    }
-
     /// Adds the loss of choosing among some of the scores: minus the logarithm of the probability of the one at
     /// `right` among those `among`, times a weight. Gives the loss.
     pub fn cross_entropy(&mut self, scores: Var, among: &[u32], right: u32, weight: f32) -> f32 {
@@ -324,7 +311,10 @@ impl Tape {
                             * self.factors[factors as usize + at];
                     }
                 }
-                Op::Cell { gates, before, out } => self.back_cell(gates, before, out),
+                Op::Step { lstm, x, before, out } => self.back_step(lstm, x, before, out, params),
+                Op::Sequence { lstm, x, backwards, out } => {
+                    self.back_sequence(lstm, x, backwards, out, params);
+                }
                 Op::Loss { scores, gradient } => {
                     let gradient =
                         &self.factors[gradient as usize..gradient as usize + scores.len()];
@@ -361,28 +351,6 @@ impl Tape {
         }
     }
 
-    fn back_cell(&mut self, gates: Var, before: Option<Var>, out: Var) {
-        let n = gates.len() / 4;
-        let (old, new) = self.gradients.split_at_mut(out.at as usize);
-        let values = &self.values[out.range()];
-        let (open, tangent) = (&values[2 * n..6 * n], &values[6 * n..]);
-        for at in 0..n {
-            let (input, forget, output, fresh) =
-                (open[at], open[n + at], open[2 * n + at], open[3 * n + at]);
-            let (tangent, said) = (tangent[at], new[at]);
-            let memory = new[n + at] + said * output * (1.0 - tangent * tangent);
-            let kept = before.map_or(0.0, |before| self.values[before.at as usize + at]);
-            let gate = gates.at as usize + at;
-            old[gate] += memory * fresh * input * (1.0 - input);
-            old[gate + n] += memory * kept * forget * (1.0 - forget);
-            old[gate + 2 * n] += said * tangent * output * (1.0 - output);
-            old[gate + 3 * n] += memory * input * (1.0 - fresh * fresh);
-            if let Some(before) = before {
-                old[before.at as usize + at] += memory * forget;
-            }
-        }
-    }
-
     /// The gradients of matrices and of what is added to their products.
     fn back_weights(&mut self, gradients: &mut Gradients) {
         let Self { values, gradients: own, products, inputs, outputs, .. } = self;
@@ -409,114 +377,4 @@ impl Tape {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::neural::params::Builder;
-
-    /// What a test network is made of.
-    struct Network {
-        table: Param,
-        input: Param,
-        bias: Param,
-        recurrent: Param,
-        start: Param,
-        last: Param,
-    }
-
-    const WIDTH: usize = 5;
-
-    /// A small network with every kind of step, its loss on the tape.
-    fn run(tape: &mut Tape, params: &Params, network: &Network) -> f32 {
-        tape.clear();
-        let rows = [2, 0, 2, 1].map(|row| tape.lookup(params, network.table, row));
-        let rows = tape.join(&rows);
-        let masked =
-            tape.scale(rows, (0..rows.len()).map(|at| if at % 3 == 0 { 0.0 } else { 1.5 }));
-        let all = tape.affine(params, network.input, Some(network.bias), masked);
-        let mut cell: Option<Cell> = None;
-        let mut outputs = Vec::new();
-        for step in 0..4 {
-            let own = all.part(step * 4 * WIDTH, 4 * WIDTH);
-            let before = match cell {
-                Some(cell) => cell.output,
-                None => tape.lookup(params, network.start, 0),
-            };
-            let from_before = tape.affine(params, network.recurrent, None, before);
-            let gates = tape.sum(&[own, from_before]);
-            let next = tape.cell(gates, cell);
-            outputs.push(next.output);
-            cell = Some(next);
-        }
-        let sum = tape.sum(&outputs);
-        let tanh = tape.apply(Function::Tanh, sum);
-        let last = tape.apply(Function::Relu, outputs[3]);
-        let both = tape.join(&[tanh, last]);
-        let scores = tape.affine(params, network.last, None, both);
-        tape.cross_entropy(scores, &[0, 2, 3], 2, 1.0) + tape.cross_entropy(scores, &[1, 2], 1, 0.5)
-    }
-
-    #[test]
-    fn gradients_are_those_of_finite_differences() {
-        let mut builder = Builder::new(7);
-        let input = builder.matrix(3, 4 * WIDTH);
-        let bias = builder.vector(4 * WIDTH, 0.1);
-        let recurrent = builder.matrix(WIDTH, 4 * WIDTH);
-        let start = builder.vector(WIDTH, 0.2);
-        let last = builder.matrix(2 * WIDTH, 4);
-        let table = builder.table(3, 3);
-        let network = Network { table, input, bias, recurrent, start, last };
-        let mut params = builder.finish();
-        let (mut tape, mut gradients) = (Tape::default(), Gradients::default());
-        gradients.clear(&params);
-        run(&mut tape, &params, &network);
-        tape.backward(&params, &mut gradients);
-        let mut most = 0f32;
-        for at in 0..params.values().len() {
-            let mut loss_at = |shift: f32| {
-                let (dense, tables) = params.split_mut();
-                let n_dense = dense.len();
-                let value = if at < n_dense { &mut dense[at] } else { &mut tables[at - n_dense] };
-                let before = *value;
-                *value += shift;
-                let loss = run(&mut tape, &params, &network);
-                let (dense, tables) = params.split_mut();
-                let value = if at < n_dense { &mut dense[at] } else { &mut tables[at - n_dense] };
-                *value = before;
-                f64::from(loss)
-            };
-            let step = 1e-2;
-            let slope = (loss_at(step) - loss_at(-step)) / (2.0 * f64::from(step));
-            let own = f64::from(gradients.at(at));
-            assert!((slope - own).abs() < 2e-3 + 0.02 * own.abs(), "{at}: {own}, measured {slope}");
-            most = most.max(own.abs() as f32);
-        }
-        assert!(most > 0.1);
-    }
-
-    #[test]
-    fn gradients_of_several_sentences_add_up() {
-        let mut builder = Builder::new(1);
-        let weights = builder.matrix(3, 2);
-        let table = builder.table(4, 3);
-        let params = builder.finish();
-        let (mut tape, mut both) = (Tape::default(), Gradients::default());
-        both.clear(&params);
-        let mut sum = both.clone();
-        for row in [1, 3, 1] {
-            let mut own = Gradients::default();
-            own.clear(&params);
-            for gradients in [&mut own, &mut both] {
-                tape.clear();
-                let x = tape.lookup(&params, table, row);
-                let scores = tape.affine(&params, weights, None, x);
-                tape.cross_entropy(scores, &[0, 1], row % 2, 1.0);
-                tape.backward(&params, gradients);
-            }
-            sum.add(&[&own]);
-        }
-        let all = 0..params.values().len();
-        assert!(all.clone().all(|at| (sum.at(at) - both.at(at)).abs() < 1e-6));
-        assert!(all.clone().any(|at| both.at(at) != 0.0));
-        assert_eq!(both.used.len(), 2);
-    }
-}
+mod tests;

@@ -1,0 +1,130 @@
+use super::*;
+use crate::neural::params::Builder;
+
+/// What a test network is made of.
+struct Network {
+    table: Param,
+    lstms: [Lstm; 3],
+    shift: Param,
+    last: Param,
+}
+
+const WIDTH: usize = 5;
+
+/// A small network with every kind of step, its loss on the tape.
+fn run(tape: &mut Tape, params: &Params, network: &Network) -> f32 {
+    tape.clear();
+    let rows = [2, 0, 2, 1].map(|row| tape.lookup(params, network.table, row));
+    let rows = tape.join(&rows);
+    let masked = tape.scale(rows, (0..rows.len()).map(|at| if at % 3 == 0 { 0.0 } else { 1.5 }));
+    let [forwards, backwards, steps] = network.lstms;
+    let forwards = tape.sequence(params, forwards, masked, false);
+    let backwards = tape.sequence(params, backwards, masked, true);
+    let mut cell: Option<Cell> = None;
+    let mut outputs = Vec::new();
+    for step in 0..4 {
+        let own = [forwards, backwards].map(|rows| rows.part(step * WIDTH, WIDTH));
+        let shift = tape.lookup(params, network.shift, 0);
+        let sum = tape.sum(&[own[0], own[1], shift]);
+        let next = tape.step(params, steps, sum, cell);
+        outputs.push(next.output);
+        cell = Some(next);
+    }
+    let sum = tape.sum(&outputs);
+    let tanh = tape.apply(Function::Tanh, sum);
+    let last = tape.apply(Function::Relu, outputs[3]);
+    let both = tape.join(&[tanh, last]);
+    let scores = tape.affine(params, network.last, None, both);
+    tape.cross_entropy(scores, &[0, 2, 3], 2, 1.0) + tape.cross_entropy(scores, &[1, 2], 1, 0.5)
+}
+
+fn network() -> (Network, Params) {
+    let mut builder = Builder::new(7);
+    let lstms = [3, 3, WIDTH].map(|inputs| Lstm {
+        input: builder.matrix(inputs, 4 * WIDTH),
+        bias: builder.vector(4 * WIDTH, 0.1),
+        recurrent: builder.matrix(WIDTH, 4 * WIDTH),
+    });
+    let shift = builder.vector(WIDTH, 0.2);
+    let last = builder.matrix(2 * WIDTH, 4);
+    let table = builder.table(3, 3);
+    (Network { table, lstms, shift, last }, builder.finish())
+}
+
+/// The same numbers come out when only results are wanted, and then little is kept.
+#[test]
+fn results_alone_are_the_same() {
+    let (network, params) = network();
+    let (mut tape, mut results) = (Tape::default(), Tape::default());
+    tape.clear();
+    results.clear_for_results();
+    let mut cells = Vec::new();
+    for tape in [&mut tape, &mut results] {
+        let rows = [2, 0, 1].map(|row| tape.lookup(&params, network.table, row));
+        let rows = tape.join(&rows);
+        let read = tape.sequence(&params, network.lstms[1], rows, true);
+        let first = tape.step(&params, network.lstms[2], read.part(0, WIDTH), None);
+        let next = tape.step(&params, network.lstms[2], read.part(WIDTH, WIDTH), Some(first));
+        cells.push([read, next.output, next.memory].map(|var| tape.of(var).to_vec()));
+    }
+    assert_eq!(cells[0], cells[1]);
+    assert_eq!(results.end(), 9 + 9 + 3 * WIDTH + 2 * 2 * WIDTH);
+    assert!(tape.end() > results.end());
+}
+
+#[test]
+fn gradients_are_those_of_finite_differences() {
+    let (network, mut params) = network();
+    let (mut tape, mut gradients) = (Tape::default(), Gradients::default());
+    gradients.clear(&params);
+    run(&mut tape, &params, &network);
+    tape.backward(&params, &mut gradients);
+    let mut most = 0f32;
+    for at in 0..params.values().len() {
+        let mut loss_at = |shift: f32| {
+            let (dense, tables) = params.split_mut();
+            let n_dense = dense.len();
+            let value = if at < n_dense { &mut dense[at] } else { &mut tables[at - n_dense] };
+            let before = *value;
+            *value += shift;
+            let loss = run(&mut tape, &params, &network);
+            let (dense, tables) = params.split_mut();
+            let value = if at < n_dense { &mut dense[at] } else { &mut tables[at - n_dense] };
+            *value = before;
+            f64::from(loss)
+        };
+        let step = 1e-2;
+        let slope = (loss_at(step) - loss_at(-step)) / (2.0 * f64::from(step));
+        let own = f64::from(gradients.at(at));
+        assert!((slope - own).abs() < 2e-3 + 0.02 * own.abs(), "{at}: {own}, measured {slope}");
+        most = most.max(own.abs() as f32);
+    }
+    assert!(most > 0.1);
+}
+
+#[test]
+fn gradients_of_several_sentences_add_up() {
+    let mut builder = Builder::new(1);
+    let weights = builder.matrix(3, 2);
+    let table = builder.table(4, 3);
+    let params = builder.finish();
+    let (mut tape, mut both) = (Tape::default(), Gradients::default());
+    both.clear(&params);
+    let mut sum = both.clone();
+    for row in [1, 3, 1] {
+        let mut own = Gradients::default();
+        own.clear(&params);
+        for gradients in [&mut own, &mut both] {
+            tape.clear();
+            let x = tape.lookup(&params, table, row);
+            let scores = tape.affine(&params, weights, None, x);
+            tape.cross_entropy(scores, &[0, 1], row % 2, 1.0);
+            tape.backward(&params, gradients);
+        }
+        sum.add(&[&own]);
+    }
+    let all = 0..params.values().len();
+    assert!(all.clone().all(|at| (sum.at(at) - both.at(at)).abs() < 1e-6));
+    assert!(all.clone().any(|at| both.at(at) != 0.0));
+    assert_eq!(both.used.len(), 2);
+}

@@ -1,0 +1,219 @@
+//! Vectors of words that were learned elsewhere: the text format of GloVe, the text and the binary format of
+//! word2vec, each compressed or not.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use compact_str::CompactString;
+use rustc_hash::FxHashSet;
+
+use super::input::Input;
+use crate::error::{Error, Place, Result};
+
+/// Words and their vectors, in the order of the file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WordVectors {
+    /// The words, each once: of a word that comes again the first vector counts.
+    pub words: Vec<CompactString>,
+    /// How many numbers stand for a word.
+    pub width: usize,
+    /// The vectors, one after the other.
+    pub values: Vec<f32>,
+}
+
+/// No vector has more numbers than this.
+const WIDEST: usize = 1 << 16;
+
+impl WordVectors {
+    /// Reads the first `most` words of a file. Its beginning tells the format: word2vec's files begin with a line
+    /// of two numbers, how many words there are and how many numbers each has; GloVe's with the first word.
+    ///
+    /// # Errors
+    /// When the file does not open, is of none of these formats, or breaks off.
+    pub fn read(path: &Path, most: usize) -> Result<Self> {
+        let input = Input::File(path.to_owned());
+        let bytes = BufReader::with_capacity(1 << 18, input.open()?);
+        let mut reader =
+            Reader { bytes, path, line: 0, seen: FxHashSet::default(), read: Self::default() };
+        reader.file(most)?;
+        Ok(reader.read)
+    }
+}
+
+struct Reader<'a, R> {
+    bytes: BufReader<R>,
+    path: &'a Path,
+    /// Lines of a text, words of a binary file.
+    line: u64,
+    seen: FxHashSet<CompactString>,
+    read: WordVectors,
+}
+
+impl<R: Read> Reader<'_, R> {
+    fn file(&mut self, most: usize) -> Result<()> {
+        let Some(first) = self.next_line()? else {
+            return Err(self.error("the file is empty"));
+        };
+        let counts: Vec<Option<usize>> =
+            first.split_ascii_whitespace().map(|field| field.parse().ok()).collect();
+        let &[Some(words), Some(width)] = &counts[..] else {
+            self.entry(&first)?;
+            return self.text(most);
+        };
+        if !(1..=WIDEST).contains(&width) {
+            return Err(self.error(&format!("vectors have 1 to {WIDEST} numbers, not {width}")));
+        }
+        self.read.width = width;
+        let binary = self.bytes.fill_buf().map_err(|error| Error::io(self.path, error))?;
+        if is_text(binary) { self.text(most) } else { self.binary(words.min(most)) }
+    }
+
+    fn error(&self, problem: &str) -> Error {
+        let at = Place::new(self.path.display().to_string(), self.line.max(1), 0);
+        Error::syntax(at, format!("{problem}: give vectors as word2vec or GloVe write them"))
+    }
+
+    fn next_line(&mut self) -> Result<Option<String>> {
+        let mut line = Vec::new();
+        // No line is longer than the longest vector could be.
+        let limit = 64 * WIDEST as u64;
+        let n = self.bytes.by_ref().take(limit).read_until(b'\n', &mut line);
+        let n = n.map_err(|error| Error::io(self.path, error))?;
+        self.line += 1;
+        Ok((n > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
+    }
+
+    fn text(&mut self, most: usize) -> Result<()> {
+        while self.read.words.len() < most {
+            let Some(line) = self.next_line()? else { break };
+            if !line.trim().is_empty() {
+                self.entry(&line)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a line of a text: the word, which may hold spaces, and behind it the numbers.
+    fn entry(&mut self, line: &str) -> Result<()> {
+        let line = line.trim_end();
+        let mut fields: Vec<&str> = line.split(' ').collect();
+        if self.read.width == 0 {
+            self.read.width = fields.len() - 1;
+        }
+        let width = self.read.width;
+        if fields.len() <= width || width == 0 {
+            return Err(self.error(&format!(
+                "a word and {} numbers stand here, not {}",
+                width.max(1),
+                fields.len() - 1
+            )));
+        }
+        let numbers = fields.split_off(fields.len() - width);
+        let mut values = Vec::with_capacity(width);
+        for number in numbers {
+            match number.parse::<f32>() {
+                Ok(value) if value.is_finite() => values.push(value),
+                _ => return Err(self.error(&format!("`{number}` is no number"))),
+            }
+        }
+        self.add(&fields.join(" "), &values);
+        Ok(())
+    }
+
+    fn binary(&mut self, words: usize) -> Result<()> {
+        let mut bytes = vec![0; 4 * self.read.width];
+        for _ in 0..words {
+            self.line += 1;
+            let mut word = Vec::new();
+            let limit = 1 << 16;
+            let cut = self.bytes.by_ref().take(limit).read_until(b' ', &mut word);
+            cut.map_err(|error| Error::io(self.path, error))?;
+            if word.pop() != Some(b' ') || self.bytes.read_exact(&mut bytes).is_err() {
+                return Err(self.error(&format!("the file ends in word {}", self.line - 1)));
+            }
+            let values: Vec<f32> =
+                bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+            if values.iter().any(|value| !value.is_finite()) {
+                return Err(self.error(&format!("word {} has no numbers", self.line - 1)));
+            }
+            self.add(String::from_utf8_lossy(&word).trim_start(), &values);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, word: &str, values: &[f32]) {
+        if self.seen.insert(word.into()) {
+            self.read.words.push(word.into());
+            self.read.values.extend_from_slice(values);
+        }
+    }
+}
+
+/// Whether the numbers behind the first word are written with digits.
+fn is_text(bytes: &[u8]) -> bool {
+    let numbers = bytes.iter().skip_while(|&&byte| byte != b' ').take_while(|&&byte| byte != b'\n');
+    let is_written = |byte: &u8| byte.is_ascii_digit() || b" .-+eE\r".contains(byte);
+    numbers.clone().count() > 1 && numbers.take(64).all(is_written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8], most: usize) -> Result<WordVectors> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors");
+        std::fs::write(&path, bytes).unwrap();
+        WordVectors::read(&path, most)
+    }
+
+    fn expected() -> WordVectors {
+        WordVectors {
+            words: vec!["cat".into(), "a b".into(), "ÿ".into()],
+            width: 2,
+            values: vec![0.5, -1.0, 2.0, 1e-3, 0.0, 3.0],
+        }
+    }
+
+    fn binary() -> Vec<u8> {
+        let WordVectors { words, values, .. } = expected();
+        let mut bytes = b"3 2\n".to_vec();
+        for (word, values) in words.iter().map(|word| word.replace(' ', "_")).zip(values.chunks(2))
+        {
+            bytes.extend_from_slice(word.as_bytes());
+            bytes.push(b' ');
+            values.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+            bytes.push(b'\n');
+        }
+        bytes
+    }
+
+    #[test]
+    fn all_three_formats_are_read() {
+        let glove = "cat 0.5 -1\na b 2 1e-3\nÿ 0 3.0\ncat 7 7\n";
+        assert_eq!(read(glove.as_bytes(), 9).unwrap(), expected());
+        assert_eq!(read(format!("4 2\n{glove}").as_bytes(), 9).unwrap(), expected());
+        let mut from_binary = expected();
+        from_binary.words[1] = "a_b".into();
+        assert_eq!(read(&binary(), 9).unwrap(), from_binary);
+        assert_eq!(read(&binary(), 2).unwrap().words.len(), 2);
+        assert_eq!(read(glove.as_bytes(), 2).unwrap().words.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_vector_is_named_with_its_line() {
+        for (text, what) in [
+            ("", "empty"),
+            ("cat 1 2\ndog 1\n", ":2: a word and 2 numbers"),
+            ("cat 1 2\ndog 1 x\n", ":2: `x` is no number"),
+            ("cat\n", "a word and 1 numbers"),
+            ("2 0\n", "1 to 65536"),
+            ("3 2\ncat 0.5 -1\nmore\n", ":3: "),
+        ] {
+            let error = read(text.as_bytes(), 9).unwrap_err().to_string();
+            assert!(error.contains(what), "{text:?}: {error}");
+        }
+        let cut = &binary()[..20];
+        assert!(read(cut, 9).unwrap_err().to_string().contains("ends in word 2"));
+    }
+}
