@@ -12,16 +12,16 @@ use srparse::scorer::factored::Classes;
 use srparse::scorer::neural::encoder::EncoderParams;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
-use srparse::scorer::neural::{AnyNetwork, Inventory, NetworkParams, Neural};
+use srparse::scorer::neural::{ActionRows, AnyNetwork, Inventory, NetworkParams, Neural};
 use srparse::scorer::{Scorer, Situation};
 use srparse::symbols::{Sentence, Vocabulary};
 use srparse::train::Example;
 use srparse::train::neural::Training;
 use srparse::train::online::Exploration;
+use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Order};
 use srparse::transition::non_binary::NonBinary;
-use srparse::transition::{Action, TransitionSystem};
 use srparse::tree::Tree;
 use srparse::tree::binarize::Scheme;
 
@@ -55,11 +55,10 @@ fn untrained<S: Supervised>(
     let inventory = Inventory {
         vocabulary: vocabulary.sizes(),
         labels: TransitionSystem::labels(system).count(),
-        actions: actions.len(),
-        codes: actions.iter().map(|action| action.code() as usize + 1).max().unwrap(),
+        actions: ActionRows::of(&actions),
         fixed: None,
     };
-    let (network, params) = AnyNetwork::new(network, &inventory, 5);
+    let (network, params) = AnyNetwork::new(network, &inventory, Some(5)).unwrap();
     Neural { network, params, classes: Classes::of(&actions) }
 }
 
@@ -89,7 +88,6 @@ fn trained<S: Supervised>(
         clip: 5.0,
         average: 0.0,
         dropout: 0.0,
-        exploration: explores.then_some(exploration),
         progress: &mut progress,
         stop: &stop,
     };
@@ -98,8 +96,10 @@ fn trained<S: Supervised>(
     let so_far = (&mut learner, &mut course, 0);
     let go_on = |_: &_, _: &_, _| Ok(std::ops::ControlFlow::Continue(()));
     match system.dynamic_oracle().filter(|_| explores) {
-        Some(oracle) => training.run((system, &oracle), so_far, &examples, go_on).unwrap(),
-        None => training.run((system, &Replay), so_far, &examples, go_on).unwrap(),
+        Some(oracle) => {
+            training.exploring((system, &oracle), so_far, &examples, exploration, go_on).unwrap();
+        }
+        None => training.on_gold_path((system, &Replay), so_far, &examples, go_on).unwrap(),
     }
     learner
 }
@@ -179,6 +179,9 @@ fn memories_of_hypotheses_do_not_mix() {
                         continue;
                     }
                     system.legal(state, &mut legal);
+                    // What a score writes is forgotten, and nothing else.
+                    let here = at(system, sentence, state);
+                    scorer.score(here, memory, &legal, &mut tape, &mut scores);
                     let action = *legal.choose(&mut rng).unwrap();
                     system.apply(state, action);
                     scorer.advance(at(system, sentence, state), action, memory, &mut tape);

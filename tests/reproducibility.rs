@@ -164,32 +164,47 @@ fn a_toy_grammar_is_learned_from_some_sentences_for_all() {
 
 #[test]
 fn a_network_whose_training_was_broken_off_becomes_the_same() {
-    let (trees, folder) = (sample_trees(), tempfile::tempdir().unwrap());
-    let settings = ["learner.epochs=3", "network.cells=16", "learner.average=20.0", "max_words=15"];
-    let plan = plan("liu-zhang-2017", &settings);
-    let train = |stops: bool, checkpoint: Option<&Path>| {
-        let (stopped, told) = (AtomicBool::new(false), Mutex::new(String::new()));
-        let mut tell = |event: Event<'_>| match event {
-            Event::Milestone(text) => told.lock().unwrap().push_str(text),
-            // In the second epoch.
-            Event::Progress { done, total, .. } if stops && done * 2 > total => {
-                stopped.store(true, Ordering::Relaxed);
-            }
-            _ => {}
+    let trees = sample_trees();
+    let (dev, _) = read_all(&[sample("dev.mrg")], &ReadOptions::default()).unwrap();
+    let dev = TreeSet { files: vec!["dev.mrg".to_owned()], trees: dev };
+    let base = ["network.cells=16", "learner.average=20.0", "max_words=15", "learner.epochs=4"];
+    // With patience, and with no rate to learn by, the second epoch is no better than the first.
+    let over = ["learner.patience=1", "learner.optimizer.rate=1e-30"];
+    for (more, dev) in [(&[][..], &TreeSet::default()), (&over[..], &dev)] {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = plan("liu-zhang-2017", &[&base[..], more].concat());
+        // Stops when so many sentences have been seen.
+        let train = |stops: u64, checkpoint: Option<&Path>| {
+            let (stopped, told) = (AtomicBool::new(stops == 0), Mutex::new(String::new()));
+            let mut tell = |event: Event<'_>| match event {
+                Event::Milestone(text) => told.lock().unwrap().push_str(text),
+                Event::Progress { done, .. } if done >= stops => {
+                    stopped.store(true, Ordering::Relaxed);
+                }
+                _ => {}
+            };
+            let stop = || stopped.load(Ordering::Relaxed);
+            let mut watch = Watch { checkpoint, stop: &stop, ..Watch::new(&mut tell) };
+            let model = fit(&plan, &trees, dev, 1, &mut watch).map(|model| {
+                let mut bytes = Vec::new();
+                file::write_to(&model, &mut bytes).unwrap();
+                bytes
+            });
+            (model, told.into_inner().unwrap())
         };
-        let stop = || stopped.load(Ordering::Relaxed);
-        let mut watch = Watch { checkpoint, stop: &stop, ..Watch::new(&mut tell) };
-        let model = fit(&plan, &trees, &TreeSet::default(), 1, &mut watch).unwrap();
-        let mut bytes = Vec::new();
-        file::write_to(&model, &mut bytes).unwrap();
-        (bytes, told.into_inner().unwrap())
-    };
-    let (whole, _) = train(false, None);
-    let (part, _) = train(true, Some(folder.path()));
-    assert!(part != whole);
-    let (resumed, told) = train(false, Some(folder.path()));
-    assert!(told.contains("from the checkpoint: 1"), "{told}");
-    assert!(resumed == whole);
+        let n = trees.trees.iter().filter(|tree| tree.tokens().len() <= 15).count() as u64;
+        let whole = train(u64::MAX, None).0.unwrap();
+        assert!(train(0, Some(folder.path())).0.is_err(), "nothing was learned");
+        // In the second epoch, then at the end of an epoch.
+        for (stops, done) in [(n + n / 2, 0), (2 * n, 1), (u64::MAX, 2), (u64::MAX, 4)] {
+            let (model, told) = train(stops, Some(folder.path()));
+            let is_over = !more.is_empty() && done > 2;
+            let said = told.contains("from the checkpoint:");
+            assert_eq!(said, done > 0, "{told}");
+            assert!(is_over || !told.contains("checkpoint") || told.contains(&format!(": {done}")));
+            assert_eq!(model.unwrap() == whole, stops == u64::MAX || !more.is_empty(), "{told}");
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `srparse train`: from treebank files to a model file.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -130,7 +130,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let dev = if args.dev.is_empty() { TreeSet::default() } else { read(args, &args.dev, "dev")? };
     let interrupts = catch_interrupts();
     let start = Instant::now();
-    let mut talk = Talk::new(args, start);
+    let mut talk = Talk::new(args, start)?;
     let mut tell = |event: Event<'_>| talk.tell(&event);
     let stop = || interrupts.load(Ordering::Relaxed) > 0;
     let merge =
@@ -212,6 +212,13 @@ struct Curve {
 }
 
 impl Curve {
+    /// A table without rows. Better to fail now than after training.
+    fn new(path: &Path) -> crate::Result<Self> {
+        let table = "series\tepoch\tpercent\n".to_owned();
+        std::fs::write(path, &table).map_err(|error| crate::Error::io(path, error))?;
+        Ok(Self { path: path.to_owned(), table, written: Ok(()) })
+    }
+
     fn add(&mut self, EpochScores { model, epoch, right, f1 }: EpochScores) {
         let model = if model > 1 { format!(", model {model}") } else { String::new() };
         self.table += &format!("decisions right while learning{model}\t{epoch}\t{right:.2}\n");
@@ -227,11 +234,10 @@ impl Curve {
 const BETWEEN_STEPS: Duration = Duration::from_secs(10);
 
 impl Talk {
-    fn new(args: &TrainArgs, start: Instant) -> Self {
+    fn new(args: &TrainArgs, start: Instant) -> crate::Result<Self> {
         let quiet = args.quiet;
-        let table = "series\tepoch\tpercent\n".to_owned();
-        let curve = args.curve.clone().map(|path| Curve { path, table, written: Ok(()) });
-        Self { bar: progress_bar(quiet), quiet, start, last_step: start, curve }
+        let curve = args.curve.as_ref().map(|path| Curve::new(path)).transpose()?;
+        Ok(Self { bar: progress_bar(quiet), quiet, start, last_step: start, curve })
     }
 
     fn tell(&mut self, event: &Event<'_>) {

@@ -71,7 +71,7 @@ pub struct Average {
     batches: u64,
 }
 
-/// The mean takes note of every so many batches.
+/// The mean takes note of every so many batches; before that it is the last one.
 const EVERY: u64 = 8;
 
 impl Average {
@@ -83,7 +83,7 @@ impl Average {
     /// Takes note of the parameters after a batch.
     pub fn note(&mut self, network: &Params) {
         self.batches += 1;
-        if self.batches.is_multiple_of(EVERY) {
+        if self.batches < EVERY || self.batches.is_multiple_of(EVERY) {
             let share = EVERY as f32 / self.over.min(self.batches as f32).max(EVERY as f32);
             self.values.par_chunks_mut(CHUNK).zip(network.values().par_chunks(CHUNK)).for_each(
                 |(means, values)| {
@@ -251,10 +251,10 @@ mod tests {
     #[test]
     fn steps_go_downhill() {
         for params in [OptimizerParams::Sgd { rate: 0.1 }, OptimizerParams::Adam { rate: 0.02 }] {
-            let mut builder = Builder::new(3);
+            let mut builder = Builder::new(Some(3));
             let bias = builder.vector(2, 1.0);
             let table = builder.table(3, 2);
-            let mut network = builder.finish();
+            let mut network = builder.finish().unwrap();
             let unused = network.row(table, 2).to_vec();
             let mut optimizer = Optimizer::new(params, 0.0, &network);
             let (mut tape, mut gradients) = (Tape::default(), Gradients::default());
@@ -285,9 +285,9 @@ mod tests {
     /// Numbers that swing around a value: their mean is nearer to it.
     #[test]
     fn the_mean_is_of_the_last_batches() {
-        let mut builder = Builder::new(1);
+        let mut builder = Builder::new(Some(1));
         let value = builder.vector(1, 50.0);
-        let mut network = builder.finish();
+        let mut network = builder.finish().unwrap();
         let mut average = Average::new(64.0, &network);
         for batch in 0..1_000 {
             network.of_mut(value)[0] = if batch / 8 % 2 == 0 { 1.0 } else { 3.0 };

@@ -45,21 +45,27 @@ impl Param {
 #[derive(Debug, Clone, Default)]
 pub struct Params {
     values: Vec<f32>,
+    /// How many numbers there are when all values are there.
+    len: usize,
     /// How many numbers the matrices have.
     dense: usize,
 }
+
+/// A network has no more numbers than this: 4 GB.
+const MOST: usize = 1 << 30;
 
 /// Lays out parameters and draws their first values.
 #[derive(Debug)]
 pub struct Builder {
     params: Params,
-    rng: ChaCha8Rng,
+    /// Draws the values; none if they will be loaded.
+    rng: Option<ChaCha8Rng>,
 }
 
 impl Builder {
-    /// Nothing laid out yet.
-    pub fn new(seed: u64) -> Self {
-        Self { params: Params::default(), rng: ChaCha8Rng::seed_from_u64(seed) }
+    /// Nothing laid out yet. Without a seed no values are drawn: they are to be loaded.
+    pub fn new(seed: Option<u64>) -> Self {
+        Self { params: Params::default(), rng: seed.map(ChaCha8Rng::seed_from_u64) }
     }
 
     fn add(
@@ -68,9 +74,12 @@ impl Builder {
         columns: usize,
         mut value: impl FnMut(&mut ChaCha8Rng) -> f32,
     ) -> Param {
-        let at = self.params.values.len() as u32;
-        let rng = &mut self.rng;
-        self.params.values.extend((0..rows * columns).map(|_| value(rng)));
+        let at = self.params.len as u32;
+        let n = rows.saturating_mul(columns);
+        self.params.len = self.params.len.saturating_add(n);
+        if let Some(rng) = self.rng.as_mut().filter(|_| self.params.len <= MOST) {
+            self.params.values.extend((0..n).map(|_| value(rng)));
+        }
         Param { at, rows: rows as u32, columns: columns as u32 }
     }
 
@@ -82,7 +91,7 @@ impl Builder {
     pub fn matrix(&mut self, inputs: usize, outputs: usize) -> Param {
         let bound = (6.0 / (inputs + outputs) as f32).sqrt();
         let matrix = self.uniform(inputs, outputs, bound);
-        self.params.dense = self.params.values.len();
+        self.params.dense = self.params.len;
         matrix
     }
 
@@ -98,7 +107,7 @@ impl Builder {
             at += 1;
             value(at - 1)
         });
-        self.params.dense = self.params.values.len();
+        self.params.dense = self.params.len;
         vector
     }
 
@@ -108,8 +117,15 @@ impl Builder {
     }
 
     /// What has been laid out.
-    pub fn finish(self) -> Params {
-        self.params
+    ///
+    /// # Errors
+    /// When there are too many numbers.
+    pub fn finish(self) -> Result<Params> {
+        if self.params.len > MOST {
+            let problem = format!("a network has at most {MOST} numbers: make its layers smaller");
+            return Err(Error::config("learner.network", problem));
+        }
+        Ok(self.params)
     }
 }
 
@@ -145,13 +161,18 @@ impl Params {
 
     /// Parameters of the same layout with other values.
     pub(super) fn with(&self, values: Vec<f32>) -> Self {
-        debug_assert_eq!(values.len(), self.values.len());
-        Self { values, dense: self.dense }
+        debug_assert_eq!(values.len(), self.len);
+        Self { values, len: self.len, dense: self.dense }
     }
 
     /// Adds them to the sections of a model.
     pub fn store(&self, sections: &mut Sections) {
         sections.put("neural.values", self.values.clone().into());
+    }
+
+    /// Whether a value is not finite: what was learned is of no use.
+    pub fn is_broken(&self) -> bool {
+        self.values.iter().any(|value| !value.is_finite())
     }
 
     /// Reads what [`Params::store`] wrote into parameters of the same layout.
@@ -167,10 +188,11 @@ impl Params {
     /// # Errors
     /// When they are not as many, or not finite.
     pub fn set(&mut self, values: &[f32]) -> Result<()> {
-        if values.len() != self.values.len() || values.iter().any(|value| !value.is_finite()) {
+        if values.len() != self.len || values.iter().any(|value| !value.is_finite()) {
             return Err(Error::Unfit("the weights are not those of this network".into()));
         }
-        self.values.copy_from_slice(values);
+        self.values.clear();
+        self.values.extend_from_slice(values);
         Ok(())
     }
 }

@@ -34,8 +34,14 @@ impl Extent {
     }
 }
 
-fn nothing_learned() -> Error {
+pub(super) fn nothing_learned() -> Error {
     Error::Unfit("training was stopped before anything was learned".into())
+}
+
+pub(super) fn no_dynamic_oracle() -> Error {
+    let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 and \
+                   learner.exploration.margin=0";
+    Error::config("learner.exploration.probability", problem)
 }
 
 /// Told how many sentences have been seen.
@@ -71,9 +77,7 @@ impl Run<'_, '_> {
                     )?;
                 }
                 None if exploration.explores() => {
-                    let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 \
-                                   and learner.exploration.margin=0";
-                    return Err(Error::config("learner.exploration.probability", problem));
+                    return Err(no_dynamic_oracle());
                 }
                 None => {
                     online.on_gold_path(system, &Replay, &mut learner, examples, each_epoch)?;

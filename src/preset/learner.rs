@@ -117,11 +117,7 @@ impl OnlineParams {
     fn check(&self) -> Result<()> {
         at_least_one("learner.epochs", self.epochs)?;
         at_least_one("learner.models", self.models)?;
-        let probability = self.exploration.probability;
-        if !(0.0..=1.0).contains(&probability) {
-            let problem = format!("{probability} is no probability: give 0 (never) to 1 (always)");
-            return Err(Error::config("learner.exploration.probability", problem));
-        }
+        self.exploration.check()?;
         self.prune.check()
     }
 }

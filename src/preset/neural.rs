@@ -1,12 +1,16 @@
 //! Networks that learn while parsing: what presets say of them, their training and their loading.
 
+use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::path::Path;
+
+use rustc_hash::FxHasher;
 
 use serde::{Deserialize, Serialize};
 
 use super::boosted::fingerprint;
 use super::checkpoint::Folder;
+use super::epochs::{no_dynamic_oracle, nothing_learned};
 use super::fit::{EpochScores, Event, Run, Trained, dev_line};
 use super::learner::at_least_one;
 use crate::classifier::{Checkpoint, Setting};
@@ -17,12 +21,12 @@ use crate::neural::{Course, Decay, OptimizerParams};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::scorer::factored::Classes;
-use crate::scorer::neural::{AnyNetwork, Fixed, Inventory, NetworkParams, Neural};
+use crate::scorer::neural::{ActionRows, AnyNetwork, Fixed, Inventory, NetworkParams, Neural};
 use crate::symbols::{Sentence, Vocabulary};
 use crate::train::Example;
 use crate::train::neural::{Progress, Training};
 use crate::train::online::Exploration;
-use crate::transition::{Action, TransitionSystem};
+use crate::transition::TransitionSystem;
 use crate::treebank::vectors::WordVectors;
 
 /// The settings of networks.
@@ -47,7 +51,7 @@ pub struct NeuralParams {
     pub dropout: f32,
     /// A word seen n times in training is read as an unknown one with probability rare / (rare + n).
     pub rare: f32,
-    /// When wrong predictions are followed; probability 0 stays on the gold path.
+    /// When wrong predictions are followed; probability 0 and margin 0 stay on the gold path.
     pub exploration: Exploration,
     /// A file with vectors of words that were learned elsewhere ([`WordVectors`]); empty for none. They stay as they
     /// are, and are stored in the model.
@@ -77,6 +81,9 @@ impl Default for NeuralParams {
         }
     }
 }
+
+/// No layer is larger.
+const MOST: u32 = 4096;
 
 impl NeuralParams {
     /// The settings, explained.
@@ -160,10 +167,18 @@ impl NeuralParams {
         at_least_one("learner.batch", self.batch)?;
         at_least_one("learner.max_vectors", self.max_vectors)?;
         for (name, size) in self.network.sizes() {
-            if !(1..=1 << 16).contains(&size) {
-                return Err(Error::config(format!("learner.network.{name}"), "must be 1 to 65536"));
+            if !(1..=MOST).contains(&size) {
+                let problem = format!("must be 1 to {MOST}");
+                return Err(Error::config(format!("learner.network.{name}"), problem));
             }
         }
+        for (name, size) in self.network.optional_sizes() {
+            if size > MOST {
+                let problem = format!("must be 0 to {MOST}");
+                return Err(Error::config(format!("learner.network.{name}"), problem));
+            }
+        }
+        self.exploration.check()?;
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(Error::config("learner.dropout", "must be 0 to below 1"));
         }
@@ -190,6 +205,22 @@ impl NeuralParams {
         (!self.vectors.is_empty()).then(read).transpose()
     }
 
+    /// Trains on the gold path, or off it where the settings say so.
+    fn follow<S: Supervised>(
+        &self,
+        system: &S,
+        training: &mut Training<'_>,
+        so_far: (&mut Neural<AnyNetwork>, &mut Course, u32),
+        examples: &[Example],
+        each_epoch: impl FnMut(&Neural<AnyNetwork>, &Course, Progress) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        if !self.exploration.explores() {
+            return training.on_gold_path((system, &Replay), so_far, examples, each_epoch);
+        }
+        let Some(oracle) = system.dynamic_oracle() else { return Err(no_dynamic_oracle()) };
+        training.exploring((system, &oracle), so_far, examples, self.exploration, each_epoch)
+    }
+
     /// How training runs with these settings.
     fn training<'a>(
         &self,
@@ -206,32 +237,29 @@ impl NeuralParams {
             clip: self.clip,
             average: self.average,
             dropout: self.dropout,
-            exploration: Some(self.exploration).filter(Exploration::explores),
             progress,
             stop,
         }
     }
 
-    /// The network for a system and a vocabulary, its first parameters drawn.
+    /// The network for a system and a vocabulary, its first parameters drawn, or, without a seed, left to be loaded.
     fn untrained<S: Supervised>(
         &self,
         system: &S,
         vocabulary: &Vocabulary,
         fixed: Option<Fixed>,
-        seed: u64,
-    ) -> Neural<AnyNetwork> {
+        seed: Option<u64>,
+    ) -> Result<Neural<AnyNetwork>> {
         let mut actions = Vec::new();
         system.inventory(&system.start(&Sentence::default()), &mut actions);
-        let codes = actions.iter().map(|action| action.code() as usize + 1).max().unwrap_or(0);
         let inventory = Inventory {
             vocabulary: vocabulary.sizes(),
             labels: TransitionSystem::labels(system).count(),
-            actions: actions.len(),
-            codes,
+            actions: ActionRows::of(&actions),
             fixed,
         };
-        let (network, params) = AnyNetwork::new(self.network, &inventory, seed);
-        Neural { network, params, classes: Classes::of(&actions) }
+        let (network, params) = AnyNetwork::new(self.network, &inventory, seed)?;
+        Ok(Neural { network, params, classes: Classes::of(&actions) })
     }
 
     /// The network that was stored.
@@ -246,7 +274,7 @@ impl NeuralParams {
     ) -> Result<Neural<AnyNetwork>> {
         let has_vectors = !self.vectors.is_empty();
         let fixed = has_vectors.then(|| Fixed::load(sections, vocabulary)).transpose()?;
-        let mut neural = self.untrained(system, vocabulary, fixed, 0);
+        let mut neural = self.untrained(system, vocabulary, fixed, None)?;
         neural.params.load(sections)?;
         Ok(neural)
     }
@@ -307,16 +335,18 @@ impl Keeper {
         Ok(self.scores.last().map_or(0, |last| last.epoch))
     }
 
-    /// Compares what was learned with the best so far, and says whether to go on.
-    fn note(&mut self, new: Best) -> ControlFlow<()> {
+    /// Compares what was learned with the best so far.
+    fn note(&mut self, new: Best) {
         let f1 = |best: &Best| best.dev.as_ref().map_or(0.0, |dev| dev.f1);
-        let epoch = new.epoch;
         if self.best.as_ref().is_none_or(|best| new.dev.is_none() || f1(&new) > f1(best)) {
             self.best = Some(new);
         }
+    }
+
+    /// Whether to go on after an epoch.
+    fn goes_on(&self, epoch: u32) -> bool {
         let since = epoch - self.best.as_ref().map_or(0, |best| best.epoch);
-        let over = self.patience > 0 && since >= self.patience;
-        if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        self.patience == 0 || since < self.patience
     }
 
     fn keep(&self, learner: &Neural<AnyNetwork>, course: &Course) -> Result<()> {
@@ -333,6 +363,24 @@ impl Keeper {
 }
 
 impl Run<'_, '_> {
+    /// A number that tells this training and its development trees from others.
+    fn data(&self, examples: &[Example]) -> u64 {
+        let mut hasher = FxHasher::default();
+        fingerprint(examples).hash(&mut hasher);
+        for tree in &self.dev.trees {
+            for token in tree.tokens() {
+                (&token.word, &token.tag).hash(&mut hasher);
+            }
+            for node in tree.nodes() {
+                (node.start, node.end, &node.label).hash(&mut hasher);
+            }
+        }
+        if let Some((vectors, _)) = &self.vectors {
+            vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+        }
+        hasher.finish()
+    }
+
     /// Trains a network, and keeps the parameters that are best on the development trees, or the last ones if
     /// there are none.
     pub(super) fn neural<S: Supervised + 'static>(
@@ -345,12 +393,11 @@ impl Run<'_, '_> {
             .vectors
             .as_ref()
             .map(|(vectors, trained)| Fixed::new(vectors, &self.vocabulary, *trained));
-        let mut learner = params.untrained(system, &self.vocabulary, fixed, self.seed);
+        let mut learner = params.untrained(system, &self.vocabulary, fixed, Some(self.seed))?;
         let counts = counts(examples, self.vocabulary.sizes().words);
         learner.network.words_mut().forget_rare(&counts, params.rare);
         self.tell(&format!("{} parameters", learner.params.values().len()));
-        let data = || fingerprint(examples);
-        let folder = self.checkpoint(system, &self.plan.preset.learner, data)?;
+        let folder = self.checkpoint(system, &self.plan.preset.learner, || self.data(examples))?;
         let mut keeper =
             Keeper { best: None, scores: Vec::new(), folder, patience: params.patience };
         let (seed, stop) = (self.seed, self.watch.stop);
@@ -363,12 +410,18 @@ impl Run<'_, '_> {
         let mut training = params.training(seed, &mut progress, stop);
         let mut course = training.course(&learner.params);
         let done = keeper.resume(&mut learner, &mut course)?;
+        let goes_on = keeper.goes_on(done);
         if done > 0 {
             let run = &mut **run.borrow_mut();
             run.tell(&format!("epochs done, from the checkpoint: {done}"));
             keeper.scores.iter().for_each(|&scores| (run.watch.tell)(Event::Epoch(scores)));
         }
         let each_epoch = |learner: &Neural<AnyNetwork>, course: &Course, progress: Progress| {
+            if learner.params.is_broken() {
+                let problem = "the numbers of the network have become too large: set a smaller \
+                               learner.optimizer.rate or learner.clip";
+                return Err(Error::Unfit(problem.into()));
+            }
             let mut run = run.borrow_mut();
             let epoch = progress.report.epoch;
             let (learned, dev) = run.score_dev(system, learner.averaged(course));
@@ -376,32 +429,24 @@ impl Run<'_, '_> {
             run.tell(&epoch_line(progress, scores.right, dev.as_ref()));
             (run.watch.tell)(Event::Epoch(scores));
             keeper.scores.push(scores);
-            let next = keeper.note(Best { learner: learned, epoch, dev });
-            if !(run.watch.stop)() {
+            keeper.note(Best { learner: learned, epoch, dev });
+            if progress.whole {
                 keeper.keep(learner, course)?;
             }
-            Ok(next)
+            let goes_on = keeper.goes_on(epoch);
+            Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
-        let so_far = (&mut learner, &mut course, done);
-        let explores = training.exploration.is_some();
-        match system.dynamic_oracle().filter(|_| explores) {
-            Some(oracle) => training.run((system, &oracle), so_far, examples, each_epoch)?,
-            None if explores => {
-                let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 and \
-                               learner.exploration.margin=0";
-                return Err(Error::config("learner.exploration.probability", problem));
-            }
-            None => training.run((system, &Replay), so_far, examples, each_epoch)?,
+        if goes_on {
+            let so_far = (&mut learner, &mut course, done);
+            params.follow(system, &mut training, so_far, examples, each_epoch)?;
         }
-        let best = keeper.best.ok_or_else(|| {
-            Error::Unfit("training was stopped before anything was learned".into())
-        })?;
+        let best = keeper.best.ok_or_else(nothing_learned)?;
         Ok(Trained { scorer: best.learner, epoch: best.epoch, dev: best.dev })
     }
 }
 
 fn epoch_line(progress: Progress, right: f64, dev: Option<&DevScores>) -> String {
-    let Progress { report, loss } = progress;
+    let Progress { report, loss, .. } = progress;
     let n = report.decisions.max(1) as f64;
     let dev = dev.map(|dev| format!(", {}", dev_line(dev))).unwrap_or_default();
     format!("epoch {}: loss {:.4}, {right:.2} % right while learning{dev}", report.epoch, loss / n)

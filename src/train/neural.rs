@@ -8,7 +8,6 @@
 
 use std::ops::ControlFlow;
 
-use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,7 +17,7 @@ use super::Example;
 use super::online::{EpochReport, Exploration};
 use crate::Result;
 use crate::neural::{Average, Course, Decay, Gradients, Optimizer, OptimizerParams, Params, Tape};
-use crate::oracle::Oracle;
+use crate::oracle::{DynamicOracle, Oracle};
 use crate::scorer::Situation;
 use crate::scorer::neural::{Network, Neural, Noise, Pen};
 use crate::transition::TransitionSystem;
@@ -41,8 +40,6 @@ pub struct Training<'a> {
     pub average: f32,
     /// The share of the numbers of a layer that is left out at random.
     pub dropout: f32,
-    /// When wrong predictions are followed; none stays on the gold path.
-    pub exploration: Option<Exploration>,
     /// Told how many of all sentences of all epochs are done.
     pub progress: &'a mut dyn FnMut(u64),
     /// Asked before every batch; when true the epoch ends at once.
@@ -56,6 +53,8 @@ pub struct Progress {
     pub report: EpochReport,
     /// The sum of the losses of all decisions.
     pub loss: f64,
+    /// Whether all training trees were seen.
+    pub whole: bool,
 }
 
 /// Sentences of a batch are parsed in so many groups.
@@ -107,16 +106,42 @@ impl Training<'_> {
         Course { optimizer: Optimizer::new(self.optimizer, self.clip, params), average }
     }
 
-    /// Trains, from the epoch after `done` on; after each epoch `each_epoch` may break off. What an epoch does
-    /// depends on nothing but the seed and what the last one left behind.
+    /// Trains on the gold path, from the epoch after `done` on; after each epoch `each_epoch` may break off. What
+    /// an epoch does depends on nothing but the seed and what the last one left behind.
     ///
     /// # Errors
     /// When a tree does not fit the system, or `each_epoch` fails.
-    pub fn run<S, O, N>(
+    pub fn on_gold_path<S: TransitionSystem, O: Oracle<S>, N: Network<S>>(
+        &mut self,
+        with: (&S, &O),
+        so_far: (&mut Neural<N>, &mut Course, u32),
+        examples: &[Example],
+        each_epoch: impl FnMut(&Neural<N>, &Course, Progress) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.run(with, so_far, examples, None, each_epoch)
+    }
+
+    /// Trains with exploration, which takes an oracle that answers everywhere.
+    ///
+    /// # Errors
+    /// As [`Training::on_gold_path`].
+    pub fn exploring<S: TransitionSystem, O: DynamicOracle<S>, N: Network<S>>(
+        &mut self,
+        with: (&S, &O),
+        so_far: (&mut Neural<N>, &mut Course, u32),
+        examples: &[Example],
+        exploration: Exploration,
+        each_epoch: impl FnMut(&Neural<N>, &Course, Progress) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.run(with, so_far, examples, Some(exploration), each_epoch)
+    }
+
+    fn run<S, O, N>(
         &mut self,
         (system, oracle): (&S, &O),
         (learner, course, done): (&mut Neural<N>, &mut Course, u32),
         examples: &[Example],
+        exploration: Option<Exploration>,
         mut each_epoch: impl FnMut(&Neural<N>, &Course, Progress) -> Result<ControlFlow<()>>,
     ) -> Result<()>
     where
@@ -129,7 +154,11 @@ impl Training<'_> {
         let lessons = Lessons { system, oracle, examples, gold };
         let mut groups: Vec<Group<S>> = (0..GROUPS).map(|_| Group::new()).collect();
         for epoch in done + 1..=self.epochs {
-            let mut progress = self.epoch(epoch, &lessons, learner, course, &mut groups);
+            let follow = exploration.filter(|e| epoch >= e.from_epoch);
+            let mut progress = self.epoch(epoch, &lessons, follow, (learner, course), &mut groups);
+            if !progress.whole && progress.report.decisions == 0 {
+                break;
+            }
             progress.report.last = epoch == self.epochs || (self.stop)();
             if each_epoch(learner, course, progress)?.is_break() || progress.report.last {
                 break;
@@ -142,15 +171,14 @@ impl Training<'_> {
         &mut self,
         epoch: u32,
         lessons: &Lessons<'_, S, O>,
-        learner: &mut Neural<N>,
-        course: &mut Course,
+        exploration: Option<Exploration>,
+        (learner, course): (&mut Neural<N>, &mut Course),
         groups: &mut [Group<S>],
     ) -> Progress {
         let n = lessons.examples.len();
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed.wrapping_add(u64::from(epoch) << 32));
         let mut order: Vec<usize> = (0..n).collect();
         order.shuffle(&mut rng);
-        let exploration = self.exploration.filter(|e| epoch >= e.from_epoch);
         let mut progress = Progress::default();
         progress.report.epoch = epoch;
         let mut done = 0;
@@ -175,6 +203,7 @@ impl Training<'_> {
             done += batch.len();
             (self.progress)(u64::from(epoch - 1) * n as u64 + done as u64);
         }
+        progress.whole = done == n;
         progress
     }
 }
@@ -202,7 +231,7 @@ impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Lesson<'_, S, O, N> {
         let (sentence, gold) = (&examples[at].sentence, &gold[at]);
         let Group { tape, gradients, legal, optimal, among, progress } = group;
         let mut noise = Noise::new(seed, dropout);
-        let mut rng = SmallRng::seed_from_u64(seed);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
         tape.clear();
         let params = &learner.params;
         let mut pen = Pen { tape, params, noise: Some(&mut noise) };

@@ -12,11 +12,11 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::Example;
-use crate::Result;
 use crate::classifier::first_best;
 use crate::oracle::{DynamicOracle, Oracle};
 use crate::scorer::{Lesson, OnlineLearner, Situation};
 use crate::transition::TransitionSystem;
+use crate::{Error, Result};
 
 /// When wrong predictions are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,28 @@ pub struct Exploration {
 }
 
 impl Exploration {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// Naming the key and its range.
+    pub fn check(&self) -> Result<()> {
+        let Self { from_epoch, probability, margin } = *self;
+        let error = |key: &str, problem: String| {
+            Err(Error::config(format!("learner.exploration.{key}"), problem))
+        };
+        if from_epoch == 0 {
+            return error("from_epoch", "must be 1 or more".into());
+        }
+        if !(0.0..=1.0).contains(&probability) {
+            let problem = format!("{probability} is no probability: give 0 (never) to 1 (always)");
+            return error("probability", problem);
+        }
+        if !(margin >= 0.0 && margin.is_finite()) {
+            return error("margin", "must be 0 or more".into());
+        }
+        Ok(())
+    }
+
     /// Whether any state off the gold path may be reached.
     pub fn explores(&self) -> bool {
         self.probability > 0.0 || self.margin > 0.0

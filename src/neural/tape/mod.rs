@@ -124,6 +124,8 @@ pub struct Tape {
     factors: Vec<f32>,
     /// Whether steps are written down.
     records: bool,
+    /// Cells that networks come back to.
+    cells: Vec<Cell>,
     products: Vec<(Param, Option<Param>, u32, Var, Var)>,
     inputs: Vec<f32>,
     outputs: Vec<f32>,
@@ -136,6 +138,7 @@ impl Tape {
         self.ops.clear();
         self.parts.clear();
         self.factors.clear();
+        self.cells.clear();
         self.records = true;
     }
 
@@ -160,6 +163,17 @@ impl Tape {
         if self.records {
             self.ops.push(op);
         }
+    }
+
+    /// Keeps a cell; gives its number, by which [`Tape::kept`] finds it.
+    pub fn keep(&mut self, cell: Cell) -> u32 {
+        self.cells.push(cell);
+        self.cells.len() as u32 - 1
+    }
+
+    /// A cell that was kept since the tape began.
+    pub fn kept(&self, number: u32) -> Cell {
+        self.cells[number as usize]
     }
 
     /// How far the tape goes.
@@ -205,7 +219,9 @@ impl Tape {
 
     fn note_parts(&mut self, parts: &[Var]) -> (u32, u32) {
         let first = self.parts.len() as u32;
-        self.parts.extend_from_slice(parts);
+        if self.records {
+            self.parts.extend_from_slice(parts);
+        }
         (first, parts.len() as u32)
     }
 

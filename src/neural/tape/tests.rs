@@ -39,7 +39,7 @@ fn run(tape: &mut Tape, params: &Params, network: &Network) -> f32 {
 }
 
 fn network() -> (Network, Params) {
-    let mut builder = Builder::new(7);
+    let mut builder = Builder::new(Some(7));
     let lstms = [3, 3, WIDTH].map(|inputs| Lstm {
         input: builder.matrix(inputs, 4 * WIDTH),
         bias: builder.vector(4 * WIDTH, 0.1),
@@ -48,7 +48,7 @@ fn network() -> (Network, Params) {
     let shift = builder.vector(WIDTH, 0.2);
     let last = builder.matrix(2 * WIDTH, 4);
     let table = builder.table(3, 3);
-    (Network { table, lstms, shift, last }, builder.finish())
+    (Network { table, lstms, shift, last }, builder.finish().unwrap())
 }
 
 /// The same numbers come out when only results are wanted, and then little is kept.
@@ -104,10 +104,10 @@ fn gradients_are_those_of_finite_differences() {
 
 #[test]
 fn gradients_of_several_sentences_add_up() {
-    let mut builder = Builder::new(1);
+    let mut builder = Builder::new(Some(1));
     let weights = builder.matrix(3, 2);
     let table = builder.table(4, 3);
-    let params = builder.finish();
+    let params = builder.finish().unwrap();
     let (mut tape, mut both) = (Tape::default(), Gradients::default());
     both.clear(&params);
     let mut sum = both.clone();

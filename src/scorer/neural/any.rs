@@ -6,6 +6,7 @@ use super::positions::{Positions, PositionsParams, Read};
 use super::stack_lstm::{StackLstm, StackLstmParams, StackMemory};
 use super::words::{Fixed, Words};
 use super::{Inventory, Network, Pen};
+use crate::Result;
 use crate::neural::{Params, Var};
 use crate::scorer::Situation;
 use crate::transition::TransitionSystem;
@@ -27,6 +28,16 @@ impl Default for NetworkParams {
 }
 
 impl NetworkParams {
+    /// All sizes that may be 0, by name.
+    pub fn optional_sizes(&self) -> Vec<(&'static str, u32)> {
+        match self {
+            Self::Positions(PositionsParams { encoder, .. }) => {
+                vec![("encoder.form", encoder.form)]
+            }
+            Self::StackLstm(sizes) => vec![("form", sizes.form), ("children", sizes.children)],
+        }
+    }
+
     /// All sizes that must be 1 at least, by name.
     pub fn sizes(&self) -> Vec<(&'static str, u32)> {
         match self {
@@ -60,15 +71,23 @@ pub enum AnyNetwork {
 
 impl AnyNetwork {
     /// Lays out a network and draws its parameters.
-    pub fn new(params: NetworkParams, inventory: &Inventory, seed: u64) -> (Self, Params) {
+    /// Without a seed the parameters are left to be loaded.
+    ///
+    /// # Errors
+    /// When the network is too large.
+    pub fn new(
+        params: NetworkParams,
+        inventory: &Inventory,
+        seed: Option<u64>,
+    ) -> Result<(Self, Params)> {
         match params {
             NetworkParams::Positions(sizes) => {
-                let (network, params) = Positions::new(sizes, inventory, seed);
-                (Self::Positions(Box::new(network)), params)
+                let (network, params) = Positions::new(sizes, inventory, seed)?;
+                Ok((Self::Positions(Box::new(network)), params))
             }
             NetworkParams::StackLstm(sizes) => {
-                let (network, params) = StackLstm::new(sizes, inventory, seed);
-                (Self::StackLstm(Box::new(network)), params)
+                let (network, params) = StackLstm::new(sizes, inventory, seed)?;
+                Ok((Self::StackLstm(Box::new(network)), params))
             }
         }
     }

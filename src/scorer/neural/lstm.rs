@@ -2,7 +2,7 @@
 
 use super::Pen;
 use crate::neural::params::Builder;
-use crate::neural::{Cell, Lstm, Var};
+use crate::neural::{Lstm, Var};
 
 /// Lays out one layer of cells.
 pub fn layer(inputs: usize, cells: usize, builder: &mut Builder) -> Lstm {
@@ -26,21 +26,31 @@ impl Layers {
         Self((0..layers).map(|layer| self::layer(inputs(layer), cells, builder)).collect())
     }
 
-    /// How many layers there are.
-    pub fn depth(&self) -> usize {
-        self.0.len()
+    /// One step after another, or the first; what goes into a layer is left out in part while learning. Gives the
+    /// number under which the tape keeps the lowest cell; the others follow.
+    pub fn step(&self, x: Var, before: Option<u32>, pen: &mut Pen<'_>) -> u32 {
+        let (mut x, mut cells) = (x, 0..0);
+        for (layer, &lstm) in self.0.iter().enumerate() {
+            let input = pen.drop_out(x);
+            let before = before.map(|first| pen.tape.kept(first + layer as u32));
+            let cell = pen.tape.step(pen.params, lstm, input, before);
+            x = cell.output;
+            let number = pen.tape.keep(cell);
+            cells = if layer == 0 { number..number + 1 } else { cells.start..number + 1 };
+        }
+        cells.start
     }
 
-    /// One step after the cells of all layers `before`, none at the beginning; those of this step are added to
-    /// `cells`. What goes into a layer is left out in part while learning.
-    pub fn step(&self, x: Var, before: Option<usize>, cells: &mut Vec<Cell>, pen: &mut Pen<'_>) {
-        let mut x = x;
-        for (layer, lstm) in self.0.iter().enumerate() {
+    /// What the highest layer says after a step.
+    pub fn output(&self, step: u32, pen: &Pen<'_>) -> Var {
+        pen.tape.kept(step + self.0.len() as u32 - 1).output
+    }
+
+    /// What the highest layer says at each row of x, read backwards.
+    pub fn read_backwards(&self, x: Var, pen: &mut Pen<'_>) -> Var {
+        self.0.iter().fold(x, |x, &lstm| {
             let input = pen.drop_out(x);
-            let before = before.map(|first| cells[first + layer]);
-            let cell = pen.tape.step(pen.params, *lstm, input, before);
-            x = cell.output;
-            cells.push(cell);
-        }
+            pen.tape.sequence(pen.params, lstm, input, true)
+        })
     }
 }

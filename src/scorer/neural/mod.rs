@@ -18,6 +18,8 @@ pub mod words;
 pub use any::{AnyNetwork, NetworkParams};
 pub use words::Fixed;
 
+use std::sync::Arc;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -27,7 +29,7 @@ use crate::classifier::ScoreKind;
 use crate::memory::Sections;
 use crate::neural::{Course, Params, Tape, Var};
 use crate::symbols::VocabularySizes;
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, TransitionSystem};
 
 /// What is left out at random while a network learns.
 #[derive(Debug)]
@@ -82,12 +84,39 @@ pub struct Inventory {
     pub vocabulary: VocabularySizes,
     /// Labels.
     pub labels: usize,
-    /// Classes of actions.
-    pub actions: usize,
-    /// The codes of actions: one more than the largest.
-    pub codes: usize,
+    /// Actions.
+    pub actions: ActionRows,
     /// Vectors of words that were learned elsewhere, if there are any.
     pub fixed: Option<Fixed>,
+}
+
+/// The actions of an inventory as rows of a table, from 1; 0 is none of them.
+#[derive(Debug, Clone)]
+pub struct ActionRows {
+    by_code: Arc<[u16]>,
+    n: usize,
+}
+
+impl ActionRows {
+    /// The rows, in the order of the inventory.
+    pub fn of<A: Action>(inventory: &[A]) -> Self {
+        let size = inventory.iter().map(|action| action.code() as usize + 1).max().unwrap_or(0);
+        let mut by_code = vec![0; size];
+        for (action, row) in inventory.iter().zip(1..) {
+            by_code[action.code() as usize] = row;
+        }
+        Self { by_code: by_code.into(), n: inventory.len() }
+    }
+
+    /// How many actions there are.
+    pub fn count(&self) -> usize {
+        self.n
+    }
+
+    /// The row of an action.
+    pub fn row(&self, code: u32) -> u32 {
+        self.by_code.get(code as usize).copied().unwrap_or(0).into()
+    }
 }
 
 /// A network that scores every class of actions.
@@ -167,7 +196,12 @@ impl<S: TransitionSystem, N: Network<S>> Scorer<S> for Neural<N> {
         // Probabilities among what was asked about.
         let most = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let log_sum = most + out.iter().map(|score| (score - most).exp()).sum::<f32>().ln();
-        out.iter_mut().for_each(|score| *score -= log_sum);
+        if log_sum.is_finite() {
+            out.iter_mut().for_each(|score| *score -= log_sum);
+        } else {
+            // Numbers too large to compare, which only a broken model has.
+            out.fill(0.0);
+        }
     }
 
     fn advance(

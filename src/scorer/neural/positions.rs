@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::encoder::{Encoder, EncoderParams, WithoutWords};
 use super::words::Words;
-use super::{Inventory, Network, Pen};
+use super::{ActionRows, Inventory, Network, Pen};
+use crate::Result;
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
 use crate::neural::{Param, Params, Var};
@@ -57,35 +58,45 @@ pub struct Positions {
     out: Param,
     out_bias: Param,
     symbols: [Param; SYMBOLS],
+    actions: ActionRows,
     hidden: usize,
     n_tags: u32,
 }
 
 impl Positions {
     /// Lays out the network and draws its parameters.
-    pub fn new(sizes: PositionsParams, inventory: &Inventory, seed: u64) -> (Self, Params) {
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn new(
+        sizes: PositionsParams,
+        inventory: &Inventory,
+        seed: Option<u64>,
+    ) -> Result<(Self, Params)> {
         let mut builder = Builder::new(seed);
         let encoder = WithoutWords::new(sizes.encoder, inventory, &mut builder);
         let hidden = sizes.hidden as usize;
         let places = builder.matrix(encoder.width(), PLACES * hidden);
         let bias = builder.vector(hidden, 0.0);
-        let out = builder.matrix(hidden, inventory.actions);
-        let out_bias = builder.vector(inventory.actions, 0.0);
+        let out = builder.matrix(hidden, inventory.actions.count());
+        let out_bias = builder.vector(inventory.actions.count(), 0.0);
         let encoder = encoder.with_words(inventory, &mut builder);
         let n_tags = inventory.vocabulary.tags as u32;
         let n_symbols = n_tags as usize + 2 * (inventory.labels + 1) + 2;
         let rows = |slot: usize| match slot {
             slot if slot < SYMBOLS - 3 => n_symbols,
             slot if slot == SYMBOLS - 3 => MOST_CHILDREN as usize + 2,
-            _ => inventory.codes + 1,
+            _ => inventory.actions.count() + 1,
         };
         let mut slot = 0;
         let symbols = [(); SYMBOLS].map(|()| {
             slot += 1;
             builder.table(rows(slot - 1), hidden)
         });
-        let network = Self { encoder, places, bias, out, out_bias, symbols, hidden, n_tags };
-        (network, builder.finish())
+        let actions = inventory.actions.clone();
+        let network =
+            Self { encoder, places, bias, out, out_bias, symbols, actions, hidden, n_tags };
+        Ok((network, builder.finish()?))
     }
 
     /// The vectors of words.
@@ -146,7 +157,8 @@ impl Positions {
             let children = (view.complete.len() as u32).saturating_sub(open.first);
             symbols[SYMBOLS - 3] = 1 + children.min(MOST_CHILDREN);
         }
-        symbols[SYMBOLS - 2..].copy_from_slice(&view.recent);
+        let recent = |code: u32| code.checked_sub(1).map_or(0, |code| self.actions.row(code));
+        symbols[SYMBOLS - 2..].copy_from_slice(&view.recent.map(recent));
         symbols
     }
 }

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::lstm::{Layers, layer};
 use super::words::{Fixed, Widths, Words};
-use super::{Inventory, Network, Pen};
+use super::{ActionRows, Inventory, Network, Pen};
+use crate::Result;
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
-use crate::neural::{Cell, Lstm, Param, Params, Var};
+use crate::neural::{Lstm, Param, Params, Var};
 use crate::scorer::Situation;
 use crate::transition::{Action, Constituent, Forest, TransitionSystem, View};
 
@@ -72,20 +73,28 @@ pub struct StackLstm {
     n_labels: u32,
     children: u32,
     cells: usize,
-    actions: Param,
+    actions: (ActionRows, Param),
     /// What goes in where nothing is: below the stack, behind the buffer, before the first action.
     nothing: [Param; 3],
 }
 
 impl StackLstm {
     /// Lays out the network and draws its parameters.
-    pub fn new(sizes: StackLstmParams, inventory: &Inventory, seed: u64) -> (Self, Params) {
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn new(
+        sizes: StackLstmParams,
+        inventory: &Inventory,
+        seed: Option<u64>,
+    ) -> Result<(Self, Params)> {
         let StackLstmParams { word, tag, form, action, input, cells, layers, children } = sizes;
         let [word, tag, form, action] = [word, tag, form, action].map(|size| size as usize);
         let [input, cells, layers] = [input, cells, layers].map(|size| size as usize);
         let fixed = inventory.fixed.as_ref().map_or(0, Fixed::width);
         let widths = Widths { word, tag, form, fixed };
-        let builder = &mut Builder::new(seed);
+        let mut own = Builder::new(seed);
+        let builder = &mut own;
         let affine = |inputs, outputs, builder: &mut Builder| {
             (builder.matrix(inputs, outputs), builder.vector(outputs, 0.0))
         };
@@ -96,13 +105,13 @@ impl StackLstm {
         let composed = affine(2 * cells, input, builder);
         let from_word = affine(widths.all(), input, builder);
         let hidden = affine(3 * cells, cells, builder);
-        let out = affine(cells, inventory.actions, builder);
+        let out = affine(cells, inventory.actions.count(), builder);
         let nothing = [input, input, action].map(|width| builder.vector(width, 0.1));
         let words = Words::new(widths, inventory, builder);
         let n_labels = 2 * inventory.labels as u32;
         let labels = builder.table((n_labels * (2 + children)) as usize, input);
-        let actions = builder.table(inventory.codes, action);
-        let params = std::mem::replace(builder, Builder::new(seed)).finish();
+        let actions =
+            (inventory.actions.clone(), builder.table(inventory.actions.count() + 1, action));
         let word = from_word;
         let network = Self {
             stack,
@@ -121,7 +130,7 @@ impl StackLstm {
             actions,
             nothing,
         };
-        (network, params)
+        Ok((network, own.finish()?))
     }
 
     /// The vectors of words.
@@ -150,24 +159,23 @@ impl StackLstm {
     fn vector(&self, forest: &Forest, id: u32, known: &Vectors, pen: &mut Pen<'_>) -> Var {
         let node = forest.node(id);
         if node.label.is_none() {
-            return known.words[node.start as usize];
+            return known.word(node.start as usize);
         }
         let children = forest.children(id);
         let label = pen.tape.lookup(pen.params, self.labels, self.label(node, children.len()));
         if node.open {
             return label;
         }
-        let child = |&id: &u32| known.of(forest, id);
         let mut rows = vec![label];
-        rows.extend(children.iter().map(child));
+        rows.extend(children.iter().map(|&id| known.of(forest, id)));
         let forwards = pen.tape.join(&rows);
         rows[1..].reverse();
         let backwards = pen.tape.join(&rows);
-        let [a, b] = [forwards, backwards];
-        let ends = [(self.composer[0], a), (self.composer[1], b)].map(|(lstm, x)| {
-            let read = pen.tape.sequence(pen.params, lstm, x, false);
-            read.part(read.len() - self.cells, self.cells)
-        });
+        let ends =
+            [(self.composer[0], forwards), (self.composer[1], backwards)].map(|(lstm, x)| {
+                let read = pen.tape.sequence(pen.params, lstm, x, false);
+                read.part(read.len() - self.cells, self.cells)
+            });
         let both = pen.tape.join(&ends);
         let composed = self.affine(self.composed, both, pen);
         pen.tape.apply(Function::Relu, composed)
@@ -175,25 +183,31 @@ impl StackLstm {
 
     /// Pops what has gone from the stack and pushes what is new.
     fn follow(&self, view: &View<'_>, memory: &mut StackMemory, pen: &mut Pen<'_>) {
-        let layers = self.stack.depth();
-        let same = memory.stack.iter().zip(view.stack).take_while(|(a, b)| a.0 == **b).count();
+        // The in-order system takes the first child off the stack when it announces a constituent; it stays here,
+        // below the announced label (Liu and Zhang 2017, section 3).
+        let corner = |&id: &u32| {
+            let first = view.forest.children(id).first();
+            first.copied().filter(|_| view.forest.node(id).open)
+        };
+        let stack = || view.stack.iter().flat_map(|id| corner(id).into_iter().chain([*id]));
+        let same = memory.stack.iter().zip(stack()).take_while(|(a, b)| a.0 == *b).count();
         memory.stack.truncate(same);
-        for &id in &view.stack[same..] {
+        for id in stack().skip(same) {
             let vector = self.vector(view.forest, id, &memory.vectors, pen);
             memory.vectors.set(id, vector);
-            let before = memory.stack.last().map_or(memory.bottom, |&(_, first)| first);
-            let first = memory.cells.len();
-            self.stack.step(vector, Some(before), &mut memory.cells, pen);
-            memory.stack.push((id, first));
+            let before = memory.stack.last().map_or(memory.bottom, |&(_, step)| step);
+            let step = self.stack.step(vector, Some(before), pen);
+            memory.stack.push((id, step));
         }
-        debug_assert!(memory.cells.len().is_multiple_of(layers));
     }
 }
 
 /// The vectors of words, and of what has been built.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Vectors {
-    words: Vec<Var>,
+    /// A row for each word.
+    words: Var,
+    width: usize,
     /// By constituent.
     built: Vec<Option<Var>>,
 }
@@ -206,54 +220,53 @@ impl Vectors {
         self.built[id as usize] = Some(vector);
     }
 
-    /// The vector of a constituent that has been on the stack, or of its first word if it never was.
+    fn word(&self, position: usize) -> Var {
+        self.words.part(position * self.width, self.width)
+    }
+
+    /// The vector of a word, or of a constituent, which has been on the stack.
     fn of(&self, forest: &Forest, id: u32) -> Var {
         let built = self.built.get(id as usize).copied().flatten();
-        built.unwrap_or_else(|| self.words[forest.node(id).start as usize])
+        debug_assert!(built.is_some(), "a child that has never been on the stack");
+        built.unwrap_or_else(|| self.word(forest.node(id).start as usize))
     }
 }
 
-/// What travels with a hypothesis.
-#[derive(Debug, Clone, Default)]
+/// What travels with a hypothesis; steps are numbers of cells that the tape keeps.
+#[derive(Debug, Clone)]
 pub struct StackMemory {
     vectors: Vectors,
-    /// What the LSTM over the buffer says where each word is the next.
-    buffer: Vec<Option<Cell>>,
-    /// Cells of the LSTMs over the stack and the actions, those of all layers of a step together.
-    cells: Vec<Cell>,
-    /// What is on the stack, and where its cells begin.
-    stack: Vec<(u32, usize)>,
-    bottom: usize,
-    history: usize,
+    /// What the LSTM over the buffer says where each word is the next, and behind the last one.
+    buffer: Var,
+    /// What is on the stack, each with its step.
+    stack: Vec<(u32, u32)>,
+    /// The step below the stack.
+    bottom: u32,
+    /// The step of the last action.
+    history: u32,
 }
 
 impl<S: TransitionSystem> Network<S> for StackLstm {
     type Memory = StackMemory;
 
     fn begin(&self, at: Situation<'_, S>, pen: &mut Pen<'_>) -> StackMemory {
-        let mut memory = StackMemory::default();
         let mut parts = Vec::new();
         for token in 0..at.sentence.len() {
-            parts.clear();
             self.words.read(at.sentence, Some(token), pen, &mut parts);
-            let word = pen.tape.join(&parts);
-            let word = self.affine(self.word, word, pen);
-            memory.vectors.words.push(pen.tape.apply(Function::Relu, word));
         }
+        let words = pen.tape.join(&parts);
+        let words = self.affine(self.word, words, pen);
+        let words = pen.tape.apply(Function::Relu, words);
         let [bottom, end, start] =
             self.nothing.map(|nothing| pen.tape.lookup(pen.params, nothing, 0));
-        let mut cells = Vec::new();
-        let mut before = None;
-        for word in std::iter::once(&end).chain(memory.vectors.words.iter().rev()) {
-            let first = cells.len();
-            self.buffer.step(*word, before, &mut cells, pen);
-            before = Some(first);
-            memory.buffer.push(cells.last().copied());
-        }
-        memory.buffer.reverse();
-        self.stack.step(bottom, None, &mut memory.cells, pen);
-        memory.history = memory.cells.len();
-        self.history.step(start, None, &mut memory.cells, pen);
+        let buffer = pen.tape.join(&[words, end]);
+        let mut memory = StackMemory {
+            vectors: Vectors { words, width: end.len(), built: Vec::new() },
+            buffer: self.buffer.read_backwards(buffer, pen),
+            stack: Vec::new(),
+            bottom: self.stack.step(bottom, None, pen),
+            history: self.history.step(start, None, pen),
+        };
         self.follow(&at.system.view(at.state, None), &mut memory, pen);
         memory
     }
@@ -265,20 +278,20 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
         memory: &mut StackMemory,
         pen: &mut Pen<'_>,
     ) {
-        let action = pen.tape.lookup(pen.params, self.actions, action.code());
-        let first = memory.cells.len();
-        self.history.step(action, Some(memory.history), &mut memory.cells, pen);
-        memory.history = first;
+        let (rows, table) = &self.actions;
+        let action = pen.tape.lookup(pen.params, *table, rows.row(action.code()));
+        memory.history = self.history.step(action, Some(memory.history), pen);
         self.follow(&after.system.view(after.state, None), memory, pen);
     }
 
     fn scores(&self, at: Situation<'_, S>, memory: &StackMemory, pen: &mut Pen<'_>) -> Var {
-        let top = |first: usize, layers: &Layers| memory.cells[first + layers.depth() - 1].output;
-        let stack = memory.stack.last().map_or(memory.bottom, |&(_, first)| first);
-        let view = at.system.view(at.state, None);
-        let next = (view.buffer as usize).min(memory.buffer.len().saturating_sub(1));
-        let mut parts = vec![top(stack, &self.stack), top(memory.history, &self.history)];
-        parts.extend(memory.buffer.get(next).copied().flatten().map(|cell| cell.output));
+        let stack = memory.stack.last().map_or(memory.bottom, |&(_, step)| step);
+        let next = (at.system.view(at.state, None).buffer as usize).min(at.sentence.len());
+        let parts = [
+            self.stack.output(stack, pen),
+            self.history.output(memory.history, pen),
+            memory.buffer.part(next * self.cells, self.cells),
+        ];
         let all = pen.tape.join(&parts);
         let all = pen.drop_out(all);
         let hidden = self.affine(self.hidden, all, pen);

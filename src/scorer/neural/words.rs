@@ -77,7 +77,8 @@ impl Fixed {
         match sizes[..] {
             [width, trained] if trained as usize <= words => {
                 let width = width as usize;
-                if width > 0 && words.checked_mul(width) == Some(values.len()) {
+                let fits = width > 0 && words.checked_mul(width) == Some(values.len());
+                if fits && values.iter().all(|value| value.is_finite()) {
                     return Ok(Self { values: Arc::new(values), width, trained: trained as usize });
                 }
             }
