@@ -1,0 +1,233 @@
+//! Training of networks, epoch by epoch: the best one is kept, and so is what a later run needs to go on.
+
+use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
+
+use rustc_hash::FxHasher;
+
+use super::NeuralParams;
+use crate::classifier::Checkpoint;
+use crate::error::{Error, Result};
+use crate::memory::Sections;
+use crate::model::{DevScores, structured};
+use crate::neural::Course;
+use crate::oracle::Supervised;
+use crate::oracle::replay::Replay;
+use crate::preset::boosted::fingerprint;
+use crate::preset::checkpoint::Folder;
+use crate::preset::epochs::{no_dynamic_oracle, nothing_learned};
+use crate::preset::fit::{EpochScores, Event, Run, Trained, dev_line};
+use crate::scorer::neural::{AnyNetwork, Fixed, Neural};
+use crate::train::Example;
+use crate::train::neural::{Progress, Training};
+
+impl NeuralParams {
+    /// Trains on the gold path, or off it where the settings say so.
+    fn follow<S: Supervised>(
+        &self,
+        system: &S,
+        training: &mut Training<'_>,
+        so_far: (&mut Neural<AnyNetwork>, &mut Course, u32),
+        examples: &[Example],
+        each_epoch: impl FnMut(&Neural<AnyNetwork>, &Course, Progress) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        if !self.exploration.explores() {
+            return training.on_gold_path((system, &Replay), so_far, examples, each_epoch);
+        }
+        let Some(oracle) = system.dynamic_oracle() else { return Err(no_dynamic_oracle()) };
+        training.exploring((system, &oracle), so_far, examples, self.exploration, each_epoch)
+    }
+
+    /// How training runs with these settings.
+    fn training<'a>(
+        &self,
+        seed: u64,
+        progress: &'a mut dyn FnMut(u64),
+        stop: &'a dyn Fn() -> bool,
+    ) -> Training<'a> {
+        Training {
+            epochs: self.epochs,
+            seed,
+            batch: self.batch as usize,
+            optimizer: self.optimizer,
+            decay: self.decay,
+            clip: self.clip,
+            average: self.average,
+            dropout: self.dropout,
+            progress,
+            stop,
+        }
+    }
+}
+
+/// How often each word occurs.
+fn counts(examples: &[Example], n_words: usize) -> Vec<u32> {
+    let mut counts = vec![0; n_words];
+    for &word in examples.iter().flat_map(|example| &example.sentence.words) {
+        counts[word as usize] += 1;
+    }
+    counts
+}
+
+/// The best network so far.
+struct Best {
+    learner: Neural<AnyNetwork>,
+    epoch: u32,
+    dev: Option<DevScores>,
+}
+
+impl Best {
+    fn store(&self, sections: &mut Sections) -> Result<()> {
+        sections.put("best.values", self.learner.params.values().to_vec().into());
+        structured::put(sections, "best", &(self.epoch, &self.dev))
+    }
+
+    fn load(sections: &Sections, learner: &Neural<AnyNetwork>) -> Result<Self> {
+        let (epoch, dev) = structured::get(sections, "best")?;
+        let mut learner = learner.clone();
+        learner.params.set(&sections.get::<f32>("best.values")?)?;
+        Ok(Self { learner, epoch, dev })
+    }
+}
+
+/// The name of the checkpoint of a network in training.
+const PART: &str = "neural";
+
+/// Keeps the best network, and everything that training needs to be taken up after an epoch.
+struct Keeper {
+    best: Option<Best>,
+    /// How the epochs went.
+    scores: Vec<EpochScores>,
+    folder: Option<Folder>,
+    /// How many epochs may pass without a better network; 0 for any number.
+    patience: u32,
+}
+
+impl Keeper {
+    /// Takes up training where it was kept; gives the epochs that are done.
+    fn resume(&mut self, learner: &mut Neural<AnyNetwork>, course: &mut Course) -> Result<u32> {
+        let kept = self.folder.as_ref().and_then(|folder| folder.load(PART));
+        let Some(sections) = kept else { return Ok(0) };
+        self.best = Some(Best::load(&sections, learner)?);
+        course.load(&sections)?;
+        learner.params.load(&sections)?;
+        self.scores = structured::get(&sections, "scores")?;
+        Ok(self.scores.last().map_or(0, |last| last.epoch))
+    }
+
+    /// Compares what was learned with the best so far.
+    fn note(&mut self, new: Best) {
+        let f1 = |best: &Best| best.dev.as_ref().map_or(0.0, |dev| dev.f1);
+        if self.best.as_ref().is_none_or(|best| new.dev.is_none() || f1(&new) > f1(best)) {
+            self.best = Some(new);
+        }
+    }
+
+    /// Whether to go on after an epoch.
+    fn goes_on(&self, epoch: u32) -> bool {
+        let since = epoch - self.best.as_ref().map_or(0, |best| best.epoch);
+        self.patience == 0 || since < self.patience
+    }
+
+    fn keep(&self, learner: &Neural<AnyNetwork>, course: &Course) -> Result<()> {
+        let Some((folder, best)) = self.folder.as_ref().zip(self.best.as_ref()) else {
+            return Ok(());
+        };
+        let mut sections = Sections::default();
+        learner.params.store(&mut sections);
+        course.store(&mut sections);
+        best.store(&mut sections)?;
+        structured::put(&mut sections, "scores", &self.scores)?;
+        folder.save(PART, &sections)
+    }
+}
+
+impl Run<'_, '_> {
+    /// A number that tells this training and its development trees from others.
+    fn data(&self, examples: &[Example]) -> u64 {
+        let mut hasher = FxHasher::default();
+        fingerprint(examples).hash(&mut hasher);
+        for tree in &self.dev.trees {
+            for token in tree.tokens() {
+                (&token.word, &token.tag).hash(&mut hasher);
+            }
+            for node in tree.nodes() {
+                (node.start, node.end, &node.label).hash(&mut hasher);
+            }
+        }
+        if let Some((vectors, _)) = &self.vectors {
+            vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+        }
+        hasher.finish()
+    }
+
+    /// Trains a network, and keeps the parameters that are best on the development trees, or the last ones if
+    /// there are none.
+    pub(in crate::preset) fn neural<S: Supervised + 'static>(
+        &mut self,
+        system: &S,
+        examples: &[Example],
+        params: &NeuralParams,
+    ) -> Result<Trained<Neural<AnyNetwork>>> {
+        let fixed = self
+            .vectors
+            .as_ref()
+            .map(|(vectors, trained)| Fixed::new(vectors, &self.vocabulary, *trained));
+        let mut learner = params.untrained(system, &self.vocabulary, fixed, Some(self.seed))?;
+        let counts = counts(examples, self.vocabulary.sizes().words);
+        learner.network.words_mut().forget_rare(&counts, params.rare);
+        self.tell(&format!("{} parameters", learner.params.values().len()));
+        let folder = self.checkpoint(system, &self.plan.preset.learner, || self.data(examples))?;
+        let mut keeper =
+            Keeper { best: None, scores: Vec::new(), folder, patience: params.patience };
+        let (seed, stop) = (self.seed, self.watch.stop);
+        let total = u64::from(params.epochs) * examples.len() as u64;
+        // Both the walk and what follows each epoch report to the caller.
+        let run = std::cell::RefCell::new(self);
+        let mut progress = |done| {
+            (run.borrow_mut().watch.tell)(Event::Progress { done, total, unit: "sentences" });
+        };
+        let mut training = params.training(seed, &mut progress, stop);
+        let mut course = training.course(&learner.params);
+        let done = keeper.resume(&mut learner, &mut course)?;
+        let goes_on = keeper.goes_on(done);
+        if done > 0 {
+            let run = &mut **run.borrow_mut();
+            run.tell(&format!("epochs done, from the checkpoint: {done}"));
+            keeper.scores.iter().for_each(|&scores| (run.watch.tell)(Event::Epoch(scores)));
+        }
+        let each_epoch = |learner: &Neural<AnyNetwork>, course: &Course, progress: Progress| {
+            if learner.params.is_broken() {
+                let problem = "the numbers of the network have become too large: set a smaller \
+                               learner.optimizer.rate or learner.clip";
+                return Err(Error::Unfit(problem.into()));
+            }
+            let mut run = run.borrow_mut();
+            let epoch = progress.report.epoch;
+            let (learned, dev) = run.score_dev(system, learner.averaged(course));
+            let scores = EpochScores::new(progress.report, 1, dev.as_ref());
+            run.tell(&epoch_line(progress, scores.right, dev.as_ref()));
+            (run.watch.tell)(Event::Epoch(scores));
+            keeper.scores.push(scores);
+            keeper.note(Best { learner: learned, epoch, dev });
+            if progress.whole {
+                keeper.keep(learner, course)?;
+            }
+            let goes_on = keeper.goes_on(epoch);
+            Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        };
+        if goes_on {
+            let so_far = (&mut learner, &mut course, done);
+            params.follow(system, &mut training, so_far, examples, each_epoch)?;
+        }
+        let best = keeper.best.ok_or_else(nothing_learned)?;
+        Ok(Trained { scorer: best.learner, epoch: best.epoch, dev: best.dev })
+    }
+}
+
+fn epoch_line(progress: Progress, right: f64, dev: Option<&DevScores>) -> String {
+    let Progress { report, loss, .. } = progress;
+    let n = report.decisions.max(1) as f64;
+    let dev = dev.map(|dev| format!(", {}", dev_line(dev))).unwrap_or_default();
+    format!("epoch {}: loss {:.4}, {right:.2} % right while learning{dev}", report.epoch, loss / n)
+}
