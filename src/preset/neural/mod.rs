@@ -2,7 +2,7 @@
 //!
 //! - [`course`]: their training, epoch by epoch.
 
-mod course;
+pub mod course;
 
 use std::path::Path;
 
