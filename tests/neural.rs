@@ -8,11 +8,10 @@ use rand::seq::IndexedRandom;
 use srparse::neural::{Decay, OptimizerParams, Tape};
 use srparse::oracle::Supervised;
 use srparse::oracle::replay::{Replay, same_brackets};
-use srparse::scorer::factored::Classes;
 use srparse::scorer::neural::encoder::EncoderParams;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
-use srparse::scorer::neural::{ActionRows, AnyNetwork, Inventory, NetworkParams, Neural};
+use srparse::scorer::neural::{AnyNetwork, NetworkParams, Neural};
 use srparse::scorer::{Scorer, Situation};
 use srparse::symbols::{Sentence, Vocabulary};
 use srparse::train::Example;
@@ -50,16 +49,7 @@ fn untrained<S: Supervised>(
     vocabulary: &Vocabulary,
     network: NetworkParams,
 ) -> Neural<AnyNetwork> {
-    let mut actions = Vec::new();
-    system.inventory(&system.start(&Sentence::default()), &mut actions);
-    let inventory = Inventory {
-        vocabulary: vocabulary.sizes(),
-        labels: TransitionSystem::labels(system).count(),
-        actions: ActionRows::of(&actions),
-        fixed: None,
-    };
-    let (network, params) = AnyNetwork::new(network, &inventory, Some(5)).unwrap();
-    Neural { network, params, classes: Classes::of(&actions) }
+    Neural::new(network, system, vocabulary, None, Some(5)).unwrap()
 }
 
 fn examples(trees: &[Tree], vocabulary: &Vocabulary) -> Vec<Example> {

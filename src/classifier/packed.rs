@@ -57,7 +57,7 @@ impl Pruning {
         "min_row and min_weight 0 to 1, min_updates 0 to 65535, max_bytes 0 or more";
     /// What they do.
     pub const HELP: &str = "drops indicators whose largest weight is below the share min_row of the largest of all, \
-                            whose weights were changed less than min_updates times, weights below the share \
+                            whose weights were changed fewer than min_updates times, weights below the share \
                             min_weight, and the weakest until max_bytes suffice (0: no limit)";
 
     /// Checks the settings.

@@ -88,6 +88,20 @@ dispatched! {
 }
 
 dispatched! {
+    /// The sum of the squares of numbers.
+    sum_of_squares, sum_of_squares_fast, sum_of_squares_slow, (x: &[f32]) -> f32, |fused| {
+        let (blocks, rest) = x.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for block in blocks {
+            for lane in 0..LANES {
+                sums[lane] = fused(block[lane], block[lane], sums[lane]);
+            }
+        }
+        sums.iter().sum::<f32>() + rest.iter().map(|x| x * x).sum::<f32>()
+    }
+}
+
+dispatched! {
     /// Adds `factor x` to `y`.
     add_scaled, add_scaled_fast, add_scaled_slow, (factor: f32, x: &[f32], y: &mut [f32]), |fused| {
         for (y, &x) in y.iter_mut().zip(x) {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::kernel::add_scaled;
-use super::params::{Gradients, Params};
+use super::params::{CHUNK, Gradients, Params};
 use crate::memory::{Array, Element, Sections};
 use crate::{Error, Result};
 
@@ -105,9 +105,6 @@ impl Average {
         sections.put("average.batches", vec![self.batches].into());
     }
 }
-
-/// Numbers that one thread changes at a time.
-const CHUNK: usize = 1 << 16;
 
 const FIRST_MOMENT: f32 = 0.9;
 const SECOND_MOMENT: f32 = 0.999;
@@ -265,7 +262,7 @@ mod tests {
                 let row = tape.lookup(&network, table, 1);
                 let bias = tape.lookup(&network, bias, 0);
                 let scores = tape.sum(&[row, bias]);
-                loss = tape.cross_entropy(scores, &[0, 1], 1, 1.0);
+                loss = tape.cross_entropy(scores, &[0, 1], 1);
                 tape.backward(&network, &mut gradients);
                 optimizer.step(&mut network, &gradients, 1.0);
             }

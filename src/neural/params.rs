@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::kernel::add_scaled;
+use super::kernel::{add_scaled, sum_of_squares};
 use crate::memory::Sections;
 use crate::{Error, Result};
 
@@ -197,8 +197,8 @@ impl Params {
     }
 }
 
-/// Numbers that one thread adds up at a time.
-const CHUNK: usize = 1 << 16;
+/// Numbers that one thread works on at a time.
+pub(super) const CHUNK: usize = 1 << 16;
 
 /// The gradients of the parameters: all of the matrices, and the rows of tables that were used.
 #[derive(Debug, Clone, Default)]
@@ -260,11 +260,11 @@ impl Gradients {
 
     /// The length of the vector of all gradients.
     pub fn norm(&self) -> f32 {
-        let square = |&x: &f32| f64::from(x) * f64::from(x);
-        let squares = |numbers: &[f32]| numbers.iter().map(square).sum::<f64>();
+        let squares = |numbers: &[f32]| f64::from(sum_of_squares(numbers));
         // In parts that do not depend on the threads.
         let dense: Vec<f64> = self.dense.par_chunks(CHUNK).map(squares).collect();
-        let sum: f64 = dense.iter().sum::<f64>() + squares(&self.rows);
+        let sum: f64 =
+            dense.iter().sum::<f64>() + self.rows.chunks(CHUNK).map(squares).sum::<f64>();
         sum.sqrt() as f32
     }
 

@@ -25,9 +25,9 @@ use crate::memory::Sections;
 use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
+use crate::scorer::Scorer;
 use crate::scorer::factored::{Classes, Factored};
-use crate::scorer::neural::{AnyNetwork, Neural};
-use crate::scorer::{Focused, Scorer};
+use crate::scorer::neural::Neural;
 use crate::symbols::Vocabulary;
 use crate::train::online::EpochReport;
 use crate::train::{Example, batch};
@@ -99,8 +99,8 @@ pub struct Watch<'a> {
     pub tell: &'a mut (dyn FnMut(Event<'_>) + Send),
     /// Asked often; when true, training ends soon with the best model so far.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// A folder for finished parts of learners that have parts: a later run with the same data, settings
-    /// and seed takes them up.
+    /// A folder for finished parts of learners that have parts, and for what networks are after each epoch: a
+    /// later run with the same data, settings and seed goes on from there.
     pub checkpoint: Option<&'a Path>,
     /// Which labels are trained, where each is by itself; all if there are none.
     pub labels: &'a [String],
@@ -247,23 +247,25 @@ impl SystemVisitor for Run<'_, '_> {
         let learner = &self.plan.preset.learner;
         let trained = match learner {
             LearnerChoice::OnlinePerceptron(params) => {
-                self.online(&system, &examples, &classes, *params)?.stored(learner)
+                self.online(&system, &examples, &classes, *params)?.stored(learner, store)
             }
             LearnerChoice::StructuredPerceptron(params) => {
-                self.structured(&system, &examples, classes, *params)?.stored(learner)
+                self.structured(&system, &examples, classes, *params)?.stored(learner, store)
             }
             LearnerChoice::Neural(params) => {
-                self.neural(&system, &examples, params)?.stored(learner)
+                self.neural(&system, &examples, params)?.stored(learner, Neural::store)
             }
             LearnerChoice::Boosting(params) => {
                 let (trained, threshold) = self.boosting(&system, &examples, params, &summary)?;
                 summary.labels = self.labels_trained(&system);
                 let params = BoostingParams { threshold, ..params.clone() };
-                trained.stored(&LearnerChoice::Boosting(params))
+                trained.stored(&LearnerChoice::Boosting(params), |scorer, sections| {
+                    scorer.classifier().store(sections);
+                })
             }
             choice => {
                 let learned = choice.learner(&self.plan.parts(&inventory))?;
-                self.batch(&system, &examples, classes, &*learned)?.stored(learner)
+                self.batch(&system, &examples, classes, &*learned)?.stored(learner, store)
             }
         };
         let preset = Preset { learner: trained.learner, ..self.plan.preset.clone() };
@@ -292,37 +294,16 @@ impl SystemVisitor for Run<'_, '_> {
     }
 }
 
-impl Trained {
-    fn stored(self, learner: &LearnerChoice) -> Stored {
-        Stored::of(self.scorer.classifier(), self.epoch, self.dev, learner)
-    }
-}
-
-impl<C: Classifier> Trained<Focused<C>> {
-    fn stored(self, learner: &LearnerChoice) -> Stored {
-        Stored::of(self.scorer.classifier(), self.epoch, self.dev, learner)
-    }
-}
-
-impl Trained<Neural<AnyNetwork>> {
-    fn stored(self, learner: &LearnerChoice) -> Stored {
+impl<P> Trained<P> {
+    fn stored(self, learner: &LearnerChoice, store: impl FnOnce(&P, &mut Sections)) -> Stored {
         let mut sections = Sections::default();
-        self.scorer.store(&mut sections);
+        store(&self.scorer, &mut sections);
         Stored { sections, learner: learner.clone(), epoch: self.epoch, dev: self.dev }
     }
 }
 
-impl Stored {
-    fn of(
-        classifier: &impl Classifier,
-        epoch: u32,
-        dev: Option<DevScores>,
-        learner: &LearnerChoice,
-    ) -> Self {
-        let mut sections = Sections::default();
-        classifier.store(&mut sections);
-        Self { sections, learner: learner.clone(), epoch, dev }
-    }
+fn store(scorer: &Factored, sections: &mut Sections) {
+    scorer.classifier().store(sections);
 }
 
 impl Run<'_, '_> {

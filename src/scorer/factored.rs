@@ -78,7 +78,12 @@ impl Classes {
 
     /// The class of an action.
     pub fn class<A: Action>(&self, action: A) -> Option<u16> {
-        self.by_code.get(action.code() as usize).copied().filter(|&class| class != NO_CLASS)
+        self.class_of_code(action.code())
+    }
+
+    /// The class of the action with a code.
+    pub fn class_of_code(&self, code: u32) -> Option<u16> {
+        self.by_code.get(code as usize).copied().filter(|&class| class != NO_CLASS)
     }
 
     /// The position of the action of a class among `actions`, which stand in their order.

@@ -2,6 +2,7 @@
 //!
 //! - [`batch`]: instances first, then any [`crate::classifier::Learner`].
 //! - [`candidates`]: all candidates along a path to each tree, then a classifier for each label.
+//! - [`choice`]: what is right in a state, and where training goes on from it.
 //! - [`neural`]: networks learn while they parse, as in `online`, in batches of sentences.
 //! - [`online`]: an [`crate::scorer::OnlineLearner`] learns while it parses, on the gold path or
 //!   exploring with a dynamic oracle.
@@ -10,6 +11,7 @@
 
 pub mod batch;
 pub mod candidates;
+pub mod choice;
 pub mod neural;
 pub mod online;
 pub mod structured;

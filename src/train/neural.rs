@@ -14,8 +14,10 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::Example;
+use super::choice::Choice;
 use super::online::{EpochReport, Exploration};
 use crate::Result;
+use crate::classifier::first_best;
 use crate::neural::{Average, Course, Decay, Gradients, Optimizer, OptimizerParams, Params, Tape};
 use crate::oracle::{DynamicOracle, Oracle};
 use crate::scorer::Situation;
@@ -66,6 +68,7 @@ struct Group<S: TransitionSystem> {
     gradients: Gradients,
     legal: Vec<S::Action>,
     optimal: Vec<S::Action>,
+    scores: Vec<f32>,
     among: Vec<u32>,
     progress: Progress,
 }
@@ -77,6 +80,7 @@ impl<S: TransitionSystem> Group<S> {
             gradients: Gradients::default(),
             legal: Vec::new(),
             optimal: Vec::new(),
+            scores: Vec::new(),
             among: Vec::new(),
             progress: Progress::default(),
         }
@@ -229,9 +233,11 @@ impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Lesson<'_, S, O, N> {
         let &Self { lessons, learner, exploration, dropout } = self;
         let &Lessons { system, oracle, examples, ref gold } = lessons;
         let (sentence, gold) = (&examples[at].sentence, &gold[at]);
-        let Group { tape, gradients, legal, optimal, among, progress } = group;
+        let Group { tape, gradients, legal, optimal, scores, among, progress } = group;
         let mut noise = Noise::new(seed, dropout);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        // What is left out and what is followed have nothing to do with each other.
+        rng.set_stream(1);
         tape.clear();
         let params = &learner.params;
         let mut pen = Pen { tape, params, noise: Some(&mut noise) };
@@ -241,46 +247,30 @@ impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Lesson<'_, S, O, N> {
         while !system.is_final(&state) {
             system.legal(&state, legal);
             let at = Situation { system, sentence, state: &state };
-            let mut next = legal[0];
-            if legal.len() > 1 {
+            let next = if let [only] = legal[..] {
+                only
+            } else {
                 oracle.optimal(system, gold, &state, optimal);
-                let scores = learner.network.scores(at, &memory, &mut pen);
-                let class = |action| u32::from(learner.classes.class(action).unwrap_or(0));
-                among.clear();
-                among.extend(legal.iter().map(|&action| class(action)));
-                let score = |action| pen.tape.of(scores)[class(action) as usize];
-                let best = |actions: &[S::Action]| {
-                    let better = |best, next| if score(next) > score(best) { next } else { best };
-                    actions.iter().copied().reduce(better)
+                let all = learner.network.scores(at, &memory, &mut pen);
+                learner.classes.pick(legal, pen.tape.of(all), scores);
+                let choice = Choice { legal, scores, optimal };
+                let next = match choice.judge() {
+                    // The oracle has nothing to say: go on without a lesson.
+                    None => first_best(scores),
+                    Some(judgement) => {
+                        let class = |action| learner.classes.class(action).map(u32::from);
+                        among.clear();
+                        among.extend(legal.iter().filter_map(|&action| class(action)));
+                        if let Some(target) = class(legal[judgement.target]) {
+                            progress.loss += f64::from(pen.tape.cross_entropy(all, among, target));
+                        }
+                        progress.report.decisions += 1;
+                        progress.report.mistakes += u64::from(!judgement.is_right());
+                        choice.next(judgement, exploration, || rng.random())
+                    }
                 };
-                let predicted = best(legal).unwrap_or(next);
-                next = predicted;
-                optimal.retain(|action| legal.contains(action));
-                // Without a word from the oracle the parser goes on without a lesson.
-                if let Some(target) = best(optimal) {
-                    let right = optimal.contains(&predicted);
-                    let target = if right { predicted } else { target };
-                    let lead = score(target);
-                    let tempting = exploration.filter(|e| right && e.margin > 0.0).and_then(|e| {
-                        let wrong =
-                            legal.iter().copied().filter(|action| !optimal.contains(action));
-                        let wrong = best(&wrong.collect::<Vec<_>>())?;
-                        (f64::from(lead - score(wrong)) < e.margin).then_some(wrong)
-                    });
-                    let followed = exploration.is_some_and(|e| {
-                        !right && e.probability > 0.0 && rng.random::<f64>() < e.probability
-                    });
-                    let loss = pen.tape.cross_entropy(scores, among, class(target), 1.0);
-                    progress.loss += f64::from(loss);
-                    progress.report.decisions += 1;
-                    progress.report.mistakes += u64::from(!right);
-                    next = match tempting {
-                        Some(tempting) => tempting,
-                        None if followed => predicted,
-                        None => target,
-                    };
-                }
-            }
+                legal[next]
+            };
             system.apply(&mut state, next);
             let after = Situation { system, sentence, state: &state };
             learner.network.advance(after, next, &mut memory, &mut pen);

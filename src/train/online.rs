@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::Example;
+use super::choice::{Choice, Judgement};
 use crate::classifier::first_best;
 use crate::oracle::{DynamicOracle, Oracle};
 use crate::scorer::{Lesson, OnlineLearner, Situation};
@@ -231,26 +232,18 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
             } else {
                 oracle.optimal(system, gold, &state, &mut self.optimal);
                 learner.score(at, &memory, &self.legal, &mut self.scratch, &mut self.scores);
-                let predicted = first_best(&self.scores);
-                match self.best_optimal() {
+                let (legal, scores) = (&self.legal[..], &self.scores[..]);
+                let choice = Choice { legal, scores, optimal: &self.optimal };
+                match choice.judge() {
                     // The oracle has nothing to say: go on without a lesson.
-                    None => self.legal[predicted],
-                    Some(target) => {
-                        let right = self.optimal.contains(&self.legal[predicted]);
-                        let target = if right { predicted } else { target };
-                        let (actions, scores) = (&self.legal[..], &self.scores[..]);
-                        let lesson = Lesson { at, actions, scores, predicted, target };
+                    None => legal[first_best(scores)],
+                    Some(judgement) => {
+                        let Judgement { predicted, target } = judgement;
+                        let lesson = Lesson { at, actions: legal, scores, predicted, target };
                         learner.learn(&lesson, &memory, &mut self.scratch);
                         report.decisions += 1;
-                        report.mistakes += u64::from(!right);
-                        let next = match follow {
-                            Some(follow) if right => self.tempting(predicted, follow.margin),
-                            Some(Exploration { probability, .. }) if probability > 0.0 => {
-                                (rng.random::<f64>() < probability).then_some(predicted)
-                            }
-                            _ => None,
-                        };
-                        self.legal[next.unwrap_or(target)]
+                        report.mistakes += u64::from(!judgement.is_right());
+                        legal[choice.next(judgement, follow, || rng.random())]
                     }
                 }
             };
@@ -259,23 +252,5 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
             learner.advance(after, action, &mut memory, &mut self.scratch);
         }
         learner.end_sentence();
-    }
-
-    /// The position among the legal actions of the best-scoring wrong one, if it trails the right one that
-    /// was predicted by less than the margin.
-    fn tempting(&self, predicted: usize, margin: f64) -> Option<usize> {
-        if margin <= 0.0 {
-            return None;
-        }
-        let wrong = (0..self.legal.len()).filter(|&at| !self.optimal.contains(&self.legal[at]));
-        let best =
-            wrong.reduce(|best, at| if self.scores[at] > self.scores[best] { at } else { best });
-        best.filter(|&at| f64::from(self.scores[predicted]) - f64::from(self.scores[at]) < margin)
-    }
-
-    /// The position among the legal actions of the best-scoring right one.
-    fn best_optimal(&self) -> Option<usize> {
-        let right = (0..self.legal.len()).filter(|&at| self.optimal.contains(&self.legal[at]));
-        right.reduce(|best, at| if self.scores[at] > self.scores[best] { at } else { best })
     }
 }

@@ -165,10 +165,14 @@ impl Tape {
         }
     }
 
-    /// Keeps a cell; gives its number, by which [`Tape::kept`] finds it.
-    pub fn keep(&mut self, cell: Cell) -> u32 {
+    /// The number that the next cell that is kept will have.
+    pub fn next_kept(&self) -> u32 {
+        self.cells.len() as u32
+    }
+
+    /// Keeps a cell, so that [`Tape::kept`] finds it.
+    pub fn keep(&mut self, cell: Cell) {
         self.cells.push(cell);
-        self.cells.len() as u32 - 1
     }
 
     /// A cell that was kept since the tape began.
@@ -217,12 +221,13 @@ impl Tape {
         out
     }
 
-    fn note_parts(&mut self, parts: &[Var]) -> (u32, u32) {
-        let first = self.parts.len() as u32;
+    /// Where the parts of a step are noted, and how many they are.
+    fn note_parts(&mut self, parts: impl IntoIterator<Item = Var>) -> (u32, u32) {
+        let first = self.parts.len();
         if self.records {
-            self.parts.extend_from_slice(parts);
+            self.parts.extend(parts);
         }
-        (first, parts.len() as u32)
+        (first as u32, (self.parts.len() - first) as u32)
     }
 
     /// The sum of variables of the same length, of which there is one at least.
@@ -230,16 +235,17 @@ impl Tape {
         let out = self.new_var(parts.first().map_or(0, |part| part.len()));
         let (before, after) = self.values.split_at_mut(out.at as usize);
         parts.iter().for_each(|part| kernel::add_scaled(1.0, &before[part.range()], after));
-        let (first, n) = self.note_parts(parts);
+        let (first, n) = self.note_parts(parts.iter().copied());
         self.record(Op::Sum { first, n, out });
         out
     }
 
     /// Variables one after the other.
-    pub fn join(&mut self, parts: &[Var]) -> Var {
-        let out = self.new_var(parts.iter().map(|part| part.len()).sum());
+    pub fn join(&mut self, parts: impl IntoIterator<Item = Var, IntoIter: Clone>) -> Var {
+        let parts = parts.into_iter();
+        let out = self.new_var(parts.clone().map(Var::len).sum());
         let mut at = out.at as usize;
-        for part in parts {
+        for part in parts.clone() {
             self.values.copy_within(part.range(), at);
             at += part.len();
         }
@@ -275,8 +281,8 @@ impl Tape {
     }
 
     /// Adds the loss of choosing among some of the scores: minus the logarithm of the probability of the one at
-    /// `right` among those `among`, times a weight. Gives the loss.
-    pub fn cross_entropy(&mut self, scores: Var, among: &[u32], right: u32, weight: f32) -> f32 {
+    /// `right` among those `among`. Gives the loss.
+    pub fn cross_entropy(&mut self, scores: Var, among: &[u32], right: u32) -> f32 {
         let values = self.of(scores);
         let most = among.iter().fold(f32::NEG_INFINITY, |most, &at| most.max(values[at as usize]));
         let sum: f32 = among.iter().map(|&at| (values[at as usize] - most).exp()).sum();
@@ -285,11 +291,11 @@ impl Tape {
         self.factors.resize(gradient + scores.len(), 0.0);
         for &at in among {
             let share = (self.values[scores.at as usize + at as usize] - most).exp() / sum;
-            self.factors[gradient + at as usize] = weight * share;
+            self.factors[gradient + at as usize] = share;
         }
-        self.factors[gradient + right as usize] -= weight;
+        self.factors[gradient + right as usize] -= 1.0;
         self.record(Op::Loss { scores, gradient: gradient as u32 });
-        weight * loss
+        loss
     }
 
     /// Adds the gradients of all losses on the tape.

@@ -15,7 +15,7 @@ const WIDTH: usize = 5;
 fn run(tape: &mut Tape, params: &Params, network: &Network) -> f32 {
     tape.clear();
     let rows = [2, 0, 2, 1].map(|row| tape.lookup(params, network.table, row));
-    let rows = tape.join(&rows);
+    let rows = tape.join(rows);
     let masked = tape.scale(rows, (0..rows.len()).map(|at| if at % 3 == 0 { 0.0 } else { 1.5 }));
     let [forwards, backwards, steps] = network.lstms;
     let forwards = tape.sequence(params, forwards, masked, false);
@@ -33,9 +33,9 @@ fn run(tape: &mut Tape, params: &Params, network: &Network) -> f32 {
     let sum = tape.sum(&outputs);
     let tanh = tape.apply(Function::Tanh, sum);
     let last = tape.apply(Function::Relu, outputs[3]);
-    let both = tape.join(&[tanh, last]);
+    let both = tape.join([tanh, last]);
     let scores = tape.affine(params, network.last, None, both);
-    tape.cross_entropy(scores, &[0, 2, 3], 2, 1.0) + tape.cross_entropy(scores, &[1, 2], 1, 0.5)
+    tape.cross_entropy(scores, &[0, 2, 3], 2) + tape.cross_entropy(scores, &[1, 2], 1)
 }
 
 fn network() -> (Network, Params) {
@@ -61,7 +61,7 @@ fn results_alone_are_the_same() {
     let mut cells = Vec::new();
     for tape in [&mut tape, &mut results] {
         let rows = [2, 0, 1].map(|row| tape.lookup(&params, network.table, row));
-        let rows = tape.join(&rows);
+        let rows = tape.join(rows);
         let read = tape.sequence(&params, network.lstms[1], rows, true);
         let first = tape.step(&params, network.lstms[2], read.part(0, WIDTH), None);
         let next = tape.step(&params, network.lstms[2], read.part(WIDTH, WIDTH), Some(first));
@@ -118,7 +118,7 @@ fn gradients_of_several_sentences_add_up() {
             tape.clear();
             let x = tape.lookup(&params, table, row);
             let scores = tape.affine(&params, weights, None, x);
-            tape.cross_entropy(scores, &[0, 1], row % 2, 1.0);
+            tape.cross_entropy(scores, &[0, 1], row % 2);
             tape.backward(&params, gradients);
         }
         sum.add(&[&own]);

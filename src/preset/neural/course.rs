@@ -173,7 +173,8 @@ impl Run<'_, '_> {
             .vectors
             .as_ref()
             .map(|(vectors, trained)| Fixed::new(vectors, &self.vocabulary, *trained));
-        let mut learner = params.untrained(system, &self.vocabulary, fixed, Some(self.seed))?;
+        let (vocabulary, seed) = (&self.vocabulary, Some(self.seed));
+        let mut learner = Neural::new(params.network, system, vocabulary, fixed, seed)?;
         let counts = counts(examples, self.vocabulary.sizes().words);
         learner.network.words_mut().forget_rare(&counts, params.rare);
         self.tell(&format!("{} parameters", learner.params.values().len()));
@@ -197,7 +198,7 @@ impl Run<'_, '_> {
             keeper.scores.iter().for_each(|&scores| (run.watch.tell)(Event::Epoch(scores)));
         }
         let each_epoch = |learner: &Neural<AnyNetwork>, course: &Course, progress: Progress| {
-            if learner.params.is_broken() {
+            if learner.params.is_broken() || !progress.loss.is_finite() {
                 let problem = "the numbers of the network have become too large: set a smaller \
                                learner.optimizer.rate or learner.clip";
                 return Err(Error::Unfit(problem.into()));

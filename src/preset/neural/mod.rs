@@ -14,11 +14,9 @@ use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::neural::{Decay, OptimizerParams};
 use crate::oracle::Supervised;
-use crate::scorer::factored::Classes;
-use crate::scorer::neural::{ActionRows, AnyNetwork, Fixed, Inventory, NetworkParams, Neural};
-use crate::symbols::{Sentence, Vocabulary};
+use crate::scorer::neural::{AnyNetwork, Fixed, NetworkParams, Neural};
+use crate::symbols::Vocabulary;
 use crate::train::online::Exploration;
-use crate::transition::TransitionSystem;
 use crate::treebank::vectors::WordVectors;
 
 /// The settings of networks.
@@ -197,26 +195,6 @@ impl NeuralParams {
         (!self.vectors.is_empty()).then(read).transpose()
     }
 
-    /// The network for a system and a vocabulary, its first parameters drawn, or, without a seed, left to be loaded.
-    fn untrained<S: Supervised>(
-        &self,
-        system: &S,
-        vocabulary: &Vocabulary,
-        fixed: Option<Fixed>,
-        seed: Option<u64>,
-    ) -> Result<Neural<AnyNetwork>> {
-        let mut actions = Vec::new();
-        system.inventory(&system.start(&Sentence::default()), &mut actions);
-        let inventory = Inventory {
-            vocabulary: vocabulary.sizes(),
-            labels: TransitionSystem::labels(system).count(),
-            actions: ActionRows::of(&actions),
-            fixed,
-        };
-        let (network, params) = AnyNetwork::new(self.network, &inventory, seed)?;
-        Ok(Neural { network, params, classes: Classes::of(&actions) })
-    }
-
     /// The network that was stored.
     ///
     /// # Errors
@@ -229,7 +207,7 @@ impl NeuralParams {
     ) -> Result<Neural<AnyNetwork>> {
         let has_vectors = !self.vectors.is_empty();
         let fixed = has_vectors.then(|| Fixed::load(sections, vocabulary)).transpose()?;
-        let mut neural = self.untrained(system, vocabulary, fixed, None)?;
+        let mut neural = Neural::new(self.network, system, vocabulary, fixed, None)?;
         neural.params.load(sections)?;
         Ok(neural)
     }

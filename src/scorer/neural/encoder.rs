@@ -90,15 +90,14 @@ impl Encoder {
             let token = position.checked_sub(1).filter(|&token| token < sentence.len());
             self.words.read(sentence, token, pen, &mut parts);
         }
-        let mut rows = pen.tape.join(&parts);
+        let mut rows = pen.tape.join(parts.iter().copied());
         for [forwards, backwards] in &self.layers {
             let input = pen.drop_out(rows);
             let forwards = pen.tape.sequence(pen.params, *forwards, input, false);
             let backwards = pen.tape.sequence(pen.params, *backwards, input, true);
             let row = |both: Var, row: usize| both.part(row * self.cells, self.cells);
-            parts.clear();
-            parts.extend((0..n).flat_map(|at| [row(forwards, at), row(backwards, at)]));
-            rows = pen.tape.join(&parts);
+            let both = (0..n).flat_map(|at| [row(forwards, at), row(backwards, at)]);
+            rows = pen.tape.join(both);
         }
         debug_assert_eq!(rows.len(), n * 2 * self.cells);
         pen.drop_out(rows)

@@ -29,16 +29,15 @@ impl Layers {
     /// One step after another, or the first; what goes into a layer is left out in part while learning. Gives the
     /// number under which the tape keeps the lowest cell; the others follow.
     pub fn step(&self, x: Var, before: Option<u32>, pen: &mut Pen<'_>) -> u32 {
-        let (mut x, mut cells) = (x, 0..0);
+        let (mut x, first) = (x, pen.tape.next_kept());
         for (layer, &lstm) in self.0.iter().enumerate() {
             let input = pen.drop_out(x);
-            let before = before.map(|first| pen.tape.kept(first + layer as u32));
+            let before = before.map(|before| pen.tape.kept(before + layer as u32));
             let cell = pen.tape.step(pen.params, lstm, input, before);
             x = cell.output;
-            let number = pen.tape.keep(cell);
-            cells = if layer == 0 { number..number + 1 } else { cells.start..number + 1 };
+            pen.tape.keep(cell);
         }
-        cells.start
+        first
     }
 
     /// What the highest layer says after a step.

@@ -18,18 +18,18 @@ pub mod words;
 pub use any::{AnyNetwork, NetworkParams};
 pub use words::Fixed;
 
-use std::sync::Arc;
-
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::factored::Classes;
 use super::{Scorer, Situation};
+use crate::Result;
 use crate::classifier::ScoreKind;
+use crate::classifier::linear::log_softmax;
 use crate::memory::Sections;
 use crate::neural::{Course, Params, Tape, Var};
-use crate::symbols::VocabularySizes;
-use crate::transition::{Action, TransitionSystem};
+use crate::symbols::{Sentence, Vocabulary, VocabularySizes};
+use crate::transition::TransitionSystem;
 
 /// What is left out at random while a network learns.
 #[derive(Debug)]
@@ -84,39 +84,15 @@ pub struct Inventory {
     pub vocabulary: VocabularySizes,
     /// Labels.
     pub labels: usize,
-    /// Actions.
-    pub actions: ActionRows,
+    /// The classes of actions. In tables of actions the first row stands for none of them.
+    pub classes: Classes,
     /// Vectors of words that were learned elsewhere, if there are any.
     pub fixed: Option<Fixed>,
 }
 
-/// The actions of an inventory as rows of a table, from 1; 0 is none of them.
-#[derive(Debug, Clone)]
-pub struct ActionRows {
-    by_code: Arc<[u16]>,
-    n: usize,
-}
-
-impl ActionRows {
-    /// The rows, in the order of the inventory.
-    pub fn of<A: Action>(inventory: &[A]) -> Self {
-        let size = inventory.iter().map(|action| action.code() as usize + 1).max().unwrap_or(0);
-        let mut by_code = vec![0; size];
-        for (action, row) in inventory.iter().zip(1..) {
-            by_code[action.code() as usize] = row;
-        }
-        Self { by_code: by_code.into(), n: inventory.len() }
-    }
-
-    /// How many actions there are.
-    pub fn count(&self) -> usize {
-        self.n
-    }
-
-    /// The row of an action.
-    pub fn row(&self, code: u32) -> u32 {
-        self.by_code.get(code as usize).copied().unwrap_or(0).into()
-    }
+/// The row of an action in a table: 0 for none.
+fn action_row(classes: &Classes, code: Option<u32>) -> u32 {
+    code.and_then(|code| classes.class_of_code(code)).map_or(0, |class| u32::from(class) + 1)
 }
 
 /// A network that scores every class of actions.
@@ -151,6 +127,30 @@ pub struct Neural<N> {
 }
 
 impl Neural<AnyNetwork> {
+    /// A network for a system and a vocabulary, its first parameters drawn, or, without a seed, left to be loaded.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn new<S: TransitionSystem>(
+        params: NetworkParams,
+        system: &S,
+        vocabulary: &Vocabulary,
+        fixed: Option<Fixed>,
+        seed: Option<u64>,
+    ) -> Result<Self> {
+        let mut actions = Vec::new();
+        system.inventory(&system.start(&Sentence::default()), &mut actions);
+        let classes = Classes::of(&actions);
+        let inventory = Inventory {
+            vocabulary: vocabulary.sizes(),
+            labels: system.labels().count(),
+            classes: classes.clone(),
+            fixed,
+        };
+        let (network, params) = AnyNetwork::new(params, &inventory, seed)?;
+        Ok(Self { network, params, classes })
+    }
+
     /// Adds what a model needs to the sections.
     pub fn store(&self, sections: &mut Sections) {
         self.params.store(sections);
@@ -194,11 +194,8 @@ impl<S: TransitionSystem, N: Network<S>> Scorer<S> for Neural<N> {
         self.classes.pick(actions, tape.of(scores), out);
         tape.forget_after(end);
         // Probabilities among what was asked about.
-        let most = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let log_sum = most + out.iter().map(|score| (score - most).exp()).sum::<f32>().ln();
-        if log_sum.is_finite() {
-            out.iter_mut().for_each(|score| *score -= log_sum);
-        } else {
+        log_softmax(out);
+        if out.iter().any(|score| score.is_nan()) {
             // Numbers too large to compare, which only a broken model has.
             out.fill(0.0);
         }

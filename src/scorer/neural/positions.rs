@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::encoder::{Encoder, EncoderParams, WithoutWords};
 use super::words::Words;
-use super::{ActionRows, Inventory, Network, Pen};
+use super::{Inventory, Network, Pen, action_row};
 use crate::Result;
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
 use crate::neural::{Param, Params, Var};
 use crate::scorer::Situation;
+use crate::scorer::factored::Classes;
 use crate::transition::{Constituent, TransitionSystem, View};
 
 /// Constituents whose ends and heads are looked at.
@@ -58,7 +59,7 @@ pub struct Positions {
     out: Param,
     out_bias: Param,
     symbols: [Param; SYMBOLS],
-    actions: ActionRows,
+    classes: Classes,
     hidden: usize,
     n_tags: u32,
 }
@@ -78,24 +79,24 @@ impl Positions {
         let hidden = sizes.hidden as usize;
         let places = builder.matrix(encoder.width(), PLACES * hidden);
         let bias = builder.vector(hidden, 0.0);
-        let out = builder.matrix(hidden, inventory.actions.count());
-        let out_bias = builder.vector(inventory.actions.count(), 0.0);
+        let out = builder.matrix(hidden, inventory.classes.len());
+        let out_bias = builder.vector(inventory.classes.len(), 0.0);
         let encoder = encoder.with_words(inventory, &mut builder);
         let n_tags = inventory.vocabulary.tags as u32;
         let n_symbols = n_tags as usize + 2 * (inventory.labels + 1) + 2;
         let rows = |slot: usize| match slot {
             slot if slot < SYMBOLS - 3 => n_symbols,
             slot if slot == SYMBOLS - 3 => MOST_CHILDREN as usize + 2,
-            _ => inventory.actions.count() + 1,
+            _ => inventory.classes.len() + 1,
         };
         let mut slot = 0;
         let symbols = [(); SYMBOLS].map(|()| {
             slot += 1;
             builder.table(rows(slot - 1), hidden)
         });
-        let actions = inventory.actions.clone();
+        let classes = inventory.classes.clone();
         let network =
-            Self { encoder, places, bias, out, out_bias, symbols, actions, hidden, n_tags };
+            Self { encoder, places, bias, out, out_bias, symbols, classes, hidden, n_tags };
         Ok((network, builder.finish()?))
     }
 
@@ -157,7 +158,7 @@ impl Positions {
             let children = (view.complete.len() as u32).saturating_sub(open.first);
             symbols[SYMBOLS - 3] = 1 + children.min(MOST_CHILDREN);
         }
-        let recent = |code: u32| code.checked_sub(1).map_or(0, |code| self.actions.row(code));
+        let recent = |code: u32| action_row(&self.classes, code.checked_sub(1));
         symbols[SYMBOLS - 2..].copy_from_slice(&view.recent.map(recent));
         symbols
     }

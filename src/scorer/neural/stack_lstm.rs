@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::lstm::{Layers, layer};
 use super::words::{Fixed, Widths, Words};
-use super::{ActionRows, Inventory, Network, Pen};
+use super::{Inventory, Network, Pen, action_row};
 use crate::Result;
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
 use crate::neural::{Lstm, Param, Params, Var};
 use crate::scorer::Situation;
+use crate::scorer::factored::Classes;
 use crate::transition::{Action, Constituent, Forest, TransitionSystem, View};
 
 /// How large the network is. The defaults are those of the parser that Dyer et al. (2016) published.
@@ -73,7 +74,7 @@ pub struct StackLstm {
     n_labels: u32,
     children: u32,
     cells: usize,
-    actions: (ActionRows, Param),
+    actions: (Classes, Param),
     /// What goes in where nothing is: below the stack, behind the buffer, before the first action.
     nothing: [Param; 3],
 }
@@ -105,13 +106,13 @@ impl StackLstm {
         let composed = affine(2 * cells, input, builder);
         let from_word = affine(widths.all(), input, builder);
         let hidden = affine(3 * cells, cells, builder);
-        let out = affine(cells, inventory.actions.count(), builder);
+        let out = affine(cells, inventory.classes.len(), builder);
         let nothing = [input, input, action].map(|width| builder.vector(width, 0.1));
         let words = Words::new(widths, inventory, builder);
         let n_labels = 2 * inventory.labels as u32;
         let labels = builder.table((n_labels * (2 + children)) as usize, input);
         let actions =
-            (inventory.actions.clone(), builder.table(inventory.actions.count() + 1, action));
+            (inventory.classes.clone(), builder.table(inventory.classes.len() + 1, action));
         let word = from_word;
         let network = Self {
             stack,
@@ -166,17 +167,16 @@ impl StackLstm {
         if node.open {
             return label;
         }
-        let mut rows = vec![label];
-        rows.extend(children.iter().map(|&id| known.of(forest, id)));
-        let forwards = pen.tape.join(&rows);
-        rows[1..].reverse();
-        let backwards = pen.tape.join(&rows);
-        let ends =
-            [(self.composer[0], forwards), (self.composer[1], backwards)].map(|(lstm, x)| {
-                let read = pen.tape.sequence(pen.params, lstm, x, false);
-                read.part(read.len() - self.cells, self.cells)
-            });
-        let both = pen.tape.join(&ends);
+        // The label stands at both ends: each direction reads it first.
+        let rows = children.iter().map(|&id| known.of(forest, id));
+        let rows = pen.tape.join(std::iter::once(label).chain(rows).chain([label]));
+        let [forwards, backwards] = self.composer;
+        let length = rows.len() - label.len();
+        let forwards = pen.tape.sequence(pen.params, forwards, rows.part(0, length), false);
+        let backwards =
+            pen.tape.sequence(pen.params, backwards, rows.part(label.len(), length), true);
+        let last = forwards.part(forwards.len() - self.cells, self.cells);
+        let both = pen.tape.join([last, backwards.part(0, self.cells)]);
         let composed = self.affine(self.composed, both, pen);
         pen.tape.apply(Function::Relu, composed)
     }
@@ -254,12 +254,12 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
         for token in 0..at.sentence.len() {
             self.words.read(at.sentence, Some(token), pen, &mut parts);
         }
-        let words = pen.tape.join(&parts);
+        let words = pen.tape.join(parts.iter().copied());
         let words = self.affine(self.word, words, pen);
         let words = pen.tape.apply(Function::Relu, words);
         let [bottom, end, start] =
             self.nothing.map(|nothing| pen.tape.lookup(pen.params, nothing, 0));
-        let buffer = pen.tape.join(&[words, end]);
+        let buffer = pen.tape.join([words, end]);
         let mut memory = StackMemory {
             vectors: Vectors { words, width: end.len(), built: Vec::new() },
             buffer: self.buffer.read_backwards(buffer, pen),
@@ -278,8 +278,8 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
         memory: &mut StackMemory,
         pen: &mut Pen<'_>,
     ) {
-        let (rows, table) = &self.actions;
-        let action = pen.tape.lookup(pen.params, *table, rows.row(action.code()));
+        let (classes, table) = &self.actions;
+        let action = pen.tape.lookup(pen.params, *table, action_row(classes, Some(action.code())));
         memory.history = self.history.step(action, Some(memory.history), pen);
         self.follow(&after.system.view(after.state, None), memory, pen);
     }
@@ -292,7 +292,7 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
             self.history.output(memory.history, pen),
             memory.buffer.part(next * self.cells, self.cells),
         ];
-        let all = pen.tape.join(&parts);
+        let all = pen.tape.join(parts);
         let all = pen.drop_out(all);
         let hidden = self.affine(self.hidden, all, pen);
         let hidden = pen.tape.apply(Function::Relu, hidden);

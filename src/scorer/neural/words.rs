@@ -141,18 +141,15 @@ impl Words {
         if let Some(token) = token {
             let form = sentence.forms[token];
             (word, tag) = (sentence.words[token], sentence.tags[token]);
-            if let Some(fixed) = &self.fixed {
-                out.push(pen.tape.constant(fixed.row(word)));
-                word = if word < fixed.trained as u32 { word } else { UNKNOWN };
-            }
             parts = [form.suffix2, form.suffix3, form.shape];
-            let forget = self.forget.get(word as usize).copied().unwrap_or(0.0);
-            if pen.noise.as_mut().is_some_and(|noise| noise.happens(forget)) {
-                word = UNKNOWN;
-            }
         }
-        if let (Some(fixed), None) = (&self.fixed, token) {
-            out.push(pen.tape.constant(fixed.row(NOTHING)));
+        if let Some(fixed) = &self.fixed {
+            out.push(pen.tape.constant(fixed.row(word)));
+            word = if word < fixed.trained as u32 { word } else { UNKNOWN };
+        }
+        let forget = self.forget.get(word as usize).copied().unwrap_or(0.0);
+        if pen.noise.as_mut().is_some_and(|noise| forget > 0.0 && noise.happens(forget)) {
+            word = UNKNOWN;
         }
         out.push(pen.tape.lookup(pen.params, self.words, word));
         out.push(pen.tape.lookup(pen.params, self.tags, tag));
