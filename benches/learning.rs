@@ -101,6 +101,7 @@ fn presets(criterion: &mut Criterion) {
     group.sample_size(10);
     for (name, settings) in [
         ("turian-2005-free", ["max_words=15", "min_reduction=5"]),
+        ("accurate", ["learner.epochs=1", "max_words=20"]),
         ("fernandez-gomez-2018-dynamic", ["learner.epochs=1", "max_words=20"]),
     ] {
         let settings = settings.map(str::to_owned);

@@ -1,18 +1,27 @@
-//! How fast the embedded English model parses: the sentences of the sample, and one very long one.
+//! How fast the embedded English model parses: the sentences of the sample, and one very long one; and how fast
+//! networks do, which have hardly learned but are as large as those that have.
 
 use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use srparse::model::Model;
+use srparse::preset::Preset;
+use srparse::preset::fit::{Event, TreeSet, Watch, fit};
 use srparse::preset::load::load;
-use srparse::tree::Token;
+use srparse::preset::plan::Plan;
+use srparse::tree::{Token, Tree};
 use srparse::treebank::{Cleaning, ReadOptions, read_all};
 
-fn sample() -> Vec<Vec<Token>> {
+fn trees(files: &[&str]) -> Vec<Tree> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample");
-    let files = ["train.mrg", "dev.mrg"].map(|name| folder.join(name));
+    let files: Vec<_> = files.iter().map(|name| folder.join(name)).collect();
     let (trees, _) = read_all(&files, &ReadOptions::default()).expect("the sample reads");
+    trees
+}
+
+fn sample() -> Vec<Vec<Token>> {
+    let trees = trees(&["train.mrg", "dev.mrg"]);
     trees.into_iter().map(|tree| Cleaning::default().apply(tree).tree.into_tokens()).collect()
 }
 
@@ -38,6 +47,29 @@ fn parsing(criterion: &mut Criterion) {
     group.finish();
 }
 
+fn networks(criterion: &mut Criterion) {
+    let train = TreeSet { files: vec!["train.mrg".to_owned()], trees: trees(&["train.mrg"]) };
+    let sentences = sample();
+    let mut group = criterion.benchmark_group("networks");
+    group.sample_size(10).throughput(Throughput::Elements(sentences.len() as u64));
+    for name in ["accurate", "fernandez-gomez-2018-dynamic"] {
+        let settings = ["learner.epochs=1", "max_words=10"].map(str::to_owned);
+        let plan = Plan::new(Preset::load(name, &settings).expect("built in")).expect("built in");
+        let mut tell = |_: Event<'_>| {};
+        let model = fit(&plan, &train, &TreeSet::default(), 1, &mut Watch::new(&mut tell));
+        let parser = load(&model.expect("the sample fits"), &[]).expect("it was just trained");
+        let mut worker = parser.worker();
+        group.bench_function(BenchmarkId::new(name, sentences.len()), |bencher| {
+            bencher.iter(|| {
+                for tokens in &sentences {
+                    black_box(worker.parse(tokens));
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
 fn loading(criterion: &mut Criterion) {
     let model = Model::embedded().expect("part of the program");
     criterion.bench_function("parsing/load", |bencher| {
@@ -45,5 +77,5 @@ fn loading(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, parsing, loading);
+criterion_group!(benches, parsing, networks, loading);
 criterion_main!(benches);

@@ -12,7 +12,7 @@
 //! After `max_states` hypotheses the search takes the best end it has found, or gives up ([`Unfinished`]).
 //! Each hypothesis has a state of its own, so for sentences of many hundred words fewer are looked at. Open
 //! steps have a limit besides the agenda, 1 million: when there are more, the better half is kept. So memory
-//! is bounded, to about a gigabyte at most.
+//! is bounded: to about a gigabyte, and what the scorer remembers of each hypothesis.
 
 use std::cmp::Ordering;
 

@@ -70,30 +70,69 @@ fn open(model: &Model, settings: &[String]) -> Result<(Plan, Vocabulary)> {
 /// When the parts of the model do not fit together.
 pub fn load(model: &Model, settings: &[String]) -> Result<Box<dyn Parser>> {
     let (plan, vocabulary) = open(model, settings)?;
-    let known = vocabulary.clone();
-    let visitor = Load { plan: &plan, vocabulary, sections: &model.sections };
-    with_system(plan.making(Source::Tables(&model.header.system), &known), visitor)
+    with_scorer(model, &plan, &vocabulary, Load { plan: &plan, vocabulary: vocabulary.clone() })
+}
+
+/// What is done with a system and the scorer that was trained for it.
+trait ScorerVisitor {
+    type Output;
+
+    fn visit<S: Supervised + 'static, P: Scorer<S> + 'static>(
+        self,
+        system: S,
+        scorer: P,
+    ) -> Result<Self::Output>;
+}
+
+/// Visits the system and the scorer of a model.
+fn with_scorer<V: ScorerVisitor>(
+    model: &Model,
+    plan: &Plan,
+    vocabulary: &Vocabulary,
+    visitor: V,
+) -> Result<V::Output> {
+    let visitor = WithScorer { plan, vocabulary, sections: &model.sections, visitor };
+    with_system(plan.making(Source::Tables(&model.header.system), vocabulary), visitor)
+}
+
+struct WithScorer<'a, V> {
+    plan: &'a Plan,
+    vocabulary: &'a Vocabulary,
+    sections: &'a Sections,
+    visitor: V,
+}
+
+impl<V: ScorerVisitor> SystemVisitor for WithScorer<'_, V> {
+    type Output = V::Output;
+
+    fn visit<S: Supervised + 'static>(self, system: S) -> Result<V::Output> {
+        let Self { plan, vocabulary, sections, visitor } = self;
+        if plan.preset.learner.takes_candidates() {
+            let scorer = load_focused(plan, sections, &system)?;
+            return visitor.visit(system, scorer);
+        }
+        if let LearnerChoice::Neural(params) = &plan.preset.learner {
+            let scorer = params.load(&system, vocabulary, sections)?;
+            return visitor.visit(system, scorer);
+        }
+        let scorer = load_scorer(plan, sections, &system)?;
+        visitor.visit(system, scorer)
+    }
 }
 
 struct Load<'a> {
     plan: &'a Plan,
     vocabulary: Vocabulary,
-    sections: &'a Sections,
 }
 
-impl SystemVisitor for Load<'_> {
+impl ScorerVisitor for Load<'_> {
     type Output = Box<dyn Parser>;
 
-    fn visit<S: Supervised + 'static>(self, system: S) -> Result<Box<dyn Parser>> {
-        if self.plan.preset.learner.takes_candidates() {
-            let scorer = load_focused(self.plan, self.sections, &system)?;
-            return Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)));
-        }
-        if let LearnerChoice::Neural(params) = &self.plan.preset.learner {
-            let scorer = params.load(&system, &self.vocabulary, self.sections)?;
-            return Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)));
-        }
-        let scorer = load_scorer(self.plan, self.sections, &system)?;
+    fn visit<S: Supervised + 'static, P: Scorer<S> + 'static>(
+        self,
+        system: S,
+        scorer: P,
+    ) -> Result<Box<dyn Parser>> {
         Ok(Box::new(pipeline(self.plan, self.vocabulary, &system, scorer)))
     }
 }
@@ -192,38 +231,30 @@ fn follow<Q: Question>(
     };
     let examples: Vec<Example> =
         trees.into_par_iter().map(example).filter(|example| !example.sentence.is_empty()).collect();
-    let (plan, vocabulary, examples) = (&plan, &vocabulary, &examples[..]);
-    let visitor = Follow { plan, vocabulary, examples, sections: &model.sections, question };
-    with_system(plan.making(Source::Tables(&model.header.system), vocabulary), visitor)
+    // More than one candidate may be right.
+    let several = plan.preset.learner.takes_candidates();
+    with_scorer(model, &plan, &vocabulary, Follow { several, examples: &examples, question })
 }
 
 struct Follow<'a, Q> {
-    plan: &'a Plan,
-    vocabulary: &'a Vocabulary,
+    several: bool,
     examples: &'a [Example],
-    sections: &'a Sections,
     question: Q,
 }
 
-impl<Q: Question> SystemVisitor for Follow<'_, Q> {
+impl<Q: Question> ScorerVisitor for Follow<'_, Q> {
     type Output = Q::Answer;
 
-    fn visit<S: Supervised + 'static>(self, system: S) -> Result<Q::Answer> {
-        let Self { plan, vocabulary, examples, sections, question } = self;
-        if plan.preset.learner.takes_candidates() {
-            let scorer = load_focused(plan, sections, &system)?;
-            // More than one candidate may be right.
-            return match system.dynamic_oracle() {
-                Some(oracle) => question.ask(&system, &scorer, &oracle, examples),
-                None => question.ask(&system, &scorer, &Replay, examples),
-            };
+    fn visit<S: Supervised + 'static, P: Scorer<S> + 'static>(
+        self,
+        system: S,
+        scorer: P,
+    ) -> Result<Q::Answer> {
+        let Self { several, examples, question } = self;
+        match system.dynamic_oracle().filter(|_| several) {
+            Some(oracle) => question.ask(&system, &scorer, &oracle, examples),
+            None => question.ask(&system, &scorer, &Replay, examples),
         }
-        if let LearnerChoice::Neural(params) = &plan.preset.learner {
-            let scorer = params.load(&system, vocabulary, sections)?;
-            return question.ask(&system, &scorer, &Replay, examples);
-        }
-        let scorer = load_scorer(plan, sections, &system)?;
-        question.ask(&system, &scorer, &Replay, examples)
     }
 }
 

@@ -95,8 +95,8 @@ struct Lessons<'a, S: TransitionSystem, O: Oracle<S>> {
     gold: Vec<O::Gold>,
 }
 
-/// Everything that a sentence is learned from with.
-struct Lesson<'a, S: TransitionSystem, O: Oracle<S>, N> {
+/// Everything that a batch of sentences is learned from with.
+struct Round<'a, S: TransitionSystem, O: Oracle<S>, N> {
     lessons: &'a Lessons<'a, S, O>,
     learner: &'a Neural<N>,
     exploration: Option<Exploration>,
@@ -191,9 +191,9 @@ impl Training<'_> {
                 break;
             }
             let seed = rng.random::<u64>();
-            let lesson = Lesson { lessons, learner: &*learner, exploration, dropout: self.dropout };
+            let round = Round { lessons, learner: &*learner, exploration, dropout: self.dropout };
             let groups = &mut groups[..batch.len().min(GROUPS)];
-            lesson.batch(batch, seed, groups);
+            round.batch(batch, seed, groups);
             for group in &*groups {
                 progress.loss += group.progress.loss;
                 progress.report.decisions += group.progress.report.decisions;
@@ -212,7 +212,7 @@ impl Training<'_> {
     }
 }
 
-impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Lesson<'_, S, O, N> {
+impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Round<'_, S, O, N> {
     /// Parses the sentences of a batch, each group on a thread; the first group then has all gradients.
     fn batch(&self, batch: &[usize], seed: u64, groups: &mut [Group<S>]) {
         let share = batch.len().div_ceil(groups.len());
