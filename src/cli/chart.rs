@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
+use plotters::coord::combinators::BindKeyPoints;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
@@ -122,22 +123,74 @@ fn span(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     low - room..high + room
 }
 
+/// Where a logarithmic axis is marked: at 1, 2 and 5 times the powers of ten, or, if it is too short, at its ends.
+fn marks(x: &Range<f64>) -> Vec<f64> {
+    let powers = x.start.log10().floor() as i32..=x.end.log10().ceil() as i32;
+    let marks = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|mark| mark * 10f64.powi(power)));
+    let marks: Vec<f64> = marks.filter(|mark| x.contains(mark)).collect();
+    if marks.len() > 1 { marks } else { vec![x.start, x.end] }
+}
+
+/// A number at an axis, with no more digits than it needs.
+fn number(value: &f64) -> String {
+    ((value * 1e6).round() / 1e6).to_string()
+}
+
+/// The corner with the fewest points, for the names of the series.
+fn emptiest_corner(places: &[(f64, f64)], x: &Range<f64>, y: &Range<f64>) -> SeriesLabelPosition {
+    let middle = |range: &Range<f64>| f64::midpoint(range.start, range.end);
+    let (mut right, mut left) = ([0; 2], [0; 2]);
+    for place in places {
+        let side = if place.0 > middle(x) { &mut right } else { &mut left };
+        side[usize::from(place.1 <= middle(y))] += 1;
+    }
+    let corners = [
+        (right[0], SeriesLabelPosition::UpperRight),
+        (right[1], SeriesLabelPosition::LowerRight),
+        (left[0], SeriesLabelPosition::UpperLeft),
+        (left[1], SeriesLabelPosition::LowerLeft),
+    ];
+    let fewest = corners.into_iter().min_by_key(|&(points, _)| points);
+    fewest.map_or(SeriesLabelPosition::UpperRight, |(_, corner)| corner)
+}
+
+/// Colours that people tell apart whatever colours they see (Okabe and Ito 2008).
+const COLORS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 0, 0),
+];
+
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 fn draw(area: &Area<'_>, table: &Table, args: &ChartArgs) -> Drawn {
     area.fill(&WHITE)?;
-    let points = || table.series.iter().flat_map(|(_, points)| points);
-    let y = span(points().map(|point| point.1));
+    let place = |&(x, y, _): &Point| (if args.log_x { x.ln() } else { x }, y);
+    let places: Vec<_> = table.series.iter().flat_map(|(_, points)| points).map(place).collect();
+    let x = span(places.iter().map(|place| place.0));
+    let y = span(places.iter().map(|place| place.1));
+    let names = emptiest_corner(&places, &x, &y);
     if args.log_x {
-        let x = span(points().map(|point| point.0.ln()));
-        draw_on(area, table, args, (x.start.exp()..x.end.exp()).log_scale(), y)
+        let x = x.start.exp()..x.end.exp();
+        let marks = marks(&x);
+        draw_on(area, table, args, (x.log_scale().with_key_points(marks), y), names)
     } else {
-        draw_on(area, table, args, span(points().map(|point| point.0)), y)
+        draw_on(area, table, args, (x, y), names)
     }
 }
 
-fn draw_on<X>(area: &Area<'_>, table: &Table, args: &ChartArgs, x: X, y: Range<f64>) -> Drawn
+fn draw_on<X>(
+    area: &Area<'_>,
+    table: &Table,
+    args: &ChartArgs,
+    (x, y): (X, Range<f64>),
+    names: SeriesLabelPosition,
+) -> Drawn
 where
     X: AsRangedCoord<Value = f64>,
     X::CoordDescType: ValueFormatter<f64>,
@@ -148,9 +201,10 @@ where
         .x_label_area_size(40)
         .y_label_area_size(52)
         .build_cartesian_2d(x, y)?;
-    chart.configure_mesh().light_line_style(WHITE).x_desc(&table.x).y_desc(&table.y).draw()?;
-    for (at, (name, points)) in table.series.iter().enumerate() {
-        let color = Palette99::pick(at).to_rgba();
+    let mut mesh = chart.configure_mesh();
+    mesh.light_line_style(WHITE).x_label_formatter(&number).y_label_formatter(&number);
+    mesh.x_desc(&table.x).y_desc(&table.y).draw()?;
+    for ((name, points), color) in table.series.iter().zip(COLORS.iter().cycle()) {
         let places = || points.iter().map(|&(x, y, _)| (x, y));
         if !args.points {
             chart.draw_series(LineSeries::new(places(), color.stroke_width(2)))?;
@@ -164,7 +218,8 @@ where
         }))?;
     }
     if table.series.len() > 1 {
-        chart.configure_series_labels().border_style(BLACK).background_style(WHITE).draw()?;
+        let mut box_of_names = chart.configure_series_labels();
+        box_of_names.position(names).border_style(BLACK).background_style(WHITE).draw()?;
     }
     area.present()?;
     Ok(())
@@ -198,6 +253,26 @@ mod tests {
         }
         // One point alone has room around it.
         assert!(svg("s\tx\ty\na\t1\t1\n", false).contains("<circle"));
+    }
+
+    #[test]
+    fn logarithmic_axes_are_marked_without_crowding() {
+        assert_eq!(marks(&(150.0..12_000.0)), [200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0]);
+        assert_eq!(marks(&(310.2..390.7)), [310.2, 390.7]);
+        let svg = svg("s\tx\ty\na\t150\t80\na\t12000\t70.5\n", true);
+        for (mark, there) in [("\n2000\n", true), ("\n4000\n", false), ("\n2000.0\n", false)] {
+            assert_eq!(svg.contains(mark), there, "{mark} in\n{svg}");
+        }
+    }
+
+    #[test]
+    fn names_stand_where_no_points_are() {
+        let corner = |places: &[(f64, f64)]| emptiest_corner(places, &(0.0..1.0), &(0.0..1.0));
+        let [low, high] = [0.2, 0.8];
+        assert_eq!(corner(&[(high, high)]), SeriesLabelPosition::LowerRight);
+        assert_eq!(corner(&[(high, high), (high, low)]), SeriesLabelPosition::UpperLeft);
+        let all_but_one = [(high, high), (high, low), (low, high)];
+        assert_eq!(corner(&all_but_one), SeriesLabelPosition::LowerLeft);
     }
 
     #[test]
