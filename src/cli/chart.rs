@@ -133,7 +133,8 @@ fn marks(x: &Range<f64>) -> Vec<f64> {
 
 /// A number at an axis, with no more digits than it needs.
 fn number(value: &f64) -> String {
-    ((value * 1e6).round() / 1e6).to_string()
+    // Adding 0 makes 0 of -0.
+    ((value * 1e6).round() / 1e6 + 0.0).to_string()
 }
 
 /// The corner with the fewest points, for the names of the series.
@@ -258,6 +259,8 @@ mod tests {
     #[test]
     fn logarithmic_axes_are_marked_without_crowding() {
         assert_eq!(marks(&(150.0..12_000.0)), [200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0]);
+        let written = [-1e-17, 0.1 + 0.2, 86.0].map(|value| number(&value));
+        assert_eq!(written, ["0", "0.3", "86"]);
         assert_eq!(marks(&(310.2..390.7)), [310.2, 390.7]);
         let svg = svg("s\tx\ty\na\t150\t80\na\t12000\t70.5\n", true);
         for (mark, there) in [("\n2000\n", true), ("\n4000\n", false), ("\n2000.0\n", false)] {

@@ -216,6 +216,15 @@ mod tests {
         assert_eq!(far, [1.0, -1.0]);
     }
 
+    #[test]
+    fn squares_add_up() {
+        for n in [0, 1, 31, 32, 33, 1000] {
+            let x = numbers(n, 4);
+            let sum: f64 = x.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+            assert!((f64::from(sum_of_squares(&x)) - sum).abs() <= 1e-5 * sum, "{n}");
+        }
+    }
+
     /// The three products by their definition, for every number of rows and odd sizes.
     #[test]
     fn products_are_those_of_the_definition() {

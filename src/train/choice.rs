@@ -77,3 +77,44 @@ impl<A: Copy + PartialEq> Choice<'_, A> {
         among.reduce(|best, at| if self.scores[at] > self.scores[best] { at } else { best })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEGAL: [char; 4] = ['a', 'b', 'c', 'd'];
+
+    fn choice<'a>(scores: &'a [f32], optimal: &'a [char]) -> Choice<'a, char> {
+        Choice { legal: &LEGAL, scores, optimal }
+    }
+
+    #[test]
+    fn the_best_right_action_is_the_target() {
+        let judge = |scores: &[f32], optimal: &[char]| choice(scores, optimal).judge();
+        let scores = [1.0, 4.0, 2.0, 3.0];
+        assert_eq!(judge(&scores, &['a', 'c']), Some(Judgement { predicted: 1, target: 2 }));
+        assert_eq!(judge(&scores, &['a', 'b']), Some(Judgement { predicted: 1, target: 1 }));
+        assert_eq!(judge(&scores, &['x']), None);
+    }
+
+    #[test]
+    fn training_leaves_the_gold_path_as_it_is_told_to() {
+        let next = |optimal: &[char], from: Option<(f64, f64)>, drawn: f64| {
+            let choice = choice(&[1.0, 4.0, 2.0, 3.0], optimal);
+            let exploration = from.map(|(probability, margin)| Exploration {
+                from_epoch: 1,
+                probability,
+                margin,
+            });
+            choice.next(choice.judge().unwrap(), exploration, || drawn)
+        };
+        // A wrong prediction is followed as often as wanted.
+        assert_eq!(next(&['c'], None, 0.0), 2);
+        assert_eq!(next(&['c'], Some((0.5, 0.0)), 0.4), 1);
+        assert_eq!(next(&['c'], Some((0.5, 0.0)), 0.6), 2);
+        // A right one is left for the best wrong action if that trails it by less than the margin.
+        assert_eq!(next(&['b'], Some((0.5, 0.0)), 0.0), 1);
+        assert_eq!(next(&['b'], Some((0.0, 1.0)), 0.0), 1);
+        assert_eq!(next(&['b'], Some((0.0, 1.1)), 0.0), 3);
+    }
+}
