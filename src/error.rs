@@ -116,8 +116,13 @@ impl fmt::Display for Place {
     }
 }
 
-/// The known name nearest to `given` (edit distance at most a third of its length), for "did you mean".
-pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// ``did you mean `epochs`? `` with the known name nearest to `given`, or nothing if none is near.
+pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(given, known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default()
+}
+
+/// The known name nearest to `given`: at an edit distance of at most a third of its length, and one more.
+fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let best = known.into_iter().map(|name| (edit_distance(given, name), name)).min()?;
     (best.0 <= given.chars().count().max(3) / 3 + 1).then_some(best.1)
 }

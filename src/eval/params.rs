@@ -8,7 +8,7 @@ use std::path::Path;
 
 use compact_str::CompactString;
 
-use crate::error::{Error, Place, Result, nearest};
+use crate::error::{Error, Place, Result, did_you_mean};
 
 /// What is deleted, what counts as equal, and where the limits lie.
 ///
@@ -108,12 +108,10 @@ impl Params {
         let path = Path::new(name);
         if path.extension().is_none() && !path.exists() {
             let known = Self::names().collect::<Vec<_>>().join(", ");
-            let hint = match nearest(name, Self::names()) {
-                Some(near) => format!("did you mean '{near}'?"),
-                None => "give a .prm file or one of these".to_owned(),
-            };
-            let problem =
-                format!("no such parameter set (there are {known}) and no such file; {hint}");
+            let hint = did_you_mean(name, Self::names());
+            let problem = format!(
+                "no such parameters and no such file: {hint}there are {known}; or give a .prm file"
+            );
             return Err(Error::config(format!("--params {name}"), problem));
         }
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
@@ -170,7 +168,7 @@ impl Params {
         }
         if let Some(&(column, extra)) = values.get(wanted) {
             let problem = format!(
-                "'{extra}' is too much: {key} takes {wanted} value{}; write one pair or label a line, \
+                "`{extra}` is too much: {key} takes {wanted} value{}; write one pair or label a line, \
                  and comments on lines of their own",
                 if wanted == 1 { "" } else { "s" }
             );
@@ -235,7 +233,7 @@ fn number<N: std::str::FromStr>(
     key: &str,
     (column, value): (usize, &str),
 ) -> Result<N, (usize, String)> {
-    value.parse().map_err(|_| (column, format!("{key} is a whole number from 0, not '{value}'")))
+    value.parse().map_err(|_| (column, format!("{key} is a whole number from 0, not `{value}`")))
 }
 
 fn unknown(key: &str) -> String {
@@ -245,10 +243,7 @@ fn unknown(key: &str) -> String {
              remove the line, or score with disco-dop"
         );
     }
-    match nearest(key, KEYS) {
-        Some(near) => format!("unknown key '{key}'; did you mean {near}?"),
-        None => format!("unknown key '{key}'; the keys are {}", KEYS.join(", ")),
-    }
+    format!("unknown key `{key}`: {}there are {}", did_you_mean(key, KEYS), KEYS.join(", "))
 }
 
 /// The words of a line with the columns they begin at, in characters from 1.
@@ -299,10 +294,9 @@ mod tests {
     #[test]
     fn an_unknown_key_is_refused_with_its_place_and_the_nearest_key() {
         let text = "DEBUG 0\n DELETE_LABLE TOP\n";
-        assert_eq!(
-            refusal(text),
-            "x.prm:2:2: unknown key 'DELETE_LABLE'; did you mean DELETE_LABEL?"
-        );
+        let problem =
+            "x.prm:2:2: unknown key `DELETE_LABLE`: did you mean `DELETE_LABEL`? there are ";
+        assert!(refusal(text).starts_with(problem), "{}", refusal(text));
     }
 
     #[test]
@@ -314,7 +308,7 @@ mod tests {
     fn missing_and_superfluous_values_are_refused() {
         assert!(refusal("EQ_LABEL ADVP ").starts_with("x.prm:1:14: EQ_LABEL needs two values"));
         assert!(refusal("DELETE_LABEL").starts_with("x.prm:1:13: DELETE_LABEL needs a value"));
-        assert!(refusal("DELETE_LABEL , . :").starts_with("x.prm:1:16: '.' is too much"));
+        assert!(refusal("DELETE_LABEL , . :").starts_with("x.prm:1:16: `.` is too much"));
         assert!(
             refusal("CUTOFF_LEN forty").starts_with("x.prm:1:12: CUTOFF_LEN is a whole number")
         );
@@ -324,7 +318,7 @@ mod tests {
     #[test]
     fn a_mistyped_set_is_told_from_a_missing_file() {
         let message = Params::load("colins").unwrap_err().to_string();
-        assert!(message.contains("did you mean 'collins'?"), "{message}");
+        assert!(message.contains("did you mean `collins`?"), "{message}");
         assert!(matches!(Params::load("missing.prm"), Err(Error::Io { .. })));
     }
 

@@ -67,7 +67,7 @@
 
 mod parse;
 
-use crate::error::{Error, Place, Result, nearest};
+use crate::error::{Error, Place, Result, did_you_mean};
 
 use super::{Column, ColumnKind};
 use parse::parse_address;
@@ -390,10 +390,10 @@ impl Templates {
             let address = parse_address(name).map_err(fail)?;
             let Some(at) = self.addresses.iter().position(|known| *known == address) else {
                 let known = self.names.iter().map(String::as_str);
-                let hint = nearest(name, known)
-                    .map(|known| format!("; did you mean `{known}`?"))
-                    .unwrap_or_default();
-                return Err(fail(format!("no template asks about `{name}`{hint}")));
+                let hint = did_you_mean(name, known);
+                let problem =
+                    format!("no template asks about `{name}`: {hint}take an address of one");
+                return Err(fail(problem));
             };
             dropped[at] = true;
         }

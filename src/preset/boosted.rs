@@ -8,7 +8,7 @@ use rustc_hash::FxHasher;
 use super::fit::{Event, Run, Trained, dev_line};
 use crate::classifier::boosting::{BoostingParams, Ensemble, Ensembles, fit_labels};
 use crate::classifier::{Checkpoint, Fit};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, did_you_mean};
 use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::{DevScores, Model, TrainingSummary, structured};
@@ -81,9 +81,7 @@ impl Run<'_, '_> {
         let Some(wrong) = self.watch.labels.iter().find(|label| !names.contains(label)) else {
             return Ok(());
         };
-        let hint = nearest(wrong, known())
-            .map(|name| format!("did you mean {name}? "))
-            .unwrap_or_default();
+        let hint = did_you_mean(wrong, known());
         let known = known().collect::<Vec<_>>().join(", ");
         Err(Error::config(
             "--labels",

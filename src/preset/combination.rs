@@ -7,7 +7,7 @@ use crate::classifier::Setting;
 use crate::classifier::combine::calibrate::Method;
 use crate::classifier::combine::stack::Members;
 use crate::classifier::combine::{check_share, meta, outcome_column};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, did_you_mean};
 use crate::feature::Column;
 
 const INNER: &str = "a learner with its settings";
@@ -56,8 +56,7 @@ impl SplitChoice {
     pub(super) fn position(&self, columns: &[Column]) -> Result<usize> {
         columns.iter().position(|column| column.name == self.column).ok_or_else(|| {
             let names = columns.iter().map(|column| column.name.as_str());
-            let hint = nearest(&self.column, names).map(|name| format!("did you mean {name}? "));
-            let hint = hint.unwrap_or_default();
+            let hint = did_you_mean(&self.column, names);
             let problem = format!(
                 "the templates ask no `{}`: {hint}take an address of the template file",
                 self.column

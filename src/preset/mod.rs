@@ -20,7 +20,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::decode::Search;
-use crate::error::{Error, Place, Result, nearest};
+use crate::error::{Error, Place, Result, did_you_mean};
 use crate::transition::items::{MaxChildren, Order};
 use crate::tree::binarize::Scheme;
 use crate::treebank::Cleaning;
@@ -243,9 +243,7 @@ impl Preset {
             }
             None => {
                 let known = Self::names().collect::<Vec<_>>().join(", ");
-                let hint = nearest(name, Self::names())
-                    .map(|n| format!("did you mean {n}? "))
-                    .unwrap_or_default();
+                let hint = did_you_mean(name, Self::names());
                 return Err(Error::config(
                     "preset",
                     format!("no preset or file `{name}`: {hint}there are {known}"),
@@ -300,8 +298,9 @@ fn toml_error(error: &toml::de::Error, text: &str, name: &str) -> Error {
     let mut problem = error.message().trim().to_owned();
     let mut quoted = problem.split('`').skip(1).step_by(2);
     let unknown = quoted.next().filter(|_| problem.starts_with("unknown"));
-    if let Some(known) = unknown.and_then(|unknown| nearest(unknown, quoted)) {
-        problem = format!("{problem}; did you mean `{known}`?");
+    let hint = unknown.map(|unknown| did_you_mean(unknown, quoted)).unwrap_or_default();
+    if !hint.is_empty() {
+        problem = format!("{problem}; {}", hint.trim_end());
     }
     Error::syntax(Place::new(name, line, column), problem)
 }
@@ -336,9 +335,7 @@ fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
             let short = paths
                 .iter()
                 .flat_map(|path| [path.as_str(), path.rsplit('.').next().unwrap_or(path)]);
-            let hint = nearest(key, short)
-                .map(|known| format!("did you mean {known}? "))
-                .unwrap_or_default();
+            let hint = did_you_mean(key, short);
             let known = paths.join(", ");
             return Err(Error::config(
                 key,
@@ -472,7 +469,7 @@ mod tests {
     fn mistakes_name_the_nearest_key_and_the_place() {
         let error =
             Preset::load("binary-dynamic", &["epoks=3".to_owned()]).unwrap_err().to_string();
-        assert!(error.contains("did you mean epochs?"), "{error}");
+        assert!(error.contains("did you mean `epochs`?"), "{error}");
         let error =
             Preset::parse("max_words = 3\nmax_word = 4\n", "my.toml", &[]).unwrap_err().to_string();
         assert!(
@@ -480,6 +477,6 @@ mod tests {
             "{error}"
         );
         let error = Preset::load("fasst", &[]).unwrap_err().to_string();
-        assert!(error.contains("did you mean fast?"), "{error}");
+        assert!(error.contains("did you mean `fast`?"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::learner::Parts;
 use super::registry::{Making, Source};
 use super::{Preset, SystemChoice, tagger};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, did_you_mean};
 use crate::feature::{Indicators, Templates};
 use crate::symbols::Vocabulary;
 use crate::transition::stacked::ROOT;
@@ -147,9 +147,7 @@ fn load_templates(name: &str) -> Result<Templates> {
         return Templates::parse(&text, name);
     }
     let known = Templates::names().collect::<Vec<_>>().join(", ");
-    let hint = nearest(name, Templates::names())
-        .map(|n| format!("did you mean {n}? "))
-        .unwrap_or_default();
+    let hint = did_you_mean(name, Templates::names());
     let problem = format!("no template file `{name}`: {hint}built in are {known}");
     Err(Error::config("features.templates", problem))
 }

@@ -42,7 +42,7 @@ use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use super::Tree;
-use crate::error::{Error, Place, Result, nearest};
+use crate::error::{Error, Place, Result, did_you_mean};
 pub use table::HeadTable;
 
 /// The tables that come with the program: name and text.
@@ -212,12 +212,11 @@ impl HeadRules {
         match TABLES.iter().find(|(known, _)| *known == name) {
             Some((known, text)) => Self::parse(text, known),
             None => {
-                let hint = nearest(name, Self::names())
-                    .map_or(".".to_owned(), |near| format!("; did you mean `{near}`?"));
+                let hint = did_you_mean(name, Self::names());
                 let known = Self::names().collect::<Vec<_>>().join(", ");
                 Err(Error::config(
                     "heads",
-                    format!("no table is named `{name}`{hint} Known are {known}, or give a file"),
+                    format!("no table is called `{name}`: {hint}there are {known}; or give a file"),
                 ))
             }
         }

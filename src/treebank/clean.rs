@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::penn::{ROOT_LABELS, is_space};
 use super::sentences::TRACE;
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, did_you_mean};
 use crate::tree::{BottomUpBuilder, Child, Token, Tree};
 
 pub use super::reattach::reattach;
@@ -172,9 +172,7 @@ impl Cleaning {
                 }
             }
             _ => {
-                let hint = nearest(key, Self::KEYS)
-                    .map(|name| format!("did you mean `{name}`? "))
-                    .unwrap_or_default();
+                let hint = did_you_mean(key, Self::KEYS);
                 let known = Self::KEYS.join(", ");
                 let problem =
                     format!("no step of cleaning has this name: {hint}choose from {known}");

@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, did_you_mean};
 
 /// One thing to read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,8 +205,7 @@ impl FromStr for Encoding {
 
 /// The message for a name that is none of the known ones.
 pub(super) fn unknown<const N: usize>(what: &str, given: &str, known: [&str; N]) -> String {
-    let hint =
-        nearest(given, known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+    let hint = did_you_mean(given, known);
     format!("no {what} is called `{given}`: {hint}choose one of {}", known.join(", "))
 }
 

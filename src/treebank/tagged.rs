@@ -50,9 +50,9 @@ pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LinePr
             TaggedFormat::Slash => last_plain_slash(token),
             TaggedFormat::Underscore => token.rfind('_'),
         };
-        let (form, other) = match format {
-            TaggedFormat::Slash => ("word/TAG", "underscore, conllu, penn, tokens"),
-            TaggedFormat::Underscore => ("word_TAG", "tagged, conllu, penn, tokens"),
+        let form = match format {
+            TaggedFormat::Slash => "word/TAG",
+            TaggedFormat::Underscore => "word_TAG",
         };
         let fault = match split {
             None => "has no tag",
@@ -63,13 +63,32 @@ pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LinePr
                 continue;
             }
         };
-        let problem = format!(
-            "`{}` {fault}: write {form}, or choose another --input ({other})",
-            excerpt(token)
-        );
+        let hint = other_format(line, format)
+            .map(|(name, looks)| format!(", or add --input {name}: the line looks like {looks}"));
+        let hint = hint.unwrap_or_default();
+        let problem = format!("`{}` {fault}: write {form}{hint}", excerpt(token));
         return Err(LineProblem::new(line, token, problem));
     }
     Ok(tokens)
+}
+
+/// The format that a line is likely to have if not `format`, with what it holds.
+fn other_format(line: &str, format: TaggedFormat) -> Option<(&'static str, &'static str)> {
+    let mut tokens = line.split(is_space).filter(|token| !token.is_empty());
+    let (separator, other, joined) = match format {
+        TaggedFormat::Slash => ('/', '_', ("underscore", "word_TAG")),
+        TaggedFormat::Underscore => ('_', '/', ("tagged", "word/TAG")),
+    };
+    if line.trim_start().starts_with('(') && line.contains(' ') {
+        Some(("penn", "brackets"))
+    } else if line.contains('\t') {
+        Some(("conllu", "CoNLL-U"))
+    } else if tokens.clone().all(|token| token.contains(other)) {
+        Some(joined)
+    } else {
+        let plain = tokens.all(|token| !token.contains(separator));
+        plain.then_some(("tokens", "words without tags"))
+    }
 }
 
 /// The last slash that no backslash escapes; two backslashes are an escaped backslash.
@@ -144,13 +163,21 @@ mod tests {
     }
 
     #[test]
+    fn a_line_in_another_format_is_told_which() {
+        let problem = |line| parse_line(line, TaggedFormat::Slash).unwrap_err().problem;
+        assert!(problem("(S (NP (NN a)))").contains("--input penn: the line looks like brackets"));
+        assert!(problem("1\ta\t_\tNN").contains("--input conllu"));
+        assert!(problem("a_DT dog_NN").contains("--input underscore"));
+        assert!(problem("a dog").contains("--input tokens"));
+        let slashes = parse_line("a/DT dog/NN", TaggedFormat::Underscore).unwrap_err().problem;
+        assert!(slashes.contains("--input tagged"), "{slashes}");
+    }
+
+    #[test]
     fn a_token_without_tag_is_placed_and_says_what_to_write() {
         let problem = parse_line("le/DT  caf\u{e9}/NN dog", TaggedFormat::Slash).unwrap_err();
         assert_eq!(problem.column, 16);
-        assert_eq!(
-            problem.problem,
-            "`dog` has no tag: write word/TAG, or choose another --input (underscore, conllu, penn, tokens)"
-        );
+        assert_eq!(problem.problem, "`dog` has no tag: write word/TAG");
         assert!(parse_line("1\\/2", TaggedFormat::Slash).is_err());
         assert!(parse_line("/NN", TaggedFormat::Slash).unwrap_err().problem.contains("no word"));
         assert!(

@@ -2,7 +2,7 @@
 
 use super::super::ColumnKind;
 use super::{Address, Anchor, Field, Group, Path, Question, StepTo};
-use crate::error::nearest;
+use crate::error::did_you_mean;
 
 const GROUPS: [(&str, Group); 8] = [
     ("kids", Group::Kids),
@@ -122,9 +122,11 @@ fn parse_field(body: &str) -> Result<Question, String> {
         .ok_or_else(|| format!("`{body}` asks for no field: write {body}.w"))?;
     let field =
         FIELDS.iter().find(|(known, _)| *known == name).map(|&(_, field)| field).ok_or_else(
-            || match nearest(name, FIELDS.iter().map(|&(known, _)| known)) {
-                Some(known) => format!("no field `{name}` in `{body}`: did you mean `{known}`?"),
-                None => format!("no field `{name}` in `{body}`"),
+            || {
+                let known = || FIELDS.iter().map(|&(known, _)| known);
+                let hint = did_you_mean(name, known());
+                let known = known().collect::<Vec<_>>().join(", ");
+                format!("no field `{name}` in `{body}`: {hint}there are {known}")
             },
         )?;
     let group =

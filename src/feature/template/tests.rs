@@ -5,7 +5,8 @@ use super::*;
 #[test]
 fn errors_name_the_column_and_the_nearest_field() {
     let error = Templates::parse("s0.w\ns0.w  s1.lx", "my.feats").unwrap_err();
-    assert_eq!(error.to_string(), "my.feats:2:7: no field `lx` in `s1.lx`: did you mean `lt`?");
+    let problem = "my.feats:2:7: no field `lx` in `s1.lx`: did you mean `lt`? there are ";
+    assert!(error.to_string().starts_with(problem), "{error}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The reader of head-rule tables; the format is described at [`super`].
 
 use super::{Clause, HeadRules, Names, Side, basic};
-use crate::error::{Error, Place, Result, nearest};
+use crate::error::{Error, Place, Result, did_you_mean};
 
 const SETTINGS: [&str; 3] = ["@default", "@punctuation", "@coordination"];
 const DIRECTIONS: [&str; 4] = ["left", "right", "leftdis", "rightdis"];
@@ -199,9 +199,8 @@ impl Reader {
 
     /// An unknown word of one of the closed lists.
     fn unknown(&self, column: u64, word: &str, what: &str, known: &[&'static str]) -> Error {
-        let hint = nearest(word, known.iter().copied())
-            .map_or(".".to_owned(), |near| format!("; did you mean `{near}`?"));
+        let hint = did_you_mean(word, known.iter().copied());
         let known = known.join(", ");
-        self.error(column, format!("`{word}` is no {what}{hint} Known are: {known}"))
+        self.error(column, format!("`{word}` is no {what}: {hint}there are {known}"))
     }
 }

@@ -251,11 +251,11 @@ fn load_takes_a_name_or_a_file() {
 fn messages_say_where_and_what_to_do() {
     let cases = [
         ("NP", "t.heads:1:1: `NP` needs a direction behind it: left, right, leftdis, rightdis"),
-        ("\nNP rigth NN", "t.heads:2:4: `rigth` is no direction; did you mean `right`? "),
-        ("NP NN", "t.heads:1:4: `NN` is no direction. Known are: left"),
+        ("\nNP rigth NN", "t.heads:2:4: `rigth` is no direction: did you mean `right`? "),
+        ("NP NN", "t.heads:1:4: `NN` is no direction: there are left"),
         ("@punct ,", "t.heads:1:1: `@punct` is no setting"),
         ("@default", "t.heads:1:1: `@default` needs `left` or `right` behind it"),
-        ("@default middle", "t.heads:1:10: `middle` is no default. Known are: left, right"),
+        ("@default middle", "t.heads:1:10: `middle` is no default: there are left, right"),
         ("@default left NN", "t.heads:1:15: `NN` is one word too many; remove it"),
         ("@default left\n@default left", "t.heads:2:1: `@default` was given on line 1 already"),
         ("NP left NN NN", "t.heads:1:12: `NN` is listed twice; remove one"),
