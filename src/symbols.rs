@@ -90,7 +90,7 @@ impl From<Symbols> for Vec<CompactString> {
 }
 
 /// Parts of a word form, as feature values.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Form {
     /// The last two characters.
     pub suffix2: u32,

@@ -65,7 +65,7 @@ fn labels_that_are_trained_apart_merge_into_the_model_that_is_trained_at_once() 
 #[test]
 fn parts_that_do_not_belong_together_are_refused() {
     let error = model(&["NPP"], &[]).unwrap_err().to_string();
-    assert!(error.contains("did you mean NP?"), "{error}");
+    assert!(error.contains("did you mean `NP`?"), "{error}");
     let mut other = model(&["NP"], &[]).unwrap();
     other.header.seed = 7;
     let error = model(&[], &[other]).unwrap_err().to_string();

@@ -29,14 +29,34 @@ fn small() -> Model {
 }
 
 fn with_tagger(tagger: &str) -> Model {
-    let train = TreeSet { files: vec!["toy".to_owned()], trees: toy::treebank(10, 1) };
     let settings = ["epochs=2".to_owned(), "prune.min_row=0.0".to_owned()];
-    let mut preset = Preset::load("binary-dynamic", &settings).unwrap();
+    of_preset(Preset::load("binary-dynamic", &settings).unwrap(), tagger)
+}
+
+fn of_preset(mut preset: Preset, tagger: &str) -> Model {
+    let train = TreeSet { files: vec!["toy".to_owned()], trees: toy::treebank(10, 1) };
     preset.tagger = Preset::parse(&format!("[tagger]\n{tagger}"), "test", &[]).unwrap().tagger;
     let plan = Plan::new(preset).unwrap();
     let mut tell = |_: Event<'_>| {};
     let mut watch = Watch::new(&mut tell);
     fit(&plan, &train, &TreeSet::default(), 1, &mut watch).unwrap()
+}
+
+/// A model with a network and vectors of words.
+fn with_network() -> Model {
+    let folder = tempfile::tempdir().unwrap();
+    let vectors = folder.path().join("vectors");
+    std::fs::write(&vectors, "the 0.5 -1\nother 2 1e-3\n").unwrap();
+    let network = "{ kind = \"stack-lstm\", input = 8, cells = 8 }";
+    let vectors = vectors.display().to_string();
+    let settings = [format!(
+        "learner={{ kind = \"neural\", epochs = 1, vectors = {vectors:?}, network = {network} }}"
+    )];
+    of_preset(Preset::load("binary-dynamic", &settings).unwrap(), TAGGERS[0])
+}
+
+fn models() -> impl Iterator<Item = Model> {
+    TAGGERS.map(with_tagger).into_iter().chain([with_network()])
 }
 
 /// Whether the model loads; if so it must tag and parse a known and an unknown sentence.
@@ -61,7 +81,7 @@ fn loads(model: &Model) -> bool {
 #[test]
 fn any_bytes_in_a_section_are_refused_or_parse() {
     let mut rng = rng(1);
-    for model in TAGGERS.map(with_tagger) {
+    for model in models() {
         assert!(loads(&model));
         for which in 0..model.sections.0.len() {
             for _ in 0..150 {
@@ -80,7 +100,7 @@ fn any_bytes_in_a_section_are_refused_or_parse() {
 
 #[test]
 fn sections_of_another_length_are_refused_or_parse() {
-    for model in TAGGERS.map(with_tagger) {
+    for model in models() {
         for which in 0..model.sections.0.len() {
             for keep in [0, 1, 2, 3, 4, 5, 8] {
                 let mut broken = model.clone();
@@ -98,7 +118,7 @@ fn sections_of_another_length_are_refused_or_parse() {
 
 #[test]
 fn a_missing_section_is_refused() {
-    for model in TAGGERS.map(with_tagger) {
+    for model in models() {
         for which in 0..model.sections.0.len() {
             let mut broken = model.clone();
             broken.sections.0.remove(which);

@@ -15,7 +15,7 @@ use srparse::scorer::neural::{AnyNetwork, NetworkParams, Neural};
 use srparse::scorer::{Scorer, Situation};
 use srparse::symbols::{Sentence, Vocabulary};
 use srparse::train::Example;
-use srparse::train::neural::Training;
+use srparse::train::neural::{Progress, Training};
 use srparse::train::online::Exploration;
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
@@ -58,19 +58,19 @@ fn examples(trees: &[Tree], vocabulary: &Vocabulary) -> Vec<Example> {
     trees.iter().map(example).collect()
 }
 
-/// Trains on trees; with exploration if the system has an oracle for it.
-fn trained<S: Supervised>(
+/// Trains a network; with exploration if it is wanted and the system has an oracle for it. Gives the loss of the
+/// last epoch.
+fn train<S: Supervised>(
     system: &S,
-    trees: &[Tree],
-    network: NetworkParams,
-    (epochs, explores): (u32, bool),
-) -> Neural<AnyNetwork> {
-    let vocabulary = vocabulary(trees);
-    let mut learner = untrained(system, &vocabulary, network);
+    learner: &mut Neural<AnyNetwork>,
+    examples: &[Example],
+    explores: bool,
+    change: impl FnOnce(&mut Training<'_>),
+) -> f64 {
     let exploration = Exploration { from_epoch: 2, probability: 0.5, margin: 0.1 };
     let (mut progress, stop) = (|_| {}, || false);
     let mut training = Training {
-        epochs,
+        epochs: 2,
         seed: 3,
         batch: 4,
         optimizer: OptimizerParams::Adam { rate: 0.01 },
@@ -81,16 +81,35 @@ fn trained<S: Supervised>(
         progress: &mut progress,
         stop: &stop,
     };
-    let examples = examples(trees, &vocabulary);
+    change(&mut training);
     let mut course = training.course(&learner.params);
-    let so_far = (&mut learner, &mut course, 0);
-    let go_on = |_: &_, _: &_, _| Ok(std::ops::ControlFlow::Continue(()));
+    let so_far = (&mut *learner, &mut course, 0);
+    let mut loss = 0.0;
+    let go_on = |_: &_, _: &_, progress: Progress| {
+        loss = progress.loss;
+        Ok(std::ops::ControlFlow::Continue(()))
+    };
     match system.dynamic_oracle().filter(|_| explores) {
         Some(oracle) => {
-            training.exploring((system, &oracle), so_far, &examples, exploration, go_on).unwrap();
+            training.exploring((system, &oracle), so_far, examples, exploration, go_on).unwrap();
         }
-        None => training.on_gold_path((system, &Replay), so_far, &examples, go_on).unwrap(),
+        None => training.on_gold_path((system, &Replay), so_far, examples, go_on).unwrap(),
     }
+    *learner = learner.averaged(&course);
+    loss
+}
+
+/// A network that was trained on trees.
+fn trained<S: Supervised>(
+    system: &S,
+    trees: &[Tree],
+    network: NetworkParams,
+    (epochs, explores): (u32, bool),
+) -> Neural<AnyNetwork> {
+    let vocabulary = vocabulary(trees);
+    let mut learner = untrained(system, &vocabulary, network);
+    let examples = examples(trees, &vocabulary);
+    train(system, &mut learner, &examples, explores, |training| training.epochs = epochs);
     learner
 }
 
@@ -198,6 +217,97 @@ fn memories_of_hypotheses_do_not_mix() {
                 );
                 assert_eq!(scores, expected);
             }
+        }
+    }
+}
+
+/// The gradients of whole networks, told by what one step of descent changes, against finite differences.
+#[test]
+fn gradients_are_those_of_the_loss() {
+    let encoder = EncoderParams { word: 4, tag: 3, form: 3, cells: 4, layers: 2 };
+    let stack_lstm = StackLstmParams {
+        word: 4,
+        tag: 3,
+        form: 3,
+        action: 3,
+        input: 5,
+        cells: 4,
+        layers: 2,
+        children: 2,
+    };
+    let networks = [
+        NetworkParams::Positions(PositionsParams { encoder, hidden: 5 }),
+        NetworkParams::StackLstm(stack_lstm),
+    ];
+    let trees = toy::treebank(1, 6);
+    let system = NonBinary::of_trees(&trees, Scheme::None).unwrap();
+    let vocabulary = vocabulary(&trees);
+    let examples = examples(&trees, &vocabulary);
+    for network in networks {
+        let learner = untrained(&system, &vocabulary, network);
+        // Steps as long as the gradient.
+        let step = |values: &[f32]| {
+            let mut learner = learner.clone();
+            learner.params.set(values).unwrap();
+            let loss = train(&system, &mut learner, &examples, false, |training| {
+                training.epochs = 1;
+                training.clip = 0.0;
+                training.optimizer = OptimizerParams::Sgd { rate: 1.0 };
+            });
+            (loss, learner.params.values().to_vec())
+        };
+        let before = learner.params.values().to_vec();
+        let (loss, after) = step(&before);
+        let (mut off, mut large) = (0, 0);
+        for at in 0..before.len() {
+            let gradient = f64::from(before[at] - after[at]);
+            let [less, more] = [-0.002, 0.002].map(|change| {
+                let mut values = before.clone();
+                values[at] += change;
+                step(&values).0
+            });
+            large += usize::from((more - less).abs() > 4e-6);
+            // Near the kink of a rectifier the slope is that of one side.
+            let slopes = [more - loss, loss - less].map(|rise| rise / 0.002);
+            let is_near = |slope: f64| (gradient - slope).abs() < 2e-3 + 0.02 * slope.abs();
+            off += usize::from(!slopes.into_iter().any(is_near));
+        }
+        let n = before.len();
+        assert!(
+            large > n / 4 && off * 1000 < n,
+            "{network:?}: {off} of {n} are off, {large} large"
+        );
+    }
+}
+
+/// What no other test would miss: each setting changes what is learned.
+#[test]
+fn every_setting_of_training_counts() {
+    let trees = toy::treebank(24, 3);
+    let system = NonBinary::of_trees(&trees, Scheme::None).unwrap();
+    let vocabulary = vocabulary(&trees);
+    let examples = examples(&trees, &vocabulary);
+    for network in networks() {
+        let learn = |rare: f32, explores: bool, change: &dyn Fn(&mut Training<'_>)| {
+            let mut learner = untrained(&system, &vocabulary, network);
+            let counts = vec![1; vocabulary.sizes().words];
+            learner.network.words_mut().forget_rare(&counts, rare);
+            train(&system, &mut learner, &examples, explores, change);
+            learner.params.values().to_vec()
+        };
+        let base = learn(0.0, false, &|_| {});
+        assert!(base == learn(0.0, false, &|_| {}));
+        let others = [
+            ("rare", learn(1.0, false, &|_| {})),
+            ("exploration", learn(0.0, true, &|_| {})),
+            ("average", learn(0.0, false, &|training| training.average = 16.0)),
+            ("clip", learn(0.0, false, &|training| training.clip = 0.01)),
+            ("dropout", learn(0.0, false, &|training| training.dropout = 0.3)),
+            ("batch", learn(0.0, false, &|training| training.batch = 5)),
+            ("decay", learn(0.0, false, &|training| training.decay = Decay::Linear)),
+        ];
+        for (setting, other) in others {
+            assert!(base != other, "{network:?}: {setting}");
         }
     }
 }

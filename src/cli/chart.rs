@@ -11,6 +11,8 @@ use plotters::coord::combinators::BindKeyPoints;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
+use crate::Error;
+
 /// Draw measured points as an SVG picture.
 ///
 /// The table has one point a line, its values separated by tabs: the series, x, y, and, if wanted, a label
@@ -53,7 +55,7 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
     let (name, text) = match &args.file {
         Some(path) => {
             let name = path.display().to_string();
-            (name.clone(), std::fs::read_to_string(path).context(name)?)
+            (name, std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?)
         }
         None => {
             let mut text = String::new();
@@ -73,10 +75,14 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Larger numbers leave no room for the arithmetic of a picture.
+const LARGEST: f64 = 1e300;
+const FORM: &str = "give a line of names, then lines of series, x and y, separated by tabs";
+
 /// Reads a table; the error has the number of the line.
 fn parse(text: &str, log_x: bool) -> Result<Table, (usize, String)> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    let (_, names) = lines.next().ok_or((1, "the table is empty".to_owned()))?;
+    let (_, names) = lines.next().ok_or((1, format!("the table is empty: {FORM}")))?;
     let mut names = names.split('\t').skip(1).map(str::to_owned);
     let mut table = Table {
         x: names.next().unwrap_or_default(),
@@ -91,11 +97,13 @@ fn parse(text: &str, log_x: bool) -> Result<Table, (usize, String)> {
             let text = values
                 .next()
                 .ok_or_else(|| (number, format!("{what} is missing: separate values by tabs")))?;
-            let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
-            value.ok_or_else(|| (number, format!("{what} is `{text}`, which is no number")))
+            let value = text.trim().parse::<f64>().ok().filter(|value| value.abs() <= LARGEST);
+            let problem =
+                || format!("{what} is `{text}`, and not a number from -{LARGEST:e} to {LARGEST:e}");
+            value.ok_or_else(|| (number, problem()))
         };
         let (x, y) = (value("x")?, value("y")?);
-        if log_x && x <= 0.0 {
+        if log_x && x < 1.0 / LARGEST {
             return Err((
                 number,
                 format!("x is {x}, and a logarithmic scale takes numbers above 0"),
@@ -110,7 +118,7 @@ fn parse(text: &str, log_x: bool) -> Result<Table, (usize, String)> {
         table.series[place].1.push((x, y, label));
     }
     if table.series.is_empty() {
-        return Err((2, "there are no points".to_owned()));
+        return Err((2, format!("there are no points: {FORM}")));
     }
     Ok(table)
 }

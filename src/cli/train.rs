@@ -121,6 +121,7 @@ pub struct TrainArgs {
 pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     set_threads(args.threads);
     let plan = Plan::new(preset(args)?)?;
+    check_options(args, &plan)?;
     // Better to fail now than after training.
     let folder = args.model.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
@@ -164,6 +165,22 @@ fn preset(args: &TrainArgs) -> crate::Result<Preset> {
         preset.tagger.get_or_insert_default();
     }
     Ok(preset)
+}
+
+/// Refuses options that this learner has no use for.
+fn check_options(args: &TrainArgs, plan: &Plan) -> anyhow::Result<()> {
+    let Preset { learner, only_tagger, .. } = &plan.preset;
+    anyhow::ensure!(
+        args.curve.is_none() || (learner.learns_while_parsing() && !only_tagger),
+        "--curve: this learner has no epochs to write of: leave the option out"
+    );
+    let is_neural = matches!(learner, LearnerChoice::Neural(_));
+    anyhow::ensure!(
+        args.checkpoint.is_none() || is_neural || !learner.learns_while_parsing(),
+        "--checkpoint: nothing of a perceptron in training is kept: leave the option out; after Ctrl-C the best \
+         model so far is written"
+    );
+    Ok(())
 }
 
 fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<TreeSet> {

@@ -71,11 +71,11 @@ pub struct Average {
     batches: u64,
 }
 
-/// The mean takes note of every so many batches; before that it is the last one.
-const EVERY: u64 = 8;
-
 impl Average {
-    /// A mean of what will come, over about so many batches.
+    /// The mean takes note of every so many batches; before that it is the last one.
+    pub const EVERY: u64 = 8;
+
+    /// A mean of what will come, over about so many batches: twice [`Average::EVERY`] at least.
     pub fn new(over: f32, network: &Params) -> Self {
         Self { values: network.values().to_vec(), over, batches: 0 }
     }
@@ -83,8 +83,9 @@ impl Average {
     /// Takes note of the parameters after a batch.
     pub fn note(&mut self, network: &Params) {
         self.batches += 1;
-        if self.batches < EVERY || self.batches.is_multiple_of(EVERY) {
-            let share = EVERY as f32 / self.over.min(self.batches as f32).max(EVERY as f32);
+        if self.batches < Self::EVERY || self.batches.is_multiple_of(Self::EVERY) {
+            let every = Self::EVERY as f32;
+            let share = every / self.over.min(self.batches as f32).max(every);
             self.values.par_chunks_mut(CHUNK).zip(network.values().par_chunks(CHUNK)).for_each(
                 |(means, values)| {
                     for (mean, value) in means.iter_mut().zip(values) {

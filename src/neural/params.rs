@@ -51,8 +51,8 @@ pub struct Params {
     dense: usize,
 }
 
-/// A network has no more numbers than this: 4 GB.
-const MOST: usize = 1 << 30;
+/// A network has no more numbers than this: 512 MB, and about 13 times as much while it is trained.
+const MOST: usize = 1 << 27;
 
 /// Lays out parameters and draws their first values.
 #[derive(Debug)]
@@ -122,7 +122,8 @@ impl Builder {
     /// When there are too many numbers.
     pub fn finish(self) -> Result<Params> {
         if self.params.len > MOST {
-            let problem = format!("a network has at most {MOST} numbers: make its layers smaller");
+            let problem =
+                format!("{} numbers, at most {MOST}: make its layers smaller", self.params.len);
             return Err(Error::config("learner.network", problem));
         }
         Ok(self.params)
@@ -189,7 +190,9 @@ impl Params {
     /// When they are not as many, or not finite.
     pub fn set(&mut self, values: &[f32]) -> Result<()> {
         if values.len() != self.len || values.iter().any(|value| !value.is_finite()) {
-            return Err(Error::Unfit("the weights are not those of this network".into()));
+            return Err(Error::Unfit(
+                "the weights are not those of this network: train the model again".into(),
+            ));
         }
         self.values.clear();
         self.values.extend_from_slice(values);

@@ -1,10 +1,8 @@
 //! Boosted trees for each label: from candidates to a model whose labels are calibrated to one threshold.
 
-use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 
-use rustc_hash::FxHasher;
-
+use super::checkpoint::fingerprint;
 use super::fit::{Event, Run, Trained, dev_line};
 use crate::classifier::boosting::{BoostingParams, Ensemble, Ensembles, fit_labels};
 use crate::classifier::{Checkpoint, Fit};
@@ -243,16 +241,4 @@ fn candidates_line(drawn: &Drawn, one_in: u32, n_distinct: usize) -> String {
     format!(
         "{candidates} candidates in {states} states, {right} right; {rows} rows{sampled}, {n_distinct} distinct"
     )
-}
-
-/// A number that tells training trees from others.
-pub(super) fn fingerprint(examples: &[Example]) -> u64 {
-    let mut hasher = FxHasher::default();
-    for Example { sentence, tree } in examples {
-        (&sentence.words, &sentence.tags).hash(&mut hasher);
-        for node in tree.nodes() {
-            (node.start, node.end, node.head, &node.label).hash(&mut hasher);
-        }
-    }
-    hasher.finish()
 }

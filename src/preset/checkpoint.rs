@@ -1,11 +1,16 @@
 //! Finished parts of a fit in a folder, so that training can be taken up again.
 
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHasher;
 
 use crate::classifier::Checkpoint;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::model::{Model, file};
+use crate::train::Example;
+use crate::tree::Tree;
 
 /// A folder with a file for each finished part.
 #[derive(Debug)]
@@ -40,6 +45,23 @@ impl Checkpoint for Folder {
     fn save(&self, name: &str, sections: &Sections) -> Result<()> {
         let model = Model { sections: sections.clone(), ..Model::default() };
         file::write(&model, &self.file(name))
+    }
+}
+
+/// A number that tells training trees from others.
+pub fn fingerprint(examples: &[Example]) -> u64 {
+    let mut hasher = FxHasher::default();
+    for Example { sentence, tree } in examples {
+        (&sentence.words, &sentence.tags, &sentence.forms).hash(&mut hasher);
+        hash_nodes(tree, &mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Hashes the constituents of a tree.
+pub fn hash_nodes(tree: &Tree, hasher: &mut impl Hasher) {
+    for node in tree.nodes() {
+        (node.start, node.end, node.head, &node.label).hash(hasher);
     }
 }
 

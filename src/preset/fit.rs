@@ -28,7 +28,7 @@ use crate::oracle::replay::{Replay, check_replay};
 use crate::scorer::Scorer;
 use crate::scorer::factored::{Classes, Factored};
 use crate::scorer::neural::Neural;
-use crate::symbols::Vocabulary;
+use crate::symbols::{UNKNOWN, Vocabulary};
 use crate::train::online::EpochReport;
 use crate::train::{Example, batch};
 use crate::tree::heads::Uncovered;
@@ -131,6 +131,10 @@ pub fn fit(
     seed: u64,
     watch: &mut Watch<'_>,
 ) -> Result<Model> {
+    let vectors = match &plan.preset.learner {
+        LearnerChoice::Neural(params) => params.read_vectors()?,
+        _ => None,
+    };
     let mut tagging = match &plan.preset.tagger {
         Some(choice) => Some(Tagging::new(choice, plan, train, dev, seed, watch)?),
         None => None,
@@ -155,11 +159,15 @@ pub fn fit(
     let minimum = plan.preset.clean.unknown_below.max(1);
     let mut vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
     let trained = vocabulary.sizes().words;
-    let vectors = match &plan.preset.learner {
-        LearnerChoice::Neural(params) => params.read_vectors()?,
-        _ => None,
-    };
     if let Some(vectors) = &vectors {
+        let known = vectors.words.iter().filter(|word| vocabulary.words().value(word) != UNKNOWN);
+        let known = known.count();
+        (watch.tell)(Event::Milestone(&format!(
+            "{} vectors of {} numbers, {known} of them for the {} words that the training trees have",
+            vectors.words.len(),
+            vectors.width,
+            vocabulary.words().len()
+        )));
         vocabulary.add_words(vectors.words.iter().map(CompactString::as_str));
     }
     let vectors = vectors.map(|vectors| (vectors, trained));

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use super::learner::Parts;
+use super::learner::{LearnerChoice, Parts};
+use super::neural::NeuralParams;
 use super::registry::{Making, Source};
 use super::{Preset, SystemChoice, tagger};
+use crate::decode::Illegal;
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::{Indicators, Templates};
+use crate::scorer::neural::NetworkParams;
 use crate::symbols::Vocabulary;
 use crate::transition::stacked::ROOT;
 use crate::transition::{Action, ActionKind};
@@ -97,12 +100,30 @@ impl Plan {
                            learner into `calibrate`";
             return Err(Error::config("search.method", problem));
         }
+        self.check_network()?;
         tagger::check(&self.preset)?;
         self.preset.learner.check(&self.templates.columns())
     }
 }
 
 impl Plan {
+    fn check_network(&self) -> Result<()> {
+        let LearnerChoice::Neural(NeuralParams { network, .. }) = &self.preset.learner else {
+            return Ok(());
+        };
+        if self.preset.search.illegal == Illegal::Fail {
+            let problem = "a network learns from legal actions only: set it to next-best";
+            return Err(Error::config("search.illegal", problem));
+        }
+        let predicts = matches!(self.preset.system, SystemChoice::Predictive { .. });
+        if predicts && matches!(network, NetworkParams::StackLstm(_)) {
+            let problem =
+                "the stack of the predictive system has no constituents to compose: use positions";
+            return Err(Error::config("learner.network.kind", problem));
+        }
+        Ok(())
+    }
+
     fn check_system(&self) -> Result<()> {
         let system = &self.preset.system;
         let fail = |key: &str, problem: &str| Err(Error::config(key, problem));
@@ -168,6 +189,16 @@ mod tests {
             let error = plan(&[wrong]).unwrap_err().to_string();
             assert!(error.contains("search.failure_label"), "{error}");
         }
+    }
+
+    #[test]
+    fn networks_are_refused_where_they_cannot_work() {
+        let neural = "learner={ kind = \"neural\", network = { kind = \"stack-lstm\" } }";
+        assert!(plan(&[neural]).is_ok());
+        let error = plan(&[neural, "search.illegal=fail"]).unwrap_err().to_string();
+        assert!(error.contains("search.illegal"), "{error}");
+        let error = plan(&[neural, "system={ kind = \"predictive\" }"]).unwrap_err().to_string();
+        assert!(error.contains("learner.network.kind"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Word forms as punctuation: marks, commas, and the pairs that open and close.
 
 /// What a word form is as punctuation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// Whether it is punctuation: all characters of a Unicode class P or the backquote, or a bracket
     /// written as in the Penn Treebank, such as -LRB-.
@@ -12,7 +12,7 @@ pub struct Mark {
     pair: Option<(u8, Side)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Side {
     Opens,
     Closes,

@@ -58,14 +58,26 @@ impl<R: Read> Reader<'_, R> {
             first.split_ascii_whitespace().map(|field| field.parse().ok()).collect();
         let &[Some(words), Some(width)] = &counts[..] else {
             self.entry(&first)?;
-            return self.text(most);
+            return self.text(most).map(drop);
         };
+        self.set_width(width)?;
+        let binary = self.bytes.fill_buf().map_err(|error| Error::io(self.path, error))?;
+        if !is_text(binary) {
+            return self.binary(words.min(most));
+        }
+        let read = self.text(most)?;
+        if read < words && self.read.words.len() < most {
+            return Err(self.error(&format!("the file ends after {read} of {words} words")));
+        }
+        Ok(())
+    }
+
+    fn set_width(&mut self, width: usize) -> Result<()> {
         if !(1..=WIDEST).contains(&width) {
             return Err(self.error(&format!("vectors have 1 to {WIDEST} numbers, not {width}")));
         }
         self.read.width = width;
-        let binary = self.bytes.fill_buf().map_err(|error| Error::io(self.path, error))?;
-        if is_text(binary) { self.text(most) } else { self.binary(words.min(most)) }
+        Ok(())
     }
 
     fn error(&self, problem: &str) -> Error {
@@ -83,14 +95,17 @@ impl<R: Read> Reader<'_, R> {
         Ok((n > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
     }
 
-    fn text(&mut self, most: usize) -> Result<()> {
+    /// Reads lines until there are `most` words; gives how many lines had one.
+    fn text(&mut self, most: usize) -> Result<usize> {
+        let mut read = 0;
         while self.read.words.len() < most {
             let Some(line) = self.next_line()? else { break };
             if !line.trim().is_empty() {
                 self.entry(&line)?;
+                read += 1;
             }
         }
-        Ok(())
+        Ok(read)
     }
 
     /// Reads a line of a text: the word, which may hold spaces, and behind it the numbers.
@@ -98,13 +113,13 @@ impl<R: Read> Reader<'_, R> {
         let line = line.trim_end();
         let mut fields: Vec<&str> = line.split(' ').collect();
         if self.read.width == 0 {
-            self.read.width = fields.len() - 1;
+            self.set_width(fields.len() - 1)?;
         }
         let width = self.read.width;
-        if fields.len() <= width || width == 0 {
+        if fields.len() <= width {
             return Err(self.error(&format!(
                 "a word and {} numbers stand here, not {}",
-                width.max(1),
+                width,
                 fields.len() - 1
             )));
         }
@@ -206,9 +221,10 @@ mod tests {
             ("", "empty"),
             ("cat 1 2\ndog 1\n", ":2: a word and 2 numbers"),
             ("cat 1 2\ndog 1 x\n", ":2: `x` is no number"),
-            ("cat\n", "a word and 1 numbers"),
+            ("cat\n", "1 to 65536"),
             ("2 0\n", "1 to 65536"),
             ("3 2\ncat 0.5 -1\nmore\n", ":3: "),
+            ("3 2\ncat 0.5 -1\n", "ends after 1 of 3 words"),
         ] {
             let error = read(text.as_bytes(), 9).unwrap_err().to_string();
             assert!(error.contains(what), "{text:?}: {error}");

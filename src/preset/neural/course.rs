@@ -13,8 +13,8 @@ use crate::model::{DevScores, structured};
 use crate::neural::Course;
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
-use crate::preset::boosted::fingerprint;
-use crate::preset::checkpoint::Folder;
+use crate::preset::Preset;
+use crate::preset::checkpoint::{Folder, fingerprint, hash_nodes};
 use crate::preset::epochs::{no_dynamic_oracle, nothing_learned};
 use crate::preset::fit::{EpochScores, Event, Run, Trained, dev_line};
 use crate::scorer::neural::{AnyNetwork, Fixed, Neural};
@@ -104,15 +104,20 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// Takes up training where it was kept; gives the epochs that are done.
-    fn resume(&mut self, learner: &mut Neural<AnyNetwork>, course: &mut Course) -> Result<u32> {
+    /// Takes up training where it was kept; gives the epochs that are done. What does not fit this network counts
+    /// as not there.
+    fn resume(&mut self, learner: &mut Neural<AnyNetwork>, course: &mut Course) -> u32 {
         let kept = self.folder.as_ref().and_then(|folder| folder.load(PART));
-        let Some(sections) = kept else { return Ok(0) };
-        self.best = Some(Best::load(&sections, learner)?);
-        course.load(&sections)?;
-        learner.params.load(&sections)?;
-        self.scores = structured::get(&sections, "scores")?;
-        Ok(self.scores.last().map_or(0, |last| last.epoch))
+        let (mut learned, mut taken) = (learner.params.clone(), course.clone());
+        let mut take = |sections: &Sections| -> Result<(Best, Vec<EpochScores>)> {
+            taken.load(sections)?;
+            learned.load(sections)?;
+            Ok((Best::load(sections, learner)?, structured::get(sections, "scores")?))
+        };
+        let Some((best, scores)) = kept.and_then(|sections| take(&sections).ok()) else { return 0 };
+        (self.best, self.scores) = (Some(best), scores);
+        (learner.params, *course) = (learned, taken);
+        self.scores.last().map_or(0, |last| last.epoch)
     }
 
     /// Compares what was learned with the best so far.
@@ -143,22 +148,41 @@ impl Keeper {
 }
 
 impl Run<'_, '_> {
-    /// A number that tells this training and its development trees from others.
+    /// A number that tells this training, its development trees and how these are parsed from others.
     fn data(&self, examples: &[Example]) -> u64 {
         let mut hasher = FxHasher::default();
-        fingerprint(examples).hash(&mut hasher);
+        let Preset { clean, max_words, search, jackknife, tagger, .. } = &self.plan.preset;
+        let parsing = serde_json::to_string(&(clean, max_words, search, jackknife, tagger));
+        (parsing.unwrap_or_default(), fingerprint(examples)).hash(&mut hasher);
         for tree in &self.dev.trees {
             for token in tree.tokens() {
                 (&token.word, &token.tag).hash(&mut hasher);
             }
-            for node in tree.nodes() {
-                (node.start, node.end, &node.label).hash(&mut hasher);
-            }
+            hash_nodes(tree, &mut hasher);
         }
         if let Some((vectors, _)) = &self.vectors {
+            (&vectors.words, vectors.width).hash(&mut hasher);
             vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
         }
         hasher.finish()
+    }
+
+    /// A network that has learned nothing yet.
+    fn beginner<S: Supervised>(
+        &mut self,
+        system: &S,
+        examples: &[Example],
+        params: &NeuralParams,
+    ) -> Result<Neural<AnyNetwork>> {
+        let vectors = self.vectors.as_ref();
+        let fixed =
+            vectors.map(|(vectors, trained)| Fixed::new(vectors, &self.vocabulary, *trained));
+        let (vocabulary, seed) = (&self.vocabulary, Some(self.seed));
+        let mut learner = Neural::new(params.network, system, vocabulary, fixed, seed)?;
+        let counts = counts(examples, vocabulary.sizes().words);
+        learner.network.words_mut().forget_rare(&counts, params.rare);
+        self.tell(&format!("{} parameters", learner.params.values().len()));
+        Ok(learner)
     }
 
     /// Trains a network, and keeps the parameters that are best on the development trees, or the last ones if
@@ -169,15 +193,7 @@ impl Run<'_, '_> {
         examples: &[Example],
         params: &NeuralParams,
     ) -> Result<Trained<Neural<AnyNetwork>>> {
-        let fixed = self
-            .vectors
-            .as_ref()
-            .map(|(vectors, trained)| Fixed::new(vectors, &self.vocabulary, *trained));
-        let (vocabulary, seed) = (&self.vocabulary, Some(self.seed));
-        let mut learner = Neural::new(params.network, system, vocabulary, fixed, seed)?;
-        let counts = counts(examples, self.vocabulary.sizes().words);
-        learner.network.words_mut().forget_rare(&counts, params.rare);
-        self.tell(&format!("{} parameters", learner.params.values().len()));
+        let mut learner = self.beginner(system, examples, params)?;
         let folder = self.checkpoint(system, &self.plan.preset.learner, || self.data(examples))?;
         let mut keeper =
             Keeper { best: None, scores: Vec::new(), folder, patience: params.patience };
@@ -190,7 +206,7 @@ impl Run<'_, '_> {
         };
         let mut training = params.training(seed, &mut progress, stop);
         let mut course = training.course(&learner.params);
-        let done = keeper.resume(&mut learner, &mut course)?;
+        let done = keeper.resume(&mut learner, &mut course);
         let goes_on = keeper.goes_on(done);
         if done > 0 {
             let run = &mut **run.borrow_mut();
@@ -198,12 +214,13 @@ impl Run<'_, '_> {
             keeper.scores.iter().for_each(|&scores| (run.watch.tell)(Event::Epoch(scores)));
         }
         let each_epoch = |learner: &Neural<AnyNetwork>, course: &Course, progress: Progress| {
-            if learner.params.is_broken() || !progress.loss.is_finite() {
-                let problem = "the numbers of the network have become too large: set a smaller \
-                               learner.optimizer.rate or learner.clip";
-                return Err(Error::Unfit(problem.into()));
-            }
             let mut run = run.borrow_mut();
+            if learner.params.is_broken() || !progress.loss.is_finite() {
+                let best = keeper.best.as_ref().ok_or_else(|| too_large(params.clip))?;
+                let kept = format!("{TOO_LARGE}: what epoch {} has learned is kept", best.epoch);
+                (run.watch.tell)(Event::Note(&kept));
+                return Ok(ControlFlow::Break(()));
+            }
             let epoch = progress.report.epoch;
             let (learned, dev) = run.score_dev(system, learner.averaged(course));
             let scores = EpochScores::new(progress.report, 1, dev.as_ref());
@@ -224,6 +241,13 @@ impl Run<'_, '_> {
         let best = keeper.best.ok_or_else(nothing_learned)?;
         Ok(Trained { scorer: best.learner, epoch: best.epoch, dev: best.dev })
     }
+}
+
+const TOO_LARGE: &str = "the numbers of the network have become too large";
+
+fn too_large(clip: f32) -> Error {
+    let advice = if clip > 0.0 { "or learner.clip" } else { "or a learner.clip, such as 5" };
+    Error::Unfit(format!("{TOO_LARGE}: set a smaller learner.optimizer.rate {advice}"))
 }
 
 fn epoch_line(progress: Progress, right: f64, dev: Option<&DevScores>) -> String {

@@ -12,7 +12,7 @@ use super::learner::at_least_one;
 use crate::classifier::Setting;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
-use crate::neural::{Decay, OptimizerParams};
+use crate::neural::{Average, Decay, OptimizerParams};
 use crate::oracle::Supervised;
 use crate::scorer::neural::{AnyNetwork, Fixed, NetworkParams, Neural};
 use crate::symbols::Vocabulary;
@@ -33,7 +33,8 @@ pub struct NeuralParams {
     pub optimizer: OptimizerParams,
     /// How the rate falls.
     pub decay: Decay,
-    /// Over how many batches the parameters that are kept are averaged; 0 for none.
+    /// Over how many batches the parameters that are kept are averaged, every eighth of them; 0 for none, or 16 or
+    /// more.
     pub average: f32,
     /// Gradients of a batch longer than this are shortened to it; 0 for never.
     pub clip: f32,
@@ -91,7 +92,8 @@ impl NeuralParams {
         Setting {
             key: "batch",
             range: "1 or more",
-            help: "how many sentences are parsed with the same parameters",
+            help: "how many sentences are parsed with the same parameters, on as many threads, at most 8; their \
+                   gradients are added up",
         },
         Setting {
             key: "optimizer",
@@ -105,8 +107,8 @@ impl NeuralParams {
         },
         Setting {
             key: "average",
-            range: "0 or more",
-            help: "over how many batches the parameters that are kept are averaged; 0 for none",
+            range: "0, or 16 or more",
+            help: "over how many batches the parameters that are kept are averaged, every eighth of them; 0 for none",
         },
         Setting {
             key: "clip",
@@ -171,6 +173,9 @@ impl NeuralParams {
         self.exploration.check()?;
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(Error::config("learner.dropout", "must be 0 to below 1"));
+        }
+        if self.average > 0.0 && self.average < 2.0 * Average::EVERY as f32 {
+            return Err(Error::config("learner.average", "must be 0, or 16 or more"));
         }
         let by = if let Decay::Inverse { by } = self.decay { by } else { 0.0 };
         for (key, value) in [

@@ -2,7 +2,7 @@
 //! it: LSTMs over the stack, the buffer and the past actions, constituents composed of their label and children.
 //!
 //! It knows of a system only what [`View`] shows: what has changed on the stack since the last action is popped and
-//! pushed, so the one network serves all systems. What stands on the stack is a word, the vector of a label that
+//! pushed, so the one network serves all systems whose stacks have constituents. What stands on the stack is a word, the vector of a label that
 //! has been announced, or a constituent composed by an LSTM that reads its label and its children from both sides.
 
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ impl StackLstm {
         let history = Layers::new(action, cells, layers, builder);
         let composer = [(); 2].map(|()| layer(input, cells, builder));
         let composed = affine(2 * cells, input, builder);
-        let from_word = affine(widths.all(), input, builder);
+        let word = affine(widths.all(), input, builder);
         let hidden = affine(3 * cells, cells, builder);
         let out = affine(cells, inventory.classes.len(), builder);
         let nothing = [input, input, action].map(|width| builder.vector(width, 0.1));
@@ -113,7 +113,6 @@ impl StackLstm {
         let labels = builder.table((n_labels * (2 + children)) as usize, input);
         let actions =
             (inventory.classes.clone(), builder.table(inventory.classes.len() + 1, action));
-        let word = from_word;
         let network = Self {
             stack,
             buffer,

@@ -75,7 +75,7 @@ impl Fixed {
         let (values, sizes): (Array<f32>, Array<u64>) = (values, sizes);
         let words = vocabulary.sizes().words;
         match sizes[..] {
-            [width, trained] if trained as usize <= words => {
+            [width, trained] if trained > u64::from(UNKNOWN) && trained as usize <= words => {
                 let width = width as usize;
                 let fits = width > 0 && words.checked_mul(width) == Some(values.len());
                 if fits && values.iter().all(|value| value.is_finite()) {
@@ -84,7 +84,9 @@ impl Fixed {
             }
             _ => {}
         }
-        Err(Error::Unfit("the vectors of words are not those of this vocabulary".into()))
+        Err(Error::Unfit(
+            "the vectors of words are not those of this vocabulary: train the model again".into(),
+        ))
     }
 
     fn row(&self, word: u32) -> &[f32] {
