@@ -172,9 +172,10 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
     let over = ["learner.patience=1", "learner.optimizer.rate=1e-30"];
     for (more, dev) in [(&[][..], &TreeSet::default()), (&over[..], &dev)] {
         let folder = tempfile::tempdir().unwrap();
-        let plan = plan("liu-zhang-2017", &[&base[..], more].concat());
+        let settings = [&base[..], more].concat();
+        let usual = plan("liu-zhang-2017", &settings);
         // Stops when so many sentences have been seen.
-        let train = |stops: u64, checkpoint: Option<&Path>| {
+        let train_as = |plan: &Plan, stops: u64, checkpoint: Option<&Path>| {
             let (stopped, told) = (AtomicBool::new(stops == 0), Mutex::new(String::new()));
             let mut tell = |event: Event<'_>| match event {
                 Event::Milestone(text) => told.lock().unwrap().push_str(text),
@@ -185,13 +186,14 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
             };
             let stop = || stopped.load(Ordering::Relaxed);
             let mut watch = Watch { checkpoint, stop: &stop, ..Watch::new(&mut tell) };
-            let model = fit(&plan, &trees, dev, 1, &mut watch).map(|model| {
+            let model = fit(plan, &trees, dev, 1, &mut watch).map(|model| {
                 let mut bytes = Vec::new();
                 file::write_to(&model, &mut bytes).unwrap();
                 bytes
             });
             (model, told.into_inner().unwrap())
         };
+        let train = |stops, checkpoint| train_as(&usual, stops, checkpoint);
         let n = trees.trees.iter().filter(|tree| tree.tokens().len() <= 15).count() as u64;
         let (whole, told) = train(u64::MAX, None);
         let whole = whole.unwrap();
@@ -208,6 +210,23 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
             // What stopped early is the same only where the first epoch stays the best.
             assert_eq!(model.unwrap() == whole, stops == u64::MAX || !more.is_empty(), "{told}");
         }
+        // Another search may find another epoch the best.
+        let beam = plan("liu-zhang-2017", &[&settings[..], &["search.method=beam"]].concat());
+        assert!(!train_as(&beam, 2 * n, Some(folder.path())).1.contains("checkpoint"));
+    }
+}
+
+#[test]
+fn a_network_that_diverges_is_told_what_to_set() {
+    let trees = sample_trees();
+    for (clip, advice) in [("0", "a learner.clip, such as 5"), ("1e6", "or learner.clip")] {
+        let clip = format!("learner.clip={clip}");
+        let settings = ["learner.optimizer.rate=1e30", "network.cells=8", "max_words=15", &clip];
+        let plan = plan("liu-zhang-2017", &settings);
+        let mut tell = |_: Event<'_>| {};
+        let error = fit(&plan, &trees, &TreeSet::default(), 1, &mut Watch::new(&mut tell));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(advice), "{error}");
     }
 }
 

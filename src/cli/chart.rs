@@ -295,6 +295,9 @@ mod tests {
         assert!(line == 3 && text.contains("`much`"), "{line} {text}");
         assert!(problem("s\tx\ty\na\t1\n", false).1.contains("tabs"));
         assert!(problem("s\tx\ty\na\tNaN\t1\n", false).1.contains("NaN"));
-        assert!(problem("s\tx\ty\na\t0\t1\n", true).1.contains("logarithmic"));
+        assert!(problem("s\tx\ty\na\t1\t-1e305\n", false).1.contains("1e300"));
+        for table in ["s\tx\ty\na\t0\t1\n", "s\tx\ty\na\t1e-320\t1\n"] {
+            assert!(problem(table, true).1.contains("logarithmic"));
+        }
     }
 }
