@@ -14,13 +14,13 @@ use crate::{Error, Result};
 pub enum OptimizerParams {
     /// Stochastic gradient descent.
     Sgd {
-        /// The step for a gradient of 1.
+        /// The step for a gradient of 1; above 0.
         rate: f32,
     },
     /// Adam (Kingma and Ba 2015) with means over about 10 and 1,000 batches; rows of tables that a batch did
     /// not use are left alone.
     Adam {
-        /// The step.
+        /// How much a parameter changes by, at most about; above 0.
         rate: f32,
     },
 }
@@ -31,7 +31,7 @@ pub enum OptimizerParams {
 pub enum Decay {
     /// In epoch e, counted from 0, it is divided by `1 + by e`.
     Inverse {
-        /// How fast it falls.
+        /// How fast it falls; 0 (never) or more.
         by: f32,
     },
     /// In a straight line, from batch to batch, to 0 at the end of the last epoch.

@@ -26,11 +26,11 @@ use crate::transition::TransitionSystem;
 
 /// How training runs.
 pub struct Training<'a> {
-    /// Passes over the training trees.
+    /// Passes over the training trees; from 1.
     pub epochs: u32,
     /// Seeds the order of the sentences, the exploration and what is left out.
     pub seed: u64,
-    /// How many sentences are parsed with the same parameters.
+    /// How many sentences are parsed with the same parameters; from 1. Their gradients are added up.
     pub batch: usize,
     /// How parameters follow their gradients.
     pub optimizer: OptimizerParams,
@@ -38,9 +38,9 @@ pub struct Training<'a> {
     pub decay: Decay,
     /// Gradients of a batch longer than this are shortened to it; 0 for never.
     pub clip: f32,
-    /// Over how many batches the parameters are averaged; 0 for none.
+    /// Over how many batches the parameters are averaged; 0 for none, or twice [`Average::EVERY`] at least.
     pub average: f32,
-    /// The share of the numbers of a layer that is left out at random.
+    /// The share of the numbers of a layer that is left out at random; from 0, below 1.
     pub dropout: f32,
     /// Told how many of all sentences of all epochs are done.
     pub progress: &'a mut dyn FnMut(u64),

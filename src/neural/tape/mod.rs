@@ -282,6 +282,9 @@ impl Tape {
 
     /// Adds the loss of choosing among some of the scores: minus the logarithm of the probability of the one at
     /// `right` among those `among`. Gives the loss.
+    ///
+    /// # Panics
+    /// When `right` or one of `among` is beyond the scores.
     pub fn cross_entropy(&mut self, scores: Var, among: &[u32], right: u32) -> f32 {
         let values = self.of(scores);
         let most = among.iter().fold(f32::NEG_INFINITY, |most, &at| most.max(values[at as usize]));

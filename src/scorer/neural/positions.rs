@@ -164,7 +164,8 @@ impl Positions {
     }
 }
 
-/// What each word contributes, by its row.
+/// What each word contributes at each of the places, and what stands before the first word and behind the last:
+/// (words + 2) rows of PLACES × hidden numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Read {
     contributions: Var,
