@@ -190,7 +190,7 @@ fn other_encodings_are_named_in_the_error_and_read_with_the_option() {
 fn misspelt_names_get_a_suggestion() {
     let case = Case::new(GOLD, TEST);
     let done = case.run(&["--params", "colins"]).code(2);
-    assert!(stderr(&done).contains("did you mean 'collins'?"), "{}", stderr(&done));
+    assert!(stderr(&done).contains("did you mean `collins`?"), "{}", stderr(&done));
     let done = case.run(&["--heads", "colins"]).code(2);
     assert!(stderr(&done).contains("did you mean `collins`?"), "{}", stderr(&done));
 }

@@ -86,6 +86,22 @@ impl Params {
         }
     }
 
+    /// In a line, what counts: with it scores of different programs can be compared.
+    pub fn counted(&self) -> String {
+        let mut text = if self.labeled {
+            "constituents by span and label, labels up to their first - or =".to_owned()
+        } else {
+            "constituents by span".to_owned()
+        };
+        if !self.delete.is_empty() {
+            text += &format!("; without {}", self.delete.join(" "));
+        }
+        for (a, b) in self.equal_labels.iter().chain(&self.equal_words) {
+            text += &format!("; {a} as {b}");
+        }
+        text + "; sentences whose words differ left out"
+    }
+
     /// The names of the embedded parameter sets.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|&(name, _)| name)

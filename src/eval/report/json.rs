@@ -14,6 +14,7 @@ use crate::eval::{CHILDREN, Counts, Evaluation, LENGTHS, Totals};
 ///
 /// - `all`: all sentences; see below.
 /// - `len40`: the same for the sentences up to the cut-off length, which is in the name and in `cutoff`.
+/// - `counted`: in words, what counts.
 /// - `labels`, `children`, `lengths`: tables, as lists of rows. A row of the first two has its
 ///   `label` or `children`, then `gold`, `test`, `matched` (gold brackets matched), `precision`, `recall`
 ///   and `f1`; a row of `lengths` has its `length` and the keys of `all`.
@@ -30,6 +31,7 @@ pub fn write(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
     let summary = |totals| Summary::new(totals, with_heads);
     let document = Document {
         cutoff: evaluation.params.cutoff,
+        counted: evaluation.params.counted(),
         all: summary(&evaluation.all),
         short: [(format!("len{}", evaluation.params.cutoff), summary(&evaluation.short))].into(),
         labels: (by_frequency(evaluation).into_iter())
@@ -49,6 +51,7 @@ pub fn write(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
 #[derive(Serialize)]
 struct Document<'a> {
     cutoff: u32,
+    counted: String,
     all: Summary,
     #[serde(flatten)]
     short: std::collections::BTreeMap<String, Summary>,

@@ -79,7 +79,7 @@ fn tables(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
         write!(out, "{:9.2}{:9.2}", totals.precision(), totals.recall())?;
         writeln!(out, "{:9.2}{:9.2}", totals.f1(), totals.exact())?;
     }
-    Ok(())
+    writeln!(out, "\ncounted: {}", evaluation.params.counted())
 }
 
 fn heading(out: &mut impl Write, kind: &str) -> io::Result<()> {
