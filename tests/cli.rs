@@ -185,6 +185,21 @@ fn models_that_are_not_whole_and_ours_are_refused_with_the_reason() {
 }
 
 #[test]
+fn options_that_a_learner_has_no_use_for_are_refused() {
+    let files = ["train", "--train", "good.mrg", "--model", "m.srm"];
+    for (options, refused) in [
+        (&["--curve", "c.tsv", "--preset", "wang-2006-maxent"][..], "--curve"),
+        (&["--curve", "c.tsv", "--tagger"], "--curve"),
+        (&["--checkpoint", "parts"], "--checkpoint"),
+        (&["--checkpoint", "parts", "--tagger", "--preset", "wang-2006-maxent"], "--checkpoint"),
+    ] {
+        let told = in_a_messy_folder(&[&files[..], options].concat());
+        let problem = format!("error: {refused}: ");
+        assert!(told.starts_with("status 2") && told.contains(&problem), "{told}");
+    }
+}
+
+#[test]
 fn training_notes_labels_without_a_head_rule() {
     let files = ["train", "--train", "good.mrg", "odd.mrg", "--model", "m.srm"];
     let told = in_a_messy_folder(&[&files[..], &["--set", "epochs=1"]].concat());

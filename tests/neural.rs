@@ -27,19 +27,24 @@ use srparse::tree::binarize::Scheme;
 use common::{rng, toy, vocabulary};
 
 fn networks() -> [NetworkParams; 2] {
-    let encoder = EncoderParams { word: 12, tag: 6, form: 4, cells: 16, layers: 1 };
+    networks_of([12, 6, 4, 16], 1)
+}
+
+/// Networks whose vectors of words, tags and forms, and whose layers, are so large.
+fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParams; 2] {
+    let encoder = EncoderParams { word, tag, form, cells, layers };
     let stack_lstm = StackLstmParams {
-        word: 12,
-        tag: 6,
-        form: 4,
-        action: 6,
-        input: 20,
-        cells: 20,
+        word,
+        tag,
+        form,
+        action: tag,
+        input: cells * 5 / 4,
+        cells: cells * 5 / 4,
         layers: 2,
         children: 3,
     };
     [
-        NetworkParams::Positions(PositionsParams { encoder, hidden: 24 }),
+        NetworkParams::Positions(PositionsParams { encoder, hidden: cells * 3 / 2 }),
         NetworkParams::StackLstm(stack_lstm),
     ]
 }
@@ -224,26 +229,11 @@ fn memories_of_hypotheses_do_not_mix() {
 /// The gradients of whole networks, told by what one step of descent changes, against finite differences.
 #[test]
 fn gradients_are_those_of_the_loss() {
-    let encoder = EncoderParams { word: 4, tag: 3, form: 3, cells: 4, layers: 2 };
-    let stack_lstm = StackLstmParams {
-        word: 4,
-        tag: 3,
-        form: 3,
-        action: 3,
-        input: 5,
-        cells: 4,
-        layers: 2,
-        children: 2,
-    };
-    let networks = [
-        NetworkParams::Positions(PositionsParams { encoder, hidden: 5 }),
-        NetworkParams::StackLstm(stack_lstm),
-    ];
     let trees = toy::treebank(1, 6);
     let system = NonBinary::of_trees(&trees, Scheme::None).unwrap();
     let vocabulary = vocabulary(&trees);
     let examples = examples(&trees, &vocabulary);
-    for network in networks {
+    for network in networks_of([4, 3, 3, 4], 2) {
         let learner = untrained(&system, &vocabulary, network);
         // Steps as long as the gradient.
         let step = |values: &[f32]| {

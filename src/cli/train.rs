@@ -174,11 +174,11 @@ fn check_options(args: &TrainArgs, plan: &Plan) -> anyhow::Result<()> {
         args.curve.is_none() || (learner.learns_while_parsing() && !only_tagger),
         "--curve: this learner has no epochs to write of: leave the option out"
     );
-    let is_neural = matches!(learner, LearnerChoice::Neural(_));
+    let is_kept = !learner.learns_while_parsing() || matches!(learner, LearnerChoice::Neural(_));
     anyhow::ensure!(
-        args.checkpoint.is_none() || is_neural || !learner.learns_while_parsing(),
-        "--checkpoint: nothing of a perceptron in training is kept: leave the option out; after Ctrl-C the best \
-         model so far is written"
+        args.checkpoint.is_none() || (is_kept && !only_tagger),
+        "--checkpoint: nothing of a tagger or a perceptron in training is kept: leave the option out; after \
+         Ctrl-C the best model so far is written"
     );
     Ok(())
 }

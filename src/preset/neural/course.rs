@@ -108,15 +108,16 @@ impl Keeper {
     /// as not there.
     fn resume(&mut self, learner: &mut Neural<AnyNetwork>, course: &mut Course) -> u32 {
         let kept = self.folder.as_ref().and_then(|folder| folder.load(PART));
-        let (mut learned, mut taken) = (learner.params.clone(), course.clone());
-        let mut take = |sections: &Sections| -> Result<(Best, Vec<EpochScores>)> {
-            taken.load(sections)?;
-            learned.load(sections)?;
-            Ok((Best::load(sections, learner)?, structured::get(sections, "scores")?))
+        let Some(sections) = kept else { return 0 };
+        let (mut params, mut so_far) = (learner.params.clone(), course.clone());
+        let mut read = || -> Result<(Best, Vec<EpochScores>)> {
+            params.load(&sections)?;
+            so_far.load(&sections)?;
+            Ok((Best::load(&sections, learner)?, structured::get(&sections, "scores")?))
         };
-        let Some((best, scores)) = kept.and_then(|sections| take(&sections).ok()) else { return 0 };
+        let Ok((best, scores)) = read() else { return 0 };
         (self.best, self.scores) = (Some(best), scores);
-        (learner.params, *course) = (learned, taken);
+        (learner.params, *course) = (params, so_far);
         self.scores.last().map_or(0, |last| last.epoch)
     }
 

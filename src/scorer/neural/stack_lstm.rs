@@ -2,8 +2,9 @@
 //! it: LSTMs over the stack, the buffer and the past actions, constituents composed of their label and children.
 //!
 //! It knows of a system only what [`View`] shows: what has changed on the stack since the last action is popped and
-//! pushed, so the one network serves all systems whose stacks have constituents. What stands on the stack is a word, the vector of a label that
-//! has been announced, or a constituent composed by an LSTM that reads its label and its children from both sides.
+//! pushed, so the one network serves all systems whose stacks have constituents. What stands on the stack is a word,
+//! the vector of a label that has been announced, or a constituent composed by an LSTM that reads its label and its
+//! children from both sides.
 
 use serde::{Deserialize, Serialize};
 
