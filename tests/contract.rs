@@ -16,7 +16,7 @@ use srparse::oracle::{DynamicOracle, Oracle, Supervised};
 use srparse::symbols::Sentence;
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
-use srparse::transition::bracketing::{Bracketing, Order};
+use srparse::transition::bracketing::{Bracketing, Strategy};
 use srparse::transition::items::{self, Items, MaxChildren};
 use srparse::transition::non_binary::NonBinary;
 use srparse::transition::predictive::Predictive;
@@ -401,7 +401,7 @@ contract!(
     Shortfall::default()
 );
 
-fn items(trees: &[&Tree], order: items::Order, max_children: MaxChildren) -> Items {
+fn items(trees: &[&Tree], order: items::ItemOrder, max_children: MaxChildren) -> Items {
     Items::of_trees(trees.iter().copied(), order, max_children).unwrap()
 }
 
@@ -412,7 +412,7 @@ fn read_items(tables: serde_json::Value) -> Items {
 // With as many children as there are words the dynamic oracle is exact.
 contract!(
     items_free,
-    |trees: &[&Tree]| items(trees, items::Order::Free, MaxChildren::AtMost(80)),
+    |trees: &[&Tree]| items(trees, items::ItemOrder::Free, MaxChildren::AtMost(80)),
     read_items,
     Shortfall::default()
 );
@@ -420,14 +420,14 @@ contract!(
 // The loss does not see that wrong items can leave a gold item with too many children.
 contract!(
     items_left_to_right,
-    |trees: &[&Tree]| items(trees, items::Order::LeftToRight, MaxChildren::Auto),
+    |trees: &[&Tree]| items(trees, items::ItemOrder::LeftToRight, MaxChildren::Auto),
     read_items,
     Shortfall { silent: 0.0, worse: 0.0, raised: 5.0 }
 );
 
 contract!(
     items_right_to_left_of_three,
-    |trees: &[&Tree]| items(trees, items::Order::RightToLeft, MaxChildren::AtMost(3)),
+    |trees: &[&Tree]| items(trees, items::ItemOrder::RightToLeft, MaxChildren::AtMost(3)),
     read_items,
     Shortfall { silent: 0.0, worse: 0.0, raised: 30.0 }
 );
@@ -451,7 +451,7 @@ contract!(
     Shortfall::default()
 );
 
-fn bracketing(trees: &[&Tree], order: Order, scheme: Scheme) -> Bracketing {
+fn bracketing(trees: &[&Tree], order: Strategy, scheme: Scheme) -> Bracketing {
     Bracketing::of_trees(trees.iter().copied(), order, scheme).unwrap()
 }
 
@@ -462,13 +462,13 @@ fn read_bracketing(tables: serde_json::Value) -> Bracketing {
 // The loss rises where a limit read off the trees forbids what would keep it.
 contract!(
     top_down,
-    |trees: &[&Tree]| bracketing(trees, Order::TopDown, Scheme::None),
+    |trees: &[&Tree]| bracketing(trees, Strategy::TopDown, Scheme::None),
     read_bracketing,
     Shortfall { silent: 0.0, worse: 0.0, raised: 0.6 }
 );
 contract!(
     in_order,
-    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::None),
+    |trees: &[&Tree]| bracketing(trees, Strategy::InOrder, Scheme::None),
     read_bracketing,
     Shortfall { silent: 0.0, worse: 0.0, raised: 0.6 }
 );
@@ -476,32 +476,32 @@ contract!(
 // Without binding limits the dynamic oracles are exact.
 contract!(
     top_down_without_limits,
-    |trees: &[&Tree]| bracketing(trees, Order::TopDown, Scheme::None).with_limits(80).unwrap(),
+    |trees: &[&Tree]| bracketing(trees, Strategy::TopDown, Scheme::None).with_limits(80).unwrap(),
     read_bracketing,
     Shortfall::default()
 );
 contract!(
     in_order_without_limits,
-    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::None).with_limits(80).unwrap(),
+    |trees: &[&Tree]| bracketing(trees, Strategy::InOrder, Scheme::None).with_limits(80).unwrap(),
     read_bracketing,
     Shortfall::default()
 );
 
 contract!(
     left_corner_l,
-    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::L),
+    |trees: &[&Tree]| bracketing(trees, Strategy::InOrder, Scheme::L),
     read_bracketing,
     Shortfall::default()
 );
 contract!(
     left_corner_r2,
-    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::R2),
+    |trees: &[&Tree]| bracketing(trees, Strategy::InOrder, Scheme::R2),
     read_bracketing,
     Shortfall::default()
 );
 contract!(
     left_corner_r1,
-    |trees: &[&Tree]| bracketing(trees, Order::InOrder, Scheme::R1),
+    |trees: &[&Tree]| bracketing(trees, Strategy::InOrder, Scheme::R1),
     read_bracketing,
     Shortfall::default()
 );

@@ -16,23 +16,23 @@ use srparse::decode::{Beam, BestFirst, Decoded, Decoder, Greedy, Parser, PathSco
 use srparse::feature::{Extractor, Templates};
 use srparse::memory::Sections;
 use srparse::oracle::Oracle;
-use srparse::oracle::items::Wanted;
+use srparse::oracle::items::ItemOracle;
 use srparse::oracle::replay::{Derive, same_brackets};
 use srparse::scorer::focused::FocusedScratch;
-use srparse::scorer::{Focused, Scorer, Situation};
+use srparse::scorer::{Configuration, Focused, Scorer};
 use srparse::symbols::Label;
 use srparse::train::Example;
 use srparse::train::candidates::{Drawing, Drawn, draw};
 use srparse::transition::TransitionSystem;
-use srparse::transition::items::{Infer, ItemState, Items, MaxChildren, Order};
+use srparse::transition::items::{Infer, ItemOrder, ItemState, Items, MaxChildren};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
 use common::{assert_valid, random_trees, rng, sentence, shown, toy, vocabulary};
 
-const ORDERS: [Order; 3] = [Order::Free, Order::LeftToRight, Order::RightToLeft];
+const ORDERS: [ItemOrder; 3] = [ItemOrder::Free, ItemOrder::LeftToRight, ItemOrder::RightToLeft];
 
-fn items(trees: &[Tree], order: Order) -> Items {
+fn items(trees: &[Tree], order: ItemOrder) -> Items {
     Items::of_trees(trees, order, MaxChildren::Auto).unwrap()
 }
 
@@ -63,7 +63,8 @@ fn go_on(_: usize) -> ControlFlow<()> {
 fn drawn(system: &Items, trees: &[Tree], one_in: u32) -> (Labelled, Drawn, usize) {
     let (n_labels, drawing) = (system.tables().labels.len(), Drawing { seed: 1, one_in });
     let (candidates, drawn) =
-        draw(system, &Wanted, &examples(trees), &templates(), n_labels, drawing, go_on).unwrap();
+        draw(system, &ItemOracle, &examples(trees), &templates(), n_labels, drawing, go_on)
+            .unwrap();
     let (design, labelled) = candidates.finish(1);
     (labelled, drawn, design.len())
 }
@@ -74,7 +75,8 @@ fn trained(system: &Items, trees: &[Tree]) -> Focused<Ensembles> {
     let names: Vec<Option<&str>> = labels.names().map(Some).collect();
     let drawing = Drawing { seed: 1, one_in: 1 };
     let (candidates, _) =
-        draw(system, &Wanted, &examples(trees), &templates(), names.len(), drawing, go_on).unwrap();
+        draw(system, &ItemOracle, &examples(trees), &templates(), names.len(), drawing, go_on)
+            .unwrap();
     let params = BoostingParams { min_reduction: 0.1, ..BoostingParams::default() };
     let (design, labelled) = candidates.finish(params.min_count);
     let mut progress = |_: f64, _: &str| {};
@@ -97,17 +99,17 @@ fn any_of_several_right_items_leads_to_the_tree() {
         let system = items(&trees, order);
         let (mut optimal, mut several) = (Vec::new(), 0);
         for tree in &trees {
-            let gold = Wanted.prepare(&system, tree).unwrap();
+            let gold = ItemOracle.prepare(&system, tree).unwrap();
             let mut state = system.start(&sentence(tree));
             while !system.is_final(&state) {
-                Wanted.optimal(&system, &gold, &state, &mut optimal);
+                ItemOracle.optimal(&system, &gold, &state, &mut optimal);
                 several += u32::from(optimal.len() > 1);
                 system.apply(&mut state, *optimal.choose(&mut rng).unwrap());
             }
             let built = system.tree(&state, tree.tokens());
             assert!(same_brackets(&built, &system.target(tree)), "{}", shown(&built));
         }
-        assert_eq!(several > 0, order == Order::Free);
+        assert_eq!(several > 0, order == ItemOrder::Free);
     }
 }
 
@@ -147,7 +149,7 @@ fn decode<D: Decoder<Items, Focused<Ensembles>>>(
 fn a_wider_search_finds_no_lower_minimum_and_an_agenda_of_one_is_greedy() {
     let trees = toy_trees(60);
     let (known, unknown) = trees.split_at(10);
-    let system = items(&trees, Order::Free);
+    let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, known);
     let (mut better, vocabulary) = (0, vocabulary(known));
     for tree in unknown {
@@ -178,7 +180,7 @@ fn steps(
 ) -> Vec<f32> {
     let (mut state, mut score) = (system.start(sentence), Vec::new());
     let one = |&action: &Infer| {
-        let at = Situation { system, sentence, state: &state };
+        let at = Configuration { system, sentence, state: &state };
         scorer.score(at, &(), &[action], &mut FocusedScratch::default(), &mut score);
         system.apply(&mut state, action);
         score[0]
@@ -193,7 +195,7 @@ fn ties_are_decided_by_all_steps_as_in_a_beam_that_is_wide_enough() {
     let mut trees = random_trees(9, 400);
     trees.retain(|tree| tree.tokens().len() <= 5);
     let (known, unknown) = trees.split_at(8);
-    let system = items(&trees, Order::Free);
+    let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, known);
     let vocabulary = vocabulary(known);
     let (mut several, mut truncated) = (0, 0);
@@ -223,7 +225,7 @@ fn ties_are_decided_by_all_steps_as_in_a_beam_that_is_wide_enough() {
 fn worse_paths_to_a_state_take_no_room_in_a_beam() {
     let trees = toy_trees(40);
     let (known, unknown) = trees.split_at(10);
-    let system = items(&trees, Order::Free);
+    let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, known);
     let vocabulary = vocabulary(known);
     for (tree, width) in unknown.iter().zip(5..) {
@@ -241,7 +243,7 @@ fn worse_paths_to_a_state_take_no_room_in_a_beam() {
 #[test]
 fn candidates_that_nothing_is_known_of_leave_a_search_with_a_threshold_its_way() {
     let trees = toy_trees(10);
-    let system = items(&trees, Order::Free);
+    let system = items(&trees, ItemOrder::Free);
     let nothing = vec![None; system.tables().labels.len()];
     let nothing = Ensembles::new(&templates().columns(), nothing);
     let scorer = Focused::new(Extractor::new(&templates()), nothing);
@@ -250,7 +252,7 @@ fn candidates_that_nothing_is_known_of_leave_a_search_with_a_threshold_its_way()
         let beam = Beam { width: 4, threshold: 1.0, path_score };
         assert!(decode(&beam, &system, &scorer, &examples[0]).complete);
     }
-    let found = srparse::eval::margins::margins(&system, &scorer, &Wanted, &examples, Label(1));
+    let found = srparse::eval::margins::margins(&system, &scorer, &ItemOracle, &examples, Label(1));
     assert!(found.bins.is_empty() && found.infinite.iter().all(|&n| n > 0), "{found:?}");
 }
 
@@ -259,7 +261,7 @@ fn additive_loss_prefers_small_trees() {
     let mut trees = random_trees(9, 300);
     trees.retain(|tree| tree.tokens().len() <= 8);
     let (known, unknown) = trees.split_at(20);
-    let system = items(&trees, Order::Free);
+    let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, known);
     let vocabulary = vocabulary(known);
     let steps = |path_score| -> usize {
@@ -278,7 +280,7 @@ fn additive_loss_prefers_small_trees() {
 #[test]
 fn a_search_that_may_not_go_on_gives_a_partial_tree() {
     let trees = toy_trees(10);
-    let system = items(&trees, Order::Free);
+    let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, &trees);
     let few = BestFirst { max_states: 2, ..best_first(10) };
     for example in examples(&trees) {
@@ -293,7 +295,7 @@ fn a_search_that_may_not_go_on_gives_a_partial_tree() {
 #[test]
 fn threads_change_nothing() {
     let trees = random_trees(3, 150);
-    let system = items(&trees, Order::Free);
+    let system = items(&trees, ItemOrder::Free);
     let bytes = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let scorer = pool.install(|| trained(&system, &trees[..20]));
@@ -309,7 +311,7 @@ fn threads_change_nothing() {
 #[test]
 fn a_sample_keeps_what_is_right_and_weighs_what_is_wrong() {
     let trees = random_trees(4, 200);
-    let system = items(&trees, Order::RightToLeft);
+    let system = items(&trees, ItemOrder::RightToLeft);
     let ((all, drawn_all, _), (some, drawn_some, _)) =
         (drawn(&system, &trees, 1), drawn(&system, &trees, 5));
     assert_eq!(drawn_all, Drawn { kept: drawn_all.rows, ..drawn_some });
@@ -332,20 +334,20 @@ fn a_sample_keeps_what_is_right_and_weighs_what_is_wrong() {
 #[test]
 fn scores_that_are_kept_are_those_of_the_state() {
     let trees = toy_trees(20);
-    let system = items(&trees, Order::Free);
+    let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, &trees[..10]);
     let mut rng = rng(5);
     let (mut legal, mut kept, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
     let mut scratch = FocusedScratch::default();
     for Example { sentence, .. } in examples(&trees) {
         let start = system.start(&sentence);
-        let at = Situation { system: &system, sentence: &sentence, state: &start };
+        let at = Configuration { system: &system, sentence: &sentence, state: &start };
         scorer.begin(at, &mut scratch);
         for _ in 0..3 {
             let mut state = system.start(&sentence);
             while !system.is_final(&state) {
                 system.legal(&state, &mut legal);
-                let at = Situation { system: &system, sentence: &sentence, state: &state };
+                let at = Configuration { system: &system, sentence: &sentence, state: &state };
                 scorer.score(at, &(), &legal, &mut scratch, &mut kept);
                 scorer.score(at, &(), &legal, &mut FocusedScratch::default(), &mut fresh);
                 assert_eq!(kept, fresh);

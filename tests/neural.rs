@@ -12,14 +12,14 @@ use srparse::scorer::neural::encoder::EncoderParams;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
 use srparse::scorer::neural::{AnyNetwork, NetworkParams, Neural};
-use srparse::scorer::{Scorer, Situation};
+use srparse::scorer::{Configuration, Scorer};
 use srparse::symbols::{Sentence, Vocabulary};
 use srparse::train::Example;
 use srparse::train::neural::{Progress, Training};
 use srparse::train::online::Exploration;
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
-use srparse::transition::bracketing::{Bracketing, Order};
+use srparse::transition::bracketing::{Bracketing, Strategy};
 use srparse::transition::non_binary::NonBinary;
 use srparse::tree::Tree;
 use srparse::tree::binarize::Scheme;
@@ -154,27 +154,27 @@ fn non_binary_parsers_learn_by_heart() {
 
 #[test]
 fn top_down_parsers_learn_by_heart() {
-    learns_by_heart(|trees| Bracketing::of_trees(trees, Order::TopDown, Scheme::None).unwrap());
+    learns_by_heart(|trees| Bracketing::of_trees(trees, Strategy::TopDown, Scheme::None).unwrap());
 }
 
 #[test]
 fn in_order_parsers_learn_by_heart() {
-    learns_by_heart(|trees| Bracketing::of_trees(trees, Order::InOrder, Scheme::None).unwrap());
+    learns_by_heart(|trees| Bracketing::of_trees(trees, Strategy::InOrder, Scheme::None).unwrap());
 }
 
 fn at<'a, S: TransitionSystem>(
     system: &'a S,
     sentence: &'a Sentence,
     state: &'a S::State,
-) -> Situation<'a, S> {
-    Situation { system, sentence, state }
+) -> Configuration<'a, S> {
+    Configuration { system, sentence, state }
 }
 
 /// Two hypotheses that begin together and part score as if each had been alone.
 #[test]
 fn memories_of_hypotheses_do_not_mix() {
     let trees = toy::treebank(12, 2);
-    let system = Bracketing::of_trees(&trees, Order::InOrder, Scheme::None).unwrap();
+    let system = Bracketing::of_trees(&trees, Strategy::InOrder, Scheme::None).unwrap();
     let vocabulary = vocabulary(&trees);
     for network in networks() {
         let scorer = untrained(&system, &vocabulary, network);

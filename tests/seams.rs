@@ -10,20 +10,20 @@ mod doubles;
 use std::ops::ControlFlow;
 
 use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
-use srparse::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use srparse::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use srparse::decode::parser::Pipeline;
 use srparse::decode::{Beam, Greedy, Parser, PathScore};
 use srparse::feature::{ColumnKind, Extractor, Indicators, Row, Templates, extract};
 use srparse::oracle::Oracle;
 use srparse::oracle::binary::NextBracket;
-use srparse::oracle::items::Wanted;
+use srparse::oracle::items::ItemOracle;
 use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
-use srparse::scorer::{Factored, Lesson, OnlineLearner, Scorer, Situation};
+use srparse::scorer::{Configuration, Factored, Lesson, OnlineLearner, Scorer};
 use srparse::train::online::{EpochReport, Exploration, Online};
 use srparse::train::{Example, batch};
 use srparse::transition::binary::{Binary, BinaryAction};
-use srparse::transition::items::{Items, MaxChildren, Order};
+use srparse::transition::items::{ItemOrder, Items, MaxChildren};
 use srparse::transition::{Action, ActionKind, TransitionSystem};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
@@ -113,7 +113,7 @@ fn right(classifier: &dyn Classifier, instances: &Instances) -> f64 {
 }
 
 fn items(trees: &[Tree]) -> Items {
-    Items::of_trees(trees, Order::Free, MaxChildren::Auto).unwrap()
+    Items::of_trees(trees, ItemOrder::Free, MaxChildren::Auto).unwrap()
 }
 
 fn binary(trees: &[Tree]) -> (Binary, Vec<BinaryAction>) {
@@ -127,7 +127,7 @@ fn an_item_system_with_set_columns_learns_online_by_heart() {
     let trees = toy_trees(12);
     let system = items(&trees);
     let mut learner = PerLabel::new(&Templates::parse(ITEM_TEMPLATES, "test").unwrap());
-    let last = train(&system, &Wanted, &mut learner, &trees, 30);
+    let last = train(&system, &ItemOracle, &mut learner, &trees, 30);
     assert_eq!(last.mistakes, 0, "{last:?}");
     let parser = pipeline(&trees, system, learner, Greedy::default());
     assert_eq!(exact(&parser, &trees), trees.len());
@@ -211,11 +211,11 @@ impl Scorer<Binary> for LikesShift {
     type Memory = ();
     type Scratch = ();
 
-    fn begin(&self, _at: Situation<'_, Binary>, _scratch: &mut Self::Scratch) {}
+    fn begin(&self, _at: Configuration<'_, Binary>, _scratch: &mut Self::Scratch) {}
 
     fn score(
         &self,
-        _at: Situation<'_, Binary>,
+        _at: Configuration<'_, Binary>,
         _memory: &(),
         actions: &[BinaryAction],
         _scratch: &mut (),
@@ -229,8 +229,8 @@ impl Scorer<Binary> for LikesShift {
         out.extend(actions.iter().map(score));
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 }
 

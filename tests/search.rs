@@ -7,18 +7,18 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use srparse::classifier::ScoreKind;
+use srparse::classifier::ScoreScale;
 use srparse::classifier::linear::Pruning;
 use srparse::decode::parser::Pipeline;
 use srparse::decode::{
-    Beam, BestFirst, Decoded, Decoder, Greedy, Method, Parser, PathScore, Search, Unfinished,
-    Wanted,
+    Beam, BestFirst, Decoded, Decoder, Greedy, Method, NbestRequest, Parser, PathScore, Search,
+    Unfinished,
 };
 use srparse::feature::Templates;
 use srparse::memory::Sections;
 use srparse::oracle::replay::{Replay, same_brackets};
 use srparse::scorer::factored::Classes;
-use srparse::scorer::{Factored, OnlinePerceptron, Scorer, Situation};
+use srparse::scorer::{Configuration, Factored, OnlinePerceptron, Scorer};
 use srparse::train::Example;
 use srparse::train::online::{EpochReport, Online};
 use srparse::train::structured::{Structured, Update};
@@ -165,13 +165,13 @@ impl Scorer<Binary> for GardenPath {
     type Memory = Option<bool>;
     type Scratch = ();
 
-    fn begin(&self, _at: Situation<'_, Binary>, _scratch: &mut ()) -> Option<bool> {
+    fn begin(&self, _at: Configuration<'_, Binary>, _scratch: &mut ()) -> Option<bool> {
         None
     }
 
     fn score(
         &self,
-        _at: Situation<'_, Binary>,
+        _at: Configuration<'_, Binary>,
         memory: &Option<bool>,
         actions: &[BinaryAction],
         _scratch: &mut (),
@@ -188,7 +188,7 @@ impl Scorer<Binary> for GardenPath {
 
     fn advance(
         &self,
-        after: Situation<'_, Binary>,
+        after: Configuration<'_, Binary>,
         action: BinaryAction,
         memory: &mut Option<bool>,
         _scratch: &mut (),
@@ -199,8 +199,8 @@ impl Scorer<Binary> for GardenPath {
         }
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::LogProb
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
     }
 }
 
@@ -251,7 +251,7 @@ fn the_n_best_are_different_and_in_order() {
     let mut worker = parser.worker();
     let mut several = 0;
     for tree in &trees {
-        let wanted = Wanted { trees: 5, constituents: false };
+        let wanted = NbestRequest { trees: 5, constituents: false };
         let parses = worker.parse_nbest(tree.tokens(), wanted);
         assert!((1..=5).contains(&parses.len()));
         assert_eq!(parses[0], worker.parse(tree.tokens()));
@@ -299,7 +299,7 @@ fn every_constituent_has_the_score_of_its_steps() {
         let (cleaning, vocabulary) = (Cleaning::none(), vocabulary.clone());
         let parser = Pipeline { cleaning, vocabulary, system, scorer, decoder };
         let mut worker = parser.worker();
-        let wanted = Wanted { trees: 1, constituents: true };
+        let wanted = NbestRequest { trees: 1, constituents: true };
         let mut all = Vec::new();
         for tree in &trees {
             let parse = worker.parse_nbest(tree.tokens(), wanted).swap_remove(0);

@@ -2,7 +2,7 @@
 
 use super::packed::LANES;
 pub use super::packed::{MAX_CLASSES, Pruning, Tables, Weights};
-use super::{Classifier, ScoreKind, Scratch};
+use super::{Classifier, ScoreScale, Scratch};
 use crate::Result;
 use crate::feature::{Indicators, RowRef};
 use crate::memory::Sections;
@@ -39,7 +39,7 @@ impl Classifier for LinearModel {
         self.tables.offsets.len()
     }
 
-    fn kind(&self) -> ScoreKind {
+    fn scale(&self) -> ScoreScale {
         self.tables.kind
     }
 
@@ -53,7 +53,7 @@ impl Classifier for LinearModel {
         for ((out, &sum), &offset) in out.iter_mut().zip(sums.iter()).zip(&*self.tables.offsets) {
             *out = f32::from(sum) * self.tables.scale + offset;
         }
-        if self.tables.kind == ScoreKind::LogProb {
+        if self.tables.kind == ScoreScale::LogProb {
             log_softmax(out);
         }
     }
@@ -91,7 +91,7 @@ mod tests {
         (
             LinearModel::new(
                 indicators,
-                weights.pack(pruning, &[true, true, true, false], ScoreKind::Margin, 2),
+                weights.pack(pruning, &[true, true, true, false], ScoreScale::Margin, 2),
             ),
             ids,
         )

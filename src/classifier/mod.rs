@@ -2,8 +2,8 @@
 //!
 //! 1. A [`Learner`] fits instances and gives a [`Classifier`]; everything stochastic is seeded, and the
 //!    number of threads changes nothing.
-//! 2. Scores of [`ScoreKind::Margin`] may be compared within one row only, those of
-//!    [`ScoreKind::LogOdds`] between rows; those of [`ScoreKind::LogProb`] may be added along a derivation.
+//! 2. Scores of [`ScoreScale::Margin`] may be compared within one row only, those of
+//!    [`ScoreScale::LogOdds`] between rows; those of [`ScoreScale::LogProb`] may be added along a derivation.
 //! 3. A class that was never seen scores minus infinity, not zero.
 //!
 //! Learners:
@@ -17,10 +17,10 @@
 //! The first two end as a [`linear::LinearModel`]. Learners made of learners are in [`combine`].
 
 pub mod boosting;
+pub mod coarse_to_fine;
 pub mod combine;
 pub mod decision_tree;
 pub mod instances;
-pub mod kinds;
 pub mod knn;
 pub mod lbfgs;
 pub mod linear;
@@ -38,7 +38,7 @@ pub use instances::Instances;
 /// What scores mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ScoreKind {
+pub enum ScoreScale {
     /// Comparable within one row only.
     Margin,
     /// Natural logarithms of probabilities.
@@ -52,7 +52,7 @@ pub trait Classifier: Send + Sync {
     /// The number of classes.
     fn n_classes(&self) -> usize;
     /// What the scores mean.
-    fn kind(&self) -> ScoreKind;
+    fn scale(&self) -> ScoreScale;
     /// Writes the score of every class into `out`, which is [`Classifier::n_classes`] long.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]);
     /// The class that [`Classifier::scores`] scores highest among those that are accepted, the first among
@@ -74,8 +74,8 @@ impl<C: Classifier + ?Sized> Classifier for Box<C> {
         (**self).n_classes()
     }
 
-    fn kind(&self) -> ScoreKind {
-        (**self).kind()
+    fn scale(&self) -> ScoreScale {
+        (**self).scale()
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {

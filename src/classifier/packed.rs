@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ScoreKind;
+use super::ScoreScale;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
@@ -87,7 +87,7 @@ pub struct Tables {
     /// The value of one unit of weight.
     pub scale: f32,
     /// What the scores mean.
-    pub kind: ScoreKind,
+    pub kind: ScoreScale,
 }
 
 /// The bucket where the search for an id begins.
@@ -186,7 +186,7 @@ impl Tables {
 
     /// Adds the tables to the sections of a model.
     pub fn store(&self, sections: &mut Sections) {
-        let log_prob = if self.kind == ScoreKind::LogProb { 1.0 } else { 0.0 };
+        let log_prob = if self.kind == ScoreScale::LogProb { 1.0 } else { 0.0 };
         sections.put("linear.buckets", self.buckets.clone());
         sections.put("linear.rows", self.rows.clone());
         sections.put("linear.offsets", self.offsets.clone());
@@ -205,9 +205,9 @@ impl Tables {
             offsets: sections.get("linear.offsets")?,
             scale: parameters.first().copied().unwrap_or(0.0),
             kind: if parameters.get(1) == Some(&1.0) {
-                ScoreKind::LogProb
+                ScoreScale::LogProb
             } else {
-                ScoreKind::Margin
+                ScoreScale::Margin
             },
         };
         let whole = !tables.buckets.is_empty() && tables.buckets.len().is_multiple_of(BUCKET);
@@ -283,7 +283,7 @@ impl Weights {
         &self,
         pruning: &Pruning,
         seen: &[bool],
-        kind: ScoreKind,
+        kind: ScoreScale,
         n_templates: usize,
     ) -> Tables {
         let largest = self.largest();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linear::{LinearModel, MAX_CLASSES, Pruning};
 use super::sparse::SparseWeights;
-use super::{Classifier, Fit, Instances, Learner, ScoreKind, Setting, first_best};
+use super::{Classifier, Fit, Instances, Learner, ScoreScale, Setting, first_best};
 use crate::feature::Indicators;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -102,8 +102,12 @@ impl Learner for Perceptron {
                 break;
             }
         }
-        let tables =
-            weights.averaged().pack(&self.params.prune, &seen, ScoreKind::Margin, indicators.len());
+        let tables = weights.averaged().pack(
+            &self.params.prune,
+            &seen,
+            ScoreScale::Margin,
+            indicators.len(),
+        );
         Ok(Box::new(LinearModel::new(indicators.clone(), tables)))
     }
 

@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 
 use super::stream::{self, Made, Maker, StreamArgs, Totals};
-use crate::decode::{Parse, Wanted, Worker};
+use crate::decode::{NbestRequest, Parse, Worker};
 use crate::model::Model;
 use crate::preset::load::load;
 use crate::preset::tagger::load_tagger;
@@ -190,7 +190,7 @@ fn make(
             }
             let trees = args.nbest.map_or(1, NonZeroUsize::get);
             let parses =
-                worker.parse_nbest(&tokens, Wanted { trees, constituents: args.span_scores });
+                worker.parse_nbest(&tokens, NbestRequest { trees, constituents: args.span_scores });
             made.tally = u64::from(parses.iter().any(|parse| !parse.complete));
             match &parses[..] {
                 [parse] if args.nbest.is_none() => {

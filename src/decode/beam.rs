@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::path::compare_steps;
 use super::{Decoded, Decoder, PathScore, heap};
-use crate::scorer::{Scorer, Situation, score_choice};
+use crate::scorer::{Configuration, Scorer, score_choice};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
@@ -143,8 +143,9 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         self.free.clear();
         self.free.extend((1..self.slots.len() as u32).rev());
         let state = system.start(sentence);
-        let memory = scorer.begin(Situation { system, sentence, state: &state }, &mut self.scorer);
-        scorer.keep_scores(&mut self.scorer);
+        let memory =
+            scorer.begin(Configuration { system, sentence, state: &state }, &mut self.scorer);
+        scorer.cache_scores(&mut self.scorer);
         let slot = Slot { state, memory };
         let is_final = system.is_final(&slot.state);
         match self.slots.first_mut() {
@@ -226,7 +227,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
             let Slot { state, memory } = &mut self.slots[slot as usize];
             if let Some(action) = action {
                 system.apply(state, action);
-                let after = Situation { system, sentence, state };
+                let after = Configuration { system, sentence, state };
                 scorer.advance(after, action, memory, &mut self.scorer);
             }
             self.beam.push(Hypothesis {
@@ -256,7 +257,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         let scored = &self.scored;
         for (hypothesis, parent) in self.beam.iter().zip(0..) {
             let Slot { state, memory } = &self.slots[hypothesis.slot as usize];
-            let at = Situation { system, sentence, state };
+            let at = Configuration { system, sentence, state };
             let steps = system.steps(state);
             let follow = follow.filter(|_| hypothesis.followed);
             let ahead = |action| match follow {

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::path::compare_steps;
 use super::{Decoded, Decoder, PathScore, heap};
 use crate::classifier::first_best;
-use crate::scorer::{Scorer, Situation, score_choice};
+use crate::scorer::{Configuration, Scorer, score_choice};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
@@ -155,9 +155,9 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         self.closed.clear();
         self.opened = 0;
         let state = system.start(sentence);
-        let at = Situation { system, sentence, state: &state };
+        let at = Configuration { system, sentence, state: &state };
         let memory = scorer.begin(at, &mut self.scorer);
-        scorer.keep_scores(&mut self.scorer);
+        scorer.cache_scores(&mut self.scorer);
         let path = path_score.empty();
         self.nodes.push(Node { state, memory, before: None, path, steps: Vec::new() });
     }
@@ -174,7 +174,7 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         let Self { nodes, open, opened, best, closed, actions, scores, .. } = self;
         let Node { state, memory, path, .. } = &nodes[parent];
         system.legal(state, actions);
-        let at = Situation { system, sentence, state };
+        let at = Configuration { system, sentence, state };
         score_choice(at, scorer, memory, actions, &mut self.scorer, scores);
         let length = system.steps(state) + 1;
         let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
@@ -257,7 +257,7 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         let Node { state, memory, steps, .. } = &nodes[step.parent];
         let (mut state, mut memory) = (state.clone(), memory.clone());
         system.apply(&mut state, step.action);
-        let after = Situation { system, sentence, state: &state };
+        let after = Configuration { system, sentence, state: &state };
         scorer.advance(after, step.action, &mut memory, &mut self.scorer);
         let mut longer = Vec::new();
         path_score.extend_steps(steps, step.step, &mut longer);
@@ -282,13 +282,13 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         let (mut state, mut memory, mut path) = (state.clone(), memory.clone(), *path);
         while !system.is_final(&state) {
             system.legal(&state, &mut self.actions);
-            let at = Situation { system, sentence, state: &state };
+            let at = Configuration { system, sentence, state: &state };
             let actions = &self.actions;
             score_choice(at, scorer, &memory, actions, &mut self.scorer, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
             system.apply(&mut state, self.actions[best]);
-            let after = Situation { system, sentence, state: &state };
+            let after = Configuration { system, sentence, state: &state };
             scorer.advance(after, self.actions[best], &mut memory, &mut self.scorer);
             taken.push(self.actions[best]);
         }

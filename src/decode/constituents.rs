@@ -3,13 +3,13 @@
 //! The derivation is taken once more, and a constituent gets the least score of the steps that announced and
 //! completed it. What the score of a step is follows from what the scorer's scores mean:
 //!
-//! - [`ScoreKind::LogProb`]: the natural logarithm of the probability of the action, 0 or less.
-//! - [`ScoreKind::LogOdds`]: the confidence in the item, positive if it was thought right.
-//! - [`ScoreKind::Margin`]: by how much the action led the best other legal one; negative if it trailed,
+//! - [`ScoreScale::LogProb`]: the natural logarithm of the probability of the action, 0 or less.
+//! - [`ScoreScale::LogOdds`]: the confidence in the item, positive if it was thought right.
+//! - [`ScoreScale::Margin`]: by how much the action led the best other legal one; negative if it trailed,
 //!   which the step of a beam may.
 
-use crate::classifier::ScoreKind;
-use crate::scorer::{Scorer, Situation, score_choice};
+use crate::classifier::ScoreScale;
+use crate::scorer::{Configuration, Scorer, score_choice};
 use crate::symbols::Sentence;
 use crate::transition::stacked::built_nodes;
 use crate::transition::{Action, TransitionSystem};
@@ -32,7 +32,7 @@ impl<A: Action> Replay<A> {
     /// The score of a step.
     fn step<S, P>(
         &mut self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         (scorer, memory): (&P, &P::Memory),
         taken: A,
         scratch: &mut P::Scratch,
@@ -51,9 +51,9 @@ impl<A: Action> Replay<A> {
             return NO_CHOICE;
         };
         let own = scores[place];
-        match scorer.kind() {
-            ScoreKind::LogProb | ScoreKind::LogOdds => own,
-            ScoreKind::Margin => {
+        match scorer.scale() {
+            ScoreScale::LogProb | ScoreScale::LogOdds => own,
+            ScoreScale::Margin => {
                 let others = scores[..place].iter().chain(&scores[place + 1..]);
                 own - others.copied().fold(f32::NEG_INFINITY, f32::max)
             }
@@ -83,13 +83,13 @@ pub fn constituent_scores<S: TransitionSystem, P: Scorer<S>>(
     let (actions, scores) = (Vec::new(), Vec::new());
     let mut replay = Replay { actions, scores, by_node: Vec::new(), open: Vec::new() };
     let mut state = system.start(sentence);
-    let mut memory = scorer.begin(Situation { system, sentence, state: &state }, scratch);
+    let mut memory = scorer.begin(Configuration { system, sentence, state: &state }, scratch);
     replay.note(system, &state, NO_CHOICE);
     for &action in derivation {
-        let at = Situation { system, sentence, state: &state };
+        let at = Configuration { system, sentence, state: &state };
         let score = replay.step(at, (scorer, &memory), action, scratch);
         system.apply(&mut state, action);
-        let after = Situation { system, sentence, state: &state };
+        let after = Configuration { system, sentence, state: &state };
         scorer.advance(after, action, &mut memory, scratch);
         replay.note(system, &state, score);
     }

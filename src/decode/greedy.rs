@@ -2,7 +2,7 @@
 //! asked about: for systems of candidates this grows faster than the sentence.
 
 use super::{Decoded, Decoder, Illegal, PathScore};
-use crate::scorer::{Scorer, Situation};
+use crate::scorer::{Configuration, Scorer};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
@@ -44,13 +44,13 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
     ) -> Decoded<S::State, S::Action> {
         let GreedyScratch { actions, ranked, taken, scores, scorer: scorer_scratch } = scratch;
         let mut state = system.start(sentence);
-        let at = Situation { system, sentence, state: &state };
+        let at = Configuration { system, sentence, state: &state };
         let mut memory = scorer.begin(at, scorer_scratch);
         let mut score = self.path_score.empty();
         taken.clear();
         while !system.is_final(&state) {
             system.legal(&state, actions);
-            let at = Situation { system, sentence, state: &state };
+            let at = Configuration { system, sentence, state: &state };
             let no_choice = self.illegal == Illegal::NextBest || system.is_forced(&state);
             let action = if let ([only], true) = (&actions[..], no_choice) {
                 *only
@@ -70,7 +70,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
                 action
             };
             system.apply(&mut state, action);
-            let after = Situation { system, sentence, state: &state };
+            let after = Configuration { system, sentence, state: &state };
             scorer.advance(after, action, &mut memory, scorer_scratch);
             taken.push(action);
         }

@@ -22,7 +22,7 @@ mod search;
 pub use beam::Beam;
 pub use best_first::{BestFirst, Unfinished};
 pub use greedy::Greedy;
-pub use parser::{Parse, Parser, Wanted, Worker};
+pub use parser::{NbestRequest, Parse, Parser, Worker};
 pub use path::PathScore;
 pub use search::{Fallback, Method, Search, SearchScratch};
 

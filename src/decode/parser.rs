@@ -28,7 +28,7 @@ pub struct Parse {
 
 /// What is wanted of a parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct NbestRequest {
     /// The most different trees.
     pub trees: usize,
     /// Whether each constituent is to have a score.
@@ -47,7 +47,7 @@ pub trait Worker: Send {
     fn parse(&mut self, tokens: &[Token]) -> Parse;
     /// The best different trees for a sentence, best first: at least one, and as many of those wanted as the
     /// search finds.
-    fn parse_nbest(&mut self, tokens: &[Token], wanted: Wanted) -> Vec<Parse>;
+    fn parse_nbest(&mut self, tokens: &[Token], wanted: NbestRequest) -> Vec<Parse>;
 }
 
 /// A system, a scorer and a decoder at work.
@@ -124,7 +124,7 @@ impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Worker for PipelineWor
         self.pipeline.parse(&decoded, &kept, tokens)
     }
 
-    fn parse_nbest(&mut self, tokens: &[Token], wanted: Wanted) -> Vec<Parse> {
+    fn parse_nbest(&mut self, tokens: &[Token], wanted: NbestRequest) -> Vec<Parse> {
         let Pipeline { vocabulary, system, scorer, decoder, .. } = self.pipeline;
         let kept = self.pipeline.cleaning.apply_tokens(tokens);
         vocabulary.encode_into(&kept.tokens, &mut self.sentence);
@@ -153,9 +153,9 @@ impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Worker for PipelineWor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classifier::ScoreKind;
+    use crate::classifier::ScoreScale;
     use crate::decode::{Illegal, Search};
-    use crate::scorer::Situation;
+    use crate::scorer::Configuration;
     use crate::transition::binary::Binary;
     use crate::tree::TreeBuilder;
     use crate::treebank::penn;
@@ -169,11 +169,11 @@ mod tests {
         type Memory = ();
         type Scratch = ();
 
-        fn begin(&self, _at: Situation<'_, S>, _scratch: &mut Self::Scratch) {}
+        fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Self::Scratch) {}
 
         fn score(
             &self,
-            _at: Situation<'_, S>,
+            _at: Configuration<'_, S>,
             _memory: &(),
             actions: &[S::Action],
             _scratch: &mut (),
@@ -187,8 +187,8 @@ mod tests {
             }
         }
 
-        fn kind(&self) -> ScoreKind {
-            ScoreKind::Margin
+        fn scale(&self) -> ScoreScale {
+            ScoreScale::Margin
         }
     }
 

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::classifier::first_best;
 use crate::eval::totals::percent;
 use crate::oracle::Oracle;
-use crate::scorer::{Scorer, Situation};
+use crate::scorer::{Configuration, Scorer};
 use crate::train::Example;
 use crate::transition::{Action, ActionKind, TransitionSystem};
 
@@ -144,14 +144,14 @@ impl<S: TransitionSystem, P: Scorer<S>> Scratch<S, P> {
         let gold = oracle.prepare(system, tree).ok()?;
         let mut counts = DecisionCounts { trees: 1, ..DecisionCounts::default() };
         let mut state = system.start(sentence);
-        let at = Situation { system, sentence, state: &state };
+        let at = Configuration { system, sentence, state: &state };
         let mut memory = scorer.begin(at, &mut self.scorer);
         while !system.is_final(&state) {
             system.legal(&state, &mut self.legal);
             system.inventory(&state, &mut self.inventory);
             oracle.optimal(system, &gold, &state, &mut self.optimal);
             let next = *self.optimal.first().filter(|next| self.legal.contains(next))?;
-            let at = Situation { system, sentence, state: &state };
+            let at = Configuration { system, sentence, state: &state };
             let mut is_right = |actions: &[S::Action]| {
                 scorer.score(at, &memory, actions, &mut self.scorer, &mut self.scores);
                 let best = actions.get(first_best(&self.scores));
@@ -162,7 +162,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Scratch<S, P> {
             let decision = Decisions { number: 1, right, right_of_legal };
             counts.add(next.kind(), self.legal.len(), decision);
             system.apply(&mut state, next);
-            let after = Situation { system, sentence, state: &state };
+            let after = Configuration { system, sentence, state: &state };
             scorer.advance(after, next, &mut memory, &mut self.scorer);
         }
         Some(counts)
@@ -172,7 +172,7 @@ impl<S: TransitionSystem, P: Scorer<S>> Scratch<S, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classifier::ScoreKind;
+    use crate::classifier::ScoreScale;
     use crate::oracle::replay::Replay;
     use crate::symbols::Vocabulary;
     use crate::transition::binary::Binary;
@@ -185,11 +185,11 @@ mod tests {
         type Memory = ();
         type Scratch = ();
 
-        fn begin(&self, _at: Situation<'_, S>, _scratch: &mut Self::Scratch) {}
+        fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Self::Scratch) {}
 
         fn score(
             &self,
-            _at: Situation<'_, S>,
+            _at: Configuration<'_, S>,
             _memory: &(),
             actions: &[S::Action],
             _scratch: &mut (),
@@ -199,8 +199,8 @@ mod tests {
             out.extend((0..actions.len()).map(|at| -(at as f32)));
         }
 
-        fn kind(&self) -> ScoreKind {
-            ScoreKind::Margin
+        fn scale(&self) -> ScoreScale {
+            ScoreScale::Margin
         }
     }
 

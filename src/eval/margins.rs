@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::oracle::Oracle;
-use crate::scorer::{Scorer, Situation};
+use crate::scorer::{Configuration, Scorer};
 use crate::symbols::Label;
 use crate::train::Example;
 use crate::transition::{Action, TransitionSystem};
@@ -65,21 +65,21 @@ where
         let Ok(gold) = oracle.prepare(system, &example.tree) else { return margins };
         let sentence = &example.sentence;
         let mut state = system.start(sentence);
-        let mut memory = scorer.begin(Situation { system, sentence, state: &state }, scratch);
+        let mut memory = scorer.begin(Configuration { system, sentence, state: &state }, scratch);
         let (mut legal, mut right, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         while !system.is_final(&state) {
             oracle.optimal(system, &gold, &state, &mut right);
             let Some(&next) = right.first() else { break };
             system.legal(&state, &mut legal);
             legal.retain(|action| action.label() == Some(label));
-            let at = Situation { system, sentence, state: &state };
+            let at = Configuration { system, sentence, state: &state };
             scorer.score(at, &memory, &legal, scratch, &mut scores);
             for (action, score) in legal.iter().zip(&scores) {
                 let is_wrong = !right.contains(action);
                 margins.add(if is_wrong { -score } else { *score }, is_wrong);
             }
             system.apply(&mut state, next);
-            let after = Situation { system, sentence, state: &state };
+            let after = Configuration { system, sentence, state: &state };
             scorer.advance(after, next, &mut memory, scratch);
         }
         margins

@@ -249,7 +249,7 @@ impl Address {
     }
 }
 
-/// A decision that is taken in two steps ([`crate::classifier::kinds`]), or one of its steps.
+/// A decision that is taken in two steps ([`crate::classifier::coarse_to_fine`]), or one of its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// What kind of action.

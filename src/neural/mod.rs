@@ -13,6 +13,6 @@ pub mod optimizer;
 pub mod params;
 pub mod tape;
 
-pub use optimizer::{Average, Course, Decay, Optimizer, OptimizerParams};
+pub use optimizer::{Decay, MovingAverage, Optimizer, OptimizerParams, OptimizerState};
 pub use params::{Gradients, Param, Params};
 pub use tape::{Cell, Lstm, Tape, Var};

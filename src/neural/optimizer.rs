@@ -64,18 +64,18 @@ impl OptimizerParams {
 
 /// The mean of the parameters over the last batches (Polyak and Juditsky 1992, with weights that fade away).
 #[derive(Debug, Clone)]
-pub struct Average {
+pub struct MovingAverage {
     values: Vec<f32>,
     /// How many batches count.
     over: f32,
     batches: u64,
 }
 
-impl Average {
+impl MovingAverage {
     /// The mean takes note of every so many batches; before that it is the last one.
     pub const EVERY: u64 = 8;
 
-    /// A mean of what will come, over about so many batches: twice [`Average::EVERY`] at least.
+    /// A mean of what will come, over about so many batches: twice [`MovingAverage::EVERY`] at least.
     pub fn new(over: f32, network: &Params) -> Self {
         Self { values: network.values().to_vec(), over, batches: 0 }
     }
@@ -197,14 +197,14 @@ fn adam(
 
 /// What training needs beside the parameters, so that it can be taken up again.
 #[derive(Debug, Clone)]
-pub struct Course {
+pub struct OptimizerState {
     /// The optimiser.
     pub optimizer: Optimizer,
     /// The mean of the parameters, if one is kept.
-    pub average: Option<Average>,
+    pub average: Option<MovingAverage>,
 }
 
-impl Course {
+impl OptimizerState {
     /// Adds everything to the sections of a checkpoint.
     pub fn store(&self, sections: &mut Sections) {
         self.optimizer.store(sections);
@@ -213,7 +213,7 @@ impl Course {
         }
     }
 
-    /// Reads what [`Course::store`] wrote into a course of the same layout.
+    /// Reads what [`OptimizerState::store`] wrote into a course of the same layout.
     ///
     /// # Errors
     /// When it is of another layout.
@@ -286,7 +286,7 @@ mod tests {
         let mut builder = Builder::new(Some(1));
         let value = builder.vector(1, 50.0);
         let mut network = builder.finish().unwrap();
-        let mut average = Average::new(64.0, &network);
+        let mut average = MovingAverage::new(64.0, &network);
         for batch in 0..1_000 {
             network.of_mut(value)[0] = if batch / 8 % 2 == 0 { 1.0 } else { 3.0 };
             average.note(&network);

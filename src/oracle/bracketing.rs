@@ -21,7 +21,7 @@ use super::gold::{Gold, chain};
 use super::{DynamicOracle, Oracle};
 use crate::Result;
 use crate::symbols::Label;
-use crate::transition::bracketing::{BracketAction, BracketState, Bracketing, Order};
+use crate::transition::bracketing::{BracketAction, BracketState, Bracketing, Strategy};
 use crate::transition::{Action, ActionKind, TransitionSystem};
 use crate::tree::Tree;
 
@@ -31,20 +31,20 @@ pub struct OpenBrackets;
 
 /// What decides which gold brackets a state can still build.
 #[derive(Debug, Clone)]
-struct Situation {
-    order: Order,
+struct Configuration {
+    order: Strategy,
     /// Label and left edge of each open constituent, from the outermost to the innermost.
     open: Vec<(Label, u32)>,
     /// The left edge of the last complete item and the unary chain at its top, the lowest first.
     last: Option<(u32, Vec<Label>)>,
     /// Whether the last complete item may become a left corner.
     is_corner: bool,
-    /// Whether the innermost open constituent has one child; not kept by [`Situation::after`].
+    /// Whether the innermost open constituent has one child; not kept by [`Configuration::after`].
     only_child: bool,
     buffer: u32,
 }
 
-impl Situation {
+impl Configuration {
     fn new(system: &Bracketing, state: &BracketState) -> Self {
         let forest = &state.parts.forest;
         let of = |node: u32| {
@@ -82,8 +82,8 @@ impl Situation {
     /// How many gold brackets can still be built, less the open constituents that become none.
     fn outlook(&self, gold: &Gold) -> i64 {
         match self.order {
-            Order::TopDown => self.top_down(gold),
-            Order::InOrder => self.in_order(gold),
+            Strategy::TopDown => self.top_down(gold),
+            Strategy::InOrder => self.in_order(gold),
         }
     }
 
@@ -134,7 +134,7 @@ impl Situation {
             }
             BracketAction::Open(label, _) => {
                 let left = match (self.order, &self.last) {
-                    (Order::InOrder, Some((left, _))) => *left,
+                    (Strategy::InOrder, Some((left, _))) => *left,
                     _ => self.buffer,
                 };
                 next.open.push((label, left));
@@ -169,7 +169,7 @@ impl Situation {
     /// The labels of gold brackets that might be announced now, the first on the gold path first.
     fn announced(&self, gold: &Gold) -> Vec<Label> {
         match (self.order, &self.last) {
-            (Order::TopDown, _) => {
+            (Strategy::TopDown, _) => {
                 let groups = self.wanted(gold, self.buffer, self.buffer);
                 let mut labels: Vec<Label> = groups.into_iter().flatten().collect();
                 labels.reverse();
@@ -183,10 +183,10 @@ impl Situation {
                 labels.append(&mut opened);
                 labels
             }
-            (Order::InOrder, Some((left, _))) => {
+            (Strategy::InOrder, Some((left, _))) => {
                 self.wanted(gold, *left, self.buffer).into_iter().flatten().collect()
             }
-            (Order::InOrder, None) => Vec::new(),
+            (Strategy::InOrder, None) => Vec::new(),
         }
     }
 }
@@ -254,7 +254,7 @@ impl Oracle<Bracketing> for OpenBrackets {
         out: &mut Vec<BracketAction>,
     ) {
         system.legal(state, out);
-        let here = Situation::new(system, state);
+        let here = Configuration::new(system, state);
         let may_open = |label: Label| BracketAction::Open(label, false);
         let announced = here.announced(gold);
         // Announcing what is not gold here is worth the same whatever the label.
@@ -289,7 +289,7 @@ impl DynamicOracle<Bracketing> for OpenBrackets {
         let (wrong, right) = gold.compare(&state.parts.forest, &state.parts.items);
         let outlook = match system.is_final(state) {
             true => 0,
-            false => Situation::new(system, state).outlook(gold),
+            false => Configuration::new(system, state).outlook(gold),
         };
         let loss = i64::from(wrong) + i64::from(gold.len()) - i64::from(right) - outlook;
         u32::try_from(loss).unwrap_or(0)

@@ -17,12 +17,12 @@ use super::{DynamicOracle, Oracle};
 use crate::Result;
 use crate::symbols::Label;
 use crate::transition::TransitionSystem;
-use crate::transition::items::{Infer, ItemState, Items, Order, TOP};
+use crate::transition::items::{Infer, ItemOrder, ItemState, Items, TOP};
 use crate::tree::Tree;
 
 /// The oracle; see the module.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted;
+pub struct ItemOracle;
 
 /// A gold item that can still be inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +36,14 @@ struct Reachable {
 
 impl Reachable {
     /// Whether it is lost when another item, over `start..end`, is inferred.
-    fn is_lost_by(self, start: u32, end: u32, order: Order) -> bool {
+    fn is_lost_by(self, start: u32, end: u32, order: ItemOrder) -> bool {
         let (same, outside) =
             ((self.start, self.end) == (start, end), self.end <= start || self.start >= end);
         let around = self.start <= start && self.end >= end;
         let past = match order {
-            Order::Free => false,
-            Order::LeftToRight => self.end < end,
-            Order::RightToLeft => self.start > start,
+            ItemOrder::Free => false,
+            ItemOrder::LeftToRight => self.end < end,
+            ItemOrder::RightToLeft => self.start > start,
         };
         past || !(same || outside || around)
     }
@@ -78,7 +78,7 @@ fn reachable(system: &Items, gold: &Gold, state: &ItemState) -> Vec<Reachable> {
     found
 }
 
-impl Oracle<Items> for Wanted {
+impl Oracle<Items> for ItemOracle {
     type Gold = Gold;
 
     fn prepare(&self, system: &Items, tree: &Tree) -> Result<Gold> {
@@ -117,7 +117,7 @@ impl Oracle<Items> for Wanted {
     }
 }
 
-impl DynamicOracle<Items> for Wanted {
+impl DynamicOracle<Items> for ItemOracle {
     /// Roots count for nothing: every tree has one.
     fn loss(&self, system: &Items, gold: &Gold, state: &ItemState) -> u32 {
         let (mut wrong, right) = gold.compare(&state.parts.forest, &state.parts.items);

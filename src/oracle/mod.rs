@@ -132,10 +132,10 @@ impl Supervised for Bracketing {
 }
 
 impl Supervised for Items {
-    type Dynamic = items::Wanted;
+    type Dynamic = items::ItemOracle;
 
     fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
-        Some(items::Wanted)
+        Some(items::ItemOracle)
     }
 
     fn stored(&self) -> serde_json::Value {

@@ -59,10 +59,11 @@ impl Run<'_, '_> {
         classes: &Classes,
         params: OnlineParams,
     ) -> Result<Trained> {
-        let OnlineParams { epochs, models, kind_first, exploration, ref prune } = params;
+        let OnlineParams { epochs, models, coarse_to_fine, exploration, ref prune } = params;
         let (templates, stop) = (&self.plan.templates, self.watch.stop);
         let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
-            let mut learner = OnlinePerceptron::untrained(templates, classes.clone(), kind_first);
+            let mut learner =
+                OnlinePerceptron::untrained(templates, classes.clone(), coarse_to_fine);
             let mut online = Online { epochs, seed, progress, stop: &stop };
             match system.dynamic_oracle().filter(|_| exploration.explores()) {
                 Some(oracle) => {

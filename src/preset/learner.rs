@@ -85,7 +85,8 @@ pub struct OnlineParams {
     /// How many models with seeds of their own are trained, whose weights are added in the end; at least 1.
     pub models: u32,
     /// Whether the kind of action is decided on first, then which of that kind.
-    pub kind_first: bool,
+    #[serde(alias = "kind_first")]
+    pub coarse_to_fine: bool,
     /// When wrong predictions are followed; probability 0 stays on the gold path.
     pub exploration: Exploration,
     /// What is left out of the packed model.
@@ -95,7 +96,7 @@ pub struct OnlineParams {
 impl Default for OnlineParams {
     fn default() -> Self {
         let (exploration, prune) = (Exploration::default(), Pruning::default());
-        Self { epochs: 12, models: 1, kind_first: false, exploration, prune }
+        Self { epochs: 12, models: 1, coarse_to_fine: false, exploration, prune }
     }
 }
 
@@ -104,7 +105,7 @@ impl OnlineParams {
     pub const SETTINGS: &[Setting] = &[
         Setting { key: "epochs", range: "1 or more", help: "passes over the training trees" },
         Setting { key: "models", range: "1 or more", help: MODELS },
-        Setting { key: "kind_first", range: "true, false", help: KIND_FIRST },
+        Setting { key: "coarse_to_fine", range: "true, false", help: COARSE_TO_FINE },
         Setting {
             key: "exploration",
             range: "from_epoch 1 or more, probability 0 to 1, margin 0 or more",
@@ -179,7 +180,7 @@ impl StructuredParams {
     }
 }
 
-const KIND_FIRST: &str = "decides first what kind of action (shift, reduce, open), then which of that kind: parses faster";
+const COARSE_TO_FINE: &str = "decides first what kind of action (shift, reduce, open), then which of that kind: parses faster";
 const MODELS: &str =
     "how many models with seeds of their own are trained; their weights are added in the end";
 const MARGIN: &str = "by how much what is right has to lead what is wrong, in units of the weights: an update changes the \
@@ -300,7 +301,7 @@ impl LearnerChoice {
 
     /// Whether its models decide on the kind of action first.
     pub fn decides_kind_first(&self) -> bool {
-        matches!(self, Self::OnlinePerceptron(OnlineParams { kind_first: true, .. }))
+        matches!(self, Self::OnlinePerceptron(OnlineParams { coarse_to_fine: true, .. }))
     }
 
     /// Whether scores may be added along a derivation, so that paths can be compared.

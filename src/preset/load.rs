@@ -7,7 +7,7 @@ use super::learner::{LearnerChoice, Parts};
 use super::plan::Plan;
 use super::registry::{Source, SystemVisitor, with_system};
 use crate::classifier::Classifier;
-use crate::classifier::kinds::{KindFirst, StepIndicators};
+use crate::classifier::coarse_to_fine::{CoarseToFine, TwoStepIndicators};
 use crate::classifier::linear::LinearModel;
 use crate::decode::{Parser, Search, parser::Pipeline};
 use crate::error::{Error, Result};
@@ -293,7 +293,7 @@ fn load_classifier(plan: &Plan, parts: &Parts, sections: &Sections) -> Result<Bo
     let templates = &plan.templates;
     match &plan.preset.learner {
         choice if choice.decides_kind_first() => {
-            Ok(Box::new(KindFirst::load(StepIndicators::new(templates), sections)?))
+            Ok(Box::new(CoarseToFine::load(TwoStepIndicators::new(templates), sections)?))
         }
         choice if choice.learns_while_parsing() => {
             Ok(Box::new(LinearModel::load(parts.indicators.clone(), sections)?))

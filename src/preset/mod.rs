@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decode::Search;
 use crate::error::{Error, Place, Result, did_you_mean};
-use crate::transition::items::{MaxChildren, Order};
+use crate::transition::items::{ItemOrder, MaxChildren};
 use crate::tree::binarize::Scheme;
 use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
@@ -97,7 +97,7 @@ pub enum SystemChoice {
         heads: String,
         /// In which order items are inferred.
         #[serde(default)]
-        order: Order,
+        order: ItemOrder,
         /// The most children of an item.
         #[serde(default)]
         max_children: MaxChildren,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::oracle::Supervised;
 use crate::symbols::{Symbols, Vocabulary};
 use crate::transition::binary::Binary;
-use crate::transition::bracketing::{Bracketing, Order};
+use crate::transition::bracketing::{Bracketing, Strategy};
 use crate::transition::items::Items;
 use crate::transition::non_binary::NonBinary;
 use crate::transition::predictive::Predictive;
@@ -67,7 +67,7 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
             let heads = making.head_finder(&system.tables().labels);
             visitor.visit(system.with_heads(heads))
         }
-        SystemChoice::TopDown { .. } => visitor.visit(making.bracketing(Order::TopDown)?),
+        SystemChoice::TopDown { .. } => visitor.visit(making.bracketing(Strategy::TopDown)?),
         SystemChoice::Predictive { binarization } => visitor.visit(match source {
             Source::Trees(trees) => Predictive::of_trees(trees.iter().copied(), *binarization)?,
             Source::Tables(tables) => Predictive::of_tables(read(tables)?)?,
@@ -83,12 +83,12 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
             let heads = making.head_finder(&system.tables().labels);
             visitor.visit(system.with_heads(heads))
         }
-        SystemChoice::InOrder { .. } => visitor.visit(making.bracketing(Order::InOrder)?),
+        SystemChoice::InOrder { .. } => visitor.visit(making.bracketing(Strategy::InOrder)?),
     }
 }
 
 impl Making<'_> {
-    fn bracketing(&self, order: Order) -> Result<Bracketing> {
+    fn bracketing(&self, order: Strategy) -> Result<Bracketing> {
         let system = match self.source {
             Source::Trees(trees) => {
                 Bracketing::of_trees(trees.iter().copied(), order, self.choice.binarization())?

@@ -1,8 +1,8 @@
 //! A scorer made of features and a classifier whose classes are the system's actions.
 
-use super::kept::Kept;
-use super::{Scorer, Situation};
-use crate::classifier::{self, Classifier, ScoreKind, first_best};
+use super::score_cache::ScoreCache;
+use super::{Configuration, Scorer};
+use crate::classifier::{self, Classifier, ScoreScale, first_best};
 use crate::feature::{Extractor, Row, RowRef, extract};
 use crate::transition::{Action, ActionKind, TransitionSystem};
 
@@ -117,7 +117,7 @@ pub struct FactoredScratch {
     places: extract::Scratch,
     row: Row,
     classifier: classifier::Scratch,
-    kept: Kept,
+    cache: ScoreCache,
 }
 
 impl FactoredScratch {
@@ -160,7 +160,7 @@ impl<C: Classifier> Factored<C> {
     /// Extracts the row of a state.
     pub(super) fn fill_row<S: TransitionSystem>(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         scratch: &mut FactoredScratch,
     ) {
         let view = at.system.view(at.state, None);
@@ -169,9 +169,9 @@ impl<C: Classifier> Factored<C> {
 
     /// The scores of all classes by the row that has been filled.
     fn score_row<'a>(&self, scratch: &'a mut FactoredScratch) -> &'a [f32] {
-        let FactoredScratch { row, classifier, kept, .. } = scratch;
+        let FactoredScratch { row, classifier, cache, .. } = scratch;
         let fill = |scores: &mut [f32]| self.classifier.scores(row.borrow(), classifier, scores);
-        kept.scores(row, self.classifier.n_classes(), fill)
+        cache.scores(row, self.classifier.n_classes(), fill)
     }
 }
 
@@ -179,15 +179,15 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
     type Memory = ();
     type Scratch = FactoredScratch;
 
-    fn begin(&self, _at: Situation<'_, S>, _scratch: &mut FactoredScratch) {}
+    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut FactoredScratch) {}
 
-    fn keep_scores(&self, scratch: &mut FactoredScratch) {
-        scratch.kept.begin();
+    fn cache_scores(&self, scratch: &mut FactoredScratch) {
+        scratch.cache.begin();
     }
 
     fn score(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         _memory: &(),
         actions: &[S::Action],
         scratch: &mut FactoredScratch,
@@ -199,7 +199,7 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
 
     fn best(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         _memory: &(),
         actions: &[S::Action],
         scratch: &mut FactoredScratch,
@@ -220,13 +220,13 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         Some((best, *out.get(best)?))
     }
 
-    fn idle(&self, at: Situation<'_, S>, _memory: &(), scratch: &mut FactoredScratch) -> f32 {
+    fn idle(&self, at: Configuration<'_, S>, _memory: &(), scratch: &mut FactoredScratch) -> f32 {
         let Some(idle) = self.classes.idle() else { return 0.0 };
         self.fill_row(at, scratch);
         self.score_row(scratch)[usize::from(idle)]
     }
 
-    fn kind(&self) -> ScoreKind {
-        self.classifier.kind()
+    fn scale(&self) -> ScoreScale {
+        self.classifier.scale()
     }
 }

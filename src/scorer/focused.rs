@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Scorer, Situation};
-use crate::classifier::{self, Classifier, ScoreKind};
+use super::{Configuration, Scorer};
+use crate::classifier::{self, Classifier, ScoreScale};
 use crate::feature::{Extractor, Row, extract};
 use crate::symbols::Sentence;
 use crate::transition::{Action, Focus, TransitionSystem, View};
@@ -26,16 +26,16 @@ pub struct FocusedScratch {
     places: extract::Scratch,
     row: Row,
     classifier: classifier::Scratch,
-    /// Where the scores of a candidate begin among all that are kept.
-    kept: FxHashMap<u64, usize>,
+    /// Where the scores of a candidate begin among the cached ones.
+    cache: FxHashMap<u64, usize>,
     scores: Vec<f32>,
     /// Scores of all classes by each head of the span at hand.
     by_head: Vec<f32>,
     heads: Vec<u32>,
 }
 
-/// The most scores that are kept: 64 MB.
-const MOST_KEPT: usize = 1 << 24;
+/// The most cached scores: 64 MB.
+const MAX_CACHED: usize = 1 << 24;
 /// Stands for a score that has not been asked for.
 const UNASKED: f32 = f32::NAN;
 
@@ -69,14 +69,14 @@ impl<C: Classifier> Focused<C> {
     /// Where the scores of a span are kept, made if there is no such place.
     fn place(&self, view: &View<'_>, focus: Focus, scratch: &mut FocusedScratch) -> usize {
         let n = self.classifier.n_classes();
-        let FocusedScratch { kept, scores, .. } = scratch;
+        let FocusedScratch { cache, scores, .. } = scratch;
         let reach = self.reach.filter(|_| view.signatures.len() == view.stack.len());
         let key = reach.map(|reach| signature(view, focus, reach));
-        if let Some(&place) = key.and_then(|key| kept.get(&key)) {
+        if let Some(&place) = key.and_then(|key| cache.get(&key)) {
             return place;
         }
-        if scores.len() >= MOST_KEPT {
-            kept.clear();
+        if scores.len() >= MAX_CACHED {
+            cache.clear();
             scores.clear();
         }
         if key.is_none() {
@@ -84,7 +84,7 @@ impl<C: Classifier> Focused<C> {
         }
         let place = scores.len();
         scores.resize(place + n, UNASKED);
-        key.map(|key| kept.insert(key, place));
+        key.map(|key| cache.insert(key, place));
         place
     }
 
@@ -116,14 +116,14 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Focused<C> {
     type Memory = ();
     type Scratch = FocusedScratch;
 
-    fn begin(&self, _at: Situation<'_, S>, scratch: &mut FocusedScratch) {
-        scratch.kept.clear();
+    fn begin(&self, _at: Configuration<'_, S>, scratch: &mut FocusedScratch) {
+        scratch.cache.clear();
         scratch.scores.clear();
     }
 
     fn score(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         _memory: &(),
         actions: &[S::Action],
         scratch: &mut FocusedScratch,
@@ -153,7 +153,7 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Focused<C> {
         }
     }
 
-    fn kind(&self) -> ScoreKind {
-        self.classifier.kind()
+    fn scale(&self) -> ScoreScale {
+        self.classifier.scale()
     }
 }

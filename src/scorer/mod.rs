@@ -7,20 +7,20 @@
 
 pub mod factored;
 pub mod focused;
-mod kept;
 pub mod neural;
 pub mod perceptron;
+mod score_cache;
 
 pub use factored::Factored;
 pub use focused::Focused;
 pub use perceptron::OnlinePerceptron;
 
-use crate::classifier::{ScoreKind, first_best};
+use crate::classifier::{ScoreScale, first_best};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
 /// Where a parse stands.
-pub struct Situation<'a, S: TransitionSystem> {
+pub struct Configuration<'a, S: TransitionSystem> {
     /// The rules.
     pub system: &'a S,
     /// The sentence.
@@ -29,13 +29,13 @@ pub struct Situation<'a, S: TransitionSystem> {
     pub state: &'a S::State,
 }
 
-impl<S: TransitionSystem> Clone for Situation<'_, S> {
+impl<S: TransitionSystem> Clone for Configuration<'_, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: TransitionSystem> Copy for Situation<'_, S> {}
+impl<S: TransitionSystem> Copy for Configuration<'_, S> {}
 
 /// Scores the actions of a state; higher is better.
 pub trait Scorer<S: TransitionSystem>: Send + Sync {
@@ -46,14 +46,14 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
 
     /// The memory before the first action. Called when the search of a sentence begins, in its first state: what
     /// `scratch` keeps of another search is of no use any more.
-    fn begin(&self, at: Situation<'_, S>, scratch: &mut Self::Scratch) -> Self::Memory;
+    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Self::Scratch) -> Self::Memory;
     /// Called after [`Scorer::begin`] when a search begins that may score states which look the same, with
     /// weights that stay the same: scores may be kept in `scratch` until it is called again.
-    fn keep_scores(&self, _scratch: &mut Self::Scratch) {}
+    fn cache_scores(&self, _scratch: &mut Self::Scratch) {}
     /// Writes a score for each of `actions` into `out` (emptied first).
     fn score(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         memory: &Self::Memory,
         actions: &[S::Action],
         scratch: &mut Self::Scratch,
@@ -64,7 +64,7 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     /// `scores` is scratch memory.
     fn best(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         memory: &Self::Memory,
         actions: &[S::Action],
         scratch: &mut Self::Scratch,
@@ -78,7 +78,7 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     /// scorer has learned better.
     fn idle(
         &self,
-        _at: Situation<'_, S>,
+        _at: Configuration<'_, S>,
         _memory: &Self::Memory,
         _scratch: &mut Self::Scratch,
     ) -> f32 {
@@ -87,19 +87,19 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     /// Takes note of an action that has just been applied: `after` has the state that it led to.
     fn advance(
         &self,
-        _after: Situation<'_, S>,
+        _after: Configuration<'_, S>,
         _action: S::Action,
         _memory: &mut Self::Memory,
         _scratch: &mut Self::Scratch,
     ) {
     }
     /// What the scores mean.
-    fn kind(&self) -> ScoreKind;
+    fn scale(&self) -> ScoreScale;
 }
 
 /// Scores the actions of a state as [`Scorer::score`]; 0 where the system leaves no choice.
 pub fn score_choice<S: TransitionSystem, P: Scorer<S>>(
-    at: Situation<'_, S>,
+    at: Configuration<'_, S>,
     scorer: &P,
     memory: &P::Memory,
     actions: &[S::Action],
@@ -117,7 +117,7 @@ pub fn score_choice<S: TransitionSystem, P: Scorer<S>>(
 /// What an online learner is told about one decision.
 pub struct Lesson<'a, S: TransitionSystem> {
     /// Where the parse stands.
-    pub at: Situation<'a, S>,
+    pub at: Configuration<'a, S>,
     /// The actions that were scored.
     pub actions: &'a [S::Action],
     /// Their scores.
@@ -137,7 +137,7 @@ pub trait StructuredLearner<S: TransitionSystem>: Scorer<S> {
     /// `amount` times each of its features.
     fn note(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         action: Option<S::Action>,
         amount: i32,
         scratch: &mut Self::Scratch,

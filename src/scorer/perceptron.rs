@@ -1,11 +1,13 @@
 //! The averaged perceptron as a scorer that learns while parsing.
 
 use super::factored::{Classes, Factored, FactoredScratch};
-use super::{Lesson, OnlineLearner, Situation, StructuredLearner};
-use crate::classifier::kinds::{KINDS, KindFirst, KindTable, StepIndicators, rank};
+use super::{Configuration, Lesson, OnlineLearner, StructuredLearner};
+use crate::classifier::coarse_to_fine::{
+    CoarseTable, CoarseToFine, KINDS, TwoStepIndicators, rank,
+};
 use crate::classifier::linear::{LinearModel, Pruning, Weights};
 use crate::classifier::sparse::SparseWeights;
-use crate::classifier::{Classifier, ScoreKind, Scratch};
+use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::{Extractor, Indicators, RowRef, Templates};
 use crate::memory::Sections;
 use crate::transition::TransitionSystem;
@@ -56,16 +58,16 @@ impl Learning {
     fn pack(&self, averages: &Averages, pruning: &Pruning) -> Box<dyn Classifier> {
         let (indicators, n_templates) = (self.indicators.clone(), self.indicators.len());
         let pack =
-            |pruning| averages.weights.pack(pruning, &self.seen, ScoreKind::Margin, n_templates);
+            |pruning| averages.weights.pack(pruning, &self.seen, ScoreScale::Margin, n_templates);
         let Some((weights, kinds)) = averages.kinds.as_ref().zip(self.kinds.as_ref()) else {
             return Box::new(LinearModel::new(indicators, pack(pruning)));
         };
         let half = Pruning { max_bytes: pruning.max_bytes / 2, ..*pruning };
-        let table = KindTable::pack(weights, &half);
+        let table = CoarseTable::pack(weights, &half);
         let max_bytes = pruning.max_bytes.saturating_sub(table.bytes());
         let tables = pack(&Pruning { max_bytes, ..*pruning });
-        let indicators = StepIndicators { kind: kinds.indicators.clone(), action: indicators };
-        Box::new(KindFirst::new(indicators, table, tables, kinds.kind_of.clone().into()))
+        let indicators = TwoStepIndicators { kind: kinds.indicators.clone(), action: indicators };
+        Box::new(CoarseToFine::new(indicators, table, tables, kinds.kind_of.clone().into()))
     }
 
     fn kind_of(&self, class: u16) -> Option<u8> {
@@ -124,8 +126,8 @@ impl Classifier for Learning {
         self.seen.len()
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
@@ -147,17 +149,17 @@ impl Classifier for Learning {
 pub type OnlinePerceptron = Factored<Learning>;
 
 impl OnlinePerceptron {
-    /// Nothing learned yet. With `kind_first` the kind of action is decided on first, then which of
+    /// Nothing learned yet. With `coarse_to_fine` the kind of action is decided on first, then which of
     /// that kind.
-    pub fn untrained(templates: &Templates, classes: Classes, kind_first: bool) -> Self {
+    pub fn untrained(templates: &Templates, classes: Classes, coarse_to_fine: bool) -> Self {
         let seen = vec![false; classes.len()];
-        let StepIndicators { kind, action } = StepIndicators::new(templates);
-        let kinds = kind_first.then(|| Kinds {
+        let TwoStepIndicators { kind, action } = TwoStepIndicators::new(templates);
+        let kinds = coarse_to_fine.then(|| Kinds {
             indicators: kind,
             weights: SparseWeights::default(),
             kind_of: classes.kinds().iter().map(|&kind| kind as u8).collect(),
         });
-        let indicators = if kind_first { action } else { Indicators::new(templates) };
+        let indicators = if coarse_to_fine { action } else { Indicators::new(templates) };
         let learning = Learning { indicators, weights: SparseWeights::default(), seen, kinds };
         Self::new(Extractor::new(templates), classes, learning)
     }
@@ -237,7 +239,7 @@ impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
 
     fn note(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         action: Option<S::Action>,
         amount: i32,
         scratch: &mut FactoredScratch,

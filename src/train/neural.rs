@@ -18,9 +18,11 @@ use super::choice::Choice;
 use super::online::{EpochReport, Exploration};
 use crate::Result;
 use crate::classifier::first_best;
-use crate::neural::{Average, Course, Decay, Gradients, Optimizer, OptimizerParams, Params, Tape};
+use crate::neural::{
+    Decay, Gradients, MovingAverage, Optimizer, OptimizerParams, OptimizerState, Params, Tape,
+};
 use crate::oracle::{DynamicOracle, Oracle};
-use crate::scorer::Situation;
+use crate::scorer::Configuration;
 use crate::scorer::neural::{Network, Neural, Noise, Pen};
 use crate::transition::TransitionSystem;
 
@@ -38,7 +40,7 @@ pub struct Training<'a> {
     pub decay: Decay,
     /// Gradients of a batch longer than this are shortened to it; 0 for never.
     pub clip: f32,
-    /// Over how many batches the parameters are averaged; 0 for none, or twice [`Average::EVERY`] at least.
+    /// Over how many batches the parameters are averaged; 0 for none, or twice [`MovingAverage::EVERY`] at least.
     pub average: f32,
     /// The share of the numbers of a layer that is left out at random; from 0, below 1.
     pub dropout: f32,
@@ -105,9 +107,9 @@ struct Round<'a, S: TransitionSystem, O: Oracle<S>, N> {
 
 impl Training<'_> {
     /// What training begins with.
-    pub fn course(&self, params: &Params) -> Course {
-        let average = (self.average > 0.0).then(|| Average::new(self.average, params));
-        Course { optimizer: Optimizer::new(self.optimizer, self.clip, params), average }
+    pub fn course(&self, params: &Params) -> OptimizerState {
+        let average = (self.average > 0.0).then(|| MovingAverage::new(self.average, params));
+        OptimizerState { optimizer: Optimizer::new(self.optimizer, self.clip, params), average }
     }
 
     /// Trains on the gold path, from the epoch after `done` on; after each epoch `each_epoch` may break off. What
@@ -118,9 +120,9 @@ impl Training<'_> {
     pub fn on_gold_path<S: TransitionSystem, O: Oracle<S>, N: Network<S>>(
         &mut self,
         with: (&S, &O),
-        so_far: (&mut Neural<N>, &mut Course, u32),
+        so_far: (&mut Neural<N>, &mut OptimizerState, u32),
         examples: &[Example],
-        each_epoch: impl FnMut(&Neural<N>, &Course, Progress) -> Result<ControlFlow<()>>,
+        each_epoch: impl FnMut(&Neural<N>, &OptimizerState, Progress) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.run(with, so_far, examples, None, each_epoch)
     }
@@ -132,10 +134,10 @@ impl Training<'_> {
     pub fn exploring<S: TransitionSystem, O: DynamicOracle<S>, N: Network<S>>(
         &mut self,
         with: (&S, &O),
-        so_far: (&mut Neural<N>, &mut Course, u32),
+        so_far: (&mut Neural<N>, &mut OptimizerState, u32),
         examples: &[Example],
         exploration: Exploration,
-        each_epoch: impl FnMut(&Neural<N>, &Course, Progress) -> Result<ControlFlow<()>>,
+        each_epoch: impl FnMut(&Neural<N>, &OptimizerState, Progress) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.run(with, so_far, examples, Some(exploration), each_epoch)
     }
@@ -143,10 +145,10 @@ impl Training<'_> {
     fn run<S, O, N>(
         &mut self,
         (system, oracle): (&S, &O),
-        (learner, course, done): (&mut Neural<N>, &mut Course, u32),
+        (learner, course, done): (&mut Neural<N>, &mut OptimizerState, u32),
         examples: &[Example],
         exploration: Option<Exploration>,
-        mut each_epoch: impl FnMut(&Neural<N>, &Course, Progress) -> Result<ControlFlow<()>>,
+        mut each_epoch: impl FnMut(&Neural<N>, &OptimizerState, Progress) -> Result<ControlFlow<()>>,
     ) -> Result<()>
     where
         S: TransitionSystem,
@@ -176,7 +178,7 @@ impl Training<'_> {
         epoch: u32,
         lessons: &Lessons<'_, S, O>,
         exploration: Option<Exploration>,
-        (learner, course): (&mut Neural<N>, &mut Course),
+        (learner, course): (&mut Neural<N>, &mut OptimizerState),
         groups: &mut [Group<S>],
     ) -> Progress {
         let n = lessons.examples.len();
@@ -242,11 +244,11 @@ impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Round<'_, S, O, N> {
         let params = &learner.params;
         let mut pen = Pen { tape, params, noise: Some(&mut noise) };
         let mut state = system.start(sentence);
-        let start = Situation { system, sentence, state: &state };
+        let start = Configuration { system, sentence, state: &state };
         let mut memory = learner.network.begin(start, &mut pen);
         while !system.is_final(&state) {
             system.legal(&state, legal);
-            let at = Situation { system, sentence, state: &state };
+            let at = Configuration { system, sentence, state: &state };
             let next = if let [only] = legal[..] {
                 only
             } else {
@@ -272,7 +274,7 @@ impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Round<'_, S, O, N> {
                 legal[next]
             };
             system.apply(&mut state, next);
-            let after = Situation { system, sentence, state: &state };
+            let after = Configuration { system, sentence, state: &state };
             learner.network.advance(after, next, &mut memory, &mut pen);
         }
         tape.backward(params, gradients);

@@ -15,7 +15,7 @@ use super::Example;
 use super::choice::{Choice, Judgement};
 use crate::classifier::first_best;
 use crate::oracle::{DynamicOracle, Oracle};
-use crate::scorer::{Lesson, OnlineLearner, Situation};
+use crate::scorer::{Configuration, Lesson, OnlineLearner};
 use crate::transition::TransitionSystem;
 use crate::{Error, Result};
 
@@ -222,11 +222,11 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
         report: &mut EpochReport,
     ) {
         let mut state = system.start(sentence);
-        let at = Situation { system, sentence, state: &state };
+        let at = Configuration { system, sentence, state: &state };
         let mut memory = learner.begin(at, &mut self.scratch);
         while !system.is_final(&state) {
             system.legal(&state, &mut self.legal);
-            let at = Situation { system, sentence, state: &state };
+            let at = Configuration { system, sentence, state: &state };
             let action = if let [only] = self.legal[..] {
                 only
             } else {
@@ -248,7 +248,7 @@ impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
                 }
             };
             system.apply(&mut state, action);
-            let after = Situation { system, sentence, state: &state };
+            let after = Configuration { system, sentence, state: &state };
             learner.advance(after, action, &mut memory, &mut self.scratch);
         }
         learner.end_sentence();

@@ -23,7 +23,7 @@ use crate::Result;
 use crate::decode::PathScore;
 use crate::decode::beam::{Agenda, Beam, Follow};
 use crate::oracle::replay::Derive;
-use crate::scorer::{Situation, StructuredLearner};
+use crate::scorer::{Configuration, StructuredLearner};
 use crate::symbols::Sentence;
 
 /// Up to which step of a wrong derivation weights are changed.
@@ -140,7 +140,7 @@ impl<'a, S: Derive, L: StructuredLearner<S>> GoldPath<'a, S, L> {
         scratch: &mut L::Scratch,
     ) -> Self {
         let state = system.start(sentence);
-        let memory = learner.begin(Situation { system, sentence, state: &state }, scratch);
+        let memory = learner.begin(Configuration { system, sentence, state: &state }, scratch);
         Self { system, learner, sentence, actions, taken: 0, state, memory, score: 0.0 }
     }
 
@@ -154,13 +154,13 @@ impl<'a, S: Derive, L: StructuredLearner<S>> GoldPath<'a, S, L> {
     }
 
     fn step(&mut self, scratch: &mut L::Scratch, scores: &mut Vec<f32>) {
-        let at = Situation { system: self.system, sentence: self.sentence, state: &self.state };
+        let at = Configuration { system: self.system, sentence: self.sentence, state: &self.state };
         let step = match self.next() {
             Some(action) => {
                 self.learner.score(at, &self.memory, &[action], scratch, scores);
                 self.system.apply(&mut self.state, action);
                 let (system, sentence) = (self.system, self.sentence);
-                let after = Situation { system, sentence, state: &self.state };
+                let after = Configuration { system, sentence, state: &self.state };
                 self.learner.advance(after, action, &mut self.memory, scratch);
                 scores[0]
             }
@@ -248,7 +248,7 @@ impl<S: Derive, L: StructuredLearner<S>> Walk<S, L> {
         }
         let mut note = |mut state: S::State, actions: &mut dyn Iterator<Item = _>, amount| {
             for action in actions {
-                let at = Situation { system, sentence, state: &state };
+                let at = Configuration { system, sentence, state: &state };
                 learner.note(at, action, amount, &mut self.scratch, changes);
                 if let Some(action) = action {
                     system.apply(&mut state, action);

@@ -30,7 +30,7 @@ use crate::{Error, Result};
 /// When a constituent is announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum Strategy {
     /// Before its first word.
     TopDown,
     /// After its first child.
@@ -96,7 +96,7 @@ pub struct BracketingTables {
     /// The codes of the actions, in order.
     pub actions: Vec<u32>,
     /// When constituents are announced.
-    pub order: Order,
+    pub order: Strategy,
     /// The limit on constituents opened between two shifts.
     pub max_opens: u32,
     /// How many children a root may have.
@@ -152,7 +152,7 @@ impl Bracketing {
     /// [`Error::Unfit`] when there are too many labels.
     pub fn of_trees<'a>(
         trees: impl IntoIterator<Item = &'a Tree> + Clone,
-        order: Order,
+        order: Strategy,
         scheme: Scheme,
     ) -> Result<Self> {
         let (mut labels, _) = labels_of(trees.clone())?;
@@ -256,8 +256,8 @@ impl Bracketing {
 
     fn may_open(&self, state: &BracketState) -> bool {
         let has_place = match self.tables.order {
-            Order::TopDown => state.parts.remaining() > 0,
-            Order::InOrder => state.corner().is_some(),
+            Strategy::TopDown => state.parts.remaining() > 0,
+            Strategy::InOrder => state.corner().is_some(),
         };
         has_place && state.opened < self.tables.max_opens && !self.opens.is_empty()
     }
@@ -265,7 +265,7 @@ impl Bracketing {
     fn may_shift(&self, state: &BracketState, may_open: bool) -> bool {
         let roots = state.parts.items.len();
         let crowded = state.open.is_empty() && roots >= self.tables.max_roots as usize;
-        let waits = self.tables.order == Order::InOrder && crowded && may_open;
+        let waits = self.tables.order == Strategy::InOrder && crowded && may_open;
         let waits = waits && !self.announces_root();
         state.parts.remaining() > 0 && !waits
     }
@@ -273,15 +273,15 @@ impl Bracketing {
 
 /// Whether the root is announced and closed as any constituent. So Kalt's left-corner parser has it; it ends
 /// with a root over all input, and a root over less may yet take the rest.
-fn announces_root(order: Order, scheme: Scheme) -> bool {
-    order == Order::InOrder && scheme != Scheme::None
+fn announces_root(order: Strategy, scheme: Scheme) -> bool {
+    order == Strategy::InOrder && scheme != Scheme::None
 }
 
 /// The actions that build a tree, whether or not some system has them all.
 fn derive(
     tree: &Tree,
     labels: &Symbols,
-    order: Order,
+    order: Strategy,
     scheme: Scheme,
 ) -> Result<Vec<BracketAction>> {
     enum Task {
@@ -310,8 +310,8 @@ fn derive(
                 tasks.extend(rest.iter().rev().map(|&child| Task::Visit(child)));
                 let (announce, first) = (Task::Announce(id), Task::Visit(*first));
                 tasks.extend(match order {
-                    Order::TopDown => [first, announce],
-                    Order::InOrder => [announce, first],
+                    Strategy::TopDown => [first, announce],
+                    Strategy::InOrder => [announce, first],
                 });
             }
             Task::Announce(id) => {
@@ -391,8 +391,8 @@ impl TransitionSystem for Bracketing {
             }
             BracketAction::Open(label, temporary) => {
                 let corner = match self.tables.order {
-                    Order::TopDown => None,
-                    Order::InOrder => stack.pop(),
+                    Strategy::TopDown => None,
+                    Strategy::InOrder => stack.pop(),
                 };
                 let node = parts.forest.push_open(label, temporary, corner, parts.buffer);
                 let first = parts.items.len() - usize::from(corner.is_some());

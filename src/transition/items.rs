@@ -6,7 +6,7 @@
 //!
 //! - no two items have both the same span and the same label;
 //! - no item has more children than a limit: 5 in the paper, or as many as in the training trees;
-//! - items are inferred in any order, or in one of two fixed ones ([`Order`]), in which each tree has one
+//! - items are inferred in any order, or in one of two fixed ones ([`ItemOrder`]), in which each tree has one
 //!   path.
 //!
 //! Every tree has one `TOP`, over the whole frontier: it ends the parse. Inferring it is always a candidate,
@@ -58,7 +58,7 @@ impl Action for Infer {
 /// candidate any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum ItemOrder {
     /// Any order that is bottom-up.
     #[default]
     Free,
@@ -126,7 +126,7 @@ pub struct ItemTables {
     /// The labels: `TOP`, then those below the roots.
     pub labels: Symbols,
     /// The order in which items are inferred.
-    pub order: Order,
+    pub order: ItemOrder,
     /// The most children of an item other than `TOP`.
     pub max_children: u16,
 }
@@ -161,11 +161,11 @@ impl ItemState {
     }
 
     /// Whether an item over this span would stand before the one inferred last.
-    pub fn is_past(&self, order: Order, start: u32, end: u32) -> bool {
+    pub fn is_past(&self, order: ItemOrder, start: u32, end: u32) -> bool {
         match order {
-            Order::Free => false,
-            Order::LeftToRight => end < self.edge,
-            Order::RightToLeft => start > self.edge,
+            ItemOrder::Free => false,
+            ItemOrder::LeftToRight => end < self.edge,
+            ItemOrder::RightToLeft => start > self.edge,
         }
     }
 }
@@ -177,7 +177,7 @@ impl Items {
     /// [`Error::Unfit`] when there are too many labels.
     pub fn of_trees<'a>(
         trees: impl IntoIterator<Item = &'a Tree> + Clone,
-        order: Order,
+        order: ItemOrder,
         max_children: MaxChildren,
     ) -> Result<Self> {
         let mut labels = Symbols::default();
@@ -292,7 +292,7 @@ impl Items {
         check_tree(tree)?;
         let tree = self.reduced(tree);
         let mut nodes: Vec<_> = tree.nodes().iter().collect();
-        if self.tables.order == Order::RightToLeft {
+        if self.tables.order == ItemOrder::RightToLeft {
             nodes.sort_by_key(|node| (std::cmp::Reverse(node.start), node.end));
         }
         let mut frontier: Vec<(u32, u32)> =
@@ -354,7 +354,7 @@ impl TransitionSystem for Items {
         while parts.remaining() > 0 {
             parts.shift();
         }
-        let edge = if self.tables.order == Order::RightToLeft { u32::MAX } else { 0 };
+        let edge = if self.tables.order == ItemOrder::RightToLeft { u32::MAX } else { 0 };
         let signatures = (0..sentence.len() as u32).map(|at| mix(0, at)).collect();
         ItemState { parts, edge, sum: 0, signatures }
     }
@@ -395,9 +395,9 @@ impl TransitionSystem for Items {
         let id = state.parts.join_range(self.heads.as_ref(), label, false, range);
         let node = *state.parts.forest.node(id);
         state.edge = match self.tables.order {
-            Order::Free => 0,
-            Order::LeftToRight => node.end,
-            Order::RightToLeft => node.start,
+            ItemOrder::Free => 0,
+            ItemOrder::LeftToRight => node.end,
+            ItemOrder::RightToLeft => node.start,
         };
         state.parts.steps += 1;
     }
@@ -439,7 +439,7 @@ impl TransitionSystem for Items {
 
     fn identity(&self, state: &ItemState, next: Option<Infer>) -> Option<u64> {
         let more = next.map_or(0, |infer| number_of(state, infer));
-        (self.tables.order == Order::Free).then(|| state.sum.wrapping_add(more))
+        (self.tables.order == ItemOrder::Free).then(|| state.sum.wrapping_add(more))
     }
 
     fn name(&self, Infer { first, last, label }: Infer) -> String {

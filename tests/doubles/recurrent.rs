@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use srparse::classifier::ScoreKind;
-use srparse::scorer::{Lesson, OnlineLearner, Scorer, Situation};
+use srparse::classifier::ScoreScale;
+use srparse::scorer::{Configuration, Lesson, OnlineLearner, Scorer};
 use srparse::transition::{Action, TransitionSystem};
 
 /// The actions so far, and a hash of them and of the sentence.
@@ -33,7 +33,7 @@ fn mix(hash: u64, value: u32) -> u64 {
 }
 
 /// Whether a history leads to the very state it is handed with.
-fn leads_here<S: TransitionSystem>(at: Situation<'_, S>, actions: &[S::Action]) -> bool {
+fn leads_here<S: TransitionSystem>(at: Configuration<'_, S>, actions: &[S::Action]) -> bool {
     let mut state = at.system.start(at.sentence);
     for &action in actions {
         at.system.apply(&mut state, action);
@@ -50,14 +50,14 @@ impl<S: TransitionSystem> Scorer<S> for Recurrent {
     type Memory = History<S::Action>;
     type Scratch = ();
 
-    fn begin(&self, at: Situation<'_, S>, _scratch: &mut ()) -> Self::Memory {
+    fn begin(&self, at: Configuration<'_, S>, _scratch: &mut ()) -> Self::Memory {
         let words = at.sentence.words.iter().chain(&at.sentence.tags);
         History { actions: Vec::new(), hash: words.fold(1, |hash, &word| mix(hash, word)) }
     }
 
     fn score(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         memory: &Self::Memory,
         actions: &[S::Action],
         _scratch: &mut (),
@@ -71,7 +71,7 @@ impl<S: TransitionSystem> Scorer<S> for Recurrent {
 
     fn advance(
         &self,
-        _after: Situation<'_, S>,
+        _after: Configuration<'_, S>,
         action: S::Action,
         memory: &mut Self::Memory,
         _scratch: &mut (),
@@ -80,8 +80,8 @@ impl<S: TransitionSystem> Scorer<S> for Recurrent {
         memory.hash = mix(memory.hash, action.code());
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 }
 

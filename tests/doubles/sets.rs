@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use srparse::Result;
-use srparse::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use srparse::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use srparse::feature::{ColumnKind, Extractor, Row, RowRef, Templates, extract};
 use srparse::memory::Sections;
-use srparse::scorer::{Lesson, OnlineLearner, Scorer, Situation};
+use srparse::scorer::{Configuration, Lesson, OnlineLearner, Scorer};
 use srparse::symbols::Label;
 use srparse::transition::TransitionSystem;
 use srparse::transition::items::{Infer, Items};
@@ -96,8 +96,8 @@ impl Classifier for ExistsModel {
         self.n_classes
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, _scratch: &mut Scratch, out: &mut [f32]) {
@@ -127,7 +127,7 @@ impl PerLabel {
         }
     }
 
-    fn tests(&self, at: Situation<'_, Items>, action: Infer, row: &mut Row) -> Vec<u64> {
+    fn tests(&self, at: Configuration<'_, Items>, action: Infer, row: &mut Row) -> Vec<u64> {
         let view = at.system.view(at.state, Some(action));
         self.extractor.extract(at.sentence, &view, &mut extract::Scratch::default(), row);
         tests_of(&self.kinds, row.borrow())
@@ -138,11 +138,11 @@ impl Scorer<Items> for PerLabel {
     type Memory = ();
     type Scratch = Row;
 
-    fn begin(&self, _at: Situation<'_, Items>, _scratch: &mut Self::Scratch) {}
+    fn begin(&self, _at: Configuration<'_, Items>, _scratch: &mut Self::Scratch) {}
 
     fn score(
         &self,
-        at: Situation<'_, Items>,
+        at: Configuration<'_, Items>,
         _memory: &(),
         actions: &[Infer],
         row: &mut Row,
@@ -155,8 +155,8 @@ impl Scorer<Items> for PerLabel {
         }
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 }
 

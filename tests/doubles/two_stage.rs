@@ -1,10 +1,10 @@
 //! A two-stage scorer: first shift, reduce or finish, then which reduction.
 
 use srparse::classifier::linear::log_softmax;
-use srparse::classifier::{self, Classifier, ScoreKind};
+use srparse::classifier::{self, Classifier, ScoreScale};
 use srparse::feature::{Extractor, Row, extract};
 use srparse::scorer::factored::Classes;
-use srparse::scorer::{Scorer, Situation};
+use srparse::scorer::{Configuration, Scorer};
 use srparse::transition::{Action, ActionKind, TransitionSystem};
 
 /// A classifier with its classes.
@@ -44,11 +44,11 @@ impl<S: TransitionSystem> Scorer<S> for TwoStage {
     type Memory = ();
     type Scratch = (extract::Scratch, Row);
 
-    fn begin(&self, _at: Situation<'_, S>, _scratch: &mut Self::Scratch) {}
+    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Self::Scratch) {}
 
     fn score(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         _memory: &(),
         actions: &[S::Action],
         (places, row): &mut Self::Scratch,
@@ -75,7 +75,7 @@ impl<S: TransitionSystem> Scorer<S> for TwoStage {
         }
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::LogProb
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
     }
 }

@@ -7,7 +7,7 @@
 
 use super::design::{Test, sets, values};
 use super::ensemble::{Ensemble, LEAF};
-use crate::classifier::{Classifier, ScoreKind, Scratch};
+use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::{Column, RowRef};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
@@ -258,8 +258,8 @@ impl Classifier for Ensembles {
         self.labels.len()
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::LogOdds
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogOdds
     }
 
     /// The confidence of each label: positive if it is thought right. Those of different rows compare.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use rayon::prelude::*;
 
 use super::{fit_part, hold_out, stored};
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
@@ -194,8 +194,8 @@ impl Classifier for Calibrated {
         self.curves.len()
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::LogProb
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {

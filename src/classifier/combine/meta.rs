@@ -9,7 +9,7 @@ use super::{
     Outcome, fit_members, fit_part, hold_out, load_members, member_name, outcome_column,
     outcome_value, outcomes, store_members, stored,
 };
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch, first_best};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch, first_best};
 use crate::feature::{Column, ColumnKind, Row, RowRef};
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -39,10 +39,10 @@ pub fn columns(n_members: usize) -> Vec<Column> {
 }
 
 /// The two values that tell an outcome.
-fn told(outcome: Outcome, kind: ScoreKind) -> [u32; 2] {
+fn told(outcome: Outcome, kind: ScoreScale) -> [u32; 2] {
     let step = match kind {
-        ScoreKind::LogProb => 1 + (outcome.score.exp() * STEPS) as u32,
-        ScoreKind::Margin | ScoreKind::LogOdds => 0,
+        ScoreScale::LogProb => 1 + (outcome.score.exp() * STEPS) as u32,
+        ScoreScale::Margin | ScoreScale::LogOdds => 0,
     };
     [outcome_value(outcome.class), step]
 }
@@ -62,7 +62,7 @@ impl Learner for Meta {
                 let of_row = chosen.iter().map(|chosen| chosen[at]);
                 let right = of_row.clone().position(|chosen| chosen.class == last.class(at));
                 row.values.clear();
-                let kinds = members.iter().map(|member| member.kind());
+                let kinds = members.iter().map(|member| member.scale());
                 row.values.extend(of_row.zip(kinds).flat_map(|(chosen, kind)| told(chosen, kind)));
                 lessons.push(&row, right.unwrap_or(0) as u16);
             }
@@ -93,8 +93,8 @@ impl Classifier for MetaModel {
         self.members.first().map_or(0, |member| member.n_classes())
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     /// The scores of the member that is picked.
@@ -110,7 +110,7 @@ impl Classifier for MetaModel {
             member.scores(row, scratch.part(at + 1), scores);
             let class = first_best(scores);
             let outcome = Outcome { class: class as u16, score: scores[class] };
-            seen.values.extend(told(outcome, member.kind()));
+            seen.values.extend(told(outcome, member.scale()));
         }
         self.picker.scores(seen.borrow(), scratch.part(0), picks);
         let picked = first_best(picks) * out.len();

@@ -1,7 +1,7 @@
 //! One against all: a two-class problem for each class, from any learner.
 
 use super::{fit_part, stored};
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -57,8 +57,8 @@ impl Classifier for OneVsAllModel {
         self.members.len()
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     /// The score of a class is how far it is ahead of "all others" in its own problem.

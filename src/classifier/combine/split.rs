@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustc_hash::FxHashMap;
 
 use super::{fit_part, stored};
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
@@ -180,8 +180,8 @@ impl Classifier for SplitModel {
         self.parts[self.others].n_classes()
     }
 
-    fn kind(&self) -> ScoreKind {
-        self.parts[self.others].kind()
+    fn scale(&self) -> ScoreScale {
+        self.parts[self.others].scale()
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {

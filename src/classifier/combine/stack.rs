@@ -12,7 +12,7 @@ use super::{
     Outcome, fit_members, fit_part, folds, hold_out, load_members, member_name, outcome_column,
     outcome_value, outcomes, part_of, store_members, stored,
 };
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch, first_best};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch, first_best};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -112,8 +112,8 @@ impl Classifier for StackModel {
         self.last.n_classes()
     }
 
-    fn kind(&self) -> ScoreKind {
-        self.last.kind()
+    fn scale(&self) -> ScoreScale {
+        self.last.scale()
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {

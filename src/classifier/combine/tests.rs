@@ -165,7 +165,7 @@ fn every_section_is_needed() {
 fn probabilities_sum_to_one() {
     for (name, learner) in learners() {
         let fitted = fit(&*learner, 2);
-        if fitted.kind() == crate::classifier::ScoreKind::LogProb {
+        if fitted.scale() == crate::classifier::ScoreScale::LogProb {
             for row in scores(&*fitted) {
                 let sum: f32 = row.iter().map(|score| score.exp()).sum();
                 assert!((sum - 1.0).abs() < 1e-4, "{name}: {sum}");

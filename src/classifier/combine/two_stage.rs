@@ -5,7 +5,7 @@
 //! What is no shift is decided in the second stage, which has seen only such instances.
 
 use super::{fit_part, stored};
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -56,8 +56,8 @@ impl Classifier for TwoStageModel {
         self.shifts.len()
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     /// The side that the first stage prefers comes first; within the others the second stage decides.

@@ -2,7 +2,7 @@
 
 use super::{fit_members, load_members, member_name, store_members};
 use crate::Result;
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch, first_best};
+use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch, first_best};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 
@@ -41,8 +41,8 @@ impl Classifier for VoteModel {
         self.n_classes
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     /// The number of votes; below one vote, what the members think of the class. A class that no member

@@ -15,7 +15,7 @@
 //! on much fewer classes are left, is written out in full.
 
 use super::codes::Codes;
-use crate::classifier::{Classifier, ScoreKind, Scratch};
+use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
@@ -218,8 +218,8 @@ impl Classifier for DecisionTree {
         self.n_classes
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::LogProb
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
     }
 
     fn scores(&self, row: RowRef<'_>, _scratch: &mut Scratch, out: &mut [f32]) {

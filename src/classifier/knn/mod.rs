@@ -21,7 +21,7 @@
 //! 2⁻³⁰, so that what "the same distance" is depends on no order of adding. The search is exact: columns
 //! are searched by branch and bound in a tree of rows, heavy columns first; predicates in blocks of rows.
 //!
-//! Scores are [`ScoreKind::Margin`]: the share of the votes, at most 1. Of classes with equal votes the
+//! Scores are [`ScoreScale::Margin`]: the share of the votes, at most 1. Of classes with equal votes the
 //! one that wins the tie scores higher by the smallest step there is. A class without votes scores
 //! between −1 and 0, by how many training instances it has.
 
@@ -39,7 +39,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, Fit, Instances, Learner, ScoreKind, Scratch, Setting};
+use super::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch, Setting};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -276,8 +276,8 @@ impl Classifier for KnnModel {
         self.votes.n_classes()
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::lbfgs::Lbfgs;
 use super::linear::{LinearModel, MAX_CLASSES, Pruning};
-use super::{Classifier, Fit, Instances, Learner, ScoreKind, Setting};
+use super::{Classifier, Fit, Instances, Learner, ScoreScale, Setting};
 use crate::feature::Indicators;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -131,7 +131,7 @@ impl Learner for Maxent {
         let tables = problem.weights(&weights).pack(
             &self.params.prune,
             problem.seen(),
-            ScoreKind::LogProb,
+            ScoreScale::LogProb,
             indicators.len(),
         );
         Ok(Box::new(LinearModel::new(indicators.clone(), tables)))

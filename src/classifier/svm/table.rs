@@ -12,7 +12,7 @@ use super::descent::Solution;
 use super::groups::{Factors, Feature, Groups};
 use super::rows::{Machines, Rows};
 use crate::classifier::linear::Pruning;
-use crate::classifier::{Classifier, ScoreKind, Scratch};
+use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::{Indicators, RowRef};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
@@ -124,8 +124,8 @@ impl Classifier for MapModel {
         self.n_classes
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {

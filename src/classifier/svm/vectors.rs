@@ -1,7 +1,7 @@
 //! Machines as their support vectors, for any degree: what the solvers end with that work on the kernel.
 
 use super::rows::{Machines, Rows};
-use crate::classifier::{Classifier, ScoreKind, Scratch};
+use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::{Indicators, RowRef};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
@@ -125,8 +125,8 @@ impl Classifier for VectorModel {
         self.n_classes
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::classifier::ScoreKind;
-use crate::transition::items::{Infer, ItemTables, Items, Order};
+use crate::classifier::ScoreScale;
+use crate::transition::items::{Infer, ItemOrder, ItemTables, Items};
 
 /// Scores that depend on how many items there are, so that paths to the same state differ.
 struct Arbitrary;
@@ -11,11 +11,11 @@ impl Scorer<Items> for Arbitrary {
     type Memory = ();
     type Scratch = ();
 
-    fn begin(&self, _at: Situation<'_, Items>, _scratch: &mut Self::Scratch) {}
+    fn begin(&self, _at: Configuration<'_, Items>, _scratch: &mut Self::Scratch) {}
 
     fn score(
         &self,
-        at: Situation<'_, Items>,
+        at: Configuration<'_, Items>,
         _memory: &(),
         actions: &[Infer],
         _scratch: &mut (),
@@ -33,15 +33,15 @@ impl Scorer<Items> for Arbitrary {
 
     fn advance(
         &self,
-        _after: Situation<'_, Items>,
+        _after: Configuration<'_, Items>,
         _action: Infer,
         _memory: &mut (),
         _scratch: &mut Self::Scratch,
     ) {
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::LogOdds
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogOdds
     }
 }
 
@@ -50,7 +50,7 @@ fn system() -> Items {
     for label in ["TOP", "A", "B"] {
         labels.intern(label);
     }
-    Items::of_tables(ItemTables { labels, order: Order::Free, max_children: 3 }).unwrap()
+    Items::of_tables(ItemTables { labels, order: ItemOrder::Free, max_children: 3 }).unwrap()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::classifier::Checkpoint;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::model::{DevScores, structured};
-use crate::neural::Course;
+use crate::neural::OptimizerState;
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::preset::Preset;
@@ -27,9 +27,13 @@ impl NeuralParams {
         &self,
         system: &S,
         training: &mut Training<'_>,
-        so_far: (&mut Neural<AnyNetwork>, &mut Course, u32),
+        so_far: (&mut Neural<AnyNetwork>, &mut OptimizerState, u32),
         examples: &[Example],
-        each_epoch: impl FnMut(&Neural<AnyNetwork>, &Course, Progress) -> Result<ControlFlow<()>>,
+        each_epoch: impl FnMut(
+            &Neural<AnyNetwork>,
+            &OptimizerState,
+            Progress,
+        ) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         if !self.exploration.explores() {
             return training.on_gold_path((system, &Replay), so_far, examples, each_epoch);
@@ -106,7 +110,7 @@ struct Keeper {
 impl Keeper {
     /// Takes up training where it was kept; gives the epochs that are done. What does not fit this network counts
     /// as not there.
-    fn resume(&mut self, learner: &mut Neural<AnyNetwork>, course: &mut Course) -> u32 {
+    fn resume(&mut self, learner: &mut Neural<AnyNetwork>, course: &mut OptimizerState) -> u32 {
         let kept = self.folder.as_ref().and_then(|folder| folder.load(PART));
         let Some(sections) = kept else { return 0 };
         let (mut params, mut so_far) = (learner.params.clone(), course.clone());
@@ -135,7 +139,7 @@ impl Keeper {
         self.patience == 0 || since < self.patience
     }
 
-    fn keep(&self, learner: &Neural<AnyNetwork>, course: &Course) -> Result<()> {
+    fn keep(&self, learner: &Neural<AnyNetwork>, course: &OptimizerState) -> Result<()> {
         let Some((folder, best)) = self.folder.as_ref().zip(self.best.as_ref()) else {
             return Ok(());
         };
@@ -214,7 +218,9 @@ impl Run<'_, '_> {
             run.tell(&format!("epochs done, from the checkpoint: {done}"));
             keeper.scores.iter().for_each(|&scores| (run.watch.tell)(Event::Epoch(scores)));
         }
-        let each_epoch = |learner: &Neural<AnyNetwork>, course: &Course, progress: Progress| {
+        let each_epoch = |learner: &Neural<AnyNetwork>,
+                          course: &OptimizerState,
+                          progress: Progress| {
             let mut run = run.borrow_mut();
             if learner.params.is_broken() || !progress.loss.is_finite() {
                 let best = keeper.best.as_ref().ok_or_else(|| too_large(params.clip))?;

@@ -12,7 +12,7 @@ use super::learner::at_least_one;
 use crate::classifier::Setting;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
-use crate::neural::{Average, Decay, OptimizerParams};
+use crate::neural::{Decay, MovingAverage, OptimizerParams};
 use crate::oracle::Supervised;
 use crate::scorer::neural::{AnyNetwork, Fixed, NetworkParams, Neural};
 use crate::symbols::Vocabulary;
@@ -174,7 +174,7 @@ impl NeuralParams {
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(Error::config("learner.dropout", "must be 0 to below 1"));
         }
-        if self.average > 0.0 && self.average < 2.0 * Average::EVERY as f32 {
+        if self.average > 0.0 && self.average < 2.0 * MovingAverage::EVERY as f32 {
             return Err(Error::config("learner.average", "must be 0, or 16 or more"));
         }
         let by = if let Decay::Inverse { by } = self.decay { by } else { 0.0 };

@@ -8,7 +8,7 @@ use super::words::{Fixed, Words};
 use super::{Inventory, Network, Pen};
 use crate::Result;
 use crate::neural::{Params, Var};
-use crate::scorer::Situation;
+use crate::scorer::Configuration;
 use crate::transition::TransitionSystem;
 
 /// Which network, and how large.
@@ -121,7 +121,7 @@ pub enum AnyMemory {
 impl<S: TransitionSystem> Network<S> for AnyNetwork {
     type Memory = AnyMemory;
 
-    fn begin(&self, at: Situation<'_, S>, pen: &mut Pen<'_>) -> AnyMemory {
+    fn begin(&self, at: Configuration<'_, S>, pen: &mut Pen<'_>) -> AnyMemory {
         match self {
             Self::Positions(network) => AnyMemory::Positions(network.begin(at, pen)),
             Self::StackLstm(network) => AnyMemory::StackLstm(Box::new(network.begin(at, pen))),
@@ -130,7 +130,7 @@ impl<S: TransitionSystem> Network<S> for AnyNetwork {
 
     fn advance(
         &self,
-        after: Situation<'_, S>,
+        after: Configuration<'_, S>,
         action: S::Action,
         memory: &mut AnyMemory,
         pen: &mut Pen<'_>,
@@ -146,7 +146,7 @@ impl<S: TransitionSystem> Network<S> for AnyNetwork {
         }
     }
 
-    fn scores(&self, at: Situation<'_, S>, memory: &AnyMemory, pen: &mut Pen<'_>) -> Var {
+    fn scores(&self, at: Configuration<'_, S>, memory: &AnyMemory, pen: &mut Pen<'_>) -> Var {
         match (self, memory) {
             (Self::Positions(network), AnyMemory::Positions(memory)) => {
                 network.scores(at, memory, pen)

@@ -22,12 +22,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::factored::Classes;
-use super::{Scorer, Situation};
+use super::{Configuration, Scorer};
 use crate::Result;
-use crate::classifier::ScoreKind;
+use crate::classifier::ScoreScale;
 use crate::classifier::linear::log_softmax;
 use crate::memory::Sections;
-use crate::neural::{Course, Params, Tape, Var};
+use crate::neural::{OptimizerState, Params, Tape, Var};
 use crate::symbols::{Sentence, Vocabulary, VocabularySizes};
 use crate::transition::TransitionSystem;
 
@@ -101,18 +101,18 @@ pub trait Network<S: TransitionSystem>: Send + Sync {
     type Memory: Clone + Send;
 
     /// Reads the sentence, in the first state.
-    fn begin(&self, at: Situation<'_, S>, pen: &mut Pen<'_>) -> Self::Memory;
+    fn begin(&self, at: Configuration<'_, S>, pen: &mut Pen<'_>) -> Self::Memory;
     /// Takes note of an action that has just been applied.
     fn advance(
         &self,
-        _after: Situation<'_, S>,
+        _after: Configuration<'_, S>,
         _action: S::Action,
         _memory: &mut Self::Memory,
         _pen: &mut Pen<'_>,
     ) {
     }
     /// The scores of all classes.
-    fn scores(&self, at: Situation<'_, S>, memory: &Self::Memory, pen: &mut Pen<'_>) -> Var;
+    fn scores(&self, at: Configuration<'_, S>, memory: &Self::Memory, pen: &mut Pen<'_>) -> Var;
 }
 
 /// A network with its parameters.
@@ -162,7 +162,7 @@ impl Neural<AnyNetwork> {
 
 impl<N: Clone> Neural<N> {
     /// The same network with the mean of its parameters, if one is kept.
-    pub fn averaged(&self, course: &Course) -> Self {
+    pub fn averaged(&self, course: &OptimizerState) -> Self {
         let params = match &course.average {
             Some(average) => average.of(&self.params),
             None => self.params.clone(),
@@ -175,14 +175,14 @@ impl<S: TransitionSystem, N: Network<S>> Scorer<S> for Neural<N> {
     type Memory = N::Memory;
     type Scratch = Tape;
 
-    fn begin(&self, at: Situation<'_, S>, tape: &mut Tape) -> N::Memory {
+    fn begin(&self, at: Configuration<'_, S>, tape: &mut Tape) -> N::Memory {
         tape.clear_for_results();
         self.network.begin(at, &mut Pen { tape, params: &self.params, noise: None })
     }
 
     fn score(
         &self,
-        at: Situation<'_, S>,
+        at: Configuration<'_, S>,
         memory: &N::Memory,
         actions: &[S::Action],
         tape: &mut Tape,
@@ -203,7 +203,7 @@ impl<S: TransitionSystem, N: Network<S>> Scorer<S> for Neural<N> {
 
     fn advance(
         &self,
-        after: Situation<'_, S>,
+        after: Configuration<'_, S>,
         action: S::Action,
         memory: &mut N::Memory,
         tape: &mut Tape,
@@ -212,7 +212,7 @@ impl<S: TransitionSystem, N: Network<S>> Scorer<S> for Neural<N> {
         self.network.advance(after, action, memory, pen);
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::LogProb
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
     }
 }

@@ -15,7 +15,7 @@ use crate::Result;
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
 use crate::neural::{Param, Params, Var};
-use crate::scorer::Situation;
+use crate::scorer::Configuration;
 use crate::scorer::factored::Classes;
 use crate::transition::{Constituent, TransitionSystem, View};
 
@@ -175,13 +175,13 @@ pub struct Read {
 impl<S: TransitionSystem> Network<S> for Positions {
     type Memory = Read;
 
-    fn begin(&self, at: Situation<'_, S>, pen: &mut Pen<'_>) -> Read {
+    fn begin(&self, at: Configuration<'_, S>, pen: &mut Pen<'_>) -> Read {
         let rows = self.encoder.encode(at.sentence, pen);
         let contributions = pen.tape.affine(pen.params, self.places, None, rows);
         Read { contributions, rows: at.sentence.len() as u32 + 2 }
     }
 
-    fn scores(&self, at: Situation<'_, S>, memory: &Read, pen: &mut Pen<'_>) -> Var {
+    fn scores(&self, at: Configuration<'_, S>, memory: &Read, pen: &mut Pen<'_>) -> Var {
         let view = at.system.view(at.state, None);
         let width = PLACES * self.hidden;
         let mut parts = [memory.contributions; PLACES + SYMBOLS + 1];

@@ -15,7 +15,7 @@ use crate::Result;
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
 use crate::neural::{Lstm, Param, Params, Var};
-use crate::scorer::Situation;
+use crate::scorer::Configuration;
 use crate::scorer::factored::Classes;
 use crate::transition::{Action, Constituent, Forest, TransitionSystem, View};
 
@@ -249,7 +249,7 @@ pub struct StackMemory {
 impl<S: TransitionSystem> Network<S> for StackLstm {
     type Memory = StackMemory;
 
-    fn begin(&self, at: Situation<'_, S>, pen: &mut Pen<'_>) -> StackMemory {
+    fn begin(&self, at: Configuration<'_, S>, pen: &mut Pen<'_>) -> StackMemory {
         let mut parts = Vec::new();
         for token in 0..at.sentence.len() {
             self.words.read(at.sentence, Some(token), pen, &mut parts);
@@ -273,7 +273,7 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
 
     fn advance(
         &self,
-        after: Situation<'_, S>,
+        after: Configuration<'_, S>,
         action: S::Action,
         memory: &mut StackMemory,
         pen: &mut Pen<'_>,
@@ -284,7 +284,7 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
         self.follow(&after.system.view(after.state, None), memory, pen);
     }
 
-    fn scores(&self, at: Situation<'_, S>, memory: &StackMemory, pen: &mut Pen<'_>) -> Var {
+    fn scores(&self, at: Configuration<'_, S>, memory: &StackMemory, pen: &mut Pen<'_>) -> Var {
         let stack = memory.stack.last().map_or(memory.bottom, |&(_, step)| step);
         let next = (at.system.view(at.state, None).buffer as usize).min(at.sentence.len());
         let parts = [

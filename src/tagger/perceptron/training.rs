@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::{PerceptronTagger, PerceptronTaggerParams};
 use crate::classifier::packed::MAX_CLASSES;
 use crate::classifier::sparse::SparseWeights;
-use crate::classifier::{Fit, ScoreKind};
+use crate::classifier::{Fit, ScoreScale};
 use crate::symbols::Symbols;
 use crate::tagger::feature::{self, HISTORY, MOST, NO_TAG, PLACES, REACH, Window, tag_value};
 use crate::tagger::form::Form;
@@ -86,7 +86,7 @@ impl Training {
         }
         let seen = vec![true; self.tags.len()];
         let averaged = self.weights.averaged();
-        let tables = averaged.pack(&params.prune, &seen, ScoreKind::Margin, MOST);
+        let tables = averaged.pack(&params.prune, &seen, ScoreScale::Margin, MOST);
         Ok(PerceptronTagger { tags: self.tags, lexicon: self.lexicon, tables })
     }
 

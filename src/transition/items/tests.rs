@@ -26,7 +26,7 @@ fn shown(tree: &Tree) -> String {
     String::from_utf8(line).unwrap().replace("(T w)", ".").trim_end().to_owned()
 }
 
-fn system(trees: &[Tree], order: Order, max_children: MaxChildren) -> Items {
+fn system(trees: &[Tree], order: ItemOrder, max_children: MaxChildren) -> Items {
     Items::of_trees(trees, order, max_children).unwrap()
 }
 
@@ -34,7 +34,8 @@ fn system(trees: &[Tree], order: Order, max_children: MaxChildren) -> Items {
 fn items_with_too_many_children_leave_them_to_their_parents_again_and_again() {
     let reduced = |text: &str, most: u16| {
         let tree = tree(text);
-        let system = system(std::slice::from_ref(&tree), Order::Free, MaxChildren::AtMost(most));
+        let system =
+            system(std::slice::from_ref(&tree), ItemOrder::Free, MaxChildren::AtMost(most));
         let reduced = system.reduced(&tree).into_owned();
         shown(&reduced)
     };
@@ -48,7 +49,7 @@ fn items_with_too_many_children_leave_them_to_their_parents_again_and_again() {
 #[test]
 fn auto_reads_the_limit_off_the_trees_but_not_off_their_roots() {
     let trees = [tree("A(. B(. . .)) C(.) . . ."), tree("A(.)")];
-    let tables = system(&trees, Order::Free, MaxChildren::Auto).tables().clone();
+    let tables = system(&trees, ItemOrder::Free, MaxChildren::Auto).tables().clone();
     assert_eq!(tables.max_children, 3);
     assert_eq!(tables.labels.names().collect::<Vec<_>>(), ["TOP", "B", "A", "C"]);
 }
@@ -56,7 +57,7 @@ fn auto_reads_the_limit_off_the_trees_but_not_off_their_roots() {
 #[test]
 fn orders_are_post_order_and_its_mirror() {
     let tree = tree("A(B(.) C(D(. .) .))");
-    let spans = |order: Order| {
+    let spans = |order: ItemOrder| {
         let system = system(std::slice::from_ref(&tree), order, MaxChildren::Auto);
         let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
         let derivation = system.derivation(&tree).unwrap();
@@ -67,15 +68,15 @@ fn orders_are_post_order_and_its_mirror() {
         };
         derivation.into_iter().map(step).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(spans(Order::Free), "B01 D13 C14 A04 TOP04");
-    assert_eq!(spans(Order::LeftToRight), "B01 D13 C14 A04 TOP04");
-    assert_eq!(spans(Order::RightToLeft), "D13 C14 B01 A04 TOP04");
+    assert_eq!(spans(ItemOrder::Free), "B01 D13 C14 A04 TOP04");
+    assert_eq!(spans(ItemOrder::LeftToRight), "B01 D13 C14 A04 TOP04");
+    assert_eq!(spans(ItemOrder::RightToLeft), "D13 C14 B01 A04 TOP04");
 }
 
 #[test]
 fn what_stands_before_the_item_inferred_last_is_no_candidate_in_a_fixed_order() {
     let tree = tree("A(. . .)");
-    let candidates = |order: Order, first: u32, last: u32| {
+    let candidates = |order: ItemOrder, first: u32, last: u32| {
         let system = system(std::slice::from_ref(&tree), order, MaxChildren::AtMost(2));
         let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
         system.apply(&mut state, Infer { first, last, label: Label(1) });
@@ -86,15 +87,15 @@ fn what_stands_before_the_item_inferred_last_is_no_candidate_in_a_fixed_order() 
     };
     // TOP over the whole frontier is always one; A stands over 1–3 already.
     let all = [(0, 1), (0, 3), (0, 4), (1, 4), (3, 4)];
-    assert_eq!(candidates(Order::Free, 1, 3), all);
-    assert_eq!(candidates(Order::LeftToRight, 1, 3), [(0, 3), (0, 4), (1, 4), (3, 4)]);
-    assert_eq!(candidates(Order::RightToLeft, 1, 3), [(0, 1), (0, 3), (0, 4), (1, 4)]);
+    assert_eq!(candidates(ItemOrder::Free, 1, 3), all);
+    assert_eq!(candidates(ItemOrder::LeftToRight, 1, 3), [(0, 3), (0, 4), (1, 4), (3, 4)]);
+    assert_eq!(candidates(ItemOrder::RightToLeft, 1, 3), [(0, 1), (0, 3), (0, 4), (1, 4)]);
 }
 
 #[test]
 fn states_that_differ_in_their_history_only_are_the_same() {
     let tree = tree("A(. .) B(. .)");
-    for order in [Order::Free, Order::LeftToRight] {
+    for order in [ItemOrder::Free, ItemOrder::LeftToRight] {
         let system = system(std::slice::from_ref(&tree), order, MaxChildren::Auto);
         let identity = |spans: [(u32, u32, u16); 2]| {
             let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
@@ -108,7 +109,7 @@ fn states_that_differ_in_their_history_only_are_the_same() {
         };
         let same = identity([(0, 2, 1), (1, 3, 2)]);
         assert_eq!(same, identity([(2, 4, 2), (0, 2, 1)]));
-        assert_eq!(same.is_some(), order == Order::Free);
+        assert_eq!(same.is_some(), order == ItemOrder::Free);
         assert!(same.is_none() || same != identity([(0, 2, 2), (1, 3, 1)]));
     }
 }
@@ -116,7 +117,7 @@ fn states_that_differ_in_their_history_only_are_the_same() {
 #[test]
 fn unary_chains_of_the_same_labels_in_another_order_are_other_states() {
     let tree = tree("A(B(.)) .");
-    let system = system(std::slice::from_ref(&tree), Order::Free, MaxChildren::Auto);
+    let system = system(std::slice::from_ref(&tree), ItemOrder::Free, MaxChildren::Auto);
     let identity = |steps: &[(u32, u32, u16)]| {
         let mut state = system.start(&Sentence { words: vec![2; 2], ..Sentence::default() });
         for &(first, last, label) in steps {

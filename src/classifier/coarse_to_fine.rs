@@ -14,7 +14,7 @@
 
 use super::linear::{Pruning, Tables, Weights};
 use super::packed::{LANES, home};
-use super::{Classifier, ScoreKind, Scratch, first_best};
+use super::{Classifier, ScoreScale, Scratch, first_best};
 use crate::feature::template::Step;
 use crate::feature::{Indicators, RowRef, Templates};
 use crate::memory::{Array, Sections};
@@ -39,13 +39,13 @@ const BYTES: u32 = 0x00ff_00ff;
 
 /// The weights of kinds, packed.
 #[derive(Debug, Clone)]
-pub struct KindTable {
+pub struct CoarseTable {
     buckets: Array<u32>,
     /// The value of one unit of weight.
     scale: f32,
 }
 
-impl KindTable {
+impl CoarseTable {
     /// Packs what pruning leaves of weights whose classes are kinds, in at most `pruning.max_bytes`.
     pub fn pack(weights: &Weights, pruning: &Pruning) -> Self {
         let kept = weights.strongest(pruning, |_| 4.0 * BUCKET as f64 / FILL);
@@ -152,14 +152,14 @@ pub fn rank(kind_of: &[u8], kinds: &[f32; KINDS], scores: &mut [f32]) {
 
 /// The indicators of each step.
 #[derive(Debug, Clone)]
-pub struct StepIndicators {
+pub struct TwoStepIndicators {
     /// What the kind is decided by.
     pub kind: Indicators,
     /// What is decided by within the kind.
     pub action: Indicators,
 }
 
-impl StepIndicators {
+impl TwoStepIndicators {
     /// The indicators of a template file.
     pub fn new(templates: &Templates) -> Self {
         Self {
@@ -171,9 +171,9 @@ impl StepIndicators {
 
 /// A packed linear model over indicators that decides in two steps.
 #[derive(Debug, Clone)]
-pub struct KindFirst {
-    indicators: StepIndicators,
-    kinds: KindTable,
+pub struct CoarseToFine {
+    indicators: TwoStepIndicators,
+    kinds: CoarseTable,
     classes: Tables,
     /// The kind of every class.
     kind_of: Array<u8>,
@@ -188,11 +188,11 @@ enum Members {
     Several,
 }
 
-impl KindFirst {
+impl CoarseToFine {
     /// The model of packed weights; `kind_of` has the kind of every class, below [`KINDS`].
     pub fn new(
-        indicators: StepIndicators,
-        kinds: KindTable,
+        indicators: TwoStepIndicators,
+        kinds: CoarseTable,
         classes: Tables,
         kind_of: Array<u8>,
     ) -> Self {
@@ -213,8 +213,8 @@ impl KindFirst {
     ///
     /// # Errors
     /// When a section is missing, or is not of such a model.
-    pub fn load(indicators: StepIndicators, sections: &Sections) -> Result<Self> {
-        let (kinds, classes) = (KindTable::load(sections)?, Tables::load(sections)?);
+    pub fn load(indicators: TwoStepIndicators, sections: &Sections) -> Result<Self> {
+        let (kinds, classes) = (CoarseTable::load(sections)?, Tables::load(sections)?);
         let kind_of: Array<u8> = sections.get("kinds.of")?;
         if kind_of.len() != classes.offsets.len() {
             return Err(Error::Unfit("the kinds are not those of the classes".into()));
@@ -242,7 +242,7 @@ impl KindFirst {
     }
 }
 
-impl KindFirst {
+impl CoarseToFine {
     /// The best class of a kind.
     fn best_of(&self, kind: usize, row: RowRef<'_>, scratch: &mut Scratch) -> Option<u16> {
         let mut scores = std::mem::take(&mut scratch.scores);
@@ -255,13 +255,13 @@ impl KindFirst {
     }
 }
 
-impl Classifier for KindFirst {
+impl Classifier for CoarseToFine {
     fn n_classes(&self) -> usize {
         self.kind_of.len()
     }
 
-    fn kind(&self) -> ScoreKind {
-        ScoreKind::Margin
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn sums_are_those_of_the_ids_that_are_there() {
         let weights = weights(5_000, 3);
-        let table = KindTable::pack(&weights, &Pruning::default());
+        let table = CoarseTable::pack(&weights, &Pruning::default());
         let mut lost = 0;
         for at in 0..weights.len() {
             let (id, row) = weights.get(at);
@@ -343,9 +343,9 @@ mod tests {
     }
 
     /// A model of two kinds: class 0 alone, classes 1 to 3 together.
-    fn model() -> KindFirst {
+    fn model() -> CoarseToFine {
         let templates = Templates::parse("s0.w\n@action\ns0.t\n@kind\ns1.w", "test").unwrap();
-        let indicators = StepIndicators::new(&templates);
+        let indicators = TwoStepIndicators::new(&templates);
         let (mut kinds, mut classes) = (Vec::new(), Vec::new());
         let mut ids = Vec::new();
         for word in 0..40 {
@@ -366,10 +366,10 @@ mod tests {
             rows.iter().for_each(|(id, row)| weights.push(*id, row, 1));
             weights
         };
-        let table = KindTable::pack(&collect(kinds), &Pruning::default());
+        let table = CoarseTable::pack(&collect(kinds), &Pruning::default());
         let classes = collect(classes);
-        let tables = classes.pack(&Pruning::default(), &[true; 4], ScoreKind::Margin, 3);
-        KindFirst::new(indicators, table, tables, vec![0, 1, 1, 1].into())
+        let tables = classes.pack(&Pruning::default(), &[true; 4], ScoreScale::Margin, 3);
+        CoarseToFine::new(indicators, table, tables, vec![0, 1, 1, 1].into())
     }
 
     #[test]
@@ -401,7 +401,8 @@ mod tests {
         let templates = Templates::parse("s0.w\n@action\ns0.t\n@kind\ns1.w", "test").unwrap();
         let (model, mut sections) = (model(), Sections::default());
         model.store(&mut sections);
-        let load = |sections: &Sections| KindFirst::load(StepIndicators::new(&templates), sections);
+        let load =
+            |sections: &Sections| CoarseToFine::load(TwoStepIndicators::new(&templates), sections);
         let loaded = load(&sections).unwrap();
         let row = RowRef { values: &[3, 4, 5], members: &[] };
         let (mut scores, mut again) = ([0.0; 4], [0.0; 4]);

@@ -11,7 +11,7 @@ const ROOM: usize = 256;
 
 /// Rows and their scores. A row that hashes to the place of another one takes it.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct ScoreCache {
     /// Counts searches, from 1; 0 keeps nothing.
     search: u32,
     places: Vec<Place>,
@@ -24,7 +24,7 @@ struct Place {
     scores: Vec<f32>,
 }
 
-impl Kept {
+impl ScoreCache {
     /// Forgets everything, and keeps scores from now on.
     pub(super) fn begin(&mut self) {
         self.search += 1;
