@@ -3,6 +3,7 @@
 //! The layers, from the bottom up; each uses only what is below it:
 //!
 //! - [`error`] and [`memory`]: the one error type; arrays that are owned or read in place.
+//! - `parallel`: work on all cores, with results in order.
 //! - [`neural`]: neural networks on one CPU, which know nothing of parsing.
 //! - [`tree`]: arena trees, head rules, binarization, dependencies, drawings.
 //! - [`symbols`]: strings to numbers and back; sentences in numbers.
@@ -53,6 +54,7 @@ pub mod memory;
 pub mod model;
 pub mod neural;
 pub mod oracle;
+mod parallel;
 pub mod preset;
 pub mod scorer;
 pub mod symbols;

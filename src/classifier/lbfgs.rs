@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use rayon::prelude::*;
+use crate::parallel;
 
 /// The settings of the minimiser.
 #[derive(Debug, Clone, PartialEq)]
@@ -208,7 +208,7 @@ impl Search {
 
     fn trial(&mut self, step: f64, function: &mut impl FnMut(&[f64], &mut [f64]) -> f64) -> Trial {
         let (point, direction) = (&self.point, &self.direction);
-        self.trial_point.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
+        parallel::for_each(self.trial_point.chunks_mut(CHUNK).enumerate(), |(chunk, out)| {
             let from = chunk * CHUNK;
             for ((out, at), along) in out.iter_mut().zip(&point[from..]).zip(&direction[from..]) {
                 *out = at + step * along;
@@ -274,9 +274,9 @@ impl History {
             shares.push(share);
         }
         let scale = if self.pairs.is_empty() { 1.0 } else { self.scale };
-        direction
-            .par_chunks_mut(CHUNK)
-            .for_each(|chunk| chunk.iter_mut().for_each(|x| *x *= -scale));
+        parallel::for_each(direction.chunks_mut(CHUNK), |chunk| {
+            chunk.iter_mut().for_each(|x| *x *= -scale);
+        });
         for (pair, share) in self.pairs.iter().zip(shares.iter().rev()) {
             // The direction has its sign turned already, so the two terms of the recursion add up.
             let correction = pair.weight * dot(&pair.change, direction);
@@ -320,16 +320,16 @@ where
     A: Copy + Into<f64> + Sync,
     B: Copy + Into<f64> + Sync,
 {
-    let chunks = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK));
-    let parts: Vec<f64> = chunks
-        .map(|(a, b)| a.iter().zip(b).map(|(&a, &b)| a.into() * b.into()).sum::<f64>())
-        .collect();
+    let chunks = a.chunks(CHUNK).zip(b.chunks(CHUNK));
+    let parts = parallel::map_owned(chunks, |(a, b)| {
+        a.iter().zip(b).map(|(&a, &b)| a.into() * b.into()).sum::<f64>()
+    });
     parts.iter().sum()
 }
 
 /// Adds `times × vector` to `sum`.
 fn add(sum: &mut [f64], times: f64, vector: &[f32]) {
-    sum.par_chunks_mut(CHUNK).zip(vector.par_chunks(CHUNK)).for_each(|(sum, vector)| {
+    parallel::for_each(sum.chunks_mut(CHUNK).zip(vector.chunks(CHUNK)), |(sum, vector)| {
         for (sum, &x) in sum.iter_mut().zip(vector) {
             *sum += times * f64::from(x);
         }
@@ -337,7 +337,7 @@ fn add(sum: &mut [f64], times: f64, vector: &[f32]) {
 }
 
 fn difference(a: &[f64], b: &[f64], out: &mut [f32]) {
-    out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
+    parallel::for_each(out.chunks_mut(CHUNK).enumerate(), |(chunk, out)| {
         let from = chunk * CHUNK;
         for ((out, a), b) in out.iter_mut().zip(&a[from..]).zip(&b[from..]) {
             *out = (a - b) as f32;

@@ -95,5 +95,5 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// Sets the number of threads for all parallel work; 0 means one for each core.
 fn set_threads(threads: usize) {
     // It can be set once only, and each process runs one command.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    crate::parallel::set_threads(threads);
 }

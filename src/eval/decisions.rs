@@ -8,11 +8,10 @@
 
 use std::ops::AddAssign;
 
-use rayon::prelude::*;
-
 use crate::classifier::first_best;
 use crate::eval::totals::percent;
 use crate::oracle::Oracle;
+use crate::parallel;
 use crate::scorer::{Configuration, Scorer};
 use crate::train::Example;
 use crate::transition::{Action, ActionKind, TransitionSystem};
@@ -105,10 +104,8 @@ where
         let counts = scratch.follow(system, scorer, oracle, example);
         counts.unwrap_or(DecisionCounts { unfit: 1, ..DecisionCounts::default() })
     };
-    examples
-        .par_iter()
-        .map_init(Scratch::default, follow)
-        .reduce(DecisionCounts::default, DecisionCounts::plus)
+    let counts = parallel::map_init(examples, Scratch::default, follow);
+    counts.into_iter().fold(DecisionCounts::default(), DecisionCounts::plus)
 }
 
 /// The memory of one thread.

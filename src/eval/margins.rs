@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use crate::oracle::Oracle;
+use crate::parallel;
 use crate::scorer::{Configuration, Scorer};
 use crate::symbols::Label;
 use crate::train::Example;
@@ -84,8 +83,6 @@ where
         }
         margins
     };
-    examples
-        .par_iter()
-        .map_init(P::Scratch::default, follow)
-        .reduce(Margins::default, Margins::plus)
+    let margins = parallel::map_init(examples, P::Scratch::default, follow);
+    margins.into_iter().fold(Margins::default(), Margins::plus)
 }

@@ -14,10 +14,10 @@ use std::ops::{Add, AddAssign};
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use crate::eval::sentence::{SentenceScore, Status};
 use crate::eval::totals::{harmonic, percent};
+use crate::parallel;
 
 /// Shuffles or resamples that share one stream of random numbers.
 const BLOCK: u64 = 1024;
@@ -216,9 +216,9 @@ fn shuffle(sentences: &[[Brackets; 2]], totals: [Brackets; 2], settings: &Settin
         }
         counts
     };
-    blocks(settings.shuffles, settings.seed, 0)
-        .map(|(mut rng, shuffles)| count(&mut rng, shuffles))
-        .reduce(|| [0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]])
+    blocks(settings.shuffles, settings.seed, 0, count)
+        .into_iter()
+        .fold([0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]])
 }
 
 /// The sum of swaps, each taken with probability 1/2.
@@ -249,22 +249,27 @@ fn bootstrap(sentences: &[[Brackets; 2]], settings: &Settings) -> [f64; 2] {
         }
         totals[1].measures().f1 - totals[0].measures().f1
     };
-    let mut differences: Vec<f64> =
-        blocks(settings.resamples.max(1), settings.seed, BOOTSTRAP_STREAMS)
-            .flat_map_iter(|(mut rng, n)| (0..n).map(move |_| resample(&mut rng)))
-            .collect();
+    let resamples = |rng: &mut ChaCha8Rng, n| (0..n).map(|_| resample(rng)).collect::<Vec<f64>>();
+    let n = settings.resamples.max(1);
+    let mut differences = blocks(n, settings.seed, BOOTSTRAP_STREAMS, resamples).concat();
     differences.sort_unstable_by(f64::total_cmp);
     let last = differences.len() - 1;
     let tail = (differences.len() as f64 * 0.025) as usize;
     [differences[tail.min(last)], differences[last - tail.min(last)]]
 }
 
-/// `n` trials in blocks, each with its random numbers.
-fn blocks(n: u64, seed: u64, first_stream: u64) -> impl ParallelIterator<Item = (ChaCha8Rng, u64)> {
-    (0..n.div_ceil(BLOCK)).into_par_iter().map(move |block| {
+/// The results of `n` trials in blocks, each with its random numbers.
+fn blocks<T: Send>(
+    n: u64,
+    seed: u64,
+    first_stream: u64,
+    trials: impl Fn(&mut ChaCha8Rng, u64) -> T + Sync,
+) -> Vec<T> {
+    parallel::map_range(n.div_ceil(BLOCK) as usize, |block| {
+        let block = block as u64;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(first_stream + block);
-        (rng, BLOCK.min(n - block * BLOCK))
+        trials(&mut rng, BLOCK.min(n - block * BLOCK))
     })
 }
 

@@ -1,11 +1,11 @@
 //! From gradients to better parameters.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::kernel::add_scaled;
 use super::params::{CHUNK, Gradients, Params};
 use crate::memory::{Array, Element, Sections};
+use crate::parallel;
 use crate::{Error, Result};
 
 /// How parameters follow their gradients.
@@ -86,13 +86,12 @@ impl MovingAverage {
         if self.batches < Self::EVERY || self.batches.is_multiple_of(Self::EVERY) {
             let every = Self::EVERY as f32;
             let share = every / self.over.min(self.batches as f32).max(every);
-            self.values.par_chunks_mut(CHUNK).zip(network.values().par_chunks(CHUNK)).for_each(
-                |(means, values)| {
-                    for (mean, value) in means.iter_mut().zip(values) {
-                        *mean += share * (value - *mean);
-                    }
-                },
-            );
+            let chunks = self.values.chunks_mut(CHUNK).zip(network.values().chunks(CHUNK));
+            parallel::for_each(chunks, |(means, values)| {
+                for (mean, value) in means.iter_mut().zip(values) {
+                    *mean += share * (value - *mean);
+                }
+            });
         }
     }
 
@@ -155,9 +154,9 @@ impl Optimizer {
                 let rate = rate * factor * unbiased(SECOND_MOMENT).sqrt() / unbiased(FIRST_MOMENT);
                 let (first, rows_first) = self.first.split_at_mut(n_dense);
                 let (second, rows_second) = self.second.split_at_mut(n_dense);
-                let values = dense.par_chunks_mut(CHUNK).zip(gradients.dense.par_chunks(CHUNK));
-                let moments = first.par_chunks_mut(CHUNK).zip(second.par_chunks_mut(CHUNK));
-                values.zip(moments).for_each(|((values, gradient), (first, second))| {
+                let values = dense.chunks_mut(CHUNK).zip(gradients.dense.chunks(CHUNK));
+                let moments = first.chunks_mut(CHUNK).zip(second.chunks_mut(CHUNK));
+                parallel::for_each(values.zip(moments), |((values, gradient), (first, second))| {
                     adam(rate, scale, values, gradient, first, second);
                 });
                 for (at, gradient) in gradients.used_rows() {

@@ -2,11 +2,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::kernel::{add_scaled, sum_of_squares};
 use crate::memory::Sections;
+use crate::parallel;
 use crate::{Error, Result};
 
 /// A matrix, a vector (a matrix of one row) or a table.
@@ -242,7 +242,7 @@ impl Gradients {
 
     /// Adds others, one after the other.
     pub fn add(&mut self, others: &[&Self]) {
-        self.dense.par_chunks_mut(CHUNK).enumerate().for_each(|(number, sums)| {
+        parallel::for_each(self.dense.chunks_mut(CHUNK).enumerate(), |(number, sums)| {
             for other in others {
                 add_scaled(1.0, &other.dense[number * CHUNK..][..sums.len()], sums);
             }
@@ -265,7 +265,7 @@ impl Gradients {
     pub fn norm(&self) -> f32 {
         let squares = |numbers: &[f32]| f64::from(sum_of_squares(numbers));
         // In parts that do not depend on the threads.
-        let dense: Vec<f64> = self.dense.par_chunks(CHUNK).map(squares).collect();
+        let dense: Vec<f64> = parallel::map_owned(self.dense.chunks(CHUNK), squares);
         let sum: f64 =
             dense.iter().sum::<f64>() + self.rows.chunks(CHUNK).map(squares).sum::<f64>();
         sum.sqrt() as f32

@@ -5,14 +5,13 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use super::fit::{EpochScores, Event, Run, Trained, dev_line};
 use super::learner::{OnlineParams, StructuredParams};
 use crate::classifier::linear::Pruning;
 use crate::error::{Error, Result};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
+use crate::parallel;
 use crate::scorer::OnlinePerceptron;
 use crate::scorer::factored::Classes;
 use crate::train::Example;
@@ -189,7 +188,7 @@ impl Run<'_, '_> {
             let seed = seed.wrapping_add(number.into());
             Ok((learn(seed, &mut progress, &mut each_epoch)?, epoch))
         };
-        let learned: Vec<_> = (0..extent.models).into_par_iter().map(one).collect::<Result<_>>()?;
+        let learned: Vec<_> = parallel::try_map_range(extent.models as usize, |at| one(at as u32))?;
         let (learners, epochs): (Vec<_>, Vec<u32>) = learned.into_iter().unzip();
         let scorer = OnlinePerceptron::finish_all(&learners, prune).ok_or_else(nothing_learned)?;
         let epoch = epochs.into_iter().max().unwrap_or(0);

@@ -4,7 +4,6 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 use compact_str::CompactString;
-use rayon::prelude::*;
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +24,7 @@ use crate::memory::Sections;
 use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
+use crate::parallel;
 use crate::scorer::Scorer;
 use crate::scorer::factored::{Classes, Factored};
 use crate::scorer::neural::Neural;
@@ -192,7 +192,7 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
         )));
     }
     let marked: Vec<(Tree, Option<Uncovered>)> =
-        short.par_iter().map(|tree| plan.cleaned((*tree).clone())).collect();
+        parallel::map(&short, |tree| plan.cleaned((*tree).clone()));
     let mut uncovered = Uncovered::default();
     let trees = marked.into_iter().map(|(tree, without_rule)| {
         uncovered.merge(&without_rule.unwrap_or_default());
@@ -321,16 +321,12 @@ impl Run<'_, '_> {
 
     /// Replays every tree and keeps those that come back.
     fn examples<S: Supervised>(&mut self, system: &S) -> Result<(Vec<Example>, TrainingSummary)> {
-        let replayed: Vec<Result<_>> = self
-            .trees
-            .par_iter()
-            .map(|tree| {
-                let sentence = self.vocabulary.encode(tree.tokens());
-                let n = check_replay(system, &sentence, tree)?;
-                let left_out = tree.nodes().len() - system.target(tree).nodes().len();
-                Ok((Example { sentence, tree: (*tree).clone() }, n, left_out))
-            })
-            .collect();
+        let replayed: Vec<Result<_>> = parallel::map(self.trees, |tree| {
+            let sentence = self.vocabulary.encode(tree.tokens());
+            let n = check_replay(system, &sentence, tree)?;
+            let left_out = tree.nodes().len() - system.target(tree).nodes().len();
+            Ok((Example { sentence, tree: (*tree).clone() }, n, left_out))
+        });
         let mut summary =
             TrainingSummary { files: self.train.files.clone(), ..TrainingSummary::default() };
         let mut examples = Vec::with_capacity(replayed.len());
@@ -453,10 +449,8 @@ impl Run<'_, '_> {
             tree.tokens_mut().clone_from_slice(&gold);
             tree
         };
-        let parsed: Vec<Tree> = short
-            .par_iter()
-            .map_init(|| parser.worker(), |worker, &at| parse(worker, at))
-            .collect();
+        let parsed: Vec<Tree> =
+            parallel::map_init(&short, || parser.worker(), |worker, &at| parse(worker, at));
         let gold = short.iter().map(|&at| &dev[at]);
         let evaluation = evaluate(gold.zip(&parsed), &Params::default());
         let Pipeline { scorer, .. } = parser;

@@ -1,7 +1,5 @@
 //! From a model to a parser.
 
-use rayon::prelude::*;
-
 use super::Preset;
 use super::learner::{LearnerChoice, Parts};
 use super::plan::Plan;
@@ -17,6 +15,7 @@ use crate::memory::Sections;
 use crate::model::{Model, structured};
 use crate::oracle::replay::Replay;
 use crate::oracle::{Oracle, Supervised};
+use crate::parallel;
 use crate::scorer::factored::{Classes, Factored};
 use crate::scorer::{Focused, Scorer};
 use crate::symbols::{Label, Sentence, Vocabulary};
@@ -229,8 +228,8 @@ fn follow<Q: Question>(
         let (tree, _) = plan.cleaned(tree);
         Example { sentence: vocabulary.encode(tree.tokens()), tree }
     };
-    let examples: Vec<Example> =
-        trees.into_par_iter().map(example).filter(|example| !example.sentence.is_empty()).collect();
+    let mut examples: Vec<Example> = parallel::map_owned(trees, example);
+    examples.retain(|example| !example.sentence.is_empty());
     // More than one candidate may be right.
     let several = plan.preset.learner.takes_candidates();
     with_scorer(model, &plan, &vocabulary, Follow { several, examples: &examples, question })

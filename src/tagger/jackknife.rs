@@ -3,10 +3,9 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use super::{Accuracy, Hand, Tagger};
 use crate::classifier::Fit;
+use crate::parallel;
 use crate::tree::Token;
 use crate::{Error, Result};
 
@@ -41,31 +40,28 @@ pub fn jackknife(
     let ranges = parts(sentences.len(), n_parts as usize);
     let (seed, stop, total) = (fit.seed, fit.stop, ranges.len());
     let told = Mutex::new((0, &mut *fit.progress));
-    let tagged: Vec<Result<(Vec<Vec<Token>>, Accuracy)>> = ranges
-        .par_iter()
-        .map(|range| {
-            let others: Vec<&[Token]> =
-                sentences[..range.start].iter().chain(&sentences[range.end..]).copied().collect();
-            let mut silent = |_: f64, _: &str| {};
-            let mut part = Fit { seed, progress: &mut silent, stop, checkpoint: None };
-            let tagger = train(&others, &mut part)?;
-            let mut hand = Hand::new(&*tagger);
-            let mut accuracy = Accuracy::default();
-            let tag = |gold: &&[Token]| {
-                let mut tokens = gold.to_vec();
-                hand.tag(&mut tokens);
-                accuracy += Accuracy::of(gold, &tokens, tagger.lexicon());
-                tokens
-            };
-            let tagged = sentences[range.clone()].iter().map(tag).collect();
-            if let Ok(mut told) = told.lock() {
-                told.0 += 1;
-                let done = told.0;
-                (told.1)(f64::from(done) / total as f64, &format!("tagged part {done} of {total}"));
-            }
-            Ok((tagged, accuracy))
-        })
-        .collect();
+    let tagged: Vec<Result<(Vec<Vec<Token>>, Accuracy)>> = parallel::map_owned(&ranges, |range| {
+        let others: Vec<&[Token]> =
+            sentences[..range.start].iter().chain(&sentences[range.end..]).copied().collect();
+        let mut silent = |_: f64, _: &str| {};
+        let mut part = Fit { seed, progress: &mut silent, stop, checkpoint: None };
+        let tagger = train(&others, &mut part)?;
+        let mut hand = Hand::new(&*tagger);
+        let mut accuracy = Accuracy::default();
+        let tag = |gold: &&[Token]| {
+            let mut tokens = gold.to_vec();
+            hand.tag(&mut tokens);
+            accuracy += Accuracy::of(gold, &tokens, tagger.lexicon());
+            tokens
+        };
+        let tagged = sentences[range.clone()].iter().map(tag).collect();
+        if let Ok(mut told) = told.lock() {
+            told.0 += 1;
+            let done = told.0;
+            (told.1)(f64::from(done) / total as f64, &format!("tagged part {done} of {total}"));
+        }
+        Ok((tagged, accuracy))
+    });
     let mut all = Vec::with_capacity(sentences.len());
     let mut accuracy = Accuracy::default();
     for part in tagged {

@@ -10,7 +10,6 @@ use std::ops::ControlFlow;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use super::Example;
 use crate::Result;
@@ -18,6 +17,7 @@ use crate::classifier::Instances;
 use crate::classifier::boosting::Candidates;
 use crate::feature::{Extractor, Row, Templates, extract};
 use crate::oracle::Oracle;
+use crate::parallel;
 use crate::symbols::Sentence;
 use crate::transition::{Action, Focus, TransitionSystem};
 
@@ -70,12 +70,10 @@ pub fn draw<S: TransitionSystem, O: Oracle<S>>(
     let mut done = 0;
     while done < examples.len() {
         let chunk = &examples[done..done + fitting(&examples[done..])];
-        let paths: Vec<Result<Path>> = chunk
-            .par_iter()
-            .zip(done..done + chunk.len())
-            .map_init(extract::Scratch::default, |places, (example, number)| {
+        let paths: Vec<Result<Path>> =
+            parallel::map_range_init(chunk.len(), extract::Scratch::default, |places, at| {
                 let mut rng = ChaCha8Rng::seed_from_u64(drawing.seed);
-                rng.set_stream(number as u64);
+                rng.set_stream((done + at) as u64);
                 let mut walk = Walk {
                     system,
                     extractor: &extractor,
@@ -84,9 +82,8 @@ pub fn draw<S: TransitionSystem, O: Oracle<S>>(
                     places,
                     row: Row::default(),
                 };
-                walk.follow(oracle, example, Path::new(Instances::new(columns.clone(), 0)))
-            })
-            .collect();
+                walk.follow(oracle, &chunk[at], Path::new(Instances::new(columns.clone(), 0)))
+            });
         for path in paths {
             let path = path?;
             for (at, &Kept { weight, labels, gold }) in path.kept.iter().enumerate() {

@@ -11,7 +11,6 @@ use std::ops::ControlFlow;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use super::Example;
 use super::choice::Choice;
@@ -22,6 +21,7 @@ use crate::neural::{
     Decay, Gradients, MovingAverage, Optimizer, OptimizerParams, OptimizerState, Params, Tape,
 };
 use crate::oracle::{DynamicOracle, Oracle};
+use crate::parallel;
 use crate::scorer::Configuration;
 use crate::scorer::neural::{Network, Neural, Noise, Pen};
 use crate::transition::TransitionSystem;
@@ -218,7 +218,7 @@ impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Round<'_, S, O, N> {
     /// Parses the sentences of a batch, each group on a thread; the first group then has all gradients.
     fn batch(&self, batch: &[usize], seed: u64, groups: &mut [Group<S>]) {
         let share = batch.len().div_ceil(groups.len());
-        groups.par_iter_mut().enumerate().for_each(|(number, group)| {
+        parallel::for_each(groups.iter_mut().enumerate(), |(number, group)| {
             group.gradients.clear(&self.learner.params);
             group.progress = Progress::default();
             for (place, &at) in batch.iter().enumerate().skip(number * share).take(share) {

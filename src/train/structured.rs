@@ -14,7 +14,6 @@ use std::ops::ControlFlow;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Example;
@@ -23,6 +22,7 @@ use crate::Result;
 use crate::decode::PathScore;
 use crate::decode::beam::{Agenda, Beam, Follow};
 use crate::oracle::replay::Derive;
+use crate::parallel;
 use crate::scorer::{Configuration, StructuredLearner};
 use crate::symbols::Sentence;
 
@@ -94,13 +94,11 @@ impl Structured<'_> {
                 if (self.stop)() {
                     break;
                 }
-                let lessons: Vec<Lesson<L::Changes>> = batch
-                    .par_iter()
-                    .map_init(Walk::<S, L>::default, |walk, &at| {
+                let lessons: Vec<Lesson<L::Changes>> =
+                    parallel::map_init(batch, Walk::<S, L>::default, |walk, &at| {
                         let sentence = &examples[at].sentence;
                         walk.sentence(system, learner, sentence, &gold[at], (beam, update, margin))
-                    })
-                    .collect();
+                    });
                 for lesson in &lessons {
                     learner.change(&lesson.changes);
                     report.decisions += 1;

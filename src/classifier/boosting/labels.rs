@@ -1,7 +1,6 @@
 //! Training: the trees of one label, and of all labels side by side.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::candidates::{Example, Labelled};
 use super::design::Design;
@@ -11,6 +10,7 @@ use super::{BoostingParams, Fit};
 use crate::Result;
 use crate::classifier::Checkpoint;
 use crate::memory::Sections;
+use crate::parallel;
 
 /// How many trees are grown between two times that they are kept.
 const KEEP_EVERY: usize = 50;
@@ -139,26 +139,8 @@ pub fn fit_labels(
         };
         (label, task.run(&labelled.examples(label), tell))
     };
-    let next = AtomicUsize::new(0);
-    let fitted = Mutex::new(Vec::new());
-    rayon::scope(|scope| {
-        for _ in 0..rayon::current_num_threads() {
-            scope.spawn(|_| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= order.len() {
-                        break;
-                    }
-                    let result = one(at);
-                    if let Ok(mut fitted) = fitted.lock() {
-                        fitted.push(result);
-                    }
-                }
-            });
-        }
-    });
     let mut ensembles = vec![None; labelled.n_labels()];
-    for (label, result) in fitted.into_inner().unwrap_or_default() {
+    for (label, result) in parallel::map_owned(0..order.len(), one) {
         ensembles[label] = result?;
     }
     Ok(ensembles)

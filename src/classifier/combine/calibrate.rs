@@ -8,12 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use rayon::prelude::*;
-
-use super::{fit_part, hold_out, stored};
+use super::{CHUNK, fit_part, hold_out, stored};
 use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
+use crate::parallel;
 use crate::{Error, Result};
 
 /// How scores become probabilities.
@@ -59,7 +58,7 @@ impl Learner for Calibrate {
                 Method::Isotonic => isotonic(scored),
             }
         };
-        let curves = (0..n).into_par_iter().map(curve).collect();
+        let curves = parallel::map_range(n, curve);
         Ok(Box::new(Calibrated { inner, method: self.method, curves }))
     }
 
@@ -87,10 +86,13 @@ impl Learner for Calibrate {
 fn all_scores(classifier: &dyn Classifier, instances: &Instances) -> Vec<f32> {
     let n = classifier.n_classes();
     let mut scores = vec![0.0; n * instances.len()];
-    let each = |scratch: &mut Scratch, (at, out): (usize, &mut [f32])| {
-        classifier.scores(instances.row(at), scratch, out);
-    };
-    scores.par_chunks_mut(n.max(1)).enumerate().for_each_init(Scratch::default, each);
+    let chunks = scores.chunks_mut(n.max(1) * CHUNK).zip((0..).step_by(CHUNK));
+    parallel::for_each(chunks, |(scores, first)| {
+        let mut scratch = Scratch::default();
+        for (out, at) in scores.chunks_mut(n).zip(first..) {
+            classifier.scores(instances.row(at), &mut scratch, out);
+        }
+    });
     scores
 }
 

@@ -20,11 +20,10 @@ pub mod vote;
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::{Checkpoint, Classifier, Fit, Instances, Learner, Scratch, first_best};
 use crate::feature::{Column, ColumnKind};
 use crate::memory::Sections;
+use crate::parallel;
 use crate::{Error, Result};
 
 /// Rows that one thread takes at a time.
@@ -172,7 +171,7 @@ fn outcomes(
         let class = first_best(scores);
         Outcome { class: class as u16, score: scores[class] }
     };
-    range.into_par_iter().with_min_len(CHUNK).map_init(scratch, outcome).collect()
+    parallel::map_range_init(range.len(), scratch, |scratch, at| outcome(scratch, range.start + at))
 }
 
 /// The column that tells the class a member chose.

@@ -14,6 +14,7 @@ use super::{fit_part, stored};
 use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
+use crate::parallel;
 use crate::{Error, Result};
 
 /// Learns one classifier for each value of a column.
@@ -84,34 +85,23 @@ impl Split {
         buckets: &[Bucket],
         fit: &mut Fit<'_>,
     ) -> Vec<Fitted> {
-        let fitted: Vec<Mutex<Option<Fitted>>> = buckets.iter().map(|_| Mutex::new(None)).collect();
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let done = AtomicUsize::new(0);
         let (seed, stop, checkpoint) = (fit.seed, fit.stop, fit.checkpoint);
         let tell = Mutex::new(&mut *fit.progress);
-        let work = |_: &rayon::Scope<'_>| {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let (Some(bucket), Some(place)) = (buckets.get(at), fitted.get(at)) else { break };
-                let mut progress = |_: f64, text: &str| {
-                    let share = done.load(Ordering::Relaxed) as f64 / instances.len() as f64;
-                    if let Ok(mut tell) = tell.lock() {
-                        tell(share, text);
-                    }
-                };
-                let part = bucket.instances(instances);
-                let mut fit = Fit { seed, progress: &mut progress, stop, checkpoint };
-                let result = fit_part(&*self.learner, &part, &mut fit, &bucket.name(), 0.0..1.0);
-                done.fetch_add(part.len(), Ordering::Relaxed);
-                progress(1.0, &format!("{}: {} instances done", bucket.name(), part.len()));
-                if let Ok(mut place) = place.lock() {
-                    *place = Some(result);
+        parallel::map_owned(buckets, |bucket| {
+            let mut progress = |_: f64, text: &str| {
+                let share = done.load(Ordering::Relaxed) as f64 / instances.len() as f64;
+                if let Ok(mut tell) = tell.lock() {
+                    tell(share, text);
                 }
-            }
-        };
-        rayon::scope(|scope| (0..rayon::current_num_threads()).for_each(|_| scope.spawn(work)));
-        let unfinished = || Err(Error::Unfit("a part was not fitted".to_owned()));
-        let result = |place: Mutex<Option<Fitted>>| place.into_inner().ok().flatten();
-        fitted.into_iter().map(|place| result(place).unwrap_or_else(unfinished)).collect()
+            };
+            let part = bucket.instances(instances);
+            let mut fit = Fit { seed, progress: &mut progress, stop, checkpoint };
+            let result = fit_part(&*self.learner, &part, &mut fit, &bucket.name(), 0.0..1.0);
+            done.fetch_add(part.len(), Ordering::Relaxed);
+            progress(1.0, &format!("{}: {} instances done", bucket.name(), part.len()));
+            result
+        })
     }
 }
 

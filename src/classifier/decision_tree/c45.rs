@@ -19,8 +19,8 @@ use super::tally::{Tally, n_log_n};
 use super::{prune, tree};
 use crate::classifier::{Classifier, Fit, Instances, Learner, Setting};
 use crate::memory::Sections;
+use crate::parallel;
 use crate::{Error, Result};
-use rayon::prelude::*;
 
 /// How nominal columns are tested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,7 +151,7 @@ impl Chooser for Choice<'_> {
             self.candidates(*column, coding, tally, &counts)
         };
         let tests: Vec<Vec<Candidate>> = if block.len() >= MANY {
-            block.columns.par_iter().map_init(Tally::default, of_column).collect()
+            parallel::map_init(&block.columns, Tally::default, of_column)
         } else {
             let mut tally = Tally::default();
             block.columns.iter().map(|column| of_column(&mut tally, column)).collect()

@@ -17,7 +17,6 @@
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::grow::{Chooser, Test};
@@ -27,6 +26,7 @@ use super::tally::Tally;
 use super::{prune, tree};
 use crate::classifier::{Classifier, Fit, Instances, Learner, Setting};
 use crate::memory::Sections;
+use crate::parallel;
 use crate::{Error, Result};
 
 /// What nominal columns are asked.
@@ -214,7 +214,7 @@ impl Chooser for Choice<'_> {
             Some((purity, *column, test))
         };
         let found: Vec<Option<(f64, u16, Test)>> = if found_by.classes.len() >= MANY {
-            block.columns.par_iter().map_init(Scratch::default, of_column).collect()
+            parallel::map_init(&block.columns, Scratch::default, of_column)
         } else {
             let mut scratch = Scratch::default();
             block.columns.iter().map(|column| of_column(&mut scratch, column)).collect()

@@ -4,10 +4,9 @@
 //! a column in which they no longer differ is dropped. Nodes have their numbers in order of level, so
 //! neither the shape nor the numbers depend on the number of threads.
 
-use rayon::prelude::*;
-
 use super::table::{Block, Coding};
 use crate::classifier::Fit;
+use crate::parallel;
 
 /// From so many instances on, the columns of one node are worked on in parallel.
 pub(super) const MANY: usize = 8192;
@@ -141,10 +140,8 @@ pub(super) fn grow(
             done,
             &format!("{} nodes, {waiting} instances in {} to split", nodes.len(), level.len()),
         );
-        let grown: Vec<(u32, Grown)> = level
-            .into_par_iter()
-            .map(|(at, block)| (at, split(codings, block, chooser, at)))
-            .collect();
+        let grown: Vec<(u32, Grown)> =
+            parallel::map_owned(level, |(at, block)| (at, split(codings, block, chooser, at)));
         level = Vec::new();
         for (at, Grown { test, children }) in grown {
             let parent = &mut nodes[at as usize];
@@ -192,7 +189,7 @@ fn split(codings: &[Coding], block: Block, chooser: &dyn Chooser, at: u32) -> Gr
         let deal_column =
             |(column, codes): (u16, Vec<u16>)| (column, deal(&codes, &branches, &sizes, &open));
         let dealt: Vec<(u16, Vec<Vec<u16>>)> = if block.classes.len() >= MANY {
-            block.columns.into_par_iter().map(deal_column).collect()
+            parallel::map_owned(block.columns, deal_column)
         } else {
             block.columns.into_iter().map(deal_column).collect()
         };

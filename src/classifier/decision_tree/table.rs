@@ -3,11 +3,11 @@
 //! In each column the values that are kept have the codes 1, 2, … in rising order of value; code 0 is
 //! every other value: words that are too rare, and at parse time whatever was not seen in training.
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::classifier::Instances;
 use crate::feature::{Column, ColumnKind};
+use crate::parallel;
 
 /// The most values of a column that have a code of their own; of more, the commonest have.
 const MAX_CODES: usize = u16::MAX as usize - 1;
@@ -49,12 +49,10 @@ impl Block {
 /// All instances in codes. `min_word_count` is how often a value of a lexical column must occur there
 /// to have a code of its own.
 pub(super) fn encode(instances: &Instances, min_word_count: u32) -> (Vec<Coding>, Block) {
-    let encoded: Vec<(Coding, Vec<u16>)> = instances
-        .columns()
-        .par_iter()
-        .enumerate()
-        .map(|(at, column)| encode_column(instances, at, column, min_word_count))
-        .collect();
+    let encoded: Vec<(Coding, Vec<u16>)> =
+        parallel::map_owned(instances.columns().iter().enumerate(), |(at, column)| {
+            encode_column(instances, at, column, min_word_count)
+        });
     let (mut codings, mut columns) = (Vec::new(), Vec::new());
     for ((coding, codes), at) in encoded.into_iter().zip(0u16..) {
         codings.push(coding);

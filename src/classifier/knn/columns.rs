@@ -1,11 +1,11 @@
 //! What training says about each column: its values, their weights, and the order of the levels.
 
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{KnnParams, Metric, Weighting};
 use crate::classifier::Instances;
-use crate::feature::{Column, ColumnKind};
+use crate::feature::ColumnKind;
+use crate::parallel;
 use crate::symbols::NOTHING;
 use crate::{Error, Result};
 
@@ -35,7 +35,7 @@ pub(super) struct Counts {
 impl Counts {
     /// The counts of every column.
     pub(super) fn of_columns(instances: &Instances) -> Vec<Self> {
-        (0..instances.columns().len()).into_par_iter().map(|at| Self::of(instances, at)).collect()
+        parallel::map_range(instances.columns().len(), |at| Self::of(instances, at))
     }
 
     fn of(instances: &Instances, column: usize) -> Self {
@@ -191,15 +191,15 @@ pub(super) fn choose(
 ) -> Result<Chosen> {
     let columns = instances.columns();
     let prior = Prior::of(instances);
-    let weigh = |(counts, column): (&Counts, &Column)| counts.weights(params, column.kind, &prior);
-    let weights: Vec<Vec<f64>> = counts.par_iter().zip(columns).map(weigh).collect();
+    let weigh = |at: usize| counts[at].weights(params, columns[at].kind, &prior);
+    let weights: Vec<Vec<f64>> = parallel::map_range(counts.len(), weigh);
     // Two values that differ are two features that differ.
     let features = if params.predicates { 2.0 } else { 1.0 };
     let heaviest = |weights: &Vec<f64>| weights.iter().copied().fold(0.0, f64::max);
     let sum: f64 = weights.iter().map(|weights| features * heaviest(weights)).sum();
     let scale = if sum > 0.0 { LARGEST / sum } else { 0.0 };
     let level = |at: usize| Level::new(at, &counts[at], params, &weights[at], scale);
-    let levels: Vec<Level> = (0..counts.len()).into_par_iter().map(level).collect();
+    let levels: Vec<Level> = parallel::map_range(counts.len(), level);
     if let Some(level) = levels.iter().find(|level| level.n_ids() > MAX_VALUES) {
         let (name, n) = (&columns[level.column].name, level.n_ids());
         let problem = format!(
@@ -315,22 +315,19 @@ fn order(levels: &[Level], instances: &Instances) -> Vec<usize> {
             })
             .sum()
     };
-    let gains: Vec<u64> = levels.par_iter().map(distance).collect();
+    let gains: Vec<u64> = parallel::map(levels, distance);
     let step = (n / SAMPLE).max(1);
     let sample: Vec<usize> =
         (0..n).filter(|at| (at / STRETCH).is_multiple_of(step)).take(2 * SAMPLE).collect();
     let of_level = |level: &Level| sample.iter().map(|&at| id(at, level)).collect();
-    let ids: Vec<Vec<u16>> = levels.par_iter().map(of_level).collect();
+    let ids: Vec<Vec<u16>> = parallel::map(levels, of_level);
     let mut beginnings = vec![0u32; sample.len()];
     let (mut n_beginnings, mut order) = (1, Vec::new());
     while !left.is_empty() && n_beginnings < sample.len() / 10 * 9 {
-        let grown: Vec<usize> = left
-            .par_iter()
-            .map(|&level| {
-                let pairs = beginnings.iter().zip(&ids[level]);
-                pairs.collect::<FxHashSet<_>>().len()
-            })
-            .collect();
+        let grown: Vec<usize> = parallel::map(&left, |&level| {
+            let pairs = beginnings.iter().zip(&ids[level]);
+            pairs.collect::<FxHashSet<_>>().len()
+        });
         let worth = |at: usize| {
             let growth = (grown[at] as f64 / n_beginnings as f64).ln();
             gains[left[at]] as f64 / (growth + 0.02)

@@ -12,12 +12,11 @@
 //!
 //! What a broken file could hold is checked when it is loaded: see [`Tree::load`].
 
-use rayon::prelude::*;
-
 use super::columns::Chosen;
 use super::values::Values;
 use crate::classifier::Instances;
 use crate::memory::{Array, Sections};
+use crate::parallel;
 use crate::{Error, Result};
 
 /// A block has no children if it has at most so many rows.
@@ -64,6 +63,9 @@ fn halves(number: u32) -> [u16; 2] {
     [number as u16, (number >> 16) as u16]
 }
 
+/// Rows that one thread works on at once.
+const CHUNK: usize = 1 << 12;
+
 /// The different rows of the instances, as ids, in order.
 pub(super) struct Sorted {
     width: usize,
@@ -79,16 +81,19 @@ impl Sorted {
     /// The rows, sorted by the ids of the levels in turn.
     pub(super) fn of(chosen: &Chosen, instances: &Instances) -> Self {
         let width = chosen.levels.len();
-        let ids: Vec<u16> = (0..instances.len())
-            .into_par_iter()
-            .flat_map_iter(|at| {
+        let mut ids = vec![0; width * instances.len()];
+        let chunks = ids.chunks_mut(width.max(1) * CHUNK).zip((0..).step_by(CHUNK));
+        parallel::for_each(chunks, |(ids, first)| {
+            for (ids, at) in ids.chunks_mut(width).zip(first..) {
                 let row = instances.row(at).values;
-                chosen.levels.iter().map(move |level| level.id(row[level.column]))
-            })
-            .collect();
+                for (id, level) in ids.iter_mut().zip(&chosen.levels) {
+                    *id = level.id(row[level.column]);
+                }
+            }
+        });
         let row = |at: u32| &ids[at as usize * width..][..width];
         let mut order: Vec<u32> = (0..instances.len() as u32).collect();
-        order.par_sort_unstable_by(|&a, &b| row(a).cmp(row(b)).then(a.cmp(&b)));
+        order.sort_unstable_by(|&a, &b| row(a).cmp(row(b)).then(a.cmp(&b)));
         let mut rows = RowsOf::default();
         let mut firsts = Vec::new();
         for same in order.chunk_by(|&a, &b| row(a) == row(b)) {

@@ -15,13 +15,13 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::MaxentParams;
 use crate::classifier::Instances;
 use crate::classifier::linear::Weights;
 use crate::feature::Indicators;
+use crate::parallel;
 use crate::{Error, Result};
 
 /// Instances with their indicators and classes, and the weights there are; see the module.
@@ -121,22 +121,21 @@ impl Problem {
     /// Gives minus the log-likelihood plus the penalty of the prior, and writes the gradient.
     pub fn evaluate(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let problem = &*self;
-        let blocks = problem.blocks.par_iter();
-        let likelihoods: Vec<f64> = blocks
-            .map_init(Scratch::default, |scratch, block| problem.block(block, weights, scratch))
-            .collect();
-        let (precision, units) = (self.precision, self.units);
-        let chunks = self.sums.par_chunks_mut(CHUNK).zip(weights.par_chunks(CHUNK));
-        let penalties =
-            chunks.zip(gradient.par_chunks_mut(CHUNK)).map(|((sums, weights), gradient)| {
-                let mut squares = 0.0;
-                for ((sum, &weight), gradient) in sums.iter_mut().zip(weights).zip(gradient) {
-                    *gradient = std::mem::take(sum.get_mut()) as f64 / units + precision * weight;
-                    squares += weight * weight;
-                }
-                precision / 2.0 * squares
+        let likelihoods: Vec<f64> =
+            parallel::map_init(&problem.blocks, Scratch::default, |scratch, block| {
+                problem.block(block, weights, scratch)
             });
-        let penalties: Vec<f64> = penalties.collect();
+        let (precision, units) = (self.precision, self.units);
+        let chunks = self.sums.chunks_mut(CHUNK).zip(weights.chunks(CHUNK));
+        let chunks = chunks.zip(gradient.chunks_mut(CHUNK));
+        let penalties: Vec<f64> = parallel::map_owned(chunks, |((sums, weights), gradient)| {
+            let mut squares = 0.0;
+            for ((sum, &weight), gradient) in sums.iter_mut().zip(weights).zip(gradient) {
+                *gradient = std::mem::take(sum.get_mut()) as f64 / units + precision * weight;
+                squares += weight * weight;
+            }
+            precision / 2.0 * squares
+        });
         penalties.iter().sum::<f64>() - likelihoods.iter().sum::<f64>()
     }
 
@@ -402,31 +401,26 @@ impl Lists {
     /// The instances in blocks.
     fn blocks(&self, golds: &[u16], size: usize) -> Vec<Block> {
         let size = size.clamp(16, 4096);
-        let chunks = golds.par_chunks(size).enumerate();
-        chunks
-            .map(|(block, golds)| {
-                let mut pairs: Vec<(u32, u16)> = Vec::new();
-                for member in 0..golds.len() {
-                    pairs.extend(
-                        self.list(block * size + member)
-                            .iter()
-                            .map(|&number| (number, member as u16)),
-                    );
-                }
-                pairs.sort_unstable();
-                let lists = || pairs.chunk_by(|a, b| a.0 == b.0);
-                let ends = lists().scan(0, |end, list| {
-                    *end += list.len() as u32;
-                    Some(*end)
-                });
-                Block {
-                    golds: golds.into(),
-                    indicators: lists().map(|list| list[0].0).collect(),
-                    ends: ends.collect(),
-                    members: pairs.iter().map(|&(_, member)| member).collect(),
-                }
-            })
-            .collect()
+        parallel::map_owned(golds.chunks(size).enumerate(), |(block, golds)| {
+            let mut pairs: Vec<(u32, u16)> = Vec::new();
+            for member in 0..golds.len() {
+                pairs.extend(
+                    self.list(block * size + member).iter().map(|&number| (number, member as u16)),
+                );
+            }
+            pairs.sort_unstable();
+            let lists = || pairs.chunk_by(|a, b| a.0 == b.0);
+            let ends = lists().scan(0, |end, list| {
+                *end += list.len() as u32;
+                Some(*end)
+            });
+            Block {
+                golds: golds.into(),
+                indicators: lists().map(|list| list[0].0).collect(),
+                ends: ends.collect(),
+                members: pairs.iter().map(|&(_, member)| member).collect(),
+            }
+        })
     }
 }
 

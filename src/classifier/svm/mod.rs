@@ -26,13 +26,13 @@ pub mod vectors;
 
 use std::sync::Mutex;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::linear::{MAX_CLASSES, Pruning};
 use super::{Checkpoint, Classifier, Fit, Instances, Learner, Setting};
 use crate::feature::Indicators;
 use crate::memory::{Array, Sections};
+use crate::parallel;
 use crate::{Error, Result};
 use descent::{Epoch, MAX_BLOCK, Solution, Task};
 use groups::{Factors, Groups};
@@ -273,7 +273,7 @@ impl Training<'_> {
             }
             Ok(solution)
         };
-        let solutions = firsts.par_iter().map(block).collect::<Result<Vec<Solution>>>()?;
+        let solutions = parallel::try_map_range(firsts.len(), |at| block(&firsts[at]))?;
         let packing = Packing {
             rows: &self.rows,
             groups: &groups,

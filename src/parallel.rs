@@ -1,0 +1,204 @@
+//! Parallel work on the thread pool, with results in the order of the items.
+//!
+//! Results never depend on the number of threads: each item is worked on alone. Threads take runs of items
+//! from a shared counter, so that work of uneven size is balanced. All of it goes through one function that
+//! is compiled once; iterators of the pool's crate would be compiled again for each use.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::Result;
+
+/// How many runs of items there are for each thread.
+const RUNS_PER_THREAD: usize = 32;
+
+/// Sets the number of threads for all parallel work; 0 means one for each core. The first call counts.
+pub(crate) fn set_threads(threads: usize) {
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+}
+
+/// Maps the items of a slice.
+pub(crate) fn map<I: Sync, T: Send>(items: &[I], f: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    map_range(items.len(), |at| f(&items[at]))
+}
+
+/// Maps the items of a slice. `init` makes the memory of each thread.
+pub(crate) fn map_init<I: Sync, S, T: Send>(
+    items: &[I],
+    init: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, &I) -> T + Sync,
+) -> Vec<T> {
+    map_range_init(items.len(), init, |memory, at| f(memory, &items[at]))
+}
+
+/// Maps the numbers below `n`.
+pub(crate) fn map_range<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    map_range_init(n, || (), |(), at| f(at))
+}
+
+/// Maps the numbers below `n`. `init` makes the memory of each thread.
+pub(crate) fn map_range_init<S, T: Send>(
+    n: usize,
+    init: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, usize) -> T + Sync,
+) -> Vec<T> {
+    let runs = Runs::new(n, n / (rayon::current_num_threads() * RUNS_PER_THREAD));
+    collect(&runs, &|results| {
+        let mut memory = None;
+        while let Some((run, range)) = runs.next() {
+            let memory = memory.get_or_insert_with(&init);
+            put(&results[run], range.map(|at| f(memory, at)).collect());
+        }
+    })
+}
+
+/// Maps the numbers below `n`, one at a time in rising order; after an error no other is begun.
+///
+/// # Errors
+/// The first error in the order of the numbers.
+pub(crate) fn try_map_range<T: Send>(
+    n: usize,
+    f: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let failed = AtomicBool::new(false);
+    let results = map_owned(0..n, |at| {
+        (!failed.load(Ordering::Relaxed)).then(|| {
+            let result = f(at);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            result
+        })
+    });
+    results.into_iter().flatten().collect()
+}
+
+/// Maps items that are taken over, one at a time in their order: the largest should come first.
+pub(crate) fn map_owned<I: Send, T: Send>(
+    items: impl IntoIterator<Item = I>,
+    f: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
+    let items: Vec<Mutex<Option<I>>> =
+        items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let runs = Runs::new(items.len(), 1);
+    collect(&runs, &|results| {
+        while let Some((run, _)) = runs.next() {
+            let item = items[run].lock().unwrap_or_else(PoisonError::into_inner).take();
+            put(&results[run], item.map(&f).into_iter().collect());
+        }
+    })
+}
+
+/// Works on items that are taken over, such as chunks of a slice, one at a time in their order.
+pub(crate) fn for_each<I: Send>(items: impl IntoIterator<Item = I>, f: impl Fn(I) + Sync) {
+    map_owned(items, f);
+}
+
+/// The results of each run, put in place by one of the threads.
+type Results<T> = [Mutex<Vec<T>>];
+
+fn put<T>(place: &Mutex<Vec<T>>, results: Vec<T>) {
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = results;
+}
+
+/// Has all runs worked on and strings their results together.
+fn collect<T: Send>(runs: &Runs, work: &(dyn Fn(&Results<T>) + Sync)) -> Vec<T> {
+    let results: Vec<Mutex<Vec<T>>> = (0..runs.number()).map(|_| Mutex::new(Vec::new())).collect();
+    on_threads(runs.number(), &|| work(&results));
+    let mut all = Vec::with_capacity(runs.n);
+    for result in results {
+        all.append(&mut result.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
+    all
+}
+
+/// Numbers in runs that threads take one after the other.
+struct Runs {
+    n: usize,
+    size: usize,
+    next: AtomicUsize,
+}
+
+impl Runs {
+    fn new(n: usize, size: usize) -> Self {
+        Self { n, size: size.max(1), next: AtomicUsize::new(0) }
+    }
+
+    fn number(&self) -> usize {
+        self.n.div_ceil(self.size)
+    }
+
+    fn next(&self) -> Option<(usize, Range<usize>)> {
+        let run = self.next.fetch_add(1, Ordering::Relaxed);
+        let start = run * self.size;
+        (start < self.n).then(|| (run, start..self.n.min(start + self.size)))
+    }
+}
+
+/// Runs the same work on as many threads of the pool as there are runs, the calling one included. The only
+/// use of the pool: what is generic ends above.
+fn on_threads(n_runs: usize, work: &(dyn Fn() + Sync)) {
+    let threads = rayon::current_num_threads().min(n_runs);
+    if threads <= 1 {
+        return work();
+    }
+    rayon::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|_| work());
+        }
+        work();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+
+    fn with_threads(threads: usize, test: impl FnOnce() + Send) {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(test);
+    }
+
+    #[test]
+    fn results_are_in_order_for_any_number_of_threads() {
+        for threads in 1..4 {
+            with_threads(threads, || {
+                for n in [0, 1, 2, 63, 64, 65, 1000] {
+                    let squares: Vec<usize> = (0..n).map(|at| at * at).collect();
+                    assert_eq!(map_range(n, |at| at * at), squares);
+                    assert_eq!(map_owned(0..n, |at| at * at), squares);
+                    let numbers: Vec<usize> = (0..n).collect();
+                    assert_eq!(map(&numbers, |at| at * at), squares);
+                    let counted = map_init(&numbers, || 0, |calls, at| (*calls += 1, at * at).1);
+                    assert_eq!(counted, squares);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn work_can_be_nested() {
+        with_threads(3, || {
+            let sums = map_range(50, |n| map_range(n, |at| at).into_iter().sum::<usize>());
+            assert_eq!(sums, (0..50).map(|n| (0..n).sum()).collect::<Vec<usize>>());
+        });
+    }
+
+    #[test]
+    fn chunks_are_written_in_place() {
+        let mut numbers = vec![0; 1000];
+        for_each(numbers.chunks_mut(7).enumerate(), |(at, chunk)| chunk.fill(at));
+        assert!(numbers.iter().enumerate().all(|(at, &number)| number == at / 7));
+    }
+
+    #[test]
+    fn the_first_error_is_returned() {
+        let odd = |at: usize| {
+            if at.is_multiple_of(2) { Ok(at) } else { Err(Error::config("n", at.to_string())) }
+        };
+        with_threads(1, || {
+            let error = try_map_range(9, odd).unwrap_err().to_string();
+            assert!(error.contains('1'), "{error}");
+        });
+        assert_eq!(try_map_range(1, odd).unwrap(), [0]);
+    }
+}
