@@ -9,10 +9,11 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
 use srparse::classifier::{Fit, Learner};
 use srparse::feature::{Indicators, Templates};
+use srparse::observer::Silent;
 use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::Replay;
 use srparse::preset::Preset;
-use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::plan::Plan;
 use srparse::scorer::OnlinePerceptron;
 use srparse::scorer::factored::Classes;
@@ -84,9 +85,8 @@ fn learning(criterion: &mut Criterion) {
     let learner = Perceptron { params, indicators: Indicators::new(templates) };
     group.bench_function(BenchmarkId::new("batch", instances.len()), |b| {
         b.iter(|| {
-            let mut progress = |_: f64, _: &str| {};
-            let mut fit = Fit::quiet(1, &mut progress);
-            black_box(learner.fit(&instances, &mut fit).is_ok())
+            let fit = Fit::quiet(1);
+            black_box(learner.fit(&instances, &fit).is_ok())
         });
     });
     group.finish();
@@ -109,8 +109,7 @@ fn presets(criterion: &mut Criterion) {
         let plan = Plan::new(preset).expect("built in");
         group.bench_function(name, |b| {
             b.iter(|| {
-                let mut tell = |_: Event<'_>| {};
-                let watch = &mut Watch::new(&mut tell);
+                let watch = &Watch::new(&Silent);
                 black_box(fit(&plan, &train, &TreeSet::default(), 1, watch).is_ok())
             });
         });

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use srparse::model::Model;
+use srparse::observer::Silent;
 use srparse::preset::Preset;
-use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::tree::{Token, Tree};
@@ -55,8 +56,7 @@ fn networks(criterion: &mut Criterion) {
     for name in ["accurate", "fernandez-gomez-2018-dynamic"] {
         let settings = ["learner.epochs=1", "max_words=10"].map(str::to_owned);
         let plan = Plan::new(Preset::load(name, &settings).expect("built in")).expect("built in");
-        let mut tell = |_: Event<'_>| {};
-        let model = fit(&plan, &train, &TreeSet::default(), 1, &mut Watch::new(&mut tell));
+        let model = fit(&plan, &train, &TreeSet::default(), 1, &Watch::new(&Silent));
         let parser = load(&model.expect("the sample fits"), &[]).expect("it was just trained");
         let mut worker = parser.worker();
         group.bench_function(BenchmarkId::new(name, sentences.len()), |bencher| {

@@ -52,9 +52,15 @@ pub enum Error {
         /// What is wrong and what to do now.
         problem: String,
     },
-    /// A tree that the chosen transition system cannot build.
+    /// A tree, or a treebank, that the transition system cannot build.
     #[error("{0}")]
     Unfit(String),
+    /// A model whose parts do not belong together, or are damaged.
+    #[error("the model is damaged or was written by another version: {0}")]
+    Corrupt(String),
+    /// Training was stopped before anything was learned.
+    #[error("training was stopped before anything was learned")]
+    Stopped,
 }
 
 impl Error {
@@ -66,6 +72,11 @@ impl Error {
     /// An unreadable text at a place.
     pub fn syntax(at: Place, problem: impl Into<String>) -> Self {
         Self::Syntax { at, problem: problem.into() }
+    }
+
+    /// A model whose parts do not belong together.
+    pub fn corrupt(problem: impl Into<String>) -> Self {
+        Self::Corrupt(problem.into())
     }
 
     /// A configuration value that makes no sense.

@@ -32,9 +32,8 @@
 //! let plan = Plan::new(Preset::load("fast", &["epochs=3".to_owned()])?)?;
 //! let (trees, _report) = read_all(&["data/sample/train.mrg".into()], &ReadOptions::default())?;
 //! let train = fit::TreeSet { files: vec!["train.mrg".to_owned()], trees };
-//! let mut tell = |_: fit::Event<'_>| {};
-//! let mut watch = fit::Watch::new(&mut tell);
-//! let model = fit::fit(&plan, &train, &fit::TreeSet::default(), 1, &mut watch)?;
+//! let watch = fit::Watch::new(&srparse::observer::Silent);
+//! let model = fit::fit(&plan, &train, &fit::TreeSet::default(), 1, &watch)?;
 //!
 //! let parser = load::load(&model, &[])?;
 //! let sentence = [Token::new("The", "DT"), Token::new("baker", "NN"), Token::new("sings", "VBZ")];
@@ -53,6 +52,7 @@ pub mod feature;
 pub mod memory;
 pub mod model;
 pub mod neural;
+pub mod observer;
 pub mod oracle;
 mod parallel;
 pub mod preset;

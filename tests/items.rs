@@ -79,9 +79,8 @@ fn trained(system: &Items, trees: &[Tree]) -> Focused<Ensembles> {
             .unwrap();
     let params = BoostingParams { min_reduction: 0.1, ..BoostingParams::default() };
     let (design, labelled) = candidates.finish(params.min_count);
-    let mut progress = |_: f64, _: &str| {};
-    let mut fit = Fit::quiet(1, &mut progress);
-    let ensembles = fit_labels(&design, &labelled, &names, &params, &mut fit).unwrap();
+    let fit = Fit::quiet(1);
+    let ensembles = fit_labels(&design, &labelled, &names, &params, &fit).unwrap();
     let ensembles = Ensembles::new(&templates().columns(), ensembles);
     Focused::new(Extractor::new(&templates()), ensembles)
 }

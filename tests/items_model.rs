@@ -9,12 +9,14 @@ use std::path::Path;
 use srparse::classifier::boosting::Ensembles;
 use srparse::feature::Templates;
 use srparse::model::Model;
+use srparse::observer::Silent;
 use srparse::preset::Preset;
-use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::load::{decisions, load, margins};
 use srparse::preset::plan::Plan;
 use srparse::tree::Tree;
 
+use common::observer::Log;
 use common::{assert_valid, toy};
 
 /// Short sentences of the toy grammar.
@@ -26,7 +28,7 @@ fn toy_trees(n: usize) -> Vec<Tree> {
 }
 
 /// A model of the baseline preset with some changes, without development trees.
-fn model_of(trees: Vec<Tree>, changes: &[&str], watch: &mut Watch<'_>) -> srparse::Result<Model> {
+fn model_of(trees: Vec<Tree>, changes: &[&str], watch: &Watch<'_>) -> srparse::Result<Model> {
     let settings = [&["learner.min_reduction=0.5", "unknown_below=0"], changes].concat();
     let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
     let plan = Plan::new(Preset::load("turian-2005-free", &settings)?)?;
@@ -37,9 +39,8 @@ fn model_of(trees: Vec<Tree>, changes: &[&str], watch: &mut Watch<'_>) -> srpars
 /// One trained on short toy sentences.
 fn model(labels: &[&str], merge: &[Model]) -> srparse::Result<Model> {
     let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
-    let mut tell = |_: Event<'_>| {};
-    let mut watch = Watch { labels: &labels, merge, ..Watch::new(&mut tell) };
-    model_of(toy_trees(12), &[], &mut watch)
+    let watch = Watch { labels: &labels, merge, ..Watch::new(&Silent) };
+    model_of(toy_trees(12), &[], &watch)
 }
 
 fn bytes(model: &Model) -> String {
@@ -71,9 +72,8 @@ fn parts_that_do_not_belong_together_are_refused() {
     let error = model(&[], &[other]).unwrap_err().to_string();
     assert!(error.contains("--merge") && error.contains("seed"), "{error}");
     let part = |trees: Vec<Tree>| {
-        let mut tell = |_: Event<'_>| {};
         let labels = ["NP".to_owned()];
-        model_of(trees, &[], &mut Watch { labels: &labels, ..Watch::new(&mut tell) }).unwrap()
+        model_of(trees, &[], &Watch { labels: &labels, ..Watch::new(&Silent) }).unwrap()
     };
     let (mut longer, mut other) = (toy_trees(12), toy_trees(12));
     longer.push(longer[0].clone());
@@ -88,9 +88,8 @@ fn parts_that_do_not_belong_together_are_refused() {
 fn a_checkpoint_is_taken_up_by_the_same_system_only() {
     let folder = tempfile::tempdir().unwrap();
     let train = |order: &str, checkpoint: Option<&Path>| {
-        let mut tell = |_: Event<'_>| {};
-        let mut watch = Watch { checkpoint, ..Watch::new(&mut tell) };
-        model_of(toy_trees(12), &[&format!("system.order={order}")], &mut watch).unwrap()
+        let watch = Watch { checkpoint, ..Watch::new(&Silent) };
+        model_of(toy_trees(12), &[&format!("system.order={order}")], &watch).unwrap()
     };
     train("free", Some(folder.path()));
     let fresh = bytes(&train("left-to-right", None));
@@ -101,14 +100,10 @@ fn a_checkpoint_is_taken_up_by_the_same_system_only() {
 
 #[test]
 fn labels_that_stopped_at_different_thresholds_are_used_down_to_the_same() {
-    let mut told = String::new();
-    let mut tell = |event: Event<'_>| {
-        if let Event::Milestone(text) = event {
-            told += text;
-        }
-    };
+    let log = Log::stopping_at(u64::MAX);
     let changes = ["learner.max_splits=2"];
-    let model = model_of(toy_trees(12), &changes, &mut Watch::new(&mut tell)).unwrap();
+    let model = model_of(toy_trees(12), &changes, &Watch::new(&log)).unwrap();
+    let told = log.text();
     assert!(told.contains("same threshold"), "{told}");
     let templates = Templates::named("turian-2005").unwrap();
     let all = Ensembles::load(&templates.columns(), &model.sections).unwrap();
@@ -119,9 +114,9 @@ fn labels_that_stopped_at_different_thresholds_are_used_down_to_the_same() {
 
 #[test]
 fn training_that_is_stopped_ends_soon_with_a_model_that_parses() {
-    let mut tell = |_: Event<'_>| {};
-    let mut watch = Watch { stop: &|| true, ..Watch::new(&mut tell) };
-    let model = model_of(toy_trees(12), &[], &mut watch).unwrap();
+    let log = Log::stopping_at(0);
+    let watch = Watch::new(&log);
+    let model = model_of(toy_trees(12), &[], &watch).unwrap();
     let tokens = toy_trees(1)[0].tokens().to_vec();
     for method in ["best-first", "beam", "greedy"] {
         let settings = [format!("search.method={method}"), "search.threshold=1".to_owned()];

@@ -8,8 +8,9 @@ mod common;
 use rand::RngExt;
 use srparse::memory::Array;
 use srparse::model::Model;
+use srparse::observer::Silent;
 use srparse::preset::Preset;
-use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::preset::tagger::load_tagger;
@@ -37,9 +38,8 @@ fn of_preset(mut preset: Preset, tagger: &str) -> Model {
     let train = TreeSet { files: vec!["toy".to_owned()], trees: toy::treebank(10, 1) };
     preset.tagger = Preset::parse(&format!("[tagger]\n{tagger}"), "test", &[]).unwrap().tagger;
     let plan = Plan::new(preset).unwrap();
-    let mut tell = |_: Event<'_>| {};
-    let mut watch = Watch::new(&mut tell);
-    fit(&plan, &train, &TreeSet::default(), 1, &mut watch).unwrap()
+    let watch = Watch::new(&Silent);
+    fit(&plan, &train, &TreeSet::default(), 1, &watch).unwrap()
 }
 
 /// A model with a network and vectors of words.

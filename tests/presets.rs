@@ -6,8 +6,9 @@ use std::path::Path;
 
 use srparse::memory::Memory;
 use srparse::model::{Model, file};
+use srparse::observer::Silent;
 use srparse::preset::Preset;
-use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::preset::tagger::load_tagger;
@@ -45,8 +46,7 @@ fn settings(preset: &Preset) -> Vec<String> {
 
 fn train(preset: &str, train: &TreeSet, settings: &[String]) -> Model {
     let plan = Plan::new(Preset::load(preset, settings).unwrap()).unwrap();
-    let mut tell = |_: Event<'_>| {};
-    let model = fit(&plan, train, &TreeSet::default(), 1, &mut Watch::new(&mut tell));
+    let model = fit(&plan, train, &TreeSet::default(), 1, &Watch::new(&Silent));
     model.unwrap_or_else(|error| panic!("{preset}: {error}"))
 }
 

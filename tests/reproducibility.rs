@@ -6,19 +6,20 @@
 mod common;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use assert_cmd::Command;
 use srparse::decode::Parser;
 use srparse::model::{Model, file};
+use srparse::observer::Silent;
 use srparse::oracle::replay::same_brackets;
 use srparse::preset::Preset;
-use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::tree::{Token, Tree};
 use srparse::treebank::{ReadOptions, read_all};
+
+use common::observer::Log;
 
 fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name)
@@ -35,9 +36,8 @@ fn plan(preset: &str, settings: &[&str]) -> Plan {
 }
 
 fn train(plan: &Plan, train: &TreeSet, dev: &TreeSet) -> Model {
-    let mut tell = |_: Event<'_>| {};
-    let mut watch = Watch::new(&mut tell);
-    fit(plan, train, dev, 1, &mut watch).unwrap()
+    let watch = Watch::new(&Silent);
+    fit(plan, train, dev, 1, &watch).unwrap()
 }
 
 /// The bytes of the model that the command trains on the sample.
@@ -176,22 +176,14 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
         let usual = plan("liu-zhang-2017", &settings);
         // Stops when so many sentences have been seen.
         let train_as = |plan: &Plan, stops: u64, checkpoint: Option<&Path>| {
-            let (stopped, told) = (AtomicBool::new(stops == 0), Mutex::new(String::new()));
-            let mut tell = |event: Event<'_>| match event {
-                Event::Milestone(text) => told.lock().unwrap().push_str(text),
-                Event::Progress { done, .. } if done >= stops => {
-                    stopped.store(true, Ordering::Relaxed);
-                }
-                _ => {}
-            };
-            let stop = || stopped.load(Ordering::Relaxed);
-            let mut watch = Watch { checkpoint, stop: &stop, ..Watch::new(&mut tell) };
-            let model = fit(plan, &trees, dev, 1, &mut watch).map(|model| {
+            let log = Log::stopping_at(stops);
+            let watch = Watch { checkpoint, ..Watch::new(&log) };
+            let model = fit(plan, &trees, dev, 1, &watch).map(|model| {
                 let mut bytes = Vec::new();
                 file::write_to(&model, &mut bytes).unwrap();
                 bytes
             });
-            (model, told.into_inner().unwrap())
+            (model, log.text())
         };
         let train = |stops, checkpoint| train_as(&usual, stops, checkpoint);
         let n = trees.trees.iter().filter(|tree| tree.tokens().len() <= 15).count() as u64;
@@ -223,8 +215,7 @@ fn a_network_that_diverges_is_told_what_to_set() {
         let clip = format!("learner.clip={clip}");
         let settings = ["learner.optimizer.rate=1e30", "network.cells=8", "max_words=15", &clip];
         let plan = plan("liu-zhang-2017", &settings);
-        let mut tell = |_: Event<'_>| {};
-        let error = fit(&plan, &trees, &TreeSet::default(), 1, &mut Watch::new(&mut tell));
+        let error = fit(&plan, &trees, &TreeSet::default(), 1, &Watch::new(&Silent));
         let error = error.unwrap_err().to_string();
         assert!(error.contains(advice), "{error}");
     }

@@ -95,9 +95,8 @@ where
 }
 
 fn fit(learner: &dyn Learner, instances: &Instances) -> Box<dyn Classifier> {
-    let mut progress = |_: f64, _: &str| {};
-    let mut fit = Fit::quiet(1, &mut progress);
-    learner.fit(instances, &mut fit).unwrap()
+    let fit = Fit::quiet(1);
+    learner.fit(instances, &fit).unwrap()
 }
 
 /// The share of instances whose class scores best.
@@ -163,9 +162,8 @@ fn linear_learners_refuse_set_columns() {
         batch::collect(&system, &Replay, &examples, &templates, &classes, false).unwrap();
     let learner =
         Perceptron { params: PerceptronParams::default(), indicators: Indicators::new(&templates) };
-    let mut progress = |_: f64, _: &str| {};
-    let mut fit = Fit::quiet(1, &mut progress);
-    let refused = learner.fit(&instances, &mut fit).err().unwrap().to_string();
+    let fit = Fit::quiet(1);
+    let refused = learner.fit(&instances, &fit).err().unwrap().to_string();
     assert!(refused.contains(".kids"), "{refused}");
 }
 

@@ -10,7 +10,8 @@ use srparse::memory::{Array, Memory};
 use srparse::model::{Model, file};
 use srparse::preset::tagger::load_tagger;
 use srparse::preset::{Preset, TaggerChoice};
-use srparse::preset::fit::{Event, TreeSet, Watch, fit};
+use srparse::observer::Silent;
+use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::tagger::Hand;
@@ -30,9 +31,8 @@ static SMALL: LazyLock<Model> = LazyLock::new(|| {
     let mut preset = Preset::load("greedy", &["epochs=2".to_owned()]).expect("a built-in preset");
     preset.tagger = Some(TaggerChoice::default());
     let plan = Plan::new(preset).expect("a built-in plan");
-    let mut tell = |_: Event<'_>| {};
-    let mut watch = Watch::new(&mut tell);
-    fit(&plan, &train, &TreeSet::default(), 1, &mut watch).expect("two good trees")
+    let watch = Watch::new(&Silent);
+    fit(&plan, &train, &TreeSet::default(), 1, &watch).expect("two good trees")
 });
 
 /// Whatever loads must tag and parse.

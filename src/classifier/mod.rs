@@ -33,6 +33,7 @@ pub mod svm;
 use crate::Result;
 use crate::feature::{Row, RowRef};
 use crate::memory::Sections;
+use crate::observer::{Event, Observer, Silent};
 pub use instances::Instances;
 
 /// What scores mean.
@@ -144,22 +145,31 @@ impl Scratch {
     }
 }
 
-/// What a fit may need besides the instances.
+/// What a learner needs besides the instances.
+#[derive(Clone, Copy)]
 pub struct Fit<'a> {
-    /// Seeds everything that is drawn at random.
+    /// Seeds everything random.
     pub seed: u64,
-    /// Told of progress: how far (0 to 1) and in words.
-    pub progress: &'a mut (dyn FnMut(f64, &str) + Send),
-    /// Asked between steps; when true the fit ends early with what it has.
-    pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Where finished parts are kept, so that a fit can be taken up again.
+    /// Receives progress, and may stop the fit: it ends early with what it has.
+    pub observer: &'a dyn Observer,
+    /// Where finished parts are stored, so that a fit can be resumed.
     pub checkpoint: Option<&'a dyn Checkpoint>,
 }
 
-impl<'a> Fit<'a> {
-    /// A fit that tells nobody, is not stopped and keeps nothing.
-    pub fn quiet(seed: u64, progress: &'a mut (dyn FnMut(f64, &str) + Send)) -> Self {
-        Self { seed, progress, stop: &|| false, checkpoint: None }
+impl Fit<'_> {
+    /// A fit without observer and checkpoint.
+    pub fn quiet(seed: u64) -> Self {
+        Self { seed, observer: &Silent, checkpoint: None }
+    }
+
+    /// Reports a step: the share of the work that is done, from 0 to 1, and what was done.
+    pub fn step(&self, share: f64, text: &str) {
+        self.observer.event(Event::Step { share, text });
+    }
+
+    /// Whether to stop soon.
+    pub fn is_stopped(&self) -> bool {
+        self.observer.is_stopped()
     }
 }
 
@@ -181,7 +191,7 @@ pub trait Learner: Send + Sync {
     ///
     /// # Errors
     /// When the instances have columns the learner cannot take, or are too many for it.
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>>;
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>>;
     /// The classifier that such a learner fitted, from what [`Classifier::store`] put.
     ///
     /// # Errors

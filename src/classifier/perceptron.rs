@@ -57,7 +57,7 @@ pub struct Perceptron {
 }
 
 impl Learner for Perceptron {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         if instances.has_sets() {
             return Err(Error::config(
                 "features",
@@ -94,11 +94,8 @@ impl Learner for Perceptron {
             }
             let done = f64::from(epoch + 1) / f64::from(self.params.epochs);
             let share = 100.0 * (1.0 - mistakes as f64 / instances.len().max(1) as f64);
-            (fit.progress)(
-                done,
-                &format!("epoch {}: {share:.2} % right while learning", epoch + 1),
-            );
-            if (fit.stop)() {
+            fit.step(done, &format!("epoch {}: {share:.2} % right while learning", epoch + 1));
+            if fit.is_stopped() {
                 break;
             }
         }
@@ -134,9 +131,8 @@ mod tests {
             params: PerceptronParams { epochs: 20, ..Default::default() },
             indicators: Indicators::new(&templates),
         };
-        let mut progress = |_: f64, _: &str| {};
-        let mut fit = Fit::quiet(1, &mut progress);
-        let model = learner.fit(&instances, &mut fit).unwrap();
+        let fit = Fit::quiet(1);
+        let model = learner.fit(&instances, &fit).unwrap();
         let mut out = [0.0; 2];
         for (word, tag) in [(2, 2), (2, 3), (3, 2), (3, 3)] {
             model.scores(

@@ -10,6 +10,7 @@ pub mod eval;
 pub mod info;
 pub mod oracle;
 pub mod parse;
+mod progress;
 mod sides;
 mod stream;
 pub mod tag;

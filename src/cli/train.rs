@@ -1,18 +1,17 @@
 //! `srparse train`: from treebank files to a model file.
 
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
+use super::progress::ProgressLog;
 use super::set_threads;
 use crate::classifier::Setting;
 use crate::model::file;
-use crate::preset::fit::{EpochScores, Event, TreeSet, Watch, fit};
+use crate::observer::Observer;
+use crate::preset::fit::{TreeSet, Watch, fit};
 use crate::preset::plan::Plan;
 use crate::preset::{DEFAULT, LearnerChoice, Preset, TaggerChoice};
 use crate::treebank::{Encoding, ReadOptions, expand, read_all};
@@ -131,28 +130,25 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let dev = if args.dev.is_empty() { TreeSet::default() } else { read(args, &args.dev, "dev")? };
     let interrupts = catch_interrupts();
     let start = Instant::now();
-    let mut talk = Talk::new(args, start)?;
-    let mut tell = |event: Event<'_>| talk.tell(&event);
-    let stop = || interrupts.load(Ordering::Relaxed) > 0;
+    let log = ProgressLog::new(args.quiet, args.curve.as_deref(), interrupts)?;
     let merge =
         args.merge.iter().map(|path| file::read(path)).collect::<crate::Result<Vec<_>>>()?;
-    let mut watch = Watch {
-        tell: &mut tell,
-        stop: &stop,
+    let watch = Watch {
+        observer: &log,
         checkpoint: args.checkpoint.as_deref(),
         labels: &args.labels,
         merge: &merge,
     };
-    let model = fit(&plan, &train, &dev, args.seed, &mut watch)?;
-    talk.bar.finish_and_clear();
+    let model = fit(&plan, &train, &dev, args.seed, &watch)?;
+    log.finish_bar();
     file::write(&model, &args.model)?;
     if !args.quiet {
         let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
         let (seconds, megabytes) = (start.elapsed().as_secs_f64(), bytes as f64 / 1e6);
-        let early = if stop() { ", stopped early" } else { "" };
+        let early = if log.is_stopped() { ", stopped early" } else { "" };
         eprintln!("wrote {} ({megabytes:.1} MB) after {seconds:.1} s{early}", args.model.display());
     }
-    talk.curve.map_or(Ok(()), |curve| curve.written)?;
+    log.finish_curve()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -209,100 +205,4 @@ fn catch_interrupts() -> Arc<AtomicU32> {
         eprintln!("\nstopping; the best model so far will be written (again to quit at once)");
     });
     interrupts
-}
-
-/// Tells a person how far training is.
-struct Talk {
-    bar: ProgressBar,
-    quiet: bool,
-    start: Instant,
-    /// When a step was last written to something that is no terminal.
-    last_step: Instant,
-    curve: Option<Curve>,
-}
-
-/// What `--curve` writes.
-struct Curve {
-    path: PathBuf,
-    table: String,
-    written: crate::Result<()>,
-}
-
-impl Curve {
-    /// A table without rows. Better to fail now than after training.
-    fn new(path: &Path) -> crate::Result<Self> {
-        let table = "series\tepoch\tpercent\n".to_owned();
-        std::fs::write(path, &table).map_err(|error| crate::Error::io(path, error))?;
-        Ok(Self { path: path.to_owned(), table, written: Ok(()) })
-    }
-
-    fn add(&mut self, EpochScores { model, epoch, right, f1 }: EpochScores) {
-        let model = if model > 1 { format!(", model {model}") } else { String::new() };
-        self.table += &format!("decisions right while learning{model}\t{epoch}\t{right:.2}\n");
-        if let Some(f1) = f1 {
-            self.table += &format!("F1 on the development trees{model}\t{epoch}\t{f1:.2}\n");
-        }
-        self.written = std::fs::write(&self.path, &self.table)
-            .map_err(|error| crate::Error::io(&self.path, error));
-    }
-}
-
-/// Steps are written this far apart where there is no progress bar.
-const BETWEEN_STEPS: Duration = Duration::from_secs(10);
-
-impl Talk {
-    fn new(args: &TrainArgs, start: Instant) -> crate::Result<Self> {
-        let quiet = args.quiet;
-        let curve = args.curve.as_ref().map(|path| Curve::new(path)).transpose()?;
-        Ok(Self { bar: progress_bar(quiet), quiet, start, last_step: start, curve })
-    }
-
-    fn tell(&mut self, event: &Event<'_>) {
-        match event {
-            Event::Progress { done, total, unit } => {
-                self.bar.set_length(*total);
-                self.bar.set_message(*unit);
-                self.bar.set_position(*done);
-            }
-            Event::Step { share, text } => {
-                self.bar.set_length(100);
-                self.bar.set_message((*text).to_owned());
-                self.bar.set_position((share * 100.0) as u64);
-                if self.bar.is_hidden() && self.last_step.elapsed() >= BETWEEN_STEPS {
-                    self.last_step = Instant::now();
-                    self.write(&format!("{:.0} %: {text}", share * 100.0));
-                }
-            }
-            Event::Epoch(scores) => {
-                if let Some(curve) = &mut self.curve {
-                    curve.add(*scores);
-                }
-            }
-            Event::Milestone(text) => self.write(text),
-            Event::Note(text) if !self.quiet => self.bar.suspend(|| eprintln!("note: {text}")),
-            Event::Note(_) => {}
-        }
-    }
-
-    fn write(&self, text: &str) {
-        if !self.quiet {
-            let seconds = self.start.elapsed().as_secs_f64();
-            self.bar.suspend(|| eprintln!("[{seconds:>6.1} s] {text}"));
-        }
-    }
-}
-
-fn progress_bar(quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::new(0);
-    if quiet || !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-        return bar;
-    }
-    if let Ok(style) =
-        ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}, {per_sec}, {eta} to go")
-    {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }

@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 
 use super::checkpoint::fingerprint;
-use super::fit::{Event, Run, Trained, dev_line};
+use super::fit::{Run, Trained, dev_line};
 use crate::classifier::boosting::{BoostingParams, Ensemble, Ensembles, fit_labels};
 use crate::classifier::{Checkpoint, Fit};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::{DevScores, Model, TrainingSummary, structured};
+use crate::observer::Event;
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::scorer::Focused;
@@ -151,12 +152,11 @@ impl Run<'_, '_> {
         wanted: &[Option<&str>],
     ) -> Result<Vec<Option<Ensemble>>> {
         let drawing = Drawing { seed: self.seed, one_in: params.one_in };
-        let tell = &mut *self.watch.tell;
+        let observer = self.watch.observer;
         let total = examples.len() as u64;
-        let stop = self.watch.stop;
         let progress = |done: usize| {
-            tell(Event::Progress { done: done as u64, total, unit: "sentences" });
-            if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            observer.event(Event::Progress { done: done as u64, total, unit: "sentences" });
+            if observer.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let templates = &self.plan.templates;
         let (candidates, drawn) = match system.dynamic_oracle() {
@@ -171,15 +171,12 @@ impl Run<'_, '_> {
         self.tell(&design.summary());
         let choice = self.plan.preset.learner.uncalibrated();
         let checkpoint = self.checkpoint(system, &choice, || fingerprint(examples))?;
-        let tell = &mut *self.watch.tell;
-        let mut progress = |share: f64, text: &str| tell(Event::Step { share, text });
-        let mut fit = Fit {
+        let fit = Fit {
             seed: self.seed,
-            progress: &mut progress,
-            stop: self.watch.stop,
+            observer: self.watch.observer,
             checkpoint: checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint),
         };
-        let fitted = fit_labels(&design, &labelled, wanted, params, &mut fit)?;
+        let fitted = fit_labels(&design, &labelled, wanted, params, &fit)?;
         for (name, ensemble) in wanted.iter().zip(&fitted) {
             let Some(name) = name else { continue };
             self.tell(&match ensemble {
@@ -203,7 +200,7 @@ impl Run<'_, '_> {
         let thresholds =
             if self.dev.trees.is_empty() { Vec::new() } else { all.thresholds(BETWEEN_THRESHOLDS) };
         for &threshold in thresholds.iter().rev() {
-            if (self.watch.stop)() {
+            if self.watch.observer.is_stopped() {
                 break;
             }
             let part = scorer.with_classifier(all.truncated(threshold));

@@ -2,13 +2,13 @@
 //! derivations; one model, or several whose weights are added.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::fit::{EpochScores, Event, Run, Trained, dev_line};
+use super::fit::{Run, Trained, dev_line, epoch_scores};
 use super::learner::{OnlineParams, StructuredParams};
 use crate::classifier::linear::Pruning;
 use crate::error::{Error, Result};
+use crate::observer::{EpochScores, Event};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::parallel;
@@ -33,10 +33,6 @@ impl Extent {
     }
 }
 
-pub(super) fn nothing_learned() -> Error {
-    Error::Unfit("training was stopped before anything was learned".into())
-}
-
 pub(super) fn no_dynamic_oracle() -> Error {
     let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 and \
                    learner.exploration.margin=0";
@@ -59,7 +55,8 @@ impl Run<'_, '_> {
         params: OnlineParams,
     ) -> Result<Trained> {
         let OnlineParams { epochs, models, coarse_to_fine, exploration, ref prune } = params;
-        let (templates, stop) = (&self.plan.templates, self.watch.stop);
+        let templates = &self.plan.templates;
+        let stop = || self.watch.observer.is_stopped();
         let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
             let mut learner =
                 OnlinePerceptron::untrained(templates, classes.clone(), coarse_to_fine);
@@ -98,7 +95,8 @@ impl Run<'_, '_> {
     ) -> Result<Trained> {
         let StructuredParams { epochs, models, beam, update, margin, batch, ref prune } = params;
         let classes = classes.with_idle();
-        let (templates, stop) = (&self.plan.templates, self.watch.stop);
+        let templates = &self.plan.templates;
+        let stop = || self.watch.observer.is_stopped();
         let (width, batch) = (beam as usize, batch as usize);
         let learn = |seed, progress: Progress<'_>, each_epoch: EachEpoch<'_>| {
             let mut learner = OnlinePerceptron::untrained(templates, classes.clone(), false);
@@ -126,12 +124,10 @@ impl Run<'_, '_> {
         }
         let mut best: Option<Trained> = None;
         let seed = self.seed;
-        // Both the walk and what follows each epoch report to the caller.
-        let run = std::cell::RefCell::new(self);
-        let mut progress = |done: u64| (run.borrow_mut().watch.tell)(extent.progress(done));
+        let run = &*self;
+        let mut progress = |done: u64| run.watch.observer.event(extent.progress(done));
         let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
-            let run = &mut **run.borrow_mut();
-            let mut scores = EpochScores::new(report, 1, None);
+            let mut scores = epoch_scores(report, 1, None);
             let mut line = epoch_line(scores, learner.n_features());
             if report.last || !run.dev.trees.is_empty() {
                 let (scorer, dev) = run.score_dev(system, learner.finish(prune));
@@ -148,11 +144,11 @@ impl Run<'_, '_> {
                 }
             }
             run.tell(&line);
-            (run.watch.tell)(Event::Epoch(scores));
+            run.watch.observer.event(Event::Epoch(scores));
             Ok(ControlFlow::Continue(()))
         };
         learn(seed, &mut progress, &mut each_epoch)?;
-        best.ok_or_else(nothing_learned)
+        best.ok_or(Error::Stopped)
     }
 
     /// Lets several perceptrons learn, each with a seed of its own, and adds their weights.
@@ -164,25 +160,21 @@ impl Run<'_, '_> {
         learn: Learn<'_>,
     ) -> Result<Trained> {
         let (seed, done) = (self.seed, AtomicU64::new(0));
-        let tell = Mutex::new(&mut *self.watch.tell);
+        let observer = self.watch.observer;
         let one = |number: u32| {
             let mut before = 0;
             let mut progress = |own: u64| {
                 let done = done.fetch_add(own - before, Ordering::Relaxed) + own - before;
                 before = own;
-                if let Ok(mut tell) = tell.lock() {
-                    tell(extent.progress(done));
-                }
+                observer.event(extent.progress(done));
             };
             let mut epoch = 0;
             let mut each_epoch = |learner: &OnlinePerceptron, report: EpochReport| {
                 epoch = report.epoch;
-                let scores = EpochScores::new(report, number + 1, None);
+                let scores = epoch_scores(report, number + 1, None);
                 let line = epoch_line(scores, learner.n_features());
-                if let Ok(mut tell) = tell.lock() {
-                    tell(Event::Milestone(&format!("model {}, {line}", number + 1)));
-                    tell(Event::Epoch(scores));
-                }
+                observer.event(Event::Milestone(&format!("model {}, {line}", number + 1)));
+                observer.event(Event::Epoch(scores));
                 Ok(ControlFlow::Continue(()))
             };
             let seed = seed.wrapping_add(number.into());
@@ -190,7 +182,7 @@ impl Run<'_, '_> {
         };
         let learned: Vec<_> = parallel::try_map_range(extent.models as usize, |at| one(at as u32))?;
         let (learners, epochs): (Vec<_>, Vec<u32>) = learned.into_iter().unzip();
-        let scorer = OnlinePerceptron::finish_all(&learners, prune).ok_or_else(nothing_learned)?;
+        let scorer = OnlinePerceptron::finish_all(&learners, prune).ok_or(Error::Stopped)?;
         let epoch = epochs.into_iter().max().unwrap_or(0);
         let (scorer, dev) = self.score_dev(system, scorer);
         if let Some(dev) = &dev {
@@ -200,6 +192,6 @@ impl Run<'_, '_> {
     }
 }
 
-fn epoch_line(EpochScores { epoch, right, .. }: EpochScores, n_features: usize) -> String {
-    format!("epoch {epoch}: {right:.2} % right while learning, {n_features} features")
+fn epoch_line(EpochScores { epoch, accuracy, .. }: EpochScores, n_features: usize) -> String {
+    format!("epoch {epoch}: training accuracy {accuracy:.2} %, {n_features} features")
 }

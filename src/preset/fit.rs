@@ -5,7 +5,6 @@ use std::path::Path;
 
 use compact_str::CompactString;
 use rustc_hash::FxHasher;
-use serde::{Deserialize, Serialize};
 
 use super::Preset;
 use super::checkpoint::Folder;
@@ -22,6 +21,7 @@ use crate::eval::{Params, evaluate};
 use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
+use crate::observer::{EpochScores, Event, Observer};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
 use crate::parallel;
@@ -45,62 +45,23 @@ pub struct TreeSet {
     pub trees: Vec<Tree>,
 }
 
-/// What training tells while it runs.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// Something worth knowing, for the log.
-    Note(&'a str),
-    /// A pass or a part of the fit ended; in words.
-    Milestone(&'a str),
-    /// A step of a fit that has many.
-    Step {
-        /// How far the fit is, from 0 to 1.
-        share: f64,
-        /// What was done.
-        text: &'a str,
-    },
-    /// A pass over the training trees ended.
-    Epoch(EpochScores),
-    /// How much of all work is done, counted in what `unit` names.
-    Progress {
-        /// Done so far.
-        done: u64,
-        /// All there is to do.
-        total: u64,
-        /// What is counted.
-        unit: &'static str,
-    },
-}
-
-/// How a pass over the training trees went.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct EpochScores {
-    /// Which of several models that are trained beside each other; from 1.
-    pub model: u32,
-    /// Which pass; from 1.
-    pub epoch: u32,
-    /// Decisions that were right while learning, in percent.
-    pub right: f64,
-    /// F1 on the development trees, if they were parsed.
-    pub f1: Option<f64>,
-}
-
-impl EpochScores {
-    pub(super) fn new(report: EpochReport, model: u32, dev: Option<&DevScores>) -> Self {
-        let EpochReport { epoch, decisions, mistakes, .. } = report;
-        let right = 100.0 * (1.0 - mistakes as f64 / decisions.max(1) as f64);
-        Self { model, epoch, right, f1: dev.map(|dev| dev.f1) }
-    }
+/// The scores of an epoch, as it is reported.
+pub(super) fn epoch_scores(
+    report: EpochReport,
+    model: u32,
+    dev: Option<&DevScores>,
+) -> EpochScores {
+    let EpochReport { epoch, decisions, mistakes, .. } = report;
+    let accuracy = 100.0 * (1.0 - mistakes as f64 / decisions.max(1) as f64);
+    EpochScores { model, epoch, accuracy, f1: dev.map(|dev| dev.f1) }
 }
 
 /// How the caller takes part in training.
 pub struct Watch<'a> {
-    /// Told what happens; of progress often.
-    pub tell: &'a mut (dyn FnMut(Event<'_>) + Send),
-    /// Asked often; when true, training ends soon with the best model so far.
-    pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// A folder for finished parts of learners that have parts, and for what networks are after each epoch: a
-    /// later run with the same data, settings and seed goes on from there.
+    /// Receives events, and may stop training.
+    pub observer: &'a dyn Observer,
+    /// A folder for finished parts of learners that have parts, and for the state of networks after each
+    /// epoch: a later run with the same data, settings and seed resumes from there.
     pub checkpoint: Option<&'a Path>,
     /// Which labels are trained, where each is by itself; all if there are none.
     pub labels: &'a [String],
@@ -109,9 +70,9 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Watches without stopping or keeping anything.
-    pub fn new(tell: &'a mut (dyn FnMut(Event<'_>) + Send)) -> Self {
-        Self { tell, stop: &|| false, checkpoint: None, labels: &[], merge: &[] }
+    /// Observes without stopping or storing anything.
+    pub fn new(observer: &'a dyn Observer) -> Self {
+        Self { observer, checkpoint: None, labels: &[], merge: &[] }
     }
 }
 
@@ -129,7 +90,7 @@ pub fn fit(
     train: &TreeSet,
     dev: &TreeSet,
     seed: u64,
-    watch: &mut Watch<'_>,
+    watch: &Watch<'_>,
 ) -> Result<Model> {
     let vectors = match &plan.preset.learner {
         LearnerChoice::Neural(params) => params.read_vectors()?,
@@ -162,7 +123,7 @@ pub fn fit(
     if let Some(vectors) = &vectors {
         let known = vectors.words.iter().filter(|word| vocabulary.words().value(word) != UNKNOWN);
         let known = known.count();
-        (watch.tell)(Event::Milestone(&format!(
+        watch.observer.event(Event::Milestone(&format!(
             "{} vectors of {} numbers, {known} of them for the {} words that the training trees have",
             vectors.words.len(),
             vectors.width,
@@ -182,12 +143,12 @@ pub fn fit(
 }
 
 /// Cleans the trees and marks heads; trees over the length limit are left out.
-fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
+fn prepare(plan: &Plan, trees: &[Tree], watch: &Watch<'_>) -> Vec<Tree> {
     let max_words = plan.preset.max_words;
     let short: Vec<&Tree> = trees.iter().filter(|tree| is_short(tree, max_words)).collect();
     if short.len() < trees.len() {
         let left_out = trees.len() - short.len();
-        (watch.tell)(Event::Note(&format!(
+        watch.observer.event(Event::Note(&format!(
             "left out {left_out} trees of more than {max_words} words"
         )));
     }
@@ -203,7 +164,7 @@ fn prepare(plan: &Plan, trees: &[Tree], watch: &mut Watch<'_>) -> Vec<Tree> {
         let note = format!(
             "no head rule for {uncovered}: taking the outermost child that is not punctuation"
         );
-        (watch.tell)(Event::Note(&note));
+        watch.observer.event(Event::Note(&note));
     }
     trees
 }
@@ -226,7 +187,7 @@ pub(super) struct Run<'a, 'w> {
     /// Vectors of words that were learned elsewhere, and how many values of words there were before theirs.
     pub(super) vectors: Option<(WordVectors, usize)>,
     pub(super) seed: u64,
-    pub(super) watch: &'a mut Watch<'w>,
+    pub(super) watch: &'a Watch<'w>,
 }
 
 /// What training ends with.
@@ -315,8 +276,8 @@ fn store(scorer: &Factored, sections: &mut Sections) {
 }
 
 impl Run<'_, '_> {
-    pub(super) fn tell(&mut self, text: &str) {
-        (self.watch.tell)(Event::Milestone(text));
+    pub(super) fn tell(&self, text: &str) {
+        self.watch.observer.event(Event::Milestone(text));
     }
 
     /// Replays every tree and keeps those that come back.
@@ -361,7 +322,7 @@ impl Run<'_, '_> {
         }
         let named: Vec<String> = summary.skipped.iter().take(NAMED_UNFIT).cloned().collect();
         for skipped in &named {
-            (self.watch.tell)(Event::Note(skipped));
+            self.watch.observer.event(Event::Note(skipped));
         }
         if unfit as f64 > MAX_UNFIT * self.trees.len() as f64 {
             let problem = format!(
@@ -409,17 +370,12 @@ impl Run<'_, '_> {
         ));
         let checkpoint =
             self.checkpoint(system, &self.plan.preset.learner, || instances.fingerprint())?;
-        let tell = &mut *self.watch.tell;
-        let mut progress = |done: f64, text: &str| {
-            tell(Event::Step { share: done, text });
-        };
-        let mut fit = Fit {
+        let fit = Fit {
             seed: self.seed,
-            progress: &mut progress,
-            stop: self.watch.stop,
+            observer: self.watch.observer,
             checkpoint: checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint),
         };
-        let classifier = learner.fit(&instances, &mut fit)?;
+        let classifier = learner.fit(&instances, &fit)?;
         let scorer = Factored::new(Extractor::new(templates), classes, classifier);
         let (scorer, dev) = self.score_dev(system, scorer);
         if let Some(dev) = &dev {

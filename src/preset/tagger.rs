@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Preset;
-use super::fit::{Event, TreeSet, Watch};
+use super::fit::{TreeSet, Watch};
 use super::learner::{LearnerChoice, Parts, default_of};
 use super::load::stored_preset;
 use super::plan::Plan;
@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::feature::{Column, Indicators};
 use crate::memory::Sections;
 use crate::model::{Header, Model, TaggerSummary, TaggingScores, TrainingSummary};
+use crate::observer::{Event, Part};
 use crate::tagger::jackknife::{PARTS, jackknife};
 use crate::tagger::perceptron::{PerceptronTagger, PerceptronTaggerParams};
 use crate::tagger::two_pass::{self, TwoPassTagger};
@@ -107,7 +108,7 @@ impl TaggerChoice {
     ///
     /// # Errors
     /// When there are no words, or the learner refuses the data.
-    pub fn fit(&self, sentences: &[&[Token]], fit: &mut Fit<'_>) -> Result<Box<dyn Tagger>> {
+    pub fn fit(&self, sentences: &[&[Token]], fit: &Fit<'_>) -> Result<Box<dyn Tagger>> {
         Ok(match self {
             Self::Perceptron(params) => Box::new(params.fit(sentences, fit)?),
             Self::TwoPass(choice) => {
@@ -205,11 +206,13 @@ impl Tagging {
         train: &TreeSet,
         dev: &TreeSet,
         seed: u64,
-        watch: &mut Watch<'_>,
+        watch: &Watch<'_>,
     ) -> Result<Self> {
         let sentences: Vec<Vec<Token>> = train.trees.iter().map(words).collect();
         let sentences: Vec<&[Token]> = sentences.iter().map(Vec::as_slice).collect();
-        let tagger = with_steps(watch, seed, |fit| choice.fit(&sentences, fit))?;
+        let observer = Part { observer: watch.observer, name: "tagger", from: 0.0, to: 1.0 };
+        let fit = Fit { seed, observer: &observer, checkpoint: None };
+        let tagger = choice.fit(&sentences, &fit)?;
         let mut summary = TaggerSummary {
             tags: tagger.tags().len() as u64,
             words: tagger.lexicon().len() as u64,
@@ -217,17 +220,16 @@ impl Tagging {
         };
         if !dev.trees.is_empty() {
             let accuracy = score(&*tagger, dev);
-            (watch.tell)(Event::Milestone(&format!("dev tags right: {accuracy}")));
+            watch.observer.event(Event::Milestone(&format!("dev tags right: {accuracy}")));
             summary.dev = Some(scores(dev, &accuracy));
         }
         let mut trees = None;
         let parts = plan.preset.jackknife;
         if parts > 0 {
-            let fit_part = |others: &[&[Token]], fit: &mut Fit<'_>| choice.fit(others, fit);
-            let (tagged, accuracy) =
-                with_steps(watch, seed, |fit| jackknife(&sentences, parts, fit, fit_part))?;
+            let fit_part = |others: &[&[Token]], fit: &Fit<'_>| choice.fit(others, fit);
+            let (tagged, accuracy) = jackknife(&sentences, parts, &fit, fit_part)?;
             let told = format!("tagged the training trees in {parts} parts; right: {accuracy}");
-            (watch.tell)(Event::Milestone(&told));
+            watch.observer.event(Event::Milestone(&told));
             summary.jackknifed = Some(scores(train, &accuracy));
             let trees_and_tags = train.trees.iter().zip(tagged);
             trees = Some(trees_and_tags.map(|(tree, tagged)| retagged(tree, tagged)).collect());
@@ -281,19 +283,6 @@ impl Tagging {
         self.store(&mut model)?;
         Ok(model)
     }
-}
-
-/// Runs a fit whose steps are told as those of the tagger.
-fn with_steps<T>(
-    watch: &mut Watch<'_>,
-    seed: u64,
-    run: impl FnOnce(&mut Fit<'_>) -> Result<T>,
-) -> Result<T> {
-    let (tell, stop) = (&mut *watch.tell, watch.stop);
-    let mut progress = |share: f64, text: &str| {
-        tell(Event::Step { share, text: &format!("tagger: {text}") });
-    };
-    run(&mut Fit { seed, progress: &mut progress, stop, checkpoint: None })
 }
 
 /// The tree with other tags for its words.

@@ -1,10 +1,11 @@
 //! Tags for training sentences from taggers that have not seen them.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Accuracy, Hand, Tagger};
 use crate::classifier::Fit;
+use crate::observer::Quiet;
 use crate::parallel;
 use crate::tree::Token;
 use crate::{Error, Result};
@@ -27,8 +28,8 @@ pub fn parts(n: usize, parts: usize) -> Vec<Range<usize>> {
 pub fn jackknife(
     sentences: &[&[Token]],
     n_parts: u32,
-    fit: &mut Fit<'_>,
-    train: impl Fn(&[&[Token]], &mut Fit<'_>) -> Result<Box<dyn Tagger>> + Sync,
+    fit: &Fit<'_>,
+    train: impl Fn(&[&[Token]], &Fit<'_>) -> Result<Box<dyn Tagger>> + Sync,
 ) -> Result<(Vec<Vec<Token>>, Accuracy)> {
     if sentences.len() < n_parts as usize {
         let (n, fewest) = (sentences.len(), PARTS.start);
@@ -38,14 +39,13 @@ pub fn jackknife(
         return Err(Error::config("jackknife", problem));
     }
     let ranges = parts(sentences.len(), n_parts as usize);
-    let (seed, stop, total) = (fit.seed, fit.stop, ranges.len());
-    let told = Mutex::new((0, &mut *fit.progress));
+    let total = ranges.len();
+    let done = AtomicUsize::new(0);
     let tagged: Vec<Result<(Vec<Vec<Token>>, Accuracy)>> = parallel::map_owned(&ranges, |range| {
         let others: Vec<&[Token]> =
             sentences[..range.start].iter().chain(&sentences[range.end..]).copied().collect();
-        let mut silent = |_: f64, _: &str| {};
-        let mut part = Fit { seed, progress: &mut silent, stop, checkpoint: None };
-        let tagger = train(&others, &mut part)?;
+        let quiet = Quiet(fit.observer);
+        let tagger = train(&others, &Fit { observer: &quiet, checkpoint: None, ..*fit })?;
         let mut hand = Hand::new(&*tagger);
         let mut accuracy = Accuracy::default();
         let tag = |gold: &&[Token]| {
@@ -55,11 +55,8 @@ pub fn jackknife(
             tokens
         };
         let tagged = sentences[range.clone()].iter().map(tag).collect();
-        if let Ok(mut told) = told.lock() {
-            told.0 += 1;
-            let done = told.0;
-            (told.1)(f64::from(done) / total as f64, &format!("tagged part {done} of {total}"));
-        }
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        fit.step(done as f64 / total as f64, &format!("tagged part {done} of {total}"));
         Ok((tagged, accuracy))
     });
     let mut all = Vec::with_capacity(sentences.len());

@@ -3,6 +3,7 @@
 // Every test uses a part of this, and helpers of tests are tests.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod observer;
 pub mod toy;
 
 use proptest::prelude::*;

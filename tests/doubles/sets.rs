@@ -66,7 +66,7 @@ impl ExistsModel {
 }
 
 impl Learner for Exists {
-    fn fit(&self, instances: &Instances, _fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, _fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let kinds = instances.columns().iter().map(|column| column.kind).collect();
         let n_classes = instances.n_classes();
         let mut model = ExistsModel { kinds, n_classes, ..ExistsModel::default() };

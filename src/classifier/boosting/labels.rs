@@ -8,7 +8,6 @@ use super::ensemble::{Ensemble, Growing};
 use super::grow::Grower;
 use super::{BoostingParams, Fit};
 use crate::Result;
-use crate::classifier::Checkpoint;
 use crate::memory::Sections;
 use crate::parallel;
 
@@ -21,19 +20,18 @@ struct Task<'a> {
     params: &'a BoostingParams,
     /// What it is called where its trees are kept.
     name: &'a str,
-    stop: &'a (dyn Fn() -> bool + Sync),
-    checkpoint: Option<&'a dyn Checkpoint>,
+    fit: &'a Fit<'a>,
 }
 
 impl Task<'_> {
     fn load(&self, name: &str) -> Option<Ensemble> {
-        Ensemble::load(&self.checkpoint?.load(name)?).ok()
+        Ensemble::load(&self.fit.checkpoint?.load(name)?).ok()
     }
 
     fn save(&self, name: &str, ensemble: &Ensemble) -> Result<()> {
         let mut sections = Sections::default();
         ensemble.store(&mut sections);
-        self.checkpoint.map_or(Ok(()), |checkpoint| checkpoint.save(name, &sections))
+        self.fit.checkpoint.map_or(Ok(()), |checkpoint| checkpoint.save(name, &sections))
     }
 
     /// Grows all trees, or takes up what was kept of them; `tell` is told how far it is. None if it is
@@ -55,7 +53,7 @@ impl Task<'_> {
             limit => limit as usize,
         };
         while growing.ensemble.n_splits() < limit {
-            if (self.stop)() {
+            if self.fit.is_stopped() {
                 return Ok(Some(growing.ensemble).filter(|ensemble| ensemble.n_trees() > 0));
             }
             if !grower.add_tree(&mut growing) {
@@ -93,12 +91,11 @@ pub fn fit_label(
     design: &Design,
     examples: &[Example],
     params: &BoostingParams,
-    fit: &mut Fit<'_>,
+    fit: &Fit<'_>,
 ) -> Result<Ensemble> {
     params.check()?;
-    let Fit { progress, stop, checkpoint, .. } = fit;
-    let task = Task { design, params, name: "trees", stop: *stop, checkpoint: *checkpoint };
-    let trees = task.run(examples, |done, ensemble| progress(done, &line(ensemble)))?;
+    let task = Task { design, params, name: "trees", fit };
+    let trees = task.run(examples, |done, ensemble| fit.step(done, &line(ensemble)))?;
     Ok(trees.unwrap_or_default())
 }
 
@@ -113,7 +110,7 @@ pub fn fit_labels(
     labelled: &Labelled,
     names: &[Option<&str>],
     params: &BoostingParams,
-    fit: &mut Fit<'_>,
+    fit: &Fit<'_>,
 ) -> Result<Vec<Option<Ensemble>>> {
     params.check()?;
     let mut order: Vec<(usize, &str)> = (0..labelled.n_labels())
@@ -122,19 +119,17 @@ pub fn fit_labels(
         .collect();
     // Labels with more to learn take longer: they come first, so that none is left over at the end.
     order.sort_by_key(|&(label, _)| (std::cmp::Reverse(labelled.n_gold(label)), label));
-    let shares = Mutex::new((vec![0.0; order.len()], &mut *fit.progress));
-    let (stop, checkpoint) = (fit.stop, fit.checkpoint);
+    let shares = Mutex::new(vec![0.0; order.len()]);
     let one = |at: usize| {
         let (label, name) = order[at];
         // Names of labels may differ in case only, or in what file names cannot hold.
         let kept_as = format!("label{label}");
-        let task = Task { design, params, name: &kept_as, stop, checkpoint };
+        let task = Task { design, params, name: &kept_as, fit };
         let tell = |share: f64, ensemble: &Ensemble| {
             if let Ok(mut shares) = shares.lock() {
-                let (all, progress) = &mut *shares;
-                all[at] = share;
-                let done = all.iter().sum::<f64>() / all.len() as f64;
-                progress(done, &format!("{name}: {}", line(ensemble)));
+                shares[at] = share;
+                let done = shares.iter().sum::<f64>() / shares.len() as f64;
+                fit.step(done, &format!("{name}: {}", line(ensemble)));
             }
         };
         (label, task.run(&labelled.examples(label), tell))

@@ -181,7 +181,7 @@ pub struct Boosting {
 }
 
 impl Learner for Boosting {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         self.params.check()?;
         let n = instances.n_classes();
         let mut candidates = Candidates::new(instances.columns(), n);

@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::classifier::{Checkpoint, Scratch};
 use crate::feature::{ColumnKind, Row, RowRef};
+use crate::observer::Recorder;
 
 fn columns(nominal: usize, sets: usize) -> Vec<Column> {
     let column = |kind| Column { name: String::new(), kind, lexical: false };
@@ -45,7 +46,7 @@ fn params(min_reduction: f64) -> BoostingParams {
 
 fn fit_all(design: &Design, labelled: &Labelled, params: &BoostingParams) -> Vec<Option<Ensemble>> {
     let names = [Some("A"), Some("B"), Some("C")];
-    fit_labels(design, labelled, &names, params, &mut Fit::quiet(1, &mut |_, _| ())).unwrap()
+    fit_labels(design, labelled, &names, params, &Fit::quiet(1)).unwrap()
 }
 
 fn bytes(ensembles: &Ensembles) -> Vec<Vec<u8>> {
@@ -95,8 +96,7 @@ fn the_first_tree_is_what_the_equations_say() {
     }
     let (design, labelled) = candidates.finish(2);
     let params = BoostingParams { max_splits: 1, ..params(0.1) };
-    let mut tell = |_: f64, _: &str| ();
-    let quiet = &mut Fit::quiet(1, &mut tell);
+    let quiet = &Fit::quiet(1);
     let ensemble = fit_label(&design, &labelled.examples(0), &params, quiet).unwrap();
     let z = |right: f64, wrong: f64| 2.0 * (right / 2.0 * wrong / 2.0).sqrt();
     let reduction = z(4.0, 6.0) - z(3.0, 1.0) - z(1.0, 5.0);
@@ -226,7 +226,7 @@ fn a_conjunction_is_learned_by_heart_and_an_unseen_label_never_chosen() {
     let class = |row: &Row| u16::from((row.values[0] == 1) != (row.values[1] == 2));
     rows.iter().for_each(|row| instances.push(row, class(row)));
     let learner = Boosting { params: params(0.05), columns: columns(2, 0) };
-    let classifier = learner.fit(&instances, &mut Fit::quiet(1, &mut |_, _| ())).unwrap();
+    let classifier = learner.fit(&instances, &Fit::quiet(1)).unwrap();
     let mut scores = [0.0; 3];
     for row in &rows {
         classifier.scores(row.borrow(), &mut Scratch::default(), &mut scores);
@@ -286,8 +286,7 @@ fn neither_threads_nor_the_other_labels_change_a_byte() {
     let (one, four) = (fit(1), fit(4));
     assert!(one == four && one[0].is_some() && one[2].is_none());
     let names = [None, Some("B")];
-    let mut tell = |_: f64, _: &str| ();
-    let quiet = &mut Fit::quiet(1, &mut tell);
+    let quiet = &Fit::quiet(1);
     let second = fit_labels(&design, &labelled, &names, &params(2.0), quiet).unwrap();
     assert_eq!(second, [None, one[1].clone(), None]);
 }
@@ -312,18 +311,17 @@ fn training_taken_up_again_ends_as_if_never_stopped() {
     let (design, labelled) = candidates.finish(1);
     let examples = labelled.examples(0);
     let params = BoostingParams { max_depth: 1, ..params(1e-5) };
-    let whole = fit_label(&design, &examples, &params, &mut Fit::quiet(1, &mut |_, _| ())).unwrap();
+    let whole = fit_label(&design, &examples, &params, &Fit::quiet(1)).unwrap();
     let kept = Kept::default();
     let asked = AtomicUsize::new(0);
-    let stop = || asked.fetch_add(1, Ordering::Relaxed) == 70;
-    let mut told = |_: f64, _: &str| ();
-    let mut fit = Fit { seed: 1, progress: &mut told, stop: &stop, checkpoint: Some(&kept) };
-    let part = fit_label(&design, &examples, &params, &mut fit).unwrap();
+    let observer = Recorder::new(|| asked.fetch_add(1, Ordering::Relaxed) == 70);
+    let fit = Fit { seed: 1, observer: &observer, checkpoint: Some(&kept) };
+    let part = fit_label(&design, &examples, &params, &fit).unwrap();
     assert!(part.n_trees() == 70 && whole.n_trees() > 70, "{}", whole.n_trees());
     assert!(kept.load("trees").is_none() && kept.load("trees.partial").is_some());
     for _ in 0..2 {
         // The first time from what was kept half-way, the second time all of it.
-        assert_eq!(fit_label(&design, &examples, &params, &mut fit).unwrap(), whole);
+        assert_eq!(fit_label(&design, &examples, &params, &fit).unwrap(), whole);
         assert!(kept.load("trees").is_some());
     }
 }
@@ -332,12 +330,12 @@ fn training_taken_up_again_ends_as_if_never_stopped() {
 fn a_label_that_training_never_came_to_is_never_chosen() {
     let (_, candidates) = noisy(200, 9);
     let (design, labelled) = candidates.finish(1);
-    let mut told = |_: f64, _: &str| ();
-    let mut fit = Fit { seed: 1, progress: &mut told, stop: &|| true, checkpoint: None };
+    let observer = Recorder::new(|| true);
+    let fit = Fit { seed: 1, observer: &observer, checkpoint: None };
     let names = [Some("A"), Some("B"), Some("C")];
-    let none = fit_labels(&design, &labelled, &names, &params(1.0), &mut fit).unwrap();
+    let none = fit_labels(&design, &labelled, &names, &params(1.0), &fit).unwrap();
     assert_eq!(none, [None, None, None]);
-    let empty = fit_label(&design, &labelled.examples(0), &params(1.0), &mut fit).unwrap();
+    let empty = fit_label(&design, &labelled.examples(0), &params(1.0), &fit).unwrap();
     assert_eq!((empty.n_trees(), empty.reached()), (0, f64::INFINITY));
 }
 
@@ -346,10 +344,9 @@ fn labels_are_kept_apart_whatever_they_are_called() {
     let (_, candidates) = noisy(500, 6);
     let (design, labelled) = candidates.finish(1);
     let kept = Kept::default();
-    let mut told = |_: f64, _: &str| ();
-    let mut fit = Fit { seed: 1, progress: &mut told, stop: &|| false, checkpoint: Some(&kept) };
+    let fit = Fit { checkpoint: Some(&kept), ..Fit::quiet(1) };
     let names = [Some("A/B"), Some("A.B")];
-    let fitted = fit_labels(&design, &labelled, &names, &params(2.0), &mut fit).unwrap();
+    let fitted = fit_labels(&design, &labelled, &names, &params(2.0), &fit).unwrap();
     assert_eq!(fitted[..2], fit_all(&design, &labelled, &params(2.0))[..2]);
     let file_names: Vec<String> = kept.0.lock().unwrap().keys().cloned().collect();
     assert!(file_names.iter().all(|name| name.starts_with("label")), "{file_names:?}");

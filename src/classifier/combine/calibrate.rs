@@ -43,7 +43,7 @@ pub struct Calibrate {
 }
 
 impl Learner for Calibrate {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (first, last) = hold_out(instances, self.share);
         let inner = fit_part(&*self.learner, &first, fit, INNER, 0.0..1.0)?;
         let scores = all_scores(&*inner, &last);

@@ -48,7 +48,7 @@ fn told(outcome: Outcome, kind: ScoreScale) -> [u32; 2] {
 }
 
 impl Learner for Meta {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (first, last) = hold_out(instances, self.share);
         let name = |member: usize| format!("held-out/{}", member_name(member));
         let members = fit_members(&self.members, &first, fit, name, 0.0..0.4)?;

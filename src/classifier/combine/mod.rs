@@ -23,6 +23,7 @@ use std::ops::Range;
 use super::{Checkpoint, Classifier, Fit, Instances, Learner, Scratch, first_best};
 use crate::feature::{Column, ColumnKind};
 use crate::memory::Sections;
+use crate::observer::Part;
 use crate::parallel;
 use crate::{Error, Result};
 
@@ -49,29 +50,25 @@ impl Checkpoint for Within<'_> {
 fn fit_part(
     learner: &dyn Learner,
     instances: &Instances,
-    fit: &mut Fit<'_>,
+    fit: &Fit<'_>,
     part: &str,
     share: Range<f64>,
 ) -> Result<Box<dyn Classifier>> {
     if let Some(kept) = fit.checkpoint.and_then(|checkpoint| checkpoint.load(part)) {
-        (fit.progress)(share.end, &format!("{part}: taken from the checkpoint"));
+        fit.step(share.end, &format!("{part}: taken from the checkpoint"));
         return learner.load(&kept);
     }
     let within = fit.checkpoint.map(|checkpoint| Within { checkpoint, part });
-    let tell = &mut *fit.progress;
-    let mut progress = |done: f64, text: &str| {
-        tell(share.start + (share.end - share.start) * done, &format!("{part}: {text}"));
-    };
+    let observer = Part { observer: fit.observer, name: part, from: share.start, to: share.end };
     let classifier = learner.fit(
         instances,
-        &mut Fit {
+        &Fit {
             seed: fit.seed,
-            progress: &mut progress,
-            stop: fit.stop,
+            observer: &observer,
             checkpoint: within.as_ref().map(|within| within as &dyn Checkpoint),
         },
     )?;
-    if let Some(checkpoint) = fit.checkpoint.filter(|_| !(fit.stop)()) {
+    if let Some(checkpoint) = fit.checkpoint.filter(|_| !fit.is_stopped()) {
         checkpoint.save(part, &stored(&*classifier))?;
     }
     Ok(classifier)
@@ -81,7 +78,7 @@ fn fit_part(
 fn fit_members(
     members: &[Box<dyn Learner>],
     instances: &Instances,
-    fit: &mut Fit<'_>,
+    fit: &Fit<'_>,
     name: impl Fn(usize) -> String,
     share: Range<f64>,
 ) -> Result<Vec<Box<dyn Classifier>>> {

@@ -13,7 +13,7 @@ pub struct OneVsAll {
 }
 
 impl Learner for OneVsAll {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let counts = instances.counts();
         let n = counts.len() as f64;
         let mut members = Vec::with_capacity(counts.len());

@@ -5,7 +5,6 @@
 //! with few instances share one classifier, which also answers for values never seen. The parts are
 //! fitted in parallel, the largest first, and each finished one is kept in the checkpoint.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
@@ -14,6 +13,7 @@ use super::{fit_part, stored};
 use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
+use crate::observer::{Event, Observer};
 use crate::parallel;
 use crate::{Error, Result};
 
@@ -79,34 +79,41 @@ type Fitted = Result<Box<dyn Classifier>>;
 
 impl Split {
     /// Fits the buckets, each thread taking the largest one left: memory is bounded by as many buckets.
-    fn fit_buckets(
-        &self,
-        instances: &Instances,
-        buckets: &[Bucket],
-        fit: &mut Fit<'_>,
-    ) -> Vec<Fitted> {
+    fn fit_buckets(&self, instances: &Instances, buckets: &[Bucket], fit: &Fit<'_>) -> Vec<Fitted> {
         let done = AtomicUsize::new(0);
-        let (seed, stop, checkpoint) = (fit.seed, fit.stop, fit.checkpoint);
-        let tell = Mutex::new(&mut *fit.progress);
+        let observer = Overall { observer: fit.observer, done: &done, total: instances.len() };
+        let fit = Fit { observer: &observer, ..*fit };
         parallel::map_owned(buckets, |bucket| {
-            let mut progress = |_: f64, text: &str| {
-                let share = done.load(Ordering::Relaxed) as f64 / instances.len() as f64;
-                if let Ok(mut tell) = tell.lock() {
-                    tell(share, text);
-                }
-            };
             let part = bucket.instances(instances);
-            let mut fit = Fit { seed, progress: &mut progress, stop, checkpoint };
-            let result = fit_part(&*self.learner, &part, &mut fit, &bucket.name(), 0.0..1.0);
+            let result = fit_part(&*self.learner, &part, &fit, &bucket.name(), 0.0..1.0);
             done.fetch_add(part.len(), Ordering::Relaxed);
-            progress(1.0, &format!("{}: {} instances done", bucket.name(), part.len()));
+            fit.step(1.0, &format!("{}: {} instances done", bucket.name(), part.len()));
             result
         })
     }
 }
 
+/// Reports the share of all instances that is done, whatever the progress of a bucket.
+struct Overall<'a> {
+    observer: &'a dyn Observer,
+    done: &'a AtomicUsize,
+    total: usize,
+}
+
+impl Observer for Overall<'_> {
+    fn event(&self, event: Event<'_>) {
+        let Event::Step { text, .. } = event else { return self.observer.event(event) };
+        let share = self.done.load(Ordering::Relaxed) as f64 / self.total as f64;
+        self.observer.event(Event::Step { share, text });
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.observer.is_stopped()
+    }
+}
+
 impl Learner for Split {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Fitted {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Fitted {
         if instances.is_empty() {
             return Err(Error::config("learner", "nothing to learn from"));
         }

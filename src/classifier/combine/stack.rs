@@ -48,7 +48,7 @@ impl Stack {
         &self,
         instances: &Instances,
         n: usize,
-        fit: &mut Fit<'_>,
+        fit: &Fit<'_>,
     ) -> Result<Vec<Vec<Outcome>>> {
         let mut chosen = vec![Vec::with_capacity(instances.len()); self.members.len()];
         let step = 0.5 / n as f64;
@@ -66,7 +66,7 @@ impl Stack {
 }
 
 impl Learner for Stack {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (own, chosen, members);
         match self.from {
             Members::HeldOut { share } => {

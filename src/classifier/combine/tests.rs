@@ -10,6 +10,7 @@ use crate::classifier::decision_tree::C45;
 use crate::classifier::maxent::{Maxent, MaxentParams};
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
 use crate::feature::{Indicators, Row, Templates};
+use crate::observer::Recorder;
 
 const TEMPLATES: &str = "s0.t\ns1.t\ns0.t s1.t";
 
@@ -51,7 +52,7 @@ fn perceptron() -> Box<dyn Learner> {
 
 fn fit(learner: &dyn Learner, threads: usize) -> Box<dyn Classifier> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| learner.fit(&data(), &mut Fit::quiet(1, &mut |_, _| {})).unwrap())
+    pool.install(|| learner.fit(&data(), &Fit::quiet(1)).unwrap())
 }
 
 fn scores(classifier: &dyn Classifier) -> Vec<Vec<f32>> {
@@ -200,10 +201,11 @@ fn a_checkpoint_saves_work() {
     for (name, learner) in learners() {
         let kept = Kept::default();
         let run = |told: &mut Vec<String>| {
-            let mut progress = |_: f64, text: &str| told.push(text.to_owned());
-            let mut fit = Fit::quiet(1, &mut progress);
-            fit.checkpoint = Some(&kept);
-            scores(&*learner.fit(&data(), &mut fit).unwrap())
+            let observer = Recorder::new(|| false);
+            let fit = Fit { seed: 1, observer: &observer, checkpoint: Some(&kept) };
+            let scores = scores(&*learner.fit(&data(), &fit).unwrap());
+            told.extend(observer.steps().into_iter().map(|(_, text)| text));
+            scores
         };
         let (mut first, mut second) = (Vec::new(), Vec::new());
         assert_eq!(run(&mut first), run(&mut second), "{name}");

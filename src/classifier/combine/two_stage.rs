@@ -24,7 +24,7 @@ pub struct TwoStage {
 }
 
 impl Learner for TwoStage {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let shift = |at: usize| self.shifts[usize::from(instances.class(at))];
         let kinds = instances.select(|at| Some(u16::from(shift(at))), 2);
         let first = fit_part(&*self.first, &kinds, fit, "first", 0.0..0.5)?;

@@ -113,7 +113,7 @@ pub struct C45 {
 }
 
 impl Learner for C45 {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         self.params.check()?;
         let (codings, mut nodes) =
             super::grow_tree(instances, self.params.min_word_count, &Choice(&self.params), fit)?;

@@ -132,7 +132,7 @@ pub struct Cart {
 }
 
 impl Learner for Cart {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         self.params.check()?;
         let choice = Choice { params: &self.params, seed: fit.seed };
         let (codings, mut nodes) =

@@ -125,7 +125,7 @@ pub(super) fn grow(
     codings: &[Coding],
     root: Block,
     chooser: &dyn Chooser,
-    fit: &mut Fit<'_>,
+    fit: &Fit<'_>,
 ) -> Vec<Node> {
     let total = root.len().max(1);
     let mut nodes = vec![Node::leaf(count_classes(&root.classes))];
@@ -133,10 +133,10 @@ pub(super) fn grow(
     if is_open(&nodes[0].counts, root.len(), chooser) {
         level.push((0, root));
     }
-    while !level.is_empty() && !(fit.stop)() {
+    while !level.is_empty() && !fit.is_stopped() {
         let waiting: usize = level.iter().map(|(_, block)| block.len()).sum();
         let done = 1.0 - waiting as f64 / total as f64;
-        (fit.progress)(
+        fit.step(
             done,
             &format!("{} nodes, {waiting} instances in {} to split", nodes.len(), level.len()),
         );

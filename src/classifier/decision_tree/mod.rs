@@ -53,7 +53,7 @@ fn grow_tree(
     instances: &Instances,
     min_word_count: u32,
     chooser: &dyn Chooser,
-    fit: &mut Fit<'_>,
+    fit: &Fit<'_>,
 ) -> Result<(Vec<Coding>, Vec<Node>)> {
     if instances.has_sets() {
         return Err(Error::config(
@@ -75,14 +75,14 @@ fn finish(
     codings: &[Coding],
     nodes: &[Node],
     backoff: f64,
-    fit: &mut Fit<'_>,
+    fit: &Fit<'_>,
 ) -> Result<Box<dyn Classifier>> {
     let tree = DecisionTree::pack(codings, nodes, instances.n_classes(), backoff)?;
     let (grown, leaves) = (nodes.len(), tree.n_leaves());
     let (kept, tests) = kept(nodes);
     let text =
         format!("{grown} nodes grown, {kept} kept, {leaves} leaves, {tests:.1} tests an instance");
-    (fit.progress)(1.0, &text);
+    fit.step(1.0, &text);
     Ok(Box::new(tree))
 }
 

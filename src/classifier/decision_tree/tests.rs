@@ -37,7 +37,7 @@ fn instances(kinds: &[(ColumnKind, bool)], cases: &[(&[u32], u16, usize)]) -> In
 }
 
 fn fit(learner: &dyn Learner, instances: &Instances) -> Box<dyn Classifier> {
-    learner.fit(instances, &mut Fit::quiet(1, &mut |_, _| ())).unwrap()
+    learner.fit(instances, &Fit::quiet(1)).unwrap()
 }
 
 fn scores(tree: &dyn Classifier, values: &[u32]) -> Vec<f32> {
@@ -234,8 +234,7 @@ fn the_number_of_threads_changes_nothing() {
 fn samples_depend_on_the_seed() {
     let instances = random_instances(5000, 6);
     let learner = Cart { params: CartParams { sample: 60, ..CartParams::default() } };
-    let of_seed =
-        |seed| bytes(&*learner.fit(&instances, &mut Fit::quiet(seed, &mut |_, _| ())).unwrap());
+    let of_seed = |seed| bytes(&*learner.fit(&instances, &Fit::quiet(seed)).unwrap());
     assert!(of_seed(1) == of_seed(1) && of_seed(1) != of_seed(2));
 }
 
@@ -315,7 +314,7 @@ fn sets_and_no_instances_are_refused() {
     let sets = Instances::new(columns(&[(ColumnKind::Set, false)]), 2);
     for (_, learner) in all() {
         for (instances, says) in [(&none, "no instances"), (&sets, "set columns")] {
-            let error = learner.fit(instances, &mut Fit::quiet(1, &mut |_, _| ())).err().unwrap();
+            let error = learner.fit(instances, &Fit::quiet(1)).err().unwrap();
             assert!(error.to_string().contains(says), "{error}");
         }
     }

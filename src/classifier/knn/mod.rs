@@ -185,7 +185,7 @@ pub struct Knn {
 }
 
 impl Learner for Knn {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         self.params.check()?;
         if instances.has_sets() {
             let problem = "memory-based learning cannot take set columns: drop `.kids`";
@@ -195,15 +195,15 @@ impl Learner for Knn {
             return Err(Error::config("learner", format!("more than {} actions", u16::MAX - 1)));
         }
         let counts = Counts::of_columns(instances);
-        (fit.progress)(0.3, "counted the values of every column");
+        fit.step(0.3, "counted the values of every column");
         let chosen = columns::choose(&self.params, instances, &counts)?;
         drop(counts);
-        (fit.progress)(0.5, "weighed the columns");
+        fit.step(0.5, "weighed the columns");
         let values = Values::new(&chosen, &self.params, instances.n_classes());
         // Whoever stops the fit now gets a model without rows, which knows how frequent the classes are.
-        let kept = if (fit.stop)() { &instances.select(|_| None, 0) } else { instances };
+        let kept = if fit.is_stopped() { &instances.select(|_| None, 0) } else { instances };
         let sorted = Sorted::of(&chosen, kept);
-        (fit.progress)(0.8, "sorted the rows");
+        fit.step(0.8, "sorted the rows");
         let index = if self.params.predicates {
             Index::Flat(Flat::new(&sorted, &values))
         } else {
@@ -213,7 +213,7 @@ impl Learner for Knn {
         let (rows, numbers) = index.size();
         let report = format!("{rows} different rows in {} MB", numbers / 500_000);
         let model = KnnModel::new(&self.params, values, index, votes);
-        (fit.progress)(1.0, &report);
+        fit.step(1.0, &report);
         Ok(Box::new(model))
     }
 

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::feature::{Column, ColumnKind, Row};
+use crate::observer::Recorder;
 
 fn columns(n: usize, kind: ColumnKind) -> Vec<Column> {
     (0..n).map(|at| Column { name: format!("c{at}"), kind, lexical: false }).collect()
@@ -38,8 +39,7 @@ fn drawn(n: usize, seed: u64) -> Vec<(Vec<u32>, u16)> {
 fn fitted(params: &KnnParams, rows: &[(Vec<u32>, u16)], n_classes: usize) -> KnnModel {
     let mut sections = Sections::default();
     let learner = Knn { params: params.clone() };
-    let mut tell = |_: f64, _: &str| {};
-    let model = learner.fit(&instances(rows, n_classes), &mut Fit::quiet(1, &mut tell)).unwrap();
+    let model = learner.fit(&instances(rows, n_classes), &Fit::quiet(1)).unwrap();
     model.store(&mut sections);
     KnnModel::load(params, &sections).unwrap()
 }
@@ -389,9 +389,9 @@ fn a_fit_that_is_stopped_knows_how_frequent_the_classes_are() {
     let rows = [(vec![3, 4], 1), (vec![3, 5], 1), (vec![4, 5], 2)];
     for predicates in [false, true] {
         let learner = Knn { params: KnnParams { predicates, ..KnnParams::default() } };
-        let mut tell = |_: f64, _: &str| {};
-        let mut fit = Fit { stop: &|| true, ..Fit::quiet(1, &mut tell) };
-        let model = learner.fit(&instances(&rows, 3), &mut fit).unwrap();
+        let observer = Recorder::new(|| true);
+        let fit = Fit { observer: &observer, ..Fit::quiet(1) };
+        let model = learner.fit(&instances(&rows, 3), &fit).unwrap();
         let mut out = [0.0; 3];
         let row = RowRef { values: &[3, 4], members: &[] };
         model.scores(row, &mut Scratch::default(), &mut out);
@@ -406,8 +406,7 @@ fn the_model_is_the_same_with_one_thread_and_with_four() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut sections = Sections::default();
         let learner = Knn { params: KnnParams::default() };
-        let mut tell = |_: f64, _: &str| {};
-        let model = pool.install(|| learner.fit(&rows, &mut Fit::quiet(1, &mut tell)).unwrap());
+        let model = pool.install(|| learner.fit(&rows, &Fit::quiet(1)).unwrap());
         model.store(&mut sections);
         sections.0.iter().map(|section| section.bytes.to_vec()).collect::<Vec<_>>()
     };
@@ -454,8 +453,7 @@ fn settings_and_columns_that_make_no_sense_are_refused() {
     let params = KnnParams { decay_power: f64::NAN, ..KnnParams::default() };
     assert!(message(params).contains("learner.decay_power"));
     let sets = Instances::new(columns(1, ColumnKind::Set), 2);
-    let mut tell = |_: f64, _: &str| {};
     let learner = Knn { params: KnnParams::default() };
-    let Err(error) = learner.fit(&sets, &mut Fit::quiet(1, &mut tell)) else { panic!("took sets") };
+    let Err(error) = learner.fit(&sets, &Fit::quiet(1)) else { panic!("took sets") };
     assert!(error.to_string().contains("drop `.kids`"), "{error}");
 }

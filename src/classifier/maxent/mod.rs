@@ -114,7 +114,7 @@ pub struct Maxent {
 }
 
 impl Learner for Maxent {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         self.params.check()?;
         if instances.has_sets() {
             return Err(Error::config(
@@ -143,7 +143,7 @@ impl Learner for Maxent {
 }
 
 impl Maxent {
-    fn minimize(&self, problem: &mut Problem, fit: &mut Fit<'_>) -> Vec<f64> {
+    fn minimize(&self, problem: &mut Problem, fit: &Fit<'_>) -> Vec<f64> {
         let (iterations, n_instances) = (self.params.iterations, problem.n_instances() as f64);
         let precision = self.params.gaussian_prior.recip();
         let lbfgs = Lbfgs { history: HISTORY, iterations, tolerance: self.params.tolerance };
@@ -157,11 +157,11 @@ impl Maxent {
                 let each = log_likelihood / n_instances;
                 let done = f64::from(arrival.iteration) / f64::from(iterations);
                 let iteration = arrival.iteration;
-                (fit.progress)(
+                fit.step(
                     done,
                     &format!("iteration {iteration}: log-likelihood {log_likelihood:.2}, {each:.5} an instance"),
                 );
-                !(fit.stop)()
+                !fit.is_stopped()
             },
         );
         minimum.point

@@ -5,6 +5,7 @@ use crate::classifier::Scratch;
 use crate::feature::Templates;
 use crate::feature::{Row, RowRef};
 use crate::memory::Sections;
+use crate::observer::Recorder;
 
 fn templates(text: &str) -> Templates {
     Templates::parse(text, "test").unwrap()
@@ -23,9 +24,8 @@ fn params(gaussian_prior: f64) -> MaxentParams {
 }
 
 fn learn(text: &str, params: MaxentParams, data: &Instances) -> Box<dyn Classifier> {
-    let mut progress = |_: f64, _: &str| {};
-    let mut fit = Fit::quiet(1, &mut progress);
-    Maxent { params, indicators: Indicators::new(&templates(text)) }.fit(data, &mut fit).unwrap()
+    let fit = Fit::quiet(1);
+    Maxent { params, indicators: Indicators::new(&templates(text)) }.fit(data, &fit).unwrap()
 }
 
 fn probabilities(model: &dyn Classifier, values: &[u32]) -> Vec<f32> {
@@ -38,9 +38,8 @@ fn probabilities(model: &dyn Classifier, values: &[u32]) -> Vec<f32> {
 fn solve(text: &str, params: &MaxentParams, data: &Instances) -> (Problem, Vec<f64>) {
     let maxent = Maxent { params: params.clone(), indicators: Indicators::new(&templates(text)) };
     let mut problem = Problem::new(data, &maxent.indicators, params).unwrap();
-    let mut progress = |_: f64, _: &str| {};
-    let mut fit = Fit::quiet(1, &mut progress);
-    let weights = maxent.minimize(&mut problem, &mut fit);
+    let fit = Fit::quiet(1);
+    let weights = maxent.minimize(&mut problem, &fit);
     (problem, weights)
 }
 
@@ -216,21 +215,16 @@ fn a_cutoff_leaves_out_rare_indicators() {
 #[test]
 fn stops_when_asked_and_tells_how_far_it_is() {
     let data = many();
-    let mut told = Vec::new();
     let asked = std::sync::atomic::AtomicU32::new(0);
-    let stop = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 2;
-    let mut fit = Fit {
-        seed: 1,
-        progress: &mut |done, text| told.push((done, text.to_owned())),
-        stop: &stop,
-        checkpoint: None,
-    };
+    let observer = Recorder::new(|| asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 2);
+    let fit = Fit { observer: &observer, ..Fit::quiet(1) };
     let maxent =
         Maxent { params: MaxentParams::default(), indicators: Indicators::new(&templates(PAIR)) };
-    let model = maxent.fit(&data, &mut fit).unwrap();
-    assert_eq!(told.len(), 3);
-    assert!(told[2].1.starts_with("iteration 3: log-likelihood -"), "{told:?}");
-    assert!((told[2].0 - 0.01).abs() < 1e-12);
+    let model = maxent.fit(&data, &fit).unwrap();
+    let steps = observer.steps();
+    assert_eq!(steps.len(), 3);
+    assert!(steps[2].1.starts_with("iteration 3: log-likelihood -"), "{steps:?}");
+    assert!((steps[2].0 - 0.01).abs() < 1e-12);
     assert!((probabilities(&*model, &[5, 5]).iter().sum::<f32>() - 1.0).abs() < 1e-5);
 }
 
@@ -239,10 +233,9 @@ fn refuses_what_it_cannot_take() {
     let refusal = |text: &str, params: MaxentParams, n_classes: usize, rows: &[(&[u32], u16)]| {
         let templates = templates(text);
         let data = instances(&templates, n_classes, rows);
-        let mut progress = |_: f64, _: &str| {};
-        let mut fit = Fit::quiet(1, &mut progress);
+        let fit = Fit::quiet(1);
         let indicators = Indicators::new(&templates);
-        match (Maxent { params, indicators }).fit(&data, &mut fit) {
+        match (Maxent { params, indicators }).fit(&data, &fit) {
             Ok(_) => String::new(),
             Err(error) => error.to_string(),
         }

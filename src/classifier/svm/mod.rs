@@ -24,7 +24,7 @@ pub mod smo;
 pub mod table;
 pub mod vectors;
 
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -179,7 +179,7 @@ pub struct Svm {
 }
 
 impl Learner for Svm {
-    fn fit(&self, instances: &Instances, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         self.params.check()?;
         if instances.has_sets() {
             let problem = "a polynomial SVM cannot take set columns: drop `.kids`";
@@ -221,7 +221,7 @@ struct Training<'a> {
 }
 
 impl Training<'_> {
-    fn map(&self, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn map(&self, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let params = &self.svm.params;
         let factors = Factors::of(params.degree).ok_or_else(|| {
             Error::config("learner.degree", "the solver `map` writes out degree 1 or 2")
@@ -232,10 +232,11 @@ impl Training<'_> {
             fit.checkpoint.is_some_and(|kept| kept.load(&block_name(*first)).is_some())
         };
         let stop: &dyn Fn() -> bool =
-            if firsts.iter().any(is_kept) { &|| false } else { &|| (fit.stop)() };
+            if firsts.iter().any(is_kept) { &|| false } else { &|| fit.is_stopped() };
         let groups = Groups::new(&self.rows, factors, params.min_pair_count, stop);
-        let progress = Mutex::new((0usize, &mut *fit.progress));
-        let (seed, stop, checkpoint) = (fit.seed, fit.stop, fit.checkpoint);
+        let done = AtomicUsize::new(0);
+        let share = |done: usize| done as f64 / firsts.len() as f64;
+        let Fit { seed, checkpoint, .. } = *fit;
         let block = |&first: &usize| -> Result<Solution> {
             let name = block_name(first);
             let n_places = groups.len() + self.rows.len();
@@ -256,18 +257,12 @@ impl Training<'_> {
             };
             let mut stopped = false;
             let solution = descent::solve(&task, |epoch| {
-                if let Ok(mut progress) = progress.lock() {
-                    let (done, tell) = &mut *progress;
-                    tell(*done as f64 / firsts.len() as f64, &epoch_line(&task, epoch));
-                }
-                stopped = stop();
+                fit.step(share(done.load(Ordering::Relaxed)), &epoch_line(&task, epoch));
+                stopped = fit.is_stopped();
                 !stopped
             });
-            if let Ok(mut progress) = progress.lock() {
-                let (done, tell) = &mut *progress;
-                *done += 1;
-                tell(*done as f64 / firsts.len() as f64, &end_line(&task, &solution));
-            }
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            fit.step(share(done), &end_line(&task, &solution));
             if let Some(keep) = checkpoint.filter(|_| !stopped) {
                 keep.save(&name, &solution_sections(&solution))?;
             }
@@ -284,7 +279,7 @@ impl Training<'_> {
         Ok(Box::new(packing.pack(&self.svm.indicators, self.n_classes, &params.prune)))
     }
 
-    fn kernel(&self, fit: &mut Fit<'_>) -> Result<Box<dyn Classifier>> {
+    fn kernel(&self, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let params = &self.svm.params;
         let mut kernel = KernelRows::new(&self.rows, params.degree, params.cache_mb);
         let n = self.machines.len();
@@ -296,7 +291,7 @@ impl Training<'_> {
             let dual = match (kept, params.solver) {
                 (Some(kept), _) => kept,
                 (None, Solver::Linfa) => {
-                    stopped = (fit.stop)();
+                    stopped = fit.is_stopped();
                     reference::solve(&self.rows, &self.targets, machine, params)?
                 }
                 (None, _) => smo::solve(
@@ -306,7 +301,7 @@ impl Training<'_> {
                     params.c,
                     params.tolerance,
                     |_| {
-                        stopped = (fit.stop)();
+                        stopped = fit.is_stopped();
                         !stopped
                     },
                 ),
@@ -317,7 +312,7 @@ impl Training<'_> {
             let vectors = dual.weights.iter().filter(|&&weight| weight != 0.0).count();
             duals.push(dual);
             let text = format!("machine {} of {n}: {vectors} support vectors", machine + 1);
-            (fit.progress)((machine + 1) as f64 / n as f64, &text);
+            fit.step((machine + 1) as f64 / n as f64, &text);
         }
         let Self { rows, machines, n_classes, .. } = self;
         let indicators = &self.svm.indicators;

@@ -13,6 +13,7 @@ use super::*;
 use crate::classifier::Scratch;
 use crate::feature::{Row, RowRef, Templates};
 use crate::memory::Section;
+use crate::observer::Recorder;
 
 /// Six nominal columns, each an indicator.
 const COLUMNS: &str = "s0.w\ns0.t\ns1.w\ns1.t\nb0.w\nb0.t";
@@ -47,9 +48,8 @@ fn params(solver: Solver) -> SvmParams {
 }
 
 fn learn(params: SvmParams, text: &str, data: &Instances) -> Box<dyn Classifier> {
-    let mut progress = |_: f64, _: &str| {};
     let svm = Svm { params, indicators: indicators(text) };
-    svm.fit(data, &mut Fit::quiet(1, &mut progress)).unwrap()
+    svm.fit(data, &Fit::quiet(1)).unwrap()
 }
 
 fn scores(model: &dyn Classifier, values: &[u32]) -> Vec<f32> {
@@ -433,19 +433,17 @@ fn kept_parts_are_not_learned_again_and_broken_ones_are() {
     for solver in [Solver::Map, Solver::Kernel] {
         let svm = Svm { params: params(solver), indicators: indicators(COLUMNS) };
         let kept = Kept::default();
-        let fit = |stop: &(dyn Fn() -> bool + Sync)| {
-            let mut lines = Vec::new();
-            let mut progress = |_: f64, text: &str| lines.push(text.to_owned());
-            let mut fit = Fit { stop, checkpoint: Some(&kept), ..Fit::quiet(1, &mut progress) };
-            let model = svm.fit(&data, &mut fit).unwrap();
-            (stored(&*model), lines.len())
+        let fit = |stopped: bool| {
+            let observer = Recorder::new(|| stopped);
+            let fit = Fit { seed: 1, observer: &observer, checkpoint: Some(&kept) };
+            stored(&*svm.fit(&data, &fit).unwrap())
         };
-        let (model, _) = fit(&|| false);
+        let model = fit(false);
         assert!(!kept.0.lock().unwrap().is_empty());
         // A fit that is told to stop at once can only get there with what was kept.
-        assert_eq!(fit(&|| true).0, model, "{solver:?}");
+        assert_eq!(fit(true), model, "{solver:?}");
         kept.0.lock().unwrap().values_mut().for_each(|sections| sections.0.truncate(1));
-        assert_eq!(fit(&|| false).0, model, "{solver:?}");
+        assert_eq!(fit(false), model, "{solver:?}");
     }
 }
 
@@ -453,13 +451,13 @@ fn kept_parts_are_not_learned_again_and_broken_ones_are() {
 fn a_fit_that_is_stopped_ends_early_and_keeps_nothing() {
     let data = instances(COLUMNS, 4, &noisy(100, 4, 12));
     let kept = Kept::default();
-    let (mut lines, stop) = (Vec::new(), || true);
-    let mut progress = |_: f64, text: &str| lines.push(text.to_owned());
-    let mut fit = Fit { stop: &stop, checkpoint: Some(&kept), ..Fit::quiet(1, &mut progress) };
+    let observer = Recorder::new(|| true);
+    let fit = Fit { seed: 1, observer: &observer, checkpoint: Some(&kept) };
     let svm = Svm { params: params(Solver::Map), indicators: indicators(COLUMNS) };
-    svm.fit(&data, &mut fit).unwrap();
-    assert_eq!(lines.len(), 2, "one pass and the end: {lines:?}");
-    assert!(lines[1].contains("before the tolerance"), "{lines:?}");
+    svm.fit(&data, &fit).unwrap();
+    let steps = observer.steps();
+    assert_eq!(steps.len(), 2, "one pass and the end: {steps:?}");
+    assert!(steps[1].1.contains("before the tolerance"), "{steps:?}");
     assert!(kept.0.lock().unwrap().is_empty());
 }
 
@@ -488,8 +486,7 @@ fn bad_settings_and_sets_too_large_are_refused_with_what_to_do() {
     }
     let rows = vec![(vec![2], 0); reference::MAX_INSTANCES + 1];
     let svm = Svm { params: params(Solver::Linfa), indicators: indicators("s0.w") };
-    let mut progress = |_: f64, _: &str| {};
-    let refused = svm.fit(&instances("s0.w", 2, &rows), &mut Fit::quiet(1, &mut progress));
+    let refused = svm.fit(&instances("s0.w", 2, &rows), &Fit::quiet(1));
     let error = refused.err().unwrap().to_string();
     assert!(error.contains("use `map` or `kernel`"), "{error}");
 }

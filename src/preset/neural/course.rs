@@ -11,12 +11,13 @@ use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::model::{DevScores, structured};
 use crate::neural::OptimizerState;
+use crate::observer::{EpochScores, Event};
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
 use crate::preset::Preset;
 use crate::preset::checkpoint::{Folder, fingerprint, hash_nodes};
-use crate::preset::epochs::{no_dynamic_oracle, nothing_learned};
-use crate::preset::fit::{EpochScores, Event, Run, Trained, dev_line};
+use crate::preset::epochs::no_dynamic_oracle;
+use crate::preset::fit::{Run, Trained, dev_line, epoch_scores};
 use crate::scorer::neural::{AnyNetwork, Fixed, Neural};
 use crate::train::Example;
 use crate::train::neural::{Progress, Training};
@@ -202,37 +203,35 @@ impl Run<'_, '_> {
         let folder = self.checkpoint(system, &self.plan.preset.learner, || self.data(examples))?;
         let mut keeper =
             Keeper { best: None, scores: Vec::new(), folder, patience: params.patience };
-        let (seed, stop) = (self.seed, self.watch.stop);
+        let seed = self.seed;
+        let stop = || self.watch.observer.is_stopped();
         let total = u64::from(params.epochs) * examples.len() as u64;
-        // Both the walk and what follows each epoch report to the caller.
-        let run = std::cell::RefCell::new(self);
+        let run = &*self;
         let mut progress = |done| {
-            (run.borrow_mut().watch.tell)(Event::Progress { done, total, unit: "sentences" });
+            run.watch.observer.event(Event::Progress { done, total, unit: "sentences" });
         };
-        let mut training = params.training(seed, &mut progress, stop);
+        let mut training = params.training(seed, &mut progress, &stop);
         let mut course = training.course(&learner.params);
         let done = keeper.resume(&mut learner, &mut course);
         let goes_on = keeper.goes_on(done);
         if done > 0 {
-            let run = &mut **run.borrow_mut();
             run.tell(&format!("epochs done, from the checkpoint: {done}"));
-            keeper.scores.iter().for_each(|&scores| (run.watch.tell)(Event::Epoch(scores)));
+            keeper.scores.iter().for_each(|&scores| run.watch.observer.event(Event::Epoch(scores)));
         }
         let each_epoch = |learner: &Neural<AnyNetwork>,
                           course: &OptimizerState,
                           progress: Progress| {
-            let mut run = run.borrow_mut();
             if learner.params.is_broken() || !progress.loss.is_finite() {
                 let best = keeper.best.as_ref().ok_or_else(|| too_large(params.clip))?;
                 let kept = format!("{TOO_LARGE}: what epoch {} has learned is kept", best.epoch);
-                (run.watch.tell)(Event::Note(&kept));
+                run.watch.observer.event(Event::Note(&kept));
                 return Ok(ControlFlow::Break(()));
             }
             let epoch = progress.report.epoch;
             let (learned, dev) = run.score_dev(system, learner.averaged(course));
-            let scores = EpochScores::new(progress.report, 1, dev.as_ref());
-            run.tell(&epoch_line(progress, scores.right, dev.as_ref()));
-            (run.watch.tell)(Event::Epoch(scores));
+            let scores = epoch_scores(progress.report, 1, dev.as_ref());
+            run.tell(&epoch_line(progress, scores.accuracy, dev.as_ref()));
+            run.watch.observer.event(Event::Epoch(scores));
             keeper.scores.push(scores);
             keeper.note(Best { learner: learned, epoch, dev });
             if progress.whole {
@@ -245,7 +244,7 @@ impl Run<'_, '_> {
             let so_far = (&mut learner, &mut course, done);
             params.follow(system, &mut training, so_far, examples, each_epoch)?;
         }
-        let best = keeper.best.ok_or_else(nothing_learned)?;
+        let best = keeper.best.ok_or(Error::Stopped)?;
         Ok(Trained { scorer: best.learner, epoch: best.epoch, dev: best.dev })
     }
 }
@@ -257,9 +256,9 @@ fn too_large(clip: f32) -> Error {
     Error::Unfit(format!("{TOO_LARGE}: set a smaller learner.optimizer.rate {advice}"))
 }
 
-fn epoch_line(progress: Progress, right: f64, dev: Option<&DevScores>) -> String {
+fn epoch_line(progress: Progress, accuracy: f64, dev: Option<&DevScores>) -> String {
     let Progress { report, loss, .. } = progress;
     let n = report.decisions.max(1) as f64;
     let dev = dev.map(|dev| format!(", {}", dev_line(dev))).unwrap_or_default();
-    format!("epoch {}: loss {:.4}, {right:.2} % right while learning{dev}", report.epoch, loss / n)
+    format!("epoch {}: loss {:.4}, training accuracy {accuracy:.2} %{dev}", report.epoch, loss / n)
 }

@@ -95,7 +95,7 @@ impl PerceptronTaggerParams {
     ///
     /// # Errors
     /// When there are no words, or more tags than a linear model can have.
-    pub fn fit(&self, sentences: &[&[Token]], fit: &mut Fit<'_>) -> Result<PerceptronTagger> {
+    pub fn fit(&self, sentences: &[&[Token]], fit: &Fit<'_>) -> Result<PerceptronTagger> {
         training::Training::new(sentences, self, fit.seed)?.run(self, fit)
     }
 }

@@ -21,7 +21,7 @@ fn corpus() -> Vec<Vec<Token>> {
 
 fn fitted(params: &PerceptronTaggerParams, sentences: &[Vec<Token>]) -> PerceptronTagger {
     let sentences: Vec<&[Token]> = sentences.iter().map(Vec::as_slice).collect();
-    params.fit(&sentences, &mut Fit::quiet(1, &mut |_, _| {})).unwrap()
+    params.fit(&sentences, &Fit::quiet(1)).unwrap()
 }
 
 fn tagged(tagger: &PerceptronTagger, words: &str) -> String {
@@ -100,7 +100,7 @@ proptest::proptest! {
 
 #[test]
 fn there_is_nothing_to_learn_from_nothing() {
-    let error = PerceptronTaggerParams::default().fit(&[], &mut Fit::quiet(1, &mut |_, _| {}));
+    let error = PerceptronTaggerParams::default().fit(&[], &Fit::quiet(1));
     assert!(error.unwrap_err().to_string().contains("no tagged words"));
 }
 

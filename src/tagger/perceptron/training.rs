@@ -70,7 +70,7 @@ impl Training {
     pub(super) fn run(
         mut self,
         params: &PerceptronTaggerParams,
-        fit: &mut Fit<'_>,
+        fit: &Fit<'_>,
     ) -> Result<PerceptronTagger> {
         let mut order: Vec<u32> = (0..self.sentences.len() as u32).collect();
         let words: usize = self.sentences.iter().map(Vec::len).sum();
@@ -79,8 +79,8 @@ impl Training {
             let mistakes = self.epoch(&order, params, fit);
             let right = 100.0 * (1.0 - mistakes as f64 / words as f64);
             let done = f64::from(epoch) / f64::from(params.epochs);
-            (fit.progress)(done, &format!("epoch {epoch}: {right:.2} % right while learning"));
-            if (fit.stop)() {
+            fit.step(done, &format!("epoch {epoch}: {right:.2} % right while learning"));
+            if fit.is_stopped() {
                 break;
             }
         }
@@ -97,7 +97,7 @@ impl Training {
         let mut sums = vec![0; self.tags.len()];
         let mut mistakes = 0;
         for &at in order {
-            if (fit.stop)() {
+            if fit.is_stopped() {
                 break;
             }
             let sentence = &self.sentences[at as usize];

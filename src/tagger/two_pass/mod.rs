@@ -20,6 +20,7 @@ use crate::classifier::{Classifier, Fit, Instances, Learner, Scratch, first_best
 use crate::feature::{Column, Row};
 use crate::memory::Sections;
 use crate::model::structured;
+use crate::observer::Part;
 use crate::symbols::{NOTHING, Symbols};
 use crate::tree::Token;
 use crate::{Error, Result};
@@ -51,37 +52,27 @@ impl TwoPassTagger {
         sentences: &[&[Token]],
         make: &MakeLearner<'_>,
         parts: u32,
-        fit: &mut Fit<'_>,
+        fit: &Fit<'_>,
     ) -> Result<Self> {
-        let Fit { seed, stop, checkpoint, .. } = *fit;
-        let mut tagger = {
-            let mut told = within(fit, 0.0, FIRST_DONE, "first pass");
-            let mut part = Fit { seed, progress: &mut told, stop, checkpoint };
-            Self::fit_first(sentences, make, &mut part)?
-        };
-        let tagged = {
-            let mut told = within(fit, FIRST_DONE, JACKKNIFED, "first pass on unseen parts");
-            let mut part = Fit { seed, progress: &mut told, stop, checkpoint: None };
-            let (tagged, accuracy) = jackknife(sentences, parts, &mut part, |others, fit| {
-                Ok(Box::new(Self::fit_first(others, make, fit)?))
-            })?;
-            told(1.0, &accuracy.to_string());
-            tagged
-        };
+        let part = |name, from, to| Part { observer: fit.observer, name, from, to };
+        let first = part("first pass", 0.0, FIRST_DONE);
+        let mut tagger = Self::fit_first(sentences, make, &Fit { observer: &first, ..*fit })?;
+        let unseen = part("first pass on unseen parts", FIRST_DONE, JACKKNIFED);
+        let unseen = Fit { observer: &unseen, checkpoint: None, ..*fit };
+        let (tagged, accuracy) = jackknife(sentences, parts, &unseen, |others, fit| {
+            Ok(Box::new(Self::fit_first(others, make, fit)?))
+        })?;
+        unseen.step(1.0, &accuracy.to_string());
         let instances = instances(&tagger.numbers, sentences, Some(&tagged));
         let learner = make(&columns(true), tagger.numbers.tags.len())?;
-        let mut told = within(fit, JACKKNIFED, 1.0, "second pass");
-        let mut part = Fit { seed, progress: &mut told, stop, checkpoint: None };
-        tagger.second = Some(learner.fit(&instances, &mut part)?);
+        let second = part("second pass", JACKKNIFED, 1.0);
+        let fit = Fit { observer: &second, checkpoint: None, ..*fit };
+        tagger.second = Some(learner.fit(&instances, &fit)?);
         Ok(tagger)
     }
 
     /// A tagger of the first pass only.
-    fn fit_first(
-        sentences: &[&[Token]],
-        make: &MakeLearner<'_>,
-        fit: &mut Fit<'_>,
-    ) -> Result<Self> {
+    fn fit_first(sentences: &[&[Token]], make: &MakeLearner<'_>, fit: &Fit<'_>) -> Result<Self> {
         let numbers = Numbers::of(sentences);
         if numbers.tags.is_empty() {
             return Err(Error::Unfit("there are no tagged words to learn from".into()));
@@ -117,17 +108,6 @@ impl TwoPassTagger {
         let (first, second) = (pass(false, "first")?, pass(true, "second")?);
         Ok(Self { numbers, lexicon: Lexicon::load(sections)?, first, second: Some(second) })
     }
-}
-
-/// Tells of a part of a fit, which goes from one share of it to another.
-fn within<'a>(
-    fit: &'a mut Fit<'_>,
-    from: f64,
-    to: f64,
-    name: &'static str,
-) -> impl FnMut(f64, &str) + Send + 'a {
-    let progress = &mut *fit.progress;
-    move |done, text| progress(from + done * (to - from), &format!("{name}: {text}"))
 }
 
 /// An instance for each token, after the right tags; in the second pass with the tags of the first.

@@ -1,0 +1,138 @@
+//! The progress of training: a bar on a terminal, lines in a log, a learning curve in a file.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::observer::{EpochScores, Event, Observer};
+use crate::{Error, Result};
+
+/// Without a progress bar, steps are logged at this interval.
+const STEP_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Logs the events of training.
+pub(super) struct ProgressLog {
+    bar: ProgressBar,
+    quiet: bool,
+    start: Instant,
+    /// When a step was last logged without a bar.
+    last_step: Mutex<Instant>,
+    curve: Option<Mutex<Curve>>,
+    /// How often the user asked to stop.
+    interrupts: Arc<AtomicU32>,
+}
+
+impl ProgressLog {
+    /// Starts the clock, and creates the file of the learning curve if there is to be one.
+    pub(super) fn new(
+        quiet: bool,
+        curve: Option<&Path>,
+        interrupts: Arc<AtomicU32>,
+    ) -> Result<Self> {
+        let start = Instant::now();
+        let curve = curve.map(Curve::new).transpose()?.map(Mutex::new);
+        let last_step = Mutex::new(start);
+        Ok(Self { bar: progress_bar(quiet), quiet, start, last_step, curve, interrupts })
+    }
+
+    /// Removes the bar.
+    pub(super) fn finish_bar(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Reports whether the learning curve was written.
+    ///
+    /// # Errors
+    /// When the last attempt to write it failed.
+    pub(super) fn finish_curve(self) -> Result<()> {
+        let Some(curve) = self.curve else { return Ok(()) };
+        curve.into_inner().unwrap_or_else(PoisonError::into_inner).written
+    }
+
+    fn write(&self, text: &str) {
+        if !self.quiet {
+            let seconds = self.start.elapsed().as_secs_f64();
+            self.bar.suspend(|| eprintln!("[{seconds:>6.1} s] {text}"));
+        }
+    }
+
+    fn step(&self, share: f64, text: &str) {
+        self.bar.set_length(100);
+        self.bar.set_message(text.to_owned());
+        self.bar.set_position((share * 100.0) as u64);
+        let mut last_step = self.last_step.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.bar.is_hidden() && last_step.elapsed() >= STEP_INTERVAL {
+            *last_step = Instant::now();
+            self.write(&format!("{:.0} %: {text}", share * 100.0));
+        }
+    }
+}
+
+impl Observer for ProgressLog {
+    fn event(&self, event: Event<'_>) {
+        match event {
+            Event::Progress { done, total, unit } => {
+                self.bar.set_length(total);
+                self.bar.set_message(unit);
+                self.bar.set_position(done);
+            }
+            Event::Step { share, text } => self.step(share, text),
+            Event::Epoch(scores) => {
+                if let Some(curve) = &self.curve {
+                    curve.lock().unwrap_or_else(PoisonError::into_inner).add(scores);
+                }
+            }
+            Event::Milestone(text) => self.write(text),
+            Event::Note(text) if !self.quiet => self.bar.suspend(|| eprintln!("note: {text}")),
+            Event::Note(_) => {}
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.interrupts.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// A learning curve as a table that `srparse chart` draws.
+struct Curve {
+    path: PathBuf,
+    table: String,
+    written: Result<()>,
+}
+
+impl Curve {
+    /// A table without rows, written at once: it is better to fail now than after training.
+    fn new(path: &Path) -> Result<Self> {
+        let table = "series\tepoch\tpercent\n".to_owned();
+        std::fs::write(path, &table).map_err(|error| Error::io(path, error))?;
+        Ok(Self { path: path.to_owned(), table, written: Ok(()) })
+    }
+
+    fn add(&mut self, EpochScores { model, epoch, accuracy, f1 }: EpochScores) {
+        let model = if model > 1 { format!(", model {model}") } else { String::new() };
+        self.table += &format!("training accuracy{model}\t{epoch}\t{accuracy:.2}\n");
+        if let Some(f1) = f1 {
+            self.table += &format!("F1 on the dev set{model}\t{epoch}\t{f1:.2}\n");
+        }
+        self.written =
+            std::fs::write(&self.path, &self.table).map_err(|error| Error::io(&self.path, error));
+    }
+}
+
+fn progress_bar(quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    if quiet || !std::io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        return bar;
+    }
+    let template = "{bar:30} {pos}/{len} {msg}, {per_sec}, {eta} remaining";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
