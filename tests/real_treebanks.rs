@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use srparse::tree::draw;
-use srparse::treebank::clean::{Cleaned, reattach};
+use srparse::treebank::clean::{CleanedTree, reattach};
 use srparse::treebank::penn::{PennReader, write_line, write_pretty};
 use srparse::treebank::{Cleaning, Encoding, ReadOptions, read_all};
 
@@ -61,17 +61,20 @@ fn real_trees_are_written_and_read_again() {
 
 #[test]
 fn real_trees_are_cleaned_and_get_their_tokens_back() {
-    let mut everything = Cleaning::default();
-    for step in ["prt_to_advp", "quotes", "raise_punctuation", "outermost_punctuation"] {
-        everything.set(step, "true").unwrap();
-    }
+    let everything = Cleaning {
+        prt_to_advp: true,
+        quotes: true,
+        raise_punctuation: true,
+        outermost_punctuation: true,
+        ..Cleaning::default()
+    };
     for (name, _, n_words) in COUNTS {
         let Some(path) = treebank(name) else { return };
         let (trees, _) = read_all(&[path], &ReadOptions::default()).unwrap();
         let mut words = 0;
         for tree in trees {
             let tokens = tree.tokens().to_vec();
-            let Cleaned { tree: default, .. } = Cleaning::default().apply(tree.clone());
+            let CleanedTree { tree: default, .. } = Cleaning::default().apply(tree.clone());
             words += default.tokens().len();
             for node in default.nodes() {
                 assert!(node.start < node.end, "{name}: an empty node {}", node.label);
@@ -81,9 +84,9 @@ fn real_trees_are_cleaned_and_get_their_tokens_back() {
                     node.label
                 );
             }
-            let Cleaned { tree, kept } = everything.apply(tree);
+            let CleanedTree { tree, positions } = everything.apply(tree);
             assert_eq!(tree.nodes().last().unwrap().label, "TOP");
-            assert_eq!(reattach(&tree, &kept, &tokens).tokens(), tokens);
+            assert_eq!(reattach(&tree, &positions, &tokens).tokens(), tokens);
             draw::text(&tree, &mut std::io::sink()).unwrap();
             draw::svg(&tree, &mut std::io::sink()).unwrap();
         }

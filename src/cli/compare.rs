@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use super::sides::{Sides, no_trees};
+use super::aligned_trees::{AlignedTrees, no_trees};
 use crate::eval::report::compare::Report;
 use crate::eval::significance::{Brackets, Settings, compare};
 use crate::eval::{Evaluation, Params, Status};
@@ -102,7 +102,7 @@ fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
     let params = Params::load(&args.params)?;
     let options = ReadOptions { encoding: args.encoding, ..ReadOptions::default() };
     let paths = [("gold", args.gold.as_path()), ("A", &args.a), ("B", &args.b)];
-    let mut sides = Sides::open(paths, &options)?;
+    let mut sides = AlignedTrees::open(paths, &options)?;
     let mut systems = [(); 2].map(|()| {
         let mut evaluation = Evaluation::new(params.clone(), None);
         evaluation.gold_tags = args.gold_tags;

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use super::sides::{Sides, no_trees, refuse_two_stdins};
+use super::aligned_trees::{AlignedTrees, no_trees, refuse_two_stdins};
 use crate::eval::report::{evalb, json, text};
-use crate::eval::{Evaluation, Lines, Params, SentenceScore};
+use crate::eval::{Evaluation, Params, SentenceScore};
 use crate::tree::heads::HeadRules;
-use crate::treebank::{Encoding, Input, ReadOptions, expand};
+use crate::treebank::{Encoding, Input, LineReader, ReadOptions, expand};
 
 /// How many of the sentences left out as errors are named.
 const NAMED_ERRORS: u64 = 10;
@@ -108,7 +108,7 @@ fn score_trees(
     let heads = load_heads(&args.heads)?;
     let options = ReadOptions { encoding: args.encoding, ..ReadOptions::default() };
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
-    let mut sides = Sides::open(named, &options)?;
+    let mut sides = AlignedTrees::open(named, &options)?;
     let mut evaluation = Evaluation::new(params, Some(heads));
     evaluation.gold_tags = args.gold_tags;
     if args.per_sentence {
@@ -132,7 +132,7 @@ fn score_trees(
 }
 
 /// Says why a sentence was left out, for the first few.
-fn complain(score: &SentenceScore, errors: u64, sides: &Sides<2>) {
+fn complain(score: &SentenceScore, errors: u64, sides: &AlignedTrees<2>) {
     if errors <= NAMED_ERRORS && !score.problems.is_empty() {
         let place = sides.place(1).map(|place| format!("{place}: ")).unwrap_or_default();
         eprintln!("{place}sentence {} left out: {}", sides.read(), score.problems.join("; "));
@@ -146,8 +146,8 @@ fn score_lines(
     out: &mut impl Write,
 ) -> anyhow::Result<Option<Evaluation>> {
     refuse_two_stdins(&[("gold", &args.gold), ("test", &args.test)])?;
-    let mut gold = Lines::open(&single(&args.gold)?, args.encoding)?;
-    let mut test = Lines::open(&single(&args.test)?, args.encoding)?;
+    let mut gold = LineReader::open(&single(&args.gold)?, args.encoding)?;
+    let mut test = LineReader::open(&single(&args.test)?, args.encoding)?;
     let mut errors = EvalbErrors { count: 0, most: params.max_error };
     let mut evaluation = Evaluation::new(params, None);
     evalb::header(out)?;

@@ -3,15 +3,15 @@
 //! Standard output is data, standard error is talk. Exit status: 0 done, 1 the answer is negative,
 //! 2 error; a reader that closes the pipe early is no error.
 
+mod aligned_trees;
 pub mod chart;
 pub mod compare;
-pub mod docs;
 pub mod eval;
 pub mod info;
+pub mod man_and_completions;
 pub mod oracle;
 pub mod parse;
 mod progress;
-mod sides;
 mod stream;
 pub mod tag;
 pub mod train;
@@ -46,8 +46,8 @@ pub enum Command {
     Tree(tree::TreeArgs),
     Info(info::InfoArgs),
     Chart(chart::ChartArgs),
-    Completions(docs::CompletionsArgs),
-    Man(docs::ManArgs),
+    Completions(man_and_completions::CompletionsArgs),
+    Man(man_and_completions::ManArgs),
 }
 
 /// Runs a command and gives the exit status.
@@ -62,8 +62,8 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Tree(args) => tree::run(args),
         Command::Info(args) => info::run(args),
         Command::Chart(args) => chart::run(args),
-        Command::Completions(args) => docs::completions(args),
-        Command::Man(args) => docs::man(args),
+        Command::Completions(args) => man_and_completions::completions(args),
+        Command::Man(args) => man_and_completions::man(args),
     };
     result.unwrap_or_else(|error| {
         if is_broken_pipe(&error) {

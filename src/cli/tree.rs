@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
+use crate::preset::{DEFAULT, Preset};
 use crate::tree::binarize::binarize;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
@@ -127,14 +128,11 @@ fn cleaning(args: &TreeArgs) -> anyhow::Result<Cleaning> {
     if args.no_clean {
         return Ok(Cleaning::none());
     }
-    let mut cleaning = Cleaning::default();
-    for step in &args.clean {
-        let Some((key, value)) = step.split_once('=') else {
-            bail!("--clean {step}: write KEY=VALUE, such as quotes=true");
-        };
-        cleaning.set(key, value).context("--clean")?;
+    if let Some(step) = args.clean.iter().find(|step| !step.contains('=')) {
+        bail!("--clean {step}: write KEY=VALUE, such as quotes=true");
     }
-    Ok(cleaning)
+    let settings: Vec<String> = args.clean.iter().map(|step| format!("clean.{step}")).collect();
+    Ok(Preset::load(DEFAULT, &settings)?.clean)
 }
 
 /// A tree as it is printed: cleaned, and with head rules binarized.
@@ -209,7 +207,7 @@ mod tests {
         assert!(converted(TEXT, &["--no-clean"]).unwrap().starts_with("( (S (NP-SBJ"));
         assert!(converted(TEXT, &["--clean", "root=keep"]).unwrap().starts_with("( (S (NP "));
         let problem = format!("{:#}", converted(TEXT, &["--clean", "rot=keep"]).unwrap_err());
-        assert!(problem.contains("did you mean `root`?"), "{problem}");
+        assert!(problem.contains("did you mean `clean.root`?"), "{problem}");
     }
 
     #[test]

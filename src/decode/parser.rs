@@ -10,7 +10,7 @@ use crate::scorer::Scorer;
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
 use crate::tree::{Token, Tree};
-use crate::treebank::{Cleaning, Kept, reattach};
+use crate::treebank::{CleanedSentence, Cleaning, reattach};
 
 /// What comes out for a sentence.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,7 @@ where
     fn parse(
         &self,
         decoded: &Decoded<S::State, S::Action>,
-        kept: &Kept,
+        kept: &CleanedSentence,
         tokens: &[Token],
     ) -> Parse {
         let Decoded { state, score, complete, .. } = decoded;
@@ -83,7 +83,7 @@ where
             join_parts(&mut tree, self.decoder.failure_label());
         }
         if !is_whole {
-            tree = reattach(&tree, &kept.kept, tokens);
+            tree = reattach(&tree, &kept.positions, tokens);
         }
         Parse { tree, score: *score, complete: *complete, constituents: None }
     }

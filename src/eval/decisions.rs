@@ -9,7 +9,7 @@
 use std::ops::AddAssign;
 
 use crate::classifier::first_best;
-use crate::eval::totals::percent;
+use crate::eval::percent::percent;
 use crate::oracle::Oracle;
 use crate::parallel;
 use crate::scorer::{Configuration, Scorer};

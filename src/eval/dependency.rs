@@ -7,7 +7,7 @@
 use std::ops::AddAssign;
 
 use crate::eval::params::Params;
-use crate::eval::totals::percent;
+use crate::eval::percent::percent;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Child, Tree};
 

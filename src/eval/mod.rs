@@ -16,21 +16,20 @@
 //! [`decisions`] how often a classifier is right, [`mod@margins`] how sure it is.
 
 mod brackets;
-mod corpus;
 pub mod decisions;
 pub mod dependency;
+mod evaluation;
 mod gold_tags;
-mod lines;
 pub mod margins;
 mod params;
+mod percent;
 pub mod report;
-mod sentence;
+mod sentence_score;
 pub mod significance;
 mod totals;
 
 pub use brackets::OTHER_ROOTS;
-pub use corpus::{CHILDREN, Counts, Evaluation, LENGTHS, evaluate};
-pub use lines::Lines;
+pub use evaluation::{CHILDREN, Counts, Evaluation, LENGTHS, evaluate};
 pub use params::Params;
-pub use sentence::{SentenceScore, Status};
+pub use sentence_score::{SentenceScore, Status};
 pub use totals::Totals;

@@ -15,8 +15,8 @@ use std::ops::{Add, AddAssign};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::eval::sentence::{SentenceScore, Status};
-use crate::eval::totals::{harmonic, percent};
+use crate::eval::percent::{f1, percent};
+use crate::eval::sentence_score::{SentenceScore, Status};
 use crate::parallel;
 
 /// Shuffles or resamples that share one stream of random numbers.
@@ -52,7 +52,7 @@ impl Brackets {
     pub fn measures(self) -> Measures {
         let precision = percent(self.matched, self.test);
         let recall = percent(self.matched, self.gold);
-        Measures { precision, recall, f1: harmonic(precision, recall) }
+        Measures { precision, recall, f1: f1(precision, recall) }
     }
 }
 

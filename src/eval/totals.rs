@@ -1,7 +1,8 @@
 //! Sums over sentences, and the percentages made of them.
 
 use crate::eval::dependency::Attachments;
-use crate::eval::sentence::{SentenceScore, Status};
+use crate::eval::percent::{f1, percent};
+use crate::eval::sentence_score::{SentenceScore, Status};
 
 /// Sums over sentences. Bracket, word and tag counts are those of valid sentences, as in EVALB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,12 +77,12 @@ impl Totals {
 
     /// EVALB's F1 in percent: over valid sentences only.
     pub fn f1(&self) -> f64 {
-        harmonic(self.precision(), self.recall())
+        f1(self.precision(), self.recall())
     }
 
     /// F1 in percent with the sentences left out counted as empty parses: their gold brackets are missed.
     pub fn f1_failures_empty(&self) -> f64 {
-        harmonic(self.precision(), percent(self.matched, self.gold + self.lost))
+        f1(self.precision(), percent(self.matched, self.gold + self.lost))
     }
 
     /// Complete matches in percent of the valid sentences.
@@ -115,14 +116,4 @@ impl Totals {
     pub fn coverage(&self) -> f64 {
         percent(self.valid(), self.sentences)
     }
-}
-
-/// `part` in percent of `whole`, 0 when there is no whole.
-pub(crate) fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
-}
-
-/// The harmonic mean in EVALB's order of operations, 0 where EVALB has not-a-number.
-pub(crate) fn harmonic(precision: f64, recall: f64) -> f64 {
-    if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
 }

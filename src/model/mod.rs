@@ -1,10 +1,10 @@
 //! Models: what training stores and parsing loads.
 //!
 //! A [`Model`] is a header that explains itself (JSON) and named arrays that are read in place; how
-//! both stand in a file is in [`mod@file`]. What is small and structured goes through [`structured`].
+//! both stand in a file is in [`mod@file`]. What is small and structured goes through [`bincode_section`].
 
+pub mod bincode_section;
 pub mod file;
-pub mod structured;
 
 use serde::{Deserialize, Serialize};
 

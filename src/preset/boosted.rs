@@ -9,7 +9,7 @@ use crate::classifier::{Checkpoint, Fit};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::Extractor;
 use crate::memory::Sections;
-use crate::model::{DevScores, Model, TrainingSummary, structured};
+use crate::model::{DevScores, Model, TrainingSummary, bincode_section};
 use crate::observer::Event;
 use crate::oracle::Supervised;
 use crate::oracle::replay::Replay;
@@ -122,7 +122,7 @@ impl Run<'_, '_> {
         let (plan, other) = (self.plan, &model.header);
         let counts = |of: &TrainingSummary| (of.trees, of.words, of.decisions);
         let mut vocabulary = Sections::default();
-        structured::put(&mut vocabulary, "vocabulary", &self.vocabulary)?;
+        bincode_section::put(&mut vocabulary, "vocabulary", &self.vocabulary)?;
         let preset = serde_json::from_value(other.preset.clone());
         let same = preset.is_ok_and(|other: super::Preset| {
             (&other.learner.uncalibrated(), &other.clean, other.max_words)

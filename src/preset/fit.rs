@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::eval::{Params, evaluate};
 use crate::feature::Extractor;
 use crate::memory::Sections;
-use crate::model::{DevScores, Header, Model, TrainingSummary, file, structured};
+use crate::model::{DevScores, Header, Model, TrainingSummary, bincode_section, file};
 use crate::observer::{EpochScores, Event, Observer};
 use crate::oracle::Supervised;
 use crate::oracle::replay::{Replay, check_replay};
@@ -33,8 +33,8 @@ use crate::train::online::EpochReport;
 use crate::train::{Example, batch};
 use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree};
+use crate::treebank::embeddings::PretrainedEmbeddings;
 use crate::treebank::sentences::TRACE;
-use crate::treebank::vectors::WordVectors;
 
 /// Trees as read, with the names of their files.
 #[derive(Debug, Clone, Default)]
@@ -185,7 +185,7 @@ pub(super) struct Run<'a, 'w> {
     trees: &'a [&'a Tree],
     pub(super) vocabulary: Vocabulary,
     /// Vectors of words that were learned elsewhere, and how many values of words there were before theirs.
-    pub(super) vectors: Option<(WordVectors, usize)>,
+    pub(super) vectors: Option<(PretrainedEmbeddings, usize)>,
     pub(super) seed: u64,
     pub(super) watch: &'a Watch<'w>,
 }
@@ -257,7 +257,7 @@ impl SystemVisitor for Run<'_, '_> {
             },
             ..Model::default()
         };
-        structured::put(&mut model.sections, "vocabulary", &self.vocabulary)?;
+        bincode_section::put(&mut model.sections, "vocabulary", &self.vocabulary)?;
         model.sections.0.extend(trained.sections.0);
         Ok(model)
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::eval::{self, decisions::DecisionCounts, margins::Margins};
 use crate::feature::Extractor;
 use crate::memory::Sections;
-use crate::model::{Model, structured};
+use crate::model::{Model, bincode_section};
 use crate::oracle::replay::Replay;
 use crate::oracle::{Oracle, Supervised};
 use crate::parallel;
@@ -60,7 +60,7 @@ fn open(model: &Model, settings: &[String]) -> Result<(Plan, Vocabulary)> {
             labels.join(", ")
         )));
     }
-    Ok((plan, structured::get(&model.sections, "vocabulary")?))
+    Ok((plan, bincode_section::get(&model.sections, "vocabulary")?))
 }
 
 /// Makes a parser of a model; `settings` as for [`stored_preset`].

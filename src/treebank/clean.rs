@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use super::penn::{ROOT_LABELS, is_space};
 use super::sentences::TRACE;
-use crate::error::{Error, Result, did_you_mean};
 use crate::tree::{BottomUpBuilder, Child, Token, Tree};
 
 pub use super::reattach::reattach;
@@ -91,39 +90,23 @@ impl Default for Cleaning {
 
 /// A cleaned tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cleaned {
+pub struct CleanedTree {
     /// The tree.
     pub tree: Tree,
     /// Where its tokens stood in the original sentence, from 0, ascending.
-    pub kept: Vec<u32>,
+    pub positions: Vec<u32>,
 }
 
 /// A cleaned sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Kept {
+pub struct CleanedSentence {
     /// The tokens that remain.
     pub tokens: Vec<Token>,
     /// Where they stood in the original sentence, from 0, ascending.
-    pub kept: Vec<u32>,
+    pub positions: Vec<u32>,
 }
 
 impl Cleaning {
-    /// The names of all steps, as [`Cleaning::set`] and preset files take them.
-    pub const KEYS: [&'static str; 12] = [
-        "traces",
-        "functions",
-        "separators",
-        "prt_to_advp",
-        "quotes",
-        "raise_punctuation",
-        "outermost_punctuation",
-        "punctuation",
-        "collapse_unaries",
-        "lowercase",
-        "unknown_below",
-        "root",
-    ];
-
     /// No cleaning at all.
     pub fn none() -> Self {
         Self {
@@ -135,83 +118,36 @@ impl Cleaning {
         }
     }
 
-    /// Sets one step from text.
-    ///
-    /// # Errors
-    /// When there is no such step, or the value does not fit it.
-    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        let switch = || match value {
-            "true" => Ok(true),
-            "false" => Ok(false),
-            _ => Err(Error::config(key, format!("`{value}` must be true or false"))),
-        };
-        match key {
-            "traces" => self.traces = switch()?,
-            "functions" => self.functions = switch()?,
-            "separators" => value.clone_into(&mut self.separators),
-            "prt_to_advp" => self.prt_to_advp = switch()?,
-            "quotes" => self.quotes = switch()?,
-            "raise_punctuation" => self.raise_punctuation = switch()?,
-            "outermost_punctuation" => self.outermost_punctuation = switch()?,
-            "punctuation" => value.clone_into(&mut self.punctuation),
-            "collapse_unaries" => self.collapse_unaries = switch()?,
-            "lowercase" => self.lowercase = switch()?,
-            "unknown_below" => {
-                self.unknown_below = value.parse().map_err(|_| {
-                    Error::config(key, format!("`{value}` must be a whole number from 0"))
-                })?;
-            }
-            "root" => {
-                self.root = match value {
-                    "top" => RootPolicy::Top,
-                    "keep" => RootPolicy::Keep,
-                    _ => {
-                        let problem = format!("`{value}` must be top or keep");
-                        return Err(Error::config(key, problem));
-                    }
-                }
-            }
-            _ => {
-                let hint = did_you_mean(key, Self::KEYS);
-                let known = Self::KEYS.join(", ");
-                let problem =
-                    format!("no step of cleaning has this name: {hint}choose from {known}");
-                return Err(Error::config(key, problem));
-            }
-        }
-        Ok(())
-    }
-
     /// Cleans a tree. Head marks are forgotten where children change.
-    pub fn apply(&self, mut tree: Tree) -> Cleaned {
+    pub fn apply(&self, mut tree: Tree) -> CleanedTree {
         self.relabel(&mut tree);
-        let kept = self.kept_positions(tree.tokens());
+        let positions = self.remaining(tree.tokens());
         if self.raise_punctuation {
             // The root first: how far punctuation rises depends on where the root is.
-            if kept.len() < tree.tokens().len() || self.changes_shape(&tree) {
-                tree = self.rewrite(tree, &kept, true);
+            if positions.len() < tree.tokens().len() || self.changes_shape(&tree) {
+                tree = self.rewrite(tree, &positions, true);
             }
             tree = self.raise(tree);
             let all: Vec<u32> = (0..tree.tokens().len() as u32).collect();
             tree = self.rewrite(tree, &all, true);
-        } else if kept.len() < tree.tokens().len() || self.changes_shape(&tree) {
-            tree = self.rewrite(tree, &kept, true);
+        } else if positions.len() < tree.tokens().len() || self.changes_shape(&tree) {
+            tree = self.rewrite(tree, &positions, true);
         }
         if self.lowercase {
             tree.tokens_mut().iter_mut().for_each(|token| lowercase(&mut token.word));
         }
-        Cleaned { tree, kept }
+        CleanedTree { tree, positions }
     }
 
     /// Cleans a sentence that has no tree: removes what [`Cleaning::apply`] would remove.
-    pub fn apply_tokens(&self, tokens: &[Token]) -> Kept {
-        let kept = self.kept_positions(tokens);
+    pub fn apply_tokens(&self, tokens: &[Token]) -> CleanedSentence {
+        let positions = self.remaining(tokens);
         let mut tokens: Vec<Token> =
-            kept.iter().map(|&position| tokens[position as usize].clone()).collect();
+            positions.iter().map(|&position| tokens[position as usize].clone()).collect();
         if self.lowercase {
             tokens.iter_mut().for_each(|token| lowercase(&mut token.word));
         }
-        Kept { tokens, kept }
+        CleanedSentence { tokens, positions }
     }
 
     fn is_punctuation(&self, tag: &str) -> bool {
@@ -222,19 +158,19 @@ impl Cleaning {
         self.traces || self.quotes || self.outermost_punctuation
     }
 
-    fn kept_positions(&self, tokens: &[Token]) -> Vec<u32> {
+    fn remaining(&self, tokens: &[Token]) -> Vec<u32> {
         let stays = |token: &Token| {
             !(self.traces && token.tag == TRACE)
                 && !(self.quotes && (token.tag == "``" || token.tag == "''"))
         };
-        let mut kept: Vec<u32> =
+        let mut positions: Vec<u32> =
             (0u32..).zip(tokens).filter(|(_, token)| stays(token)).map(|(i, _)| i).collect();
         if self.outermost_punctuation {
             let is_word = |&i: &u32| !self.is_punctuation(&tokens[i as usize].tag);
-            kept.truncate(kept.iter().rposition(is_word).map_or(0, |last| last + 1));
-            kept.drain(..kept.iter().position(is_word).unwrap_or(0));
+            positions.truncate(positions.iter().rposition(is_word).map_or(0, |last| last + 1));
+            positions.drain(..positions.iter().position(is_word).unwrap_or(0));
         }
-        kept
+        positions
     }
 
     /// Does what concerns labels only.
@@ -277,14 +213,14 @@ impl Cleaning {
     }
 
     /// Rewrites a tree over the tokens it keeps, in one pass from the bottom up.
-    fn rewrite(&self, mut tree: Tree, kept: &[u32], finally: bool) -> Tree {
+    fn rewrite(&self, mut tree: Tree, positions: &[u32], finally: bool) -> Tree {
         const GONE: u32 = u32::MAX;
         let mut tokens = tree.take_tokens();
         // For each old token its new position, or for a removed one that of the next.
         let mut position_of = vec![(GONE, 0); tokens.len() + 1];
         let (mut next, mut old) = (0, 0);
         tokens.retain(|_| {
-            let stays = kept.get(next as usize) == Some(&old);
+            let stays = positions.get(next as usize) == Some(&old);
             position_of[old as usize] = (if stays { next } else { GONE }, next);
             next += u32::from(stays);
             old += 1;

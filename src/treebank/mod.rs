@@ -15,21 +15,23 @@
 
 pub mod clean;
 pub mod conllu;
+pub mod embeddings;
 mod input;
 pub mod json;
+mod line_reader;
 pub mod penn;
 mod reattach;
 pub mod sentences;
 pub mod tagged;
-mod text;
-pub mod vectors;
+mod text_window;
 
 use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
 
-pub use clean::{Cleaned, Cleaning, Kept, reattach};
+pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
 pub use input::{Encoding, Input, expand};
+pub use line_reader::LineReader;
 pub use sentences::{InputFormat, Item, Sentences};
 
 use crate::error::{Error, Place, Result};

@@ -18,11 +18,12 @@ use std::io::{self, Read};
 use compact_str::CompactString;
 
 use super::input::Encoding;
-use super::text::{More, Text};
+use super::text_window::{More, TextWindow};
 use crate::error::{Error, Result};
 use crate::tree::{Tree, TreeBuilder};
 
 mod faults;
+mod skip;
 mod write;
 
 pub(super) use faults::excerpt;
@@ -38,7 +39,7 @@ pub const ROOT_LABELS: [&str; 4] = ["TOP", "ROOT", "S1", "VROOT"];
 /// whichever is first.
 #[derive(Debug)]
 pub struct PennReader<R> {
-    text: Text<R>,
+    text: TextWindow<R>,
     name: String,
     encoding: Encoding,
     builder: TreeBuilder,
@@ -101,7 +102,7 @@ impl<R: Read> PennReader<R> {
     /// A reader of a stream; `name` is what messages call it.
     pub fn new(reader: R, name: impl Into<String>, encoding: Encoding) -> Self {
         Self {
-            text: Text::new(reader, encoding),
+            text: TextWindow::new(reader, encoding),
             name: name.into(),
             encoding,
             builder: TreeBuilder::new(),
@@ -140,7 +141,7 @@ impl<R: Read> PennReader<R> {
     /// go on after both), [`Error::Io`] when the stream fails.
     pub fn read(&mut self) -> Result<Option<Tree>> {
         self.builder.clear();
-        self.pass_over()?;
+        self.skip_after_error()?;
         self.bracket_at_margin = false;
         if !self.find_tree()? {
             return Ok(None);
@@ -175,7 +176,7 @@ impl<R: Read> PennReader<R> {
                 }
                 Lexeme::Word if self.text.window().as_bytes()[self.word.start] == b'<' => {
                     self.text.pos = self.word.start;
-                    self.pass_markup()?;
+                    self.skip_markup()?;
                 }
                 Lexeme::Word => {
                     self.recover = Recover::Line;
@@ -387,96 +388,6 @@ impl<R: Read> PennReader<R> {
 
     fn more(&mut self, keep: usize) -> Result<More> {
         self.text.more(keep).map_err(|source| Error::io(&self.name, source))
-    }
-
-    /// Passes over what the last error left.
-    fn pass_over(&mut self) -> Result<()> {
-        match std::mem::replace(&mut self.recover, Recover::Nothing) {
-            Recover::Nothing => Ok(()),
-            Recover::Line => self.pass_line(),
-            Recover::Brackets(open) => self.pass_brackets(open),
-            Recover::Closers => loop {
-                match self.lexeme() {
-                    Lexeme::Close => {}
-                    Lexeme::Failed => return Err(self.failed()),
-                    Lexeme::Bad | Lexeme::End => return Ok(()),
-                    Lexeme::Open => {
-                        self.text.pos -= 1;
-                        return Ok(());
-                    }
-                    Lexeme::Word => {
-                        self.text.pos = self.word.start;
-                        return Ok(());
-                    }
-                }
-            },
-        }
-    }
-
-    /// Passes over the rest of a broken tree of which `open` brackets are open.
-    fn pass_brackets(&mut self, mut open: usize) -> Result<()> {
-        while open > 0 {
-            match self.lexeme() {
-                Lexeme::Failed => return Err(self.failed()),
-                Lexeme::Word => {}
-                Lexeme::End => return Ok(()),
-                Lexeme::Bad => self.text.step_over_bad(),
-                Lexeme::Close => open -= 1,
-                Lexeme::Open => {
-                    let at_margin = self.text.starts_line(self.text.pos - 1);
-                    if at_margin && (self.flush_left != Some(true) || self.begins_tree()?) {
-                        self.text.pos -= 1;
-                        return Ok(());
-                    }
-                    open += 1;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Goes to the end of the line.
-    fn pass_line(&mut self) -> Result<()> {
-        loop {
-            let rest = &self.text.window().as_bytes()[self.text.pos..];
-            if let Some(length) = rest.iter().position(|&byte| byte == b'\n') {
-                self.text.pos += length;
-                return Ok(());
-            }
-            self.text.pos = self.text.window().len();
-            match self.more(self.text.pos)? {
-                More::Text => {}
-                More::Bad => self.text.step_over_bad(),
-                More::End => return Ok(()),
-            }
-        }
-    }
-
-    /// Goes behind the tags at the position if a bracket follows them on their line, else to its end.
-    fn pass_markup(&mut self) -> Result<()> {
-        let mut in_tag = true;
-        loop {
-            let bytes = self.text.window().as_bytes();
-            let Some(&byte) = bytes.get(self.text.pos) else {
-                match self.more(self.text.pos)? {
-                    More::Text => continue,
-                    More::Bad => {
-                        self.text.step_over_bad();
-                        continue;
-                    }
-                    More::End => return Ok(()),
-                }
-            };
-            match byte {
-                b'\n' => return Ok(()),
-                b'>' => in_tag = false,
-                b'<' => in_tag = true,
-                b'(' if !in_tag => return Ok(()),
-                _ if !in_tag && CLASS[usize::from(byte)] != SPACE => return self.pass_line(),
-                _ => {}
-            }
-            self.text.pos += 1;
-        }
     }
 }
 

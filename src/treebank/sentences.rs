@@ -1,13 +1,14 @@
 //! The sentences to parse, from any input format: one item for each, in order, whatever they are.
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::str::FromStr;
 
 use super::conllu::SentenceReader;
 use super::input::{Encoding, Input, unknown};
+use super::line_reader::LineReader;
 use super::penn::{PennReader, is_space};
-use super::tagged::{LineProblem, TaggedFormat, parse_line};
+use super::tagged::{self, LineProblem, TaggedFormat};
 use crate::error::{Error, Place, Result};
 use crate::tree::Token;
 
@@ -84,7 +85,7 @@ pub struct Sentences {
 }
 
 enum Source {
-    Lines(Lines),
+    Lines(LineReader),
     Penn(Box<PennReader<Box<dyn Read + Send>>>),
 }
 
@@ -111,7 +112,7 @@ impl Sentences {
             InputFormat::Penn => {
                 Source::Penn(Box::new(PennReader::new(reader, name, self.encoding).lenient()))
             }
-            _ => Source::Lines(Lines::new(reader, name, self.encoding)),
+            _ => Source::Lines(LineReader::new(reader, name, self.encoding)),
         });
     }
 
@@ -125,10 +126,12 @@ impl Sentences {
                 }
                 Some(Source::Penn(reader)) => penn_item(reader)?,
                 Some(Source::Lines(lines)) => match self.format {
-                    InputFormat::Conllu => lines.conllu_item()?,
-                    InputFormat::Tokens => lines.tokens_item()?,
-                    InputFormat::Underscore => lines.tagged_item(TaggedFormat::Underscore)?,
-                    _ => lines.tagged_item(TaggedFormat::Slash)?,
+                    InputFormat::Conllu => conllu_item(lines)?,
+                    InputFormat::Tokens => line_item(lines, words)?,
+                    InputFormat::Underscore => {
+                        line_item(lines, |line| tagged::parse_line(line, TaggedFormat::Underscore))?
+                    }
+                    _ => line_item(lines, |line| tagged::parse_line(line, TaggedFormat::Slash))?,
                 },
             };
             match item {
@@ -172,93 +175,57 @@ fn penn_item(reader: &mut PennReader<Box<dyn Read + Send>>) -> Result<Option<Ite
     }))
 }
 
-/// The lines of a stream, counted; a line is read as bytes, so a bad one does no harm to the next.
-struct Lines {
-    reader: BufReader<Box<dyn Read + Send>>,
-    name: String,
-    encoding: Encoding,
-    bytes: Vec<u8>,
-    line: u64,
+/// Reads the next line as a sentence of tokens.
+fn line_item(
+    lines: &mut LineReader,
+    parse: impl FnOnce(&str) -> Result<Vec<Token>, LineProblem>,
+) -> Result<Option<Item>> {
+    if !lines.advance()? {
+        return Ok(None);
+    }
+    Ok(Some(parse_line(lines, parse).map_or_else(|problem| bad_line(lines, problem), sentence)))
 }
 
-impl Lines {
-    fn new(reader: Box<dyn Read + Send>, name: String, encoding: Encoding) -> Self {
-        let reader = BufReader::with_capacity(64 * 1024, reader);
-        Self { reader, name, encoding, bytes: Vec::new(), line: 0 }
-    }
+/// Splits a line into words without tags.
+fn words(line: &str) -> Result<Vec<Token>, LineProblem> {
+    let words = line.split(is_space).filter(|word| !word.is_empty());
+    Ok(words.map(|word| Token::new(word, "")).collect())
+}
 
-    /// Reads the next line; false at the end.
-    fn advance(&mut self) -> Result<bool> {
-        self.bytes.clear();
-        self.reader
-            .read_until(b'\n', &mut self.bytes)
-            .map_err(|source| Error::io(&self.name, source))?;
-        self.line += 1;
-        if self.line == 1 && self.bytes.starts_with(b"\xef\xbb\xbf") {
-            self.bytes.drain(..3);
-        }
-        Ok(!self.bytes.is_empty())
-    }
-
-    fn bad(&self, problem: LineProblem) -> Item {
-        let at = Place::new(&self.name, self.line, problem.column);
-        Item::Bad { at, problem: problem.problem }
-    }
-
-    fn tagged_item(&mut self, format: TaggedFormat) -> Result<Option<Item>> {
-        if !self.advance()? {
-            return Ok(None);
-        }
-        let parsed = decode(&self.bytes, self.encoding, |line| parse_line(line, format));
-        Ok(Some(parsed.map_or_else(|problem| self.bad(problem), sentence)))
-    }
-
-    fn tokens_item(&mut self) -> Result<Option<Item>> {
-        if !self.advance()? {
-            return Ok(None);
-        }
-        let words = |line: &str| {
-            let words = line.split(is_space).filter(|word| !word.is_empty());
-            Ok(words.map(|word| Token::new(word, "")).collect())
-        };
-        let read = decode(&self.bytes, self.encoding, words);
-        Ok(Some(read.map_or_else(|problem| self.bad(problem), sentence)))
-    }
-
-    fn conllu_item(&mut self) -> Result<Option<Item>> {
-        let mut sentence_reader = SentenceReader::new();
-        let mut fault = None;
-        loop {
-            let ended = !self.advance()?;
-            if ended || self.bytes.iter().all(|&byte| is_space(char::from(byte))) {
-                let tokens = sentence_reader.finish();
-                match (fault.take(), tokens) {
-                    (Some(fault), _) => return Ok(Some(fault)),
-                    (None, Some(tokens)) => return Ok(Some(sentence(tokens))),
-                    (None, None) if ended => return Ok(None),
-                    (None, None) => {}
-                }
-            } else if fault.is_none() {
-                // The rest of a sentence with a fault is passed over: one sentence, one item.
-                let taken = decode(&self.bytes, self.encoding, |line| sentence_reader.line(line));
-                fault = taken.err().map(|problem| self.bad(problem));
+fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
+    let mut sentence_reader = SentenceReader::new();
+    let mut fault = None;
+    loop {
+        let ended = !lines.advance()?;
+        if ended || lines.bytes().iter().all(|&byte| is_space(char::from(byte))) {
+            let tokens = sentence_reader.finish();
+            match (fault.take(), tokens) {
+                (Some(fault), _) => return Ok(Some(fault)),
+                (None, Some(tokens)) => return Ok(Some(sentence(tokens))),
+                (None, None) if ended => return Ok(None),
+                (None, None) => {}
             }
+        } else if fault.is_none() {
+            // The rest of a sentence with a fault is skipped: one sentence, one item.
+            let taken = parse_line(lines, |line| sentence_reader.line(line));
+            fault = taken.err().map(|problem| bad_line(lines, problem));
         }
     }
 }
 
-/// Decodes a line and parses it.
-fn decode<T>(
-    bytes: &[u8],
-    encoding: Encoding,
+/// Decodes and parses the current line.
+fn parse_line<T>(
+    lines: &LineReader,
     parse: impl FnOnce(&str) -> Result<T, LineProblem>,
 ) -> Result<T, LineProblem> {
-    match encoding.decode(bytes) {
+    match lines.decode() {
         Ok(line) => parse(&line),
-        Err(good) => {
-            Err(LineProblem { column: good + 1, problem: encoding.complaint().to_owned() })
-        }
+        Err((column, problem)) => Err(LineProblem { column, problem: problem.to_owned() }),
     }
+}
+
+fn bad_line(lines: &LineReader, LineProblem { column, problem }: LineProblem) -> Item {
+    Item::Bad { at: lines.place(column), problem }
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use crate::eval::Evaluation;
-use crate::eval::sentence::SentenceScore;
-use crate::eval::totals::{Totals, percent};
+use crate::eval::percent::percent;
+use crate::eval::sentence_score::SentenceScore;
+use crate::eval::totals::Totals;
 
 const RULE: &str = "============================================================================";
 

@@ -9,7 +9,7 @@ use super::NeuralParams;
 use crate::classifier::Checkpoint;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
-use crate::model::{DevScores, structured};
+use crate::model::{DevScores, bincode_section};
 use crate::neural::OptimizerState;
 use crate::observer::{EpochScores, Event};
 use crate::oracle::Supervised;
@@ -84,11 +84,11 @@ struct Best {
 impl Best {
     fn store(&self, sections: &mut Sections) -> Result<()> {
         sections.put("best.values", self.learner.params.values().to_vec().into());
-        structured::put(sections, "best", &(self.epoch, &self.dev))
+        bincode_section::put(sections, "best", &(self.epoch, &self.dev))
     }
 
     fn load(sections: &Sections, learner: &Neural<AnyNetwork>) -> Result<Self> {
-        let (epoch, dev) = structured::get(sections, "best")?;
+        let (epoch, dev) = bincode_section::get(sections, "best")?;
         let mut learner = learner.clone();
         learner.params.set(&sections.get::<f32>("best.values")?)?;
         Ok(Self { learner, epoch, dev })
@@ -118,7 +118,7 @@ impl Keeper {
         let mut read = || -> Result<(Best, Vec<EpochScores>)> {
             params.load(&sections)?;
             so_far.load(&sections)?;
-            Ok((Best::load(&sections, learner)?, structured::get(&sections, "scores")?))
+            Ok((Best::load(&sections, learner)?, bincode_section::get(&sections, "scores")?))
         };
         let Ok((best, scores)) = read() else { return 0 };
         (self.best, self.scores) = (Some(best), scores);
@@ -148,7 +148,7 @@ impl Keeper {
         learner.params.store(&mut sections);
         course.store(&mut sections);
         best.store(&mut sections)?;
-        structured::put(&mut sections, "scores", &self.scores)?;
+        bincode_section::put(&mut sections, "scores", &self.scores)?;
         folder.save(PART, &sections)
     }
 }

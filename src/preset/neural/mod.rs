@@ -17,7 +17,7 @@ use crate::oracle::Supervised;
 use crate::scorer::neural::{AnyNetwork, Fixed, NetworkParams, Neural};
 use crate::symbols::Vocabulary;
 use crate::train::online::Exploration;
-use crate::treebank::vectors::WordVectors;
+use crate::treebank::embeddings::PretrainedEmbeddings;
 
 /// The settings of networks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub struct NeuralParams {
     pub rare: f32,
     /// When wrong predictions are followed; probability 0 and margin 0 stay on the gold path.
     pub exploration: Exploration,
-    /// A file with vectors of words that were learned elsewhere ([`WordVectors`]); empty for none. They stay as they
+    /// A file with vectors of words that were learned elsewhere ([`PretrainedEmbeddings`]); empty for none. They stay as they
     /// are, and are stored in the model.
     pub vectors: String,
     /// How many words of that file are read, at most; at least 1.
@@ -195,8 +195,9 @@ impl NeuralParams {
     ///
     /// # Errors
     /// When the file does not read.
-    pub(in crate::preset) fn read_vectors(&self) -> Result<Option<WordVectors>> {
-        let read = || WordVectors::read(Path::new(&self.vectors), self.max_vectors as usize);
+    pub(in crate::preset) fn read_vectors(&self) -> Result<Option<PretrainedEmbeddings>> {
+        let read =
+            || PretrainedEmbeddings::read(Path::new(&self.vectors), self.max_vectors as usize);
         (!self.vectors.is_empty()).then(read).transpose()
     }
 

@@ -7,7 +7,7 @@ use crate::memory::{Array, Sections};
 use crate::neural::params::Builder;
 use crate::neural::{Param, Var};
 use crate::symbols::{NOTHING, Sentence, UNKNOWN, Vocabulary, VocabularySizes};
-use crate::treebank::vectors::WordVectors;
+use crate::treebank::embeddings::PretrainedEmbeddings;
 use crate::{Error, Result};
 
 /// How many numbers stand for each.
@@ -44,7 +44,7 @@ pub struct Fixed {
 
 impl Fixed {
     /// The vectors of the words of a vocabulary, of which those below `trained` were there before they were added.
-    pub fn new(vectors: &WordVectors, vocabulary: &Vocabulary, trained: usize) -> Self {
+    pub fn new(vectors: &PretrainedEmbeddings, vocabulary: &Vocabulary, trained: usize) -> Self {
         let width = vectors.width;
         let mut values = vec![0.0; vocabulary.sizes().words * width];
         for (word, vector) in vectors.words.iter().zip(vectors.values.chunks_exact(width)) {

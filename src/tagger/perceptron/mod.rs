@@ -19,7 +19,7 @@ use super::{Tagger, Worker};
 use crate::classifier::packed::{Pruning, Tables};
 use crate::classifier::{Fit, Setting};
 use crate::memory::Sections;
-use crate::model::structured;
+use crate::model::bincode_section;
 use crate::symbols::Symbols;
 use crate::tree::Token;
 use crate::{Error, Result};
@@ -114,7 +114,7 @@ impl PerceptronTagger {
     /// # Errors
     /// When the sections are not those of such a tagger.
     pub fn load(sections: &Sections) -> Result<Self> {
-        let tags: Symbols = structured::get(sections, "tags")?;
+        let tags: Symbols = bincode_section::get(sections, "tags")?;
         let tables = Tables::load(sections)?;
         if tags.is_empty() || tables.offsets.len() != tags.len() {
             let (listed, scored) = (tags.len(), tables.offsets.len());
@@ -140,7 +140,7 @@ impl Tagger for PerceptronTagger {
     }
 
     fn store(&self, sections: &mut Sections) -> Result<()> {
-        structured::put(sections, "tags", &self.tags)?;
+        bincode_section::put(sections, "tags", &self.tags)?;
         self.lexicon.store(sections);
         self.tables.store(sections);
         Ok(())

@@ -19,7 +19,7 @@ use super::{Tagger, Worker};
 use crate::classifier::{Classifier, Fit, Instances, Learner, Scratch, first_best};
 use crate::feature::{Column, Row};
 use crate::memory::Sections;
-use crate::model::structured;
+use crate::model::bincode_section;
 use crate::observer::Part;
 use crate::symbols::{NOTHING, Symbols};
 use crate::tree::Token;
@@ -93,7 +93,7 @@ impl TwoPassTagger {
     /// # Errors
     /// When the sections are not those of such a tagger.
     pub fn load(sections: &Sections, make: &MakeLearner<'_>) -> Result<Self> {
-        let numbers: Numbers = structured::get(sections, "numbers")?;
+        let numbers: Numbers = bincode_section::get(sections, "numbers")?;
         let n = numbers.tags.len();
         let pass = |second: bool, part: &str| {
             let classifier = make(&columns(second), n)?.load(&sections.part(part))?;
@@ -149,7 +149,7 @@ impl Tagger for TwoPassTagger {
     }
 
     fn store(&self, sections: &mut Sections) -> Result<()> {
-        structured::put(sections, "numbers", &self.numbers)?;
+        bincode_section::put(sections, "numbers", &self.numbers)?;
         self.lexicon.store(sections);
         for (part, classifier) in [("first", Some(&self.first)), ("second", self.second.as_ref())] {
             let mut inside = Sections::default();

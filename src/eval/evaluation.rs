@@ -8,8 +8,9 @@ use crate::eval::brackets::{Bracket, Bracketing};
 use crate::eval::dependency;
 use crate::eval::gold_tags;
 use crate::eval::params::Params;
-use crate::eval::sentence::{self, Matches, SentenceScore, Status};
-use crate::eval::totals::{Totals, harmonic, percent};
+use crate::eval::percent::{f1, percent};
+use crate::eval::sentence_score::{self, Matches, SentenceScore, Status};
+use crate::eval::totals::Totals;
 use crate::tree::Tree;
 use crate::tree::heads::HeadRules;
 
@@ -48,7 +49,7 @@ impl Counts {
 
     /// F1 in percent.
     pub fn f1(&self) -> f64 {
-        harmonic(self.precision(), self.recall())
+        f1(self.precision(), self.recall())
     }
 
     fn add_gold(&mut self, matched: bool) {
@@ -125,7 +126,7 @@ impl Evaluation {
         let mut gold_brackets = Bracketing::from_tree(gold, &self.params);
         let mut test_brackets = Bracketing::from_tree(test, &self.params);
         let (mut score, matches) =
-            sentence::score(&mut gold_brackets, &mut test_brackets, &self.params);
+            sentence_score::score(&mut gold_brackets, &mut test_brackets, &self.params);
         if let Some(retagged) = retagged.as_ref().filter(|_| score.status == Status::Valid) {
             score.correct_tags = retagged.correct;
         }
@@ -140,7 +141,7 @@ impl Evaluation {
     pub fn add_lines(&mut self, gold: &str, test: &str) -> SentenceScore {
         let mut gold = Bracketing::from_line(gold, &self.params);
         let mut test = Bracketing::from_line(test, &self.params);
-        let (score, matches) = sentence::score(&mut gold, &mut test, &self.params);
+        let (score, matches) = sentence_score::score(&mut gold, &mut test, &self.params);
         self.count(&score, &gold, &test, &matches);
         score
     }

@@ -7,20 +7,20 @@ use super::input::Encoding;
 /// How many bytes are asked for at a time; what a pipe has ready is taken as it comes.
 const CHUNK: usize = 64 * 1024;
 
-/// What [`Text::more`] found.
+/// What [`TextWindow::more`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
     /// There is more text.
     Text,
     /// There is nothing more.
     End,
-    /// The next bytes are not text; [`Text::step_over_bad`] goes on behind them.
+    /// The next bytes are not text; [`TextWindow::step_over_bad`] goes on behind them.
     Bad,
 }
 
 /// A window on the decoded text; what has been read is forgotten, so memory does not grow with it.
 #[derive(Debug)]
-pub(super) struct Text<R> {
+pub(super) struct TextWindow<R> {
     reader: R,
     decoder: Option<encoding_rs::Decoder>,
     raw: Vec<u8>,
@@ -38,7 +38,7 @@ pub(super) struct Text<R> {
     columns_before: u64,
 }
 
-impl<R: Read> Text<R> {
+impl<R: Read> TextWindow<R> {
     pub(super) fn new(reader: R, encoding: Encoding) -> Self {
         Self {
             reader,

@@ -47,11 +47,11 @@ impl Side {
 }
 
 /// The gold treebank and those of `N - 1` systems.
-pub(super) struct Sides<const N: usize> {
+pub(super) struct AlignedTrees<const N: usize> {
     sides: Vec<Side>,
 }
 
-impl<const N: usize> Sides<N> {
+impl<const N: usize> AlignedTrees<N> {
     /// Opens treebanks by name and path, the gold one first.
     ///
     /// # Errors

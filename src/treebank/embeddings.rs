@@ -12,7 +12,7 @@ use crate::error::{Error, Place, Result};
 
 /// Words and their vectors, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct WordVectors {
+pub struct PretrainedEmbeddings {
     /// The words, each once: of a word that comes again the first vector counts.
     pub words: Vec<CompactString>,
     /// How many numbers stand for a word.
@@ -24,7 +24,7 @@ pub struct WordVectors {
 /// No vector has more numbers than this.
 const WIDEST: usize = 1 << 16;
 
-impl WordVectors {
+impl PretrainedEmbeddings {
     /// Reads the first `most` words of a file. Its beginning tells the format: word2vec's files begin with a line
     /// of two numbers, how many words there are and how many numbers each has; GloVe's with the first word.
     ///
@@ -46,7 +46,7 @@ struct Reader<'a, R> {
     /// Lines of a text, words of a binary file.
     line: u64,
     seen: FxHashSet<CompactString>,
-    read: WordVectors,
+    read: PretrainedEmbeddings,
 }
 
 impl<R: Read> Reader<'_, R> {
@@ -175,15 +175,15 @@ fn is_text(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8], most: usize) -> Result<WordVectors> {
+    fn read(bytes: &[u8], most: usize) -> Result<PretrainedEmbeddings> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vectors");
         std::fs::write(&path, bytes).unwrap();
-        WordVectors::read(&path, most)
+        PretrainedEmbeddings::read(&path, most)
     }
 
-    fn expected() -> WordVectors {
-        WordVectors {
+    fn expected() -> PretrainedEmbeddings {
+        PretrainedEmbeddings {
             words: vec!["cat".into(), "a b".into(), "ÿ".into()],
             width: 2,
             values: vec![0.5, -1.0, 2.0, 1e-3, 0.0, 3.0],
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn binary() -> Vec<u8> {
-        let WordVectors { words, values, .. } = expected();
+        let PretrainedEmbeddings { words, values, .. } = expected();
         let mut bytes = b"3 2\n".to_vec();
         for (word, values) in words.iter().map(|word| word.replace(' ', "_")).zip(values.chunks(2))
         {
