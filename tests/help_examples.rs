@@ -1,4 +1,4 @@
-//! Every example in a help text runs, and so does the tour of the README.
+//! The examples in help texts and in the documentation run, and the documentation is complete.
 
 use std::path::Path;
 use std::process::Command;
@@ -75,4 +75,28 @@ fn the_tour_of_the_readme_runs() {
     let tour = tour();
     assert!(tour.len() >= 9, "{tour:?}");
     run_all(&tour);
+}
+
+#[test]
+fn the_first_example_of_the_readme_prints_the_tree_beside_it() {
+    let readme = include_str!("../README.md");
+    let blocks: Vec<&str> = readme.split("```").collect();
+    let command = blocks[1].lines().find(|line| line.contains("srparse parse"));
+    let bin = Path::new(SRPARSE).parent().expect("the program has a folder");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let command = command.expect("the first block parses a sentence");
+    let output = Command::new("bash").args(["-c", command]).env("PATH", path).output();
+    let tree = String::from_utf8(output.expect("bash runs").stdout).expect("trees are UTF-8");
+    assert_eq!(tree.trim(), blocks[3].trim_start_matches("text").trim());
+}
+
+#[test]
+fn the_documentation_lists_every_preset() {
+    let listed = include_str!("../docs/presets.md");
+    let presets = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/presets");
+    for file in std::fs::read_dir(presets).expect("the project has presets") {
+        let path = file.expect("the folder can be read").path();
+        let name = path.file_stem().expect("a preset has a name").to_string_lossy().into_owned();
+        assert!(listed.contains(&format!("`{name}`")), "docs/presets.md does not list {name}");
+    }
 }
