@@ -6,7 +6,6 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use srparse::feature::{Extractor, Indicators, Row, Templates, extract};
-use srparse::oracle::replay::Derive;
 use srparse::symbols::{Sentence, Vocabulary};
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::{Binary, BinaryState};
@@ -31,7 +30,7 @@ fn states() -> (Binary, Vec<(Sentence, BinaryState)>) {
     for tree in &trees {
         let sentence = vocabulary.encode(tree.tokens());
         let mut state = system.start(&sentence);
-        for action in system.derive(tree).expect("the sample fits") {
+        for action in system.derivation(tree).expect("the sample fits") {
             states.push((sentence.clone(), state.clone()));
             system.apply(&mut state, action);
         }

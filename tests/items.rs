@@ -17,7 +17,7 @@ use srparse::feature::{Extractor, Templates};
 use srparse::memory::Sections;
 use srparse::oracle::Oracle;
 use srparse::oracle::items::ItemOracle;
-use srparse::oracle::replay::{Derive, same_brackets};
+use srparse::oracle::replay::same_brackets;
 use srparse::scorer::focused::FocusedScratch;
 use srparse::scorer::{Configuration, Focused, Scorer};
 use srparse::symbols::Label;

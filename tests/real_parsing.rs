@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use srparse::model::Model;
 use srparse::oracle::binary::NextBracket;
-use srparse::oracle::replay::{Derive, check_replay};
+use srparse::oracle::replay::check_replay;
 use srparse::oracle::{DynamicOracle, Oracle};
 use srparse::preset::load::load;
 use srparse::transition::TransitionSystem;
@@ -60,7 +60,7 @@ fn every_training_tree_comes_back_and_the_oracles_agree_on_the_way() {
                 .unwrap_or_else(|why| panic!("{name}, tree {number}: {why}"));
             let gold = NextBracket.prepare(&system, tree).unwrap();
             let mut state = system.start(&sentence);
-            for action in system.derive(tree).unwrap() {
+            for action in system.derivation(tree).unwrap() {
                 NextBracket.optimal(&system, &gold, &state, &mut optimal);
                 assert_eq!(optimal, [action], "{name}, tree {number}");
                 system.apply(&mut state, action);

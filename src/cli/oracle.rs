@@ -148,7 +148,7 @@ impl<W: Write> SystemVisitor for Show<'_, W> {
     /// How many trees do not fit the system.
     type Output = io::Result<u64>;
 
-    fn visit<S: Supervised + 'static>(self, system: S) -> Result<io::Result<u64>> {
+    fn visit<S: Supervised>(self, system: S) -> Result<io::Result<u64>> {
         if self.stats {
             return Ok(statistics(&system, self.vocabulary, self.trees, self.out));
         }
@@ -178,7 +178,7 @@ fn derivation<S: Supervised>(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let mut state = system.start(sentence);
-    for (action, step) in system.derive(tree).unwrap_or_default().into_iter().zip(1..) {
+    for (action, step) in system.derivation(tree).unwrap_or_default().into_iter().zip(1..) {
         let view = system.view(&state, None);
         let stack = stack_text(system, &view, tree.tokens());
         let buffer = tree.tokens().get(view.buffer as usize..).unwrap_or_default();
@@ -234,7 +234,7 @@ fn statistics<S: Supervised>(
             }
         }
         words += tree.tokens().len();
-        for action in system.derive(tree).unwrap_or_default() {
+        for action in system.derivation(tree).unwrap_or_default() {
             counts.entry(action.code()).or_insert((0, action)).0 += 1;
         }
         nodes += tree.nodes().len();

@@ -57,7 +57,7 @@ impl Oracle<Binary> for NextBracket {
                 continue;
             }
             let node = tree.node(id);
-            let label = system.labels().position(&node.label).unwrap_or(0);
+            let label = system.tables().labels.position(&node.label).unwrap_or(0);
             let here = gold.brackets.len() as u32;
             for &child in tree.children(id) {
                 match child {

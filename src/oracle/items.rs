@@ -12,7 +12,6 @@
 //! training trees, and on the gold path, this does not occur.
 
 use super::gold::{Gold, chain};
-use super::replay::Derive;
 use super::{DynamicOracle, Oracle};
 use crate::Result;
 use crate::symbols::Label;

@@ -27,7 +27,6 @@ use crate::transition::non_binary::NonBinary;
 use crate::transition::predictive::Predictive;
 use crate::tree::Tree;
 use crate::tree::binarize::Scheme;
-use replay::Derive;
 
 /// Knows the right actions on the way to a gold tree.
 pub trait Oracle<S: TransitionSystem>: Send + Sync {
@@ -51,18 +50,13 @@ pub trait DynamicOracle<S: TransitionSystem>: Oracle<S> {
     fn loss(&self, system: &S, gold: &Self::Gold, state: &S::State) -> u32;
 }
 
-/// A system with everything that training and storing need. A new system is added by implementing this
-/// and naming it in the registry.
-pub trait Supervised: Derive + Clone {
-    /// Its dynamic oracle; [`NoDynamicOracle`] for a system that has none.
+/// A system with its dynamic oracle: what a parser can be trained for.
+pub trait Supervised: TransitionSystem {
+    /// The dynamic oracle; [`NoDynamicOracle`] for a system that has none.
     type Dynamic: DynamicOracle<Self>;
 
-    /// The dynamic oracle, if there is one.
+    /// The dynamic oracle, if there is one for the tables of this system.
     fn dynamic_oracle(&self) -> Option<Self::Dynamic>;
-    /// What a model file stores of the system.
-    fn stored(&self) -> serde_json::Value;
-    /// A few lines about the system: sizes and limits, by name.
-    fn facts(&self) -> Vec<(&'static str, String)>;
 }
 
 impl Supervised for Binary {
@@ -71,63 +65,23 @@ impl Supervised for Binary {
     fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
         Some(binary::NextBracket)
     }
-
-    fn stored(&self) -> serde_json::Value {
-        serde_json::to_value(self.tables()).unwrap_or_default()
-    }
-
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("labels", self.labels().len().to_string()),
-            ("actions", self.actions().len().to_string()),
-            ("consecutive unaries, at most", self.max_unaries().to_string()),
-        ]
-    }
 }
 
 impl Supervised for NonBinary {
     type Dynamic = reachability::Reachability;
 
-    /// None over binarized trees: temporary nodes are no brackets.
+    /// None over binarized trees: temporary nodes are not brackets.
     fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
         (self.tables().scheme == Scheme::None).then_some(reachability::Reachability)
-    }
-
-    fn stored(&self) -> serde_json::Value {
-        serde_json::to_value(self.tables()).unwrap_or_default()
-    }
-
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let tables = self.tables();
-        vec![
-            ("labels", tables.labels.len().to_string()),
-            ("actions", self.actions().len().to_string()),
-            ("consecutive unaries, at most", tables.max_unaries.to_string()),
-            ("children of a root, at most", tables.max_roots.to_string()),
-        ]
     }
 }
 
 impl Supervised for Bracketing {
     type Dynamic = bracketing::OpenBrackets;
 
-    /// None over binarized trees: temporary nodes are no brackets.
+    /// None over binarized trees: temporary nodes are not brackets.
     fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
         (self.tables().scheme == Scheme::None).then_some(bracketing::OpenBrackets)
-    }
-
-    fn stored(&self) -> serde_json::Value {
-        serde_json::to_value(self.tables()).unwrap_or_default()
-    }
-
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let tables = self.tables();
-        vec![
-            ("labels", tables.labels.len().to_string()),
-            ("actions", self.actions().len().to_string()),
-            ("opened between two shifts, at most", tables.max_opens.to_string()),
-            ("children of a root, at most", tables.max_roots.to_string()),
-        ]
     }
 }
 
@@ -137,18 +91,6 @@ impl Supervised for Items {
     fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
         Some(items::ItemOracle)
     }
-
-    fn stored(&self) -> serde_json::Value {
-        serde_json::to_value(self.tables()).unwrap_or_default()
-    }
-
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let tables = self.tables();
-        vec![
-            ("labels", tables.labels.len().to_string()),
-            ("children of an item, at most", tables.max_children.to_string()),
-        ]
-    }
 }
 
 impl Supervised for Predictive {
@@ -156,19 +98,6 @@ impl Supervised for Predictive {
 
     fn dynamic_oracle(&self) -> Option<NoDynamicOracle> {
         None
-    }
-
-    fn stored(&self) -> serde_json::Value {
-        serde_json::to_value(self.tables()).unwrap_or_default()
-    }
-
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let tables = self.tables();
-        vec![
-            ("labels", tables.n_labels.to_string()),
-            ("lists of children", tables.lists.len().to_string()),
-            ("predictions between two words, at most", tables.max_predictions.to_string()),
-        ]
     }
 }
 

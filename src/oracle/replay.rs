@@ -1,69 +1,19 @@
 //! The static oracle: the one derivation of the gold tree, replayed.
 
-use std::borrow::Cow;
-
 use super::Oracle;
 use crate::transition::TransitionSystem;
 use crate::tree::Tree;
 use crate::{Error, Result};
 
-/// A system that knows the derivation of a tree.
-pub trait Derive: TransitionSystem {
-    /// The actions that build the tree, from the first to the last.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the system cannot build it.
-    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>>;
-    /// The tree that the derivation builds: the gold tree, unless a limit of the system leaves out some of
-    /// its nodes.
-    fn target<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
-        Cow::Borrowed(tree)
-    }
-}
-
-impl Derive for crate::transition::binary::Binary {
-    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
-        self.derivation(tree)
-    }
-}
-
-impl Derive for crate::transition::non_binary::NonBinary {
-    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
-        self.derivation(tree)
-    }
-}
-
-impl Derive for crate::transition::bracketing::Bracketing {
-    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
-        self.derivation(tree)
-    }
-}
-
-impl Derive for crate::transition::predictive::Predictive {
-    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
-        self.derivation(tree)
-    }
-}
-
-impl Derive for crate::transition::items::Items {
-    fn derive(&self, tree: &Tree) -> Result<Vec<Self::Action>> {
-        self.derivation(tree)
-    }
-
-    fn target<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
-        self.reduced(tree)
-    }
-}
-
 /// Replays derivations; answers on the gold path only.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Replay;
 
-impl<S: Derive> Oracle<S> for Replay {
+impl<S: TransitionSystem> Oracle<S> for Replay {
     type Gold = Vec<S::Action>;
 
     fn prepare(&self, system: &S, tree: &Tree) -> Result<Self::Gold> {
-        system.derive(tree)
+        system.derivation(tree)
     }
 
     fn optimal(&self, system: &S, gold: &Self::Gold, state: &S::State, out: &mut Vec<S::Action>) {
@@ -77,12 +27,12 @@ impl<S: Derive> Oracle<S> for Replay {
 ///
 /// # Errors
 /// [`Error::Unfit`] when an action is illegal where it is due, or another tree comes out.
-pub fn check_replay<S: Derive>(
+pub fn check_replay<S: TransitionSystem>(
     system: &S,
     sentence: &crate::symbols::Sentence,
     tree: &Tree,
 ) -> Result<usize> {
-    let derivation = system.derive(tree)?;
+    let derivation = system.derivation(tree)?;
     let mut state = system.start(sentence);
     let mut legal = Vec::new();
     for (step, &action) in derivation.iter().enumerate() {

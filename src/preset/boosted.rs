@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::checkpoint::fingerprint;
 use super::fit::{Run, Trained, dev_line};
+use super::registry::stored;
 use crate::classifier::boosting::{BoostingParams, Ensemble, Ensembles, fit_labels};
 use crate::classifier::{Checkpoint, Fit};
 use crate::error::{Error, Result, did_you_mean};
@@ -26,7 +27,7 @@ const MUCH_WORSE: f64 = 10.0;
 impl Run<'_, '_> {
     /// Trains the trees of all labels, or of those that are asked for, and chooses how many of them are used;
     /// gives the threshold that does.
-    pub(super) fn boosting<S: Supervised + 'static>(
+    pub(super) fn boosting<S: Supervised>(
         &mut self,
         system: &S,
         examples: &[Example],
@@ -131,7 +132,7 @@ impl Run<'_, '_> {
         let checks = [
             ("version of the program", other.tool_version == env!("CARGO_PKG_VERSION")),
             ("seed", other.seed == self.seed),
-            ("treebank or system", other.system == system.stored()),
+            ("treebank or system", other.system == stored(system)),
             ("template file", other.templates == plan.templates.text()),
             ("head table", other.heads == plan.heads_text()),
             ("preset", same),
@@ -190,7 +191,7 @@ impl Run<'_, '_> {
     /// Tries thresholds on the development trees, from the least on, until trees get much worse: with a few
     /// splits everything looks right, and parsing takes long. Gives the best, the larger of equals. Without
     /// development trees it is the least at which all labels compare, where they differ.
-    fn calibrate<S: Supervised + 'static>(
+    fn calibrate<S: Supervised>(
         &mut self,
         system: &S,
         scorer: &Focused<Ensembles>,

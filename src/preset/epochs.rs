@@ -47,7 +47,7 @@ type EachEpoch<'a> = &'a mut dyn FnMut(&OnlinePerceptron, EpochReport) -> Result
 type Learn<'a> = &'a (dyn Fn(u64, Progress<'_>, EachEpoch<'_>) -> Result<OnlinePerceptron> + Sync);
 
 impl Run<'_, '_> {
-    pub(super) fn online<S: Supervised + 'static>(
+    pub(super) fn online<S: Supervised>(
         &mut self,
         system: &S,
         examples: &[Example],
@@ -86,7 +86,7 @@ impl Run<'_, '_> {
         self.by_epochs(system, extent, prune, &learn)
     }
 
-    pub(super) fn structured<S: Supervised + 'static>(
+    pub(super) fn structured<S: Supervised>(
         &mut self,
         system: &S,
         examples: &[Example],
@@ -112,7 +112,7 @@ impl Run<'_, '_> {
 
     /// Lets perceptrons learn. A single one tells after every epoch how it went, and the weights are kept
     /// that are best on the development trees, or the last ones if there are none.
-    fn by_epochs<S: Supervised + 'static>(
+    fn by_epochs<S: Supervised>(
         &mut self,
         system: &S,
         extent: Extent,
@@ -152,7 +152,7 @@ impl Run<'_, '_> {
     }
 
     /// Lets several perceptrons learn, each with a seed of its own, and adds their weights.
-    fn several<S: Supervised + 'static>(
+    fn several<S: Supervised>(
         &mut self,
         system: &S,
         extent: Extent,

@@ -11,7 +11,7 @@ use super::checkpoint::Folder;
 use super::learner::LearnerChoice;
 use super::load::pipeline;
 use super::plan::Plan;
-use super::registry::{Source, SystemVisitor, with_system};
+use super::registry::{Source, SystemVisitor, stored, with_system};
 use super::tagger::{Tagging, words};
 use crate::classifier::boosting::BoostingParams;
 use crate::classifier::{Checkpoint, Classifier, Fit, Learner};
@@ -208,7 +208,7 @@ struct Stored {
 impl SystemVisitor for Run<'_, '_> {
     type Output = Model;
 
-    fn visit<S: Supervised + 'static>(mut self, system: S) -> Result<Model> {
+    fn visit<S: Supervised>(mut self, system: S) -> Result<Model> {
         let (examples, mut summary) = self.examples(&system)?;
         let mut inventory = Vec::new();
         system.inventory(&system.start(&crate::symbols::Sentence::default()), &mut inventory);
@@ -244,7 +244,7 @@ impl SystemVisitor for Run<'_, '_> {
                 tool_version: env!("CARGO_PKG_VERSION").to_owned(),
                 preset: serde_json::to_value(&preset).unwrap_or_default(),
                 seed: self.seed,
-                system: system.stored(),
+                system: stored(&system),
                 actions: match &inventory[..] {
                     [] => system.labels().map(str::to_owned).collect(),
                     all => all.iter().map(|&action| system.name(action)).collect(),
@@ -345,7 +345,7 @@ impl Run<'_, '_> {
     ) -> Result<Option<Folder>> {
         let Some(folder) = self.watch.checkpoint else { return Ok(None) };
         let mut hasher = FxHasher::default();
-        let settings = (learner, &self.plan.preset.features, system.stored());
+        let settings = (learner, &self.plan.preset.features, stored(system));
         let settings = serde_json::to_string(&settings).unwrap_or_default();
         let texts = (self.plan.templates.text(), self.plan.heads_text());
         let version = (env!("CARGO_PKG_VERSION"), file::FORMAT_VERSION);
@@ -353,7 +353,7 @@ impl Run<'_, '_> {
         Folder::new(folder, hasher.finish()).map(Some)
     }
 
-    fn batch<S: Supervised + 'static>(
+    fn batch<S: Supervised>(
         &mut self,
         system: &S,
         examples: &[Example],
@@ -385,7 +385,7 @@ impl Run<'_, '_> {
     }
 
     /// Parses the development trees; gives the scorer back.
-    pub(super) fn score_dev<S: Supervised + 'static, P: Scorer<S>>(
+    pub(super) fn score_dev<S: Supervised, P: Scorer<S>>(
         &self,
         system: &S,
         scorer: P,

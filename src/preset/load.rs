@@ -76,7 +76,7 @@ pub fn load(model: &Model, settings: &[String]) -> Result<Box<dyn Parser>> {
 trait ScorerVisitor {
     type Output;
 
-    fn visit<S: Supervised + 'static, P: Scorer<S> + 'static>(
+    fn visit<S: Supervised, P: Scorer<S> + 'static>(
         self,
         system: S,
         scorer: P,
@@ -104,7 +104,7 @@ struct WithScorer<'a, V> {
 impl<V: ScorerVisitor> SystemVisitor for WithScorer<'_, V> {
     type Output = V::Output;
 
-    fn visit<S: Supervised + 'static>(self, system: S) -> Result<V::Output> {
+    fn visit<S: Supervised>(self, system: S) -> Result<V::Output> {
         let Self { plan, vocabulary, sections, visitor } = self;
         if plan.preset.learner.takes_candidates() {
             let scorer = load_focused(plan, sections, &system)?;
@@ -127,7 +127,7 @@ struct Load<'a> {
 impl ScorerVisitor for Load<'_> {
     type Output = Box<dyn Parser>;
 
-    fn visit<S: Supervised + 'static, P: Scorer<S> + 'static>(
+    fn visit<S: Supervised, P: Scorer<S> + 'static>(
         self,
         system: S,
         scorer: P,
@@ -244,7 +244,7 @@ struct Follow<'a, Q> {
 impl<Q: Question> ScorerVisitor for Follow<'_, Q> {
     type Output = Q::Answer;
 
-    fn visit<S: Supervised + 'static, P: Scorer<S> + 'static>(
+    fn visit<S: Supervised, P: Scorer<S> + 'static>(
         self,
         system: S,
         scorer: P,
@@ -302,7 +302,7 @@ fn load_classifier(plan: &Plan, parts: &Parts, sections: &Sections) -> Result<Bo
 }
 
 /// A parser of parts that are already there.
-pub(super) fn pipeline<S: Supervised + Clone, P>(
+pub(super) fn pipeline<S: Supervised, P>(
     plan: &Plan,
     vocabulary: Vocabulary,
     system: &S,

@@ -1,11 +1,12 @@
 //! The one place that knows which transition systems there are.
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 
 use super::SystemChoice;
 use crate::error::{Error, Result};
 use crate::oracle::Supervised;
 use crate::symbols::{Symbols, Vocabulary};
+use crate::transition::TransitionSystem;
 use crate::transition::binary::Binary;
 use crate::transition::bracketing::{Bracketing, Strategy};
 use crate::transition::items::Items;
@@ -32,7 +33,7 @@ pub trait SystemVisitor {
     ///
     /// # Errors
     /// Whatever can go wrong.
-    fn visit<S: Supervised + 'static>(self, system: S) -> Result<Self::Output>;
+    fn visit<S: Supervised>(self, system: S) -> Result<Self::Output>;
 }
 
 /// What a system is made of.
@@ -57,12 +58,12 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
     match choice {
         SystemChoice::Binary { .. } => visitor.visit(match source {
             Source::Trees(trees) => Binary::of_trees(trees.iter().copied())?,
-            Source::Tables(tables) => Binary::of_tables(read(tables)?)?,
+            Source::Tables(tables) => restored(tables)?,
         }),
         SystemChoice::NonBinary { binarization, .. } => {
             let system = match source {
                 Source::Trees(trees) => NonBinary::of_trees(trees.iter().copied(), *binarization)?,
-                Source::Tables(tables) => NonBinary::of_tables(read(tables)?)?,
+                Source::Tables(tables) => restored(tables)?,
             };
             let heads = making.head_finder(&system.tables().labels);
             visitor.visit(system.with_heads(heads))
@@ -70,14 +71,14 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
         SystemChoice::TopDown { .. } => visitor.visit(making.bracketing(Strategy::TopDown)?),
         SystemChoice::Predictive { binarization } => visitor.visit(match source {
             Source::Trees(trees) => Predictive::of_trees(trees.iter().copied(), *binarization)?,
-            Source::Tables(tables) => Predictive::of_tables(read(tables)?)?,
+            Source::Tables(tables) => restored(tables)?,
         }),
         SystemChoice::Items { order, max_children, .. } => {
             let system = match source {
                 Source::Trees(trees) => {
                     Items::of_trees(trees.iter().copied(), *order, *max_children)?
                 }
-                Source::Tables(tables) => Items::of_tables(read(tables)?)?,
+                Source::Tables(tables) => restored(tables)?,
             };
             check_order(system.tables().order == *order)?;
             let heads = making.head_finder(&system.tables().labels);
@@ -93,7 +94,7 @@ impl Making<'_> {
             Source::Trees(trees) => {
                 Bracketing::of_trees(trees.iter().copied(), order, self.choice.binarization())?
             }
-            Source::Tables(tables) => Bracketing::of_tables(read(tables)?)?,
+            Source::Tables(tables) => restored(tables)?,
         };
         check_order(system.tables().order == order)?;
         let heads = self.head_finder(&system.tables().labels);
@@ -112,7 +113,13 @@ fn check_order(is_that_of_the_preset: bool) -> Result<()> {
     Err(Error::Unfit("the system's tables are of another order".into()))
 }
 
-fn read<T: DeserializeOwned>(tables: &serde_json::Value) -> Result<T> {
-    serde_json::from_value(tables.clone())
-        .map_err(|error| Error::Unfit(format!("the system's tables do not read: {error}")))
+/// What a model file stores of a system.
+pub fn stored<S: TransitionSystem>(system: &S) -> serde_json::Value {
+    serde_json::to_value(system.tables()).unwrap_or_default()
+}
+
+fn restored<S: TransitionSystem>(tables: &serde_json::Value) -> Result<S> {
+    let tables = S::Tables::deserialize(tables)
+        .map_err(|error| Error::Unfit(format!("the system's tables are malformed: {error}")))?;
+    S::from_tables(tables)
 }

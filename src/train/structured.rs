@@ -21,10 +21,10 @@ use super::online::EpochReport;
 use crate::Result;
 use crate::decode::PathScore;
 use crate::decode::beam::{Agenda, Beam, Follow};
-use crate::oracle::replay::Derive;
 use crate::parallel;
 use crate::scorer::{Configuration, StructuredLearner};
 use crate::symbols::Sentence;
+use crate::transition::TransitionSystem;
 
 /// Up to which step of a wrong derivation weights are changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -76,13 +76,15 @@ impl Structured<'_> {
         mut each_epoch: impl FnMut(&L, EpochReport) -> Result<ControlFlow<()>>,
     ) -> Result<()>
     where
-        S: Derive,
+        S: TransitionSystem,
         L: StructuredLearner<S>,
     {
         let beam = Beam { width: self.width, threshold: 0.0, path_score: PathScore::Sum };
         let (update, margin) = (self.update, self.margin);
-        let gold: Vec<Vec<S::Action>> =
-            examples.iter().map(|example| system.derive(&example.tree)).collect::<Result<_>>()?;
+        let gold: Vec<Vec<S::Action>> = examples
+            .iter()
+            .map(|example| system.derivation(&example.tree))
+            .collect::<Result<_>>()?;
         gold.iter().for_each(|derivation| learner.see(derivation));
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         let mut order: Vec<usize> = (0..examples.len()).collect();
@@ -118,7 +120,7 @@ impl Structured<'_> {
 }
 
 /// The gold derivation on its way beside the beam.
-struct GoldPath<'a, S: Derive, L: StructuredLearner<S>> {
+struct GoldPath<'a, S: TransitionSystem, L: StructuredLearner<S>> {
     system: &'a S,
     learner: &'a L,
     sentence: &'a Sentence,
@@ -129,7 +131,7 @@ struct GoldPath<'a, S: Derive, L: StructuredLearner<S>> {
     score: f64,
 }
 
-impl<'a, S: Derive, L: StructuredLearner<S>> GoldPath<'a, S, L> {
+impl<'a, S: TransitionSystem, L: StructuredLearner<S>> GoldPath<'a, S, L> {
     fn new(
         system: &'a S,
         learner: &'a L,
@@ -170,14 +172,14 @@ impl<'a, S: Derive, L: StructuredLearner<S>> GoldPath<'a, S, L> {
 }
 
 /// The memory of one thread.
-struct Walk<S: Derive, L: StructuredLearner<S>> {
+struct Walk<S: TransitionSystem, L: StructuredLearner<S>> {
     agenda: Agenda<S, L>,
     predicted: Vec<Option<S::Action>>,
     scratch: L::Scratch,
     scores: Vec<f32>,
 }
 
-impl<S: Derive, L: StructuredLearner<S>> Default for Walk<S, L> {
+impl<S: TransitionSystem, L: StructuredLearner<S>> Default for Walk<S, L> {
     fn default() -> Self {
         Self {
             agenda: Agenda::default(),
@@ -188,7 +190,7 @@ impl<S: Derive, L: StructuredLearner<S>> Default for Walk<S, L> {
     }
 }
 
-impl<S: Derive, L: StructuredLearner<S>> Walk<S, L> {
+impl<S: TransitionSystem, L: StructuredLearner<S>> Walk<S, L> {
     /// Searches one sentence and notes what is to be learned from it.
     fn sentence(
         &mut self,

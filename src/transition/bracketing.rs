@@ -177,7 +177,7 @@ impl Bracketing {
             max_roots = max_roots.max(n_roots(tree));
         }
         let actions = seen.into_iter().map(Action::code).collect();
-        Self::of_tables(BracketingTables { labels, actions, order, max_opens, max_roots, scheme })
+        Self::from_tables(BracketingTables { labels, actions, order, max_opens, max_roots, scheme })
     }
 
     /// The same with roots over any number of children and up to `max_opens` constituents opened between two
@@ -186,31 +186,11 @@ impl Bracketing {
     /// # Errors
     /// Never for a system that has been made.
     pub fn with_limits(&self, max_opens: u32) -> Result<Self> {
-        Self::of_tables(BracketingTables { max_opens, max_roots: u32::MAX, ..self.tables.clone() })
-    }
-
-    /// The system as stored.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the tables do not make a total system.
-    pub fn of_tables(tables: BracketingTables) -> Result<Self> {
-        let inventory: Vec<BracketAction> =
-            tables.actions.iter().map(|&code| BracketAction::of_code(code)).collect();
-        let known = |action: &BracketAction| {
-            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
-        };
-        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
-        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
-        let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
-        let total = ends.iter().all(|action| inventory.contains(action));
-        let few = tables.labels.len() <= MAX_LABELS;
-        if !(same && sorted && total && few && inventory.iter().all(known)) {
-            let problem = "the action table is not that of an announcing system";
-            return Err(Error::Unfit(problem.into()));
-        }
-        let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
-        let opens = inventory.iter().filter(is_open).copied().collect();
-        Ok(Self { opens, inventory, heads: None, tables })
+        Self::from_tables(BracketingTables {
+            max_opens,
+            max_roots: u32::MAX,
+            ..self.tables.clone()
+        })
     }
 
     /// The same with head rules that are asked while parsing.
@@ -219,28 +199,9 @@ impl Bracketing {
         Self { heads, ..self }
     }
 
-    /// What to store.
-    pub fn tables(&self) -> &BracketingTables {
-        &self.tables
-    }
-
     /// Every action, in order.
     pub fn actions(&self) -> &[BracketAction] {
         &self.inventory
-    }
-
-    /// The one derivation that builds the tree, which must be rooted in `TOP`.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the system cannot build it, with the reason.
-    pub fn derivation(&self, tree: &Tree) -> Result<Vec<BracketAction>> {
-        let BracketingTables { labels, order, scheme, .. } = &self.tables;
-        let derivation = derive(tree, labels, *order, *scheme)?;
-        let lacks = |action: &&BracketAction| self.inventory.binary_search(action).is_err();
-        if let Some(&action) = derivation.iter().find(lacks) {
-            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
-        }
-        Ok(derivation)
     }
 
     fn announces_root(&self) -> bool {
@@ -328,6 +289,51 @@ fn derive(
 impl TransitionSystem for Bracketing {
     type State = BracketState;
     type Action = BracketAction;
+    type Tables = BracketingTables;
+
+    fn tables(&self) -> &BracketingTables {
+        &self.tables
+    }
+
+    fn from_tables(tables: BracketingTables) -> Result<Self> {
+        let inventory: Vec<BracketAction> =
+            tables.actions.iter().map(|&code| BracketAction::of_code(code)).collect();
+        let known = |action: &BracketAction| {
+            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
+        };
+        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
+        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
+        let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
+        let total = ends.iter().all(|action| inventory.contains(action));
+        let few = tables.labels.len() <= MAX_LABELS;
+        if !(same && sorted && total && few && inventory.iter().all(known)) {
+            let problem = "the action table is not that of an announcing system";
+            return Err(Error::Unfit(problem.into()));
+        }
+        let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
+        let opens = inventory.iter().filter(is_open).copied().collect();
+        Ok(Self { opens, inventory, heads: None, tables })
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.labels.len().to_string()),
+            ("actions", self.actions().len().to_string()),
+            ("opened between two shifts, at most", tables.max_opens.to_string()),
+            ("children of a root, at most", tables.max_roots.to_string()),
+        ]
+    }
+
+    fn derivation(&self, tree: &Tree) -> Result<Vec<BracketAction>> {
+        let BracketingTables { labels, order, scheme, .. } = &self.tables;
+        let derivation = derive(tree, labels, *order, *scheme)?;
+        let lacks = |action: &&BracketAction| self.inventory.binary_search(action).is_err();
+        if let Some(&action) = derivation.iter().find(lacks) {
+            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
+        }
+        Ok(derivation)
+    }
 
     fn start(&self, sentence: &Sentence) -> BracketState {
         BracketState {

@@ -192,24 +192,7 @@ impl Items {
                 most.clamp(2, u16::MAX.into()) as u16
             }
         };
-        Self::of_tables(ItemTables { labels, order, max_children })
-    }
-
-    /// The system of stored tables.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when they are not those of an item system.
-    pub fn of_tables(tables: ItemTables) -> Result<Self> {
-        let n_labels = tables.labels.len();
-        if tables.labels.position(ROOT) != Some(0) || !(2..=MAX_NUMBER).contains(&n_labels) {
-            return Err(Error::Unfit(format!(
-                "an item system has {ROOT} and from 1 to {MAX_NUMBER} other labels"
-            )));
-        }
-        if tables.max_children < 2 {
-            return Err(Error::Unfit("an item system joins at least 2 children".into()));
-        }
-        Ok(Self { tables, heads: None })
+        Self::from_tables(ItemTables { labels, order, max_children })
     }
 
     /// The system with head rules for its items, or without.
@@ -217,11 +200,6 @@ impl Items {
     pub fn with_heads(mut self, heads: Option<HeadFinder>) -> Self {
         self.heads = heads;
         self
-    }
-
-    /// What is stored of it.
-    pub fn tables(&self) -> &ItemTables {
-        &self.tables
     }
 
     /// Adds an item for every label that is not yet there over exactly this part of the frontier.
@@ -281,31 +259,6 @@ impl Items {
         }
         if dropped == 0 { Cow::Borrowed(tree) } else { Cow::Owned(builder.finish()) }
     }
-
-    /// A derivation of the tree, reduced: the only one in a fixed order, that from left to right in a free
-    /// one.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the tree has no `TOP`, nodes over no words, or a label that the system does not
-    /// know.
-    pub fn derivation(&self, tree: &Tree) -> Result<Vec<Infer>> {
-        check_tree(tree)?;
-        let tree = self.reduced(tree);
-        let mut nodes: Vec<_> = tree.nodes().iter().collect();
-        if self.tables.order == ItemOrder::RightToLeft {
-            nodes.sort_by_key(|node| (std::cmp::Reverse(node.start), node.end));
-        }
-        let mut frontier: Vec<(u32, u32)> =
-            (0..tree.tokens().len() as u32).map(|at| (at, at + 1)).collect();
-        let infer = |node: &&crate::tree::Node| {
-            let first = frontier.partition_point(|item| item.0 < node.start);
-            let last = frontier.partition_point(|item| item.0 < node.end);
-            frontier.splice(first..last, [(node.start, node.end)]);
-            let label = label_of(&self.tables.labels, &node.label)?;
-            Ok(Infer { first: first as u32, last: last as u32, label })
-        };
-        nodes.iter().map(infer).collect()
-    }
 }
 
 /// Whether a label stands over exactly the span of a node, at the node or below it.
@@ -348,6 +301,56 @@ fn number_of(state: &ItemState, Infer { first, last, label }: Infer) -> u64 {
 impl TransitionSystem for Items {
     type State = ItemState;
     type Action = Infer;
+    type Tables = ItemTables;
+
+    fn tables(&self) -> &ItemTables {
+        &self.tables
+    }
+
+    fn from_tables(tables: ItemTables) -> Result<Self> {
+        let n_labels = tables.labels.len();
+        if tables.labels.position(ROOT) != Some(0) || !(2..=MAX_NUMBER).contains(&n_labels) {
+            return Err(Error::Unfit(format!(
+                "an item system has {ROOT} and from 1 to {MAX_NUMBER} other labels"
+            )));
+        }
+        if tables.max_children < 2 {
+            return Err(Error::Unfit("an item system joins at least 2 children".into()));
+        }
+        Ok(Self { tables, heads: None })
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.labels.len().to_string()),
+            ("children of an item, at most", tables.max_children.to_string()),
+        ]
+    }
+
+    /// The only derivation in a fixed order, the one from left to right in a free order; of the reduced tree.
+    fn derivation(&self, tree: &Tree) -> Result<Vec<Infer>> {
+        check_tree(tree)?;
+        let tree = self.reduced(tree);
+        let mut nodes: Vec<_> = tree.nodes().iter().collect();
+        if self.tables.order == ItemOrder::RightToLeft {
+            nodes.sort_by_key(|node| (std::cmp::Reverse(node.start), node.end));
+        }
+        let mut frontier: Vec<(u32, u32)> =
+            (0..tree.tokens().len() as u32).map(|at| (at, at + 1)).collect();
+        let infer = |node: &&crate::tree::Node| {
+            let first = frontier.partition_point(|item| item.0 < node.start);
+            let last = frontier.partition_point(|item| item.0 < node.end);
+            frontier.splice(first..last, [(node.start, node.end)]);
+            let label = label_of(&self.tables.labels, &node.label)?;
+            Ok(Infer { first: first as u32, last: last as u32, label })
+        };
+        nodes.iter().map(infer).collect()
+    }
+
+    fn target<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
+        self.reduced(tree)
+    }
 
     fn start(&self, sentence: &Sentence) -> ItemState {
         let mut parts = Stacked::new(sentence, self.heads.as_ref());

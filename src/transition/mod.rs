@@ -28,11 +28,16 @@ pub mod predictive;
 pub mod stacked;
 pub mod state;
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
 
 pub use state::{Constituent, Dependents, Focus, Forest, NO_HEAD, Open, View};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Result;
 use crate::symbols::{Label, Sentence};
 use crate::tree::{Token, Tree};
 
@@ -61,11 +66,35 @@ pub trait Action: Copy + Eq + Ord + Hash + Debug + Send + Sync + 'static {
 }
 
 /// The rules of a parser: states, actions, and what they do.
-pub trait TransitionSystem: Send + Sync {
+pub trait TransitionSystem: Clone + Send + Sync + 'static {
     /// A configuration: stack, buffer, and what has been built.
     type State: Clone + Send;
-    /// A step.
+    /// A step of a derivation.
     type Action: Action;
+    /// What a model file stores of the system: labels, actions and limits.
+    type Tables: Serialize + DeserializeOwned;
+
+    /// The tables of the system.
+    fn tables(&self) -> &Self::Tables;
+    /// The system with the given tables, without head rules.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unfit`] when the tables are inconsistent.
+    fn from_tables(tables: Self::Tables) -> Result<Self>;
+    /// Sizes and limits of the system, by name, for the log.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+
+    /// The actions that build a tree rooted in `TOP`, from the first to the last. Where several derivations
+    /// build it, one of them.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unfit`] when the system cannot build the tree, with the reason.
+    fn derivation(&self, tree: &Tree) -> Result<Vec<Self::Action>>;
+    /// The tree that the derivation builds: the given one, unless a limit of the system leaves out some of
+    /// its nodes.
+    fn target<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
+        Cow::Borrowed(tree)
+    }
 
     /// The state before the first action.
     fn start(&self, sentence: &Sentence) -> Self::State;

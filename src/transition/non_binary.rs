@@ -164,7 +164,7 @@ impl NonBinary {
         let join = NonBinaryAction::Reduce { label, temporary: false, arity: 2 };
         seen.extend([NonBinaryAction::Shift, NonBinaryAction::Finish, join]);
         let actions = seen.into_iter().map(Action::code).collect();
-        Self::of_tables(NonBinaryTables { labels, actions, max_unaries, max_roots, scheme })
+        Self::from_tables(NonBinaryTables { labels, actions, max_unaries, max_roots, scheme })
     }
 
     /// The same with a reduction of every label and any number of items up to `max_arity`, and roots over
@@ -182,53 +182,13 @@ impl NonBinary {
         }
         actions.push(NonBinaryAction::Finish);
         let actions = actions.into_iter().map(Action::code).collect();
-        Self::of_tables(NonBinaryTables { actions, max_roots: u32::MAX, ..self.tables.clone() })
-    }
-
-    /// The system as stored.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the tables do not make a total system.
-    pub fn of_tables(tables: NonBinaryTables) -> Result<Self> {
-        let inventory: Vec<NonBinaryAction> =
-            tables.actions.iter().map(|&code| NonBinaryAction::of_code(code)).collect();
-        let known = |action: &NonBinaryAction| {
-            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
-        };
-        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
-        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
-        let ends = [NonBinaryAction::Shift, NonBinaryAction::Finish];
-        let total = ends.iter().all(|action| inventory.contains(action));
-        let few = tables.labels.len() <= MAX_LABELS;
-        if !(same && sorted && total && few && inventory.iter().all(known)) {
-            return Err(Error::Unfit("the action table is not that of a non-binary system".into()));
-        }
-        let largest = inventory.iter().map(|action| action.arity()).max().unwrap_or(0);
-        if inventory.len() * (largest as usize + 1) > MAX_GROUPED {
-            return Err(Error::Unfit(format!("too many actions: {}", inventory.len())));
-        }
-        let of_arity = |least: u32, most: u32| -> Vec<NonBinaryAction> {
-            let fits = |action: &&NonBinaryAction| (least..=most).contains(&action.arity());
-            inventory.iter().filter(fits).copied().collect()
-        };
-        Ok(Self {
-            several: (0..=largest).map(|most| of_arity(2, most)).collect(),
-            all: (0..=largest).map(|most| of_arity(1, most)).collect(),
-            inventory,
-            heads: None,
-            tables,
-        })
+        Self::from_tables(NonBinaryTables { actions, max_roots: u32::MAX, ..self.tables.clone() })
     }
 
     /// The same with head rules that are asked while parsing.
     #[must_use]
     pub fn with_heads(self, heads: Option<HeadFinder>) -> Self {
         Self { heads, ..self }
-    }
-
-    /// What to store.
-    pub fn tables(&self) -> &NonBinaryTables {
-        &self.tables
     }
 
     /// Every action, in order.
@@ -239,18 +199,6 @@ impl NonBinary {
     /// Whether the inventory has an action.
     pub fn has(&self, action: NonBinaryAction) -> bool {
         self.inventory.binary_search(&action).is_ok()
-    }
-
-    /// The one derivation that builds the tree, which must be rooted in `TOP`.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the system cannot build it, with the reason.
-    pub fn derivation(&self, tree: &Tree) -> Result<Vec<NonBinaryAction>> {
-        let derivation = derive(tree, &self.tables.labels, self.tables.scheme)?;
-        if let Some(&action) = derivation.iter().find(|&&action| !self.has(action)) {
-            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
-        }
-        Ok(derivation)
     }
 }
 
@@ -286,6 +234,60 @@ fn derive(tree: &Tree, labels: &Symbols, scheme: Scheme) -> Result<Vec<NonBinary
 impl TransitionSystem for NonBinary {
     type State = NonBinaryState;
     type Action = NonBinaryAction;
+    type Tables = NonBinaryTables;
+
+    fn tables(&self) -> &NonBinaryTables {
+        &self.tables
+    }
+
+    fn from_tables(tables: NonBinaryTables) -> Result<Self> {
+        let inventory: Vec<NonBinaryAction> =
+            tables.actions.iter().map(|&code| NonBinaryAction::of_code(code)).collect();
+        let known = |action: &NonBinaryAction| {
+            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
+        };
+        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
+        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
+        let ends = [NonBinaryAction::Shift, NonBinaryAction::Finish];
+        let total = ends.iter().all(|action| inventory.contains(action));
+        let few = tables.labels.len() <= MAX_LABELS;
+        if !(same && sorted && total && few && inventory.iter().all(known)) {
+            return Err(Error::Unfit("the action table is not that of a non-binary system".into()));
+        }
+        let largest = inventory.iter().map(|action| action.arity()).max().unwrap_or(0);
+        if inventory.len() * (largest as usize + 1) > MAX_GROUPED {
+            return Err(Error::Unfit(format!("too many actions: {}", inventory.len())));
+        }
+        let of_arity = |least: u32, most: u32| -> Vec<NonBinaryAction> {
+            let fits = |action: &&NonBinaryAction| (least..=most).contains(&action.arity());
+            inventory.iter().filter(fits).copied().collect()
+        };
+        Ok(Self {
+            several: (0..=largest).map(|most| of_arity(2, most)).collect(),
+            all: (0..=largest).map(|most| of_arity(1, most)).collect(),
+            inventory,
+            heads: None,
+            tables,
+        })
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.labels.len().to_string()),
+            ("actions", self.actions().len().to_string()),
+            ("consecutive unaries, at most", tables.max_unaries.to_string()),
+            ("children of a root, at most", tables.max_roots.to_string()),
+        ]
+    }
+
+    fn derivation(&self, tree: &Tree) -> Result<Vec<NonBinaryAction>> {
+        let derivation = derive(tree, &self.tables.labels, self.tables.scheme)?;
+        if let Some(&action) = derivation.iter().find(|&&action| !self.has(action)) {
+            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
+        }
+        Ok(derivation)
+    }
 
     fn start(&self, sentence: &Sentence) -> NonBinaryState {
         NonBinaryState { parts: Stacked::new(sentence, self.heads.as_ref()), unaries: 0 }

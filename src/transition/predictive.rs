@@ -127,53 +127,7 @@ impl Predictive {
             }
         }
         let lists = lists.into_iter().collect();
-        Self::of_tables(PredictiveTables { names, n_labels, lists, max_predictions, scheme })
-    }
-
-    /// The system as stored.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the tables do not make a system.
-    pub fn of_tables(tables: PredictiveTables) -> Result<Self> {
-        let PredictiveTables { names, n_labels, lists, .. } = &tables;
-        let known = |&child: &Prediction| (child as usize / 2) < names.len();
-        let top = (*n_labels as usize).checked_sub(1).and_then(|last| names.name(last as u32));
-        let sorted = lists.windows(2).all(|pair| pair[0] < pair[1]);
-        if lists.len() > MAX_LISTS || names.len() > MAX_LABELS {
-            let problem = format!("more than {MAX_LISTS} lists of children, or too many labels");
-            return Err(Error::Unfit(problem));
-        }
-        if top != Some(ROOT) || !sorted || !lists.iter().flatten().all(known) {
-            return Err(Error::Unfit("the tables are not those of a predictive system".into()));
-        }
-        let predictions: Vec<PredictiveAction> =
-            (0..lists.len()).map(|list| PredictiveAction::Predict(list as u16)).collect();
-        let nothing = predictions.first().copied().filter(|_| lists[0].is_empty());
-        Ok(Self { predictions, nothing, tables })
-    }
-
-    /// What to store.
-    pub fn tables(&self) -> &PredictiveTables {
-        &self.tables
-    }
-
-    /// The one derivation that builds the tree, which must be rooted in `TOP`.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the system cannot build it, with the reason.
-    pub fn derivation(&self, tree: &Tree) -> Result<Vec<PredictiveAction>> {
-        let steps = derive(tree, &self.tables.names, self.tables.scheme)?;
-        let action = |step: Option<Vec<Prediction>>| match step {
-            None => Ok(PredictiveAction::Match),
-            Some(list) => match self.tables.lists.binary_search(&list) {
-                Ok(at) => Ok(PredictiveAction::Predict(at as u16)),
-                Err(_) => Err(Error::Unfit(format!("no prediction of {}", self.list_name(&list)))),
-            },
-        };
-        let mut actions: Vec<PredictiveAction> =
-            steps.into_iter().map(action).collect::<Result<_>>()?;
-        actions.push(PredictiveAction::Finish);
-        Ok(actions)
+        Self::from_tables(PredictiveTables { names, n_labels, lists, max_predictions, scheme })
     }
 
     fn list_name(&self, list: &[Prediction]) -> String {
@@ -234,6 +188,53 @@ fn derive(tree: &Tree, names: &Symbols, scheme: Scheme) -> Result<Vec<Option<Vec
 impl TransitionSystem for Predictive {
     type State = PredictiveState;
     type Action = PredictiveAction;
+    type Tables = PredictiveTables;
+
+    fn tables(&self) -> &PredictiveTables {
+        &self.tables
+    }
+
+    fn from_tables(tables: PredictiveTables) -> Result<Self> {
+        let PredictiveTables { names, n_labels, lists, .. } = &tables;
+        let known = |&child: &Prediction| (child as usize / 2) < names.len();
+        let top = (*n_labels as usize).checked_sub(1).and_then(|last| names.name(last as u32));
+        let sorted = lists.windows(2).all(|pair| pair[0] < pair[1]);
+        if lists.len() > MAX_LISTS || names.len() > MAX_LABELS {
+            let problem = format!("more than {MAX_LISTS} lists of children, or too many labels");
+            return Err(Error::Unfit(problem));
+        }
+        if top != Some(ROOT) || !sorted || !lists.iter().flatten().all(known) {
+            return Err(Error::Unfit("the tables are not those of a predictive system".into()));
+        }
+        let predictions: Vec<PredictiveAction> =
+            (0..lists.len()).map(|list| PredictiveAction::Predict(list as u16)).collect();
+        let nothing = predictions.first().copied().filter(|_| lists[0].is_empty());
+        Ok(Self { predictions, nothing, tables })
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let tables = self.tables();
+        vec![
+            ("labels", tables.n_labels.to_string()),
+            ("lists of children", tables.lists.len().to_string()),
+            ("predictions between two words, at most", tables.max_predictions.to_string()),
+        ]
+    }
+
+    fn derivation(&self, tree: &Tree) -> Result<Vec<PredictiveAction>> {
+        let steps = derive(tree, &self.tables.names, self.tables.scheme)?;
+        let action = |step: Option<Vec<Prediction>>| match step {
+            None => Ok(PredictiveAction::Match),
+            Some(list) => match self.tables.lists.binary_search(&list) {
+                Ok(at) => Ok(PredictiveAction::Predict(at as u16)),
+                Err(_) => Err(Error::Unfit(format!("no prediction of {}", self.list_name(&list)))),
+            },
+        };
+        let mut actions: Vec<PredictiveAction> =
+            steps.into_iter().map(action).collect::<Result<_>>()?;
+        actions.push(PredictiveAction::Finish);
+        Ok(actions)
+    }
 
     fn start(&self, sentence: &Sentence) -> PredictiveState {
         let mut parts = Stacked::new(sentence, None);

@@ -288,9 +288,7 @@ pub fn labels_of<'a>(trees: impl IntoIterator<Item = &'a Tree>) -> Result<(Symbo
             counts[label] += 1;
         }
         if labels.len() > MAX_LABELS {
-            let problem =
-                format!("more than {MAX_LABELS} different labels: strip function tags first");
-            return Err(Error::Unfit(problem));
+            return Err(too_many_labels());
         }
     }
     if labels.is_empty() {
@@ -298,6 +296,11 @@ pub fn labels_of<'a>(trees: impl IntoIterator<Item = &'a Tree>) -> Result<(Symbo
         counts.push(0);
     }
     Ok((labels, counts))
+}
+
+/// The error for more labels than [`MAX_LABELS`].
+pub(super) fn too_many_labels() -> Error {
+    Error::Unfit(format!("more than {MAX_LABELS} different labels: strip function tags first"))
 }
 
 /// The number of a label.

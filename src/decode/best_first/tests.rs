@@ -50,7 +50,7 @@ fn system() -> Items {
     for label in ["TOP", "A", "B"] {
         labels.intern(label);
     }
-    Items::of_tables(ItemTables { labels, order: ItemOrder::Free, max_children: 3 }).unwrap()
+    Items::from_tables(ItemTables { labels, order: ItemOrder::Free, max_children: 3 }).unwrap()
 }
 
 #[test]

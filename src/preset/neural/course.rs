@@ -193,7 +193,7 @@ impl Run<'_, '_> {
 
     /// Trains a network, and keeps the parameters that are best on the development trees, or the last ones if
     /// there are none.
-    pub(in crate::preset) fn neural<S: Supervised + 'static>(
+    pub(in crate::preset) fn neural<S: Supervised>(
         &mut self,
         system: &S,
         examples: &[Example],

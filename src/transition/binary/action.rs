@@ -55,3 +55,19 @@ impl Action for BinaryAction {
         }
     }
 }
+
+impl BinaryAction {
+    pub(super) fn of_code(code: u32) -> Self {
+        let Some(code) = code.checked_sub(2) else {
+            return if code == 0 { Self::Shift } else { Self::Finish };
+        };
+        let label = Label((code / 5) as u16);
+        match code % 5 {
+            0 => Self::Unary(label),
+            1 => Self::Left(label),
+            2 => Self::LeftTemporary(label),
+            3 => Self::Right(label),
+            _ => Self::RightTemporary(label),
+        }
+    }
+}

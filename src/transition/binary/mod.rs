@@ -20,7 +20,7 @@ pub use state::BinaryState;
 
 pub use super::stacked::ROOT;
 
-use super::stacked::{check_tree, label_of, tree_of};
+use super::stacked::{MAX_LABELS, check_tree, label_of, too_many_labels, tree_of};
 use super::state::{Dependents, Forest, View};
 use super::{Action, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
@@ -47,23 +47,21 @@ pub struct BinaryTables {
 /// The binary bottom-up system over a fixed inventory of actions.
 #[derive(Debug, Clone)]
 pub struct Binary {
-    labels: Symbols,
+    tables: BinaryTables,
     top: Label,
-    max_unaries: u32,
     inventory: Vec<BinaryAction>,
     unary: Vec<BinaryAction>,
     binary: [Vec<BinaryAction>; 2],
     temporary: [Vec<BinaryAction>; 2],
     /// The binary reductions that cover the whole sentence: `TOP` is among them.
     root_binary: [Vec<BinaryAction>; 2],
-    repeated_labels: bool,
 }
 
 impl Binary {
     /// The system that can build the given trees: head-marked, rooted in `TOP`.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when there are more than 65,000 labels or no usable tree.
+    /// [`Error::Unfit`] when there are more than [`MAX_LABELS`] labels.
     pub fn of_trees<'a>(trees: impl IntoIterator<Item = &'a Tree>) -> Result<Self> {
         let mut labels = Symbols::default();
         let top = Label(labels.intern(ROOT) as u16);
@@ -77,10 +75,8 @@ impl Binary {
                 counts.resize(labels.len(), 0);
                 counts[label] += 1;
             }
-            if labels.len() > 65_000 {
-                return Err(Error::Unfit(
-                    "more than 65,000 different labels: strip function tags first".into(),
-                ));
+            if labels.len() > MAX_LABELS {
+                return Err(too_many_labels());
             }
             let Ok(derivation) = derive(tree, &labels) else { continue };
             repeated_labels |= repeats_a_label(tree);
@@ -103,117 +99,13 @@ impl Binary {
             BinaryAction::Left(common),
             BinaryAction::Right(common),
         ]);
-        Ok(Self::new(labels, seen.into_iter().collect(), max_unaries, repeated_labels))
-    }
-
-    /// The system as stored.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the tables do not make a total system.
-    pub fn of_tables(tables: BinaryTables) -> Result<Self> {
-        let BinaryTables { labels, actions, max_unaries, repeated_labels } = tables;
-        if labels.position(ROOT).is_none() || labels.len() > 65_001 {
-            return Err(Error::Unfit("the label table has no TOP or too many labels".into()));
-        }
-        let mut inventory = Vec::with_capacity(actions.len());
-        for code in actions {
-            let label = Label((code.saturating_sub(2) / 5) as u16);
-            let action = match code {
-                0 => BinaryAction::Shift,
-                1 => BinaryAction::Finish,
-                _ => [
-                    BinaryAction::Unary,
-                    BinaryAction::Left,
-                    BinaryAction::LeftTemporary,
-                    BinaryAction::Right,
-                    BinaryAction::RightTemporary,
-                ][((code - 2) % 5) as usize](label),
-            };
-            if action.code() != code || usize::from(label.0) >= labels.len() {
-                return Err(Error::Unfit(format!("action {code} has no label")));
-            }
-            inventory.push(action);
-        }
-        let system = Self::new(labels, inventory, max_unaries, repeated_labels);
-        let needed = [BinaryAction::Shift, BinaryAction::Finish];
-        let sorted = system.inventory.windows(2).all(|pair| pair[0] < pair[1]);
-        let total = system.binary.iter().all(|group| !group.is_empty());
-        if !sorted || !total || needed.iter().any(|action| !system.inventory.contains(action)) {
-            return Err(Error::Unfit("the action table is not that of a binary system".into()));
-        }
-        Ok(system)
-    }
-
-    /// What to store.
-    pub fn tables(&self) -> BinaryTables {
-        BinaryTables {
-            labels: self.labels.clone(),
-            actions: self.inventory.iter().map(|action| action.code()).collect(),
-            max_unaries: self.max_unaries,
-            repeated_labels: self.repeated_labels,
-        }
-    }
-
-    fn new(
-        labels: Symbols,
-        inventory: Vec<BinaryAction>,
-        max_unaries: u32,
-        repeated_labels: bool,
-    ) -> Self {
-        let top = Label(labels.position(ROOT).unwrap_or(0) as u16);
-        let pick = |wanted: &dyn Fn(BinaryAction) -> bool| -> Vec<BinaryAction> {
-            inventory.iter().copied().filter(|&action| wanted(action)).collect()
-        };
-        let is_top = |label: Label| label == top;
-        let left = |with_top: bool| {
-            pick(&|a| matches!(a, BinaryAction::Left(l) if with_top || !is_top(l)))
-        };
-        let right = |with_top: bool| {
-            pick(&|a| matches!(a, BinaryAction::Right(l) if with_top || !is_top(l)))
-        };
-        Self {
-            unary: pick(&|a| matches!(a, BinaryAction::Unary(l) if !is_top(l))),
-            binary: [left(false), right(false)],
-            root_binary: [left(true), right(true)],
-            temporary: [
-                pick(&|a| matches!(a, BinaryAction::LeftTemporary(_))),
-                pick(&|a| matches!(a, BinaryAction::RightTemporary(_))),
-            ],
-            repeated_labels,
-            top,
-            max_unaries,
-            inventory,
-            labels,
-        }
-    }
-
-    /// The labels.
-    pub fn labels(&self) -> &Symbols {
-        &self.labels
+        let actions = seen.into_iter().map(Action::code).collect();
+        Self::from_tables(BinaryTables { labels, actions, max_unaries, repeated_labels })
     }
 
     /// Every action, in order.
     pub fn actions(&self) -> &[BinaryAction] {
         &self.inventory
-    }
-
-    /// The limit on consecutive unary reductions.
-    pub fn max_unaries(&self) -> u32 {
-        self.max_unaries
-    }
-
-    /// The one derivation that builds the tree, which must be head-marked and rooted in `TOP`.
-    ///
-    /// # Errors
-    /// [`Error::Unfit`] when the system cannot build it, with the reason.
-    pub fn derivation(&self, tree: &Tree) -> Result<Vec<BinaryAction>> {
-        let derivation = derive(tree, &self.labels)?;
-        match derivation.iter().find(|action| self.inventory.binary_search(action).is_err()) {
-            Some(&action) => {
-                Err(Error::Unfit(format!("the system has no action {}", self.name(action))))
-            }
-            None => Ok(derivation),
-        }
     }
 
     fn reduce(&self, state: &mut BinaryState, label: Label, temporary: bool, head_is_left: bool) {
@@ -270,6 +162,70 @@ fn derive(tree: &Tree, labels: &Symbols) -> Result<Vec<BinaryAction>> {
 impl TransitionSystem for Binary {
     type State = BinaryState;
     type Action = BinaryAction;
+    type Tables = BinaryTables;
+
+    fn tables(&self) -> &BinaryTables {
+        &self.tables
+    }
+
+    fn from_tables(tables: BinaryTables) -> Result<Self> {
+        let top = tables.labels.position(ROOT).filter(|_| tables.labels.len() <= MAX_LABELS + 1);
+        let Some(top) = top.map(|position| Label(position as u16)) else {
+            return Err(Error::Unfit("the label table has no TOP or too many labels".into()));
+        };
+        let inventory: Vec<BinaryAction> =
+            tables.actions.iter().map(|&code| BinaryAction::of_code(code)).collect();
+        let known = |action: &BinaryAction| {
+            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
+        };
+        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
+        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
+        let ends = [BinaryAction::Shift, BinaryAction::Finish];
+        let pick = |wanted: &dyn Fn(BinaryAction) -> bool| -> Vec<BinaryAction> {
+            inventory.iter().copied().filter(|&action| wanted(action)).collect()
+        };
+        let binary = |with_top: bool| {
+            [
+                pick(&|a| matches!(a, BinaryAction::Left(l) if with_top || l != top)),
+                pick(&|a| matches!(a, BinaryAction::Right(l) if with_top || l != top)),
+            ]
+        };
+        let groups = binary(false);
+        let total = ends.iter().all(|action| inventory.contains(action))
+            && groups.iter().all(|group| !group.is_empty());
+        if !(same && sorted && total && inventory.iter().all(known)) {
+            return Err(Error::Unfit("the action table is not that of a binary system".into()));
+        }
+        Ok(Self {
+            unary: pick(&|a| matches!(a, BinaryAction::Unary(l) if l != top)),
+            temporary: [
+                pick(&|a| matches!(a, BinaryAction::LeftTemporary(_))),
+                pick(&|a| matches!(a, BinaryAction::RightTemporary(_))),
+            ],
+            root_binary: binary(true),
+            binary: groups,
+            top,
+            inventory,
+            tables,
+        })
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("labels", self.tables.labels.len().to_string()),
+            ("actions", self.inventory.len().to_string()),
+            ("consecutive unaries, at most", self.tables.max_unaries.to_string()),
+        ]
+    }
+
+    fn derivation(&self, tree: &Tree) -> Result<Vec<BinaryAction>> {
+        let derivation = derive(tree, &self.tables.labels)?;
+        let lacks = |action: &&BinaryAction| self.inventory.binary_search(action).is_err();
+        if let Some(&action) = derivation.iter().find(lacks) {
+            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
+        }
+        Ok(derivation)
+    }
 
     fn start(&self, sentence: &Sentence) -> BinaryState {
         BinaryState {
@@ -306,8 +262,8 @@ impl TransitionSystem for Binary {
         };
         // A finished TOP stays on top.
         let is_root = s0.label == Some(self.top);
-        if !s0.temporary && !is_root && state.unaries < self.max_unaries {
-            let own = if self.repeated_labels { None } else { s0.label };
+        if !s0.temporary && !is_root && state.unaries < self.tables.max_unaries {
+            let own = if self.tables.repeated_labels { None } else { s0.label };
             out.extend(self.unary.iter().filter(|action| own.is_none() || action.label() != own));
         }
         if let Some(s1) = state.item(1) {
@@ -354,13 +310,13 @@ impl TransitionSystem for Binary {
     }
 
     fn tree(&self, state: &BinaryState, tokens: &[Token]) -> Tree {
-        tree_of(&state.forest, &state.stack, state.buffer, &self.labels, tokens, true)
+        tree_of(&state.forest, &state.stack, state.buffer, &self.tables.labels, tokens, true)
     }
 
     fn view<'a>(&'a self, state: &'a BinaryState, _focus: Option<BinaryAction>) -> View<'a> {
         View {
             forest: &state.forest,
-            labels: &self.labels,
+            labels: &self.tables.labels,
             stack: &state.stack,
             open: &[],
             complete: &state.stack,
@@ -377,7 +333,7 @@ impl TransitionSystem for Binary {
     }
 
     fn bound(&self, n: usize) -> usize {
-        2 * n + 2 * n * self.max_unaries as usize + 1
+        2 * n + 2 * n * self.tables.max_unaries as usize + 1
     }
 
     fn inventory(&self, _state: &BinaryState, out: &mut Vec<BinaryAction>) {
@@ -399,6 +355,6 @@ impl TransitionSystem for Binary {
     }
 
     fn label_name(&self, label: Label) -> &str {
-        self.labels.name(u32::from(label.0)).unwrap_or_default()
+        self.tables.labels.name(u32::from(label.0)).unwrap_or_default()
     }
 }
