@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use srparse::eval::{Evaluation, Params};
 use srparse::tree::heads::HeadRules;
 use srparse::tree::{Tree, TreeBuilder};

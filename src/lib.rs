@@ -44,6 +44,7 @@
 //! ```
 
 pub mod classifier;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod decode;
 pub mod error;

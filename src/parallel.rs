@@ -14,6 +14,7 @@ use crate::Result;
 const RUNS_PER_THREAD: usize = 32;
 
 /// Sets the number of threads for all parallel work; 0 means one for each core. The first call counts.
+#[cfg(feature = "cli")]
 pub(crate) fn set_threads(threads: usize) {
     let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
 }

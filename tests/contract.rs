@@ -9,8 +9,8 @@ mod common;
 
 use proptest::prelude::*;
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
 use srparse::oracle::replay::{Replay, check_replay, same_brackets};
 use srparse::oracle::{DynamicOracle, Oracle, Supervised};
 use srparse::symbols::Sentence;

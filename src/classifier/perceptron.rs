@@ -1,8 +1,8 @@
 //! The averaged multiclass perceptron (Collins 2002; Freund and Schapire 1999) over indicators.
 
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::linear::{LinearModel, MAX_CLASSES, Pruning};

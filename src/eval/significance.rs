@@ -12,8 +12,8 @@
 
 use std::ops::{Add, AddAssign};
 
+use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use crate::eval::percent::{f1, percent};
 use crate::eval::sentence_score::{SentenceScore, Status};

@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::memory::Sections;
 
 /// The file that [`Model::embedded`] reads, aligned for reading in place.
+#[cfg(feature = "embedded-model")]
 #[repr(C, align(64))]
 struct Aligned<T: ?Sized>(T);
 
+#[cfg(feature = "embedded-model")]
 static EMBEDDED: &Aligned<[u8]> = &Aligned(*include_bytes!("../../data/models/english.srm"));
 
 /// What is said about a model in its file.
@@ -110,8 +112,15 @@ impl Model {
     /// The English model that is part of the program.
     ///
     /// # Errors
-    /// Never for a program that was built from a whole checkout.
+    /// In a build without the feature `embedded-model`.
     pub fn embedded() -> crate::Result<Self> {
-        file::read_memory(crate::memory::Memory::Static(&EMBEDDED.0), "the embedded model".as_ref())
+        let name: &std::path::Path = "the embedded model".as_ref();
+        #[cfg(feature = "embedded-model")]
+        return file::read_memory(crate::memory::Memory::Static(&EMBEDDED.0), name);
+        #[cfg(not(feature = "embedded-model"))]
+        Err(crate::Error::Model {
+            path: name.to_path_buf(),
+            problem: "not part of this build: give a model file".to_owned(),
+        })
     }
 }

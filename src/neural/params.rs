@@ -1,7 +1,7 @@
 //! What is learned: matrices, and tables of rows of which a sentence needs few; and the gradients of both.
 
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
 use super::kernel::{add_scaled, sum_of_squares};

@@ -7,9 +7,9 @@
 
 use std::ops::ControlFlow;
 
+use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use super::Example;
 use crate::Result;

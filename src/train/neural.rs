@@ -8,9 +8,9 @@
 
 use std::ops::ControlFlow;
 
+use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use super::Example;
 use super::choice::Choice;

@@ -7,8 +7,8 @@ pub mod observer;
 pub mod toy;
 
 use proptest::prelude::*;
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use srparse::symbols::{Sentence, Vocabulary};
 use srparse::tree::{Child, Token, Tree, TreeBuilder};
 

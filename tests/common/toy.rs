@@ -4,8 +4,8 @@
 //! nothing is ambiguous.
 
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
 use srparse::tree::heads::HeadRules;
 use srparse::tree::{Tree, TreeBuilder};
 

@@ -15,8 +15,8 @@
 //! well they do on the other.
 
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::index;
-use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::grow::{Chooser, Test};

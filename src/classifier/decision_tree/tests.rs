@@ -1,6 +1,6 @@
 use rand::RngExt;
 use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 
 use super::c45::Branch;
 use super::cart::Question;

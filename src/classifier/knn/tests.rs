@@ -1,7 +1,7 @@
 //! The neighbours are those of brute force, the distances those of the definitions, the answers TiMBL's.
 
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::feature::{Column, ColumnKind, Row};

@@ -12,8 +12,8 @@
 //! only declared after a pass over all rows.
 
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 
 use super::groups::Groups;
 use super::rows::Targets;

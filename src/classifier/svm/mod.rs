@@ -11,7 +11,8 @@
 //! - [`Solver::Kernel`] runs sequential minimal optimisation on the kernel ([`smo`]), for any degree. The
 //!   bias is free, as in LIBSVM. It keeps support vectors ([`vectors`]), so its time grows with their
 //!   number, in parsing too.
-//! - [`Solver::Linfa`] is `linfa-svm`, a second opinion on small sets ([`reference`](mod@reference)).
+//! - [`Solver::Linfa`] is `linfa-svm`, a second opinion on small sets ([`reference`](mod@reference)), in
+//!   builds with the feature `linfa`.
 //!
 //! A class is told from all others by a machine; two classes need one machine together, which scores the
 //! first +m and the second −m; a class never seen scores minus infinity. Scores are margins.
@@ -190,7 +191,7 @@ impl Learner for Svm {
         }
         let rows = Rows::new(instances, &self.indicators);
         if self.params.solver == Solver::Linfa {
-            reference::check_size(instances.len(), &rows)?;
+            reference::check(instances.len(), &rows)?;
         }
         let machines = Machines::of(instances);
         let targets = Targets::new(&rows, &machines);
@@ -290,6 +291,7 @@ impl Training<'_> {
             let mut stopped = false;
             let dual = match (kept, params.solver) {
                 (Some(kept), _) => kept,
+                #[cfg(feature = "linfa")]
                 (None, Solver::Linfa) => {
                     stopped = fit.is_stopped();
                     reference::solve(&self.rows, &self.targets, machine, params)?

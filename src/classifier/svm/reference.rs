@@ -3,14 +3,18 @@
 //! It takes dense rows and makes the whole kernel matrix again for every machine. Its shrinking is never
 //! turned on: with it the models are wrong.
 
-use linfa::traits::Fit as _;
-use linfa::{DatasetBase, ParamGuard as _};
-use linfa_svm::Svm;
-use ndarray::{Array1, Array2};
+#[cfg(feature = "linfa")]
+use {
+    super::SvmParams,
+    super::rows::Targets,
+    super::vectors::Dual,
+    linfa::traits::Fit as _,
+    linfa::{DatasetBase, ParamGuard as _},
+    linfa_svm::Svm,
+    ndarray::{Array1, Array2},
+};
 
-use super::SvmParams;
-use super::rows::{Rows, Targets};
-use super::vectors::Dual;
+use super::rows::Rows;
 use crate::{Error, Result};
 
 /// The most training instances this solver takes: time and memory grow with their square.
@@ -18,11 +22,15 @@ pub const MAX_INSTANCES: usize = 4_000;
 /// The most cells of the dense rows.
 pub const MAX_CELLS: usize = 100_000_000;
 
-/// Refuses sets that are too large.
+/// Refuses sets that are too large, and all sets in a build without `linfa-svm`.
 ///
 /// # Errors
-/// Saying how large, and what to do.
-pub fn check_size(instances: usize, rows: &Rows) -> Result<()> {
+/// With the size, and what to do.
+pub fn check(instances: usize, rows: &Rows) -> Result<()> {
+    if !cfg!(feature = "linfa") {
+        let problem = "`linfa` is not part of this build: use `map` or `kernel`, or build with `--features linfa`";
+        return Err(Error::config("learner.solver", problem));
+    }
     let cells = instances * rows.ids.len();
     if instances <= MAX_INSTANCES && cells <= MAX_CELLS {
         return Ok(());
@@ -38,6 +46,7 @@ pub fn check_size(instances: usize, rows: &Rows) -> Result<()> {
 ///
 /// # Errors
 /// When linfa-svm fails.
+#[cfg(feature = "linfa")]
 pub fn solve(rows: &Rows, targets: &Targets, machine: usize, params: &SvmParams) -> Result<Dual> {
     let (mut owners, mut labels) = (Vec::new(), Vec::new());
     for row in 0..rows.len() {

@@ -18,8 +18,8 @@ pub mod words;
 pub use any::{AnyNetwork, NetworkParams};
 pub use words::Fixed;
 
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use super::factored::Classes;
 use super::{Configuration, Scorer};

@@ -1,8 +1,8 @@
 //! Learning.
 
+use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
 use super::{PerceptronTagger, PerceptronTaggerParams};
