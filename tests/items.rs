@@ -60,8 +60,9 @@ fn go_on(_: usize) -> ControlFlow<()> {
 }
 
 /// The candidates of some trees, and how many there were.
-fn drawn(system: &Items, trees: &[Tree], one_in: u32) -> (Labelled, Drawn, usize) {
-    let (n_labels, drawing) = (system.tables().labels.len(), Drawing { seed: 1, one_in });
+fn drawn(system: &Items, trees: &[Tree], negative_sampling: u32) -> (Labelled, Drawn, usize) {
+    let (n_labels, drawing) =
+        (system.tables().labels.len(), Drawing { seed: 1, negative_sampling });
     let (candidates, drawn) =
         draw(system, &ItemOracle, &examples(trees), &templates(), n_labels, drawing, go_on)
             .unwrap();
@@ -73,7 +74,7 @@ fn drawn(system: &Items, trees: &[Tree], one_in: u32) -> (Labelled, Drawn, usize
 fn trained(system: &Items, trees: &[Tree]) -> Focused<Ensembles> {
     let labels = &system.tables().labels;
     let names: Vec<Option<&str>> = labels.names().map(Some).collect();
-    let drawing = Drawing { seed: 1, one_in: 1 };
+    let drawing = Drawing { seed: 1, negative_sampling: 1 };
     let (candidates, _) =
         draw(system, &ItemOracle, &examples(trees), &templates(), names.len(), drawing, go_on)
             .unwrap();

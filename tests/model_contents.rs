@@ -14,13 +14,13 @@ use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::preset::tagger::load_tagger;
-use srparse::tagger::Hand;
+use srparse::tagger::TaggerWorker;
 use srparse::tree::Token;
 
 use common::{assert_valid, rng, toy};
 
 const TAGGERS: [&str; 2] = [
-    "kind = 'perceptron'\nepochs = 2\nclass_from = 1",
+    "kind = 'perceptron'\nepochs = 2\nmin_word_count = 1",
     "kind = 'two-pass'\njackknife = 2\nlearner = { kind = 'perceptron', epochs = 2 }",
 ];
 
@@ -47,10 +47,10 @@ fn with_network() -> Model {
     let folder = tempfile::tempdir().unwrap();
     let vectors = folder.path().join("vectors");
     std::fs::write(&vectors, "the 0.5 -1\nother 2 1e-3\n").unwrap();
-    let network = "{ kind = \"stack-lstm\", input = 8, cells = 8 }";
+    let network = "{ kind = \"stack-lstm\", input_dim = 8, lstm_dim = 8 }";
     let vectors = vectors.display().to_string();
     let settings = [format!(
-        "learner={{ kind = \"neural\", epochs = 1, vectors = {vectors:?}, network = {network} }}"
+        "learner={{ kind = \"neural\", epochs = 1, pretrained = {vectors:?}, network = {network} }}"
     )];
     of_preset(Preset::load("binary-dynamic", &settings).unwrap(), TAGGERS[0])
 }
@@ -66,7 +66,7 @@ fn loads(model: &Model) -> bool {
     if let Ok(Some(tagger)) = &tagger {
         let mut tokens = [toy::treebank(1, 1)[0].tokens(), &strange].concat();
         let words: Vec<_> = tokens.iter().map(|token| token.word.clone()).collect();
-        Hand::new(&**tagger).tag(&mut tokens);
+        TaggerWorker::new(&**tagger).tag(&mut tokens);
         assert!(tokens.iter().map(|token| &token.word).eq(&words));
     }
     let Ok(parser) = load(model, &[]) else { return false };

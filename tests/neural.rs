@@ -32,19 +32,20 @@ fn networks() -> [NetworkParams; 2] {
 
 /// Networks whose vectors of words, tags and forms, and whose layers, are so large.
 fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParams; 2] {
-    let encoder = EncoderParams { word, tag, form, cells, layers };
+    let encoder =
+        EncoderParams { word_dim: word, tag_dim: tag, form_dim: form, lstm_dim: cells, layers };
     let stack_lstm = StackLstmParams {
-        word,
-        tag,
-        form,
-        action: tag,
-        input: cells * 5 / 4,
-        cells: cells * 5 / 4,
+        word_dim: word,
+        tag_dim: tag,
+        form_dim: form,
+        action_dim: tag,
+        input_dim: cells * 5 / 4,
+        lstm_dim: cells * 5 / 4,
         layers: 2,
-        children: 3,
+        max_arity: 3,
     };
     [
-        NetworkParams::Positions(PositionsParams { encoder, hidden: cells * 3 / 2 }),
+        NetworkParams::Positions(PositionsParams { encoder, hidden_dim: cells * 3 / 2 }),
         NetworkParams::StackLstm(stack_lstm),
     ]
 }

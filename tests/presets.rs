@@ -12,7 +12,7 @@ use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
 use srparse::preset::tagger::load_tagger;
-use srparse::tagger::Hand;
+use srparse::tagger::TaggerWorker;
 use srparse::tree::Tree;
 use srparse::treebank::{ReadOptions, read_all};
 
@@ -39,7 +39,7 @@ fn settings(preset: &Preset) -> Vec<String> {
         settings.push("learner.epochs=1".to_owned());
     }
     if text.contains("\"stack-lstm\"") {
-        settings.extend(["network.cells=16", "network.input=16"].map(str::to_owned));
+        settings.extend(["network.lstm_dim=16", "network.input_dim=16"].map(str::to_owned));
     }
     settings
 }
@@ -57,12 +57,12 @@ fn words(tree: &Tree) -> Vec<&str> {
 /// Has the taggers of two models tag, which must give the same.
 fn tags_alike(model: &Model, stored: &Model, dev: &TreeSet) {
     let taggers = [model, stored].map(|model| load_tagger(model).unwrap().unwrap());
-    let mut hands = taggers.each_ref().map(|tagger| Hand::new(&**tagger));
+    let mut workers = taggers.each_ref().map(|tagger| TaggerWorker::new(&**tagger));
     let (mut right, mut all) = (0, 0);
     for tree in &dev.trees {
-        let [fresh, back] = hands.each_mut().map(|hand| {
+        let [fresh, back] = workers.each_mut().map(|worker| {
             let mut tokens = tree.tokens().to_vec();
-            hand.tag(&mut tokens);
+            worker.tag(&mut tokens);
             tokens
         });
         assert_eq!(fresh, back);

@@ -64,7 +64,7 @@ const LEARNERS: [&[&str]; 7] = [
         "--set",
         "learner.batch=8",
         "--set",
-        "network.cells=16",
+        "network.lstm_dim=16",
     ],
     &["--preset", "tagger", "--set", "tagger.epochs=3"],
     &["--preset", "wang-2006-tagger", "--set", "max_epochs=2"],
@@ -167,7 +167,8 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
     let trees = sample_trees();
     let (dev, _) = read_all(&[sample("dev.mrg")], &ReadOptions::default()).unwrap();
     let dev = TreeSet { files: vec!["dev.mrg".to_owned()], trees: dev };
-    let base = ["network.cells=16", "learner.average=20.0", "max_words=15", "learner.epochs=4"];
+    let base =
+        ["network.lstm_dim=16", "learner.moving_average=20.0", "max_words=15", "learner.epochs=4"];
     // With patience, and with no rate to learn by, the second epoch is no better than the first.
     let over = ["learner.patience=1", "learner.optimizer.rate=1e-30"];
     for (more, dev) in [(&[][..], &TreeSet::default()), (&over[..], &dev)] {
@@ -213,7 +214,7 @@ fn a_network_that_diverges_is_told_what_to_set() {
     let trees = sample_trees();
     for (clip, advice) in [("0", "a learner.clip, such as 5"), ("1e6", "or learner.clip")] {
         let clip = format!("learner.clip={clip}");
-        let settings = ["learner.optimizer.rate=1e30", "network.cells=8", "max_words=15", &clip];
+        let settings = ["learner.optimizer.rate=1e30", "network.lstm_dim=8", "max_words=15", &clip];
         let plan = plan("liu-zhang-2017", &settings);
         let error = fit(&plan, &trees, &TreeSet::default(), 1, &Watch::new(&Silent));
         let error = error.unwrap_err().to_string();
@@ -229,8 +230,8 @@ fn vectors_from_elsewhere_are_stored_in_the_model() {
     let words = trees.trees.iter().flat_map(|tree| tree.tokens()).map(|token| token.word.as_str());
     let lines = words.chain(["zyzzyva"]).map(|word| format!("{word} {} 1.0\n", word.len()));
     std::fs::write(&path, lines.collect::<String>()).unwrap();
-    let vectors = format!("learner.vectors={}", path.display());
-    let settings = ["learner.epochs=1", "network.cells=16", "max_words=15", &vectors];
+    let vectors = format!("learner.pretrained={}", path.display());
+    let settings = ["learner.epochs=1", "network.lstm_dim=16", "max_words=15", &vectors];
     let plan = plan("liu-zhang-2017", &settings);
     let model = train(&plan, &trees, &TreeSet::default());
     std::fs::remove_file(&path).unwrap();

@@ -14,7 +14,7 @@ use srparse::observer::Silent;
 use srparse::preset::fit::{TreeSet, Watch, fit};
 use srparse::preset::load::load;
 use srparse::preset::plan::Plan;
-use srparse::tagger::Hand;
+use srparse::tagger::TaggerWorker;
 use srparse::tree::Token;
 use srparse::treebank::Encoding;
 use srparse::treebank::penn::PennReader;
@@ -39,7 +39,7 @@ static SMALL: LazyLock<Model> = LazyLock::new(|| {
 fn use_model(model: &Model) {
     let tokens = [Token::new("the", "DT"), Token::new("zebra", "NN"), Token::new("?", "?")];
     if let Ok(Some(tagger)) = load_tagger(model) {
-        Hand::new(&*tagger).tag(&mut tokens.clone());
+        TaggerWorker::new(&*tagger).tag(&mut tokens.clone());
     }
     let Ok(parser) = load(model, &[]) else { return };
     for n in 0..=tokens.len() {

@@ -14,7 +14,7 @@ use crate::decode::{NbestRequest, Parse, Worker};
 use crate::model::Model;
 use crate::preset::load::load;
 use crate::preset::tagger::load_tagger;
-use crate::tagger::{Hand, Tagger};
+use crate::tagger::{Tagger, TaggerWorker};
 use crate::tree::dependencies::dependencies;
 use crate::treebank::sentences::{InputFormat, Item};
 use crate::treebank::{conllu, json, penn};
@@ -121,8 +121,8 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let maker = || -> Maker<'_, u64> {
         let mut worker = parser.worker();
-        let mut hand = tagger.as_deref().map(Hand::new);
-        Box::new(move |item, made| make(&mut *worker, hand.as_mut(), item, args, made))
+        let mut tagger_worker = tagger.as_deref().map(TaggerWorker::new);
+        Box::new(move |item, made| make(&mut *worker, tagger_worker.as_mut(), item, args, made))
     };
     Ok(finish(args, &stream::run(&args.files, args.input, &args.stream, &maker)?, start))
 }
@@ -163,7 +163,7 @@ fn finish(args: &ParseArgs, totals: &Totals<u64>, start: Instant) -> ExitCode {
 /// Parses one item and writes it as bytes.
 fn make(
     worker: &mut dyn Worker,
-    hand: Option<&mut Hand<'_>>,
+    tagger_worker: Option<&mut TaggerWorker<'_>>,
     item: Item,
     args: &ParseArgs,
     made: &mut Made<u64>,
@@ -179,8 +179,8 @@ fn make(
             });
         }
         Item::Sentence(mut tokens) => {
-            if let Some(hand) = hand {
-                hand.tag(&mut tokens);
+            if let Some(tagger_worker) = tagger_worker {
+                tagger_worker.tag(&mut tokens);
             }
             made.words = tokens.len();
             if args.nbest.is_none() && !args.span_scores {

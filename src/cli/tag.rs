@@ -10,7 +10,7 @@ use clap::ValueEnum;
 
 use super::stream::{self, Made, Maker, StreamArgs, Totals};
 use crate::preset::tagger::load_tagger;
-use crate::tagger::{Accuracy, Hand, Tagger};
+use crate::tagger::{Accuracy, Tagger, TaggerWorker};
 use crate::treebank::conllu;
 use crate::treebank::sentences::{InputFormat, Item};
 use crate::treebank::tagged::{TaggedFormat, write_line};
@@ -76,8 +76,8 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     })?;
     let start = Instant::now();
     let maker = || -> Maker<'_, Accuracy> {
-        let (tagger, mut hand) = (&*tagger, Hand::new(&*tagger));
-        Box::new(move |item, made| make(tagger, &mut hand, item, args, made))
+        let (tagger, mut worker) = (&*tagger, TaggerWorker::new(&*tagger));
+        Box::new(move |item, made| make(tagger, &mut worker, item, args, made))
     };
     Ok(finish(args, &stream::run(&args.files, args.input, &args.stream, &maker)?, start))
 }
@@ -105,7 +105,7 @@ fn finish(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) -> ExitCode
 /// Tags one item and writes it as bytes.
 fn make(
     tagger: &dyn Tagger,
-    hand: &mut Hand<'_>,
+    worker: &mut TaggerWorker<'_>,
     item: Item,
     args: &TagArgs,
     made: &mut Made<Accuracy>,
@@ -123,10 +123,10 @@ fn make(
             made.words = tokens.len();
             if args.accuracy {
                 let gold = tokens.clone();
-                hand.tag(&mut tokens);
+                worker.tag(&mut tokens);
                 made.tally = Accuracy::of(&gold, &tokens, tagger.lexicon());
             } else {
-                hand.tag(&mut tokens);
+                worker.tag(&mut tokens);
             }
             let out = &mut made.bytes;
             match args.output {

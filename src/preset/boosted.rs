@@ -152,7 +152,7 @@ impl Run<'_, '_> {
         params: &BoostingParams,
         wanted: &[Option<&str>],
     ) -> Result<Vec<Option<Ensemble>>> {
-        let drawing = Drawing { seed: self.seed, one_in: params.one_in };
+        let drawing = Drawing { seed: self.seed, negative_sampling: params.negative_sampling };
         let observer = self.watch.observer;
         let total = examples.len() as u64;
         let progress = |done: usize| {
@@ -167,7 +167,7 @@ impl Run<'_, '_> {
             None => draw(system, &Replay, examples, templates, wanted.len(), drawing, progress)?,
         };
         let n_distinct = candidates.n_rows();
-        self.tell(&candidates_line(&drawn, params.one_in, n_distinct));
+        self.tell(&candidates_line(&drawn, params.negative_sampling, n_distinct));
         let (design, labelled) = candidates.finish(params.min_count);
         self.tell(&design.summary());
         let choice = self.plan.preset.learner.uncalibrated();
@@ -228,12 +228,12 @@ impl Run<'_, '_> {
     }
 }
 
-fn candidates_line(drawn: &Drawn, one_in: u32, n_distinct: usize) -> String {
+fn candidates_line(drawn: &Drawn, negative_sampling: u32, n_distinct: usize) -> String {
     let Drawn { states, candidates, right, rows, kept } = drawn;
-    let sampled = match one_in {
+    let sampled = match negative_sampling {
         1 => String::new(),
         _ => format!(
-            ", {kept} of them kept: of {one_in} wrong for every label one, which counts {one_in} times"
+            ", {kept} of them kept: of {negative_sampling} wrong for every label one, which counts {negative_sampling} times"
         ),
     };
     format!(

@@ -91,12 +91,12 @@ impl TwoStageChoice {
 /// A two-class problem for each action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OneVsAllChoice {
+pub struct OneVsRestChoice {
     /// Learns each problem.
     pub learner: Box<LearnerChoice>,
 }
 
-impl OneVsAllChoice {
+impl OneVsRestChoice {
     pub(super) const SETTINGS: &[Setting] =
         &[Setting { key: "learner", range: INNER, help: "tells one action from all others" }];
 }
@@ -122,20 +122,21 @@ pub struct StackChoice {
     /// The members.
     pub members: Vec<LearnerChoice>,
     /// Decides, seeing all columns and what the members choose.
-    pub last: Box<LearnerChoice>,
+    #[serde(alias = "last")]
+    pub final_learner: Box<LearnerChoice>,
 }
 
 impl StackChoice {
     pub(super) const SETTINGS: &[Setting] = &[
         Setting {
             key: "from",
-            range: "{ from = \"held-out\", share = 0 to 1 } or { from = \"out-of-fold\", folds = 2 or more }",
+            range: "{ kind = \"held-out\", share = 0 to 1 } or { kind = \"out-of-fold\", folds = 2 or more }",
             help: "what the members learn from: the last sentences, set aside for them, or all \
                    sentences, where the last learner sees choices of members that did not see them",
         },
         MEMBERS,
         Setting {
-            key: "last",
+            key: "final_learner",
             range: INNER,
             help: "decides, seeing all columns and what the members choose",
         },
@@ -151,7 +152,7 @@ impl StackChoice {
             Members::OutOfFold { .. } => {}
         }
         let outcomes = (0..self.members.len()).map(outcome_column);
-        self.last.check_inner(&columns.iter().cloned().chain(outcomes).collect::<Vec<_>>())
+        self.final_learner.check_inner(&columns.iter().cloned().chain(outcomes).collect::<Vec<_>>())
     }
 }
 
@@ -159,13 +160,14 @@ impl StackChoice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MetaChoice {
-    /// The share of the training instances that the picker learns from.
+    /// The share of the training instances that the selector learns from.
     #[serde(default = "default_meta_share")]
     pub share: f64,
     /// The members.
     pub members: Vec<LearnerChoice>,
     /// Picks a member, seeing what the members choose and how sure they are.
-    pub picker: Box<LearnerChoice>,
+    #[serde(alias = "picker")]
+    pub selector: Box<LearnerChoice>,
 }
 
 fn default_meta_share() -> f64 {
@@ -177,16 +179,16 @@ impl MetaChoice {
         Setting {
             key: "share",
             range: "between 0 and 1 (default 0.25)",
-            help: "the share of the training instances that the picker learns from",
+            help: "the share of the training instances that the selector learns from",
         },
         MEMBERS,
-        Setting { key: "picker", range: INNER, help: "picks the member to follow" },
+        Setting { key: "selector", range: INNER, help: "picks the member to follow" },
     ];
 
     pub(super) fn check(&self, columns: &[Column]) -> Result<()> {
         check_share("learner.share", self.share)?;
         check_members(&self.members, columns)?;
-        self.picker.check_inner(&meta::columns(self.members.len()))
+        self.selector.check_inner(&meta::columns(self.members.len()))
     }
 }
 

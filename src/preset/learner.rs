@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::combination::check_members;
 pub use super::combination::{
-    CalibrateChoice, MetaChoice, OneVsAllChoice, SplitChoice, StackChoice, TwoStageChoice,
+    CalibrateChoice, MetaChoice, OneVsRestChoice, SplitChoice, StackChoice, TwoStageChoice,
     VoteChoice,
 };
 use super::neural::NeuralParams;
@@ -13,7 +13,7 @@ use crate::classifier::boosting::{Boosting, BoostingParams};
 use crate::classifier::combine;
 use crate::classifier::combine::calibrate::Calibrate;
 use crate::classifier::combine::meta::{self, Meta};
-use crate::classifier::combine::one_vs_all::OneVsAll;
+use crate::classifier::combine::one_vs_rest::OneVsRest;
 use crate::classifier::combine::split::Split;
 use crate::classifier::combine::stack::Stack;
 use crate::classifier::combine::two_stage::TwoStage;
@@ -49,7 +49,8 @@ pub enum LearnerChoice {
     /// Shift or not first, then which of the other actions.
     TwoStage(TwoStageChoice),
     /// A two-class problem for each action.
-    OneVsAll(OneVsAllChoice),
+    #[serde(alias = "one-vs-all")]
+    OneVsRest(OneVsRestChoice),
     /// Members that vote.
     Vote(VoteChoice),
     /// Members whose choices the last learner sees.
@@ -237,7 +238,7 @@ impl LearnerChoice {
         ("svm", SvmParams::SETTINGS),
         ("split", SplitChoice::SETTINGS),
         ("two-stage", TwoStageChoice::SETTINGS),
-        ("one-vs-all", OneVsAllChoice::SETTINGS),
+        ("one-vs-rest", OneVsRestChoice::SETTINGS),
         ("vote", VoteChoice::SETTINGS),
         ("stack", StackChoice::SETTINGS),
         ("meta", MetaChoice::SETTINGS),
@@ -276,7 +277,7 @@ impl LearnerChoice {
                 choice.first.check_inner(columns)?;
                 choice.second.check_inner(columns)
             }
-            Self::OneVsAll(choice) => choice.learner.check_inner(columns),
+            Self::OneVsRest(choice) => choice.learner.check_inner(columns),
             Self::Vote(choice) => check_members(&choice.members, columns),
             Self::Stack(choice) => choice.check(columns),
             Self::Meta(choice) => choice.check(columns),
@@ -315,12 +316,12 @@ impl LearnerChoice {
             | Self::Neural(_)
             | Self::Calibrate(_) => true,
             Self::Split(choice) => choice.learner.scores_add_up(),
-            Self::Stack(choice) => choice.last.scores_add_up(),
+            Self::Stack(choice) => choice.final_learner.scores_add_up(),
             Self::Perceptron(_)
             | Self::OnlinePerceptron(_)
             | Self::Svm(_)
             | Self::TwoStage(_)
-            | Self::OneVsAll(_)
+            | Self::OneVsRest(_)
             | Self::Vote(_)
             | Self::Meta(_)
             | Self::Knn(_) => false,
@@ -381,8 +382,8 @@ impl LearnerChoice {
                 second: choice.second.learner(parts)?,
                 shifts: parts.shifts.clone(),
             }),
-            Self::OneVsAll(choice) => {
-                Box::new(OneVsAll { learner: choice.learner.learner(parts)? })
+            Self::OneVsRest(choice) => {
+                Box::new(OneVsRest { learner: choice.learner.learner(parts)? })
             }
             Self::C45(params) => Box::new(C45 { params: params.clone() }),
             Self::Cart(params) => Box::new(Cart { params: params.clone() }),
@@ -393,12 +394,14 @@ impl LearnerChoice {
             Self::Vote(choice) => Box::new(Vote { members: learners(&choice.members, parts)? }),
             Self::Stack(choice) => Box::new(Stack {
                 members: learners(&choice.members, parts)?,
-                last: choice.last.learner(&parts.with_outcomes(choice.members.len()))?,
+                final_learner: choice
+                    .final_learner
+                    .learner(&parts.with_outcomes(choice.members.len()))?,
                 from: choice.from,
             }),
             Self::Meta(choice) => Box::new(Meta {
                 members: learners(&choice.members, parts)?,
-                picker: choice.picker.learner(&Parts::of_outcomes(choice.members.len()))?,
+                selector: choice.selector.learner(&Parts::of_outcomes(choice.members.len()))?,
                 share: choice.share,
             }),
             Self::Calibrate(choice) => Box::new(Calibrate {
@@ -430,9 +433,9 @@ mod tests {
             let inner = "{ kind = 'maxent' }";
             let text = format!("kind = '{kind}'");
             let with_parts = format!(
-                "{text}\ncolumn = 's0.t'\nfrom = {{ from = 'held-out', share = 0.5 }}\n\
+                "{text}\ncolumn = 's0.t'\nfrom = {{ kind = 'held-out', share = 0.5 }}\n\
                  members = [{inner}]\nlearner = {inner}\nfirst = {inner}\nsecond = {inner}\n\
-                 last = {inner}\npicker = {inner}\n"
+                 final_learner = {inner}\npicker = {inner}\n"
             );
             let keep = |line: &&str| {
                 let key = line.split(' ').next().unwrap_or_default();

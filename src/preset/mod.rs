@@ -447,17 +447,17 @@ mod tests {
 
     #[test]
     fn a_table_is_replaced_by_its_path() {
-        let from = "learner.from={ from = \"out-of-fold\", folds = 3 }".to_owned();
-        let learner = "learner.last={ kind = 'maxent' }".to_owned();
+        let from = "learner.from={ kind = \"out-of-fold\", folds = 3 }".to_owned();
+        let learner = "learner.final_learner={ kind = 'maxent' }".to_owned();
         let preset = Preset::load("wang-2006-stack", &[from, learner]).unwrap();
         let LearnerChoice::Stack(stack) = &preset.learner else { panic!("{preset:?}") };
         assert_eq!(stack.from, Members::OutOfFold { folds: 3 });
-        assert!(matches!(*stack.last, LearnerChoice::Maxent(_)));
+        assert!(matches!(*stack.final_learner, LearnerChoice::Maxent(_)));
         for (setting, says) in [
             ("learner=maxent", "learner: is a table"),
             ("learner.members=3", "learner.members: is a list"),
             ("learner={ kind = 'maxent', epochs = 3 }", "epochs"),
-            ("learner.from={ from = 'nowhere' }", "nowhere"),
+            ("learner.from={ kind = 'nowhere' }", "nowhere"),
             ("features.without=s0.w", "features.without: is a list"),
         ] {
             let error = Preset::load("wang-2006-stack", &[setting.to_owned()]).unwrap_err();

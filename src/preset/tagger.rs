@@ -16,7 +16,7 @@ use crate::observer::{Event, Part};
 use crate::tagger::jackknife::{PARTS, jackknife};
 use crate::tagger::perceptron::{PerceptronTagger, PerceptronTaggerParams};
 use crate::tagger::two_pass::{self, TwoPassTagger};
-use crate::tagger::{Accuracy, Hand, Tagger};
+use crate::tagger::{Accuracy, Tagger, TaggerWorker};
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::TRACE;
 
@@ -244,10 +244,10 @@ impl Tagging {
 
     /// The words of trees with predicted tags.
     pub(super) fn tokens(&self, set: &TreeSet) -> Vec<Vec<Token>> {
-        let mut hand = Hand::new(&*self.tagger);
+        let mut worker = TaggerWorker::new(&*self.tagger);
         let tagged = |tree| {
             let mut tokens = words(tree);
-            hand.tag(&mut tokens);
+            worker.tag(&mut tokens);
             tokens
         };
         set.trees.iter().map(tagged).collect()
@@ -296,12 +296,12 @@ fn retagged(tree: &Tree, tagged: Vec<Token>) -> Tree {
 }
 
 fn score(tagger: &dyn Tagger, set: &TreeSet) -> Accuracy {
-    let mut hand = Hand::new(tagger);
+    let mut worker = TaggerWorker::new(tagger);
     let mut accuracy = Accuracy::default();
     for tree in &set.trees {
         let gold = words(tree);
         let mut tokens = gold.clone();
-        hand.tag(&mut tokens);
+        worker.tag(&mut tokens);
         accuracy += Accuracy::of(&gold, &tokens, tagger.lexicon());
     }
     accuracy

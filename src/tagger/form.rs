@@ -1,7 +1,8 @@
 //! A word form in numbers: hashes of the word, its affixes and its shape.
 
+use super::hash::{START, plain, step_char, word_hash};
 use super::lexicon::Lexicon;
-use crate::feature::indicator::{MULTIPLIER, finish};
+use crate::feature::indicator::finish;
 
 /// The longest prefix and suffix that are features, in characters.
 pub const PREFIXES: usize = 4;
@@ -9,8 +10,6 @@ pub const PREFIXES: usize = 4;
 pub const SUFFIXES: usize = 5;
 /// The characters that shape and kinds are taken from.
 const LOOKED_AT: usize = 64;
-
-const START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// What features see of a word. Every number but `class` is a hash, 0 for "there is none".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,30 +28,6 @@ pub struct Form {
     pub kinds: u64,
     /// The class of tags that the word has in the lexicon; 0 for a word that is rare or unseen.
     pub class: u16,
-}
-
-/// The hash of a word, byte for byte; never 0. A bracket and its name in treebanks have the same.
-pub fn hash_of(word: &str) -> u64 {
-    finish(plain(word).bytes().fold(START, step))
-}
-
-/// The word as treebanks write it: brackets by name.
-fn plain(word: &str) -> &str {
-    match word {
-        "(" => "-LRB-",
-        ")" => "-RRB-",
-        "{" => "-LCB-",
-        "}" => "-RCB-",
-        word => word,
-    }
-}
-
-fn step(hash: u64, byte: u8) -> u64 {
-    (hash.rotate_left(5) ^ u64::from(byte)).wrapping_mul(MULTIPLIER)
-}
-
-fn step_char(hash: u64, character: char) -> u64 {
-    (hash.rotate_left(5) ^ u64::from(u32::from(character))).wrapping_mul(MULTIPLIER)
 }
 
 /// The kind of a character: its sign in shapes, and its bit among the kinds.
@@ -95,7 +70,7 @@ impl Form {
     /// The form of a word, with its class in a lexicon.
     pub fn of(word: &str, lexicon: &Lexicon) -> Self {
         let word = plain(word);
-        let hash = hash_of(word);
+        let hash = word_hash(word);
         let class = lexicon.class(hash).unwrap_or(0);
         let mut form = Self { word: hash, class, ..Self::default() };
         let mut hash = START;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Accuracy, Hand, Tagger};
+use super::{Accuracy, Tagger, TaggerWorker};
 use crate::classifier::Fit;
 use crate::observer::Quiet;
 use crate::parallel;
@@ -46,11 +46,11 @@ pub fn jackknife(
             sentences[..range.start].iter().chain(&sentences[range.end..]).copied().collect();
         let quiet = Quiet(fit.observer);
         let tagger = train(&others, &Fit { observer: &quiet, checkpoint: None, ..*fit })?;
-        let mut hand = Hand::new(&*tagger);
+        let mut worker = TaggerWorker::new(&*tagger);
         let mut accuracy = Accuracy::default();
         let tag = |gold: &&[Token]| {
             let mut tokens = gold.to_vec();
-            hand.tag(&mut tokens);
+            worker.tag(&mut tokens);
             accuracy += Accuracy::of(gold, &tokens, tagger.lexicon());
             tokens
         };

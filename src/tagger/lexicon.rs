@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::form::hash_of;
+use super::hash::word_hash;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
@@ -29,7 +29,7 @@ impl Lexicon {
     pub fn of<'a>(tokens: impl Iterator<Item = (&'a str, u16)>, minimum: u32) -> Self {
         let mut counts: FxHashMap<u32, Vec<(u16, u32)>> = FxHashMap::default();
         for (word, tag) in tokens {
-            let tags = counts.entry(fingerprint(hash_of(word))).or_default();
+            let tags = counts.entry(fingerprint(word_hash(word))).or_default();
             match tags.iter_mut().find(|(other, _)| *other == tag) {
                 Some((_, count)) => *count += 1,
                 None => tags.push((tag, 1)),
@@ -70,7 +70,7 @@ impl Lexicon {
 
     /// Whether a word was seen in training.
     pub fn knows(&self, word: &str) -> bool {
-        self.class(hash_of(word)).is_some()
+        self.class(word_hash(word)).is_some()
     }
 
     /// How many words there are.
@@ -114,7 +114,7 @@ mod tests {
         let words = ["run", "run", "walk", "walk", "dog", "dog", "once"];
         let tags = [1, 2, 2, 1, 3, 3, 3];
         let lexicon = Lexicon::of(words.into_iter().zip(tags), 2);
-        let class = |word| lexicon.class(hash_of(word));
+        let class = |word| lexicon.class(word_hash(word));
         assert_eq!(class("run"), class("walk"));
         assert_ne!(class("run"), class("dog"));
         assert_eq!((class("once"), class("never")), (Some(0), None));

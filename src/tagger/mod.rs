@@ -1,7 +1,7 @@
 //! Part-of-speech taggers: from words to tags.
 //!
-//! 1. A [`Tagger`] is shared by all threads; a [`Worker`] is its hand in one thread. What a worker
-//!    tagged before changes nothing.
+//! 1. A [`Tagger`] is shared by all threads; each thread tags with a [`TaggerWorker`] of its own.
+//!    A worker's output does not depend on the sentences it tagged before.
 //! 2. Any word gets a tag, seen in training or not, and the words stay as they are.
 //! 3. The same sentences, settings and seed give the same tagger on any number of threads.
 //!
@@ -15,6 +15,7 @@
 pub mod accuracy;
 pub mod feature;
 pub mod form;
+mod hash;
 pub mod jackknife;
 pub mod lexicon;
 pub mod perceptron;
@@ -34,8 +35,8 @@ pub trait Tagger: Send + Sync {
     fn tags(&self) -> &Symbols;
     /// The words seen in training.
     fn lexicon(&self) -> &Lexicon;
-    /// A worker for one thread.
-    fn worker(&self) -> Box<dyn Worker + '_>;
+    /// The working memory and prediction loop for one thread.
+    fn predictor(&self) -> Box<dyn TagPredictor + '_>;
     /// Adds the tagger to the sections of a model.
     ///
     /// # Errors
@@ -43,29 +44,29 @@ pub trait Tagger: Send + Sync {
     fn store(&self, sections: &mut Sections) -> Result<()>;
 }
 
-/// A tagger's hand in one thread.
-pub trait Worker: Send {
-    /// Writes the number of the tag of each token into `out` (emptied first). Only the words of the
-    /// tokens are looked at.
+/// Predicts tags as numbers, with the working memory of one thread.
+pub trait TagPredictor: Send {
+    /// Writes the number of the tag of each token into `out` (emptied first). Their own
+    /// tags are ignored.
     fn predict(&mut self, tokens: &[Token], out: &mut Vec<u16>);
 }
 
-/// Tags sentences in place, with the memory that it takes.
-pub struct Hand<'a> {
+/// Tags sentences in place; each thread has a worker of its own.
+pub struct TaggerWorker<'a> {
     tags: &'a Symbols,
-    worker: Box<dyn Worker + 'a>,
+    predictor: Box<dyn TagPredictor + 'a>,
     numbers: Vec<u16>,
 }
 
-impl<'a> Hand<'a> {
-    /// A hand of a tagger.
+impl<'a> TaggerWorker<'a> {
+    /// A worker of a tagger.
     pub fn new(tagger: &'a dyn Tagger) -> Self {
-        Self { tags: tagger.tags(), worker: tagger.worker(), numbers: Vec::new() }
+        Self { tags: tagger.tags(), predictor: tagger.predictor(), numbers: Vec::new() }
     }
 
-    /// Replaces all tags, but that of traces, by those that the tagger predicts.
+    /// Replaces the tags of all tokens except traces with predicted ones.
     pub fn tag(&mut self, tokens: &mut [Token]) {
-        self.worker.predict(tokens, &mut self.numbers);
+        self.predictor.predict(tokens, &mut self.numbers);
         for (token, &number) in tokens.iter_mut().zip(&self.numbers) {
             if token.tag != TRACE {
                 token.tag = self.tags.name(u32::from(number)).unwrap_or_default().into();

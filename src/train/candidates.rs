@@ -27,7 +27,7 @@ pub struct Drawing {
     /// Seeds the paths and the sample.
     pub seed: u64,
     /// Of so many rows that are wrong for every label one is kept; at least 1.
-    pub one_in: u32,
+    pub negative_sampling: u32,
 }
 
 /// How many there were.
@@ -77,7 +77,7 @@ pub fn draw<S: TransitionSystem, O: Oracle<S>>(
                 let mut walk = Walk {
                     system,
                     extractor: &extractor,
-                    one_in: drawing.one_in,
+                    negative_sampling: drawing.negative_sampling,
                     rng,
                     places,
                     row: Row::default(),
@@ -145,7 +145,7 @@ struct Candidate<A> {
 struct Walk<'a, S> {
     system: &'a S,
     extractor: &'a Extractor,
-    one_in: u32,
+    negative_sampling: u32,
     rng: ChaCha8Rng,
     places: &'a mut extract::Scratch,
     row: Row,
@@ -196,8 +196,8 @@ impl<S: TransitionSystem> Walk<'_, S> {
     ) {
         path.drawn.rows += 1;
         let any_right = same.iter().any(|candidate| candidate.is_right);
-        let is_sampled = !any_right && self.one_in > 1;
-        if is_sampled && self.rng.random_range(0..self.one_in) > 0 {
+        let is_sampled = !any_right && self.negative_sampling > 1;
+        if is_sampled && self.rng.random_range(0..self.negative_sampling) > 0 {
             return;
         }
         let view = self.system.view(state, Some(same[0].action));
@@ -210,7 +210,7 @@ impl<S: TransitionSystem> Walk<'_, S> {
             (from, path.labels.len() as u32)
         };
         let (labels, gold) = (list(&|_| true), list(&|is_right| is_right));
-        let weight = if any_right { 1 } else { self.one_in };
+        let weight = if any_right { 1 } else { self.negative_sampling };
         path.kept.push(Kept { weight, labels, gold });
     }
 }

@@ -82,7 +82,8 @@ pub struct BoostingParams {
     pub min_count: u32,
     /// Of so many rows that are wrong for every label one is an example, which counts as many times; at
     /// least 1.
-    pub one_in: u32,
+    #[serde(alias = "one_in")]
+    pub negative_sampling: u32,
     /// The trees that are used: those whose splits reduce the loss by at least this much, Θ̂. 0 chooses it on
     /// development trees; without these all trees are used, down to a Θ that all labels have reached.
     pub threshold: f64,
@@ -97,7 +98,7 @@ impl Default for BoostingParams {
             max_splits: 0,
             smoothing: 1e-8,
             min_count: 2,
-            one_in: 1,
+            negative_sampling: 1,
             threshold: 0.0,
         }
     }
@@ -137,7 +138,7 @@ impl BoostingParams {
             help: "tests that hold in fewer distinct rows are left out",
         },
         Setting {
-            key: "one_in",
+            key: "negative_sampling",
             range: "1 or more",
             help: "of so many rows that are wrong for every label one is an example, which counts as many times",
         },
@@ -158,8 +159,8 @@ impl BoostingParams {
                 "must be a reduction above 0: 1 is what two examples can bring at most at first";
             return Err(Error::config("learner.min_reduction", problem));
         }
-        if self.one_in == 0 {
-            return Err(Error::config("learner.one_in", "must be at least 1"));
+        if self.negative_sampling == 0 {
+            return Err(Error::config("learner.negative_sampling", "must be at least 1"));
         }
         if !(0.0..=f64::MAX).contains(&self.threshold) {
             return Err(Error::config("learner.threshold", "must be 0 or a reduction above it"));

@@ -17,17 +17,17 @@ use crate::{Error, Result};
 /// Probabilities are told in this many steps.
 const STEPS: f32 = 10.0;
 
-/// Learns members and a picker.
+/// Learns members and a selector.
 pub struct Meta {
     /// The members.
     pub members: Vec<Box<dyn Learner>>,
     /// Learns which member to follow, from [`columns`].
-    pub picker: Box<dyn Learner>,
-    /// The share of the instances that the picker learns from; between 0 and 1.
+    pub selector: Box<dyn Learner>,
+    /// The share of the instances that the selector learns from; between 0 and 1.
     pub share: f64,
 }
 
-/// The columns the picker sees: each member's class and, for members that give probabilities, the
+/// The columns the selector sees: each member's class and, for members that give probabilities, the
 /// probability in tenths.
 pub fn columns(n_members: usize) -> Vec<Column> {
     let probability = |member: usize| Column {
@@ -67,25 +67,25 @@ impl Learner for Meta {
                 lessons.push(&row, right.unwrap_or(0) as u16);
             }
         }
-        let picker = fit_part(&*self.picker, &lessons, fit, "picker", 0.4..0.5)?;
+        let selector = fit_part(&*self.selector, &lessons, fit, "picker", 0.4..0.5)?;
         let members = fit_members(&self.members, instances, fit, member_name, 0.5..1.0)?;
-        Ok(Box::new(MetaModel { members, picker }))
+        Ok(Box::new(MetaModel { members, selector }))
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
         let members = load_members(&self.members, sections)?;
-        let picker = self.picker.load(&sections.part("picker"))?;
-        if picker.n_classes() != members.len() {
-            return Err(Error::Unfit("the picker has not one class for each member".to_owned()));
+        let selector = self.selector.load(&sections.part("picker"))?;
+        if selector.n_classes() != members.len() {
+            return Err(Error::Unfit("the selector has not one class for each member".to_owned()));
         }
-        Ok(Box::new(MetaModel { members, picker }))
+        Ok(Box::new(MetaModel { members, selector }))
     }
 }
 
 /// What [`Meta`] fits.
 pub struct MetaModel {
     members: Vec<Box<dyn Classifier>>,
-    picker: Box<dyn Classifier>,
+    selector: Box<dyn Classifier>,
 }
 
 impl Classifier for MetaModel {
@@ -112,7 +112,7 @@ impl Classifier for MetaModel {
             let outcome = Outcome { class: class as u16, score: scores[class] };
             seen.values.extend(told(outcome, member.scale()));
         }
-        self.picker.scores(seen.borrow(), scratch.part(0), picks);
+        self.selector.scores(seen.borrow(), scratch.part(0), picks);
         let picked = first_best(picks) * out.len();
         out.copy_from_slice(&of_members[picked..picked + out.len()]);
         (scratch.row, scratch.scores) = (seen, scores);
@@ -120,6 +120,6 @@ impl Classifier for MetaModel {
 
     fn store(&self, sections: &mut Sections) {
         store_members(&self.members, sections);
-        sections.put_part("picker", stored(&*self.picker));
+        sections.put_part("picker", stored(&*self.selector));
     }
 }

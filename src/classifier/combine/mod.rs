@@ -1,6 +1,6 @@
 //! Classifiers made of classifiers.
 //!
-//! - [`one_vs_all`]: one two-class problem for each class, from any learner.
+//! - [`one_vs_rest`]: one two-class problem for each class, from any learner.
 //! - [`two_stage`]: shift or not first, then which of the others (Wang, Sagae and Mitamura 2006, 4.1).
 //! - [`split`]: one classifier for each value of a column, such as the tag of a word (Sagae and Lavie
 //!   2005, section 4, after Yamada and Matsumoto 2003).
@@ -12,7 +12,7 @@
 
 pub mod calibrate;
 pub mod meta;
-pub mod one_vs_all;
+pub mod one_vs_rest;
 pub mod split;
 pub mod stack;
 pub mod two_stage;

@@ -19,7 +19,7 @@ use crate::{Error, Result};
 
 /// What the members of a stack learn from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "from", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Members {
     /// The last sentences, from which the last learner learns nothing.
     HeldOut {
@@ -38,7 +38,7 @@ pub struct Stack {
     /// The members.
     pub members: Vec<Box<dyn Learner>>,
     /// Learns from the columns and one more for each member.
-    pub last: Box<dyn Learner>,
+    pub final_learner: Box<dyn Learner>,
     /// What the members learn from.
     pub from: Members,
 }
@@ -87,13 +87,13 @@ impl Learner for Stack {
             values
                 .extend(chosen.iter().map(|chosen: &Vec<Outcome>| outcome_value(chosen[at].class)));
         });
-        let last = fit_part(&*self.last, &extended, fit, "last", 0.7..1.0)?;
+        let last = fit_part(&*self.final_learner, &extended, fit, "last", 0.7..1.0)?;
         Ok(Box::new(StackModel { members, last }))
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
         let members = load_members(&self.members, sections)?;
-        let last = self.last.load(&sections.part("last"))?;
+        let last = self.final_learner.load(&sections.part("last"))?;
         if members.iter().any(|member| member.n_classes() != last.n_classes()) {
             return Err(Error::Unfit("the stack's parts do not fit together".to_owned()));
         }

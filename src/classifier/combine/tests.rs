@@ -1,6 +1,6 @@
 use super::calibrate::{Calibrate, Method};
 use super::meta::Meta;
-use super::one_vs_all::OneVsAll;
+use super::one_vs_rest::OneVsRest;
 use super::split::Split;
 use super::stack::{Members, Stack};
 use super::two_stage::TwoStage;
@@ -76,7 +76,7 @@ fn learners() -> Vec<(&'static str, Box<dyn Learner>)> {
     let stack = |from: Members| -> Box<dyn Learner> {
         Box::new(Stack {
             members: vec![maxent(), perceptron()],
-            last: last(with_member.clone()),
+            final_learner: last(with_member.clone()),
             from,
         })
     };
@@ -86,7 +86,7 @@ fn learners() -> Vec<(&'static str, Box<dyn Learner>)> {
     vec![
         ("two stages", Box::new(TwoStage { first: maxent(), second: maxent(), shifts })),
         ("two stages of trees", two_stages_of_trees()),
-        ("one-vs-all", Box::new(OneVsAll { learner: maxent() })),
+        ("one-vs-rest", Box::new(OneVsRest { learner: maxent() })),
         ("split", Box::new(Split { column: 0, min_rows: 40, learner: perceptron() })),
         ("vote", Box::new(Vote { members: vec![maxent(), perceptron()] })),
         ("stack, held out", stack(Members::HeldOut { share: 0.3 })),
@@ -95,7 +95,7 @@ fn learners() -> Vec<(&'static str, Box<dyn Learner>)> {
             "meta",
             Box::new(Meta {
                 members: vec![maxent(), perceptron()],
-                picker: last(Indicators::of_columns(&meta::columns(2))),
+                selector: last(Indicators::of_columns(&meta::columns(2))),
                 share: 0.3,
             }),
         ),

@@ -68,7 +68,7 @@ impl Counts {
 
     /// What the column weighs, or what each of its values weighs as a binary feature.
     fn weights(&self, params: &KnnParams, kind: ColumnKind, prior: &Prior) -> Vec<f64> {
-        if !params.predicates {
+        if !params.one_hot {
             return vec![self.weight(params.weighting, prior)];
         }
         let weigh = |value: usize| {
@@ -194,7 +194,7 @@ pub(super) fn choose(
     let weigh = |at: usize| counts[at].weights(params, columns[at].kind, &prior);
     let weights: Vec<Vec<f64>> = parallel::map_range(counts.len(), weigh);
     // Two values that differ are two features that differ.
-    let features = if params.predicates { 2.0 } else { 1.0 };
+    let features = if params.one_hot { 2.0 } else { 1.0 };
     let heaviest = |weights: &Vec<f64>| weights.iter().copied().fold(0.0, f64::max);
     let sum: f64 = weights.iter().map(|weights| features * heaviest(weights)).sum();
     let scale = if sum > 0.0 { LARGEST / sum } else { 0.0 };
@@ -223,10 +223,10 @@ impl Level {
         scale: f64,
     ) -> Self {
         let units = |weight: f64| (weight * scale) as u32;
-        let mvdm = params.metric == Metric::Mvdm && !params.predicates;
+        let mvdm = params.metric == Metric::Mvdm && !params.one_hot;
         let mut level = Self {
             column,
-            weight: if params.predicates { 0 } else { units(weights[0]) },
+            weight: if params.one_hot { 0 } else { units(weights[0]) },
             values: counts.values.clone(),
             ids: vec![0; counts.values.len()],
             ..Self::default()
@@ -246,7 +246,7 @@ impl Level {
                 _ => {
                     level.distributions.push(distribution.clone());
                     known.insert(distribution, next as u16);
-                    if params.predicates {
+                    if params.one_hot {
                         level.id_weights.push(units(weights[value]));
                     }
                     next as u16

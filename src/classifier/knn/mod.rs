@@ -104,7 +104,8 @@ pub struct KnnParams {
     /// Values of fewer instances are compared by overlap under `mvdm`; 0 and 1 spare none.
     pub min_frequency: u32,
     /// Whether each value of each column is a binary feature of its own.
-    pub predicates: bool,
+    #[serde(alias = "predicates")]
+    pub one_hot: bool,
 }
 
 impl Default for KnnParams {
@@ -117,7 +118,7 @@ impl Default for KnnParams {
             decay: 1.0,
             decay_power: 1.0,
             min_frequency: 1,
-            predicates: false,
+            one_hot: false,
         }
     }
 }
@@ -153,7 +154,7 @@ impl KnnParams {
             help: "values of fewer instances are compared by overlap under mvdm",
         },
         Setting {
-            key: "predicates",
+            key: "one_hot",
             range: "true, false",
             help: "each value of each column is a binary feature of its own",
         },
@@ -204,7 +205,7 @@ impl Learner for Knn {
         let kept = if fit.is_stopped() { &instances.select(|_| None, 0) } else { instances };
         let sorted = Sorted::of(&chosen, kept);
         fit.step(0.8, "sorted the rows");
-        let index = if self.params.predicates {
+        let index = if self.params.one_hot {
             Index::Flat(Flat::new(&sorted, &values))
         } else {
             Index::Tree(Tree::grow(&sorted)?)

@@ -24,7 +24,7 @@ impl KnnModel {
         params.check()?;
         let votes = Votes::load(sections)?;
         let values = Values::load(params, votes.n_classes(), sections)?;
-        let index = if params.predicates {
+        let index = if params.one_hot {
             Index::Flat(Flat::load(&values, votes.n_rows(), sections)?)
         } else {
             Index::Tree(Tree::load(&values, votes.n_rows(), sections)?)

@@ -48,8 +48,8 @@ fn settings() -> Vec<KnnParams> {
     let mut all = Vec::new();
     for metric in [Metric::Overlap, Metric::Mvdm] {
         for weighting in [Weighting::GainRatio, Weighting::InformationGain, Weighting::None] {
-            for (predicates, min_frequency) in [(false, 1), (true, 1), (false, 3), (true, 3)] {
-                let params = KnnParams { metric, weighting, predicates, ..KnnParams::default() };
+            for (one_hot, min_frequency) in [(false, 1), (true, 1), (false, 3), (true, 3)] {
+                let params = KnnParams { metric, weighting, one_hot, ..KnnParams::default() };
                 all.push(KnnParams { min_frequency, ..params });
             }
         }
@@ -173,7 +173,7 @@ fn distance_by_definition(
     let mut sum = 0.0;
     for column in (0..row.len()).filter(|&column| query[column] != row[column]) {
         let counts = |value: u32| class_counts(rows, |values| values[column] == value);
-        if params.predicates {
+        if params.one_hot {
             for value in [query[column], row[column]].into_iter().filter(|&value| value != 0) {
                 let with = counts(value);
                 let without = class_counts(rows, |values| values[column] != value);
@@ -387,8 +387,8 @@ fn few_instances_are_enough_and_none_answer_nothing() {
 #[test]
 fn a_fit_that_is_stopped_knows_how_frequent_the_classes_are() {
     let rows = [(vec![3, 4], 1), (vec![3, 5], 1), (vec![4, 5], 2)];
-    for predicates in [false, true] {
-        let learner = Knn { params: KnnParams { predicates, ..KnnParams::default() } };
+    for one_hot in [false, true] {
+        let learner = Knn { params: KnnParams { one_hot, ..KnnParams::default() } };
         let observer = Recorder::new(|| true);
         let fit = Fit { observer: &observer, ..Fit::quiet(1) };
         let model = learner.fit(&instances(&rows, 3), &fit).unwrap();

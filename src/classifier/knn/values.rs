@@ -256,7 +256,7 @@ impl Values {
         levels.1.is_empty()
             && n_values as usize == self.ids.len()
             && self.values.len() == self.ids.len()
-            && self.id_weights.len() == wanted(params.predicates)
+            && self.id_weights.len() == wanted(params.one_hot)
             && self.ends.len() == wanted(with_distributions(params))
             && largest as f64 <= LARGEST
             && self.unit().is_finite()
@@ -281,7 +281,7 @@ impl Values {
 
 /// Whether the settings compare values by their distributions.
 fn with_distributions(params: &KnnParams) -> bool {
-    params.metric == Metric::Mvdm && !params.predicates
+    params.metric == Metric::Mvdm && !params.one_hot
 }
 
 /// The distances of one query's values, for one thread.

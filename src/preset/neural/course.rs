@@ -57,7 +57,7 @@ impl NeuralParams {
             optimizer: self.optimizer,
             decay: self.decay,
             clip: self.clip,
-            average: self.average,
+            average: self.moving_average,
             dropout: self.dropout,
             progress,
             stop,
@@ -186,7 +186,7 @@ impl Run<'_, '_> {
         let (vocabulary, seed) = (&self.vocabulary, Some(self.seed));
         let mut learner = Neural::new(params.network, system, vocabulary, fixed, seed)?;
         let counts = counts(examples, vocabulary.sizes().words);
-        learner.network.words_mut().forget_rare(&counts, params.rare);
+        learner.network.words_mut().forget_rare(&counts, params.word_dropout);
         self.tell(&format!("{} parameters", learner.params.values().len()));
         Ok(learner)
     }

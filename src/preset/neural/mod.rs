@@ -35,20 +35,24 @@ pub struct NeuralParams {
     pub decay: Decay,
     /// Over how many batches the parameters that are kept are averaged, every eighth of them; 0 for none, or 16 or
     /// more.
-    pub average: f32,
+    #[serde(alias = "average")]
+    pub moving_average: f32,
     /// Gradients of a batch longer than this are shortened to it; 0 for never.
     pub clip: f32,
     /// The share of the numbers of a layer that is left out at random while learning; from 0, below 1.
     pub dropout: f32,
     /// A word seen n times in training is read as an unknown one with probability rare / (rare + n).
-    pub rare: f32,
+    #[serde(alias = "rare")]
+    pub word_dropout: f32,
     /// When wrong predictions are followed; probability 0 and margin 0 stay on the gold path.
     pub exploration: Exploration,
     /// A file with vectors of words that were learned elsewhere ([`PretrainedEmbeddings`]); empty for none. They stay as they
     /// are, and are stored in the model.
-    pub vectors: String,
+    #[serde(alias = "vectors")]
+    pub pretrained: String,
     /// How many words of that file are read, at most; at least 1.
-    pub max_vectors: u32,
+    #[serde(alias = "max_vectors")]
+    pub max_pretrained: u32,
     /// How large the network is.
     pub network: NetworkParams,
 }
@@ -61,13 +65,13 @@ impl Default for NeuralParams {
             batch: 16,
             optimizer: OptimizerParams::Adam { rate: 0.001 },
             decay: Decay::Linear,
-            average: 500.0,
+            moving_average: 500.0,
             clip: 5.0,
             dropout: 0.3,
-            rare: 0.5,
+            word_dropout: 0.5,
             exploration: Exploration { from_epoch: 2, probability: 0.5, margin: 0.0 },
-            vectors: String::new(),
-            max_vectors: 100_000,
+            pretrained: String::new(),
+            max_pretrained: 100_000,
             network: NetworkParams::default(),
         }
     }
@@ -106,7 +110,7 @@ impl NeuralParams {
             help: "how the rate falls: in a straight line to 0 at the end, or in epoch e, from 0, to rate / (1 + by e)",
         },
         Setting {
-            key: "average",
+            key: "moving_average",
             range: "0, or 16 or more",
             help: "over how many batches the parameters that are kept are averaged, every eighth of them; 0 for none",
         },
@@ -121,7 +125,7 @@ impl NeuralParams {
             help: "the share of the numbers of a layer that is left out at random while learning",
         },
         Setting {
-            key: "rare",
+            key: "word_dropout",
             range: "0 or more",
             help: "a word seen n times is read as an unknown one with probability rare / (rare + n)",
         },
@@ -132,13 +136,13 @@ impl NeuralParams {
                    wrong action may trail a right prediction to be followed instead",
         },
         Setting {
-            key: "vectors",
+            key: "pretrained",
             range: "a file",
             help: "vectors of words that were learned elsewhere, as word2vec (text, binary) or GloVe write them; they \
                    are stored in the model",
         },
         Setting {
-            key: "max_vectors",
+            key: "max_pretrained",
             range: "1 or more",
             help: "how many words of that file are read, at most",
         },
@@ -157,7 +161,7 @@ impl NeuralParams {
     pub fn check(&self) -> Result<()> {
         at_least_one("learner.epochs", self.epochs)?;
         at_least_one("learner.batch", self.batch)?;
-        at_least_one("learner.max_vectors", self.max_vectors)?;
+        at_least_one("learner.max_pretrained", self.max_pretrained)?;
         for (name, size) in self.network.sizes() {
             if !(1..=MOST).contains(&size) {
                 let problem = format!("must be 1 to {MOST}");
@@ -174,14 +178,14 @@ impl NeuralParams {
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(Error::config("learner.dropout", "must be 0 to below 1"));
         }
-        if self.average > 0.0 && self.average < 2.0 * MovingAverage::EVERY as f32 {
-            return Err(Error::config("learner.average", "must be 0, or 16 or more"));
+        if self.moving_average > 0.0 && self.moving_average < 2.0 * MovingAverage::EVERY as f32 {
+            return Err(Error::config("learner.moving_average", "must be 0, or 16 or more"));
         }
         let by = if let Decay::Inverse { by } = self.decay { by } else { 0.0 };
         for (key, value) in [
             ("learner.clip", self.clip),
-            ("learner.rare", self.rare),
-            ("learner.average", self.average),
+            ("learner.word_dropout", self.word_dropout),
+            ("learner.moving_average", self.moving_average),
             ("learner.decay.by", by),
         ] {
             if !(0.0..=1e6).contains(&value) {
@@ -196,9 +200,10 @@ impl NeuralParams {
     /// # Errors
     /// When the file does not read.
     pub(in crate::preset) fn read_vectors(&self) -> Result<Option<PretrainedEmbeddings>> {
-        let read =
-            || PretrainedEmbeddings::read(Path::new(&self.vectors), self.max_vectors as usize);
-        (!self.vectors.is_empty()).then(read).transpose()
+        let read = || {
+            PretrainedEmbeddings::read(Path::new(&self.pretrained), self.max_pretrained as usize)
+        };
+        (!self.pretrained.is_empty()).then(read).transpose()
     }
 
     /// The network that was stored.
@@ -211,7 +216,7 @@ impl NeuralParams {
         vocabulary: &Vocabulary,
         sections: &Sections,
     ) -> Result<Neural<AnyNetwork>> {
-        let has_vectors = !self.vectors.is_empty();
+        let has_vectors = !self.pretrained.is_empty();
         let fixed = has_vectors.then(|| Fixed::load(sections, vocabulary)).transpose()?;
         let mut neural = Neural::new(self.network, system, vocabulary, fixed, None)?;
         neural.params.load(sections)?;

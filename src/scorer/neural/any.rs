@@ -32,28 +32,30 @@ impl NetworkParams {
     pub fn optional_sizes(&self) -> Vec<(&'static str, u32)> {
         match self {
             Self::Positions(PositionsParams { encoder, .. }) => {
-                vec![("encoder.form", encoder.form)]
+                vec![("encoder.form_dim", encoder.form_dim)]
             }
-            Self::StackLstm(sizes) => vec![("form", sizes.form), ("children", sizes.children)],
+            Self::StackLstm(sizes) => {
+                vec![("form_dim", sizes.form_dim), ("max_arity", sizes.max_arity)]
+            }
         }
     }
 
     /// All sizes that must be 1 at least, by name.
     pub fn sizes(&self) -> Vec<(&'static str, u32)> {
         match self {
-            Self::Positions(PositionsParams { encoder, hidden }) => vec![
-                ("encoder.word", encoder.word),
-                ("encoder.tag", encoder.tag),
-                ("encoder.cells", encoder.cells),
+            Self::Positions(PositionsParams { encoder, hidden_dim }) => vec![
+                ("encoder.word_dim", encoder.word_dim),
+                ("encoder.tag_dim", encoder.tag_dim),
+                ("encoder.lstm_dim", encoder.lstm_dim),
                 ("encoder.layers", encoder.layers),
-                ("hidden", *hidden),
+                ("hidden_dim", *hidden_dim),
             ],
             Self::StackLstm(sizes) => vec![
-                ("word", sizes.word),
-                ("tag", sizes.tag),
-                ("action", sizes.action),
-                ("input", sizes.input),
-                ("cells", sizes.cells),
+                ("word_dim", sizes.word_dim),
+                ("tag_dim", sizes.tag_dim),
+                ("action_dim", sizes.action_dim),
+                ("input_dim", sizes.input_dim),
+                ("lstm_dim", sizes.lstm_dim),
                 ("layers", sizes.layers),
             ],
         }

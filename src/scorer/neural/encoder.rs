@@ -14,20 +14,24 @@ use crate::symbols::Sentence;
 #[serde(default, deny_unknown_fields)]
 pub struct EncoderParams {
     /// The numbers of a word's vector.
-    pub word: u32,
+    #[serde(alias = "word")]
+    pub word_dim: u32,
     /// Those of a tag.
-    pub tag: u32,
+    #[serde(alias = "tag")]
+    pub tag_dim: u32,
     /// Those of a word's form ([`Widths`]).
-    pub form: u32,
+    #[serde(alias = "form")]
+    pub form_dim: u32,
     /// The cells of an LSTM.
-    pub cells: u32,
+    #[serde(alias = "cells")]
+    pub lstm_dim: u32,
     /// The layers, each reading from both sides what the one below says.
     pub layers: u32,
 }
 
 impl Default for EncoderParams {
     fn default() -> Self {
-        Self { word: 100, tag: 32, form: 32, cells: 128, layers: 2 }
+        Self { word_dim: 100, tag_dim: 32, form_dim: 32, lstm_dim: 128, layers: 2 }
     }
 }
 
@@ -50,8 +54,9 @@ pub struct WithoutWords {
 impl WithoutWords {
     /// Lays out the matrices.
     pub fn new(sizes: EncoderParams, inventory: &Inventory, builder: &mut Builder) -> Self {
-        let EncoderParams { word, tag, form, cells, layers } = sizes;
-        let [word, tag, form, cells] = [word, tag, form, cells].map(|width| width as usize);
+        let EncoderParams { word_dim, tag_dim, form_dim, lstm_dim, layers } = sizes;
+        let [word, tag, form, cells] =
+            [word_dim, tag_dim, form_dim, lstm_dim].map(|width| width as usize);
         let fixed = inventory.fixed.as_ref().map_or(0, Fixed::width);
         let widths = Widths { word, tag, form, fixed };
         let inputs = |layer| if layer == 0 { widths.all() } else { 2 * cells };

@@ -40,12 +40,13 @@ pub struct PositionsParams {
     /// What reads the sentence.
     pub encoder: EncoderParams,
     /// The hidden units of a decision.
-    pub hidden: u32,
+    #[serde(alias = "hidden")]
+    pub hidden_dim: u32,
 }
 
 impl Default for PositionsParams {
     fn default() -> Self {
-        Self { encoder: EncoderParams::default(), hidden: 128 }
+        Self { encoder: EncoderParams::default(), hidden_dim: 128 }
     }
 }
 
@@ -76,7 +77,7 @@ impl Positions {
     ) -> Result<(Self, Params)> {
         let mut builder = Builder::new(seed);
         let encoder = WithoutWords::new(sizes.encoder, inventory, &mut builder);
-        let hidden = sizes.hidden as usize;
+        let hidden = sizes.hidden_dim as usize;
         let places = builder.matrix(encoder.width(), PLACES * hidden);
         let bias = builder.vector(hidden, 0.0);
         let out = builder.matrix(hidden, inventory.classes.len());

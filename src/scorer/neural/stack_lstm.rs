@@ -24,35 +24,42 @@ use crate::transition::{Action, Constituent, Forest, TransitionSystem, View};
 #[serde(default, deny_unknown_fields)]
 pub struct StackLstmParams {
     /// The numbers of a word's vector.
-    pub word: u32,
+    #[serde(alias = "word")]
+    pub word_dim: u32,
     /// Those of a tag.
-    pub tag: u32,
+    #[serde(alias = "tag")]
+    pub tag_dim: u32,
     /// Those of a word's form; 0 for none, as published.
-    pub form: u32,
+    #[serde(alias = "form")]
+    pub form_dim: u32,
     /// Those of an action.
-    pub action: u32,
+    #[serde(alias = "action")]
+    pub action_dim: u32,
     /// Those of what goes into the LSTMs: words, labels, constituents.
-    pub input: u32,
+    #[serde(alias = "input")]
+    pub input_dim: u32,
     /// The cells of a layer, and the hidden units of a decision.
-    pub cells: u32,
+    #[serde(alias = "cells")]
+    pub lstm_dim: u32,
     /// The layers.
     pub layers: u32,
     /// Whether a label has a vector for each number of children (Fernández-González and Gómez-Rodríguez 2018,
     /// section 3), up to so many; 0 for one vector.
-    pub children: u32,
+    #[serde(alias = "children")]
+    pub max_arity: u32,
 }
 
 impl Default for StackLstmParams {
     fn default() -> Self {
         Self {
-            word: 32,
-            tag: 12,
-            form: 0,
-            action: 16,
-            input: 128,
-            cells: 128,
+            word_dim: 32,
+            tag_dim: 12,
+            form_dim: 0,
+            action_dim: 16,
+            input_dim: 128,
+            lstm_dim: 128,
             layers: 2,
-            children: 0,
+            max_arity: 0,
         }
     }
 }
@@ -73,7 +80,7 @@ pub struct StackLstm {
     /// The vectors of labels: those of announced ones, then of those that constituents are composed with.
     labels: Param,
     n_labels: u32,
-    children: u32,
+    max_arity: u32,
     cells: usize,
     actions: (Classes, Param),
     /// What goes in where nothing is: below the stack, behind the buffer, before the first action.
@@ -90,9 +97,11 @@ impl StackLstm {
         inventory: &Inventory,
         seed: Option<u64>,
     ) -> Result<(Self, Params)> {
-        let StackLstmParams { word, tag, form, action, input, cells, layers, children } = sizes;
-        let [word, tag, form, action] = [word, tag, form, action].map(|size| size as usize);
-        let [input, cells, layers] = [input, cells, layers].map(|size| size as usize);
+        let StackLstmParams { word_dim, tag_dim, form_dim, action_dim, input_dim, .. } = sizes;
+        let [word, tag, form, action] =
+            [word_dim, tag_dim, form_dim, action_dim].map(|size| size as usize);
+        let [input, cells, layers] =
+            [input_dim, sizes.lstm_dim, sizes.layers].map(|size| size as usize);
         let fixed = inventory.fixed.as_ref().map_or(0, Fixed::width);
         let widths = Widths { word, tag, form, fixed };
         let mut own = Builder::new(seed);
@@ -111,7 +120,7 @@ impl StackLstm {
         let nothing = [input, input, action].map(|width| builder.vector(width, 0.1));
         let words = Words::new(widths, inventory, builder);
         let n_labels = 2 * inventory.labels as u32;
-        let labels = builder.table((n_labels * (2 + children)) as usize, input);
+        let labels = builder.table((n_labels * (2 + sizes.max_arity)) as usize, input);
         let actions =
             (inventory.classes.clone(), builder.table(inventory.classes.len() + 1, action));
         let network = Self {
@@ -126,7 +135,7 @@ impl StackLstm {
             words,
             labels,
             n_labels,
-            children,
+            max_arity: sizes.max_arity,
             cells,
             actions,
             nothing,
@@ -152,7 +161,7 @@ impl StackLstm {
     fn label(&self, node: &Constituent, n_children: usize) -> u32 {
         let label = node.label.map_or(0, |label| u32::from(label.0));
         let symbol = 2 * label + u32::from(node.temporary);
-        let kind = if node.open { 0 } else { 1 + (n_children as u32).min(self.children) };
+        let kind = if node.open { 0 } else { 1 + (n_children as u32).min(self.max_arity) };
         kind * self.n_labels + symbol
     }
 

@@ -15,7 +15,7 @@ mod training;
 use serde::{Deserialize, Serialize};
 
 use super::lexicon::Lexicon;
-use super::{Tagger, Worker};
+use super::{TagPredictor, Tagger};
 use crate::classifier::packed::{Pruning, Tables};
 use crate::classifier::{Fit, Setting};
 use crate::memory::Sections;
@@ -33,17 +33,25 @@ pub struct PerceptronTaggerParams {
     /// By how much, in updates times features, the right tag must lead for nothing to be learned.
     pub margin: u32,
     /// Words seen fewer times are taken for unseen as regards the tags they can have; at least 1.
-    pub class_from: u32,
+    #[serde(alias = "class_from")]
+    pub min_word_count: u32,
     /// How often a token whose word has no class is learned from without its word, as if it were unseen;
     /// from 0 to 1.
-    pub hide: f64,
+    #[serde(alias = "hide")]
+    pub word_dropout: f64,
     /// What is left out of the packed model.
     pub prune: Pruning,
 }
 
 impl Default for PerceptronTaggerParams {
     fn default() -> Self {
-        Self { epochs: 12, margin: 150, class_from: 5, hide: 0.2, prune: Pruning::default() }
+        Self {
+            epochs: 12,
+            margin: 150,
+            min_word_count: 5,
+            word_dropout: 0.2,
+            prune: Pruning::default(),
+        }
     }
 }
 
@@ -57,12 +65,12 @@ impl PerceptronTaggerParams {
             help: "how far the right tag must lead for nothing to be learned",
         },
         Setting {
-            key: "class_from",
+            key: "min_word_count",
             range: "1 or more",
             help: "how often a word must be seen for its possible tags to be a feature",
         },
         Setting {
-            key: "hide",
+            key: "word_dropout",
             range: "0 to 1",
             help: "how often a rarer word is hidden while learning, as if it were unseen",
         },
@@ -74,7 +82,8 @@ impl PerceptronTaggerParams {
     /// # Errors
     /// Naming the key and the fix.
     pub fn check(&self) -> Result<()> {
-        for (key, value) in [("tagger.epochs", self.epochs), ("tagger.class_from", self.class_from)]
+        for (key, value) in
+            [("tagger.epochs", self.epochs), ("tagger.min_word_count", self.min_word_count)]
         {
             if value == 0 {
                 return Err(Error::config(key, "must be at least 1"));
@@ -84,9 +93,10 @@ impl PerceptronTaggerParams {
             let problem = format!("{} is too much: give 0 to 10000", self.margin);
             return Err(Error::config("tagger.margin", problem));
         }
-        if !(0.0..=1.0).contains(&self.hide) {
-            let problem = format!("{} is no share: give 0 (never) to 1 (always)", self.hide);
-            return Err(Error::config("tagger.hide", problem));
+        if !(0.0..=1.0).contains(&self.word_dropout) {
+            let problem =
+                format!("{} is no share: give 0 (never) to 1 (always)", self.word_dropout);
+            return Err(Error::config("tagger.word_dropout", problem));
         }
         self.prune.check()
     }
@@ -135,8 +145,8 @@ impl Tagger for PerceptronTagger {
         &self.lexicon
     }
 
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(predict::PerceptronWorker::new(self))
+    fn predictor(&self) -> Box<dyn TagPredictor + '_> {
+        Box::new(predict::PerceptronPredictor::new(self))
     }
 
     fn store(&self, sections: &mut Sections) -> Result<()> {

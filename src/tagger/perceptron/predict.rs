@@ -10,9 +10,10 @@ use compact_str::CompactString;
 use super::PerceptronTagger;
 use crate::classifier::first_best;
 use crate::classifier::packed::LANES;
-use crate::tagger::Worker;
+use crate::tagger::TagPredictor;
 use crate::tagger::feature::{self, HISTORY, NO_TAG, PLACES, REACH, Window, tag_value};
-use crate::tagger::form::{Form, hash_of};
+use crate::tagger::form::Form;
+use crate::tagger::hash::word_hash;
 use crate::tree::Token;
 
 /// The cache has about so many bytes for sums, but room for at least some words.
@@ -22,7 +23,7 @@ const FEWEST_SLOTS: usize = 64;
 const OPEN: usize = 8;
 
 /// A worker; see the module.
-pub(super) struct PerceptronWorker<'a> {
+pub(super) struct PerceptronPredictor<'a> {
     tagger: &'a PerceptronTagger,
     /// The length of a row of sums.
     width: usize,
@@ -52,7 +53,7 @@ impl Lookup {
     }
 }
 
-impl<'a> PerceptronWorker<'a> {
+impl<'a> PerceptronPredictor<'a> {
     pub(super) fn new(tagger: &'a PerceptronTagger) -> Self {
         let width = tagger.tags.len().next_multiple_of(LANES);
         let slots = CACHE_BYTES / (size_of::<i16>() * PLACES * width);
@@ -71,7 +72,7 @@ impl<'a> PerceptronWorker<'a> {
     /// Adds the weights of a word to the sums of all tokens that see it, and gives its form.
     fn see(&mut self, word: &str, at: usize) -> Form {
         let slots = self.cached.len();
-        let slot = (hash_of(word) >> 32) as usize % slots;
+        let slot = (word_hash(word) >> 32) as usize % slots;
         let size = PLACES * self.width;
         let sums = &mut self.cached_sums[slot * size..][..size];
         let form = match &self.cached[slot] {
@@ -113,7 +114,7 @@ impl<'a> PerceptronWorker<'a> {
     }
 }
 
-impl Worker for PerceptronWorker<'_> {
+impl TagPredictor for PerceptronPredictor<'_> {
     fn predict(&mut self, tokens: &[Token], out: &mut Vec<u16>) {
         out.clear();
         self.open.fill(0);

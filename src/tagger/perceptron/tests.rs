@@ -1,5 +1,5 @@
 use super::*;
-use crate::tagger::Hand;
+use crate::tagger::TaggerWorker;
 
 fn sentence(text: &str) -> Vec<Token> {
     let split = |token: &str| token.split_once('/').map(|(word, tag)| Token::new(word, tag));
@@ -26,7 +26,7 @@ fn fitted(params: &PerceptronTaggerParams, sentences: &[Vec<Token>]) -> Perceptr
 
 fn tagged(tagger: &PerceptronTagger, words: &str) -> String {
     let mut tokens: Vec<Token> = words.split(' ').map(|word| Token::new(word, "")).collect();
-    Hand::new(tagger).tag(&mut tokens);
+    TaggerWorker::new(tagger).tag(&mut tokens);
     tokens.iter().map(|token| token.tag.as_str()).collect::<Vec<_>>().join(" ")
 }
 
@@ -35,7 +35,7 @@ fn a_corpus_is_learned_by_heart_and_unseen_words_go_by_their_form() {
     let tagger = fitted(&PerceptronTaggerParams::default(), &corpus());
     for gold in corpus() {
         let mut tokens = gold.clone();
-        Hand::new(&tagger).tag(&mut tokens);
+        TaggerWorker::new(&tagger).tag(&mut tokens);
         assert_eq!(tokens, gold);
     }
     assert_eq!(tagged(&tagger, "-LRB- 47 dogs -RRB-"), "-LRB- CD NNS -RRB-");
@@ -88,7 +88,7 @@ proptest::proptest! {
     ) {
         static TAGGER: std::sync::LazyLock<PerceptronTagger> =
             std::sync::LazyLock::new(|| fitted(&PerceptronTaggerParams::default(), &corpus()));
-        let mut worker = TAGGER.worker();
+        let mut worker = TAGGER.predictor();
         let mut out = Vec::new();
         for words in sentences {
             let tokens: Vec<Token> = words.iter().map(|word| Token::new(word.as_str(), "")).collect();
@@ -109,9 +109,9 @@ fn settings_out_of_range_are_named() {
     let default = PerceptronTaggerParams::default();
     let cases = [
         (PerceptronTaggerParams { epochs: 0, ..default }, "tagger.epochs"),
-        (PerceptronTaggerParams { class_from: 0, ..default }, "tagger.class_from"),
+        (PerceptronTaggerParams { min_word_count: 0, ..default }, "tagger.min_word_count"),
         (PerceptronTaggerParams { margin: 10_001, ..default }, "tagger.margin"),
-        (PerceptronTaggerParams { hide: f64::NAN, ..default }, "tagger.hide"),
+        (PerceptronTaggerParams { word_dropout: f64::NAN, ..default }, "tagger.word_dropout"),
     ];
     for (params, key) in cases {
         assert!(params.check().unwrap_err().to_string().starts_with(key));

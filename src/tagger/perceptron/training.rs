@@ -61,7 +61,7 @@ impl Training {
             return Err(Error::Unfit(problem));
         }
         let tokens = encoded.iter().flatten().map(|&(word, tag)| (words[word as usize], tag));
-        let lexicon = Lexicon::of(tokens, params.class_from);
+        let lexicon = Lexicon::of(tokens, params.min_word_count);
         let forms = words.iter().map(|word| Form::of(word, &lexicon)).collect();
         let (weights, rng) = (SparseWeights::default(), ChaCha8Rng::seed_from_u64(seed));
         Ok(Self { tags, lexicon, forms, sentences: encoded, weights, rng })
@@ -109,7 +109,10 @@ impl Training {
             for (&forms, &(_, gold)) in forms.array_windows::<PLACES>().zip(sentence) {
                 let mut forms = forms;
                 let rare = forms[REACH].class == 0;
-                if rare && params.hide > 0.0 && self.rng.random::<f64>() < params.hide {
+                if rare
+                    && params.word_dropout > 0.0
+                    && self.rng.random::<f64>() < params.word_dropout
+                {
                     forms[REACH] = forms[REACH].hidden();
                 }
                 ids.clear();

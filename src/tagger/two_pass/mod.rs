@@ -15,7 +15,7 @@ mod columns;
 
 use super::jackknife::jackknife;
 use super::lexicon::Lexicon;
-use super::{Tagger, Worker};
+use super::{TagPredictor, Tagger};
 use crate::classifier::{Classifier, Fit, Instances, Learner, Scratch, first_best};
 use crate::feature::{Column, Row};
 use crate::memory::Sections;
@@ -144,8 +144,8 @@ impl Tagger for TwoPassTagger {
         &self.lexicon
     }
 
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(TwoPassWorker { tagger: self, memory: Memory::default(), first: Vec::new() })
+    fn predictor(&self) -> Box<dyn TagPredictor + '_> {
+        Box::new(TwoPassPredictor { tagger: self, memory: Memory::default(), first: Vec::new() })
     }
 
     fn store(&self, sections: &mut Sections) -> Result<()> {
@@ -162,7 +162,7 @@ impl Tagger for TwoPassTagger {
     }
 }
 
-struct TwoPassWorker<'a> {
+struct TwoPassPredictor<'a> {
     tagger: &'a TwoPassTagger,
     memory: Memory,
     /// The tags of the first pass.
@@ -201,7 +201,7 @@ impl Memory {
     }
 }
 
-impl Worker for TwoPassWorker<'_> {
+impl TagPredictor for TwoPassPredictor<'_> {
     fn predict(&mut self, tokens: &[Token], out: &mut Vec<u16>) {
         let Self { tagger, memory, first } = self;
         tagger.numbers.encode(tokens, &mut memory.encoded);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
 use crate::feature::Indicators;
-use crate::tagger::Hand;
+use crate::tagger::TaggerWorker;
 
 fn make(columns: &[Column], _tags: usize) -> Result<Box<dyn Learner>> {
     let params = PerceptronParams { epochs: 20, ..PerceptronParams::default() };
@@ -32,7 +32,7 @@ fn fitted() -> TwoPassTagger {
 fn tagged(tagger: &dyn Tagger, words: &[Token]) -> Vec<Token> {
     let mut tokens = words.to_vec();
     tokens.iter_mut().for_each(|token| token.tag = "?".into());
-    Hand::new(tagger).tag(&mut tokens);
+    TaggerWorker::new(tagger).tag(&mut tokens);
     tokens
 }
 

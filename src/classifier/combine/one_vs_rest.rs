@@ -7,12 +7,12 @@ use crate::memory::Sections;
 use crate::{Error, Result};
 
 /// Learns to tell each class from all others.
-pub struct OneVsAll {
+pub struct OneVsRest {
     /// Learns one two-class problem: class 1 is the class, class 0 all others.
     pub learner: Box<dyn Learner>,
 }
 
-impl Learner for OneVsAll {
+impl Learner for OneVsRest {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let counts = instances.counts();
         let n = counts.len() as f64;
@@ -27,7 +27,7 @@ impl Learner for OneVsAll {
             let part = format!("class{class}");
             members.push(Some(fit_part(&*self.learner, &two, fit, &part, share)?));
         }
-        Ok(Box::new(OneVsAllModel { members }))
+        Ok(Box::new(OneVsRestModel { members }))
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
@@ -38,21 +38,21 @@ impl Learner for OneVsAll {
             }
             let member = self.learner.load(&sections.part(&format!("class{class}")))?;
             if member.n_classes() != 2 {
-                return Err(Error::Unfit("a part of one-vs-all has not two classes".to_owned()));
+                return Err(Error::Unfit("a part of one-vs-rest has not two classes".to_owned()));
             }
             Ok(Some(member))
         };
         let members = seen.iter().enumerate().map(member).collect::<Result<_>>()?;
-        Ok(Box::new(OneVsAllModel { members }))
+        Ok(Box::new(OneVsRestModel { members }))
     }
 }
 
-/// What [`OneVsAll`] fits; none for a class that was never seen.
-pub struct OneVsAllModel {
+/// What [`OneVsRest`] fits; none for a class that was never seen.
+pub struct OneVsRestModel {
     members: Vec<Option<Box<dyn Classifier>>>,
 }
 
-impl Classifier for OneVsAllModel {
+impl Classifier for OneVsRestModel {
     fn n_classes(&self) -> usize {
         self.members.len()
     }

@@ -1,0 +1,29 @@
+//! Hashes of words, as the lexicon and the features of a word use them.
+
+use crate::feature::indicator::{MULTIPLIER, finish};
+
+pub(super) const START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// The hash of a word, byte for byte; never 0. A bracket and its name in treebanks have the same.
+pub(super) fn word_hash(word: &str) -> u64 {
+    finish(plain(word).bytes().fold(START, step))
+}
+
+/// The word as treebanks write it: brackets by name.
+pub(super) fn plain(word: &str) -> &str {
+    match word {
+        "(" => "-LRB-",
+        ")" => "-RRB-",
+        "{" => "-LCB-",
+        "}" => "-RCB-",
+        word => word,
+    }
+}
+
+fn step(hash: u64, byte: u8) -> u64 {
+    (hash.rotate_left(5) ^ u64::from(byte)).wrapping_mul(MULTIPLIER)
+}
+
+pub(super) fn step_char(hash: u64, character: char) -> u64 {
+    (hash.rotate_left(5) ^ u64::from(u32::from(character))).wrapping_mul(MULTIPLIER)
+}
