@@ -1,6 +1,6 @@
-//! Exact search over rows that lie side by side: for binary predicates.
+//! Exact search over rows that lie side by side: for one-hot features.
 //!
-//! Two rows are as far apart as all their predicates weigh, less twice what the shared ones weigh. Most
+//! Two rows are as far apart as all their one-hot features weigh, less twice what the shared ones weigh. Most
 //! rows share some of the heavy ones and few share many, so a tree has to be walked almost whole; it is
 //! quicker to take the shared weights away from all rows of a block at once, column by column. A block
 //! is left as soon as the columns not yet looked at cannot bring one of its rows near enough. What is
@@ -26,7 +26,7 @@ pub(super) struct Flat {
     /// The ids, block by block; in a block level by level; in a level row by row.
     ids: Array<u16>,
     width: usize,
-    /// What the predicates of each row weigh.
+    /// What the features of each row weigh.
     weights: Vec<u32>,
     /// The least of these in each block.
     lightest: Vec<u32>,
@@ -119,7 +119,7 @@ impl Flat {
         low.saturating_sub(1)
     }
 
-    /// Adds the rows of a block that are near enough. `own` is what the query's predicates weigh.
+    /// Adds the rows of a block that are near enough. `own` is what the query's one-hot features weigh.
     fn scan(
         &self,
         block: usize,

@@ -19,7 +19,7 @@
 //!
 //! Distances are integers in units of 2⁻³¹ of the largest there can be, and probabilities in units of
 //! 2⁻³⁰, so that what "the same distance" is depends on no order of adding. The search is exact: columns
-//! are searched by branch and bound in a tree of rows, heavy columns first; predicates in blocks of rows.
+//! are searched by branch and bound in a tree of rows, heavy columns first; one-hot features in blocks of rows.
 //!
 //! Scores are [`ScoreScale::Margin`]: the share of the votes, at most 1. Of classes with equal votes the
 //! one that wins the tie scores higher by the smallest step there is. A class without votes scores

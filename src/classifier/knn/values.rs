@@ -346,7 +346,7 @@ impl Tables {
         (id != UNSEEN).then(|| (id - values.firsts[level]) as u16)
     }
 
-    /// Writes what the query and a row may share into `shared`; gives what the query's predicates weigh.
+    /// Writes what the query and a row may share into `shared`; gives what the query's one-hot features weigh.
     pub(super) fn shared(&self, values: &Values, shared: &mut Vec<Shared>) -> u32 {
         shared.clear();
         let mut own = 0;
