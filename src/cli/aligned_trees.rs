@@ -1,4 +1,4 @@
-//! Treebanks read side by side, one tree a sentence each.
+//! The gold trees and the trees of parsers, read side by side: one tree for each sentence from every file.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::eval::OTHER_ROOTS;
 use crate::tree::Tree;
 use crate::treebank::{ReadOptions, Trees};
 
-/// A treebank, and the roots met in it that are taken as `TOP`.
+/// One file, with counts of the root labels in it that are treated as `TOP`.
 struct Side {
     name: &'static str,
     trees: Trees,
@@ -23,7 +23,7 @@ impl Side {
             return Ok(None);
         };
         self.read += 1;
-        // `(())` has no root worth a word: it is no tree at all.
+        // `(())` stands for a missing parse: its root is not counted.
         let root = tree.root().filter(|_| !tree.tokens().is_empty());
         let root = root.map(|root| tree.node(root).label.as_str());
         if let Some(known) = OTHER_ROOTS.iter().position(|&other| Some(other) == root) {
@@ -36,23 +36,23 @@ impl Side {
         let met: Vec<String> = (OTHER_ROOTS.iter().zip(self.roots))
             .filter(|&(_, count)| count > 0)
             .map(|(root, count)| {
-                let root = if root.is_empty() { "without label" } else { root };
+                let root = if root.is_empty() { "(no label)" } else { root };
                 format!("{count} {root}")
             })
             .collect();
         if !met.is_empty() {
-            eprintln!("{} roots taken as TOP: {}", self.name, met.join(", "));
+            eprintln!("{}: roots treated as TOP: {}", self.name, met.join(", "));
         }
     }
 }
 
-/// The gold treebank and those of `N - 1` systems.
+/// The gold trees and those of `N - 1` parsers.
 pub(super) struct AlignedTrees<const N: usize> {
     sides: Vec<Side>,
 }
 
 impl<const N: usize> AlignedTrees<N> {
-    /// Opens treebanks by name and path, the gold one first.
+    /// Opens files by name and path, the gold trees first.
     ///
     /// # Errors
     /// When one cannot be opened, or two are standard input.
@@ -69,10 +69,10 @@ impl<const N: usize> AlignedTrees<N> {
         Ok(Self { sides })
     }
 
-    /// The trees of the next sentence; none at the end.
+    /// Returns the trees of the next sentence; `None` at the end.
     ///
     /// # Errors
-    /// When a tree does not read, or there are not as many on all sides.
+    /// When a tree is malformed, or the numbers of trees differ.
     pub(super) fn next(&mut self) -> anyhow::Result<Option<[Tree; N]>> {
         let mut trees = Vec::with_capacity(N);
         for side in &mut self.sides {
@@ -85,17 +85,17 @@ impl<const N: usize> AlignedTrees<N> {
         }
     }
 
-    /// How many sentences have been read.
+    /// Returns how many sentences have been read.
     pub(super) fn read(&self) -> u64 {
         self.sides[0].read
     }
 
-    /// Where the side's latest tree began.
+    /// Returns where the last tree of a side began.
     pub(super) fn place(&self, side: usize) -> Option<Place> {
         self.sides[side].trees.place()
     }
 
-    /// Tells what was read.
+    /// Prints how many trees were read from each file.
     pub(super) fn report(&self) {
         for side in &self.sides {
             eprintln!("{}: {}", side.name, side.trees.report());
@@ -103,19 +103,19 @@ impl<const N: usize> AlignedTrees<N> {
         }
     }
 
-    /// The error of treebanks that are not parallel; reads what is left to count it.
+    /// Returns the error for files with different numbers of trees, which it reads to the end to count.
     fn other_numbers(&mut self) -> anyhow::Result<anyhow::Error> {
         for side in &mut self.sides {
             while side.next()?.is_some() {}
         }
         let gold = self.sides[0].read;
         let Some(other) = self.sides.iter().find(|side| side.read != gold) else {
-            return Ok(anyhow::anyhow!("the treebanks are not parallel"));
+            return Ok(anyhow::anyhow!("the files have different numbers of trees"));
         };
         let (read, name) = (other.read, other.name);
         Ok(anyhow::anyhow!(
-            "{gold} gold trees but {read} {name} trees: sentence {} has no partner; \
-             give all files one tree a sentence, (()) where there is no parse",
+            "{gold} gold trees but {read} {name} trees, so tree {} has no counterpart: every file needs one \
+             tree per sentence, (()) if there is no parse",
             gold.min(read) + 1
         ))
     }
@@ -130,7 +130,10 @@ pub(super) fn refuse_two_stdins(named: &[(&'static str, &Path)]) -> anyhow::Resu
     let names: Vec<String> = stdins.map(|(name, _)| name.to_uppercase()).collect();
     if names.len() > 1 {
         let all = if names.len() == 2 { "both" } else { "all" };
-        bail!("{} are {all} -: only one of them can be standard input", names.join(" and "));
+        bail!(
+            "{} are {all} -: only one of them can be read from standard input",
+            names.join(" and ")
+        );
     }
     Ok(())
 }
@@ -139,7 +142,7 @@ fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The error of a gold treebank without trees.
+/// Returns the error for a gold file without trees.
 pub(super) fn no_trees(path: &Path) -> anyhow::Error {
-    anyhow::anyhow!("{}: no trees to score: is this the right file?", path.display())
+    anyhow::anyhow!("{}: no trees to score: check that this is a treebank file", path.display())
 }

@@ -1,4 +1,4 @@
-//! `srparse chart`: measured points as a picture.
+//! `srparse chart`: draws a table of points as an SVG chart.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -13,24 +13,24 @@ use plotters::prelude::*;
 
 use crate::Error;
 
-/// Draw measured points as an SVG picture.
+/// Draw a table of points as an SVG chart.
 ///
-/// The table has one point a line, its values separated by tabs: the series, x, y, and, if wanted, a label
-/// for the point. The first line names them: the second and third name stand at the axes. Points of a series
-/// are joined in the order of the table, unless --points.
+/// Each line of the table is one point: the name of its series, x, y and, optionally, a label, separated by
+/// tabs. The first line is a header; its second and third fields name the axes. The points of a series are
+/// connected in the order of the table, unless --points is given.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
-  srparse chart --log-x --points docs/speed-accuracy.tsv > curve.svg")]
+#[command(after_help = "Example:
+  srparse chart --log-x --points docs/speed-accuracy.tsv > chart.svg")]
 pub struct ChartArgs {
-    /// The table; standard input if none.
+    /// File with the table; standard input if omitted.
     file: Option<PathBuf>,
-    /// What stands above the picture.
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    /// Title above the chart.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     title: String,
-    /// A logarithmic scale for x, which then must be above 0.
+    /// Use a logarithmic x axis; all x must be greater than 0.
     #[arg(long)]
     log_x: bool,
-    /// Do not join the points.
+    /// Do not connect the points.
     #[arg(long)]
     points: bool,
 }
@@ -50,7 +50,7 @@ struct Table {
 /// Runs the command.
 ///
 /// # Errors
-/// When the table does not read, or nothing can be written.
+/// When the table is malformed or the output cannot be written.
 pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
     let (name, text) = match &args.file {
         Some(path) => {
@@ -68,18 +68,17 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
-        draw(&area, &table, args)
-            .map_err(|error| anyhow!("the picture cannot be drawn: {error}"))?;
+        draw(&area, &table, args).map_err(|error| anyhow!("the chart cannot be drawn: {error}"))?;
     }
     io::stdout().lock().write_all(svg.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Larger numbers leave no room for the arithmetic of a picture.
+/// Larger numbers leave no room for the arithmetic of drawing.
 const LARGEST: f64 = 1e300;
-const FORM: &str = "give a line of names, then lines of series, x and y, separated by tabs";
+const FORM: &str = "write a header line, then lines with series, x and y, separated by tabs";
 
-/// Reads a table; the error has the number of the line.
+/// Reads a table; an error comes with its line number.
 fn parse(text: &str, log_x: bool) -> Result<Table, (usize, String)> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let (_, names) = lines.next().ok_or((1, format!("the table is empty: {FORM}")))?;
@@ -94,19 +93,20 @@ fn parse(text: &str, log_x: bool) -> Result<Table, (usize, String)> {
         let mut values = line.split('\t');
         let series = values.next().unwrap_or_default().to_owned();
         let mut value = |what: &str| {
-            let text = values
-                .next()
-                .ok_or_else(|| (number, format!("{what} is missing: separate values by tabs")))?;
+            let text = values.next().ok_or_else(|| {
+                (number, format!("{what} is missing: separate the fields by tabs"))
+            })?;
             let value = text.trim().parse::<f64>().ok().filter(|value| value.abs() <= LARGEST);
-            let problem =
-                || format!("{what} is `{text}`, and not a number from -{LARGEST:e} to {LARGEST:e}");
+            let problem = || {
+                format!("{what} is `{text}`: it must be a number from -{LARGEST:e} to {LARGEST:e}")
+            };
             value.ok_or_else(|| (number, problem()))
         };
         let (x, y) = (value("x")?, value("y")?);
         if log_x && x < 1.0 / LARGEST {
             return Err((
                 number,
-                format!("x is {x}, and a logarithmic scale takes numbers above 0"),
+                format!("x is {x}: it must be greater than 0 on a logarithmic axis"),
             ));
         }
         let label = values.next().unwrap_or_default().to_owned();
@@ -118,12 +118,12 @@ fn parse(text: &str, log_x: bool) -> Result<Table, (usize, String)> {
         table.series[place].1.push((x, y, label));
     }
     if table.series.is_empty() {
-        return Err((2, format!("there are no points: {FORM}")));
+        return Err((2, format!("the table has no points: {FORM}")));
     }
     Ok(table)
 }
 
-/// What the values span, and a little more.
+/// Returns the range of the values with some room at both ends.
 fn span(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -131,21 +131,21 @@ fn span(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     low - room..high + room
 }
 
-/// Where a logarithmic axis is marked: at 1, 2 and 5 times the powers of ten, or, if it is too short, at its ends.
-fn marks(x: &Range<f64>) -> Vec<f64> {
+/// Returns the ticks of a logarithmic axis: 1, 2 and 5 times the powers of ten or, if it is too short, its ends.
+fn ticks(x: &Range<f64>) -> Vec<f64> {
     let powers = x.start.log10().floor() as i32..=x.end.log10().ceil() as i32;
     let marks = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|mark| mark * 10f64.powi(power)));
     let marks: Vec<f64> = marks.filter(|mark| x.contains(mark)).collect();
     if marks.len() > 1 { marks } else { vec![x.start, x.end] }
 }
 
-/// A number at an axis, with no more digits than it needs.
+/// Formats a number at an axis, with no more digits than it needs.
 fn number(value: &f64) -> String {
     // Adding 0 makes 0 of -0.
     ((value * 1e6).round() / 1e6 + 0.0).to_string()
 }
 
-/// The corner with the fewest points, for the names of the series.
+/// Returns the corner with the fewest points, for the legend.
 fn emptiest_corner(places: &[(f64, f64)], x: &Range<f64>, y: &Range<f64>) -> SeriesLabelPosition {
     let middle = |range: &Range<f64>| f64::midpoint(range.start, range.end);
     let (mut right, mut left) = ([0; 2], [0; 2]);
@@ -163,7 +163,7 @@ fn emptiest_corner(places: &[(f64, f64)], x: &Range<f64>, y: &Range<f64>) -> Ser
     fewest.map_or(SeriesLabelPosition::UpperRight, |(_, corner)| corner)
 }
 
-/// Colours that people tell apart whatever colours they see (Okabe and Ito 2008).
+/// Colours that are distinguishable with any colour vision (Okabe and Ito 2008).
 const COLORS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -183,13 +183,13 @@ fn draw(area: &Area<'_>, table: &Table, args: &ChartArgs) -> Drawn {
     let places: Vec<_> = table.series.iter().flat_map(|(_, points)| points).map(place).collect();
     let x = span(places.iter().map(|place| place.0));
     let y = span(places.iter().map(|place| place.1));
-    let names = emptiest_corner(&places, &x, &y);
+    let legend_at = emptiest_corner(&places, &x, &y);
     if args.log_x {
         let x = x.start.exp()..x.end.exp();
-        let marks = marks(&x);
-        draw_on(area, table, args, (x.log_scale().with_key_points(marks), y), names)
+        let ticks = ticks(&x);
+        draw_on(area, table, args, (x.log_scale().with_key_points(ticks), y), legend_at)
     } else {
-        draw_on(area, table, args, (x, y), names)
+        draw_on(area, table, args, (x, y), legend_at)
     }
 }
 
@@ -198,7 +198,7 @@ fn draw_on<X>(
     table: &Table,
     args: &ChartArgs,
     (x, y): (X, Range<f64>),
-    names: SeriesLabelPosition,
+    legend_at: SeriesLabelPosition,
 ) -> Drawn
 where
     X: AsRangedCoord<Value = f64>,
@@ -227,8 +227,8 @@ where
         }))?;
     }
     if table.series.len() > 1 {
-        let mut box_of_names = chart.configure_series_labels();
-        box_of_names.position(names).border_style(BLACK).background_style(WHITE).draw()?;
+        let mut legend = chart.configure_series_labels();
+        legend.position(legend_at).border_style(BLACK).background_style(WHITE).draw()?;
     }
     area.present()?;
     Ok(())
@@ -266,10 +266,10 @@ mod tests {
 
     #[test]
     fn logarithmic_axes_are_marked_without_crowding() {
-        assert_eq!(marks(&(150.0..12_000.0)), [200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0]);
+        assert_eq!(ticks(&(150.0..12_000.0)), [200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0]);
         let written = [-1e-17, 0.1 + 0.2, 86.0].map(|value| number(&value));
         assert_eq!(written, ["0", "0.3", "86"]);
-        assert_eq!(marks(&(310.2..390.7)), [310.2, 390.7]);
+        assert_eq!(ticks(&(310.2..390.7)), [310.2, 390.7]);
         let svg = svg("s\tx\ty\na\t150\t80\na\t12000\t70.5\n", true);
         for (mark, there) in [("\n2000\n", true), ("\n4000\n", false), ("\n2000.0\n", false)] {
             assert_eq!(svg.contains(mark), there, "{mark} in\n{svg}");
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_where_no_points_are() {
+    fn the_legend_is_where_no_points_are() {
         let corner = |places: &[(f64, f64)]| emptiest_corner(places, &(0.0..1.0), &(0.0..1.0));
         let [low, high] = [0.2, 0.8];
         assert_eq!(corner(&[(high, high)]), SeriesLabelPosition::LowerRight);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_read_is_named_with_its_line() {
+    fn malformed_lines_are_reported_with_their_number() {
         let problem = |text, log_x| parse(text, log_x).unwrap_err();
         assert_eq!(problem("", false).0, 1);
         assert_eq!(problem("s\tx\ty\n", false).0, 2);

@@ -1,80 +1,83 @@
-//! `srparse compare`: is one system better than another, or only luckier?
+//! `srparse compare`: tests whether the difference between two parsers is significant.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
 use super::aligned_trees::{AlignedTrees, no_trees};
+use super::options::{EncodingArg, SCORING, ThreadsArg};
+use super::stream::INPUT;
 use crate::eval::report::compare::Report;
 use crate::eval::significance::{Brackets, Settings, compare};
 use crate::eval::{Evaluation, Params, Status};
-use crate::treebank::{Encoding, ReadOptions};
+use crate::treebank::ReadOptions;
 
-/// Compare two systems on the same sentences.
+/// Compare two parsers on the same sentences.
 ///
-/// Prints the scores of both, their differences, and for each a p-value: the chance that systems that do
-/// not differ would differ as much, in either direction (stratified shuffling). A paired bootstrap gives
-/// a 95 % interval of the F1 difference. Sentences that EVALB leaves out count as parses without
-/// brackets, as in the "F1, failures empty" of `srparse eval`.
+/// Prints precision, recall and F1 of both parsers and tests the differences with stratified shuffling
+/// (approximate randomization). The two-sided p-value is the probability of a difference at least as large
+/// if the parsers did not differ. A paired bootstrap gives a 95 % confidence interval of the F1 difference.
+/// Sentences that EVALB excludes count as parses without brackets, as in "F1, failures empty" of
+/// `srparse eval`.
 ///
-/// Exit status: 0 done, 1 B is not better by --max-p, 2 error.
+/// Exit status: 0 on success; 1 if B is not significantly better by --max-p; 2 on an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   srparse compare data/sample/dev.mrg data/sample/dev.mrg data/sample/dev.mrg")]
 pub struct CompareArgs {
-    /// Gold trees: a file (.gz too), a folder, a quoted pattern, or - for standard input.
+    /// Gold trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
     gold: PathBuf,
-    /// Trees of system A, as many as there are gold trees.
+    /// Trees of parser A, one for each gold tree; given like the gold trees.
     a: PathBuf,
-    /// Trees of system B.
+    /// Trees of parser B.
     b: PathBuf,
-    /// What counts: collins, new or spmrl, or a file in EVALB's .prm format.
-    #[arg(long, value_name = "NAME|FILE.prm", default_value = "collins")]
+    /// EVALB parameters: collins, new, spmrl, or a .prm file.
+    #[arg(long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
     params: String,
-    /// Take the tags of all trees from the gold tree.
-    #[arg(long)]
+    /// Give the trees of both parsers the tags of the gold trees.
+    #[arg(long, help_heading = SCORING)]
     gold_tags: bool,
-    /// Compare sentences of at most this length only, punctuation included.
-    #[arg(long, value_name = "N")]
+    /// Compare only sentences of at most N tokens, punctuation included.
+    #[arg(long, value_name = "N", help_heading = SCORING)]
     max_words: Option<u32>,
-    /// Shuffles for the p-values; no p-value is below 1 / (shuffles + 1).
-    #[arg(long, value_name = "N", default_value_t = 10_000,
+    /// Number of shuffles; the smallest possible p-value is 1 / (N + 1).
+    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = TEST,
           value_parser = clap::value_parser!(u64).range(1..=MOST_SHUFFLES))]
     shuffles: u64,
-    /// Resamples for the interval.
-    #[arg(long, value_name = "N", default_value_t = 10_000,
+    /// Number of bootstrap samples for the confidence interval.
+    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = TEST,
           value_parser = clap::value_parser!(u64).range(1..=MOST_RESAMPLES))]
     resamples: u64,
-    /// Seed of shuffles and resamples.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Random seed.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = TEST)]
     seed: u64,
-    /// Fail with exit status 1 unless B has the higher F1, with a p-value of at most this.
-    #[arg(long, value_name = "P", value_parser = probability)]
+    /// Exit with status 1 unless B has the higher F1 with a p-value of at most P.
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = TEST)]
     max_p: Option<f64>,
     /// Print one JSON object instead of the report.
     #[arg(long)]
     json: bool,
-    /// Threads; 0 for one on each core. The output is the same for any number.
-    #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 0)]
-    threads: usize,
-    /// Encoding of all files: utf-8, gb18030 or latin-1.
-    #[arg(long, value_name = "NAME", default_value = "utf-8")]
-    encoding: Encoding,
+    #[command(flatten)]
+    threads: ThreadsArg,
+    #[command(flatten, next_help_heading = INPUT)]
+    encoding: EncodingArg,
 }
 
-/// The most shuffles.
+const TEST: &str = "Significance options";
+
+/// The maximum number of shuffles.
 const MOST_SHUFFLES: u64 = 1_000_000_000;
-/// The most resamples: the difference of each is kept in memory.
+/// The maximum number of bootstrap samples: the difference of each is kept in memory.
 const MOST_RESAMPLES: u64 = 10_000_000;
 
 /// Runs the command.
 ///
 /// # Errors
-/// When something cannot be read, or there are not as many trees on all sides.
+/// When a file cannot be read, or the numbers of trees differ.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
-    super::set_threads(args.threads);
+    args.threads.apply();
     let (sentences, failures) = read(args)?;
     let CompareArgs { shuffles, resamples, seed, max_words, .. } = *args;
     let settings = Settings { shuffles, resamples, seed };
@@ -90,17 +93,19 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let (difference, p) = (comparison.difference().f1, comparison.p.f1);
     match args.max_p {
         Some(most) if difference <= 0.0 || p > most => {
-            eprintln!("B is not better with --max-p {most}: F1 {difference:+.2}, p {p:.4}");
+            eprintln!(
+                "B is not better at --max-p {most}: F1 difference {difference:+.2}, p = {p:.4}"
+            );
             Ok(ExitCode::FAILURE)
         }
         _ => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// The brackets of each sentence within the length limit, and how many of them A and B failed on.
+/// Counts the brackets of each sentence within the length limit, and the sentences that A and B failed on.
 fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
-    let params = Params::load(&args.params)?;
-    let options = ReadOptions { encoding: args.encoding, ..ReadOptions::default() };
+    let params = Params::load(&args.params).context("--params")?;
+    let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
     let paths = [("gold", args.gold.as_path()), ("A", &args.a), ("B", &args.b)];
     let mut sides = AlignedTrees::open(paths, &options)?;
     let mut systems = [(); 2].map(|()| {
@@ -123,13 +128,13 @@ fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
         return Err(no_trees(&args.gold));
     }
     if sentences.is_empty() {
-        bail!("{}: no sentence has so few words: raise --max-words", args.gold.display());
+        bail!("{}: every sentence is longer than --max-words: raise it", args.gold.display());
     }
     for (name, failures) in ["A", "B"].iter().zip(failures) {
         if failures > 0 {
             eprintln!(
-                "{name}: sentences without a parse or with other words than gold: {failures}; \
-                 they count as parses without brackets (`srparse eval` names them)"
+                "{name}: {failures} sentences without a parse or with words that differ from gold count as \
+                 parses without brackets (`srparse eval` lists them)"
             );
         }
     }
@@ -140,6 +145,6 @@ fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
 fn probability(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        _ => Err("give a probability from 0 to 1, such as 0.05".to_owned()),
+        _ => Err("must be a probability from 0 to 1, such as 0.05".to_owned()),
     }
 }

@@ -1,67 +1,73 @@
-//! `srparse eval`: scores test trees against gold trees.
+//! `srparse eval`: scores parse trees against gold trees.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
 use super::aligned_trees::{AlignedTrees, no_trees, refuse_two_stdins};
+use super::options::{EncodingArg, SCORING};
+use super::stream::{INPUT, OUTPUT};
 use crate::eval::report::{evalb, json, text};
 use crate::eval::{Evaluation, Params, SentenceScore};
 use crate::tree::heads::HeadRules;
-use crate::treebank::{Encoding, Input, LineReader, ReadOptions, expand};
+use crate::treebank::{Input, LineReader, ReadOptions, expand};
 
-/// How many of the sentences left out as errors are named.
+/// How many of the excluded sentences are named.
 const NAMED_ERRORS: u64 = 10;
 
-/// Score test trees against gold trees.
+/// Score parse trees against gold trees.
 ///
-/// Trees may spread over several lines. Roots called ROOT, S1, VROOT or nothing are taken as TOP, which
-/// is not scored. The summary has EVALB's numbers to the last digit. EVALB leaves out sentences whose
-/// words differ or that have no parse, such as (()); when that happens, an F1 that counts them as
-/// parses without brackets stands beside EVALB's.
+/// Computes labelled precision, recall and F1 (PARSEVAL) exactly as EVALB does, and unlabelled dependency
+/// accuracy (UAS). The n-th test tree is compared with the n-th gold tree; trees may span several lines.
+/// Roots labelled ROOT, S1, VROOT or without a label are treated as TOP, which is not scored.
 ///
-/// Exit status: 0 done, 1 F1 below --min-f1 (or, with --evalb, too many errors), 2 error.
+/// EVALB excludes sentences without a parse, such as (()), and sentences whose words differ from gold. If
+/// there are any, the report also gives an F1 that counts them as parses without brackets.
+///
+/// Exit status: 0 on success; 1 if F1 is below --min-f1 or, with --evalb, there are too many errors; 2 on
+/// an error.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
-  srparse eval data/sample/dev.mrg data/sample/dev.mrg")]
+#[command(after_help = "Examples:
+  srparse parse --input penn data/sample/dev.mrg | srparse eval data/sample/dev.mrg -
+  srparse eval --json data/sample/dev.mrg data/sample/dev.mrg")]
 pub struct EvalArgs {
-    /// Gold trees: a file (.gz too), a folder, a quoted pattern, or - for standard input.
+    /// Gold trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
     gold: PathBuf,
-    /// Trees to score, as many as there are gold trees.
+    /// Trees to score, one for each gold tree; given like the gold trees.
     test: PathBuf,
-    /// What counts: collins, new or spmrl, or a file in EVALB's .prm format.
-    #[arg(long, value_name = "NAME|FILE.prm", default_value = "collins")]
+    /// EVALB parameters: collins, new, spmrl, or a .prm file.
+    #[arg(long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
     params: String,
-    /// Do all as EVALB: pair lines, keep roots as they are, print its report, stop past MAX_ERROR.
-    #[arg(long)]
-    evalb: bool,
-    /// Take the tags of both trees from the gold tree, so that wrong tags do not change which words
-    /// count; tagging accuracy is still that of the test trees' own tags.
-    #[arg(long, conflicts_with = "evalb")]
+    /// Give test trees the tags of the gold trees, so that tagging errors do not change which words and
+    /// brackets count. Tagging accuracy is still that of the test trees.
+    #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
     gold_tags: bool,
+    /// Head rules for dependency accuracy: a name listed by `srparse info`, or a file.
+    #[arg(long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
+    heads: String,
+    /// Behave as EVALB: compare line by line, leave roots as they are, print its report, and stop after
+    /// more than MAX_ERROR errors.
+    #[arg(long, help_heading = SCORING)]
+    evalb: bool,
     /// Print one JSON object instead of the report.
-    #[arg(long, conflicts_with = "evalb")]
+    #[arg(long, conflicts_with = "evalb", help_heading = OUTPUT)]
     json: bool,
     /// Print a row for each sentence before the report, in EVALB's columns.
-    #[arg(long, conflicts_with_all = ["evalb", "json"])]
+    #[arg(long, conflicts_with_all = ["evalb", "json"], help_heading = OUTPUT)]
     per_sentence: bool,
-    /// Fail with exit status 1 if EVALB's F1 over all sentences is below this.
-    #[arg(long, value_name = "PERCENT", value_parser = percentage)]
+    /// Exit with status 1 if F1 over all sentences, as EVALB computes it, is below PERCENT.
+    #[arg(long, value_name = "PERCENT", value_parser = percentage, help_heading = OUTPUT)]
     min_f1: Option<f64>,
-    /// Head rules for dependency accuracy: a name or a file.
-    #[arg(long, value_name = "NAME|FILE", default_value = "collins")]
-    heads: String,
-    /// Encoding of both files: utf-8, gb18030 or latin-1.
-    #[arg(long, value_name = "NAME", default_value = "utf-8")]
-    encoding: Encoding,
+    #[command(flatten, next_help_heading = INPUT)]
+    encoding: EncodingArg,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// When something cannot be read, or there are not as many test trees as gold trees.
+/// When a file cannot be read, or the numbers of test trees and gold trees differ.
 pub fn run(args: &EvalArgs) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
     let code = score(args, &mut out)?;
@@ -70,9 +76,9 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
-    let params = Params::load(&args.params)?;
+    let params = Params::load(&args.params).context("--params")?;
     if params.debug > 0 {
-        eprintln!("note: DEBUG in {} has no effect; use --per-sentence", args.params);
+        eprintln!("note: DEBUG in {} has no effect; use --per-sentence instead", args.params);
     }
     let evaluation = if args.evalb {
         match score_lines(args, params, out)? {
@@ -99,14 +105,14 @@ fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Scores tree by tree; prints the rows of sentences if they are wanted.
+/// Scores tree by tree; prints a row for each sentence if asked for.
 fn score_trees(
     args: &EvalArgs,
     params: Params,
     out: &mut impl Write,
 ) -> anyhow::Result<Evaluation> {
-    let heads = load_heads(&args.heads)?;
-    let options = ReadOptions { encoding: args.encoding, ..ReadOptions::default() };
+    let heads = HeadRules::load(&args.heads).context("--heads")?;
+    let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
     let mut sides = AlignedTrees::open(named, &options)?;
     let mut evaluation = Evaluation::new(params, Some(heads));
@@ -116,7 +122,7 @@ fn score_trees(
     }
     while let Some([gold, test]) = sides.next()? {
         let score = evaluation.add(&gold, &test);
-        complain(&score, evaluation.all.errors, &sides);
+        report_error(&score, evaluation.all.errors, &sides);
         if args.per_sentence {
             evalb::row(out, sides.read(), &score)?;
         }
@@ -125,30 +131,30 @@ fn score_trees(
         return Err(no_trees(&args.gold));
     }
     if evaluation.all.errors > NAMED_ERRORS {
-        eprintln!("{} more left out as errors", evaluation.all.errors - NAMED_ERRORS);
+        eprintln!("{} more sentences excluded", evaluation.all.errors - NAMED_ERRORS);
     }
     sides.report();
     Ok(evaluation)
 }
 
-/// Says why a sentence was left out, for the first few.
-fn complain(score: &SentenceScore, errors: u64, sides: &AlignedTrees<2>) {
+/// Prints why a sentence was excluded, for the first few.
+fn report_error(score: &SentenceScore, errors: u64, sides: &AlignedTrees<2>) {
     if errors <= NAMED_ERRORS && !score.problems.is_empty() {
         let place = sides.place(1).map(|place| format!("{place}: ")).unwrap_or_default();
-        eprintln!("{place}sentence {} left out: {}", sides.read(), score.problems.join("; "));
+        eprintln!("{place}sentence {} excluded: {}", sides.read(), score.problems.join("; "));
     }
 }
 
-/// Scores line by line and prints what EVALB prints; `None` when there were too many errors.
+/// Scores line by line and prints EVALB's report; returns `None` if there were too many errors.
 fn score_lines(
     args: &EvalArgs,
     params: Params,
     out: &mut impl Write,
 ) -> anyhow::Result<Option<Evaluation>> {
     refuse_two_stdins(&[("gold", &args.gold), ("test", &args.test)])?;
-    let mut gold = LineReader::open(&single(&args.gold)?, args.encoding)?;
-    let mut test = LineReader::open(&single(&args.test)?, args.encoding)?;
-    let mut errors = EvalbErrors { count: 0, most: params.max_error };
+    let mut gold = LineReader::open(&single(&args.gold)?, args.encoding.encoding)?;
+    let mut test = LineReader::open(&single(&args.test)?, args.encoding.encoding)?;
+    let mut errors = EvalbErrors { count: 0, max: params.max_error };
     let mut evaluation = Evaluation::new(params, None);
     evalb::header(out)?;
     let mut number = 1;
@@ -176,41 +182,35 @@ fn score_lines(
     Ok(Some(evaluation))
 }
 
-/// Errors as EVALB prints and counts them.
+/// Prints and counts errors as EVALB does.
 struct EvalbErrors {
     count: u64,
-    most: u64,
+    max: u64,
 }
 
 impl EvalbErrors {
-    /// Prints an error. EVALB compares before it counts, so that one more than MAX_ERROR are borne.
+    /// Prints an error. EVALB compares before it counts, so it tolerates one error more than MAX_ERROR.
     fn is_too_many(&mut self, number: u64, problem: &str) -> bool {
         eprintln!("{number} : {problem}");
         self.count += 1;
-        self.count - 1 > self.most
+        self.count - 1 > self.max
     }
 }
 
-/// The one input that a path stands for.
+/// Returns the only input that a path stands for.
 fn single(path: &Path) -> anyhow::Result<Input> {
     let mut inputs = expand(&[path.to_path_buf()])?;
     match inputs.pop() {
         Some(input) if inputs.is_empty() => Ok(input),
-        _ => bail!("{}: --evalb pairs the lines of two files: give one file", path.display()),
-    }
-}
-
-fn load_heads(name: &str) -> anyhow::Result<HeadRules> {
-    let path = Path::new(name);
-    match HeadRules::named(name) {
-        Err(_) if path.exists() || path.extension().is_some() => Ok(HeadRules::read(path)?),
-        other => Ok(other?),
+        _ => {
+            bail!("{}: --evalb compares two files line by line: give a single file", path.display())
+        }
     }
 }
 
 fn percentage(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=100.0).contains(&value) => Ok(value),
-        _ => Err("give a percentage from 0 to 100, such as 87.5".to_owned()),
+        _ => Err("must be a percentage from 0 to 100, such as 87.5".to_owned()),
     }
 }

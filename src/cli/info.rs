@@ -1,4 +1,4 @@
-//! `srparse info`: what is inside a model file.
+//! `srparse info`: the content of a model file, and what is built in.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -11,29 +11,31 @@ use crate::model::{Model, TaggerSummary, TaggingScores, file};
 use crate::preset::{LearnerChoice, Preset, load::stored_preset};
 use crate::tree::heads::HeadRules;
 
-/// Say what is inside a model file.
+/// Describe a model, or list what is built in.
 ///
-/// Tells training data, scores, actions, sizes and preset. Without a file, tells them of the embedded
-/// English model, and lists the presets, template files and head rules that are part of the program.
+/// Prints what the model was trained on, its scores on the development set, its actions, sections and preset.
+/// Without a model file, describes the embedded English model and lists the built-in presets, feature template
+/// files, head rules and learners.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse info
   srparse info --preset fast > my.toml")]
 pub struct InfoArgs {
-    /// The model file.
+    /// Model file; the embedded English model if omitted.
+    #[arg(value_name = "FILE")]
     model: Option<PathBuf>,
-    /// List every action of the model.
+    /// List all actions of the model.
     #[arg(long)]
     actions: bool,
-    /// Print a preset as text, to start one of your own.
-    #[arg(long, value_name = "NAME", conflicts_with = "model")]
+    /// Print a preset, as a starting point for your own.
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "model")]
     preset: Option<String>,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// When the model is refused.
+/// When the model cannot be loaded.
 pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     if let Some(name) = &args.preset {
@@ -54,12 +56,12 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
             writeln!(out, "  {name:<28} {}", Preset::load(name, &[])?.description)?;
         }
         let list = |names: Vec<&str>| names.join(", ");
-        writeln!(out, "\nTemplate files\n  {}", list(Templates::names().collect()))?;
+        writeln!(out, "\nFeature templates\n  {}", list(Templates::names().collect()))?;
         writeln!(out, "\nHead rules\n  {}", list(HeadRules::names().collect()))?;
         let learners = LearnerChoice::ALL.iter().map(|(kind, _)| *kind).collect();
         writeln!(
             out,
-            "\nLearners (`srparse train --help` explains their settings)\n  {}",
+            "\nLearners (see `srparse train --help` for their settings)\n  {}",
             list(learners)
         )?;
     }
@@ -67,11 +69,11 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn describe_tagger(tagger: &TaggerSummary, out: &mut impl Write) -> anyhow::Result<()> {
-    writeln!(out, "  tagger of {} tags, trained on {} words", tagger.tags, tagger.words)?;
+    writeln!(out, "  tagger with {} tags and {} distinct words", tagger.tags, tagger.words)?;
     let scores = |name: &str, scores: &TaggingScores| {
         let TaggingScores { files, accuracy, unseen } = scores;
         let files = files.join(", ");
-        format!("  {name} {files}: tags {accuracy:.2} % right, of unseen words {unseen:.2} %")
+        format!("  {name} {files}: tagging accuracy {accuracy:.2} %, on unseen words {unseen:.2} %")
     };
     if let Some(jackknifed) = &tagger.jackknifed {
         writeln!(out, "{}", scores("jackknifed", jackknifed))?;
@@ -96,15 +98,19 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
         training.skipped.len()
     )?;
     if !training.labels.is_empty() {
-        writeln!(out, "  labels {} only: a part to be merged", training.labels.join(", "))?;
+        writeln!(
+            out,
+            "  trained for the labels {} only: to be merged with other models",
+            training.labels.join(", ")
+        )?;
     }
     if training.epoch > 0 {
-        writeln!(out, "  weights of epoch {}", training.epoch)?;
+        writeln!(out, "  best epoch {}", training.epoch)?;
     }
     match &header.dev {
         Some(dev) => writeln!(
             out,
-            "  dev {}: F1 {:.2}, exact {:.2}",
+            "  dev {}: F1 {:.2}, exact match {:.2}",
             dev.files.join(", "),
             dev.f1,
             dev.exact

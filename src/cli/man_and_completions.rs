@@ -1,4 +1,4 @@
-//! `srparse completions` and `srparse man`: made from the same definition as the help.
+//! `srparse completions` and `srparse man`, generated from the same definition as the help.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -8,14 +8,16 @@ use clap_complete::Shell;
 
 use super::Cli;
 
-/// Print a completion script for a shell.
+/// Print a shell completion script.
 #[derive(Debug, clap::Args)]
 pub struct CompletionsArgs {
-    /// The shell.
+    /// Shell to complete for.
     shell: Shell,
 }
 
 /// Print the manual page.
+///
+/// Prints one page for the program and one for each command, in roff.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {}
 

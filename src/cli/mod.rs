@@ -1,7 +1,7 @@
 //! The commands: arguments and glue, one file each.
 //!
-//! Standard output is data, standard error is talk. Exit status: 0 done, 1 the answer is negative,
-//! 2 error; a reader that closes the pipe early is no error.
+//! Results go to standard output, messages and progress to standard error. Exit status: 0 on success,
+//! 1 if the answer is negative, 2 on an error. A reader that closes the pipe early is not an error.
 
 mod aligned_trees;
 pub mod chart;
@@ -9,6 +9,7 @@ pub mod compare;
 pub mod eval;
 pub mod info;
 pub mod man_and_completions;
+mod options;
 pub mod oracle;
 pub mod parse;
 mod progress;
@@ -22,18 +23,18 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Trains and runs linear-time shift-reduce constituency parsers.
+/// Train and run linear-time shift-reduce constituency parsers.
 ///
 /// Try it: echo 'The/DT dog/NN barks/VBZ ./.' | srparse parse
 #[derive(Debug, Parser)]
 #[command(name = "srparse", version, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The commands. Their help is that of their arguments: a comment here would hide it.
+/// The commands. Their help comes from their arguments; a doc comment here would hide it.
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs)]
 pub enum Command {
@@ -50,7 +51,7 @@ pub enum Command {
     Man(man_and_completions::ManArgs),
 }
 
-/// Runs a command and gives the exit status.
+/// Runs a command and returns the exit status.
 pub fn run(cli: &Cli) -> ExitCode {
     let result = match &cli.command {
         Command::Train(args) => train::run(args),
@@ -74,7 +75,7 @@ pub fn run(cli: &Cli) -> ExitCode {
     })
 }
 
-/// An error with its causes, each said once: many of ours have the cause in their own words.
+/// Returns the message of an error and its causes, without repeating a cause that is in the message.
 fn described(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -87,14 +88,8 @@ fn described(error: &anyhow::Error) -> String {
     text
 }
 
-/// Whether the reader of standard output has gone.
+/// Returns whether the reader of standard output has closed the pipe.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |error: &std::io::Error| error.kind() == ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(broken))
-}
-
-/// Sets the number of threads for all parallel work; 0 means one for each core.
-fn set_threads(threads: usize) {
-    // It can be set once only, and each process runs one command.
-    crate::parallel::set_threads(threads);
 }

@@ -1,4 +1,4 @@
-//! `srparse oracle`: the derivation of a tree, one configuration a line.
+//! `srparse oracle`: derivations of trees, and how well a model predicts their actions.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use super::options::{ThreadsArg, TreebankArgs};
 use crate::Result;
 use crate::eval::decisions::KINDS;
 use crate::eval::margins::BIN;
@@ -20,61 +21,57 @@ use crate::preset::{DEFAULT, Preset};
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::{Action, View};
 use crate::tree::{Token, Tree};
-use crate::treebank::{Encoding, ReadOptions, read_all};
+use crate::treebank::read_all;
 
 /// Show the derivations of trees.
 ///
-/// One configuration a line: its number, stack, buffer, and the action taken. The trees are cleaned and
-/// head-marked as the preset says; the system is the one they would train. With --model, tells instead
-/// how often the model likes the right action best on the way to each tree: its classification accuracy.
+/// Prints one configuration per line: its number, the stack, the buffer, and the action taken. Trees are
+/// preprocessed as they would be for training with the preset. With --model, prints instead how often the
+/// model predicts the correct action on the way to each tree.
+///
+/// Exit status: 0 on success; 1 if the transition system cannot build some of the trees; 2 on an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse tree --nth 1 data/sample/dev.mrg | srparse oracle
   srparse oracle --stats data/sample/train.mrg
   srparse oracle --model data/models/english.srm data/sample/dev.mrg")]
 pub struct OracleArgs {
-    /// Trees: files, folders, quoted patterns, or - for standard input.
-    #[arg(default_value = "-")]
+    /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
+    #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
-    /// The preset whose system is used.
+    /// Preset that defines the transition system: a name listed by `srparse info`, or a file.
     #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
     preset: String,
-    /// Change a value of the preset, or one of the model that can be changed; may be given again.
+    /// Change a setting of the preset or, with --model, a search setting of the model; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Print statistics of all derivations instead.
     #[arg(long)]
     stats: bool,
-    /// Print the share of decisions that this model takes as the derivations do. Trees that its actions
-    /// cannot build are counted and left out.
+    /// Print the accuracy of this model on the decisions of the derivations. Trees that its actions cannot
+    /// build are counted and left out.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["preset", "stats"])]
     model: Option<PathBuf>,
-    /// With --model of a parser of items: print how many right and how many wrong candidates of this label
-    /// have which margin, the confidence in the truth.
+    /// Print a histogram of the margins (confidence in the truth) of correct and wrong candidates with this
+    /// label; needs the --model of an item-based parser.
     #[arg(long, value_name = "LABEL", requires = "model")]
     margins: Option<String>,
-    /// Threads for --model; 0 for one on each core. The output is the same for any number.
-    #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 0)]
-    threads: usize,
-    /// Encoding of the files: utf-8, gb18030 or latin-1.
-    #[arg(long, value_name = "NAME", default_value = "utf-8")]
-    encoding: Encoding,
-    /// Leave out trees that do not read instead of stopping at the first.
-    #[arg(long)]
-    skip_bad_trees: bool,
+    #[command(flatten)]
+    threads: ThreadsArg,
+    #[command(flatten)]
+    treebank: TreebankArgs,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// When the trees do not read or no system can be made of them.
+/// When the trees cannot be read, or no transition system can be built from them.
 pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.model {
         return accuracy(args, path);
     }
     let plan = Plan::new(Preset::load(&args.preset, &args.set)?)?;
-    let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
-    let (trees, report) = read_all(&args.files, &options)?;
+    let (trees, report) = read_all(&args.files, &args.treebank.options())?;
     eprintln!("{report}");
     let prepare = |tree: Tree| {
         let mut tree = plan.preset.clean.apply(tree).tree;
@@ -95,25 +92,24 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints how often a model is right on the way to the trees.
+/// Prints how often a model predicts the correct action on the way to the trees.
 fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
-    super::set_threads(args.threads);
+    args.threads.apply();
     let model = file::read(path)?;
-    let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
-    let (trees, report) = read_all(&args.files, &options)?;
+    let (trees, report) = read_all(&args.files, &args.treebank.options())?;
     eprintln!("{report}");
     let mut out = BufWriter::new(io::stdout().lock());
     if let Some(label) = &args.margins {
         let margins = load::margins(&model, &args.set, trees, label)
             .with_context(|| path.display().to_string())?;
-        writeln!(out, "margin, from\tright candidates\twrong candidates")?;
+        writeln!(out, "margin from\tcorrect candidates\twrong candidates")?;
         for (bin, [right, wrong]) in margins.bins {
             writeln!(out, "{:.1}\t{right}\t{wrong}", bin as f32 * BIN)?;
         }
         let [right, wrong] = margins.infinite;
         if right + wrong > 0 {
             eprintln!(
-                "left out {right} right and {wrong} wrong candidates of infinite confidence: the model has no \
+                "left out {right} correct and {wrong} wrong candidates of infinite confidence: the model has no \
                  trees for this label"
             );
         }
@@ -123,8 +119,8 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
     let counts =
         load::decisions(&model, &args.set, trees).with_context(|| path.display().to_string())?;
     writeln!(out, "trees\t{}", counts.trees)?;
-    writeln!(out, "trees that do not fit\t{}", counts.unfit)?;
-    writeln!(out, "decisions\tnumber\tright of all actions\tright of legal actions")?;
+    writeln!(out, "trees that cannot be built\t{}", counts.unfit)?;
+    writeln!(out, "decisions\tnumber\taccuracy, all actions\taccuracy, legal actions")?;
     let kinds = KINDS.iter().zip(&counts.kinds).filter(|(_, of_kind)| of_kind.number > 0);
     let kinds = kinds.map(|(kind, of_kind)| (format!("{kind:?}").to_uppercase(), of_kind));
     let rows = [("all".to_owned(), &counts.all), ("with a choice".to_owned(), &counts.choices)];
@@ -145,7 +141,7 @@ struct Show<'a, W> {
 }
 
 impl<W: Write> SystemVisitor for Show<'_, W> {
-    /// How many trees do not fit the system.
+    /// How many trees the system cannot build.
     type Output = io::Result<u64>;
 
     fn visit<S: Supervised>(self, system: S) -> Result<io::Result<u64>> {
@@ -170,7 +166,7 @@ impl<W: Write> SystemVisitor for Show<'_, W> {
     }
 }
 
-/// Writes one derivation, then a blank line.
+/// Writes one derivation and a blank line.
 fn derivation<S: Supervised>(
     system: &S,
     sentence: &Sentence,
@@ -192,8 +188,8 @@ fn derivation<S: Supervised>(
     writeln!(out)
 }
 
-/// The stack from bottom to top: each item by its label and head word, a token by its word and tag; an open
-/// constituent with an opening bracket.
+/// Renders the stack from bottom to top: a constituent as its label and head word, with an opening bracket if
+/// it is still open; a token as its word and tag.
 fn stack_text<S: Supervised>(system: &S, view: &View<'_>, tokens: &[Token]) -> String {
     let item = |&id: &u32| {
         let node = view.forest.node(id);
@@ -214,7 +210,7 @@ fn stack_text<S: Supervised>(system: &S, view: &View<'_>, tokens: &[Token]) -> S
     view.stack.iter().map(item).collect::<Vec<_>>().join(" ")
 }
 
-/// Derivation lengths and how often each action is taken.
+/// Writes derivation lengths and how often each action is taken.
 fn statistics<S: Supervised>(
     system: &S,
     vocabulary: &Vocabulary,
@@ -244,13 +240,13 @@ fn statistics<S: Supervised>(
     let total: usize = lengths.iter().sum();
     let n = lengths.len().max(1);
     writeln!(out, "trees\t{}", lengths.len())?;
-    writeln!(out, "trees that do not fit\t{unfit}")?;
+    writeln!(out, "trees that cannot be built\t{unfit}")?;
     writeln!(out, "words\t{words}")?;
     writeln!(out, "actions\t{total}")?;
-    writeln!(out, "actions a tree\t{:.2}", total as f64 / n as f64)?;
+    writeln!(out, "actions per tree\t{:.2}", total as f64 / n as f64)?;
     writeln!(
         out,
-        "median, longest derivation\t{}\t{}",
+        "derivation length, median and maximum\t{}\t{}",
         lengths.get(n / 2).unwrap_or(&0),
         lengths.last().unwrap_or(&0)
     )?;
@@ -260,7 +256,7 @@ fn statistics<S: Supervised>(
     let percent = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
     if left_out > 0 {
         let share = percent(left_out as u64, nodes as u64);
-        writeln!(out, "nodes left out by limits\t{left_out}\t{share:.2} %")?;
+        writeln!(out, "nodes lost to limits\t{left_out}\t{share:.2} %")?;
     }
     let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
     ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));

@@ -1,4 +1,4 @@
-//! `srparse parse`: sentences in, trees out, one for each, in order.
+//! `srparse parse`: one tree for each sentence, in the order of the input.
 
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
@@ -9,87 +9,91 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
-use super::stream::{self, Made, Maker, StreamArgs, Totals};
+use super::stream::{self, INPUT, OUTPUT, Processor, Rendered, StreamArgs, Totals};
 use crate::decode::{NbestRequest, Parse, Worker};
 use crate::model::Model;
 use crate::preset::load::load;
 use crate::preset::tagger::load_tagger;
 use crate::tagger::{Tagger, TaggerWorker};
+use crate::tree::Token;
 use crate::tree::dependencies::dependencies;
-use crate::treebank::sentences::{InputFormat, Item};
+use crate::treebank::sentences::InputFormat;
 use crate::treebank::{conllu, json, penn};
 
-/// Parse tagged sentences, or tokens with a model that has a tagger.
+/// Parse sentences into constituency trees.
 ///
-/// Sentences come one a line from files or standard input; each gives one tree on standard output. Words
-/// and tags come back unchanged and in order. A blank line gives a blank line. A line that does not read
-/// gives (()), a message, and exit status 2 in the end.
+/// Reads one sentence per line from files or standard input and writes one tree per sentence, in the
+/// order of the input. Tokens are expected to be tagged (word/TAG); with --input tokens, the tagger in
+/// the model tags them first. Words and given tags are copied to the output unchanged.
+///
+/// A blank line produces a blank line. A line that cannot be read produces (()) and an error message,
+/// and the exit status is 2.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   echo 'The/DT dog/NN barks/VBZ ./.' | srparse parse
+  echo 'The dog barks .' | srparse parse --input tokens
   srparse parse --output conllu data/sample/sentences.txt
   srparse parse --input penn -j 2 data/sample/dev.mrg")]
 pub struct ParseArgs {
-    /// Files to parse (.gz too); standard input if none.
+    /// Files with sentences (may be .gz); standard input if omitted.
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     stream: StreamArgs,
-    /// How sentences are written: tagged (word/TAG), underscore (word_TAG), conllu, penn (words and tags
-    /// of trees), or tokens (words alone, which the model's tagger tags).
-    #[arg(long, value_name = "FORMAT", default_value = "tagged", display_order = 1)]
+    /// Format of the input: tagged (word/TAG), underscore (word_TAG), conllu, penn (only the words and
+    /// tags of the trees are used), or tokens (words without tags).
+    #[arg(long, value_name = "FORMAT", default_value_t, help_heading = INPUT)]
     input: InputFormat,
-    /// Replace the tags of the input by those of the model's tagger.
-    #[arg(long, display_order = 2)]
+    /// Replace the tags of the input with those of the tagger in the model.
+    #[arg(long, help_heading = INPUT)]
     retag: bool,
-    /// How trees are written.
-    #[arg(long, value_name = "FORMAT", default_value = "brackets", display_order = 3)]
+    /// Format of the trees.
+    #[arg(long, value_name = "FORMAT", default_value = "brackets", help_heading = OUTPUT)]
     output: OutputFormat,
-    /// Search with a beam of so many hypotheses; the same as --set search.method=beam --set search.beam=N.
-    #[arg(long, value_name = "N", display_order = 4)]
-    beam: Option<u32>,
-    /// What to do when a greedy search has failed; the same as --set search.fallback=....
-    #[arg(long, value_name = "HOW", display_order = 5)]
-    fallback: Option<FallbackTo>,
-    /// Write up to K different trees for each sentence, best first, and a blank line after them. Each has
-    /// its rank and score before it, or, as JSON, all stand in one list. A greedy search finds one.
-    #[arg(long, value_name = "K", display_order = 6)]
+    /// Write up to K different trees per sentence, best first, each with its rank and score, followed by a
+    /// blank line; with --output json, one list per sentence. Greedy search finds only one tree.
+    #[arg(long, value_name = "K", help_heading = OUTPUT)]
     nbest: Option<NonZeroUsize>,
-    /// Write how sure the model was of each constituent, with --output json: span_scores, one for each of
-    /// spans.
-    #[arg(long, display_order = 7)]
+    /// Add a confidence score for each constituent (span_scores, parallel to spans); needs --output json.
+    #[arg(long, help_heading = OUTPUT)]
     span_scores: bool,
-    /// Change a setting of the search, such as search.illegal=fail; may be given again.
-    #[arg(long, value_name = "KEY=VALUE", display_order = 12)]
+    /// Use beam search with a beam of width N; short for --set search.method=beam --set search.beam=N.
+    #[arg(long, value_name = "N", help_heading = SEARCH)]
+    beam: Option<u32>,
+    /// What to do when greedy search does not reach a complete parse; short for --set search.fallback=HOW.
+    #[arg(long, value_name = "HOW", help_heading = SEARCH)]
+    fallback: Option<FallbackTo>,
+    /// Change a search setting of the model, such as search.illegal=fail; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", help_heading = SEARCH)]
     set: Vec<String>,
-    /// Say nothing but errors.
-    #[arg(short, long, display_order = 14)]
-    quiet: bool,
 }
 
-/// How trees are written.
+const SEARCH: &str = "Search options";
+
+/// Output formats for trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OutputFormat {
-    /// One line of brackets a tree.
+    /// Penn brackets, one tree per line.
     Brackets,
-    /// Indented brackets over several lines.
+    /// Penn brackets, indented over several lines.
     Pretty,
     /// CoNLL-U: words, tags and dependencies.
     Conllu,
-    /// A JSON object a line: tree, spans, heads, score, completeness.
+    /// One JSON object per line: tree, tokens, spans, heads, score, complete.
     Json,
 }
 
-/// What to do when a greedy search has failed.
+/// What to do when greedy search does not reach a complete parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FallbackTo {
     /// Keep the partial tree.
     None,
-    /// Search the sentence again with a beam.
+    /// Parse the sentence again with beam search.
     Beam,
 }
 
 impl ParseArgs {
-    /// All changes of search settings.
+    /// Returns all changes to the search settings, the shorthand options first.
     fn settings(&self) -> Vec<String> {
         let mut settings = Vec::new();
         if let Some(width) = self.beam {
@@ -108,28 +112,37 @@ impl ParseArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// When the model is refused or an input cannot be read.
+/// When the model cannot be loaded or an input cannot be read.
 pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
         !args.span_scores || args.output == OutputFormat::Json,
-        "--span-scores has no place in this output: add --output json"
+        "--span-scores needs an output format that has a place for them: add --output json"
     );
     let model = args.stream.model()?;
     let name = || args.stream.model_name();
     let parser = load(&model, &args.settings()).with_context(name)?;
     let tagger = tagger(args, &model).with_context(name)?;
     let start = Instant::now();
-    let maker = || -> Maker<'_, u64> {
-        let mut worker = parser.worker();
-        let mut tagger_worker = tagger.as_deref().map(TaggerWorker::new);
-        Box::new(move |item, made| make(&mut *worker, tagger_worker.as_mut(), item, args, made))
+    let processor = || -> Processor<'_, u64> {
+        let mut parser = parser.worker();
+        let mut tagger = tagger.as_deref().map(TaggerWorker::new);
+        Box::new(move |tokens, result| {
+            parse_sentence(&mut *parser, tagger.as_mut(), tokens, args, result)
+        })
     };
-    Ok(finish(args, &stream::run(&args.files, args.input, &args.stream, &maker)?, start))
+    let unreadable: &[u8] = match args.output {
+        OutputFormat::Brackets | OutputFormat::Pretty => b"(())\n",
+        OutputFormat::Conllu => b"# unreadable\n\n",
+        OutputFormat::Json => b"{\"tree\":\"(())\",\"complete\":false}\n",
+    };
+    let totals = stream::run(&args.files, args.input, &args.stream, unreadable, &processor)?;
+    report(args, &totals, start);
+    Ok(totals.exit_code())
 }
 
-/// The model's tagger, if it is needed.
+/// Returns the model's tagger if the input has to be tagged.
 fn tagger(args: &ParseArgs, model: &Model) -> anyhow::Result<Option<Box<dyn Tagger>>> {
-    let wanted = match (args.input, args.retag) {
+    let option = match (args.input, args.retag) {
         (InputFormat::Tokens, _) => "--input tokens",
         (_, true) => "--retag",
         _ => return Ok(None),
@@ -137,73 +150,53 @@ fn tagger(args: &ParseArgs, model: &Model) -> anyhow::Result<Option<Box<dyn Tagg
     let tagger = load_tagger(model)?;
     anyhow::ensure!(
         tagger.is_some(),
-        "{wanted} needs a model with a tagger, and this one has none: train it with `--jackknife 10` or \
-         a preset that has a table `[tagger]`, or tag the sentences first, with `srparse tag`"
+        "{option} needs a model with a tagger, and this model has none: train it with `--jackknife 10` or \
+         with a preset that has a [tagger] table, or tag the sentences first with `srparse tag`"
     );
     Ok(tagger)
 }
 
-/// Tells what was done; `tally` counts partial trees.
-fn finish(args: &ParseArgs, totals: &Totals<u64>, start: Instant) -> ExitCode {
-    let Totals { blank, sentences, words, unreadable, tally: partial } = totals;
-    if args.input == InputFormat::Penn && !args.quiet {
-        eprintln!("read {} trees, skipped {unreadable}", sentences + blank);
-    }
-    if !args.quiet && (io::stderr().is_terminal() || partial + unreadable > 0) {
+/// Prints how many sentences were parsed and how fast; `tally` counts partial trees.
+fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
+    let Totals { sentences, words, unreadable, tally: partial, .. } = totals;
+    args.stream.report_trees(args.input, totals);
+    if !args.stream.quiet && (io::stderr().is_terminal() || partial + unreadable > 0) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *sentences as f64 / seconds.max(1e-9);
         eprintln!(
-            "parsed {sentences} sentences ({words} words) in {seconds:.2} s, {rate:.0} a second; \
+            "parsed {sentences} sentences ({words} words) in {seconds:.2} s ({rate:.0} sentences/s); \
              {partial} partial, {unreadable} unreadable"
         );
     }
-    if *unreadable > 0 { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
-/// Parses one item and writes it as bytes.
-fn make(
-    worker: &mut dyn Worker,
-    tagger_worker: Option<&mut TaggerWorker<'_>>,
-    item: Item,
+/// Parses one sentence and renders its tree or trees.
+fn parse_sentence(
+    parser: &mut dyn Worker,
+    tagger: Option<&mut TaggerWorker<'_>>,
+    mut tokens: Vec<Token>,
     args: &ParseArgs,
-    made: &mut Made<u64>,
+    result: &mut Rendered<u64>,
 ) -> io::Result<()> {
-    match item {
-        Item::Blank => made.bytes.push(b'\n'),
-        Item::Bad { at, problem } => {
-            made.problem = Some(format!("{at}: {problem}"));
-            made.bytes.extend_from_slice(match args.output {
-                OutputFormat::Brackets | OutputFormat::Pretty => b"(())\n",
-                OutputFormat::Conllu => b"# unreadable\n\n",
-                OutputFormat::Json => b"{\"tree\":\"(())\",\"complete\":false}\n",
-            });
-        }
-        Item::Sentence(mut tokens) => {
-            if let Some(tagger_worker) = tagger_worker {
-                tagger_worker.tag(&mut tokens);
-            }
-            made.words = tokens.len();
-            if args.nbest.is_none() && !args.span_scores {
-                let parse = worker.parse(&tokens);
-                made.tally = u64::from(!parse.complete);
-                return write_parse(&parse, args.output, &mut made.bytes);
-            }
-            let trees = args.nbest.map_or(1, NonZeroUsize::get);
-            let parses =
-                worker.parse_nbest(&tokens, NbestRequest { trees, constituents: args.span_scores });
-            made.tally = u64::from(parses.iter().any(|parse| !parse.complete));
-            match &parses[..] {
-                [parse] if args.nbest.is_none() => {
-                    write_parse(parse, args.output, &mut made.bytes)?;
-                }
-                parses => write_nbest(parses, args.output, &mut made.bytes)?,
-            }
-        }
+    if let Some(tagger) = tagger {
+        tagger.tag(&mut tokens);
     }
-    Ok(())
+    if args.nbest.is_none() && !args.span_scores {
+        let parse = parser.parse(&tokens);
+        result.tally = u64::from(!parse.complete);
+        return write_parse(&parse, args.output, &mut result.bytes);
+    }
+    let trees = args.nbest.map_or(1, NonZeroUsize::get);
+    let request = NbestRequest { trees, constituents: args.span_scores };
+    let parses = parser.parse_nbest(&tokens, request);
+    result.tally = u64::from(parses.iter().any(|parse| !parse.complete));
+    match &parses[..] {
+        [parse] if args.nbest.is_none() => write_parse(parse, args.output, &mut result.bytes),
+        parses => write_nbest(parses, args.output, &mut result.bytes),
+    }
 }
 
-/// Writes trees of one sentence, best first.
+/// Writes the trees of one sentence, best first.
 fn write_nbest(parses: &[Parse], format: OutputFormat, out: &mut Vec<u8>) -> io::Result<()> {
     let is_json = format == OutputFormat::Json;
     for (parse, rank) in parses.iter().zip(1..) {

@@ -1,62 +1,67 @@
-//! Sentences through a command as through a pipe: one result for each item, in order, on any number of
-//! threads.
+//! Runs a model over a stream of sentences: one result per sentence, in order, on any number of threads.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::ops::AddAssign;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
+use super::options::EncodingArg;
 use crate::model::{Model, file};
+use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
-use crate::treebank::{Encoding, Input, expand};
+use crate::treebank::{Input, expand};
 
-/// What a thread made of an item. `T` is what the command counts besides.
+/// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
-pub(super) struct Made<T> {
-    /// What is written.
+pub(super) struct Rendered<T> {
+    /// The output.
     pub(super) bytes: Vec<u8>,
-    /// The words of the sentence; 0 for what is none.
+    /// The number of words of the sentence; 0 if the item is not a sentence.
     pub(super) words: usize,
     /// What the command counts.
     pub(super) tally: T,
-    /// Why the item did not read.
+    /// Why the item could not be read.
     pub(super) problem: Option<String>,
 }
 
-/// Makes results in one thread: writes one for the item into what it is given, which is empty.
-pub(super) type Maker<'a, T> = Box<dyn FnMut(Item, &mut Made<T>) -> io::Result<()> + 'a>;
+/// Processes the sentences of one thread; the result it writes to is empty.
+pub(super) type Processor<'a, T> =
+    Box<dyn FnMut(Vec<Token>, &mut Rendered<T>) -> io::Result<()> + 'a>;
 
-/// The arguments of commands that run a model over sentences. Their places in the help leave room for
-/// those that a command has besides.
+/// Makes a processor for a thread.
+type MakeProcessor<'f, 'a, T> = &'f (dyn Fn() -> Processor<'a, T> + Sync);
+
+/// Headings of the option groups in the help.
+pub(super) const INPUT: &str = "Input options";
+pub(super) const OUTPUT: &str = "Output options";
+
+/// Options of commands that run a model over sentences.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// The model file; without one, the embedded English model.
-    #[arg(long, value_name = "FILE", display_order = 0)]
+    /// Model file; the embedded English model if omitted.
+    #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// Threads; 0 for one on each core. The output is the same for any number.
-    #[arg(
-        short = 'j',
-        long = "threads",
-        value_name = "N",
-        default_value_t = 1,
-        display_order = 10
-    )]
+    /// Number of threads; 0 uses all cores. The output does not depend on it.
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
     threads: usize,
-    /// Stop at the first line that does not read.
-    #[arg(long, display_order = 11)]
+    /// Print only errors and what was asked for explicitly.
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+    /// Stop at the first line that cannot be read.
+    #[arg(long, help_heading = INPUT)]
     strict: bool,
-    /// Encoding of the input: utf-8, gb18030 or latin-1.
-    #[arg(long, value_name = "NAME", default_value = "utf-8", display_order = 13)]
-    encoding: Encoding,
+    #[command(flatten, next_help_heading = INPUT)]
+    encoding: EncodingArg,
 }
 
 impl StreamArgs {
-    /// The model.
+    /// Loads the model.
     ///
     /// # Errors
-    /// When it is refused.
+    /// When it cannot be loaded.
     pub(super) fn model(&self) -> anyhow::Result<Model> {
         Ok(match &self.model {
             Some(path) => file::read(path)?,
@@ -64,30 +69,45 @@ impl StreamArgs {
         })
     }
 
-    /// What messages call the model.
+    /// Returns what messages call the model.
     pub(super) fn model_name(&self) -> String {
         let path = self.model.as_ref();
         path.map_or("the embedded model".to_owned(), |path| path.display().to_string())
     }
+
+    /// Prints how many trees were read if the input was a treebank.
+    pub(super) fn report_trees<T>(&self, format: InputFormat, totals: &Totals<T>) {
+        if format == InputFormat::Penn && !self.quiet {
+            let Totals { blank, sentences, unreadable, .. } = totals;
+            eprintln!("read {} trees, skipped {unreadable}", sentences + blank);
+        }
+    }
 }
 
-/// What went through a stream.
+/// Counts over a whole stream.
 #[derive(Debug, Default)]
 pub(super) struct Totals<T> {
-    /// Blank lines and the like.
+    /// Blank lines, and sentences and trees without words.
     pub(super) blank: u64,
     /// Sentences.
     pub(super) sentences: u64,
-    /// Their words.
+    /// Words in the sentences.
     pub(super) words: u64,
-    /// Items that did not read.
+    /// Items that could not be read.
     pub(super) unreadable: u64,
     /// What the command counts.
     pub(super) tally: T,
 }
 
-/// Makes a result of every item of the files, or of standard input if there are none, and writes it to
-/// standard output. `maker` is called once in each thread.
+impl<T> Totals<T> {
+    /// Returns the exit status: 2 if an item could not be read.
+    pub(super) fn exit_code(&self) -> ExitCode {
+        if self.unreadable > 0 { ExitCode::from(2) } else { ExitCode::SUCCESS }
+    }
+}
+
+/// Processes every item of the files, or of standard input if there are none, and writes the results to
+/// standard output. An item that cannot be read gives `unreadable`. `make` is called once in each thread.
 ///
 /// # Errors
 /// When an input cannot be opened or read, or standard output cannot be written.
@@ -95,105 +115,136 @@ pub(super) fn run<'a, T>(
     files: &[PathBuf],
     format: InputFormat,
     args: &StreamArgs,
-    maker: &(dyn Fn() -> Maker<'a, T> + Sync),
+    unreadable: &[u8],
+    make: MakeProcessor<'_, 'a, T>,
 ) -> anyhow::Result<Totals<T>>
 where
     T: Default + Send + AddAssign,
 {
     let inputs = if files.is_empty() { vec![Input::Stdin] } else { expand(files)? };
     let is_file = |input: &Input| matches!(input, Input::File(path) if path.is_file());
-    let mut output = Output {
-        each_at_once: !inputs.iter().all(is_file),
+    let work = &Work { make, unreadable };
+    let mut output = OrderedWriter {
+        flush_each: !inputs.iter().all(is_file),
         strict: args.strict,
         out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
         totals: Totals::default(),
     };
-    let sentences = Sentences::new(inputs, format, args.encoding);
+    let sentences = Sentences::new(inputs, format, args.encoding.encoding);
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
     if threads == 1 {
-        one_thread(maker, sentences, &mut output)?;
+        one_thread(work, sentences, &mut output)?;
     } else {
-        many_threads(maker, sentences, &mut output, threads)?;
+        many_threads(work, sentences, &mut output, threads)?;
     }
     output.out.flush()?;
     Ok(output.totals)
 }
 
+/// What is done with each item.
+struct Work<'f, 'a, T> {
+    make: MakeProcessor<'f, 'a, T>,
+    unreadable: &'f [u8],
+}
+
+impl<T> Work<'_, '_, T> {
+    /// Renders one item into an empty result.
+    fn process(
+        &self,
+        processor: &mut Processor<'_, T>,
+        item: Item,
+        result: &mut Rendered<T>,
+    ) -> io::Result<()> {
+        match item {
+            Item::Blank => result.bytes.push(b'\n'),
+            Item::Bad { at, problem } => {
+                result.problem = Some(format!("{at}: {problem}"));
+                result.bytes.extend_from_slice(self.unreadable);
+            }
+            Item::Sentence(tokens) => {
+                result.words = tokens.len();
+                processor(tokens, result)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Writes results in order and counts them.
-struct Output<T> {
+struct OrderedWriter<T> {
     out: BufWriter<io::StdoutLock<'static>>,
-    /// Whether somebody may be waiting for each result.
-    each_at_once: bool,
+    /// Whether each result is flushed: the input may come from a program that waits for it.
+    flush_each: bool,
     strict: bool,
     totals: Totals<T>,
 }
 
-impl<T: Default + AddAssign> Output<T> {
-    /// Writes one result; false when nothing more is wanted.
-    fn write(&mut self, made: &mut Made<T>) -> io::Result<bool> {
+impl<T: Default + AddAssign> OrderedWriter<T> {
+    /// Writes one result; returns false if the command should stop.
+    fn write(&mut self, result: &mut Rendered<T>) -> io::Result<bool> {
         let totals = &mut self.totals;
-        if let Some(problem) = &made.problem {
+        if let Some(problem) = &result.problem {
             totals.unreadable += 1;
             eprintln!("{problem}");
             if self.strict {
                 return Ok(false);
             }
         }
-        totals.blank += u64::from(made.words == 0 && made.problem.is_none());
-        totals.sentences += u64::from(made.words > 0);
-        totals.words += made.words as u64;
-        totals.tally += std::mem::take(&mut made.tally);
-        self.out.write_all(&made.bytes)?;
+        totals.blank += u64::from(result.words == 0 && result.problem.is_none());
+        totals.sentences += u64::from(result.words > 0);
+        totals.words += result.words as u64;
+        totals.tally += std::mem::take(&mut result.tally);
+        self.out.write_all(&result.bytes)?;
         Ok(true)
     }
 }
 
-/// Makes and writes one result after the other.
-fn one_thread<'a, T: Default + AddAssign>(
-    maker: &(dyn Fn() -> Maker<'a, T> + Sync),
+/// Processes and writes one item after the other.
+fn one_thread<T: Default + AddAssign>(
+    work: &Work<'_, '_, T>,
     sentences: Sentences,
-    output: &mut Output<T>,
+    output: &mut OrderedWriter<T>,
 ) -> anyhow::Result<()> {
-    let mut make = maker();
-    let mut made = Made::default();
+    let mut processor = (work.make)();
+    let mut result = Rendered::default();
     for item in sentences {
-        made.bytes.clear();
-        (made.words, made.problem) = (0, None);
-        make(item?, &mut made)?;
-        if !output.write(&mut made)? {
+        result.bytes.clear();
+        (result.words, result.problem) = (0, None);
+        work.process(&mut processor, item?, &mut result)?;
+        if !output.write(&mut result)? {
             break;
         }
-        if output.each_at_once {
+        if output.flush_each {
             output.out.flush()?;
         }
     }
     Ok(())
 }
 
-/// How many items may wait for a thread, and how many a thread takes at a time.
-const WAITING: usize = 1024;
-const TAKEN: usize = 32;
+/// The capacity of the queues between threads, and how many items a thread takes at a time.
+const QUEUE: usize = 1024;
+const BATCH: usize = 32;
 
 type Numbered<T> = (u64, T);
 
-/// One thread reads, some make results, this one writes in order. Nothing waits for a batch to fill, so
-/// a partner at the other end of a pipe gets each result as soon as it is there.
-fn many_threads<'a, T: Default + Send + AddAssign>(
-    maker: &(dyn Fn() -> Maker<'a, T> + Sync),
+/// One thread reads, several process, and this one writes in order. Nothing waits for a batch to fill, so
+/// a program at the other end of a pipe gets each result as soon as it is there.
+fn many_threads<T: Default + Send + AddAssign>(
+    work: &Work<'_, '_, T>,
     sentences: Sentences,
-    output: &mut Output<T>,
+    output: &mut OrderedWriter<T>,
     threads: usize,
 ) -> anyhow::Result<()> {
-    let (items_in, items_out) = sync_channel::<Numbered<Item>>(WAITING);
-    let (made_in, made_out) = sync_channel::<Numbered<Made<T>>>(WAITING);
+    let (items_in, items_out) = sync_channel::<Numbered<Item>>(QUEUE);
+    let (results_in, results_out) = sync_channel::<Numbered<Rendered<T>>>(QUEUE);
     let items_out = Mutex::new(items_out);
     std::thread::scope(|scope| {
         let reader = scope.spawn(move || -> crate::Result<()> {
             for (item, number) in sentences.zip(0..) {
-                // The other end is gone when nothing more is wanted.
+                // The receiver is gone if the command stops early.
                 if items_in.send((number, item?)).is_err() {
                     break;
                 }
@@ -201,14 +252,14 @@ fn many_threads<'a, T: Default + Send + AddAssign>(
             Ok(())
         });
         for _ in 0..threads {
-            let (items, made) = (&items_out, made_in.clone());
-            scope.spawn(move || make_items(maker(), items, &made));
+            let (items, results) = (&items_out, results_in.clone());
+            scope.spawn(move || process_items(work, items, &results));
         }
-        drop(made_in);
-        let written = write_in_order(made_out, output);
+        drop(results_in);
+        let written = write_in_order(results_out, output);
         if !matches!(written, Ok(true)) {
-            // The reader may be waiting for input that never comes, with the other threads waiting for
-            // it; nothing they hold is needed, so the program ends here.
+            // The reader may be blocked on input that never comes, and the other threads wait for it;
+            // nothing they hold is needed, so the program ends here.
             let ended = written.and_then(|_| output.out.flush());
             std::process::exit(match ended {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
@@ -224,57 +275,58 @@ fn many_threads<'a, T: Default + Send + AddAssign>(
     })
 }
 
-fn make_items<T: Default>(
-    mut make: Maker<'_, T>,
+fn process_items<T: Default>(
+    work: &Work<'_, '_, T>,
     items: &Mutex<Receiver<Numbered<Item>>>,
-    made_in: &SyncSender<Numbered<Made<T>>>,
+    results: &SyncSender<Numbered<Rendered<T>>>,
 ) {
-    let mut taken = Vec::with_capacity(TAKEN);
+    let mut processor = (work.make)();
+    let mut taken = Vec::with_capacity(BATCH);
     loop {
         {
             let Ok(items) = items.lock() else { return };
             let Ok(first) = items.recv() else { return };
             taken.push(first);
-            taken.extend(items.try_iter().take(TAKEN - 1));
+            taken.extend(items.try_iter().take(BATCH - 1));
         }
         for (number, item) in taken.drain(..) {
-            let mut made = Made::default();
+            let mut result = Rendered::default();
             // Writing to memory does not fail.
-            let _ = make(item, &mut made);
-            if made_in.send((number, made)).is_err() {
+            let _ = work.process(&mut processor, item, &mut result);
+            if results.send((number, result)).is_err() {
                 return;
             }
         }
     }
 }
 
-/// Writes results in the order of their numbers; false when nothing more is wanted.
+/// Writes results in the order of their numbers; returns false if the command should stop.
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "dropping the receiver tells the other threads to end"
+    reason = "dropping the receiver makes the other threads end"
 )]
 fn write_in_order<T: Default + AddAssign>(
-    made_out: Receiver<Numbered<Made<T>>>,
-    output: &mut Output<T>,
+    results: Receiver<Numbered<Rendered<T>>>,
+    output: &mut OrderedWriter<T>,
 ) -> io::Result<bool> {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
     loop {
-        let (number, made) = match made_out.try_recv() {
+        let (number, result) = match results.try_recv() {
             Ok(received) => received,
             Err(TryRecvError::Empty) => {
                 output.out.flush()?;
-                match made_out.recv() {
+                match results.recv() {
                     Ok(received) => received,
                     Err(_) => return Ok(true),
                 }
             }
             Err(TryRecvError::Disconnected) => return Ok(true),
         };
-        waiting.insert(number, made);
-        while let Some(mut made) = waiting.remove(&next) {
+        waiting.insert(number, result);
+        while let Some(mut result) = waiting.remove(&next) {
             next += 1;
-            if !output.write(&mut made)? {
+            if !output.write(&mut result)? {
                 return Ok(false);
             }
         }

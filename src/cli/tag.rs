@@ -1,4 +1,4 @@
-//! `srparse tag`: sentences in, tagged sentences out, one for each, in order.
+//! `srparse tag`: one tagged sentence for each sentence, in the order of the input.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -8,49 +8,50 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
-use super::stream::{self, Made, Maker, StreamArgs, Totals};
+use super::stream::{self, INPUT, OUTPUT, Processor, Rendered, StreamArgs, Totals};
 use crate::preset::tagger::load_tagger;
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
+use crate::tree::Token;
 use crate::treebank::conllu;
-use crate::treebank::sentences::{InputFormat, Item};
+use crate::treebank::sentences::InputFormat;
 use crate::treebank::tagged::{TaggedFormat, write_line};
 
 /// Tag sentences with parts of speech.
 ///
-/// Sentences come one a line from files or standard input; each gives one tagged line on standard output.
-/// Words come back unchanged and in order; tags that the input has are replaced. A blank line gives a
-/// blank line. A line that does not read gives a blank line, a message, and exit status 2 in the end.
+/// Reads one sentence per line from files or standard input and writes one tagged sentence per line, in
+/// the order of the input. Words are copied unchanged; tags in the input are replaced.
+///
+/// A blank line produces a blank line. A line that cannot be read produces a blank line and an error
+/// message, and the exit status is 2.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  echo 'The dog barks .' | srparse tag
   srparse train --tagger --train data/sample/train.mrg --model tagger.srm
-  echo 'The dog barks .' | srparse tag --model tagger.srm
   srparse tag --model tagger.srm --input penn --accuracy data/sample/dev.mrg")]
 pub struct TagArgs {
-    /// Files to tag (.gz too); standard input if none.
+    /// Files with sentences (may be .gz); standard input if omitted.
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     stream: StreamArgs,
-    /// How sentences are written: tokens (words alone), tagged (word/TAG), underscore (word_TAG), conllu,
-    /// or penn (words of trees).
-    #[arg(long, value_name = "FORMAT", default_value = "tokens", display_order = 1)]
+    /// Format of the input: tokens (words without tags), tagged (word/TAG), underscore (word_TAG), conllu,
+    /// or penn (only the words of the trees are used).
+    #[arg(long, value_name = "FORMAT", default_value = "tokens", help_heading = INPUT)]
     input: InputFormat,
-    /// How tagged sentences are written.
-    #[arg(long, value_name = "FORMAT", default_value = "tagged", display_order = 3)]
+    /// Format of the tagged sentences.
+    #[arg(long, value_name = "FORMAT", default_value = "tagged", help_heading = OUTPUT)]
     output: OutputFormat,
-    /// Tell on standard error how many tags are those of the input.
-    #[arg(long, display_order = 4)]
+    /// Report the tagging accuracy against the tags of the input, on standard error.
+    #[arg(long, help_heading = OUTPUT)]
     accuracy: bool,
-    /// Say nothing but errors, and the accuracy if wanted.
-    #[arg(short, long, display_order = 14)]
-    quiet: bool,
 }
 
-/// How tagged sentences are written.
+/// Output formats for tagged sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OutputFormat {
-    /// word/TAG, one sentence a line.
+    /// word/TAG, one sentence per line.
     Tagged,
-    /// word_TAG, one sentence a line.
+    /// word_TAG, one sentence per line.
     Underscore,
     /// CoNLL-U: words and tags.
     Conllu,
@@ -59,82 +60,72 @@ enum OutputFormat {
 /// Runs the command.
 ///
 /// # Errors
-/// When the model is refused or has no tagger, or an input cannot be read.
+/// When the model cannot be loaded or has no tagger, or an input cannot be read.
 pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
         !(args.accuracy && args.input == InputFormat::Tokens),
-        "--accuracy: tokens have no tags to compare with: choose another --input (tagged, underscore, \
-         conllu, penn)"
+        "--accuracy needs tags to compare with, and --input tokens has none: choose tagged, underscore, \
+         conllu or penn"
     );
     let model = args.stream.model()?;
     let name = || args.stream.model_name();
     let tagger = load_tagger(&model).with_context(name)?.with_context(|| {
         format!(
-            "{}: there is no tagger in it: train one with `srparse train --tagger` and name it by --model",
+            "{}: the model has no tagger: train one with `srparse train --tagger` and give its file with \
+             --model",
             name()
         )
     })?;
     let start = Instant::now();
-    let maker = || -> Maker<'_, Accuracy> {
+    let processor = || -> Processor<'_, Accuracy> {
         let (tagger, mut worker) = (&*tagger, TaggerWorker::new(&*tagger));
-        Box::new(move |item, made| make(tagger, &mut worker, item, args, made))
+        Box::new(move |tokens, result| tag_sentence(tagger, &mut worker, tokens, args, result))
     };
-    Ok(finish(args, &stream::run(&args.files, args.input, &args.stream, &maker)?, start))
+    let unreadable: &[u8] = match args.output {
+        OutputFormat::Tagged | OutputFormat::Underscore => b"\n",
+        OutputFormat::Conllu => b"# unreadable\n\n",
+    };
+    let totals = stream::run(&args.files, args.input, &args.stream, unreadable, &processor)?;
+    report(args, &totals, start);
+    Ok(totals.exit_code())
 }
 
-/// Tells what was done.
-fn finish(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) -> ExitCode {
-    let Totals { blank, sentences, words, unreadable, tally } = totals;
-    if args.input == InputFormat::Penn && !args.quiet {
-        eprintln!("read {} trees, skipped {unreadable}", sentences + blank);
-    }
+/// Prints the accuracy if it was asked for, how many sentences were tagged, and how fast.
+fn report(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) {
+    let Totals { sentences, words, unreadable, tally, .. } = totals;
+    args.stream.report_trees(args.input, totals);
     if args.accuracy {
-        eprintln!("tags right: {tally}");
+        eprintln!("tagging accuracy: {tally}");
     }
-    if !args.quiet && (io::stderr().is_terminal() || *unreadable > 0) {
+    if !args.stream.quiet && (io::stderr().is_terminal() || *unreadable > 0) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *words as f64 / seconds.max(1e-9);
         eprintln!(
-            "tagged {sentences} sentences ({words} words) in {seconds:.2} s, {rate:.0} words a second; \
+            "tagged {sentences} sentences ({words} words) in {seconds:.2} s ({rate:.0} words/s); \
              {unreadable} unreadable"
         );
     }
-    if *unreadable > 0 { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
-/// Tags one item and writes it as bytes.
-fn make(
+/// Tags one sentence and renders it.
+fn tag_sentence(
     tagger: &dyn Tagger,
     worker: &mut TaggerWorker<'_>,
-    item: Item,
+    mut tokens: Vec<Token>,
     args: &TagArgs,
-    made: &mut Made<Accuracy>,
+    result: &mut Rendered<Accuracy>,
 ) -> io::Result<()> {
-    match item {
-        Item::Blank => made.bytes.push(b'\n'),
-        Item::Bad { at, problem } => {
-            made.problem = Some(format!("{at}: {problem}"));
-            made.bytes.extend_from_slice(match args.output {
-                OutputFormat::Tagged | OutputFormat::Underscore => b"\n",
-                OutputFormat::Conllu => b"# unreadable\n\n",
-            });
-        }
-        Item::Sentence(mut tokens) => {
-            made.words = tokens.len();
-            if args.accuracy {
-                let gold = tokens.clone();
-                worker.tag(&mut tokens);
-                made.tally = Accuracy::of(&gold, &tokens, tagger.lexicon());
-            } else {
-                worker.tag(&mut tokens);
-            }
-            let out = &mut made.bytes;
-            match args.output {
-                OutputFormat::Tagged => write_line(&tokens, TaggedFormat::Slash, out)?,
-                OutputFormat::Underscore => write_line(&tokens, TaggedFormat::Underscore, out)?,
-                OutputFormat::Conllu => conllu::write_tokens(&tokens, out)?,
-            }
-        }
+    if args.accuracy {
+        let gold = tokens.clone();
+        worker.tag(&mut tokens);
+        result.tally = Accuracy::of(&gold, &tokens, tagger.lexicon());
+    } else {
+        worker.tag(&mut tokens);
     }
-    Ok(())
+    let out = &mut result.bytes;
+    match args.output {
+        OutputFormat::Tagged => write_line(&tokens, TaggedFormat::Slash, out),
+        OutputFormat::Underscore => write_line(&tokens, TaggedFormat::Underscore, out),
+        OutputFormat::Conllu => conllu::write_tokens(&tokens, out),
+    }
 }

@@ -1,4 +1,4 @@
-//! `srparse train`: from treebank files to a model file.
+//! `srparse train`: trains a model on treebank files.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,21 +6,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
+use super::options::{ThreadsArg, TreebankArgs};
 use super::progress::ProgressLog;
-use super::set_threads;
+use super::stream::INPUT;
 use crate::classifier::Setting;
 use crate::model::file;
 use crate::observer::Observer;
 use crate::preset::fit::{TreeSet, Watch, fit};
 use crate::preset::plan::Plan;
 use crate::preset::{DEFAULT, LearnerChoice, Preset, TaggerChoice};
-use crate::treebank::{Encoding, ReadOptions, expand, read_all};
+use crate::treebank::{expand, read_all};
 
 const EXAMPLES: &str = "Examples:
   srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
   srparse train --tagger --train data/sample/train.mrg --model tagger.srm";
 
-/// Every learner and every tagger with its settings.
+/// Returns the settings of all learners and taggers.
 fn settings_help() -> String {
     let mut text =
         "Learners and their settings ([learner] in a preset, or --set learner.KEY=VALUE):"
@@ -51,80 +52,79 @@ fn kind_help(
     }
 }
 
-/// Train a parser, or a part-of-speech tagger, on treebank files.
+/// Train a parser or a part-of-speech tagger on a treebank.
 ///
-/// Trees are Penn brackets: files (.gz too), folders, or quoted patterns. With --dev, every epoch is
-/// scored and the best one kept; where a preset adds up several models (learner.models), the sum is scored
-/// after the last. Ctrl-C ends training and keeps the best model so far.
+/// Treebanks are in Penn bracket format. With --dev, the parser is scored on the development set after every
+/// epoch, and the best epoch is stored; where a preset adds the weights of several models (learner.models),
+/// only their sum is scored. Ctrl-C stops training and writes the best model so far.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", settings_help()))]
 pub struct TrainArgs {
-    /// Training trees.
-    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    /// Training trees: files (may be .gz), folders, or quoted patterns.
+    #[arg(long, value_name = "PATH", num_args = 1.., required = true, help_heading = INPUT)]
     train: Vec<PathBuf>,
-    /// Development trees: scored after every epoch, or after the last if several models are added up.
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    /// Development trees, to select the best epoch and report its scores.
+    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = INPUT)]
     dev: Vec<PathBuf>,
-    /// The model file to write.
+    #[command(flatten)]
+    treebank: TreebankArgs,
+    /// Model file to write.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// What to train: the name of a preset (`srparse info` lists them) or a file.
+    /// What to train: a preset listed by `srparse info`, or a preset file.
     #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
     preset: String,
-    /// Train the preset's part-of-speech tagger alone, for `srparse tag`.
-    #[arg(long, conflicts_with = "jackknife")]
-    tagger: bool,
-    /// Train the parser on predicted tags: each of N parts is tagged by a tagger of the others. The preset's
-    /// tagger, or the default one, is stored in the model.
-    #[arg(long, value_name = "N")]
-    jackknife: Option<u32>,
-    /// Change a value of the preset, such as learner.epochs=5; may be given again.
+    /// Change a setting of the preset, such as learner.epochs=5; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// The seed of everything random.
+    /// Random seed.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Threads; 0 for one on each core. The model is the same for any number.
-    #[arg(short = 'j', long = "threads", value_name = "N", default_value_t = 0)]
-    threads: usize,
-    /// Encoding of the treebank files: utf-8, gb18030 or latin-1.
-    #[arg(long, value_name = "NAME", default_value = "utf-8")]
-    encoding: Encoding,
-    /// Leave out trees that do not read instead of stopping at the first.
-    #[arg(long)]
-    skip_bad_trees: bool,
-    /// A folder where learners with parts (split, ensembles) keep the finished ones, and networks what they are
-    /// after every epoch; the same command goes on from there after it was stopped.
-    #[arg(long, value_name = "FOLDER")]
-    checkpoint: Option<PathBuf>,
-    /// A table that is written after every epoch of learners that have epochs: how many decisions were right, and F1
-    /// on the development trees, in percent. `srparse chart` draws it.
-    #[arg(long, value_name = "FILE")]
-    curve: Option<PathBuf>,
-    /// Train the classifiers of these labels only, where each label has one of its own (boosting): several
-    /// machines can share the work.
-    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
-    labels: Vec<String>,
-    /// Models of other labels from the same command with other --labels: their part is not trained again.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    merge: Vec<PathBuf>,
-    /// Say nothing but errors.
+    #[command(flatten)]
+    threads: ThreadsArg,
+    /// Print only errors.
     #[arg(short, long)]
     quiet: bool,
+    /// Train only the preset's part-of-speech tagger, for `srparse tag`.
+    #[arg(long, conflicts_with = "jackknife", help_heading = TAGGING)]
+    tagger: bool,
+    /// Train the parser on tags predicted by N-fold jackknifing, and store a tagger in the model: the preset's,
+    /// or the default one.
+    #[arg(long, value_name = "N", help_heading = TAGGING)]
+    jackknife: Option<u32>,
+    /// Save finished components (of split learners and ensembles) or every epoch (of neural networks) in this
+    /// folder; the same command resumes from there.
+    #[arg(long, value_name = "FOLDER", help_heading = LONG_RUNS)]
+    checkpoint: Option<PathBuf>,
+    /// Write the learning curve to this file after every epoch: training accuracy and F1 on the development
+    /// trees, in percent. `srparse chart` draws it.
+    #[arg(long, value_name = "FILE", help_heading = LONG_RUNS)]
+    curve: Option<PathBuf>,
+    /// Train only the classifiers of these labels, to share the work among machines; for learners with one
+    /// classifier per label (boosting).
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',', help_heading = LONG_RUNS)]
+    labels: Vec<String>,
+    /// Take the classifiers of other labels from these models, trained by the same command with other
+    /// --labels.
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = LONG_RUNS)]
+    merge: Vec<PathBuf>,
 }
+
+const TAGGING: &str = "Tagging options";
+const LONG_RUNS: &str = "Options for long training runs";
 
 /// Runs the command.
 ///
 /// # Errors
-/// When the preset, a treebank or the model file is not usable.
+/// When the preset, a treebank or the path of the model is invalid, or training fails.
 pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
-    set_threads(args.threads);
+    args.threads.apply();
     let plan = Plan::new(preset(args)?)?;
     check_options(args, &plan)?;
-    // Better to fail now than after training.
+    // Fail now rather than after training.
     let folder = args.model.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        anyhow::bail!("{}: no such folder: make it first", folder.display());
+        anyhow::bail!("{}: no such folder: create it first", folder.display());
     }
     let train = read(args, &args.train, "train")?;
     let dev = if args.dev.is_empty() { TreeSet::default() } else { read(args, &args.dev, "dev")? };
@@ -152,7 +152,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The preset with what the options change.
+/// Returns the preset with the changes of the options.
 fn preset(args: &TrainArgs) -> crate::Result<Preset> {
     let mut preset = Preset::load(&args.preset, &args.set)?;
     preset.only_tagger |= args.tagger;
@@ -163,46 +163,51 @@ fn preset(args: &TrainArgs) -> crate::Result<Preset> {
     Ok(preset)
 }
 
-/// Refuses options that this learner has no use for.
+/// Rejects options that have no effect on this learner.
 fn check_options(args: &TrainArgs, plan: &Plan) -> anyhow::Result<()> {
     let Preset { learner, only_tagger, .. } = &plan.preset;
     anyhow::ensure!(
         args.curve.is_none() || (learner.learns_while_parsing() && !only_tagger),
-        "--curve: this learner has no epochs to write of: leave the option out"
+        "--curve: this learner has no epochs, so there is no learning curve: omit the option"
     );
     let is_kept = !learner.learns_while_parsing() || matches!(learner, LearnerChoice::Neural(_));
     anyhow::ensure!(
         args.checkpoint.is_none() || (is_kept && !only_tagger),
-        "--checkpoint: nothing of a tagger or a perceptron in training is kept: leave the option out; after \
-         Ctrl-C the best model so far is written"
+        "--checkpoint: taggers and perceptrons have no checkpoints: omit the option; Ctrl-C writes the best \
+         model so far"
     );
     Ok(())
 }
 
 fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<TreeSet> {
-    let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
-    let (trees, report) = read_all(paths, &options)?;
+    let (trees, report) = read_all(paths, &args.treebank.options())?;
     let names: Vec<String> = expand(paths)?.iter().map(|input| input.name()).collect();
     if !args.quiet || report.skipped > 0 {
         eprintln!("{what}: {report}");
     }
-    anyhow::ensure!(!trees.is_empty(), "--{what} {}: no trees", paths[0].display());
+    anyhow::ensure!(
+        !trees.is_empty(),
+        "--{what} {}: no trees: check that this is a treebank file",
+        paths[0].display()
+    );
     let short = |name: String| {
         PathBuf::from(&name).file_name().map_or(name, |name| name.to_string_lossy().into())
     };
     Ok(TreeSet { files: names.into_iter().map(short).collect(), trees })
 }
 
-/// Counts Ctrl-C; the second one ends the program at once.
+/// Counts how often Ctrl-C is pressed; the second time ends the program at once.
 fn catch_interrupts() -> Arc<AtomicU32> {
     let interrupts = Arc::new(AtomicU32::new(0));
     let seen = Arc::clone(&interrupts);
-    // Without a handler Ctrl-C just ends the program.
+    // Without a handler, Ctrl-C simply ends the program.
     let _ = ctrlc::set_handler(move || {
         if seen.fetch_add(1, Ordering::Relaxed) > 0 {
             std::process::exit(130);
         }
-        eprintln!("\nstopping; the best model so far will be written (again to quit at once)");
+        eprintln!(
+            "\nstopping: the best model so far will be written (press Ctrl-C again to quit at once)"
+        );
     });
     interrupts
 }

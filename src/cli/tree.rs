@@ -1,4 +1,4 @@
-//! `srparse tree`: trees cleaned, converted and drawn.
+//! `srparse tree`: cleans, converts and draws trees.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -6,77 +6,80 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
+use super::options::TreebankArgs;
+use super::stream::{INPUT, OUTPUT};
 use crate::preset::{DEFAULT, Preset};
 use crate::tree::binarize::binarize;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
 use crate::treebank::tagged::{self, TaggedFormat};
-use crate::treebank::{Cleaning, Encoding, ReadOptions, ReadReport, Trees, penn};
+use crate::treebank::{Cleaning, ReadReport, Trees, penn};
 
-/// Clean, convert and draw the trees of a treebank
+/// Clean, convert and draw the trees of a treebank.
 ///
-/// Prints the trees as a parser would be trained on them: without traces and function tags, under a
-/// root TOP. Change the steps of cleaning with --clean, or switch them all off with --no-clean.
+/// Prints the trees as a parser is trained on them: without traces and function tags, under a root TOP.
+/// Use --clean to change a step of this cleaning, or --no-clean to switch it off.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse tree --output text --nth 1 data/sample/dev.mrg
   srparse tree --output svg --nth 1 data/sample/dev.mrg > tree.svg
-  srparse tree --binarize data/sample/dev.mrg")]
+  srparse tree --clean quotes=true --binarize data/sample/dev.mrg")]
 pub struct TreeArgs {
-    /// Treebank files, folders, patterns, or - for standard input (the default)
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// Encoding of the files: utf-8, gb18030 or latin-1
-    #[arg(long, default_value_t)]
-    pub encoding: Encoding,
-    /// Go on after a tree that does not read; what is skipped is counted and named
-    #[arg(long)]
-    pub skip_bad_trees: bool,
-    /// What to print
-    #[arg(long, value_enum, default_value_t)]
-    pub output: TreeOutput,
-    /// Only the N-th tree, from 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub nth: Option<u64>,
-    /// Change a step of cleaning, such as quotes=true or root=keep
-    #[arg(long, value_name = "KEY=VALUE", num_args = 1)]
-    pub clean: Vec<String>,
-    /// Print the trees as they were read
-    #[arg(long, conflicts_with = "clean")]
-    pub no_clean: bool,
-    /// Print words as in running text: ( for -LRB-, / for \/ (in brackets, ( and ) stay escaped)
-    #[arg(long)]
-    pub unescape: bool,
-    /// Binarize head-outward; temporary nodes are marked with a * behind the label
-    #[arg(long)]
-    pub binarize: bool,
-    /// Head rules for --binarize: a name or a file
-    #[arg(long, value_name = "NAME|FILE", default_value = "collins-modified")]
-    pub heads: String,
+    /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
+    #[arg(value_name = "FILE", default_value = "-")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    treebank: TreebankArgs,
+    /// Convert only the N-th tree, counted from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+          help_heading = INPUT)]
+    nth: Option<u64>,
+    /// Change a step of the cleaning, such as quotes=true or root=keep; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = CONVERSION)]
+    clean: Vec<String>,
+    /// Do not clean the trees.
+    #[arg(long, conflicts_with = "clean", help_heading = CONVERSION)]
+    no_clean: bool,
+    /// Binarize the trees head-outward; labels of temporary nodes end in *.
+    #[arg(long, help_heading = CONVERSION)]
+    binarize: bool,
+    /// Head rules for --binarize: a name listed by `srparse info`, or a file.
+    #[arg(long, value_name = "NAME|FILE", default_value = "collins-modified",
+          help_heading = CONVERSION)]
+    heads: String,
+    /// Undo the escapes of the Penn Treebank in words: ( for -LRB-, / for \/. In Penn brackets, round
+    /// brackets remain escaped.
+    #[arg(long, help_heading = CONVERSION)]
+    unescape: bool,
+    /// Format of the output.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = OUTPUT)]
+    output: TreeOutput,
 }
+
+const CONVERSION: &str = "Conversion options";
 
 /// What `srparse tree` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum TreeOutput {
-    /// Brackets, one tree a line
+enum TreeOutput {
+    /// Penn brackets, one tree per line.
     #[default]
     Brackets,
-    /// Brackets, indented
+    /// Penn brackets, indented over several lines.
     Pretty,
-    /// A drawing in text
+    /// A drawing in plain text.
     Text,
-    /// A drawing in SVG, of one tree
+    /// An SVG drawing of a single tree.
     Svg,
-    /// word/TAG, one sentence a line
+    /// Only the words and tags: word/TAG, one sentence per line.
     Tagged,
-    /// word_TAG, one sentence a line
+    /// Only the words and tags: word_TAG, one sentence per line.
     Underscore,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// When an argument makes no sense, an input does not read, or the output cannot be written.
+/// When an argument is invalid, an input cannot be read, or the output cannot be written.
 pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
     let report = convert(args, &mut out)?;
@@ -85,16 +88,14 @@ pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the trees that the arguments ask for.
+/// Writes the trees that were asked for.
 fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> {
     let cleaning = cleaning(args)?;
-    let heads = if args.binarize { Some(HeadRules::load(&args.heads)?) } else { None };
-    let options = ReadOptions { encoding: args.encoding, skip_bad_trees: args.skip_bad_trees };
-    let stdin = [PathBuf::from("-")];
-    let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
-    let mut trees = Trees::open(files, &options)?;
+    let heads =
+        if args.binarize { Some(HeadRules::load(&args.heads).context("--heads")?) } else { None };
+    let mut trees = Trees::open(&args.files, &args.treebank.options())?;
     let mut number = 0;
-    // An SVG file holds one drawing: it is written when it is known to be the only one.
+    // An SVG file holds one drawing: the tree is written once it is known to be the only one.
     let mut waiting: Option<Tree> = None;
     for tree in trees.by_ref() {
         let tree = tree?;
@@ -102,12 +103,12 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
         if args.nth.is_some_and(|nth| nth != number) {
             continue;
         }
-        let tree = prepared(tree, &cleaning, heads.as_ref(), args.unescape);
+        let tree = converted_tree(tree, &cleaning, heads.as_ref(), args.unescape);
         if args.output != TreeOutput::Svg {
             write_tree(&tree, args.output, number > 1 && args.nth.is_none(), out)
                 .context("standard output")?;
         } else if waiting.replace(tree).is_some() {
-            bail!("--output svg draws one tree and there are more: choose it with --nth N");
+            bail!("--output svg draws a single tree, but there are more: choose one with --nth N");
         }
         if args.nth.is_some() {
             break;
@@ -116,7 +117,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
     if let Some(nth) = args.nth
         && number < nth
     {
-        bail!("--nth {nth}: there are only {number} trees");
+        bail!("--nth {nth}: the input has only {number} trees");
     }
     if let Some(tree) = waiting {
         write_tree(&tree, args.output, false, out).context("standard output")?;
@@ -129,14 +130,19 @@ fn cleaning(args: &TreeArgs) -> anyhow::Result<Cleaning> {
         return Ok(Cleaning::none());
     }
     if let Some(step) = args.clean.iter().find(|step| !step.contains('=')) {
-        bail!("--clean {step}: write KEY=VALUE, such as quotes=true");
+        bail!("--clean {step}: must be KEY=VALUE, such as quotes=true");
     }
     let settings: Vec<String> = args.clean.iter().map(|step| format!("clean.{step}")).collect();
     Ok(Preset::load(DEFAULT, &settings)?.clean)
 }
 
-/// A tree as it is printed: cleaned, and with head rules binarized.
-fn prepared(tree: Tree, cleaning: &Cleaning, heads: Option<&HeadRules>, unescape: bool) -> Tree {
+/// Returns the tree as it is printed: cleaned, and binarized if there are head rules.
+fn converted_tree(
+    tree: Tree,
+    cleaning: &Cleaning,
+    heads: Option<&HeadRules>,
+    unescape: bool,
+) -> Tree {
     let mut tree = cleaning.apply(tree).tree;
     if let Some(heads) = heads {
         heads.apply(&mut tree);
@@ -201,7 +207,7 @@ mod tests {
     const TEXT: &str = "( (S (NP-SBJ (-LRB- -LRB-) (NN 1\\/2)) (VP (-NONE- *))) )\n(S (A a))\n";
 
     #[test]
-    fn trees_are_cleaned_unless_told_otherwise() {
+    fn trees_are_cleaned_by_default() {
         let expected = "(TOP (S (NP (-LRB- -LRB-) (NN 1\\/2))))\n(TOP (S (A a)))\n";
         assert_eq!(converted(TEXT, &[]).unwrap(), expected);
         assert!(converted(TEXT, &["--no-clean"]).unwrap().starts_with("( (S (NP-SBJ"));

@@ -1,8 +1,8 @@
 //! Evaluation parameters: EVALB's `.prm` files, read strictly.
 //!
-//! A file has one `KEY VALUE` a line and comment lines beginning with `#`. EVALB warns about what it
-//! does not know and goes on; here an unknown key, a missing value or a stray word is an error with
-//! its place, because a parameter silently ignored is a score silently changed.
+//! A file has one `KEY VALUE` per line, and comment lines that begin with `#`. EVALB only warns about unknown
+//! keys; here an unknown key, a missing value or a superfluous word is an error with its place, because an
+//! ignored parameter silently changes scores.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use compact_str::CompactString;
 
 use crate::error::{Error, Place, Result, did_you_mean};
 
-/// What is deleted, what counts as equal, and where the limits lie.
+/// What is deleted, what counts as equal, and the limits.
 ///
 /// ```
 /// use srparse::eval::Params;
@@ -20,19 +20,19 @@ use crate::error::{Error, Place, Result, did_you_mean};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Params {
-    /// EVALB's debugging level; kept so that a caller can say it has no effect here.
+    /// EVALB's debugging level, which has no effect here.
     pub debug: u32,
-    /// EVALB ends the run at the second error past this number.
+    /// EVALB stops at the second error past this number.
     pub max_error: u64,
-    /// The longest sentence of the second summary.
+    /// The maximum length of the sentences in the second summary.
     pub cutoff: u32,
-    /// Whether labels are compared, or spans only.
+    /// Whether labels are compared, or only spans.
     pub labeled: bool,
-    /// Tags whose words are removed and labels whose brackets are.
+    /// Tags whose words are deleted, and labels whose brackets are deleted.
     pub delete: Vec<CompactString>,
     /// Tags whose words do not count for the length of a sentence.
     pub delete_for_length: Vec<CompactString>,
-    /// Tags under which a quote may be put back when the numbers of words differ.
+    /// Tags under which a deleted quote may be restored when the numbers of words differ.
     pub quote: Vec<CompactString>,
     /// Pairs of labels and tags that match each other.
     pub equal_labels: Vec<(CompactString, CompactString)>,
@@ -40,7 +40,7 @@ pub struct Params {
     pub equal_words: Vec<(CompactString, CompactString)>,
 }
 
-/// Every key that can be given.
+/// All keys.
 const KEYS: [&str; 9] = [
     "DEBUG",
     "MAX_ERROR",
@@ -53,10 +53,10 @@ const KEYS: [&str; 9] = [
     "EQ_WORD",
 ];
 
-/// Keys of disco-dop's wider dialect, which would change scores if they were passed over.
+/// Keys of disco-dop's extended format, which would change scores if they were ignored.
 const FOREIGN: [&str; 6] = ["DISC_ONLY", "DELETE_ROOT_PRETERMS", "DELETE_WORD", "LA", "TED", "DEP"];
 
-/// The embedded parameter sets, the default first.
+/// The built-in parameter sets, the default first.
 const NAMED: [(&str, &str); 3] = [
     ("collins", include_str!("../../data/evalb/collins.prm")),
     ("new", include_str!("../../data/evalb/new.prm")),
@@ -66,12 +66,12 @@ const NAMED: [(&str, &str); 3] = [
 impl Default for Params {
     /// Collins' parameters.
     fn default() -> Self {
-        Self::named("collins").expect("collins.prm is embedded and a test reads it")
+        Self::named("collins").expect("collins.prm is built in and read by a test")
     }
 }
 
 impl Params {
-    /// EVALB's state before it has read any file: nothing deleted, nothing equal.
+    /// Returns EVALB's defaults before it reads a file: nothing is deleted, nothing is equal.
     pub fn bare() -> Self {
         Self {
             debug: 0,
@@ -86,37 +86,37 @@ impl Params {
         }
     }
 
-    /// In a line, what counts: with it scores of different programs can be compared.
+    /// Describes in one line what is counted, to make scores of different programs comparable.
     pub fn counted(&self) -> String {
         let mut text = if self.labeled {
-            "constituents by span and label, labels up to their first - or =".to_owned()
+            "constituents by span and label (up to the first - or =)".to_owned()
         } else {
             "constituents by span".to_owned()
         };
         if !self.delete.is_empty() {
-            text += &format!("; without {}", self.delete.join(" "));
+            text += &format!("; excluding {}", self.delete.join(" "));
         }
         for (a, b) in self.equal_labels.iter().chain(&self.equal_words) {
-            text += &format!("; {a} as {b}");
+            text += &format!("; {a} = {b}");
         }
-        text + "; sentences whose words differ left out"
+        text + "; excluding sentences whose words differ"
     }
 
-    /// The names of the embedded parameter sets.
+    /// Returns the names of the built-in parameter sets.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|&(name, _)| name)
     }
 
-    /// An embedded parameter set by its name.
+    /// Returns a built-in parameter set by its name.
     pub fn named(name: &str) -> Option<Self> {
         let &(name, text) = NAMED.iter().find(|(known, _)| *known == name)?;
-        Some(Self::parse(text, name).expect("the embedded parameters are read by a test"))
+        Some(Self::parse(text, name).expect("the built-in parameters are read by a test"))
     }
 
-    /// An embedded parameter set if `name` is one, else the file of that path.
+    /// Returns the built-in parameter set of this name, or else reads the file with this path.
     ///
     /// # Errors
-    /// When the file cannot be opened or does not read.
+    /// When there is neither, or the file is invalid.
     pub fn load(name: &str) -> Result<Self> {
         if let Some(params) = Self::named(name) {
             return Ok(params);
@@ -126,9 +126,10 @@ impl Params {
             let known = Self::names().collect::<Vec<_>>().join(", ");
             let hint = did_you_mean(name, Self::names());
             let problem = format!(
-                "no such parameters and no such file: {hint}there are {known}; or give a .prm file"
+                "no parameter set and no file has this name: {hint}choose one of {known}, or give a \
+                 .prm file"
             );
-            return Err(Error::config(format!("--params {name}"), problem));
+            return Err(Error::config(name, problem));
         }
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
         match std::str::from_utf8(&bytes) {
@@ -136,16 +137,16 @@ impl Params {
             Err(e) => {
                 let good = &bytes[..e.valid_up_to()];
                 let line = good.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
-                let problem = "not UTF-8; save the parameters as UTF-8 (tags included)";
+                let problem = "not UTF-8 text: convert the file to UTF-8";
                 Err(Error::syntax(Place::new(name, line, 0), problem))
             }
         }
     }
 
-    /// Reads parameters from the text of a file; `path` is named in errors.
+    /// Parses the text of a parameter file; errors name it `path`.
     ///
     /// # Errors
-    /// At the first line that is not a known key with the right values.
+    /// [`Error::Syntax`] at the first line that is not a known key with valid values.
     pub fn parse(text: &str, path: &str) -> Result<Self> {
         let mut params = Self::bare();
         for (number, line) in (1..).zip(text.lines()) {
@@ -166,7 +167,7 @@ impl Params {
         Ok(params)
     }
 
-    /// Applies one line; an error is a column (0 for the key's own) and what is wrong.
+    /// Applies one line; an error is a column (0 for that of the key) and a message.
     fn set(
         &mut self,
         key: &str,
@@ -184,8 +185,8 @@ impl Params {
         }
         if let Some(&(column, extra)) = values.get(wanted) {
             let problem = format!(
-                "`{extra}` is too much: {key} takes {wanted} value{}; write one pair or label a line, \
-                 and comments on lines of their own",
+                "unexpected `{extra}`: {key} takes {wanted} value{}; write one label or pair per line, \
+                 and comments on separate lines",
                 if wanted == 1 { "" } else { "s" }
             );
             return Err((column, problem));
@@ -198,7 +199,12 @@ impl Params {
             "LABELED" => match number::<u32>(key, values[0])? {
                 0 => self.labeled = false,
                 1 => self.labeled = true,
-                _ => return Err((values[0].0, "LABELED is 1 (labels compared) or 0".to_owned())),
+                _ => {
+                    return Err((
+                        values[0].0,
+                        "LABELED must be 1 (labels are compared) or 0".to_owned(),
+                    ));
+                }
             },
             "DELETE_LABEL" => self.delete.push(first),
             "DELETE_LABEL_FOR_LENGTH" => self.delete_for_length.push(first),
@@ -209,32 +215,32 @@ impl Params {
         Ok(())
     }
 
-    /// Whether words with this tag are removed.
+    /// Returns whether words with this tag are deleted.
     pub fn deletes(&self, tag: &str) -> bool {
         self.delete.iter().any(|known| known.as_str() == tag)
     }
 
-    /// Whether brackets with this label are removed; unlike for tags, equivalent labels are too.
+    /// Returns whether brackets with this label are deleted; unlike for tags, equivalent labels are deleted too.
     pub fn deletes_bracket(&self, label: &str) -> bool {
         self.delete.iter().any(|known| self.labels_match(label, known))
     }
 
-    /// Whether words with this tag do not count for the length of a sentence.
+    /// Returns whether words with this tag do not count for the length of a sentence.
     pub fn deletes_for_length(&self, tag: &str) -> bool {
         self.delete_for_length.iter().any(|known| known.as_str() == tag)
     }
 
-    /// Whether this is a token that may be a quote on one side and something else on the other.
+    /// Returns whether this token may be a quote on one side and something else on the other.
     pub fn may_be_quote(&self, tag: &str, word: &str) -> bool {
         matches!(word, "'" | "\"" | "/") && self.quote.iter().any(|known| known.as_str() == tag)
     }
 
-    /// Whether two labels or tags count as the same: symmetric, not transitive.
+    /// Returns whether two labels or tags are equivalent; the relation is symmetric, not transitive.
     pub fn labels_match(&self, a: &str, b: &str) -> bool {
         a == b || paired(&self.equal_labels, a, b)
     }
 
-    /// Whether two words count as the same.
+    /// Returns whether two words are equivalent.
     pub fn words_match(&self, a: &str, b: &str) -> bool {
         a == b || paired(&self.equal_words, a, b)
     }
@@ -244,25 +250,27 @@ fn paired(pairs: &[(CompactString, CompactString)], a: &str, b: &str) -> bool {
     pairs.iter().any(|(x, y)| (x == a && y == b) || (x == b && y == a))
 }
 
-/// Reads a whole number; an error carries the column.
+/// Parses a whole number; an error carries the column.
 fn number<N: std::str::FromStr>(
     key: &str,
     (column, value): (usize, &str),
 ) -> Result<N, (usize, String)> {
-    value.parse().map_err(|_| (column, format!("{key} is a whole number from 0, not `{value}`")))
+    value
+        .parse()
+        .map_err(|_| (column, format!("{key} must be a whole number from 0, not `{value}`")))
 }
 
 fn unknown(key: &str) -> String {
     if FOREIGN.contains(&key) {
         return format!(
-            "{key} is disco-dop's, which scores discontinuous trees; srparse reads EVALB's keys only: \
-             remove the line, or score with disco-dop"
+            "{key} is a key of disco-dop, which scores discontinuous trees; only EVALB's keys are supported: \
+             remove the line, or use disco-dop"
         );
     }
-    format!("unknown key `{key}`: {}there are {}", did_you_mean(key, KEYS), KEYS.join(", "))
+    format!("unknown key `{key}`: {}the keys are {}", did_you_mean(key, KEYS), KEYS.join(", "))
 }
 
-/// The words of a line with the columns they begin at, in characters from 1.
+/// The words of a line with their columns, in characters from 1.
 struct Words<'a> {
     line: &'a str,
     at: usize,
@@ -302,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_blank_lines_are_passed_over_but_a_hash_can_be_a_label() {
+    fn comments_and_blank_lines_are_skipped_but_a_hash_can_be_a_label() {
         let params = Params::parse("# TOP\n\n  \nDELETE_LABEL #\r\n", "x.prm").unwrap();
         assert_eq!(params.delete, ["#"]);
     }
@@ -311,28 +319,29 @@ mod tests {
     fn an_unknown_key_is_refused_with_its_place_and_the_nearest_key() {
         let text = "DEBUG 0\n DELETE_LABLE TOP\n";
         let problem =
-            "x.prm:2:2: unknown key `DELETE_LABLE`: did you mean `DELETE_LABEL`? there are ";
+            "x.prm:2:2: unknown key `DELETE_LABLE`: did you mean `DELETE_LABEL`? the keys are ";
         assert!(refusal(text).starts_with(problem), "{}", refusal(text));
     }
 
     #[test]
     fn keys_of_disco_dop_are_refused_by_name() {
-        assert!(refusal("DISC_ONLY 1").starts_with("x.prm:1:1: DISC_ONLY is disco-dop's"));
+        assert!(refusal("DISC_ONLY 1").starts_with("x.prm:1:1: DISC_ONLY is a key of disco-dop"));
     }
 
     #[test]
     fn missing_and_superfluous_values_are_refused() {
         assert!(refusal("EQ_LABEL ADVP ").starts_with("x.prm:1:14: EQ_LABEL needs two values"));
         assert!(refusal("DELETE_LABEL").starts_with("x.prm:1:13: DELETE_LABEL needs a value"));
-        assert!(refusal("DELETE_LABEL , . :").starts_with("x.prm:1:16: `.` is too much"));
+        assert!(refusal("DELETE_LABEL , . :").starts_with("x.prm:1:16: unexpected `.`"));
         assert!(
-            refusal("CUTOFF_LEN forty").starts_with("x.prm:1:12: CUTOFF_LEN is a whole number")
+            refusal("CUTOFF_LEN forty")
+                .starts_with("x.prm:1:12: CUTOFF_LEN must be a whole number")
         );
-        assert!(refusal("LABELED 2").starts_with("x.prm:1:9: LABELED is 1"));
+        assert!(refusal("LABELED 2").starts_with("x.prm:1:9: LABELED must be 1"));
     }
 
     #[test]
-    fn a_mistyped_set_is_told_from_a_missing_file() {
+    fn a_mistyped_set_is_distinguished_from_a_missing_file() {
         let message = Params::load("colins").unwrap_err().to_string();
         assert!(message.contains("did you mean `collins`?"), "{message}");
         assert!(matches!(Params::load("missing.prm"), Err(Error::Io { .. })));

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! All numbers are little-endian. The header lists every section with its element type, offset, length
-//! in bytes and CRC-32. All of it is checked before anything is used.
+//! in bytes and CRC-32. Everything is checked before anything is used.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -24,7 +24,7 @@ use crate::memory::{Array, Memory, Section, Sections};
 use crate::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"SRPARSE\0";
-/// The version of the format that this program writes and reads.
+/// The version of the format that is written and read.
 pub const FORMAT_VERSION: u32 = 1;
 const FIXED: usize = 20;
 const ALIGNMENT: usize = 64;
@@ -69,7 +69,7 @@ pub fn write(model: &Model, path: &Path) -> Result<()> {
 /// # Errors
 /// When `out` does.
 pub fn write_to(model: &Model, out: &mut impl Write) -> std::io::Result<()> {
-    // Offsets depend on the header's length, which depends on the offsets: give the header room.
+    // The offsets depend on the length of the header, which depends on the offsets: reserve space for the header.
     let mut room = 0;
     let json = loop {
         let json = header_json(model, room)?;
@@ -117,22 +117,22 @@ fn header_json(model: &Model, first_offset: usize) -> std::io::Result<Vec<u8>> {
 /// Opens a model file and maps it into memory.
 ///
 /// # Errors
-/// [`Error::Model`] saying what is wrong: missing, foreign, newer, truncated or corrupted.
+/// [`Error::Io`] when the file cannot be opened; [`Error::Model`] when it is not a model, of another version,
+/// truncated or corrupted.
 pub fn read(path: &Path) -> Result<Model> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     if !path.is_file() {
-        let problem = "not a file: give a file that `srparse train --model` wrote".to_owned();
+        let problem = "not a file: give a model file, as `srparse train` writes it".to_owned();
         return Err(Error::Model { path: path.to_path_buf(), problem });
     }
-    // SAFETY: the map is read only. Another process could still change the file under it; models are
-    // replaced by renaming, never written in place, and every read of mapped data is bounds-checked, so
-    // the worst is a wrong score.
+    // SAFETY: the map is read-only. Another process could change the file, but models are replaced by renaming
+    // and never written in place, and all reads of mapped data are bounds-checked: at worst, scores are wrong.
     #[allow(unsafe_code)]
     let map = unsafe { memmap2::Mmap::map(&file) }.map_err(|error| Error::io(path, error))?;
     read_memory(Memory::Mapped(map), path)
 }
 
-/// Reads a model from memory; `path` stands in messages.
+/// Reads a model from memory; messages name it `path`.
 ///
 /// # Errors
 /// As [`read`].
@@ -144,12 +144,12 @@ pub fn read_memory(memory: Memory, path: &Path) -> Result<Model> {
     };
     if bytes.get(..MAGIC.len()) != Some(MAGIC) {
         return Err(fail(
-            "not a srparse model: give a file that `srparse train --model` wrote".into(),
+            "not an srparse model: give a model file, as `srparse train` writes it".into(),
         ));
     }
     let truncated = || {
         fail(format!(
-            "the file ends after {} bytes, too early: copy or train it again",
+            "truncated: the file ends after {} bytes; copy it or train the model again",
             bytes.len()
         ))
     };
@@ -157,17 +157,18 @@ pub fn read_memory(memory: Memory, path: &Path) -> Result<Model> {
         return Err(truncated());
     };
     if version != FORMAT_VERSION {
-        let now = if version > FORMAT_VERSION { "use a newer srparse" } else { "train it again" };
+        let advice =
+            if version > FORMAT_VERSION { "update srparse" } else { "train the model again" };
         return Err(fail(format!(
-            "model format {version}; this srparse reads {FORMAT_VERSION}: {now}"
+            "unsupported model format {version} (this version reads {FORMAT_VERSION}): {advice}"
         )));
     }
     let json = bytes.get(FIXED..FIXED + length as usize).ok_or_else(truncated)?;
     if crc32fast::hash(json) != crc {
-        return Err(fail("the header is corrupted: copy or train it again".into()));
+        return Err(fail("the header is corrupted: copy the file or train the model again".into()));
     }
     let stored: StoredHeader = serde_json::from_slice(json)
-        .map_err(|error| fail(format!("the header does not read ({error}): train it again")))?;
+        .map_err(|error| fail(format!("the header is invalid ({error}): train the model again")))?;
     let mut ranges = Vec::with_capacity(stored.sections.len());
     for section in &stored.sections {
         let end = section.offset.checked_add(section.bytes);
@@ -177,7 +178,7 @@ pub fn read_memory(memory: Memory, path: &Path) -> Result<Model> {
         let range = range.filter(|range| range.end <= bytes.len()).ok_or_else(truncated)?;
         if range.start % ALIGNMENT != 0 || crc32fast::hash(&bytes[range.clone()]) != section.crc32 {
             return Err(fail(format!(
-                "section `{}` is corrupted: copy or train it again",
+                "section `{}` is corrupted: copy the file or train the model again",
                 section.name
             )));
         }
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_in_place() {
+    fn a_written_model_is_read_in_place() {
         let model = read_bytes(&sample()).unwrap();
         assert_eq!(model.header.seed, 7);
         assert_eq!(&*model.sections.get::<u64>("a").unwrap(), [1, 2, 3]);
@@ -234,11 +235,11 @@ mod tests {
         for at in 0..bytes.len() {
             let mut broken = bytes.clone();
             broken[at] ^= 4;
-            // Only the zeros between sections carry nothing.
+            // Only the padding between sections carries no information.
             assert!(read_bytes(&broken).is_err() || bytes[at] == 0, "byte {at}");
         }
         let mut newer = bytes;
         newer[8] = 9;
-        assert!(read_bytes(&newer).unwrap_err().to_string().contains("use a newer srparse"));
+        assert!(read_bytes(&newer).unwrap_err().to_string().contains("update srparse"));
     }
 }

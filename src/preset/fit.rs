@@ -126,7 +126,7 @@ pub fn fit(
         watch.observer.event(Event::Milestone(&format!(
             "{} vectors of {} numbers, {known} of them for the {} words that the training trees have",
             vectors.words.len(),
-            vectors.width,
+            vectors.dim,
             vocabulary.words().len()
         )));
         vocabulary.add_words(vectors.words.iter().map(CompactString::as_str));

@@ -1,7 +1,7 @@
-//! CoNLL-U: one word a line in ten columns, a blank line behind each sentence.
+//! CoNLL-U: one word per line in ten columns, and a blank line after each sentence.
 //!
-//! Of the columns, FORM is the word and XPOS the tag (UPOS where XPOS is `_`). Ranges (`1-2`), empty
-//! nodes (`1.1`) and comments are passed over.
+//! FORM is the word and XPOS the tag (UPOS if XPOS is `_`). Multiword token ranges (`1-2`), empty nodes
+//! (`1.1`) and comments are skipped.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,10 @@ use super::penn::{excerpt, is_space};
 use super::tagged::LineProblem;
 use crate::tree::{Token, Tree};
 
-/// How many columns a line has.
+/// The number of columns.
 const COLUMNS: usize = 10;
 
-/// Puts a sentence together line by line.
+/// Collects the tokens of a sentence line by line.
 #[derive(Debug, Default)]
 pub struct SentenceReader {
     tokens: Vec<Token>,
@@ -20,15 +20,15 @@ pub struct SentenceReader {
 }
 
 impl SentenceReader {
-    /// A reader that stands before a sentence.
+    /// Returns a reader at the beginning of a sentence.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next line, which is not blank.
+    /// Adds the next line, which is not blank.
     ///
     /// # Errors
-    /// When the line is not a line of CoNLL-U, or its ID does not follow the one before.
+    /// When the line is not in CoNLL-U, or its ID does not follow the previous one.
     pub fn line(&mut self, line: &str) -> Result<(), LineProblem> {
         let line = line.trim_end_matches(['\r', '\n']);
         if line.starts_with('#') {
@@ -47,25 +47,25 @@ impl SentenceReader {
             let what = if n == 1 { "1 column".to_owned() } else { format!("{n} columns") };
             let problem = format!(
                 "{what} instead of {COLUMNS}: separate the columns by tabs and write `_` for an empty \
-                 one, or choose another --input (tagged, underscore, penn)"
+                 column, or choose another input format (tagged, underscore, penn, tokens)"
             );
             return Err(LineProblem { column: 1, problem });
         }
         let [id, form, _, upos, xpos, ..] = columns;
-        match kind_of(id) {
-            Some(Kind::Word(number)) if number == self.tokens.len() as u64 + 1 => {}
-            Some(Kind::Word(number)) => {
+        match line_of(id) {
+            Some(Line::Word(number)) if number == self.tokens.len() as u64 + 1 => {}
+            Some(Line::Word(number)) => {
                 let problem = format!(
-                    "ID {number} where {} is next: number the words of a sentence from 1, and leave \
-                     a blank line between sentences",
+                    "ID {number} instead of {}: number the words of a sentence from 1, and separate \
+                     sentences by a blank line",
                     self.tokens.len() + 1
                 );
                 return Err(LineProblem::new(line, id, problem));
             }
-            Some(Kind::NoWord) => return Ok(()),
+            Some(Line::Skipped) => return Ok(()),
             None => {
                 let problem = format!(
-                    "`{}` is no ID: write a number, a range (1-2) or an empty node (1.1)",
+                    "`{}` is not an ID: write a number, a range (1-2) or the ID of an empty node (1.1)",
                     excerpt(id)
                 );
                 return Err(LineProblem::new(line, id, problem));
@@ -73,7 +73,7 @@ impl SentenceReader {
         }
         for (name, column) in [("FORM", form), ("UPOS", upos), ("XPOS", xpos)] {
             if column.is_empty() {
-                let problem = format!("the column {name} is empty: write `_` for nothing");
+                let problem = format!("column {name} is empty: write `_` for no value");
                 return Err(LineProblem::new(line, column, problem));
             }
         }
@@ -81,35 +81,36 @@ impl SentenceReader {
         Ok(())
     }
 
-    /// Ends the sentence; `None` when there was none, only comments or nothing.
+    /// Ends the sentence and returns its tokens; `None` if there were no lines except comments.
     pub fn finish(&mut self) -> Option<Vec<Token>> {
         let tokens = std::mem::take(&mut self.tokens);
         std::mem::take(&mut self.begun).then_some(tokens)
     }
 }
 
-enum Kind {
+enum Line {
     Word(u64),
-    NoWord,
+    /// A multiword token range or an empty node.
+    Skipped,
 }
 
-/// What a line is, by its ID.
-fn kind_of(id: &str) -> Option<Kind> {
+/// Classifies a line by its ID; `None` for an invalid ID.
+fn line_of(id: &str) -> Option<Line> {
     if let Some((first, second)) = id.split_once(['-', '.']) {
-        return (is_number(first) && is_number(second)).then_some(Kind::NoWord);
+        return (is_number(first) && is_number(second)).then_some(Line::Skipped);
     }
-    if is_number(id) { id.parse().ok().map(Kind::Word) } else { None }
+    if is_number(id) { id.parse().ok().map(Line::Word) } else { None }
 }
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Writes a sentence with its dependencies, and the blank line behind it.
+/// Writes a sentence with its dependencies and a blank line.
 ///
-/// `heads` has the position of each token's head from 1, 0 for the root; `relations` has their names.
-/// Where one of them is too short, `0` and `_` stand. A tab, a line feed or the like inside a field
-/// becomes `_`, and outside of FORM a space too.
+/// `heads` has the position of each token's head, from 1, with 0 for the root; `relations` has the names of
+/// the relations. Missing values are written as `0` and `_`. Tabs, line feeds and other white space inside a
+/// field become `_`, except spaces in FORM.
 ///
 /// # Errors
 /// When writing fails.
@@ -131,8 +132,7 @@ pub fn write_sentence<R: AsRef<str>>(
     out.write_all(b"\n")
 }
 
-/// Writes words and tags without dependencies, and the blank line behind them; fields as in
-/// [`write_sentence`].
+/// Writes words and tags without dependencies, and a blank line; fields are as in [`write_sentence`].
 ///
 /// # Errors
 /// When writing fails.
@@ -163,7 +163,7 @@ mod tests {
     use crate::tree::TreeBuilder;
 
     #[test]
-    fn ranges_empty_nodes_and_comments_are_passed_over() {
+    fn ranges_empty_nodes_and_comments_are_skipped() {
         let mut reader = SentenceReader::new();
         for line in [
             "# text = du pain",
@@ -186,9 +186,9 @@ mod tests {
         let few = reader.line("1\tde\tADP").unwrap_err();
         assert!(few.problem.starts_with("3 columns instead of 10"), "{}", few.problem);
         let id = reader.line("x\ta\tb\tc\td\te\tf\tg\th\ti").unwrap_err();
-        assert!(id.problem.starts_with("`x` is no ID"), "{}", id.problem);
+        assert!(id.problem.starts_with("`x` is not an ID"), "{}", id.problem);
         let order = reader.line("2\ta\tb\tc\td\te\tf\tg\th\ti").unwrap_err();
-        assert!(order.problem.starts_with("ID 2 where 1 is next"), "{}", order.problem);
+        assert!(order.problem.starts_with("ID 2 instead of 1"), "{}", order.problem);
         let form = reader.line("1\t\tb\tc\td\te\tf\tg\th\ti").unwrap_err();
         assert_eq!(form.column, 3);
     }

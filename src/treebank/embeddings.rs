@@ -1,5 +1,5 @@
-//! Vectors of words that were learned elsewhere: the text format of GloVe, the text and the binary format of
-//! word2vec, each compressed or not.
+//! Pretrained word embeddings: the text format of GloVe and the text and binary formats of word2vec,
+//! compressed or not.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -10,32 +10,32 @@ use rustc_hash::FxHashSet;
 use super::input::Input;
 use crate::error::{Error, Place, Result};
 
-/// Words and their vectors, in the order of the file.
+/// Words and their embeddings, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PretrainedEmbeddings {
-    /// The words, each once: of a word that comes again the first vector counts.
+    /// The words, each once; if a word is repeated, its first embedding counts.
     pub words: Vec<CompactString>,
-    /// How many numbers stand for a word.
-    pub width: usize,
-    /// The vectors, one after the other.
+    /// The dimension of the embeddings.
+    pub dim: usize,
+    /// The embeddings, row by row: `words.len()` × `dim` values.
     pub values: Vec<f32>,
 }
 
-/// No vector has more numbers than this.
-const WIDEST: usize = 1 << 16;
+/// The largest dimension.
+const MAX_DIM: usize = 1 << 16;
 
 impl PretrainedEmbeddings {
-    /// Reads the first `most` words of a file. Its beginning tells the format: word2vec's files begin with a line
-    /// of two numbers, how many words there are and how many numbers each has; GloVe's with the first word.
+    /// Reads the first `max_words` words of a file. The format is recognized by the first line: in word2vec's
+    /// formats it has the number of words and the dimension, in GloVe's the first word and its embedding.
     ///
     /// # Errors
-    /// When the file does not open, is of none of these formats, or breaks off.
-    pub fn read(path: &Path, most: usize) -> Result<Self> {
+    /// When the file cannot be opened, is in none of these formats, or ends too early.
+    pub fn read(path: &Path, max_words: usize) -> Result<Self> {
         let input = Input::File(path.to_owned());
         let bytes = BufReader::with_capacity(1 << 18, input.open()?);
         let mut reader =
             Reader { bytes, path, line: 0, seen: FxHashSet::default(), read: Self::default() };
-        reader.file(most)?;
+        reader.file(max_words)?;
         Ok(reader.read)
     }
 }
@@ -43,62 +43,62 @@ impl PretrainedEmbeddings {
 struct Reader<'a, R> {
     bytes: BufReader<R>,
     path: &'a Path,
-    /// Lines of a text, words of a binary file.
+    /// The current line of a text file; the number of words read of a binary file.
     line: u64,
     seen: FxHashSet<CompactString>,
     read: PretrainedEmbeddings,
 }
 
 impl<R: Read> Reader<'_, R> {
-    fn file(&mut self, most: usize) -> Result<()> {
+    fn file(&mut self, max_words: usize) -> Result<()> {
         let Some(first) = self.next_line()? else {
             return Err(self.error("the file is empty"));
         };
         let counts: Vec<Option<usize>> =
             first.split_ascii_whitespace().map(|field| field.parse().ok()).collect();
-        let &[Some(words), Some(width)] = &counts[..] else {
+        let &[Some(words), Some(dim)] = &counts[..] else {
             self.entry(&first)?;
-            return self.text(most).map(drop);
+            return self.text(max_words).map(drop);
         };
-        self.set_width(width)?;
+        self.set_dim(dim)?;
         let binary = self.bytes.fill_buf().map_err(|error| Error::io(self.path, error))?;
         if !is_text(binary) {
-            return self.binary(words.min(most));
+            return self.binary(words.min(max_words));
         }
-        let read = self.text(most)?;
-        if read < words && self.read.words.len() < most {
+        let read = self.text(max_words)?;
+        if read < words && self.read.words.len() < max_words {
             return Err(self.error(&format!("the file ends after {read} of {words} words")));
         }
         Ok(())
     }
 
-    fn set_width(&mut self, width: usize) -> Result<()> {
-        if !(1..=WIDEST).contains(&width) {
-            return Err(self.error(&format!("vectors have 1 to {WIDEST} numbers, not {width}")));
+    fn set_dim(&mut self, dim: usize) -> Result<()> {
+        if !(1..=MAX_DIM).contains(&dim) {
+            return Err(self.error(&format!("the dimension must be 1 to {MAX_DIM}, not {dim}")));
         }
-        self.read.width = width;
+        self.read.dim = dim;
         Ok(())
     }
 
     fn error(&self, problem: &str) -> Error {
         let at = Place::new(self.path.display().to_string(), self.line.max(1), 0);
-        Error::syntax(at, format!("{problem}: give vectors as word2vec or GloVe write them"))
+        Error::syntax(at, format!("{problem}: give embeddings in a format of word2vec or GloVe"))
     }
 
     fn next_line(&mut self) -> Result<Option<String>> {
         let mut line = Vec::new();
-        // No line is longer than the longest vector could be.
-        let limit = 64 * WIDEST as u64;
+        // No line is longer than the longest embedding.
+        let limit = 64 * MAX_DIM as u64;
         let n = self.bytes.by_ref().take(limit).read_until(b'\n', &mut line);
         let n = n.map_err(|error| Error::io(self.path, error))?;
         self.line += 1;
         Ok((n > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
     }
 
-    /// Reads lines until there are `most` words; gives how many lines had one.
-    fn text(&mut self, most: usize) -> Result<usize> {
+    /// Reads lines until there are `max_words` words; returns how many lines had one.
+    fn text(&mut self, max_words: usize) -> Result<usize> {
         let mut read = 0;
-        while self.read.words.len() < most {
+        while self.read.words.len() < max_words {
             let Some(line) = self.next_line()? else { break };
             if !line.trim().is_empty() {
                 self.entry(&line)?;
@@ -108,27 +108,27 @@ impl<R: Read> Reader<'_, R> {
         Ok(read)
     }
 
-    /// Reads a line of a text: the word, which may hold spaces, and behind it the numbers.
+    /// Reads a line of text: the word, which may contain spaces, and its numbers.
     fn entry(&mut self, line: &str) -> Result<()> {
         let line = line.trim_end();
         let mut fields: Vec<&str> = line.split(' ').collect();
-        if self.read.width == 0 {
-            self.set_width(fields.len() - 1)?;
+        if self.read.dim == 0 {
+            self.set_dim(fields.len() - 1)?;
         }
-        let width = self.read.width;
-        if fields.len() <= width {
+        let dim = self.read.dim;
+        if fields.len() <= dim {
             return Err(self.error(&format!(
-                "a word and {} numbers stand here, not {}",
-                width,
+                "expected a word and {} numbers, found {} numbers",
+                dim,
                 fields.len() - 1
             )));
         }
-        let numbers = fields.split_off(fields.len() - width);
-        let mut values = Vec::with_capacity(width);
+        let numbers = fields.split_off(fields.len() - dim);
+        let mut values = Vec::with_capacity(dim);
         for number in numbers {
             match number.parse::<f32>() {
                 Ok(value) if value.is_finite() => values.push(value),
-                _ => return Err(self.error(&format!("`{number}` is no number"))),
+                _ => return Err(self.error(&format!("`{number}` is not a finite number"))),
             }
         }
         self.add(&fields.join(" "), &values);
@@ -136,7 +136,7 @@ impl<R: Read> Reader<'_, R> {
     }
 
     fn binary(&mut self, words: usize) -> Result<()> {
-        let mut bytes = vec![0; 4 * self.read.width];
+        let mut bytes = vec![0; 4 * self.read.dim];
         for _ in 0..words {
             self.line += 1;
             let mut word = Vec::new();
@@ -149,7 +149,9 @@ impl<R: Read> Reader<'_, R> {
             let values: Vec<f32> =
                 bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
             if values.iter().any(|value| !value.is_finite()) {
-                return Err(self.error(&format!("word {} has no numbers", self.line - 1)));
+                return Err(
+                    self.error(&format!("the embedding of word {} is not finite", self.line - 1))
+                );
             }
             self.add(String::from_utf8_lossy(&word).trim_start(), &values);
         }
@@ -164,7 +166,7 @@ impl<R: Read> Reader<'_, R> {
     }
 }
 
-/// Whether the numbers behind the first word are written with digits.
+/// Returns whether the numbers after the first word are written with digits.
 fn is_text(bytes: &[u8]) -> bool {
     let numbers = bytes.iter().skip_while(|&&byte| byte != b' ').take_while(|&&byte| byte != b'\n');
     let is_written = |byte: &u8| byte.is_ascii_digit() || b" .-+eE\r".contains(byte);
@@ -175,17 +177,17 @@ fn is_text(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8], most: usize) -> Result<PretrainedEmbeddings> {
+    fn read(bytes: &[u8], max_words: usize) -> Result<PretrainedEmbeddings> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vectors");
         std::fs::write(&path, bytes).unwrap();
-        PretrainedEmbeddings::read(&path, most)
+        PretrainedEmbeddings::read(&path, max_words)
     }
 
     fn expected() -> PretrainedEmbeddings {
         PretrainedEmbeddings {
             words: vec!["cat".into(), "a b".into(), "ÿ".into()],
-            width: 2,
+            dim: 2,
             values: vec![0.5, -1.0, 2.0, 1e-3, 0.0, 3.0],
         }
     }
@@ -216,11 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_vector_is_named_with_its_line() {
+    fn malformed_embeddings_are_reported_with_their_line() {
         for (text, what) in [
             ("", "empty"),
-            ("cat 1 2\ndog 1\n", ":2: a word and 2 numbers"),
-            ("cat 1 2\ndog 1 x\n", ":2: `x` is no number"),
+            ("cat 1 2\ndog 1\n", ":2: expected a word and 2 numbers"),
+            ("cat 1 2\ndog 1 x\n", ":2: `x` is not a finite number"),
             ("cat\n", "1 to 65536"),
             ("2 0\n", "1 to 65536"),
             ("3 2\ncat 0.5 -1\nmore\n", ":3: "),

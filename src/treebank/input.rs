@@ -1,4 +1,4 @@
-//! Which bytes to read: files, folders, patterns, standard input; compressed or not; in which encoding.
+//! Inputs: files, folders, patterns and standard input, compressed or not, and their encoding.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,17 +9,17 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result, did_you_mean};
 
-/// One thing to read from.
+/// One source of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// A file; decompressed on the way when its name ends in `.gz`.
+    /// A file; decompressed while reading if its name ends in `.gz`.
     File(PathBuf),
     /// Standard input.
     Stdin,
 }
 
 impl Input {
-    /// The name that messages use.
+    /// Returns the name used in messages.
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -30,7 +30,7 @@ impl Input {
     /// Opens the input for reading.
     ///
     /// # Errors
-    /// When the file cannot be opened.
+    /// [`Error::Io`] when the file cannot be opened.
     pub fn open(&self) -> Result<Box<dyn Read + Send>> {
         let path = match self {
             Self::Stdin => return Ok(Box::new(io::stdin())),
@@ -38,27 +38,30 @@ impl Input {
         };
         let file = File::open(path).map_err(|source| Error::io(path, source))?;
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
-            // Several compressed files glued together are one file: what `cat a.gz b.gz` gives.
+            // A concatenation of compressed files (`cat a.gz b.gz`) is one file.
             return Ok(Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(file))));
         }
         Ok(Box::new(file))
     }
 }
 
-/// Turns what a user named into the inputs to read, in order.
+/// Expands paths into the inputs to read, in order.
 ///
-/// A folder stands for all files in it and below, in sorted order, hidden ones left out. A path that
-/// does not exist and has one of `*?[` is a pattern. `-` is standard input.
+/// A folder stands for all files in it and its subfolders, sorted by path, without hidden ones. A path that
+/// does not exist and contains `*`, `?` or `[` is a pattern. `-` is standard input.
 ///
 /// # Errors
-/// When a path does not exist, a folder has no file, a pattern matches nothing, or standard input is
-/// named twice.
+/// When a path does not exist, a folder has no files, a pattern matches nothing, or standard input occurs
+/// twice.
 pub fn expand(paths: &[PathBuf]) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for path in paths {
         if path.as_os_str() == "-" {
             if inputs.contains(&Input::Stdin) {
-                return Err(Error::config("-", "standard input can be read only once"));
+                return Err(Error::config(
+                    "-",
+                    "standard input can be read only once: give `-` only once",
+                ));
             }
             inputs.push(Input::Stdin);
         } else if path.is_dir() {
@@ -72,7 +75,7 @@ pub fn expand(paths: &[PathBuf]) -> Result<Vec<Input>> {
                 }
             }
         } else {
-            // Found out now, not after an hour of reading the files before it.
+            // Fail now rather than after reading the files before it.
             path.metadata().map_err(|source| Error::io(path, source))?;
             inputs.push(Input::File(path.clone()));
         }
@@ -84,23 +87,23 @@ fn is_pattern(path: &Path) -> bool {
     path.to_str().is_some_and(|text| text.contains(['*', '?', '[']))
 }
 
-/// The existing paths a pattern stands for, sorted.
+/// Returns the existing paths that match a pattern, sorted.
 fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
     let text = pattern.to_string_lossy();
     let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
     let found = glob::glob_with(&text, options)
-        .map_err(|problem| Error::config(text.as_ref(), format!("not a pattern: {problem}")))?;
+        .map_err(|problem| Error::config(text.as_ref(), format!("invalid pattern: {problem}")))?;
     let paths: Vec<PathBuf> = found.collect::<std::result::Result<_, _>>().map_err(|problem| {
         let path = problem.path().to_path_buf();
         Error::io(path, problem.into())
     })?;
     if paths.is_empty() {
-        return Err(Error::config(text.as_ref(), "no file matches this pattern: check the path"));
+        return Err(Error::config(text.as_ref(), "no file matches this pattern"));
     }
     Ok(paths)
 }
 
-/// The files in a folder and below, sorted by path, hidden ones left out.
+/// Returns the files in a folder and its subfolders, sorted by path, without hidden ones.
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -115,13 +118,13 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
             if kind.is_dir() {
                 folders.push(entry.path());
             } else if !entry.path().is_dir() {
-                // A link to a folder is not followed: it may lead back up and never end.
+                // A link to a folder is not followed: it may form a cycle.
                 files.push(entry.path());
             }
         }
     }
     if files.is_empty() {
-        let problem = "the folder has no files: give a treebank file or a folder of them";
+        let problem = "the folder has no files: give a treebank file or a folder with such files";
         return Err(Error::config(folder.display().to_string(), problem));
     }
     files.sort();
@@ -134,17 +137,17 @@ pub enum Encoding {
     /// UTF-8, with or without a byte-order mark.
     #[default]
     Utf8,
-    /// GB18030, of which GBK and GB2312 (the Chinese Treebank) are parts.
+    /// GB18030, a superset of GBK and GB2312 (the Chinese Treebank).
     Gb18030,
-    /// Windows-1252, of which Latin-1 is a part.
+    /// Windows-1252, a superset of Latin-1.
     Latin1,
 }
 
 impl Encoding {
-    /// The names that [`FromStr`] takes and messages list.
+    /// The names that [`FromStr`] accepts and messages list.
     pub const NAMES: [&'static str; 3] = ["utf-8", "gb18030", "latin-1"];
 
-    /// The decoder's own name for it; `None` for UTF-8, which is checked and not decoded.
+    /// Returns the decoder; `None` for UTF-8, which is validated rather than decoded.
     pub(super) fn table(self) -> Option<&'static encoding_rs::Encoding> {
         match self {
             Self::Utf8 => None,
@@ -153,7 +156,7 @@ impl Encoding {
         }
     }
 
-    /// Decodes one whole line; on failure, how many characters before the first bad byte are good.
+    /// Decodes one line; on failure, returns the number of characters before the first invalid byte.
     pub(crate) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, u64> {
         match self.table() {
             None => match std::str::from_utf8(bytes) {
@@ -174,12 +177,18 @@ impl Encoding {
         }
     }
 
-    /// What a message says about bytes that are not text in this encoding.
+    /// Returns the message for bytes that are not text in this encoding.
     pub(crate) fn complaint(self) -> &'static str {
         match self {
-            Self::Utf8 => "not UTF-8 text: try --encoding gb18030 or --encoding latin-1",
-            Self::Gb18030 => "not GB18030 (GBK) text: try --encoding utf-8",
-            Self::Latin1 => "not Windows-1252 (Latin-1) text: try --encoding utf-8",
+            Self::Utf8 => {
+                "not UTF-8 text: choose another encoding (gb18030, latin-1) or convert the file"
+            }
+            Self::Gb18030 => {
+                "not GB18030 (GBK) text: choose another encoding (utf-8, latin-1) or convert the file"
+            }
+            Self::Latin1 => {
+                "not Windows-1252 (Latin-1) text: choose another encoding (utf-8, gb18030) or convert the file"
+            }
         }
     }
 }
@@ -203,10 +212,10 @@ impl FromStr for Encoding {
     }
 }
 
-/// The message for a name that is none of the known ones.
+/// Returns the message for an unknown name.
 pub(super) fn unknown<const N: usize>(what: &str, given: &str, known: [&str; N]) -> String {
     let hint = did_you_mean(given, known);
-    format!("no {what} is called `{given}`: {hint}choose one of {}", known.join(", "))
+    format!("unknown {what} `{given}`: {hint}choose one of {}", known.join(", "))
 }
 
 #[cfg(test)]

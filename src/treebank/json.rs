@@ -1,4 +1,4 @@
-//! Parses as JSON lines: one object a sentence.
+//! Parses as JSON Lines: one object per sentence.
 
 use std::io::{self, Write};
 
@@ -8,27 +8,28 @@ use serde::{Serialize, Serializer};
 use super::penn::write_brackets;
 use crate::tree::Tree;
 
-/// A parse and what is known about it.
+/// A parse with its score and dependencies.
 #[derive(Debug, Clone, Copy)]
 pub struct Parse<'a> {
     /// The tree.
     pub tree: &'a Tree,
-    /// The position of each token's head from 1, 0 for the root, if there are dependencies.
+    /// The position of each token's head, from 1, with 0 for the root.
     pub heads: Option<&'a [u32]>,
-    /// The score; one that is not a number is `null`.
+    /// The score of the tree; written as `null` if it is not finite.
     pub score: Option<f64>,
-    /// Whether the parser came to an end by itself.
+    /// Whether the parser reached a complete parse.
     pub complete: bool,
-    /// A score for each node of the tree; one that is not a number is `null`.
+    /// A score for each node of the tree; written as `null` if it is not finite.
     pub span_scores: Option<&'a [f32]>,
 }
 
 /// Writes a parse as one line.
 ///
-/// The keys are always there and in this order: `tree` (brackets), `tokens` (`[word, tag]` each),
-/// `spans` (`[label, start, end]` each, in tokens from 0, end excluded, children before their parent),
-/// `heads` (from 1, 0 for the root, or `null`), `score` (or `null`), `complete`; then, if they are given,
-/// `span_scores` (one for each of `spans`, or `null`). Words and tags are not escaped here, only in `tree`.
+/// The keys are always present, in this order: `tree` (Penn brackets), `tokens` (a list of `[word, tag]`),
+/// `spans` (a list of `[label, start, end]`, in tokens from 0, end exclusive, children before parents),
+/// `heads` (from 1, with 0 for the root; or `null`), `score` (or `null`) and `complete`; then `span_scores`
+/// (parallel to `spans`, with `null` for a score that is not finite) if there are any. Words and tags are
+/// escaped only in `tree`.
 ///
 /// # Errors
 /// When writing fails.

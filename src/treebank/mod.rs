@@ -1,17 +1,17 @@
 //! Treebanks: from bytes to trees and back.
 //!
 //! Promises:
-//! 1. No input, whatever its bytes, makes a reader panic. What does not read is an error that names
-//!    file, line and column, counted from 1 in characters, and for a tree the line it began on.
-//! 2. Readers stream: memory grows with the longest tree or line, never with the file; a tree or
-//!    sentence is handed out as soon as its last byte is there.
-//! 3. Nothing is lost in silence: what is skipped is counted, and named with file and line.
-//! 4. Words and tags are kept as they stand in the file. Only an escaped bracket changes its spelling,
-//!    and only in brackets: `\(` is `-LRB-`.
-//! 5. What a writer writes, the reader of the same format reads, and to the same tree, if no word
-//!    needed escaping.
+//! 1. No input makes a reader panic. Text that cannot be read is an error with the file, line and column,
+//!    both counted from 1 and columns in characters; for a tree, also the line on which it began.
+//! 2. Readers stream: memory grows with the longest tree or line, not with the file, and a tree or sentence
+//!    is returned as soon as its last byte has arrived.
+//! 3. Nothing is lost silently: what is skipped is counted and reported with file and line.
+//! 4. Words and tags are not changed. The only exception is an escaped bracket in Penn brackets: `\(` is
+//!    read as `-LRB-`.
+//! 5. What a writer writes, the reader of the same format reads; if no word needed escaping, the result is
+//!    the same tree.
 //! 6. Only ASCII white space separates words; no-break and thin spaces are parts of words.
-//! 7. Trees may be as deep as memory allows; nothing here recurses.
+//! 7. The depth of trees is limited only by memory: nothing recurses.
 
 pub mod clean;
 pub mod conllu;
@@ -43,19 +43,19 @@ use penn::PennReader;
 pub struct ReadOptions {
     /// The encoding of the files.
     pub encoding: Encoding,
-    /// Whether to go on after a bad tree instead of giving up.
+    /// Whether to skip malformed trees instead of stopping at the first.
     pub skip_bad_trees: bool,
 }
 
-/// How many of the skipped trees a report names.
+/// How many of the skipped trees a report lists.
 const NAMED: usize = 3;
 
-/// What reading kept and what it skipped; prints as `read 18951 trees, skipped 2 (why)`.
+/// How many trees were read and skipped; displayed as `read 18951 trees, skipped 2 (reasons)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadReport {
     /// How many trees were read.
     pub read: u64,
-    /// How many pieces of text were skipped because they are not trees.
+    /// How many malformed trees, or pieces of text outside of trees, were skipped.
     pub skipped: u64,
     /// Where and why, for the first few.
     pub reasons: Vec<String>,
@@ -89,9 +89,9 @@ impl fmt::Display for ReadReport {
     }
 }
 
-/// The trees of several inputs, one after the other.
+/// Iterates over the trees of several inputs.
 ///
-/// Without [`ReadOptions::skip_bad_trees`], the first error is the last item.
+/// Without [`ReadOptions::skip_bad_trees`], iteration ends with the first error.
 pub struct Trees {
     inputs: std::vec::IntoIter<Input>,
     reader: Option<PennReader<Box<dyn Read + Send>>>,
@@ -101,15 +101,15 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// The trees in files, folders and patterns; see [`expand`].
+    /// Returns the trees of files, folders and patterns; see [`expand`].
     ///
     /// # Errors
-    /// When a path leads nowhere.
+    /// When a path does not exist.
     pub fn open(paths: &[PathBuf], options: &ReadOptions) -> Result<Self> {
         Ok(Self::new(expand(paths)?, options))
     }
 
-    /// The trees in some inputs, which are opened one at a time.
+    /// Returns the trees of the inputs, which are opened one at a time.
     pub fn new(inputs: Vec<Input>, options: &ReadOptions) -> Self {
         Self {
             inputs: inputs.into_iter(),
@@ -120,12 +120,12 @@ impl Trees {
         }
     }
 
-    /// What has been read and skipped so far.
+    /// Returns how many trees have been read and skipped so far.
     pub fn report(&self) -> &ReadReport {
         &self.report
     }
 
-    /// The first line of the last tree, for messages about it.
+    /// Returns the line on which the last tree began, for messages about it.
     pub fn place(&self) -> Option<Place> {
         let reader = self.reader.as_ref()?;
         Some(Place::new(reader.name(), reader.began(), 0))
@@ -173,7 +173,8 @@ impl Iterator for Trees {
 /// Reads all trees of files, folders and patterns into memory.
 ///
 /// # Errors
-/// When a path leads nowhere, a file does not read, or a tree is bad and bad trees are not skipped.
+/// When a path does not exist, a file cannot be read, or a tree is malformed and malformed trees are not
+/// skipped.
 pub fn read_all(paths: &[PathBuf], options: &ReadOptions) -> Result<(Vec<Tree>, ReadReport)> {
     let mut trees = Trees::open(paths, options)?;
     let mut all = Vec::new();

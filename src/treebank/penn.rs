@@ -7,11 +7,10 @@
 //!   words. A bracket behind a backslash belongs to the word too and is read as its escape: `\(` is
 //!   `-LRB-`.
 //! - `(NP )` is a node that spans no token.
-//! - Between trees, lines of markup (`<DOC>`, `<S ID=1>`) are passed over, up to the first bracket
-//!   behind the tag.
+//! - Lines of markup between trees (`<DOC>`, `<S ID=1>`) are skipped, up to the first bracket after the tag.
 //!
-//! A tree that is never closed is noticed where the next one begins when that is certain: at an
-//! unlabelled root, or at a line that starts with `(TOP`, `(ROOT`, `(S1` or `(VROOT`.
+//! A tree that is never closed is detected where the next one certainly begins: at an unlabelled root, or
+//! at a line that starts with `(TOP`, `(ROOT`, `(S1` or `(VROOT`.
 
 use std::io::{self, Read};
 
@@ -34,9 +33,8 @@ pub const ROOT_LABELS: [&str; 4] = ["TOP", "ROOT", "S1", "VROOT"];
 
 /// Reads trees from one stream, each as soon as its last bracket is there.
 ///
-/// After an error that is not about the stream itself, [`PennReader::read`] goes on with the next tree:
-/// behind the point where the brackets balance again, or at the next line that starts with a bracket,
-/// whichever is first.
+/// After a malformed tree, [`PennReader::read`] continues with the next tree: after the point where the
+/// brackets balance again, or at the next line that starts with a bracket, whichever comes first.
 #[derive(Debug)]
 pub struct PennReader<R> {
     text: TextWindow<R>,
@@ -53,7 +51,7 @@ pub struct PennReader<R> {
     bracket_at_margin: bool,
 }
 
-/// What to pass over before the next tree is looked for.
+/// What to skip before the next tree.
 #[derive(Debug, Clone, Copy)]
 enum Recover {
     Nothing,
@@ -62,7 +60,7 @@ enum Recover {
     Brackets(usize),
 }
 
-/// One byte, so that it travels in a register; the range of a word is kept in the reader.
+/// The next bracket or word. One byte, to fit into a register; the reader stores the range of a word.
 #[derive(Debug, Clone, Copy)]
 enum Lexeme {
     Open,
@@ -72,7 +70,7 @@ enum Lexeme {
     /// Bytes that are not text.
     Bad,
     End,
-    /// The stream failed; the reader keeps the error.
+    /// The stream failed; the reader stores the error.
     Failed,
 }
 
@@ -81,25 +79,25 @@ enum Lexeme {
 struct Word {
     start: usize,
     end: usize,
-    /// Whether it has a bracket in it.
+    /// Whether it contains an escaped bracket.
     escaped: bool,
 }
 
-/// Where in a tree the reader stands.
+/// The position of the reader in a tree.
 #[derive(Debug)]
 enum Inside {
-    /// Behind an opening bracket.
+    /// After an opening bracket.
     Bracket,
-    /// Behind a label.
+    /// After a label.
     Label(CompactString),
-    /// Behind the word of a token.
+    /// After the word of a token.
     Word,
-    /// Behind a child.
+    /// After a child.
     Child,
 }
 
 impl<R: Read> PennReader<R> {
-    /// A reader of a stream; `name` is what messages call it.
+    /// Returns a reader of a stream; messages call it `name`.
     pub fn new(reader: R, name: impl Into<String>, encoding: Encoding) -> Self {
         Self {
             text: TextWindow::new(reader, encoding),
@@ -116,29 +114,29 @@ impl<R: Read> PennReader<R> {
         }
     }
 
-    /// Prepares for a file with bad trees in it: once a whole tree has been seen to keep away from the
-    /// left margin, a bracket there begins a new tree, whatever is still open.
+    /// Prepares for a file with malformed trees: once a whole tree has been read without a bracket at the left
+    /// margin, such a bracket begins a new tree, even if others are still open.
     #[must_use]
     pub fn lenient(mut self) -> Self {
         self.lenient = true;
         self
     }
 
-    /// The line on which the last tree began.
+    /// Returns the line on which the last tree began.
     pub fn began(&self) -> u64 {
         self.began
     }
 
-    /// The name that messages use.
+    /// Returns the name used in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The next tree; `None` at the end.
+    /// Returns the next tree; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Tree`] for a malformed tree, [`Error::Syntax`] for text that is in no tree (reading can
-    /// go on after both), [`Error::Io`] when the stream fails.
+    /// [`Error::Tree`] for a malformed tree, [`Error::Syntax`] for text outside of trees (reading can continue
+    /// after both), [`Error::Io`] when the stream fails.
     pub fn read(&mut self) -> Result<Option<Tree>> {
         self.builder.clear();
         self.skip_after_error()?;
@@ -156,7 +154,7 @@ impl<R: Read> PennReader<R> {
         Ok(Some(self.builder.finish()))
     }
 
-    /// Goes behind the next opening bracket; false at the end.
+    /// Moves past the next opening bracket; returns false at the end.
     fn find_tree(&mut self) -> Result<bool> {
         loop {
             match self.lexeme() {
@@ -172,7 +170,7 @@ impl<R: Read> PennReader<R> {
                 Lexeme::Close => {
                     self.recover = Recover::Closers;
                     let at = self.place(self.text.place(self.text.pos - 1));
-                    return Err(Error::syntax(at, "a closing bracket too many: remove it"));
+                    return Err(Error::syntax(at, "unmatched closing bracket: remove it"));
                 }
                 Lexeme::Word if self.text.window().as_bytes()[self.word.start] == b'<' => {
                     self.text.pos = self.word.start;
@@ -181,8 +179,8 @@ impl<R: Read> PennReader<R> {
                 Lexeme::Word => {
                     self.recover = Recover::Line;
                     let problem = format!(
-                        "`{}` stands outside of any tree: remove it, or choose the input format \
-                         that this file has",
+                        "`{}` is outside of any tree: remove it, or choose the input format of this \
+                         file",
                         self.excerpt()
                     );
                     return Err(Error::syntax(
@@ -194,7 +192,7 @@ impl<R: Read> PennReader<R> {
         }
     }
 
-    /// Reads a tree from behind its first bracket.
+    /// Reads a tree after its first bracket.
     fn read_tree(&mut self) -> Result<()> {
         let mut inside = Inside::Bracket;
         loop {
@@ -252,7 +250,7 @@ impl<R: Read> PennReader<R> {
                 self.builder.open("");
                 self.builder.close();
             }
-            // The inner pair of `(())`, the field's mark for a sentence without a parse.
+            // The inner pair of `(())`, which conventionally marks a sentence without a parse.
             Inside::Bracket
                 if self.builder.depth() == 1
                     && self.builder.pending_children() == 0
@@ -262,7 +260,7 @@ impl<R: Read> PennReader<R> {
         Ok(())
     }
 
-    /// Looks at a bracket at the left margin inside a tree: it may begin the next one.
+    /// Checks a bracket at the left margin inside a tree, which may begin the next tree.
     fn check_margin(&mut self, inside: &Inside) -> Result<()> {
         if matches!(inside, Inside::Bracket) && self.builder.depth() == 0 {
             return Ok(());
@@ -275,7 +273,7 @@ impl<R: Read> PennReader<R> {
         Ok(())
     }
 
-    /// Whether the bracket before the position, which is at the left margin, surely begins a tree.
+    /// Returns whether the bracket before the position, which is at the left margin, certainly begins a tree.
     fn begins_tree(&mut self) -> Result<bool> {
         if self.lenient && self.flush_left == Some(false) {
             return Ok(true);
@@ -292,7 +290,7 @@ impl<R: Read> PennReader<R> {
         }
     }
 
-    /// Copies the word, its escaped brackets as the names that they have in treebanks.
+    /// Copies the word, with escaped brackets replaced by `-LRB-` and `-RRB-`.
     #[inline]
     fn form(&self) -> CompactString {
         let text = &self.text.window()[self.word.start..self.word.end];
@@ -303,7 +301,7 @@ impl<R: Read> PennReader<R> {
         }
     }
 
-    /// The next bracket or word.
+    /// Returns the next bracket or word.
     #[inline]
     fn lexeme(&mut self) -> Lexeme {
         loop {
@@ -331,7 +329,7 @@ impl<R: Read> PennReader<R> {
         }
     }
 
-    /// Takes the word that begins at `start`.
+    /// Reads the word that begins at `start`.
     #[inline]
     fn lex_word(&mut self, mut start: usize) -> Lexeme {
         let mut pos = start + 1;
@@ -367,7 +365,7 @@ impl<R: Read> PennReader<R> {
         Lexeme::Word
     }
 
-    /// Adds text to the window, or says what there is instead.
+    /// Adds text to the window; returns what there is instead if there is none.
     #[cold]
     fn refill(&mut self, keep: usize) -> Option<Lexeme> {
         match self.text.more(keep) {
@@ -395,7 +393,7 @@ const WORD: u8 = 0;
 const SPACE: u8 = 1;
 const STOP: u8 = 2;
 
-/// What each byte is. A line feed is a stop and no space, so that lines are counted on the slow way.
+/// The class of each byte. A line feed is a stop rather than a space, so that lines are counted off the fast path.
 const CLASS: [u8; 256] = {
     let mut class = [WORD; 256];
     class[b' ' as usize] = SPACE;
@@ -409,7 +407,7 @@ const CLASS: [u8; 256] = {
     class
 };
 
-/// Whether a character separates words: ASCII white space, the vertical tab included.
+/// Returns whether a character separates words: ASCII white space, including the vertical tab.
 pub(super) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
 }

@@ -1,4 +1,5 @@
-//! The sentences to parse, from any input format: one item for each, in order, whatever they are.
+//! The sentences to parse, from any input format: one item per sentence, in order, including those that
+//! cannot be read.
 
 use std::fmt;
 use std::io::Read;
@@ -12,27 +13,27 @@ use super::tagged::{self, LineProblem, TaggedFormat};
 use crate::error::{Error, Place, Result};
 use crate::tree::Token;
 
-/// The tag of tokens that are no words: traces.
+/// The tag of traces, which are not words.
 pub const TRACE: &str = "-NONE-";
 
-/// The format of sentences to parse.
+/// Formats of sentences to parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InputFormat {
-    /// `word/TAG`, one sentence a line.
+    /// `word/TAG`, one sentence per line.
     #[default]
     Tagged,
-    /// `word_TAG`, one sentence a line.
+    /// `word_TAG`, one sentence per line.
     Underscore,
     /// CoNLL-U.
     Conllu,
     /// Penn brackets, of which only words and tags are used.
     Penn,
-    /// Words without tags, one sentence a line; their tags are empty.
+    /// Words without tags, one sentence per line; the tags are empty.
     Tokens,
 }
 
 impl InputFormat {
-    /// The names that [`FromStr`] takes and messages list.
+    /// The names that [`FromStr`] accepts and messages list.
     pub const NAMES: [&'static str; 5] = ["tagged", "underscore", "conllu", "penn", "tokens"];
 }
 
@@ -57,25 +58,25 @@ impl FromStr for InputFormat {
     }
 }
 
-/// What stands at one place of the input.
+/// One item of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// A sentence of one or more tokens.
     Sentence(Vec<Token>),
-    /// A blank line; also a CoNLL-U sentence or a tree without words.
+    /// A blank line, or a CoNLL-U sentence or tree without words.
     Blank,
-    /// A line, sentence or tree that does not read.
+    /// A line, sentence or tree that cannot be read.
     Bad {
         /// Where.
         at: Place,
-        /// What is wrong and what to do now.
+        /// What is wrong and how to fix it.
         problem: String,
     },
 }
 
-/// The sentences of several inputs, each handed out as soon as it is complete.
+/// Iterates over the sentences of several inputs, each returned as soon as it is complete.
 ///
-/// An item is an error only when an input cannot be opened or read; it is then the last.
+/// An item is an error only if an input cannot be opened or read; it is then the last one.
 pub struct Sentences {
     inputs: std::vec::IntoIter<Input>,
     format: InputFormat,
@@ -90,12 +91,12 @@ enum Source {
 }
 
 impl Sentences {
-    /// The sentences in some inputs, which are opened one at a time.
+    /// Returns the sentences of the inputs, which are opened one at a time.
     pub fn new(inputs: Vec<Input>, format: InputFormat, encoding: Encoding) -> Self {
         Self { inputs: inputs.into_iter(), format, encoding, source: None, ended: false }
     }
 
-    /// The sentences of one stream; `name` is what messages call it.
+    /// Returns the sentences of one stream; messages call it `name`.
     pub fn from_reader(
         reader: Box<dyn Read + Send>,
         name: &str,
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tree_is_one_item_and_traces_are_no_words() {
+    fn every_tree_is_one_item_and_traces_are_not_words() {
         let text =
             b"(S (NP (-NONE- *)) (VP (V go)))\n(())\n(S (NP (-NONE- *)))\n(S (V a) b)\n(S (V c))\n";
         assert_eq!(shape(text, InputFormat::Penn), "sbb4s");

@@ -1,4 +1,4 @@
-//! One tagged sentence a line: `dogs/NNS bark/VBP` or `dogs_NNS bark_VBP`.
+//! Tagged sentences, one per line: `dogs/NNS bark/VBP` or `dogs_NNS bark_VBP`.
 
 use std::io::{self, Write};
 
@@ -8,9 +8,9 @@ use crate::tree::Token;
 /// How a word and its tag are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaggedFormat {
-    /// `word/TAG`: the last slash splits; a slash behind a backslash (`1\/2`) belongs to the word.
+    /// `word/TAG`, split at the last slash; a slash after a backslash (`1\/2`) belongs to the word.
     Slash,
-    /// `word_TAG`: the last underscore splits.
+    /// `word_TAG`, split at the last underscore.
     Underscore,
 }
 
@@ -19,12 +19,12 @@ pub enum TaggedFormat {
 pub struct LineProblem {
     /// The column in characters, from 1.
     pub column: u64,
-    /// What is wrong and what to do now.
+    /// What is wrong and how to fix it.
     pub problem: String,
 }
 
 impl LineProblem {
-    /// A problem with `part`, which is a slice of `line`.
+    /// Returns a problem with `part`, which is a slice of `line`.
     pub(super) fn new(line: &str, part: &str, problem: String) -> Self {
         let before = (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
         let column = line.get(..before).unwrap_or_default().chars().count() as u64 + 1;
@@ -42,7 +42,7 @@ impl LineProblem {
 /// ```
 ///
 /// # Errors
-/// When a token lacks its word or its tag.
+/// When a token has no word or no tag.
 pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LineProblem> {
     let mut tokens = Vec::new();
     for token in line.split(is_space).filter(|token| !token.is_empty()) {
@@ -63,8 +63,9 @@ pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LinePr
                 continue;
             }
         };
-        let hint = other_format(line, format)
-            .map(|(name, looks)| format!(", or add --input {name}: the line looks like {looks}"));
+        let hint = other_format(line, format).map(|(name, looks)| {
+            format!(", or choose input format {name}: the line looks like {looks}")
+        });
         let hint = hint.unwrap_or_default();
         let problem = format!("`{}` {fault}: write {form}{hint}", excerpt(token));
         return Err(LineProblem::new(line, token, problem));
@@ -72,7 +73,7 @@ pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LinePr
     Ok(tokens)
 }
 
-/// The format that a line is likely to have if not `format`, with what it holds.
+/// Guesses the format of a line that is not in `format`; returns its name and a description.
 fn other_format(line: &str, format: TaggedFormat) -> Option<(&'static str, &'static str)> {
     let mut tokens = line.split(is_space).filter(|token| !token.is_empty());
     let (separator, other, joined) = match format {
@@ -91,7 +92,7 @@ fn other_format(line: &str, format: TaggedFormat) -> Option<(&'static str, &'sta
     }
 }
 
-/// The last slash that no backslash escapes; two backslashes are an escaped backslash.
+/// Returns the position of the last slash that is not escaped; two backslashes are an escaped backslash.
 fn last_plain_slash(token: &str) -> Option<usize> {
     let bytes = token.as_bytes();
     let backslashes = |end: usize| bytes[..end].iter().rev().take_while(|&&b| b == b'\\').count();
@@ -100,9 +101,9 @@ fn last_plain_slash(token: &str) -> Option<usize> {
 
 /// Writes tokens as a line, with the line feed.
 ///
-/// What would not read back is changed: white space in a word, and an empty word, become `_`; white
-/// space in a tag, the separator in a tag, and an empty tag become `-`. In the slash format a word that
-/// ends in a single backslash gets a second one.
+/// The line can always be read again: white space in a word and an empty word become `_`; white space in a
+/// tag, the separator in a tag, and an empty tag become `-`. In the slash format, a word that ends in an
+/// odd number of backslashes gets one more.
 ///
 /// # Errors
 /// When writing fails.
@@ -133,7 +134,7 @@ pub fn write_line(tokens: &[Token], format: TaggedFormat, out: &mut impl Write) 
     out.write_all(b"\n")
 }
 
-/// Writes a word or tag with `stand_in` for nothing and for white space.
+/// Writes a word or tag, with `stand_in` in place of white space and of an empty text.
 fn write_field(text: &str, stand_in: &str, out: &mut impl Write) -> io::Result<()> {
     if text.is_empty() {
         return out.write_all(stand_in.as_bytes());
@@ -163,14 +164,16 @@ mod tests {
     }
 
     #[test]
-    fn a_line_in_another_format_is_told_which() {
+    fn the_format_of_a_line_in_another_format_is_suggested() {
         let problem = |line| parse_line(line, TaggedFormat::Slash).unwrap_err().problem;
-        assert!(problem("(S (NP (NN a)))").contains("--input penn: the line looks like brackets"));
-        assert!(problem("1\ta\t_\tNN").contains("--input conllu"));
-        assert!(problem("a_DT dog_NN").contains("--input underscore"));
-        assert!(problem("a dog").contains("--input tokens"));
+        assert!(
+            problem("(S (NP (NN a)))").contains("input format penn: the line looks like brackets")
+        );
+        assert!(problem("1\ta\t_\tNN").contains("input format conllu"));
+        assert!(problem("a_DT dog_NN").contains("input format underscore"));
+        assert!(problem("a dog").contains("input format tokens"));
         let slashes = parse_line("a/DT dog/NN", TaggedFormat::Underscore).unwrap_err().problem;
-        assert!(slashes.contains("--input tagged"), "{slashes}");
+        assert!(slashes.contains("input format tagged"), "{slashes}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The report as JSON, for programs.
 //!
-//! Keys are stable: a later version may add some, never rename or remove one. Shares are percentages in
+//! Keys are stable: a later version may add keys, but never rename or remove one. Scores are percentages in
 //! full precision.
 
 use std::io::{self, Write};
@@ -12,16 +12,16 @@ use crate::eval::{CHILDREN, Counts, Evaluation, LENGTHS, Totals};
 
 /// Writes the evaluation as one JSON object.
 ///
-/// - `all`: all sentences; see below.
-/// - `len40`: the same for the sentences up to the cut-off length, which is in the name and in `cutoff`.
-/// - `counted`: in words, what counts.
+/// - `all`: scores over all sentences; see below.
+/// - `len40`: the same for the sentences up to the cut-off length, which is part of the key and in `cutoff`.
+/// - `counted`: a description of what is counted.
 /// - `labels`, `children`, `lengths`: tables, as lists of rows. A row of the first two has its
 ///   `label` or `children`, then `gold`, `test`, `matched` (gold brackets matched), `precision`, `recall`
 ///   and `f1`; a row of `lengths` has its `length` and the keys of `all`.
 ///
 /// `all` holds `sentences`, `errors`, `skipped`, `coverage`, `gold`, `test`, `matched` (brackets),
-/// `precision`, `recall`, `f1` (EVALB's), `f1_failures_empty`, `exact`, `tagging`, `crossing` (brackets a
-/// sentence), `no_crossing` and `two_or_less_crossing` (sentences), and, if heads were compared,
+/// `precision`, `recall`, `f1` (EVALB's), `f1_failures_empty`, `exact`, `tagging`, `crossing` (crossing
+/// brackets per sentence), `no_crossing` and `two_or_less_crossing` (sentences), and, if heads were compared,
 /// `dependency` with `uas` and `uas_no_punctuation`.
 ///
 /// # Errors

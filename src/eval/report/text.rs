@@ -1,17 +1,17 @@
-//! The report for people: a summary, then tables of where the errors are.
+//! The report for people: a summary, then tables that show where the errors are.
 
 use std::io::{self, Write};
 
 use super::{by_frequency, rows};
 use crate::eval::{CHILDREN, Counts, Evaluation, LENGTHS, Totals};
 
-/// A line of the summary: its name and what it shows of some totals.
+/// A line of the summary: its name and its value.
 type Line<N> = (&'static str, fn(&Totals) -> N);
 
 const COUNTS: [Line<u64>; 3] = [
     ("sentences", |totals| totals.sentences),
-    ("left out: error", |totals| totals.errors),
-    ("left out: no parse", |totals| totals.skipped),
+    ("excluded: error", |totals| totals.errors),
+    ("excluded: no parse", |totals| totals.skipped),
 ];
 
 const SHARES: [Line<f64>; 7] = [
@@ -21,11 +21,11 @@ const SHARES: [Line<f64>; 7] = [
     ("F1", Totals::f1),
     ("F1, failures empty", Totals::f1_failures_empty),
     ("exact match", Totals::exact),
-    ("tagging", Totals::tagging),
+    ("tagging accuracy", Totals::tagging),
 ];
 
 const CROSSING: [Line<f64>; 3] = [
-    ("crossing a sentence", Totals::average_crossing),
+    ("crossing per sentence", Totals::average_crossing),
     ("no crossing", Totals::without_crossing),
     ("2 or less crossing", Totals::two_or_less_crossing),
 ];
@@ -37,8 +37,8 @@ const DEPENDENCY: [Line<f64>; 2] = [
 
 /// Writes the summary and the tables.
 ///
-/// "F1, failures empty" stands there when it differs from EVALB's F1, that is when sentences were left
-/// out that have gold brackets.
+/// The line "F1, failures empty" is present only if sentences with gold brackets were excluded, that is, if it
+/// differs from EVALB's F1.
 ///
 /// # Errors
 /// When `out` cannot be written to.
@@ -71,7 +71,7 @@ fn tables(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
     writeln!(
         out,
         "\n{:12}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}",
-        "length", "sentences", "left out", "prec.", "recall", "F1", "exact"
+        "length", "sentences", "excluded", "prec.", "recall", "F1", "exact"
     )?;
     for ((name, _), totals) in rows(LENGTHS, &evaluation.lengths) {
         let left_out = totals.errors + totals.skipped;

@@ -167,7 +167,7 @@ impl Run<'_, '_> {
             hash_nodes(tree, &mut hasher);
         }
         if let Some((vectors, _)) = &self.vectors {
-            (&vectors.words, vectors.width).hash(&mut hasher);
+            (&vectors.words, vectors.dim).hash(&mut hasher);
             vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
         }
         hasher.finish()

@@ -45,7 +45,7 @@ pub struct Fixed {
 impl Fixed {
     /// The vectors of the words of a vocabulary, of which those below `trained` were there before they were added.
     pub fn new(vectors: &PretrainedEmbeddings, vocabulary: &Vocabulary, trained: usize) -> Self {
-        let width = vectors.width;
+        let width = vectors.dim;
         let mut values = vec![0.0; vocabulary.sizes().words * width];
         for (word, vector) in vectors.words.iter().zip(vectors.values.chunks_exact(width)) {
             let row = vocabulary.words().value(word) as usize;

@@ -1,4 +1,4 @@
-//! What is said about a tree that does not read, and how much of it is passed over afterwards.
+//! The errors of malformed trees, and how much of such a tree is skipped.
 
 use std::io::Read;
 
@@ -29,7 +29,7 @@ impl<R: Read> PennReader<R> {
         let at = self.text.pos;
         let (missing, be) = if n == 1 { ("bracket", "is") } else { ("brackets", "are") };
         let problem = format!(
-            "unbalanced: {n} {missing} {be} still open where {whence}; close {}",
+            "unbalanced: {n} {missing} {be} still open where {whence}: close {}",
             if n == 1 { "it" } else { "them" }
         );
         self.broken(at, 0, problem)
@@ -37,16 +37,17 @@ impl<R: Read> PennReader<R> {
 
     pub(super) fn no_label(&mut self, open: usize) -> Error {
         let open = self.builder.depth() + open;
-        let problem = "a bracket without a label inside a tree: give it one (only a root may go \
-                       without), or close the tree before it"
-            .to_owned();
+        let problem =
+            "a bracket without a label inside a tree: add a label (only a root may have none), \
+                       or close the previous tree"
+                .to_owned();
         self.broken(self.text.pos - 1, open, problem)
     }
 
     pub(super) fn word_with_children(&mut self) -> Error {
         let (word, tag) = self.last_token();
         let problem = format!(
-            "`{tag}` has the word `{word}` and children: give the word a bracket and a tag of its own"
+            "`{tag}` has both the word `{word}` and children: put the word in a bracket with its own tag"
         );
         self.broken(self.text.pos - 1, self.builder.depth() + 2, problem)
     }
@@ -55,7 +56,7 @@ impl<R: Read> PennReader<R> {
         let (word, tag) = self.last_token();
         let second = self.excerpt();
         let problem = format!(
-            "two words under the tag `{tag}`, `{word}` and `{second}`: give each a bracket and a tag"
+            "two words under the tag `{tag}`, `{word}` and `{second}`: put each in a bracket with its own tag"
         );
         self.broken(self.word.start, self.builder.depth() + 1, problem)
     }
@@ -64,8 +65,7 @@ impl<R: Read> PennReader<R> {
         let word = self.excerpt();
         let label = self.builder.label().map(|label| excerpt(label)).unwrap_or_default();
         let problem = format!(
-            "the word `{word}` has no tag and stands among the children of `{label}`: write it as \
-             (TAG {word})"
+            "the word `{word}` among the children of `{label}` has no tag: write (TAG {word})"
         );
         self.broken(self.word.start, self.builder.depth(), problem)
     }
