@@ -280,8 +280,8 @@ fn the_oracle_tells_how_often_a_model_is_right() {
             .map(str::to_owned)
             .collect()
     };
-    assert_eq!(row("trees that do not fit")[1], "0");
-    // It knows these trees by heart.
+    assert_eq!(row("trees that cannot be built")[1], "0");
+    // It was trained on these trees.
     assert_eq!(row("with a choice")[3], "100.00 %");
     assert_eq!(row("all")[3], "100.00 %");
     let number = |name: &str| row(name)[1].parse::<u64>().unwrap();

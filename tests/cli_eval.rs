@@ -55,8 +55,8 @@ fn the_report_has_both_f1_figures_and_the_notes_go_to_stderr() {
     insta::assert_snapshot!(stdout(&done));
     assert_eq!(
         stderr(&done),
-        "gold: read 2 trees, skipped 0\ngold roots taken as TOP: 2 without label\n\
-         test: read 2 trees, skipped 0\ntest roots taken as TOP: 1 ROOT\n"
+        "gold: read 2 trees, skipped 0\ngold: roots treated as TOP: 2 (no label)\n\
+         test: read 2 trees, skipped 0\ntest: roots treated as TOP: 1 ROOT\n"
     );
 }
 
@@ -83,7 +83,7 @@ fn per_sentence_rows_come_before_the_report() {
 #[test]
 fn other_numbers_of_trees_are_an_error_with_both_numbers() {
     let done = Case::new(GOLD, "(TOP (S (NN a)))\n").run(&[]).code(2);
-    assert!(stderr(&done).contains("2 gold trees but 1 test trees: sentence 2 has no partner"));
+    assert!(stderr(&done).contains("2 gold trees but 1 test trees, so tree 2 has no counterpart"));
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn errors_are_listed_with_their_place_and_then_counted() {
     let test = "(TOP (NP (NN b)))\n".repeat(13);
     let done = Case::new(&gold, &test).run(&[]).success();
     let notes = stderr(&done);
-    assert!(notes.starts_with("test:1: sentence 1 left out: Words unmatch (a|b)\n"), "{notes}");
-    assert!(notes.contains("\n3 more left out as errors\ngold: read 13 trees"), "{notes}");
+    assert!(notes.starts_with("test:1: sentence 1 excluded: Words unmatch (a|b)\n"), "{notes}");
+    assert!(notes.contains("\n3 more sentences excluded\ngold: read 13 trees"), "{notes}");
     assert_eq!(notes.lines().count(), 13);
 }
 

@@ -228,8 +228,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 #[test]
 fn redaction_takes_out_times_and_nothing_else() {
-    let line = "parsed 2 sentences (7 words) in 0.01 s, 250 a second; 0 partial, 1 unreadable";
-    let kept = "parsed 2 sentences (7 words) in N s, N a second; 0 partial, 1 unreadable";
+    let line = "parsed 2 sentences (7 words) in 0.01 s, 250 sentences/s; 0 partial, 1 unreadable";
+    let kept = "parsed 2 sentences (7 words) in N s, N sentences/s; 0 partial, 1 unreadable";
     assert_eq!(redacted(line), kept);
     assert_eq!(redacted("{\"score\":1.5,\"complete\":true}"), "{\"score\":N,\"complete\":true}");
 }
@@ -251,7 +251,8 @@ fn searched(arguments: &[&str]) -> (String, u32) {
     let mut command = srparse(&["parse", "--input", "penn", "--model"]);
     let done = command.arg(tree_model()).args(arguments).arg(sample("dev.mrg")).assert().success();
     let told = text(&done.get_output().stderr);
-    let partial = told.split_once("a second; ").and_then(|(_, rest)| rest.split_once(" partial"));
+    let partial =
+        told.split_once("sentences/s; ").and_then(|(_, rest)| rest.split_once(" partial"));
     (text(&done.get_output().stdout), partial.map_or(0, |(number, _)| number.parse().unwrap()))
 }
 

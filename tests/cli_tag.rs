@@ -120,7 +120,7 @@ fn accuracy_is_told_for_input_that_has_tags() {
     let gold = "The/DT baker/NN opens/XX the/DT flurb/YY ./.\n";
     let done = tag(&["-q", "--input", "tagged", "--accuracy"]).write_stdin(gold).assert().success();
     let told = text(&done.get_output().stderr);
-    assert_eq!(told, "tags right: 66.67 % of 6 words, 0.00 % of 1 not seen in training\n");
+    assert_eq!(told, "tagging accuracy: 66.67 % of 6 words, 0.00 % of 1 not seen in training\n");
     let done = tag(&["--accuracy"]).write_stdin("a\n").assert().code(2);
     assert!(text(&done.get_output().stderr).contains("tokens have no tags to compare with"));
 }

@@ -92,7 +92,7 @@ fn escaped_brackets_are_read_as_their_names() {
 }
 
 #[test]
-fn markup_between_trees_is_passed_over() {
+fn markup_between_trees_is_skipped() {
     let text = "\u{feff}<DOC>\n<DATE>1994 (May)</DATE>\n<S ID=1>\n( (IP (NN x)) )\n</S>\n\
                 <S ID=2> (IP (NN y)) </S>\n</DOC>\n";
     assert_eq!(lines(text), ["( (IP (NN x)))", "(IP (NN y))"]);
@@ -101,16 +101,19 @@ fn markup_between_trees_is_passed_over() {
 #[test]
 fn every_fault_has_its_place_and_its_own_words() {
     let cases = [
-        ("(S (NP the (NN dog)))", "t.mrg:1:12: `NP` has the word `the` and children"),
+        ("(S (NP the (NN dog)))", "t.mrg:1:12: `NP` has both the word `the` and children"),
         ("(S\n (NN New York))", "t.mrg:2:10: two words under the tag `NN`, `New` and `York`"),
-        ("(S (NN a) b)", "t.mrg:1:11: the word `b` has no tag"),
+        ("(S (NN a) b)", "t.mrg:1:11: the word `b` among the children of `S` has no tag"),
         ("(S ( (NN a)))", "t.mrg:1:6: a bracket without a label"),
         ("(S (NN a) ())", "t.mrg:1:12: a bracket without a label"),
         ("(S (NN a)\n", "t.mrg:2:1: unbalanced: 1 bracket is still open where the text ends"),
-        ("(S (NN a)))", "t.mrg:1:11: a closing bracket too many"),
-        ("\nS (NN a)", "t.mrg:2:1: `S` stands outside of any tree"),
+        ("(S (NN a)))", "t.mrg:1:11: unmatched closing bracket"),
+        ("\nS (NN a)", "t.mrg:2:1: `S` is outside of any tree"),
         ("(TOP (S (NN a)\n(TOP (S (NN b)))", "t.mrg:2:1: unbalanced: 2 brackets are still open"),
-        ("((S (NN \u{e9}\u{e9}) x", "t.mrg:1:13: the word `x` has no tag"),
+        (
+            "((S (NN \u{e9}\u{e9}) x",
+            "t.mrg:1:13: the word `x` among the children of `S` has no tag",
+        ),
     ];
     for (text, expected) in cases {
         let message = message(text);
@@ -121,9 +124,9 @@ fn every_fault_has_its_place_and_its_own_words() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_placed_and_name_the_option() {
+fn bytes_that_are_not_text_are_placed_and_encodings_suggested() {
     let error = reader(b"(S (NN \xc3\xa9\xff))").read().unwrap_err().to_string();
-    assert!(error.starts_with("t.mrg:1:9: not UTF-8 text: try --encoding"), "{error}");
+    assert!(error.starts_with("t.mrg:1:9: not UTF-8 text: choose another encoding"), "{error}");
     let mut gbk = PennReader::new(&b"(NP (NN \xc4\xe3))"[..], "t", Encoding::Gb18030);
     assert_eq!(gbk.read().unwrap().unwrap().tokens()[0].word, "\u{4f60}");
     let cut_off = reader(b"(S (NN \xc3").read().unwrap_err().to_string();

@@ -101,7 +101,7 @@ fn report(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *words as f64 / seconds.max(1e-9);
         eprintln!(
-            "tagged {sentences} sentences ({words} words) in {seconds:.2} s ({rate:.0} words/s); \
+            "tagged {sentences} sentences ({words} words) in {seconds:.2} s, {rate:.0} words/s; \
              {unreadable} unreadable"
         );
     }

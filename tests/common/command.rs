@@ -42,7 +42,7 @@ pub fn redacted(text: &str) -> String {
         for at in 1..words.len() {
             let unit = words[at].trim_end_matches([',', ';']);
             let before = words[at - 1].parse::<f64>().is_ok();
-            let timed = ["s", "a"].contains(&unit) && line.contains(" s");
+            let timed = ["s", "sentences/s", "words/s"].contains(&unit);
             if before && (timed || unit == "bytes") {
                 words[at - 1] = "N".to_owned();
             }
