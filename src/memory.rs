@@ -1,4 +1,4 @@
-//! Arrays that are owned, or read in place from a mapped file or from the program itself.
+//! Arrays of a model: owned, or read in place from a mapped file or from the executable.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -7,26 +7,26 @@ use bytemuck::Pod;
 
 use crate::{Error, Result};
 
-/// Bytes that outlive every array taken from them. They start at a multiple of 64.
+/// Bytes that arrays are read from in place, aligned to 64 bytes.
 #[derive(Debug)]
 pub enum Memory {
-    /// Part of the program.
+    /// Part of the executable.
     Static(&'static [u8]),
     /// A file mapped into memory.
     Mapped(memmap2::Mmap),
-    /// Read into memory.
+    /// Owned bytes in 8-byte words, and their number.
     Owned(Vec<u64>, usize),
 }
 
 impl Memory {
-    /// Bytes that were read from somewhere.
+    /// Copies bytes into aligned memory.
     pub fn owned(bytes: &[u8]) -> Self {
         let mut words = vec![0u64; bytes.len().div_ceil(8)];
         bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
         Self::Owned(words, bytes.len())
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Static(bytes) => bytes,
@@ -39,14 +39,14 @@ impl Memory {
 /// A read-only array.
 #[derive(Debug, Clone)]
 pub enum Array<T> {
-    /// Its own memory.
+    /// Owned values.
     Owned(Vec<T>),
     /// A range of bytes of shared memory.
     Shared(Arc<Memory>, Range<usize>),
 }
 
 impl<T: Pod> Array<T> {
-    /// The array at a byte range; `None` when the range is outside, not a multiple of the element
+    /// Returns the array at a byte range; `None` if the range is out of bounds, not a multiple of the element
     /// size, or not aligned for it.
     pub fn shared(memory: &Arc<Memory>, range: Range<usize>) -> Option<Self> {
         let bytes = memory.bytes().get(range.clone())?;
@@ -72,7 +72,7 @@ impl<T> From<Vec<T>> for Array<T> {
     }
 }
 
-/// The element types a section may have.
+/// The element types of sections.
 pub trait Element: Pod {
     /// The name of the type in a model file.
     const NAME: &'static str;
@@ -105,7 +105,7 @@ pub struct Section {
     pub bytes: Array<u8>,
 }
 
-/// The arrays of a model, in order. Names of nested parts are separated by `/`.
+/// The arrays of a model, in order. Names of nested components are separated by `/`.
 #[derive(Debug, Clone, Default)]
 pub struct Sections(pub Vec<Section>);
 
@@ -119,7 +119,7 @@ impl Sections {
         self.0.push(Section { name: name.to_owned(), element: T::NAME.to_owned(), bytes });
     }
 
-    /// Adds the arrays of a part.
+    /// Adds the arrays of a component.
     pub fn put_part(&mut self, part: &str, sections: Self) {
         self.0.extend(
             sections
@@ -129,7 +129,7 @@ impl Sections {
         );
     }
 
-    /// The arrays of a part; none if there is no such part.
+    /// Returns the arrays of a component; empty if there is no such component.
     #[must_use]
     pub fn part(&self, part: &str) -> Self {
         let inside = |section: &Section| {
@@ -139,10 +139,10 @@ impl Sections {
         Self(self.0.iter().filter_map(inside).collect())
     }
 
-    /// The array of a name, read in place where it stands in shared memory.
+    /// Returns the array of this name, without copying it if it is in shared memory.
     ///
     /// # Errors
-    /// When there is none of that name and type.
+    /// When there is no array of this name and type.
     pub fn get<T: Element>(&self, name: &str) -> Result<Array<T>> {
         let lacks = || Error::Unfit(format!("section `{name}` of {} is missing", T::NAME));
         let section =

@@ -328,7 +328,7 @@ fn a_learning_curve_is_a_table_that_the_chart_draws() {
     command.current_dir(&folder).assert().success();
     let table = std::fs::read_to_string(folder.path().join("curve.tsv")).unwrap();
     let series = |name: &str| table.lines().filter(|line| line.starts_with(name)).count();
-    assert_eq!((series("decisions right"), series("F1 on")), (2, 2), "{table}");
+    assert_eq!((series("training accuracy"), series("F1 on")), (2, 2), "{table}");
     let chart = srparse(&["chart", "curve.tsv"]).current_dir(&folder).assert().success();
     let svg = String::from_utf8(chart.get_output().stdout.clone()).unwrap();
     assert!(svg.contains("<svg") && svg.contains("epoch"), "{svg}");

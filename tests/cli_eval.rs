@@ -169,7 +169,7 @@ fn one_side_can_be_standard_input_but_not_both() {
         .assert()
         .success();
     let done = srparse().args(["-", "-"]).assert().code(2);
-    assert!(stderr(&done).contains("only one of them can be standard input"));
+    assert!(stderr(&done).contains("only one of them can be read from standard input"));
 }
 
 #[test]

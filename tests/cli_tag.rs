@@ -116,13 +116,13 @@ fn every_input_format_gives_the_same_tags() {
 }
 
 #[test]
-fn accuracy_is_told_for_input_that_has_tags() {
+fn accuracy_is_reported_for_input_that_has_tags() {
     let gold = "The/DT baker/NN opens/XX the/DT flurb/YY ./.\n";
     let done = tag(&["-q", "--input", "tagged", "--accuracy"]).write_stdin(gold).assert().success();
     let told = text(&done.get_output().stderr);
     assert_eq!(told, "tagging accuracy: 66.67 % of 6 words, 0.00 % of 1 not seen in training\n");
     let done = tag(&["--accuracy"]).write_stdin("a\n").assert().code(2);
-    assert!(text(&done.get_output().stderr).contains("tokens have no tags to compare with"));
+    assert!(text(&done.get_output().stderr).contains("--input tokens has none"));
 }
 
 #[test]
@@ -193,9 +193,12 @@ fn training_reports_jackknifing_and_info_tells_of_the_tagger() {
     }
     let info = srparse(&["info", "m.srm"]).current_dir(&folder).assert().success();
     let info = text(&info.get_output().stdout);
-    for part in
-        ["  tagger of ", "  jackknifed train.mrg: tags ", "  dev dev.mrg: tags ", "tagger/tags"]
-    {
+    for part in [
+        "  tagger with ",
+        "  jackknifed train.mrg: tagging ",
+        "  dev dev.mrg: tagging ",
+        "tagger/tags",
+    ] {
         assert!(info.contains(part), "`{part}` is missing in\n{info}");
     }
 }

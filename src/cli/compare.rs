@@ -133,8 +133,8 @@ fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
     for (name, failures) in ["A", "B"].iter().zip(failures) {
         if failures > 0 {
             eprintln!(
-                "{name}: {failures} sentences without a parse or with words that differ from gold count as \
-                 parses without brackets (`srparse eval` lists them)"
+                "{name}: sentences without a parse, or with words that differ from gold: {failures} (counted as \
+                 parses without brackets; `srparse eval` lists them)"
             );
         }
     }

@@ -1,13 +1,13 @@
-//! What EVALB sees of a tree: the words that are left, and brackets over their positions.
+//! A tree as EVALB sees it: the words that remain after deletion, and brackets over their positions.
 //!
-//! Deleted words take no position, so punctuation cannot break a span. Two sources drive the same
-//! [`Gather`]: a [`Tree`], and a line of text read by EVALB's own loose rules ([`Bracketing::from_line`]),
-//! under which `(P this) (Q is)` is a sentence and `(NP )` a word without letters.
+//! Deleted words have no position, so punctuation does not affect spans. A [`Bracketing`] is collected from a
+//! [`Tree`], or from a line of text read by EVALB's own lenient rules ([`Bracketing::from_line`]), under which
+//! `(P this) (Q is)` is a sentence and `(NP )` an empty word.
 
 use crate::eval::Params;
 use crate::tree::{Step, Tree};
 
-/// Root labels that other tools write where EVALB's parameters expect `TOP`.
+/// Root labels that are treated as `TOP`, which EVALB's parameters expect.
 pub const OTHER_ROOTS: [&str; 4] = ["", "ROOT", "S1", "VROOT"];
 
 /// The end of a bracket that was never closed.
@@ -16,46 +16,46 @@ pub(crate) const UNCLOSED: u32 = u32::MAX;
 /// A sentence as EVALB compares it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bracketing<'a> {
-    /// The words left after deletion.
+    /// The words that remain after deletion.
     pub(crate) words: Vec<Terminal<'a>>,
-    /// All brackets in the order in which they open, those that will be deleted included.
+    /// All brackets in the order in which they open, including those that will be deleted.
     pub(crate) brackets: Vec<Bracket<'a>>,
-    /// The words that may be quotes, deleted ones included.
+    /// The words that may be quotes, including deleted ones.
     pub(crate) quotes: Vec<Quote<'a>>,
-    /// The words that count for the length of the sentence.
+    /// The number of words that count for the length of the sentence.
     pub(crate) length: u32,
     /// What was wrong with the line, in EVALB's words.
     pub(crate) fault: Option<&'static str>,
 }
 
-/// A word that is left after deletion.
+/// A word that remains after deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terminal<'a> {
     pub(crate) word: &'a str,
     pub(crate) tag: &'a str,
 }
 
-/// A bracket over positions of the words that are left.
+/// A bracket over positions of the remaining words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bracket<'a> {
     /// The label up to the first `-` or `=`.
     pub(crate) label: &'a str,
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Children that hold at least one word that counts for length.
+    /// The number of children with at least one word that counts for length.
     pub(crate) children: u32,
-    /// The bracket around it.
+    /// The bracket that contains it.
     parent: Option<u32>,
 }
 
 impl Bracket<'_> {
-    /// Whether the bracket is scored: not empty, and its label not deleted.
+    /// Returns whether the bracket is scored: it is not empty, and its label is not deleted.
     pub(crate) fn counts(&self, params: &Params) -> bool {
         self.start != self.end && !params.deletes_bracket(self.label)
     }
 }
 
-/// A word that may be a quote, with what it takes to put it back.
+/// A word that may be a quote, with what is needed to restore it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quote<'a> {
     pub(crate) terminal: Terminal<'a>,
@@ -63,38 +63,38 @@ pub(crate) struct Quote<'a> {
     pub(crate) position: usize,
     /// The number of brackets opened before it.
     opened: usize,
-    /// The bracket around it.
+    /// The bracket that contains it.
     parent: Option<u32>,
 }
 
 impl<'a> Bracketing<'a> {
     /// Collects the words and brackets of a tree; a root labelled as in [`OTHER_ROOTS`] becomes `TOP`.
     pub(crate) fn from_tree(tree: &'a Tree, params: &Params) -> Self {
-        let mut gather = Gather::new(params);
+        let mut builder = BracketingBuilder::new(params);
         let root = tree.root();
         for step in tree.walk() {
             match step {
                 Step::Open(id) => {
                     let label = tree.node(id).label.as_str();
                     let is_root = Some(id) == root && OTHER_ROOTS.contains(&label);
-                    gather.open(if is_root { "TOP" } else { label });
+                    builder.open(if is_root { "TOP" } else { label });
                 }
                 Step::Token(position) => {
                     let token = &tree.tokens()[position as usize];
-                    gather.word(&token.tag, &token.word);
+                    builder.word(&token.tag, &token.word);
                 }
-                Step::Close(_) => gather.close(),
+                Step::Close(_) => builder.close(),
             }
         }
-        gather.out
+        builder.out
     }
 
     /// Reads a line as EVALB does.
     ///
-    /// Never fails: what EVALB would complain of is kept and makes the sentence an error when it is
-    /// scored. Where EVALB complains of the same byte for ever, the byte is passed over.
+    /// Never fails: a fault that EVALB would report is stored and makes the sentence an error when it is scored.
+    /// A byte that EVALB would report forever is skipped.
     pub(crate) fn from_line(line: &'a str, params: &Params) -> Self {
-        let mut gather = Gather::new(params);
+        let mut builder = BracketingBuilder::new(params);
         let bytes = line.as_bytes();
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -107,38 +107,38 @@ impl<'a> Bracketing<'a> {
                     at = label_end;
                     let next = bytes.get(word_end);
                     if word_start > label_end && next == Some(&b')') {
-                        gather.word(label, &line[word_start..word_end]);
+                        builder.word(label, &line[word_start..word_end]);
                         at = word_end + 1;
                         continue;
                     }
                     if word_start > label_end && next != Some(&b'(') {
-                        gather.fault("More than two elements in a bracket");
+                        builder.fault("More than two elements in a bracket");
                     }
-                    gather.open(label);
+                    builder.open(label);
                 }
                 b')' => {
-                    gather.close();
+                    builder.close();
                     at += 1;
                 }
                 _ if is_space(byte) => at += 1,
                 _ => {
-                    gather.fault("Reading sentence");
+                    builder.fault("Reading sentence");
                     at = until(bytes, at, is_terminator);
                 }
             }
         }
-        if !gather.open.is_empty() {
-            gather.fault("Bracketing is unbalanced (too many open bracket)");
+        if !builder.open.is_empty() {
+            builder.fault("Bracketing is unbalanced (too many open bracket)");
         }
-        gather.out
+        builder.out
     }
 
-    /// How many brackets are scored.
+    /// Returns the number of scored brackets.
     pub(crate) fn count(&self, params: &Params) -> u32 {
         self.brackets.iter().filter(|bracket| bracket.counts(params)).count() as u32
     }
 
-    /// Puts back a quote that was deleted, and moves on everything after it.
+    /// Restores a deleted quote and shifts everything after it.
     pub(crate) fn reinsert(&mut self, quote: usize) {
         let Quote { terminal, position, opened, mut parent } = self.quotes[quote];
         self.words.insert(position.min(self.words.len()), terminal);
@@ -157,7 +157,7 @@ impl<'a> Bracketing<'a> {
     }
 }
 
-/// White space as C's `isspace` has it: ASCII, the vertical tab included.
+/// Returns whether C's `isspace` accepts a byte: ASCII white space, including the vertical tab.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
@@ -166,20 +166,20 @@ fn is_terminator(byte: u8) -> bool {
     is_space(byte) || byte == b'(' || byte == b')'
 }
 
-/// The first position from `from` on that satisfies `stop`, or the end.
+/// Returns the first position from `from` on that satisfies `stop`, or the end.
 fn until(bytes: &[u8], from: usize, stop: impl Fn(u8) -> bool) -> usize {
     bytes[from..].iter().position(|&b| stop(b)).map_or(bytes.len(), |offset| from + offset)
 }
 
-/// Collects a [`Bracketing`] from brackets in reading order.
-struct Gather<'a, 'p> {
+/// Builds a [`Bracketing`] from brackets in reading order.
+struct BracketingBuilder<'a, 'p> {
     params: &'p Params,
     out: Bracketing<'a>,
     /// The open brackets, with the length of the sentence when they opened.
     open: Vec<(u32, u32)>,
 }
 
-impl<'a, 'p> Gather<'a, 'p> {
+impl<'a, 'p> BracketingBuilder<'a, 'p> {
     fn new(params: &'p Params) -> Self {
         Self { params, out: Bracketing::default(), open: Vec::new() }
     }
@@ -228,12 +228,12 @@ impl<'a, 'p> Gather<'a, 'p> {
         }
     }
 
-    /// The innermost open bracket.
+    /// Returns the innermost open bracket.
     fn parent(&self) -> Option<u32> {
         self.open.last().map(|&(bracket, _)| bracket)
     }
 
-    /// Keeps the first fault of the line.
+    /// Stores the first fault of the line.
     fn fault(&mut self, fault: &'static str) {
         self.out.fault.get_or_insert(fault);
     }

@@ -1,8 +1,8 @@
-//! Unlabelled dependency accuracy: are words attached to the right heads?
+//! Unlabelled dependency accuracy (UAS) of constituency trees.
 //!
-//! The same head rules turn both trees into dependencies, so what is measured is attachment and not
-//! the choice of rules. Unlike in bracket scoring no sentence is left out: the words of a sentence
-//! whose test tree is empty, or has other words, count as attached wrongly. Traces are no words here.
+//! The same head rules convert both trees to dependencies, so attachment is measured rather than the choice of
+//! rules. Unlike in bracket scoring, no sentence is excluded: if the test tree is empty or has different words,
+//! all words of the sentence count as wrong. Traces are not words.
 
 use std::ops::AddAssign;
 
@@ -11,32 +11,32 @@ use crate::eval::percent::percent;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Child, Tree};
 
-/// The gold tags of punctuation: the Penn Treebank's, and the Chinese Treebank's.
+/// The tags of punctuation in the Penn Treebank and the Chinese Treebank.
 pub const PUNCTUATION: [&str; 6] = ["``", "''", ",", ".", ":", "PU"];
 
-/// The head of the word that depends on no other.
+/// The head of the root word.
 const NO_HEAD: u32 = u32::MAX;
 
-/// How many words were attached to the right head.
+/// Counts of words with the correct head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Attachments {
     /// All words.
     pub words: u64,
-    /// Words with the right head.
+    /// Words with the correct head.
     pub correct: u64,
     /// Words that are not punctuation.
     pub words_no_punctuation: u64,
-    /// Words that are not punctuation, with the right head.
+    /// Words that are not punctuation, with the correct head.
     pub correct_no_punctuation: u64,
 }
 
 impl Attachments {
-    /// Unlabelled attachment score in percent, punctuation included.
+    /// Returns the unlabelled attachment score in percent, including punctuation.
     pub fn uas(&self) -> f64 {
         percent(self.correct, self.words)
     }
 
-    /// Unlabelled attachment score in percent, punctuation left out as dependents.
+    /// Returns the unlabelled attachment score in percent, excluding punctuation as dependents.
     pub fn uas_no_punctuation(&self) -> f64 {
         percent(self.correct_no_punctuation, self.words_no_punctuation)
     }
@@ -83,7 +83,7 @@ pub fn attachments(gold: &Tree, test: &Tree, rules: &HeadRules, params: &Params)
     counts
 }
 
-/// The positions of the tokens that are words and not traces.
+/// Returns the positions of the tokens that are not traces.
 fn words(tree: &Tree, params: &Params) -> Vec<u32> {
     (0..)
         .zip(tree.tokens())
@@ -92,7 +92,7 @@ fn words(tree: &Tree, params: &Params) -> Vec<u32> {
         .collect()
 }
 
-/// The head of each of `words`, numbered as in `words`. Head rules see only children that hold a word.
+/// Returns the head of each of `words`, as an index into `words`. Head rules see only children with a word.
 fn heads(tree: &Tree, words: &[u32], rules: &HeadRules) -> Vec<u32> {
     let mut number = vec![None; tree.tokens().len()];
     for (index, &word) in (0u32..).zip(words) {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn traces_are_no_words_and_never_heads() {
+    fn traces_are_not_words_and_never_heads() {
         let traces = "(TOP (S (NP-SBJ (NNS dogs)) (VP (VBP chase) (NP (-NONE- *T*-1)) (NP (NNS cats)) \
                       (PP (IN in) (NP (NNS parks) (NP (-NONE- *))))) (. .)))";
         assert_eq!(compare(traces, GOLD), (6, 6, 5, 5));

@@ -1,4 +1,4 @@
-//! Scores a treebank: totals, and the tables by label, by number of children and by length.
+//! The evaluation of a treebank: totals, and tables by label, by number of children and by length.
 
 use std::collections::BTreeMap;
 
@@ -17,37 +17,36 @@ use crate::tree::heads::HeadRules;
 /// The rows of the table by number of children.
 pub const CHILDREN: [&str; 6] = ["1", "2", "3", "4", "5", "6+"];
 
-/// The rows of the table by sentence length, each with the longest length it takes.
+/// The rows of the table by sentence length, each with its maximum length.
 pub const LENGTHS: [(&str, u32); 4] =
     [("1-10", 10), ("11-20", 20), ("21-40", 40), ("41+", u32::MAX)];
 
-/// Gold and test brackets of one kind. A pair that matches by `EQ_LABEL`, or with other numbers of
-/// children, is of one kind on the gold side and of another on the test side; so matches are counted
-/// on both.
+/// Counts of gold and test brackets in one row of a table. Two brackets that match by `EQ_LABEL`, or with
+/// different numbers of children, are in different rows; therefore matches are counted on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Gold brackets of this kind.
+    /// Gold brackets.
     pub gold: u64,
-    /// Gold brackets of this kind that have a match.
+    /// Matched gold brackets.
     pub gold_matched: u64,
-    /// Test brackets of this kind.
+    /// Test brackets.
     pub test: u64,
-    /// Test brackets of this kind that have a match.
+    /// Matched test brackets.
     pub test_matched: u64,
 }
 
 impl Counts {
-    /// Recall in percent.
+    /// Returns recall in percent.
     pub fn recall(&self) -> f64 {
         percent(self.gold_matched, self.gold)
     }
 
-    /// Precision in percent.
+    /// Returns precision in percent.
     pub fn precision(&self) -> f64 {
         percent(self.test_matched, self.test)
     }
 
-    /// F1 in percent.
+    /// Returns F1 in percent.
     pub fn f1(&self) -> f64 {
         f1(self.precision(), self.recall())
     }
@@ -63,7 +62,7 @@ impl Counts {
     }
 }
 
-/// The evaluation of a treebank, grown pair by pair.
+/// The evaluation of a treebank, built pair by pair.
 ///
 /// ```
 /// use srparse::eval::{Evaluation, Params};
@@ -82,12 +81,12 @@ impl Counts {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Evaluation {
-    /// What is scored and how.
+    /// The evaluation parameters.
     pub params: Params,
-    /// The rules that find heads for dependency accuracy, when it is wanted.
+    /// The head rules for dependency accuracy; `None` to leave it out.
     pub heads: Option<HeadRules>,
-    /// Whether trees are scored with the tags of the gold tree on both sides; tagging accuracy is still
-    /// that of the test tree's own tags. Lines are scored with their own tags always.
+    /// Whether test trees are scored with the tags of the gold trees; tagging accuracy is still that of the test
+    /// trees. Lines are always scored with their own tags.
     pub gold_tags: bool,
     /// All sentences.
     pub all: Totals,
@@ -95,15 +94,15 @@ pub struct Evaluation {
     pub short: Totals,
     /// Brackets by label.
     pub labels: BTreeMap<CompactString, Counts>,
-    /// Brackets by number of children, rows as in [`CHILDREN`]: for recall the gold bracket's, for
-    /// precision the test bracket's. Children without a word (traces) are not counted.
+    /// Brackets by number of children, with the rows of [`CHILDREN`]: for recall, the children of the gold
+    /// bracket; for precision, those of the test bracket. Children without a word (traces) are not counted.
     pub children: [Counts; CHILDREN.len()],
-    /// Sentences by length, rows as in [`LENGTHS`].
+    /// Sentences by length, with the rows of [`LENGTHS`].
     pub lengths: [Totals; LENGTHS.len()],
 }
 
 impl Evaluation {
-    /// An evaluation of no sentence yet.
+    /// Returns an empty evaluation.
     pub fn new(params: Params, heads: Option<HeadRules>) -> Self {
         Self {
             params,
@@ -117,8 +116,8 @@ impl Evaluation {
         }
     }
 
-    /// Scores a test tree against its gold tree and adds it. Roots labelled `ROOT`, `S1`, `VROOT` or
-    /// not at all are taken as `TOP`; the trees are not changed.
+    /// Scores a test tree against its gold tree and adds the score. Roots labelled `ROOT`, `S1`, `VROOT` or
+    /// without a label are treated as `TOP`; the trees are not changed.
     pub fn add(&mut self, gold: &Tree, test: &Tree) -> SentenceScore {
         let retagged =
             if self.gold_tags { gold_tags::retag(gold, test, &self.params) } else { None };
@@ -137,7 +136,7 @@ impl Evaluation {
         score
     }
 
-    /// Scores two lines as EVALB reads them and adds them.
+    /// Scores two lines as EVALB reads them, and adds the score.
     pub fn add_lines(&mut self, gold: &str, test: &str) -> SentenceScore {
         let mut gold = Bracketing::from_line(gold, &self.params);
         let mut test = Bracketing::from_line(test, &self.params);

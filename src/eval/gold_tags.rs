@@ -1,24 +1,22 @@
-//! Scoring with the tags of the gold tree on both sides.
+//! Scoring test trees with the tags of the gold trees.
 //!
-//! Words are deleted by their tags, so a wrong tag can change which words count, and EVALB leaves out
-//! sentences with other numbers of words. With gold tags, parses are compared and not taggings.
+//! Words are deleted by their tags, so a tagging error can change which words count, and EVALB excludes
+//! sentences whose numbers of words differ. With gold tags, tagging does not affect the score of a parse.
 
 use crate::eval::params::Params;
 use crate::tree::{Token, Tree};
+use crate::treebank::sentences::TRACE;
 
-/// The tag of tokens that are not words.
-const TRACE: &str = "-NONE-";
-
-/// A test tree with the tags of the gold tree, and how well it was tagged itself.
+/// A test tree with the tags of the gold tree, and the number of its own correct tags.
 #[derive(Debug, Clone)]
 pub(crate) struct Retagged {
     pub(crate) test: Tree,
-    /// Words that count and had the right tag.
+    /// Counted words that had the correct tag.
     pub(crate) correct: u32,
 }
 
-/// Gives the words of the test tree the tags of the gold tree, in order; `None` when there are not as
-/// many, traces not counted.
+/// Gives the words of the test tree the tags of the gold tree, in order; `None` if the numbers of words,
+/// without traces, differ.
 pub(crate) fn retag(gold: &Tree, test: &Tree, params: &Params) -> Option<Retagged> {
     let n_words = |tree: &Tree| tree.tokens().iter().filter(is_word).count();
     if n_words(gold) != n_words(test) {

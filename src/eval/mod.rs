@@ -1,19 +1,16 @@
-//! Evaluation: labelled brackets as EVALB counts them, dependencies, and tables of where the errors are.
+//! Evaluation: PARSEVAL as computed by EVALB, dependency accuracy, and significance tests.
 //!
-//! What this layer promises:
+//! Promises:
 //!
-//! 1. Every number that EVALB (the PARSEVAL scorer of Sekine and Collins, 1997) prints, it prints the
-//!    same, to the last digit: [`report::evalb`]. The differences are that no sentence is too long,
-//!    that 0.00 stands where EVALB has not-a-number, and that a byte EVALB would complain of for ever
-//!    makes an error sentence.
-//! 2. EVALB leaves out of every total the sentences that it cannot compare, so a parser gains by
-//!    failing. Beside its F1 there is always [`Totals::f1_failures_empty`], which counts such
-//!    sentences as parses without brackets.
-//! 3. Scoring changes no tree, and panics on none.
+//! 1. All numbers of EVALB (Sekine and Collins 1997) are reproduced to the last digit: [`report::evalb`]. The
+//!    only differences: there is no limit on sentence length, 0.00 replaces not-a-number, and a byte on which
+//!    EVALB would loop forever makes the sentence an error.
+//! 2. EVALB excludes sentences that it cannot compare from all totals, so a parser gains by failing. Beside its
+//!    F1 there is always [`Totals::f1_failures_empty`], which counts such sentences as parses without brackets.
+//! 3. Scoring changes no tree and never panics.
 //!
-//! [`Evaluation`] scores pairs of trees one by one, [`evaluate`] a list. What counts is decided by
-//! [`Params`] alone. [`significance`] tells whether one system is better than another,
-//! [`decisions`] how often a classifier is right, [`mod@margins`] how sure it is.
+//! [`Evaluation`] scores pairs of trees one by one, [`evaluate`] a list. [`Params`] alone decides what counts.
+//! [`significance`] tests whether one parser is better than another.
 
 mod brackets;
 pub mod decisions;

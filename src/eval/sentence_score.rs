@@ -1,23 +1,23 @@
-//! Scores one pair of trees by EVALB's rules.
+//! The score of one pair of trees, by EVALB's rules.
 
 use crate::eval::brackets::{Bracket, Bracketing, UNCLOSED};
 use crate::eval::dependency::Attachments;
 use crate::eval::params::Params;
 
-/// What became of a pair of trees.
+/// The status of a pair of trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Status {
     /// Scored; EVALB's status 0.
     #[default]
     Valid,
-    /// Left out of every total because words or brackets do not fit; EVALB's status 1.
+    /// Excluded from all totals because the words differ or a line is malformed; EVALB's status 1.
     Error,
-    /// Left out of every total because the test tree has no words to score; EVALB's status 2.
+    /// Excluded from all totals because the test tree has no words to score; EVALB's status 2.
     Skipped,
 }
 
 impl Status {
-    /// The number EVALB prints.
+    /// Returns EVALB's status code.
     pub fn code(self) -> u8 {
         self as u8
     }
@@ -26,38 +26,38 @@ impl Status {
 /// The counts of one pair of trees.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SentenceScore {
-    /// What became of the pair.
+    /// The status of the pair.
     pub status: Status,
-    /// The length of the gold sentence, punctuation included.
+    /// The length of the gold sentence, including punctuation.
     pub length: u32,
-    /// Gold brackets scored; 0 unless the pair was compared.
+    /// Scored gold brackets; 0 unless the pair was compared.
     pub gold: u32,
-    /// Test brackets scored.
+    /// Scored test brackets.
     pub test: u32,
-    /// Brackets in both.
+    /// Matched brackets.
     pub matched: u32,
-    /// Test brackets that cross some gold bracket.
+    /// Test brackets that cross at least one gold bracket.
     pub crossing: u32,
     /// Words compared.
     pub words: u32,
-    /// Words with the right tag.
+    /// Words with the correct tag.
     pub correct_tags: u32,
-    /// Gold brackets of a pair that was left out, which no total of EVALB's has.
+    /// Gold brackets of an excluded pair, which no total of EVALB contains.
     pub lost: u32,
-    /// What was wrong, in EVALB's words.
+    /// Why the pair was excluded, in EVALB's words.
     pub problems: Vec<String>,
-    /// Heads compared, when they are.
+    /// Correct attachments, if heads are compared.
     pub attachments: Attachments,
 }
 
-/// Which brackets were matched, parallel to the brackets of either side; `None` for those not scored.
+/// Whether each bracket of either side was matched; `None` for brackets that are not scored.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Matches {
     pub(crate) gold: Vec<Option<bool>>,
     pub(crate) test: Vec<Option<bool>>,
 }
 
-/// Scores a test sentence against the gold one. Quotes may be put back in either, hence `&mut`.
+/// Scores a test sentence against the gold sentence. Quotes may be restored in either.
 pub(crate) fn score(
     gold: &mut Bracketing<'_>,
     test: &mut Bracketing<'_>,
@@ -90,7 +90,7 @@ pub(crate) fn score(
     score.correct_tags = (gold.words.iter().zip(&test.words))
         .filter(|(gold, test)| params.labels_match(gold.tag, test.tag))
         .count() as u32;
-    // A faulty line is compared and its row printed, but no total takes it in.
+    // A malformed line is compared and its row printed, but it is excluded from the totals.
     if !score.problems.is_empty() {
         score.status = Status::Error;
         score.lost = score.gold;
@@ -98,7 +98,7 @@ pub(crate) fn score(
     (score, matches)
 }
 
-/// What keeps two sentences from being compared: other numbers of words, or other words.
+/// Returns why two sentences cannot be compared: different numbers of words, or different words.
 fn difference(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params) -> Option<String> {
     if gold.words.len() != test.words.len() {
         return Some(format!("Length unmatch ({}|{})", gold.words.len(), test.words.len()));
@@ -108,9 +108,9 @@ fn difference(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params) -> 
     Some(format!("Words unmatch ({}|{})", gold.word, test.word))
 }
 
-/// Puts back quotes that only one side has deleted: those at the same position whose tags differ.
+/// Restores quotes that only one side has deleted: those at the same position whose tags differ.
 ///
-/// EVALB's order of doing so is kept, for one insertion moves the positions that later ones look at.
+/// The order is EVALB's, because an insertion shifts the positions that later ones depend on.
 fn repair_quotes(gold: &mut Bracketing<'_>, test: &mut Bracketing<'_>, params: &Params) {
     for t in 0..test.quotes.len() {
         let position = test.quotes[t].position;
@@ -128,8 +128,8 @@ fn repair_quotes(gold: &mut Bracketing<'_>, test: &mut Bracketing<'_>, params: &
     }
 }
 
-/// Pairs brackets one to one: each gold bracket, in order, with the first test bracket still free that
-/// has its span and label.
+/// Matches brackets one to one: each gold bracket, in order, with the first unmatched test bracket that has
+/// its span and label.
 fn match_brackets(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params) -> Matches {
     let scored = |bracket: &Bracket<'_>| bracket.counts(params).then_some(false);
     let mut matches = Matches {
@@ -143,8 +143,8 @@ fn match_brackets(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params)
     let mut by_span: Vec<u32> =
         (0..test.brackets.len() as u32).filter(|&t| matches.test[t as usize].is_some()).collect();
     by_span.sort_by_key(span);
-    // How many test brackets at the head of a run of equal spans are taken: long unary chains of
-    // one label would else be searched again for each gold bracket.
+    // How many test brackets at the beginning of a run of equal spans are matched: without it, long unary
+    // chains of one label would be searched again for each gold bracket.
     let mut taken = vec![0; by_span.len()];
     for (g, bracket) in gold.brackets.iter().enumerate() {
         if matches.gold[g].is_none() {
@@ -171,9 +171,9 @@ fn match_brackets(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params)
 
 /// Counts the test brackets that cross at least one gold bracket.
 ///
-/// Per position it is enough to know the leftmost start of a gold bracket that ends there and the
-/// rightmost end of one that starts there: a bracket is crossed when, strictly inside it, something
-/// ends that started before it, or something starts that ends after it.
+/// For each position it suffices to know the leftmost start of a gold bracket that ends there and the
+/// rightmost end of one that starts there: a bracket is crossed if, strictly inside it, a bracket ends that
+/// started before it, or one starts that ends after it.
 fn count_crossing(gold: &Bracketing<'_>, test: &Bracketing<'_>, matches: &Matches) -> u32 {
     let positions = gold.words.len() + 1;
     let mut leftmost = vec![u32::MAX; positions];
@@ -196,7 +196,7 @@ fn count_crossing(gold: &Bracketing<'_>, test: &Bracketing<'_>, matches: &Matche
         .count() as u32
 }
 
-/// The brackets that are scored and were closed.
+/// Returns the scored brackets that were closed.
 fn scored<'b, 'a>(
     brackets: &'b [Bracket<'a>],
     matched: &'b [Option<bool>],

@@ -1,14 +1,14 @@
-//! Is one parser better than another, or only luckier on these sentences?
+//! Significance tests: whether one parser is better than another on the same sentences.
 //!
-//! - Stratified shuffling (approximate randomisation), as in Bikel's Randomized Parsing Evaluation
-//!   Comparator: if the systems do not differ, nothing changes when their counts of a sentence are
-//!   swapped. For each shuffle every sentence is swapped with probability 1/2. With nc of nt shuffles
-//!   giving at least the difference observed, in either direction, p = (nc + 1) / (nt + 1).
-//! - A paired bootstrap: sentences are drawn with replacement; the 2.5 % and 97.5 % quantiles of the
-//!   difference bound a 95 % confidence interval.
+//! - Stratified shuffling (approximate randomization), as in Bikel's Randomized Parsing Evaluation
+//!   Comparator. Under the null hypothesis that the parsers do not differ, swapping their counts for a
+//!   sentence changes nothing. Each shuffle swaps every sentence with probability 1/2. If nc of nt shuffles
+//!   give a difference at least as large as the observed one, in either direction, p = (nc + 1) / (nt + 1).
+//! - A paired bootstrap: sentences are sampled with replacement; the 2.5 % and 97.5 % quantiles of the
+//!   difference are a 95 % confidence interval.
 //!
-//! Random numbers come from streams that belong to blocks of shuffles, so the number of threads changes
-//! no result.
+//! Each block of shuffles has its own stream of random numbers, so the result does not depend on the number
+//! of threads.
 
 use std::ops::{Add, AddAssign};
 
@@ -19,14 +19,14 @@ use crate::eval::percent::{f1, percent};
 use crate::eval::sentence_score::{SentenceScore, Status};
 use crate::parallel;
 
-/// Shuffles or resamples that share one stream of random numbers.
+/// The number of shuffles or bootstrap samples that share one stream of random numbers.
 const BLOCK: u64 = 1024;
-/// The streams of the bootstrap begin here, those of shuffling at 0.
+/// The first stream of the bootstrap; those of shuffling begin at 0.
 const BOOTSTRAP_STREAMS: u64 = 1 << 62;
-/// Differences closer than this, in percentage points, are the same: they differ by rounding.
+/// Differences within this tolerance, in percentage points, are equal: they differ only by rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// The brackets of a sentence, or of many.
+/// Bracket counts of one or more sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Brackets {
     /// Gold brackets.
@@ -38,7 +38,7 @@ pub struct Brackets {
 }
 
 impl Brackets {
-    /// The brackets of a sentence; one that EVALB leaves out is a parse without brackets.
+    /// Returns the counts of a sentence; one that EVALB excludes counts as a parse without brackets.
     pub fn of(score: &SentenceScore) -> Self {
         let SentenceScore { gold, test, matched, lost, .. } = *score;
         if score.status == Status::Valid {
@@ -48,7 +48,7 @@ impl Brackets {
         }
     }
 
-    /// The scores, in percent.
+    /// Returns the scores, in percent.
     pub fn measures(self) -> Measures {
         let precision = percent(self.matched, self.test);
         let recall = percent(self.matched, self.gold);
@@ -86,7 +86,7 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// These less the others.
+    /// Returns the differences `self` − `other`.
     pub fn less(self, other: Self) -> Self {
         Self {
             precision: self.precision - other.precision,
@@ -96,52 +96,52 @@ impl Measures {
     }
 }
 
-/// How a comparison is made.
+/// Settings of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Shuffles for the p-values.
+    /// The number of shuffles for the p-values.
     pub shuffles: u64,
-    /// Resamples for the confidence interval; at least 1.
+    /// The number of bootstrap samples for the confidence interval; at least 1.
     pub resamples: u64,
-    /// Seeds both.
+    /// The random seed of both.
     pub seed: u64,
 }
 
 impl Default for Settings {
-    /// 10,000 of both, as Bikel's comparator shuffles.
+    /// 10,000 shuffles, as in Bikel's comparator, and as many bootstrap samples.
     fn default() -> Self {
         Self { shuffles: 10_000, resamples: 10_000, seed: 1 }
     }
 }
 
-/// Two systems, A and B, on the same sentences.
+/// The comparison of two parsers, A and B, on the same sentences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
-    /// Sentences compared.
+    /// The number of sentences compared.
     pub sentences: u64,
     /// The scores of A and of B, in percent.
     pub scores: [Measures; 2],
-    /// The chance of a difference at least as large, in either direction, between equal systems.
+    /// The two-sided p-values: the probability of a difference at least as large if the parsers do not differ.
     pub p: Measures,
-    /// The 95 % confidence interval of B's F1 less A's, in percentage points.
+    /// The 95 % confidence interval of the F1 difference B − A, in percentage points.
     pub f1_interval: [f64; 2],
-    /// Sentences on which A, B has the higher F1.
+    /// The number of sentences on which A and B, respectively, have the higher F1.
     pub better: [u64; 2],
 }
 
 impl Comparison {
-    /// The scores of B less those of A, in percentage points.
+    /// Returns the differences B − A, in percentage points.
     pub fn difference(&self) -> Measures {
         self.scores[1].less(self.scores[0])
     }
 
-    /// Sentences on which both have the same F1.
+    /// Returns the number of sentences on which both have the same F1.
     pub fn equal(&self) -> u64 {
         self.sentences - self.better[0] - self.better[1]
     }
 }
 
-/// Compares two systems: for each sentence the brackets of A and of B.
+/// Compares two parsers, given the bracket counts of A and of B for each sentence.
 ///
 /// ```
 /// use srparse::eval::significance::{Brackets, Settings, compare};
@@ -171,7 +171,7 @@ pub fn compare(sentences: &[[Brackets; 2]], settings: &Settings) -> Comparison {
     }
 }
 
-/// How the totals change when the counts of a sentence are swapped: what A gains and B loses.
+/// The change of the totals when the counts of a sentence are swapped: what A gains and B loses.
 #[derive(Debug, Clone, Copy, Default)]
 struct Swap {
     gold: i64,
@@ -189,7 +189,7 @@ impl Swap {
         }
     }
 
-    /// The scores of B less those of A once the totals have changed by this.
+    /// Returns the differences B − A after this change of the totals.
     fn difference(self, [a, b]: [Brackets; 2]) -> Measures {
         let moved = |total: Brackets, sign: i64| Brackets {
             gold: total.gold.wrapping_add_signed(sign * self.gold),
@@ -200,7 +200,7 @@ impl Swap {
     }
 }
 
-/// In how many shuffles precision, recall and F1 differ at least as much as they do.
+/// Returns the number of shuffles in which precision, recall and F1 differ at least as much as observed.
 fn shuffle(sentences: &[[Brackets; 2]], totals: [Brackets; 2], settings: &Settings) -> [u64; 3] {
     // Swapping equal counts changes nothing.
     let swaps: Vec<Swap> = sentences.iter().filter(|[a, b]| a != b).map(Swap::of).collect();
@@ -221,7 +221,7 @@ fn shuffle(sentences: &[[Brackets; 2]], totals: [Brackets; 2], settings: &Settin
         .fold([0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]])
 }
 
-/// The sum of swaps, each taken with probability 1/2.
+/// Returns the sum of the swaps, each applied with probability 1/2.
 fn random_swaps(swaps: &[Swap], rng: &mut ChaCha8Rng) -> Swap {
     let mut sum = Swap::default();
     for chunk in swaps.chunks(64) {
@@ -238,7 +238,7 @@ fn random_swaps(swaps: &[Swap], rng: &mut ChaCha8Rng) -> Swap {
     sum
 }
 
-/// The 2.5 % and 97.5 % quantiles of the F1 difference over resamples of the sentences.
+/// Returns the 2.5 % and 97.5 % quantiles of the F1 difference over bootstrap samples of the sentences.
 fn bootstrap(sentences: &[[Brackets; 2]], settings: &Settings) -> [f64; 2] {
     let resample = |rng: &mut ChaCha8Rng| {
         let mut totals = [Brackets::default(); 2];
@@ -258,7 +258,7 @@ fn bootstrap(sentences: &[[Brackets; 2]], settings: &Settings) -> [f64; 2] {
     [differences[tail.min(last)], differences[last - tail.min(last)]]
 }
 
-/// The results of `n` trials in blocks, each with its random numbers.
+/// Runs `n` trials in blocks, each with its own random numbers, and returns their results.
 fn blocks<T: Send>(
     n: u64,
     seed: u64,

@@ -1,39 +1,39 @@
-//! Sums over sentences, and the percentages made of them.
+//! Totals over sentences, and the scores computed from them.
 
 use crate::eval::dependency::Attachments;
 use crate::eval::percent::{f1, percent};
 use crate::eval::sentence_score::{SentenceScore, Status};
 
-/// Sums over sentences. Bracket, word and tag counts are those of valid sentences, as in EVALB.
+/// Totals over sentences. Counts of brackets, words and tags are those of valid sentences, as in EVALB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// All sentences.
     pub sentences: u64,
-    /// Sentences left out because words or brackets do not fit.
+    /// Sentences excluded because the words differ or a line is malformed.
     pub errors: u64,
-    /// Sentences left out because the test tree has no words to score.
+    /// Sentences excluded because the test tree has no words to score.
     pub skipped: u64,
     /// Gold brackets.
     pub gold: u64,
     /// Test brackets.
     pub test: u64,
-    /// Brackets in both.
+    /// Matched brackets.
     pub matched: u64,
-    /// Sentences with all brackets right and none too many.
+    /// Sentences whose brackets are exactly those of the gold tree.
     pub complete: u64,
     /// Words compared.
     pub words: u64,
-    /// Words with the right tag.
+    /// Words with the correct tag.
     pub correct_tags: u64,
-    /// Test brackets that cross gold ones.
+    /// Test brackets that cross gold brackets.
     pub crossing: u64,
     /// Sentences without crossing brackets.
     pub no_crossing: u64,
     /// Sentences with at most two crossing brackets.
     pub two_crossing: u64,
-    /// Gold brackets of the sentences left out.
+    /// Gold brackets of excluded sentences.
     pub lost: u64,
-    /// Heads compared.
+    /// Correct attachments.
     pub attachments: Attachments,
 }
 
@@ -60,59 +60,59 @@ impl Totals {
         }
     }
 
-    /// Sentences neither in error nor skipped.
+    /// Returns the number of sentences that are neither errors nor skipped.
     pub fn valid(&self) -> u64 {
         self.sentences - self.errors - self.skipped
     }
 
-    /// Labelled recall in percent; 0 where there is nothing to divide by, as everywhere here.
+    /// Returns labelled recall in percent. Like all scores here, it is 0 if there is nothing to divide by.
     pub fn recall(&self) -> f64 {
         percent(self.matched, self.gold)
     }
 
-    /// Labelled precision in percent.
+    /// Returns labelled precision in percent.
     pub fn precision(&self) -> f64 {
         percent(self.matched, self.test)
     }
 
-    /// EVALB's F1 in percent: over valid sentences only.
+    /// Returns EVALB's F1 in percent, over valid sentences only.
     pub fn f1(&self) -> f64 {
         f1(self.precision(), self.recall())
     }
 
-    /// F1 in percent with the sentences left out counted as empty parses: their gold brackets are missed.
+    /// Returns F1 in percent, with excluded sentences counted as empty parses whose gold brackets are missed.
     pub fn f1_failures_empty(&self) -> f64 {
         f1(self.precision(), percent(self.matched, self.gold + self.lost))
     }
 
-    /// Complete matches in percent of the valid sentences.
+    /// Returns exact matches in percent of the valid sentences.
     pub fn exact(&self) -> f64 {
         percent(self.complete, self.valid())
     }
 
-    /// Words with the right tag in percent.
+    /// Returns tagging accuracy in percent.
     pub fn tagging(&self) -> f64 {
         percent(self.correct_tags, self.words)
     }
 
-    /// Crossing brackets per valid sentence.
+    /// Returns the average number of crossing brackets per valid sentence.
     pub fn average_crossing(&self) -> f64 {
         if self.valid() == 0 { 0.0 } else { self.crossing as f64 / self.valid() as f64 }
     }
 
-    /// Sentences without crossing brackets in percent of the valid ones.
+    /// Returns the valid sentences without crossing brackets, in percent.
     pub fn without_crossing(&self) -> f64 {
         percent(self.no_crossing, self.valid())
     }
 
-    /// Sentences with at most two crossing brackets in percent of the valid ones.
+    /// Returns the valid sentences with at most two crossing brackets, in percent.
     pub fn two_or_less_crossing(&self) -> f64 {
         percent(self.two_crossing, self.valid())
     }
 
-    /// Valid sentences in percent of all: those whose test tree has words, and the words of the gold tree.
+    /// Returns the valid sentences in percent of all: those whose test tree has words, and the same words as gold.
     ///
-    /// Partial parses that a parser has made into a tree are valid here: a tree does not show them.
+    /// Partial parses that the parser completed into a tree are valid, since a tree does not show this.
     pub fn coverage(&self) -> f64 {
         percent(self.valid(), self.sentences)
     }

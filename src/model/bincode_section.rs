@@ -1,7 +1,6 @@
-//! Small structured sections, through `bincode`: the only place that uses it.
+//! Structured values stored as sections of bytes in bincode format.
 //!
-//! These sections do not describe themselves: a changed type needs a new format version in
-//! [`super::file`].
+//! The bytes do not describe their type: a changed type needs a new format version in [`super::file`].
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,10 +8,10 @@ use serde::de::DeserializeOwned;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
-/// Adds a value as a section of bytes.
+/// Stores a value as a section.
 ///
 /// # Errors
-/// When the value holds something that cannot be written.
+/// When the value cannot be encoded.
 pub fn put<T: Serialize>(sections: &mut Sections, name: &str, value: &T) -> Result<()> {
     let bytes = bincode::serde::encode_to_vec(value, bincode::config::standard())
         .map_err(|error| Error::Unfit(format!("section `{name}`: {error}")))?;
@@ -23,14 +22,14 @@ pub fn put<T: Serialize>(sections: &mut Sections, name: &str, value: &T) -> Resu
 /// Reads a value back.
 ///
 /// # Errors
-/// When the section is missing or does not hold such a value.
+/// When the section is missing or does not contain such a value.
 pub fn get<T: DeserializeOwned>(sections: &Sections, name: &str) -> Result<T> {
     let bytes: Array<u8> = sections.get(name)?;
-    // No value is larger than its section, whatever lengths a broken section claims.
+    // A corrupt section may claim any length.
     let config = bincode::config::standard().with_limit::<{ 1 << 30 }>();
     match bincode::serde::decode_from_slice(&bytes, config) {
         Ok((value, used)) if used == bytes.len() => Ok(value),
-        Ok(_) => Err(Error::Unfit(format!("section `{name}` is longer than its content"))),
+        Ok(_) => Err(Error::Unfit(format!("section `{name}` has bytes after its content"))),
         Err(error) => Err(Error::Unfit(format!("section `{name}`: {error}"))),
     }
 }

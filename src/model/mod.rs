@@ -1,7 +1,7 @@
 //! Models: what training stores and parsing loads.
 //!
-//! A [`Model`] is a header that explains itself (JSON) and named arrays that are read in place; how
-//! both stand in a file is in [`mod@file`]. What is small and structured goes through [`bincode_section`].
+//! A [`Model`] is a JSON header and named arrays that are read in place; [`mod@file`] describes the file format.
+//! Small structured values are stored through [`bincode_section`].
 
 pub mod bincode_section;
 pub mod file;
@@ -18,53 +18,53 @@ struct Aligned<T: ?Sized>(T);
 #[cfg(feature = "embedded-model")]
 static EMBEDDED: &Aligned<[u8]> = &Aligned(*include_bytes!("../../data/models/english.srm"));
 
-/// What is said about a model in its file.
+/// The description of a model in its file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the program that wrote it.
     pub tool_version: String,
-    /// The preset in full, as a program can read it.
+    /// The complete preset.
     pub preset: serde_json::Value,
-    /// The seed of the training.
+    /// The random seed of training.
     pub seed: u64,
     /// The transition system: its labels, actions and limits.
     pub system: serde_json::Value,
-    /// The actions by name, in order; where they are candidates, their labels.
+    /// The names of the actions, in order; for item-based parsers, the labels of candidates.
     pub actions: Vec<String>,
-    /// The template file.
+    /// The feature templates, as text.
     pub templates: String,
-    /// The head rules; empty when there are none.
+    /// The head rules, as text; empty if there are none.
     pub heads: String,
     /// What it was trained on.
     pub training: TrainingSummary,
-    /// How it does on the development trees, if there were any.
+    /// Scores on the development set, if there was one.
     pub dev: Option<DevScores>,
-    /// The part-of-speech tagger inside, if there is one.
+    /// The part-of-speech tagger in the model, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tagger: Option<TaggerSummary>,
 }
 
-/// What is said about a tagger inside a model.
+/// The description of a tagger in a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TaggerSummary {
-    /// How many tags there are.
+    /// The number of tags.
     pub tags: u64,
-    /// How many distinct words it was trained on.
+    /// The number of distinct words in its training data.
     pub words: u64,
-    /// How the training trees of the parser were tagged, if by taggers that had not seen them.
+    /// Accuracy on the training trees of the parser, if they were tagged by jackknifing.
     pub jackknifed: Option<TaggingScores>,
-    /// How it does on the development trees, if there were any.
+    /// Accuracy on the development set, if there was one.
     pub dev: Option<TaggingScores>,
 }
 
-/// Right tags, in percent.
+/// Tagging accuracy, in percent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TaggingScores {
     /// The names of the files, without their folders.
     pub files: Vec<String>,
-    /// Of all words.
+    /// Accuracy on all words.
     pub accuracy: f64,
-    /// Of words not seen in training.
+    /// Accuracy on words not seen in training.
     pub unseen: f64,
 }
 
@@ -79,11 +79,11 @@ pub struct TrainingSummary {
     pub words: u64,
     /// Trees read but not used, with the reasons.
     pub skipped: Vec<String>,
-    /// Decisions on the way to all trees.
+    /// The number of decisions in all derivations.
     pub decisions: u64,
-    /// The epoch whose weights were kept, from 1; 0 where there are no epochs.
+    /// The selected epoch, from 1; 0 if the learner has no epochs.
     pub epoch: u32,
-    /// The labels that were trained, if others were left to be.
+    /// The labels that were trained, if not all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
 }
@@ -95,21 +95,21 @@ pub struct DevScores {
     pub files: Vec<String>,
     /// Labelled F1 by EVALB's rules.
     pub f1: f64,
-    /// Trees parsed without a mistake.
+    /// Exact matches.
     pub exact: f64,
 }
 
 /// A stored model.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
-    /// What is said about it.
+    /// Its description.
     pub header: Header,
     /// Its arrays.
     pub sections: Sections,
 }
 
 impl Model {
-    /// The English model that is part of the program.
+    /// Returns the embedded English model.
     ///
     /// # Errors
     /// In a build without the feature `embedded-model`.

@@ -207,15 +207,15 @@ impl FromStr for Encoding {
             "utf-8" | "utf8" => Ok(Self::Utf8),
             "gb18030" | "gbk" | "gb2312" => Ok(Self::Gb18030),
             "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" => Ok(Self::Latin1),
-            other => Err(Error::config("encoding", unknown("encoding", other, Self::NAMES))),
+            other => Err(Error::config("encoding", unknown(other, Self::NAMES))),
         }
     }
 }
 
 /// Returns the message for an unknown name.
-pub(super) fn unknown<const N: usize>(what: &str, given: &str, known: [&str; N]) -> String {
+pub(super) fn unknown<const N: usize>(given: &str, known: [&str; N]) -> String {
     let hint = did_you_mean(given, known);
-    format!("unknown {what} `{given}`: {hint}choose one of {}", known.join(", "))
+    format!("`{given}` is unknown: {hint}choose one of {}", known.join(", "))
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl FromStr for InputFormat {
             "conllu" => Ok(Self::Conllu),
             "penn" => Ok(Self::Penn),
             "tokens" => Ok(Self::Tokens),
-            other => Err(Error::config("input", unknown("input format", other, Self::NAMES))),
+            other => Err(Error::config("input format", unknown(other, Self::NAMES))),
         }
     }
 }

@@ -6,24 +6,24 @@ use serde::Serialize;
 
 use crate::eval::significance::{Comparison, Measures, Settings};
 
-/// A line of the report: its name and the score it shows.
+/// A line of the report: its name and its score.
 type Line = (&'static str, fn(&Measures) -> f64);
 
-/// A comparison with what was compared.
+/// A comparison and its settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
     /// The comparison.
     pub comparison: &'a Comparison,
-    /// How it was made.
+    /// Its settings.
     pub settings: &'a Settings,
-    /// The length limit of the sentences, if there was one.
+    /// The maximum length of the sentences, if limited.
     pub max_words: Option<u32>,
-    /// Sentences of A and of B that EVALB leaves out: compared as parses without brackets.
+    /// The number of sentences of A and of B that EVALB excludes; they count as parses without brackets.
     pub failures: [u64; 2],
 }
 
 impl Report<'_> {
-    /// Writes it for people.
+    /// Writes the report as text.
     ///
     /// # Errors
     /// When `out` cannot be written to.
@@ -41,7 +41,7 @@ impl Report<'_> {
         writeln!(out, "p: two-sided, {shuffles} stratified shuffles")?;
         let [low, high] = f1_interval;
         writeln!(out, "95 % interval of the F1 difference: {low:+.2} to {high:+.2}")?;
-        writeln!(out, "the interval: paired bootstrap, {resamples} resamples")?;
+        writeln!(out, "interval: paired bootstrap, {resamples} samples")?;
         let limit = self.max_words.map(|n| format!(" of at most {n} words")).unwrap_or_default();
         let [better_a, better_b] = better;
         let equal = self.comparison.equal();
@@ -51,7 +51,7 @@ impl Report<'_> {
         )
     }
 
-    /// Writes it as one JSON object; docs/formats.md has its keys, which are stable.
+    /// Writes the report as one JSON object; its keys are stable and documented in docs/formats.md.
     ///
     /// # Errors
     /// When `out` cannot be written to.
@@ -80,7 +80,7 @@ impl Report<'_> {
     }
 }
 
-/// A p-value with four places, or its power of ten.
+/// Formats a p-value with four decimals, or in scientific notation if it is smaller.
 fn p_value(p: f64) -> String {
     if p < 0.001 { format!("{p:.1e}") } else { format!("{p:.4}") }
 }

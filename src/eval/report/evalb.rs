@@ -1,4 +1,4 @@
-//! The report of EVALB, byte for byte.
+//! EVALB's report, byte for byte.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,10 @@ use crate::eval::totals::Totals;
 
 const RULE: &str = "============================================================================";
 
-/// Writes the head of the table of sentences.
+/// Writes the header of the table of sentences.
 ///
 /// # Errors
-/// When `out` cannot be written to; so for all functions here.
+/// When `out` cannot be written to.
 pub fn header(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "  Sent.                        Matched  Bracket   Cross        Correct Tag")?;
     writeln!(out, " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy")?;
@@ -37,7 +37,7 @@ pub fn row(out: &mut impl Write, number: u64, score: &SentenceScore) -> io::Resu
     )
 }
 
-/// Writes the row of sums and both summaries.
+/// Writes the row of totals and both summaries.
 ///
 /// # Errors
 /// When `out` cannot be written to.

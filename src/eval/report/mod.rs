@@ -1,5 +1,5 @@
-//! Reports: for people ([`text`]), for programs that read EVALB ([`evalb`]), and JSON ([`json`]); of two
-//! systems ([`compare`]).
+//! Reports of an evaluation as text ([`text`]), in EVALB's format ([`evalb`]) and as JSON ([`json`]), and of a
+//! comparison of two parsers ([`compare`]).
 
 pub mod compare;
 pub mod evalb;
@@ -8,16 +8,16 @@ pub mod text;
 
 use crate::eval::{Counts, Evaluation};
 
-/// Labels with their counts, the most frequent in gold first.
+/// Returns the labels with their counts, the most frequent in gold first.
 fn by_frequency(evaluation: &Evaluation) -> Vec<(&str, &Counts)> {
     let mut labels: Vec<(&str, &Counts)> =
         evaluation.labels.iter().map(|(label, counts)| (label.as_str(), counts)).collect();
-    // The map is in alphabetical order, which a stable sort keeps among equals.
+    // The map is in alphabetical order, and a stable sort preserves it among equals.
     labels.sort_by_key(|(_, counts)| std::cmp::Reverse((counts.gold, counts.test)));
     labels
 }
 
-/// The rows of a table: names beside values.
+/// Pairs the names of the rows of a table with their values.
 fn rows<N, V>(names: impl IntoIterator<Item = N>, values: &[V]) -> impl Iterator<Item = (N, &V)> {
     names.into_iter().zip(values)
 }
