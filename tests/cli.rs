@@ -1,4 +1,4 @@
-//! What a person meets at the terminal: every help text, every message, every exit status.
+//! The user interface of the commands: help texts, messages and exit statuses.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
@@ -23,7 +23,7 @@ const COMMANDS: [&str; 11] = [
 ];
 
 #[test]
-fn help_says_what_each_command_does() {
+fn help_describes_each_command() {
     insta::assert_snapshot!("help", transcript(&srparse(&["--help"]).assert().success()));
     for command in COMMANDS {
         let help = srparse(&[command, "--help"]).assert().success();
@@ -72,7 +72,7 @@ fn the_examples_of_the_help_texts_run() {
     }
 }
 
-/// Runs `srparse ARGUMENTS` in a folder with one of everything that can be wrong.
+/// Runs `srparse ARGUMENTS` in a folder with files of every kind of fault.
 fn in_a_messy_folder(arguments: &[&str]) -> String {
     let good = std::fs::read(model()).unwrap();
     let (mut newer, mut corrupted, mut header) = (good.clone(), good.clone(), good.clone());
@@ -101,7 +101,7 @@ fn in_a_messy_folder(arguments: &[&str]) -> String {
     transcript(&srparse(arguments).current_dir(&folder).assert())
 }
 
-/// One snapshot with every line of arguments and what it says.
+/// Joins the outputs for all lines of arguments into one snapshot.
 fn messages(lines: &[&str]) -> String {
     let mut all = String::new();
     for line in lines {
@@ -112,7 +112,7 @@ fn messages(lines: &[&str]) -> String {
 }
 
 #[test]
-fn files_that_are_missing_or_do_not_read_are_named_with_their_place() {
+fn missing_and_malformed_files_are_reported_with_their_place() {
     insta::assert_snapshot!(messages(&[
         "parse no.tagged",
         "parse bad.tagged",
@@ -142,7 +142,7 @@ fn files_that_are_missing_or_do_not_read_are_named_with_their_place() {
 }
 
 #[test]
-fn names_and_values_that_are_unknown_get_the_nearest() {
+fn unknown_names_and_values_get_the_nearest_known_one() {
     insta::assert_snapshot!(messages(&[
         "prase",
         "parse --modle m.srm",
@@ -169,7 +169,7 @@ fn names_and_values_that_are_unknown_get_the_nearest() {
 }
 
 #[test]
-fn models_that_are_not_whole_and_ours_are_refused_with_the_reason() {
+fn models_that_are_truncated_corrupt_or_foreign_are_refused_with_the_reason() {
     insta::assert_snapshot!(messages(&[
         "info no.srm",
         "info truncated.srm",
@@ -193,17 +193,17 @@ fn options_that_a_learner_has_no_use_for_are_refused() {
         (&["--checkpoint", "parts"], "--checkpoint"),
         (&["--checkpoint", "parts", "--tagger", "--preset", "wang-2006-maxent"], "--checkpoint"),
     ] {
-        let told = in_a_messy_folder(&[&files[..], options].concat());
+        let printed = in_a_messy_folder(&[&files[..], options].concat());
         let problem = format!("error: {refused}: ");
-        assert!(told.starts_with("status 2") && told.contains(&problem), "{told}");
+        assert!(printed.starts_with("status 2") && printed.contains(&problem), "{printed}");
     }
 }
 
 #[test]
 fn training_notes_labels_without_a_head_rule() {
     let files = ["train", "--train", "good.mrg", "odd.mrg", "--model", "m.srm"];
-    let told = in_a_messy_folder(&[&files[..], &["--set", "epochs=1"]].concat());
-    let notes: Vec<&str> = told.lines().filter(|line| line.starts_with("note:")).collect();
+    let printed = in_a_messy_folder(&[&files[..], &["--set", "epochs=1"]].concat());
+    let notes: Vec<&str> = printed.lines().filter(|line| line.starts_with("note:")).collect();
     let note =
         "note: no head rule for QQQ (1 node): taking the outermost child that is not punctuation";
     assert_eq!(notes, [note]);
@@ -212,7 +212,7 @@ fn training_notes_labels_without_a_head_rule() {
 }
 
 #[test]
-fn exit_statuses_tell_done_from_negative_from_error() {
+fn exit_statuses_distinguish_success_negative_answers_and_errors() {
     let status = |arguments: &[&str]| {
         let transcript = in_a_messy_folder(arguments);
         transcript.lines().next().unwrap_or_default().to_owned()
@@ -234,7 +234,7 @@ fn exit_statuses_tell_done_from_negative_from_error() {
 }
 
 #[test]
-fn info_tells_what_is_inside_a_model() {
+fn info_describes_a_model() {
     let done = srparse(&["info", "--actions"]).arg(model()).assert().success();
     let out = text(&done.get_output().stdout);
     for part in ["train.mrg", "SHIFT", "OPEN-NP", "vocabulary", "kind = \"online-perceptron\""] {
@@ -266,7 +266,7 @@ fn the_oracle_prints_a_derivation_and_statistics() {
 }
 
 #[test]
-fn the_oracle_tells_how_often_a_model_is_right() {
+fn the_oracle_reports_the_accuracy_of_a_model() {
     let accuracy = |threads: &str, file: &str| {
         let mut oracle = srparse(&["oracle", "-j", threads, "--model"]);
         let done = oracle.arg(model()).arg(sample(file)).assert().success();
@@ -307,11 +307,11 @@ fn an_interrupt_ends_training_with_a_model() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-    assert!(told.any(|line| line.contains("epoch 2:")), "training ended too early");
+    let mut printed = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(printed.any(|line| line.contains("epoch 2:")), "training ended too early");
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
-    let rest: Vec<String> = told.collect();
+    let rest: Vec<String> = printed.collect();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{rest:?}");
     assert!(rest.last().is_some_and(|line| line.contains("stopped early")), "{rest:?}");
     let mut parse = srparse(&["parse", "--model", "m.srm"]);

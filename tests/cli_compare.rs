@@ -1,4 +1,4 @@
-//! `srparse compare` and `--gold-tags` as a person meets them.
+//! The command `srparse compare`, and `--gold-tags`.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const GOLD: &str = "(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits)) (. .)))\n";
 /// One bracket of three is wrong.
 const POOR: &str = "(TOP (S (NP (DT the) (NN cat)) (ADVP (VBZ sits)) (. .)))\n";
-/// As gold, with a stop tagged as a noun.
+/// Like gold, with a full stop tagged as a noun.
 const MISTAGGED: &str = "(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits)) (NN .)))\n";
 const NONE: &str = "(())\n";
 

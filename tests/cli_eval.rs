@@ -1,4 +1,4 @@
-//! `srparse eval` as a person meets it: reports, notes, messages, exit statuses.
+//! The command `srparse eval`: reports, notes, messages and exit statuses.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
@@ -150,7 +150,7 @@ fn evalb_mode_bears_eleven_errors_and_stops_at_the_twelfth_without_a_summary() {
 }
 
 #[test]
-fn evalb_mode_notes_other_numbers_of_lines_and_goes_on() {
+fn evalb_mode_reports_different_numbers_of_lines_and_continues() {
     let line = "(TOP (NP (NN a)))\n";
     let done = Case::new(&line.repeat(2), line).run(&["--evalb"]).success();
     assert_eq!(stderr(&done), "2 : Number of lines unmatch (too many lines in gold file)\n");

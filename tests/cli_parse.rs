@@ -1,4 +1,4 @@
-//! `srparse parse` as a filter: one line out for one line in, whatever comes.
+//! The command `srparse parse` as a filter: one line of output for each line of input.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use command::{folder, model, parse, redacted, sample, srparse, text, transcript};
 
-/// Lines of every kind, good and bad, and whether each gives a tree (`(`), a blank line or `(())`.
+/// Valid and invalid lines of every kind, and whether each gives a tree (`(`), a blank line or `(())`.
 const LINES: [(&[u8], &str); 13] = [
     (b"The/DT dog/NN barks/VBZ ./.", "("),
     (b"", ""),
@@ -32,7 +32,7 @@ const LINES: [(&[u8], &str); 13] = [
     (b"word/", "(())"),
 ];
 
-/// The lines as a file; the last has no end.
+/// The lines as a file without a final line feed.
 fn lines() -> Vec<u8> {
     LINES.map(|(line, _)| line).join(&b'\n')
 }
@@ -51,9 +51,9 @@ fn every_line_gives_one_line() {
         }
     }
     // Each unreadable line is named with its number.
-    let told = text(&done.get_output().stderr);
+    let printed = text(&done.get_output().stderr);
     for number in [4, 5, 7, 13] {
-        assert!(told.contains(&format!("<stdin>:{number}:")), "{number} in {told}");
+        assert!(printed.contains(&format!("<stdin>:{number}:")), "{number} in {printed}");
     }
 }
 
@@ -98,12 +98,12 @@ fn a_line_of_ten_thousand_words_gives_a_tree() {
     assert_eq!(tree.matches("(NN dog)").count(), 2_000);
 }
 
-/// Sentences that the model knows by heart, with a line between that does not read and a blank one.
+/// Sentences of the training data with a malformed and a blank line between them.
 const THREE: &str = "The/DT baker/NN opens/VBZ the/DT shop/NN at/IN six/CD ./.\nbad\n\n\
                      Maria/NNP bakes/VBZ fresh/JJ bread/NN every/DT morning/NN ./.\n";
 
 #[test]
-fn every_output_format_has_one_entry_a_sentence() {
+fn every_output_format_has_one_entry_per_sentence() {
     for format in ["brackets", "pretty", "conllu", "json"] {
         let done = parse(&["--output", format]).write_stdin(THREE).assert().code(2);
         insta::assert_snapshot!(format!("output_{format}"), transcript(&done));
@@ -134,7 +134,7 @@ fn every_input_format_gives_the_same_parse() {
 }
 
 #[test]
-fn an_input_that_is_not_in_its_format_is_told_so() {
+fn input_in_another_format_is_recognized() {
     let mut all = String::new();
     for (format, input) in [
         ("tagged", "(TOP (S (NN a)))\n"),
@@ -174,7 +174,7 @@ fn the_embedded_model_parses_without_any_option() {
     assert_eq!(text(&done.get_output().stderr), "");
 }
 
-/// The command as a child with both ends of its pipes in hand.
+/// Starts the command as a child process with pipes.
 fn child(arguments: &[&str]) -> std::process::Child {
     Command::new(env!("CARGO_BIN_EXE_srparse"))
         .args(["parse", "--model"])
@@ -220,9 +220,9 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         drop(output);
         assert_eq!(child.wait().unwrap().code(), Some(0), "-j {threads}");
         writing.join().unwrap();
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert!(!told.contains("error") && !told.contains("panic"), "{told}");
+        let mut printed = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut printed).unwrap();
+        assert!(!printed.contains("error") && !printed.contains("panic"), "{printed}");
     }
 }
 
@@ -234,7 +234,7 @@ fn redaction_takes_out_times_and_nothing_else() {
     assert_eq!(redacted("{\"score\":1.5,\"complete\":true}"), "{\"score\":N,\"complete\":true}");
 }
 
-/// A model of decision trees, whose scores add up, and which fails now and then.
+/// A model of decision trees, whose scores are additive and which fails on some sentences.
 fn tree_model() -> &'static Path {
     static MODEL: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
         let folder = folder(&[]);
@@ -246,13 +246,13 @@ fn tree_model() -> &'static Path {
     &MODEL.1
 }
 
-/// What a parse of the sample with that model gives, and how many partial trees it tells of.
+/// Returns the output of parsing the sample with that model, and the reported number of partial trees.
 fn searched(arguments: &[&str]) -> (String, u32) {
     let mut command = srparse(&["parse", "--input", "penn", "--model"]);
     let done = command.arg(tree_model()).args(arguments).arg(sample("dev.mrg")).assert().success();
-    let told = text(&done.get_output().stderr);
+    let printed = text(&done.get_output().stderr);
     let partial =
-        told.split_once("sentences/s; ").and_then(|(_, rest)| rest.split_once(" partial"));
+        printed.split_once("sentences/s; ").and_then(|(_, rest)| rest.split_once(" partial"));
     (text(&done.get_output().stdout), partial.map_or(0, |(number, _)| number.parse().unwrap()))
 }
 
@@ -303,11 +303,12 @@ fn several_trees_have_ranks_and_scores() {
 fn every_span_has_a_score_if_wanted() {
     let wanted = ["--span-scores", "--output", "json"];
     let done = parse(&wanted).write_stdin("dogs/NNS bark/VBP\n\n").assert().success();
-    let told = text(&done.get_output().stdout);
-    let parse_line: serde_json::Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+    let printed = text(&done.get_output().stdout);
+    let parse_line: serde_json::Value =
+        serde_json::from_str(printed.lines().next().unwrap()).unwrap();
     let count = |key: &str| parse_line[key].as_array().unwrap().len();
     assert_eq!(count("spans"), count("span_scores"));
-    assert!(parse_line["span_scores"][0].as_f64().unwrap() >= 0.0, "{told}");
+    assert!(parse_line["span_scores"][0].as_f64().unwrap() >= 0.0, "{printed}");
     let done = parse(&wanted[..1]).write_stdin("dogs/NNS bark/VBP\n").assert().code(2);
     assert!(text(&done.get_output().stderr).contains("add --output json"));
 }
@@ -316,8 +317,11 @@ fn every_span_has_a_score_if_wanted() {
 fn a_search_that_compares_paths_needs_scores_that_add_up() {
     for arguments in [&["--beam", "4"][..], &["--fallback", "beam"]] {
         let done = parse(arguments).write_stdin("dogs/NNS bark/VBP\n").assert().code(2);
-        let told = text(&done.get_output().stderr);
-        assert!(told.contains("search.method: the learner's scores can be compared"), "{told}");
-        assert!(told.contains("`structured-perceptron`"), "{told}");
+        let printed = text(&done.get_output().stderr);
+        assert!(
+            printed.contains("search.method: the learner's scores can be compared"),
+            "{printed}"
+        );
+        assert!(printed.contains("`structured-perceptron`"), "{printed}");
     }
 }

@@ -1,4 +1,4 @@
-//! `srparse tag` as a filter, taggers inside parsing models, and parsing what has no tags.
+//! The command `srparse tag`, taggers in parsing models, and parsing of untagged tokens.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use command::{model, model_with_tagger, sample, srparse, tag, text, transcript};
 
-/// Lines of every kind, and how many words each has; none for one that does not read.
+/// Lines of every kind, and the number of words of each; `None` for a malformed line.
 const LINES: [(&[u8], Option<usize>); 10] = [
     (b"The dog barks .", Some(4)),
     (b"", Some(0)),
@@ -25,7 +25,7 @@ const LINES: [(&[u8], Option<usize>); 10] = [
     (b"  The\t dog  ", Some(2)),
 ];
 
-/// The lines as a file; the last has no end.
+/// The lines as a file without a final line feed.
 fn lines() -> Vec<u8> {
     LINES.map(|(line, _)| line).join(&b'\n')
 }
@@ -87,7 +87,7 @@ fn nothing_gives_nothing() {
 }
 
 #[test]
-fn every_output_format_has_one_entry_a_sentence() {
+fn every_output_format_has_one_entry_per_sentence() {
     let input = "The baker opens the shop .\n\nMaria bakes ( bread ) .\n";
     let mut all = String::new();
     for format in ["tagged", "underscore", "conllu"] {
@@ -119,8 +119,8 @@ fn every_input_format_gives_the_same_tags() {
 fn accuracy_is_reported_for_input_that_has_tags() {
     let gold = "The/DT baker/NN opens/XX the/DT flurb/YY ./.\n";
     let done = tag(&["-q", "--input", "tagged", "--accuracy"]).write_stdin(gold).assert().success();
-    let told = text(&done.get_output().stderr);
-    assert_eq!(told, "tagging accuracy: 66.67 % of 6 words, 0.00 % of 1 not seen in training\n");
+    let printed = text(&done.get_output().stderr);
+    assert_eq!(printed, "tagging accuracy: 66.67 % of 6 words, 0.00 % of 1 not seen in training\n");
     let done = tag(&["--accuracy"]).write_stdin("a\n").assert().code(2);
     assert!(text(&done.get_output().stderr).contains("--input tokens has none"));
 }
@@ -145,7 +145,7 @@ fn tokens_are_parsed_with_the_tags_that_tagging_gives() {
 }
 
 #[test]
-fn a_model_that_lacks_what_is_asked_for_is_told_so() {
+fn a_model_without_a_tagger_or_parser_is_reported() {
     let folder = command::folder(&[]);
     let tagger = folder.path().join("tagger.srm");
     let mut train = srparse(&["train", "--quiet", "--tagger", "--set", "max_words=40"]);
@@ -171,8 +171,8 @@ fn a_model_that_lacks_what_is_asked_for_is_told_so() {
         .current_dir(&folder)
         .assert()
         .code(2);
-    let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
-    assert!(told.contains("the model holds a tagger and no parser"), "{told}");
+    let printed = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    assert!(printed.contains("the model holds a tagger and no parser"), "{printed}");
     let done = srparse(&["tag", "-q", "--model", "tagger.srm"])
         .current_dir(&folder)
         .write_stdin("The dog\n")
@@ -182,14 +182,14 @@ fn a_model_that_lacks_what_is_asked_for_is_told_so() {
 }
 
 #[test]
-fn training_reports_jackknifing_and_info_tells_of_the_tagger() {
+fn training_reports_jackknifing_and_info_describes_the_tagger() {
     let folder = command::folder(&[]);
     let mut train = srparse(&["train", "--jackknife", "4", "--set", "learner.epochs=1"]);
     train.arg("--train").arg(sample("train.mrg")).arg("--dev").arg(sample("dev.mrg"));
     let done = train.args(["--model", "m.srm"]).current_dir(&folder).assert().success();
-    let told = text(&done.get_output().stderr);
+    let printed = text(&done.get_output().stderr);
     for part in ["dev tags right: ", "tagged the training trees in 4 parts; right: ", "dev F1"] {
-        assert!(told.contains(part), "`{part}` is missing in\n{told}");
+        assert!(printed.contains(part), "`{part}` is missing in\n{printed}");
     }
     let info = srparse(&["info", "m.srm"]).current_dir(&folder).assert().success();
     let info = text(&info.get_output().stdout);

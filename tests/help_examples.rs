@@ -5,7 +5,7 @@ use std::process::Command;
 
 const SRPARSE: &str = env!("CARGO_BIN_EXE_srparse");
 
-/// The lines of all helps that look like a command to type.
+/// Returns the lines of all help texts that are commands.
 fn examples() -> Vec<String> {
     let commands =
         ["", "train", "parse", "tag", "eval", "compare", "oracle", "tree", "info", "chart"];

@@ -1,11 +1,11 @@
-//! What happens when standard output takes no more, for one thread and for two.
+//! A closed or full standard output, with one thread and with two.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 const SRPARSE: &str = env!("CARGO_BIN_EXE_srparse");
 
-/// A file with more sentences than all buffers on the way hold.
+/// A file with more sentences than fit into all buffers.
 fn many_sentences() -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     std::fs::write(file.path(), "The/DT dog/NN barks/VBZ ./.\n".repeat(20_000))

@@ -1,4 +1,4 @@
-//! Any tree and any steps: what is removed comes back, and cleaning twice is cleaning once.
+//! Any tree and any steps: removed tokens can be reattached, and cleaning is idempotent.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

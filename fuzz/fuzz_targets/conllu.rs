@@ -1,4 +1,4 @@
-//! Any bytes: the sentence source ends and gives at most one item a line.
+//! Any bytes: the iterator over sentences ends and returns at most one item per line.
 #![no_main]
 
 use std::io::Cursor;

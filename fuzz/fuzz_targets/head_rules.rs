@@ -1,5 +1,5 @@
-//! Any text: head rules that read choose a child that is there, and read the same again. The words of
-//! the text itself stand for labels, so that rules are met.
+//! Any text: valid head rules choose an existing child and survive writing and reading. The words of the text
+//! serve as labels, so that rules apply.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

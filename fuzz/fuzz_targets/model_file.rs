@@ -1,5 +1,5 @@
-//! Any bytes, any header under a right checksum, and a good model with any bytes changed under right
-//! checksums: refused, or it parses.
+//! Any bytes, any header with a correct checksum, and a valid model with any bytes changed and correct
+//! checksums: the model is refused, or it parses.
 #![no_main]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Any text: parameters that read can score pairs of trees, good and bad.
+//! Any text: valid parameters can score pairs of trees, both well-formed and malformed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

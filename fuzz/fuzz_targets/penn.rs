@@ -1,4 +1,4 @@
-//! Any bytes: the reader ends, and what it reads is read the same when written.
+//! Any bytes: the reader ends, and its trees survive writing and reading.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

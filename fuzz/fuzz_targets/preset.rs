@@ -1,5 +1,5 @@
-//! Any text, with settings behind a line of dashes: presets that read survive writing, and are planned
-//! or refused.
+//! Any text, with settings after a line of dashes: valid presets survive writing and reading, and are planned or
+//! refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any line: tokens that are read are read again when written.
+//! Any line: its tokens survive writing and reading.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any text: templates that read can be asked about any state, and give one value a column.
+//! Any text: valid templates can be extracted from any configuration and give one value per column.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +7,7 @@ use srparse::symbols::{Label, Symbols, Vocabulary};
 use srparse::transition::{Dependents, Focus, Forest, View};
 use srparse::tree::Token;
 
-/// A state with some of everything: tokens, a unary and a binary node, dependents, a candidate.
+/// A configuration with tokens, a unary and a binary node, dependents, and a candidate.
 fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
     let tokens = [("``", "``"), ("we", "NP"), (",", ","), ("go", "V")];
     let tokens = tokens.map(|(word, tag)| Token::new(word, tag));

@@ -15,7 +15,7 @@
 use super::linear::{Pruning, Tables, Weights};
 use super::packed::{LANES, home};
 use super::{Classifier, ScoreScale, Scratch, first_best};
-use crate::feature::template::Step;
+use crate::feature::template::DecisionStep;
 use crate::feature::{Indicators, RowRef, Templates};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
@@ -163,8 +163,8 @@ impl TwoStepIndicators {
     /// The indicators of a template file.
     pub fn new(templates: &Templates) -> Self {
         Self {
-            kind: Indicators::of_step(templates, Step::Kind),
-            action: Indicators::of_step(templates, Step::Action),
+            kind: Indicators::of_step(templates, DecisionStep::Kind),
+            action: Indicators::of_step(templates, DecisionStep::Action),
         }
     }
 }

@@ -1,35 +1,35 @@
-//! From a state to a row: every distinct address of a template file, answered once.
+//! Feature extraction: evaluates every distinct address of a template file once per configuration.
 
 use super::Row;
-use super::template::{Address, Anchor, Field, Group, Path, Question, StepTo, Templates};
+use super::template::{Address, Anchor, Field, Group, Path, PathStep, Question, Templates};
 use crate::symbols::{NOTHING, Sentence, is_nominal_or_verbal};
 use crate::transition::{Constituent, Focus, Open, View};
 
-/// Symbols of tokens (tags) stand above those of constituents (labels).
+/// Offset that separates tags from labels in the field `n`.
 const TAG_SYMBOLS: u32 = 1 << 20;
 const NO_NODE: u32 = u32::MAX;
-/// The head token of a place beyond the end of the stack or buffer.
+/// The head token of a position beyond the end of the stack or buffer.
 const BEYOND: u32 = u32::MAX - 1;
-/// The value of every name of such a place.
+/// The value of all nominal fields of such a position.
 const BOUNDARY: u32 = 1 << 21;
 
-/// A place found in a state.
+/// A position in a configuration.
 #[derive(Debug, Clone, Copy)]
 struct Found {
-    /// The constituent, if the place is on the stack or below it.
+    /// The constituent, if the position is on the stack or a descendant of such an item.
     node: u32,
-    /// The head token; none when the place does not exist.
+    /// The head token, or a marker if the position does not exist.
     token: u32,
 }
 
 const MISSING: Found = Found { node: NO_NODE, token: NO_NODE };
 const OUTSIDE: Found = Found { node: NO_NODE, token: BEYOND };
 
-/// How a place is found: from an anchor, or a step from another place.
+/// How a position is reached: from an anchor, or by a step from another position.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Anchor(Anchor),
-    Step(u8, StepTo),
+    Step(u8, PathStep),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,21 +48,21 @@ enum Ask {
     Action(u8),
 }
 
-/// Answers the addresses of a template file.
+/// Evaluates the addresses of a template file.
 #[derive(Debug, Clone)]
 pub struct Extractor {
     ways: Vec<Way>,
     asks: Vec<(Ask, bool)>,
 }
 
-/// Memory of one thread for [`Extractor::extract`].
+/// Working memory of one thread for [`Extractor::extract`].
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     found: Vec<Found>,
 }
 
 impl Extractor {
-    /// The extractor of a template file.
+    /// Returns the extractor for a template file.
     pub fn new(templates: &Templates) -> Self {
         let mut extractor = Self { ways: Vec::new(), asks: Vec::new() };
         let mut paths: Vec<Path> = Vec::new();
@@ -89,7 +89,7 @@ impl Extractor {
         extractor
     }
 
-    /// The position of a path among the ways, with all places on the way to it.
+    /// Returns the index of a path in `ways`, adding all of its prefixes.
     fn place(&mut self, paths: &mut Vec<Path>, path: &Path) -> u8 {
         if let Some(known) = paths.iter().position(|known| known == path) {
             return known as u8;
@@ -106,13 +106,13 @@ impl Extractor {
         self.ways.len() as u8 - 1
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn n_columns(&self) -> usize {
         self.asks.len()
     }
 
-    /// How many items next to a candidate are looked at, on each side; `None` if something else of the state
-    /// is too, so that a row says more than the candidate and its neighbours.
+    /// Returns how many items on each side of a candidate the row depends on; `None` if it depends on other parts
+    /// of the configuration too.
     pub fn reach(&self) -> Option<usize> {
         let of_way = |way: &Way| match *way {
             Way::Anchor(Anchor::Before(n) | Anchor::After(n)) => Some(usize::from(n) + 1),
@@ -130,7 +130,7 @@ impl Extractor {
         farthest.filter(|_| self.asks.iter().all(|(ask, _)| is_local(ask)))
     }
 
-    /// Writes the state's columns into `row`.
+    /// Writes the columns of a configuration into `row`.
     pub fn extract(
         &self,
         sentence: &Sentence,
@@ -200,7 +200,8 @@ fn comma_between(sentence: &Sentence, first: u32, last: u32) -> bool {
     sentence.before(last).commas > sentence.before(first + 1).commas
 }
 
-/// 0 to 4 as they are, then 5–6, 7–10, 11–20, more; one more than that, so that 0 stays "nothing there".
+/// Bins a number: 0 to 4 separately, then 5–6, 7–10, 11–20, more. Bins are numbered from 1, because 0 means that
+/// there is no value.
 fn bin(value: u32) -> u32 {
     1 + match value {
         0..=4 => value,
@@ -211,13 +212,13 @@ fn bin(value: u32) -> u32 {
     }
 }
 
-/// The open constituent that is so many from the innermost.
+/// Returns the `n`-th open constituent, counted from the innermost.
 fn opened(view: &View<'_>, n: u8) -> Option<Open> {
     let index = view.open.len().checked_sub(usize::from(n) + 1)?;
     view.open.get(index).copied()
 }
 
-/// How many complete children an open constituent has: up to where the next one inside begins.
+/// Returns the number of complete children of the `n`-th open constituent.
 fn pending(view: &View<'_>, n: u8) -> u32 {
     let Some(open) = opened(view, n) else { return 0 };
     let inside = n.checked_sub(1).and_then(|n| opened(view, n));
@@ -260,14 +261,14 @@ fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
     }
 }
 
-/// A child of the candidate by its place on the stack; missing where that is no child.
+/// Returns a child of the candidate by its index on the stack, or [`MISSING`].
 fn child_of(view: &View<'_>, at: impl Fn(Focus) -> Option<u32>) -> Found {
     let is_child = |focus: Focus| at(focus).filter(|at| (focus.first..focus.last).contains(at));
     let child = view.focus.and_then(is_child);
     child.map_or(MISSING, |at| at_node(view, view.stack[at as usize]))
 }
 
-fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
+fn stepped(view: &View<'_>, from: Found, step: PathStep) -> Found {
     if from.token >= BEYOND {
         return MISSING;
     }
@@ -280,25 +281,25 @@ fn stepped(view: &View<'_>, from: Found, step: StepTo) -> Found {
         pick(children).map_or(MISSING, |node| at_node(view, node))
     };
     match step {
-        StepTo::Left => {
+        PathStep::Left => {
             child(|children| if children.len() > 1 { children.first().copied() } else { None })
         }
-        StepTo::Right => {
+        PathStep::Right => {
             child(|children| if children.len() > 1 { children.last().copied() } else { None })
         }
-        StepTo::Only => {
+        PathStep::Only => {
             child(|children| if children.len() == 1 { children.first().copied() } else { None })
         }
-        StepTo::First => child(|children| children.first().copied()),
-        StepTo::Last => child(|children| children.last().copied()),
-        StepTo::Head => {
+        PathStep::First => child(|children| children.first().copied()),
+        PathStep::Last => child(|children| children.last().copied()),
+        PathStep::Head => {
             let children =
                 if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
             let is_head = |&&node: &&u32| view.forest.node(node).head == from.token;
             children.iter().find(is_head).map_or(MISSING, |&node| at_node(view, node))
         }
-        StepTo::LeftDependent => dependent(|d| d.left),
-        StepTo::RightDependent => dependent(|d| d.right),
+        PathStep::LeftDependent => dependent(|d| d.left),
+        PathStep::RightDependent => dependent(|d| d.right),
     }
 }
 
@@ -306,7 +307,7 @@ fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) ->
     let Found { node, token } = found;
     if token >= BEYOND {
         if node != NO_NODE {
-            return of_announced(sentence, view, view.forest.node(node), field);
+            return of_open_nonterminal(sentence, view, view.forest.node(node), field);
         }
         return if token == NO_NODE || field.is_number() { NOTHING } else { BOUNDARY };
     }
@@ -351,9 +352,13 @@ fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) ->
     }
 }
 
-/// A field of a constituent that was announced before any of its words: its label, and what follows from
-/// where it begins.
-fn of_announced(sentence: &Sentence, view: &View<'_>, node: &Constituent, field: Field) -> u32 {
+/// Returns a field of an open nonterminal that has no words yet: its label, and what its start determines.
+fn of_open_nonterminal(
+    sentence: &Sentence,
+    view: &View<'_>,
+    node: &Constituent,
+    field: Field,
+) -> u32 {
     let first = |values: &[u32]| values.get(node.start as usize).copied().unwrap_or(NOTHING);
     match field {
         Field::Label | Field::Symbol => node.symbol(),
@@ -364,12 +369,12 @@ fn of_announced(sentence: &Sentence, view: &View<'_>, node: &Constituent, field:
     }
 }
 
-/// The name of a constituent's label; none for a token.
+/// Returns the name of the label of a constituent; `None` for a token.
 fn phrase_label<'a>(view: &View<'a>, node: &Constituent) -> Option<&'a str> {
     node.label.map(|label| view.labels.name(label.0.into()).unwrap_or_default())
 }
 
-/// The parts of the stack that a group of the candidate's children is; empty ones where it has no children.
+/// Returns the one or two ranges of the stack that form a group of the candidate's children; unused ranges are empty.
 fn group_of(group: Group, Focus { first, last, head }: Focus) -> [(u32, u32); 2] {
     let part = |first: u32, last: u32| [(first, last.max(first)), (first, first)];
     match group {
@@ -384,7 +389,7 @@ fn group_of(group: Group, Focus { first, last, head }: Focus) -> [(u32, u32); 2]
     }
 }
 
-/// The tokens under a part of the stack.
+/// Returns the tokens dominated by a range of stack items.
 fn tokens_under(view: &View<'_>, part: &[u32]) -> std::ops::Range<u32> {
     match (part.first(), part.last()) {
         (Some(&first), Some(&last)) => view.forest.node(first).start..view.forest.node(last).end,
@@ -392,7 +397,7 @@ fn tokens_under(view: &View<'_>, part: &[u32]) -> std::ops::Range<u32> {
     }
 }
 
-/// Appends a set and gives the position of its size.
+/// Appends a set and returns the index of its size.
 fn write_set(values: impl Iterator<Item = u32>, members: &mut Vec<u32>) -> u32 {
     let size_at = members.len();
     members.push(0);

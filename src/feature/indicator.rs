@@ -1,23 +1,23 @@
-//! From columns to one-hot ids: one 64-bit id for each template that applies.
+//! Indicator features: one 64-bit id for each template that applies.
 //!
-//! An id mixes the template's number with the values of its columns. Two different features share an
-//! id with a chance of 2⁻⁶³ a pair, which no table of this program is large enough to notice. A
-//! template does not apply where one of its nominal columns has nothing there.
+//! An id is a hash of the template's number and the values of its columns. Two different features collide with
+//! probability 2⁻⁶³, which is negligible for the size of feature tables. A template does not apply if one of its
+//! nominal columns has no value.
 
-use super::template::Step;
+use super::template::DecisionStep;
 use super::{Column, ColumnKind, RowRef, Templates};
 use crate::symbols::NOTHING;
 
-/// Spreads bits when multiplied by.
+/// Multiplier that mixes bits.
 pub(crate) const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The id of "this template does not apply".
+/// The id of a template that does not apply.
 pub const OFF: u64 = 0;
 
-/// Writes the one-hot ids of rows.
+/// Computes the indicator features of rows.
 #[derive(Debug, Clone)]
 pub struct Indicators {
-    /// For each template the columns it conjoins, and whether 0 is a value of that column.
+    /// For each template, the columns it conjoins, and whether 0 is a valid value of each.
     templates: Vec<Conjunction>,
     columns: Vec<(u16, bool)>,
 }
@@ -30,7 +30,7 @@ struct Conjunction {
 }
 
 impl Indicators {
-    /// The indicators of a template file.
+    /// Returns the indicators of a template file.
     pub fn new(templates: &Templates) -> Self {
         let kinds: Vec<ColumnKind> = templates.columns().iter().map(|column| column.kind).collect();
         let mut indicators = Self { templates: Vec::new(), columns: Vec::new() };
@@ -50,21 +50,22 @@ impl Indicators {
         indicators
     }
 
-    /// The indicators of the templates for one step of a decision; those for both have the same ids.
-    pub fn of_step(templates: &Templates, step: Step) -> Self {
+    /// Returns the indicators of the templates for one step of a two-step decision; templates for both steps have the
+    /// same ids.
+    pub fn of_step(templates: &Templates, step: DecisionStep) -> Self {
         let mut all = Self::new(templates);
         let mut is_for = templates.of_step(step);
         all.templates.retain(|_| is_for.next().unwrap_or(true));
         all
     }
 
-    /// One indicator for each nominal column.
+    /// Returns one indicator for each nominal column.
     pub fn of_columns(columns: &[Column]) -> Self {
         let none = Self { templates: Vec::new(), columns: Vec::new() };
         (0..columns.len() as u16).fold(none, Self::with_column)
     }
 
-    /// The same with one more template: a single nominal column.
+    /// Adds a template of a single nominal column.
     #[must_use]
     pub fn with_column(mut self, column: u16) -> Self {
         let (first, number) = (self.columns.len() as u16, self.templates.len() as u64 + 1);
@@ -74,24 +75,24 @@ impl Indicators {
         self
     }
 
-    /// The number of templates.
+    /// Returns the number of templates.
     pub fn len(&self) -> usize {
         self.templates.len()
     }
 
-    /// Whether there is no template.
+    /// Returns whether there are no templates.
     pub fn is_empty(&self) -> bool {
         self.templates.is_empty()
     }
 
-    /// Writes the ids of the templates that apply into `out` (emptied first). Columns that are sets
-    /// apply by where they stand in the row, which means nothing: plans refuse them.
+    /// Writes the ids of the templates that apply into `out`, which is cleared first. Columns that are sets are not
+    /// supported; plans reject them.
     pub fn ids(&self, row: RowRef<'_>, out: &mut Vec<u64>) {
         out.clear();
         self.append_ids(row, out);
     }
 
-    /// The same, after what is in `out` already.
+    /// Appends the ids of the templates that apply to `out`.
     pub fn append_ids(&self, row: RowRef<'_>, out: &mut Vec<u64>) {
         for template in &self.templates {
             let mut hash = template.seed;
@@ -110,7 +111,7 @@ impl Indicators {
     }
 }
 
-/// Spreads what multiplication left in the high bits; never [`OFF`].
+/// Mixes the high bits of a product into the low bits; never returns [`OFF`].
 pub(crate) fn finish(hash: u64) -> u64 {
     (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1
 }

@@ -1,11 +1,11 @@
-//! Features: from a state to one row of columns, and from columns to indicators.
+//! Features: from a configuration to a row of columns, and from columns to indicator features.
 //!
 //! 1. A template file ([`template`]) lists *addresses* ("the tag of the head of the second stack item")
 //!    and conjunctions of them.
-//! 2. [`extract`] writes a state's value at every distinct address into one [`Row`] of columns: what
-//!    every learner works from. A column is nominal, a number, or a set of nominals.
-//! 3. [`indicator`] is the only place where columns become one-hot ids: one 64-bit id for each template
-//!    of a linear model.
+//! 2. [`extract`] writes the value at every distinct address into one [`Row`] of columns, the input of all
+//!    learners. A column is nominal, a number, or a set of nominal values.
+//! 3. [`indicator`] is the only place where columns become indicator (one-hot) features of a linear model: one
+//!    64-bit id for each template.
 
 pub mod extract;
 pub mod indicator;
@@ -17,15 +17,15 @@ pub use template::Templates;
 
 use serde::{Deserialize, Serialize};
 
-/// What the values of a column mean.
+/// The type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnKind {
-    /// A name; 0 is "nothing there".
+    /// A nominal value; 0 means that there is none.
     Nominal,
     /// A count or distance.
     Number,
-    /// A set of names, asked for membership.
+    /// A set of nominal values, tested for membership.
     Set,
 }
 
@@ -34,23 +34,23 @@ pub enum ColumnKind {
 pub struct Column {
     /// The address as written in the template file.
     pub name: String,
-    /// What its values mean.
+    /// The type of its values.
     pub kind: ColumnKind,
-    /// Whether its values are words, of which most are rare.
+    /// Whether its values are words, most of which are rare.
     pub lexical: bool,
 }
 
-/// One state in columns.
+/// The columns of one configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
-    /// A value for each column; for a set, where its size stands in `members`.
+    /// A value for each column; for a set, the index of its size in `members`.
     pub values: Vec<u32>,
-    /// For each set its size, then its members in rising order.
+    /// For each set, its size and then its members in ascending order.
     pub members: Vec<u32>,
 }
 
 impl Row {
-    /// The row, borrowed.
+    /// Borrows the row.
     pub fn borrow(&self) -> RowRef<'_> {
         RowRef { values: &self.values, members: &self.members }
     }
@@ -66,7 +66,7 @@ pub struct RowRef<'a> {
 }
 
 impl<'a> RowRef<'a> {
-    /// The members of a set column, in rising order.
+    /// Returns the members of a set column, in ascending order.
     pub fn set(&self, column: usize) -> &'a [u32] {
         let size_at = self.values[column] as usize;
         let size = self.members[size_at] as usize;

@@ -1,69 +1,69 @@
 //! The template language.
 //!
-//! A template file has one template a line: one address, or several separated by spaces, which are
-//! conjoined. `#` begins a comment. An address is
+//! A template file has one template per line: one address, or a conjunction of several, separated by spaces.
+//! `#` begins a comment. An address is
 //!
 //! ```text
-//! place { "." step } "." field [ ".bin" ]
+//! position { "." step } "." field [ ".bin" ]
 //! ```
 //!
-//! | place | means |
+//! | position | meaning |
 //! |---|---|
 //! | `s0` … `s9` | items of the stack from the top |
 //! | `b0` … `b9` | tokens of the buffer from the front |
 //! | `before0` …, `after0` … | items next to a candidate constituent, outward |
 //! | `o0` … `o9` | open constituents from the innermost |
-//! | `c0` … `c9` | complete constituents and tokens from the last, in systems that announce constituents |
+//! | `c0` … `c9` | complete constituents and tokens from the last, in systems that open nonterminals |
 //! | `left0` …, `right0` … | children of the candidate, from the left, from the right |
 //! | `head` | its head child |
 //! | `headleft0` …, `headright0` … | its children to the left, to the right of the head child, outward |
-//! | `item` | the candidate itself; only groups of its children can be asked |
+//! | `item` | the candidate itself; only groups of its children can be addressed |
 //!
-//! | step | means |
+//! | step | meaning |
 //! |---|---|
 //! | `l`, `r` | first, last child of a node with two children or more |
 //! | `u` | the child of a node with one child |
 //! | `first`, `last` | first, last child of a node with any number of children |
-//! | `ld`, `rd` | the dependent of the head word found last on its left, right |
+//! | `ld`, `rd` | the most recent left, right dependent of the head word |
 //! | `head` | the head child, or a child with the same head word |
 //! | `kids` | all children: the column is a set |
 //!
-//! | group of the candidate's children | means |
+//! | group of the candidate's children | meaning |
 //! |---|---|
 //! | `item.kids` | all |
-//! | `item.nonhead`, `item.nonleft`, `item.nonright` | all but the head child, the leftmost, the rightmost |
+//! | `item.nonhead`, `item.nonleft`, `item.nonright` | all except the head child, the leftmost, the rightmost |
 //! | `item.prehead`, `item.posthead` | all to the left, to the right of the head child |
-//! | `item.tohead`, `item.fromhead` | the same with the head child |
+//! | `item.tohead`, `item.fromhead` | the same, including the head child |
 //!
-//! The column is a set; with `.terminals` behind the group, one of all tokens under it.
+//! The column is a set of the children; with `.terminals` after the group, a set of the tokens they dominate.
 //!
-//! | field | means |
+//! | field | meaning |
 //! |---|---|
 //! | `w`, `t` | head word, its tag |
-//! | `c` | label of the constituent; nothing for a token |
+//! | `c` | label of the constituent; no value for a token |
 //! | `n` | label of the constituent; the tag for a token |
 //! | `lw`, `lt`, `rw`, `rt` | word, tag of the first, last token of the span |
 //! | `sf2`, `sf3`, `shape` | last two, three characters of the head word; its shape |
 //! | `len`, `arity` | number of tokens, of children |
 //! | `deps`, `ldeps`, `rdeps` | number of dependents of the head word so far; left; right |
 //! | `punct` | number of punctuation marks in the span ([`crate::symbols::Mark`]) |
-//! | `rhythm` | length of a noun or verb, to 3 characters; tokens of such a phrase; else 0 |
+//! | `rhythm` | length of a noun or verb, up to 3 characters; number of tokens of such a phrase; otherwise 0 |
 //!
-//! | not bound to a place | means |
+//! | independent of a position | meaning |
 //! |---|---|
-//! | `distance(A,B)` | words from the head word of one place to that of another |
-//! | `comma(A,B)` | 1 if a comma stands between these head words, else 0 |
-//! | `size(stack)`, `size(buffer)` | number of items, of tokens |
-//! | `empty(stack)`, `empty(buffer)` | 1 if there is none, else 0 |
-//! | `open(punctuation)` | 1 if an odd number of opening marks before the buffer wait for closing ones |
+//! | `distance(A,B)` | distance in words between the head words of two positions |
+//! | `comma(A,B)` | 1 if there is a comma between these head words, otherwise 0 |
+//! | `size(stack)`, `size(buffer)` | number of stack items, of buffer tokens |
+//! | `empty(stack)`, `empty(buffer)` | 1 if it is empty, otherwise 0 |
+//! | `open(punctuation)` | 1 if an odd number of opening marks before the buffer are not closed yet, otherwise 0 |
 //! | `pending(o0)` … `pending(o9)` | number of complete children of that open constituent |
 //! | `action(0)`, `action(1)` | the last action, the one before |
 //!
-//! A line `@kind`, `@action` or `@both` says for which steps of a decision the templates below it are
-//! ([`Step`]); both at the beginning of the file.
+//! A line `@kind`, `@action` or `@both` sets for which steps of a two-step decision ([`DecisionStep`]) the
+//! templates below it are used; the default is `@both`.
 //!
-//! Numbers stand as they are, or in bins (0 to 4, 5–6, 7–10, 11–20, more) with `.bin`. Nouns, verbs and
-//! their phrases are what has a tag or label that begins with N or V.
+//! With `.bin`, numbers are binned: 0 to 4 separately, then 5–6, 7–10, 11–20, more. Nouns, verbs and their phrases
+//! are recognized by tags and labels that begin with N or V.
 
 mod parse;
 
@@ -72,7 +72,7 @@ use crate::error::{Error, Place, Result, did_you_mean};
 use super::{Column, ColumnKind};
 use parse::parse_address;
 
-/// Where an address starts.
+/// The first position of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Anchor {
     /// Stack item from the top.
@@ -99,7 +99,7 @@ pub enum Anchor {
     RightOfHead(u8),
 }
 
-/// Which children of the candidate (Turian and Melamed 2005, table 2).
+/// A group of children of the candidate (Turian and Melamed 2005, table 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // named and explained in the table of the module
 pub enum Group {
@@ -113,9 +113,9 @@ pub enum Group {
     FromHead,
 }
 
-/// A move from a node to another.
+/// A step from one node to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StepTo {
+pub enum PathStep {
     /// First child of two or more.
     Left,
     /// Last child of two or more.
@@ -134,7 +134,7 @@ pub enum StepTo {
     RightDependent,
 }
 
-/// What is asked of a place.
+/// A property of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // named and explained in the table of the module
 pub enum Field {
@@ -159,7 +159,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// Whether the field is a number.
+    /// Returns whether the field is a number.
     pub fn is_number(self) -> bool {
         use Field::{
             Arity, Dependents, LeftDependents, Length, Punctuation, Rhythm, RightDependents,
@@ -171,34 +171,34 @@ impl Field {
     }
 }
 
-/// A place in the state: an anchor and the way from it.
+/// A position in a configuration: an anchor and the steps from it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Path {
-    /// Where the way starts.
+    /// The first position.
     pub anchor: Anchor,
     /// The steps in order.
-    pub steps: Vec<StepTo>,
+    pub steps: Vec<PathStep>,
 }
 
-/// A question about the state.
+/// What an address asks about a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// A field of a place.
+    /// A field of a position.
     Field(Path, Field),
-    /// A field of all children of a place, as a set.
+    /// A field of all children of a position, as a set.
     Kids(Path, Field),
-    /// A field of a group of the candidate's children, or of all tokens under it, as a set.
+    /// A field of a group of the candidate's children, or of all tokens they dominate, as a set.
     Group {
-        /// Which children.
+        /// The children.
         group: Group,
-        /// Whether the tokens under them are asked.
+        /// Whether the tokens that they dominate are meant.
         terminals: bool,
-        /// What is asked.
+        /// The field.
         field: Field,
     },
-    /// Words between the heads of two places.
+    /// The distance in words between the heads of two positions.
     Distance(Path, Path),
-    /// Whether a comma stands between the heads of two places.
+    /// Whether there is a comma between the heads of two positions.
     Comma(Path, Path),
     /// Items on the stack.
     StackSize,
@@ -208,7 +208,7 @@ pub enum Question {
     StackEmpty,
     /// Whether the buffer is empty.
     BufferEmpty,
-    /// Whether an odd number of opening marks before the buffer wait for their closing partner.
+    /// Whether an odd number of opening marks before the buffer are not closed yet.
     OpenPunctuation,
     /// Complete children of an open constituent, counted from the innermost.
     Pending(u8),
@@ -216,17 +216,17 @@ pub enum Question {
     Action(u8),
 }
 
-/// A question and how its answer is written.
+/// A question and how its value is encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// What is asked.
+    /// The question.
     pub question: Question,
-    /// Whether a number is put into a bin.
+    /// Whether the number is binned.
     pub binned: bool,
 }
 
 impl Address {
-    /// What the values mean.
+    /// Returns the type of the values.
     pub fn kind(&self) -> ColumnKind {
         match &self.question {
             Question::Kids(..) | Question::Group { .. } => ColumnKind::Set,
@@ -237,7 +237,7 @@ impl Address {
         }
     }
 
-    /// Whether the values are words.
+    /// Returns whether the values are words.
     fn is_lexical(&self) -> bool {
         use Field::{LeftWord, RightWord, Word};
         let (Question::Field(_, field) | Question::Kids(_, field) | Question::Group { field, .. }) =
@@ -249,30 +249,30 @@ impl Address {
     }
 }
 
-/// A decision that is taken in two steps ([`crate::classifier::coarse_to_fine`]), or one of its steps.
+/// A step of a two-step (coarse-to-fine) decision; see [`crate::classifier::coarse_to_fine`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// What kind of action.
+pub enum DecisionStep {
+    /// Chooses the kind of action.
     Kind,
-    /// Which action of the kind.
+    /// Chooses the action of that kind.
     Action,
 }
 
-/// The words that say for which steps the templates below are.
-const PARTS: [(&str, &[Step]); 3] = [
-    ("@kind", &[Step::Kind]),
-    ("@action", &[Step::Action]),
-    ("@both", &[Step::Kind, Step::Action]),
+/// The directives that set for which steps the templates below them are used.
+const DIRECTIVES: [(&str, &[DecisionStep]); 3] = [
+    ("@kind", &[DecisionStep::Kind]),
+    ("@action", &[DecisionStep::Action]),
+    ("@both", &[DecisionStep::Kind, DecisionStep::Action]),
 ];
 
-/// A template file, read.
+/// A parsed template file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Templates {
     text: String,
     names: Vec<String>,
     addresses: Vec<Address>,
     conjunctions: Vec<Vec<u16>>,
-    /// For each template the word that stands above it, as a position in [`PARTS`].
+    /// For each template, the directive above it, as an index into [`DIRECTIVES`].
     steps: Vec<u8>,
 }
 
@@ -289,7 +289,7 @@ const KALT_2004_SR: &str = include_str!("../../data/features/kalt-2004-sr.feats"
 const KALT_2004_LC: &str = include_str!("../../data/features/kalt-2004-lc.feats");
 const KALT_2004_TD: &str = include_str!("../../data/features/kalt-2004-td.feats");
 const TURIAN_2005: &str = include_str!("../../data/features/turian-2005.feats");
-/// The template files inside the program, by name.
+/// The built-in template files, by name.
 const BUILT_IN: [(&str, &str); 13] = [
     ("sagae-lavie-2005", SAGAE_LAVIE),
     ("wang-2006", WANG),
@@ -307,10 +307,10 @@ const BUILT_IN: [(&str, &str); 13] = [
 ];
 
 impl Templates {
-    /// Reads a template file; `name` stands in messages.
+    /// Parses a template file; messages name it `name`.
     ///
     /// # Errors
-    /// [`Error::Syntax`] with the column of the first address that does not read.
+    /// [`Error::Syntax`] with the place of the first invalid address.
     pub fn parse(text: &str, name: &str) -> Result<Self> {
         let mut templates = Self {
             text: text.to_owned(),
@@ -319,15 +319,15 @@ impl Templates {
             conjunctions: Vec::new(),
             steps: Vec::new(),
         };
-        let mut steps = PARTS.len() as u8 - 1;
+        let mut steps = DIRECTIVES.len() as u8 - 1;
         for (line, number) in text.lines().zip(1..) {
             let content = line.split('#').next().unwrap_or_default();
             let directive = content.trim();
             if directive.starts_with('@') {
-                let known = PARTS.iter().position(|(word, _)| *word == directive);
+                let known = DIRECTIVES.iter().position(|(word, _)| *word == directive);
                 steps = known.ok_or_else(|| {
                     let problem =
-                        format!("`{directive}` says nothing: write @kind, @action or @both");
+                        format!("unknown directive `{directive}`: write @kind, @action or @both");
                     Error::syntax(Place::new(name, number, 1), problem)
                 })? as u8;
                 continue;
@@ -341,7 +341,7 @@ impl Templates {
                 let address = parse_address(word).map_err(fail)?;
                 let position = templates.position(word, address).map_err(fail)?;
                 if conjunction.contains(&position) {
-                    return Err(fail(format!("`{word}` stands twice in one template")));
+                    return Err(fail(format!("`{word}` occurs twice in one template: remove one")));
                 }
                 if conjunction.len() == MAX_CONJOINED {
                     return Err(fail(format!(
@@ -352,10 +352,7 @@ impl Templates {
             }
             if templates.conjunctions.contains(&conjunction) {
                 let place = Place::new(name, number, 1);
-                return Err(Error::syntax(
-                    place,
-                    "this template stands above already: delete the line",
-                ));
+                return Err(Error::syntax(place, "this template occurs above: remove the line"));
             }
             if !conjunction.is_empty() {
                 templates.conjunctions.push(conjunction);
@@ -363,26 +360,26 @@ impl Templates {
             }
         }
         if templates.conjunctions.is_empty() {
-            return Err(Error::syntax(Place::new(name, 1, 0), "no template in the file"));
+            return Err(Error::syntax(Place::new(name, 1, 0), "the file has no templates"));
         }
         Ok(templates)
     }
 
-    /// A template file that is part of the program.
+    /// Returns a built-in template file.
     pub fn named(name: &str) -> Option<Self> {
         let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
         Some(Self::parse(text, name).expect("the built-in templates are tested"))
     }
 
-    /// The names of the built-in files.
+    /// Returns the names of the built-in files.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// The templates without those that ask about any of these addresses.
+    /// Returns the templates that use none of these addresses.
     ///
     /// # Errors
-    /// When no template asks about one of them, or none is left.
+    /// When one of them is in no template, or no template remains.
     pub fn without(&self, addresses: &[String]) -> Result<Self> {
         let fail = |problem: String| Error::config("features.without", problem);
         let mut dropped = vec![false; self.addresses.len()];
@@ -392,17 +389,17 @@ impl Templates {
                 let known = self.names.iter().map(String::as_str);
                 let hint = did_you_mean(name, known);
                 let problem =
-                    format!("no template asks about `{name}`: {hint}take an address of one");
+                    format!("no template contains `{name}`: {hint}give an address of a template");
                 return Err(fail(problem));
             };
             dropped[at] = true;
         }
-        let (mut text, mut before) = (String::new(), PARTS.len() as u8 - 1);
+        let (mut text, mut before) = (String::new(), DIRECTIVES.len() as u8 - 1);
         for (conjunction, &steps) in self.conjunctions.iter().zip(&self.steps) {
             if !conjunction.iter().any(|&at| dropped[usize::from(at)]) {
                 let names = conjunction.iter().map(|&at| self.names[usize::from(at)].as_str());
                 if steps != before {
-                    text.push_str(PARTS[usize::from(steps)].0);
+                    text.push_str(DIRECTIVES[usize::from(steps)].0);
                     text.push('\n');
                     before = steps;
                 }
@@ -411,22 +408,22 @@ impl Templates {
             }
         }
         if text.is_empty() {
-            return Err(fail("no template is left".to_owned()));
+            return Err(fail("no template remains: leave out fewer addresses".to_owned()));
         }
         Self::parse(&text, "templates")
     }
 
-    /// The file's text, as it is stored in a model.
+    /// Returns the text of the file, as it is stored in a model.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The distinct addresses, in order of first appearance: the columns.
+    /// Returns the distinct addresses (the columns), in order of first appearance.
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// The columns by name and kind.
+    /// Returns the columns with their types.
     pub fn columns(&self) -> Vec<Column> {
         let named = self.names.iter().zip(&self.addresses);
         let column = |(name, address): (&String, &Address)| Column {
@@ -437,14 +434,14 @@ impl Templates {
         named.map(column).collect()
     }
 
-    /// The templates as positions of columns.
+    /// Returns the templates as lists of column indices.
     pub fn conjunctions(&self) -> &[Vec<u16>] {
         &self.conjunctions
     }
 
-    /// For each template whether it is for a step.
-    pub fn of_step(&self, step: Step) -> impl Iterator<Item = bool> {
-        self.steps.iter().map(move |&steps| PARTS[usize::from(steps)].1.contains(&step))
+    /// Returns for each template whether it is used for a step.
+    pub fn of_step(&self, step: DecisionStep) -> impl Iterator<Item = bool> {
+        self.steps.iter().map(move |&steps| DIRECTIVES[usize::from(steps)].1.contains(&step))
     }
 
     fn position(&mut self, name: &str, address: Address) -> Result<u16, String> {
@@ -460,7 +457,7 @@ impl Templates {
     }
 }
 
-/// The most addresses one template may conjoin.
+/// The maximum number of addresses in a template.
 pub const MAX_CONJOINED: usize = 6;
 
 #[cfg(test)]

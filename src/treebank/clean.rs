@@ -1,10 +1,9 @@
-//! Cleaning: from trees as published to the trees that a parser learns, step by step.
+//! Cleaning: converts the trees of a treebank to the trees that a parser is trained on.
 //!
-//! Each step is a switch of [`Cleaning`]; the default is what the field does. The steps are done in the
-//! order of the fields, except that the root comes last. Turian and Melamed (2005, table 3) switch on
-//! all of them.
+//! Each step is a field of [`Cleaning`]; the default is the usual preprocessing. The steps are applied in the
+//! order of the fields, except that the root comes last. Turian and Melamed (2005, table 3) use all of them.
 //!
-//! What cleaning removes from a sentence, [`reattach`] puts back into its parse.
+//! [`reattach`] puts the tokens that cleaning removed from a sentence back into its parse.
 
 use compact_str::{CompactString, ToCompactString};
 use rustc_hash::FxHashMap;
@@ -17,10 +16,10 @@ use crate::tree::{BottomUpBuilder, Child, Token, Tree};
 pub use super::reattach::reattach;
 use super::reattach::{Edges, attach};
 
-/// The label of the root that cleaning makes sure of.
+/// The label of the root after cleaning.
 pub const TOP: &str = "TOP";
 
-/// The word that stands for rare ones.
+/// The word that replaces rare words.
 pub const UNKNOWN: &str = "UNK";
 
 /// The steps of cleaning.
@@ -29,43 +28,43 @@ pub const UNKNOWN: &str = "UNK";
 pub struct Cleaning {
     /// Removes traces (`-NONE-`), and nodes that have no token.
     pub traces: bool,
-    /// Cuts function tags and indices off node labels: `NP-SBJ-1` becomes `NP`.
+    /// Removes function tags and indices from node labels: `NP-SBJ-1` becomes `NP`.
     ///
-    /// The cut is at the first separator that is not the first character; a label that starts and ends
-    /// with a separator (`-LRB-`) stays whole.
+    /// A label is cut at the first separator that is not its first character; a label that starts and ends
+    /// with a separator (`-LRB-`) is not cut.
     pub functions: bool,
-    /// The characters at which function tags begin; `#`, `*` and `|` occur too.
+    /// The characters that separate function tags; some treebanks use `#`, `*` or `|`.
     pub separators: String,
     /// Renames `PRT` to `ADVP` (Magerman 1995).
     pub prt_to_advp: bool,
     /// Removes quotation marks, the tokens tagged ` `` ` and `''`.
     pub quotes: bool,
-    /// Raises punctuation to the highest node that has words on both sides of it; at the edges of the
-    /// sentence, to the node below the root (Collins 1999).
+    /// Raises punctuation to the lowest node that contains words on both sides of it; at the edges of the sentence, to
+    /// the node below the root (Collins 1999).
     pub raise_punctuation: bool,
     /// Removes punctuation at the edges of the sentence.
     pub outermost_punctuation: bool,
     /// The tags that count as punctuation, separated by spaces; the default is EVALB's.
     pub punctuation: String,
-    /// Makes one node of a node and its only child of the same label.
+    /// Merges a node with its only child if they have the same label.
     pub collapse_unaries: bool,
     /// Lowercases words.
     pub lowercase: bool,
     /// Replaces words seen fewer times than this in training by `UNK`; see [`WordCounts`].
     pub unknown_below: u32,
-    /// What becomes of the root.
+    /// How the root is changed.
     pub root: RootPolicy,
 }
 
-/// What becomes of the root.
+/// How the root is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RootPolicy {
-    /// Every tree has exactly one `TOP` as root: an unlabelled root, `ROOT`, `S1` and `VROOT` are
-    /// renamed, any other gets a `TOP` above it.
+    /// Every tree gets exactly one `TOP` as root: an unlabelled root, `ROOT`, `S1` and `VROOT` are renamed; any
+    /// other root gets a `TOP` above it.
     #[default]
     Top,
-    /// The root stays as it is.
+    /// The root is not changed.
     Keep,
 }
 
@@ -93,7 +92,7 @@ impl Default for Cleaning {
 pub struct CleanedTree {
     /// The tree.
     pub tree: Tree,
-    /// Where its tokens stood in the original sentence, from 0, ascending.
+    /// The positions of its tokens in the original sentence, from 0, ascending.
     pub positions: Vec<u32>,
 }
 
@@ -102,12 +101,12 @@ pub struct CleanedTree {
 pub struct CleanedSentence {
     /// The tokens that remain.
     pub tokens: Vec<Token>,
-    /// Where they stood in the original sentence, from 0, ascending.
+    /// Their positions in the original sentence, from 0, ascending.
     pub positions: Vec<u32>,
 }
 
 impl Cleaning {
-    /// No cleaning at all.
+    /// Returns a cleaning without any steps.
     pub fn none() -> Self {
         Self {
             traces: false,
@@ -118,12 +117,12 @@ impl Cleaning {
         }
     }
 
-    /// Cleans a tree. Head marks are forgotten where children change.
+    /// Cleans a tree. Heads of nodes whose children change are dropped.
     pub fn apply(&self, mut tree: Tree) -> CleanedTree {
         self.relabel(&mut tree);
         let positions = self.remaining(tree.tokens());
         if self.raise_punctuation {
-            // The root first: how far punctuation rises depends on where the root is.
+            // The root comes first, because it limits how far punctuation is raised.
             if positions.len() < tree.tokens().len() || self.changes_shape(&tree) {
                 tree = self.rewrite(tree, &positions, true);
             }
@@ -139,7 +138,7 @@ impl Cleaning {
         CleanedTree { tree, positions }
     }
 
-    /// Cleans a sentence that has no tree: removes what [`Cleaning::apply`] would remove.
+    /// Cleans a sentence without a tree: removes the tokens that [`Cleaning::apply`] would remove.
     pub fn apply_tokens(&self, tokens: &[Token]) -> CleanedSentence {
         let positions = self.remaining(tokens);
         let mut tokens: Vec<Token> =
@@ -173,9 +172,9 @@ impl Cleaning {
         positions
     }
 
-    /// Does what concerns labels only.
+    /// Applies the steps that change only labels.
     fn relabel(&self, tree: &mut Tree) {
-        // Most labels are plain letters, in which no separator needs to be looked for.
+        // Most labels consist of letters only and need no search for separators.
         let no_letters = !self.separators.bytes().any(|byte| byte.is_ascii_alphabetic());
         for node in tree.nodes_mut() {
             let plain = || no_letters && node.label.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -195,7 +194,7 @@ impl Cleaning {
         }
     }
 
-    /// Whether a relabelled tree that keeps its tokens must be rewritten.
+    /// Returns whether a relabelled tree that keeps its tokens must be rewritten.
     fn changes_shape(&self, tree: &Tree) -> bool {
         let Some(root) = tree.root() else { return true };
         if self.root == RootPolicy::Top && tree.node(root).label != TOP {
@@ -212,11 +211,11 @@ impl Cleaning {
         })
     }
 
-    /// Rewrites a tree over the tokens it keeps, in one pass from the bottom up.
+    /// Rewrites a tree over the tokens at `positions`, in one pass from the bottom up.
     fn rewrite(&self, mut tree: Tree, positions: &[u32], finally: bool) -> Tree {
         const GONE: u32 = u32::MAX;
         let mut tokens = tree.take_tokens();
-        // For each old token its new position, or for a removed one that of the next.
+        // For each old token, its new position or GONE, and the new position of the next token that remains.
         let mut position_of = vec![(GONE, 0); tokens.len() + 1];
         let (mut next, mut old) = (0, 0);
         tokens.retain(|_| {
@@ -263,7 +262,7 @@ impl Cleaning {
         builder.finish()
     }
 
-    /// Raises punctuation: takes it out and puts it back as high as it goes.
+    /// Raises punctuation: removes it and reattaches it as high as possible.
     fn raise(&self, tree: Tree) -> Tree {
         let words: Vec<u32> = (0u32..)
             .zip(tree.tokens())
@@ -275,7 +274,7 @@ impl Cleaning {
         }
         let tokens = tree.tokens().to_vec();
         let emptying = Self { traces: true, ..Self::none() };
-        // A root with one child is a mere label on top of the sentence, not its highest node.
+        // A root with a single child is only a label above the sentence, not its highest node.
         let edges = match tree.root().map(|root| tree.children(root)) {
             Some([Child::Node(_)]) => Edges::BelowRoot,
             _ => Edges::Root,
@@ -284,7 +283,7 @@ impl Cleaning {
     }
 }
 
-/// Adds the root `TOP`, once, over what a root of some label has below it.
+/// Adds the root `TOP`, exactly once, over the children of the old root.
 fn top(
     builder: &mut BottomUpBuilder,
     label: CompactString,
@@ -292,7 +291,7 @@ fn top(
     at: u32,
 ) -> Child {
     if !is_root_label(&label) {
-        // A node that has lost all its tokens is not worth a bracket.
+        // A node that has lost all its tokens is dropped.
         if !children.is_empty() {
             let same =
                 matches!(children[..], [Child::Node(child)] if *builder.label(child) == label);
@@ -314,20 +313,20 @@ fn is_root_label(label: &str) -> bool {
     label.is_empty() || ROOT_LABELS.contains(&label)
 }
 
-/// A label without function tags and indices.
+/// Returns a label without function tags and indices.
 fn bare<'a>(label: &'a str, separators: &str) -> &'a str {
     let separates = |c: char| separators.contains(c);
     if label.starts_with(separates) && label.ends_with(separates) {
         return label;
     }
-    let behind_first = label.chars().next().map_or(0, char::len_utf8);
-    match label[behind_first..].find(separates) {
-        Some(at) => &label[..behind_first + at],
+    let after_first = label.chars().next().map_or(0, char::len_utf8);
+    match label[after_first..].find(separates) {
+        Some(at) => &label[..after_first + at],
         None => label,
     }
 }
 
-/// Lowercases a word, but not an escaped bracket, whose name is not a word.
+/// Lowercases a word, except for escaped brackets.
 fn lowercase(word: &mut CompactString) {
     let escape = word.len() == 5 && word.starts_with('-') && word.ends_with("B-");
     if !escape && word.chars().any(char::is_uppercase) {
@@ -342,7 +341,7 @@ pub struct WordCounts {
 }
 
 impl WordCounts {
-    /// No words yet.
+    /// Returns empty counts.
     pub fn new() -> Self {
         Self::default()
     }
@@ -359,12 +358,12 @@ impl WordCounts {
         }
     }
 
-    /// How often a word was counted.
+    /// Returns the count of a word.
     pub fn get(&self, word: &str) -> u32 {
         self.counts.get(word).copied().unwrap_or(0)
     }
 
-    /// The words counted at least so often, sorted: the vocabulary that a model keeps.
+    /// Returns the words with at least this count, sorted: the vocabulary of a model.
     pub fn frequent(&self, at_least: u32) -> Vec<CompactString> {
         let frequent = self.counts.iter().filter(|&(_, &count)| count >= at_least);
         let mut words: Vec<_> = frequent.map(|(word, _)| word.clone()).collect();
@@ -372,7 +371,7 @@ impl WordCounts {
         words
     }
 
-    /// Replaces the words counted fewer than `below` times by [`UNKNOWN`].
+    /// Replaces words with a count below `below` by [`UNKNOWN`].
     pub fn replace_rare(&self, tokens: &mut [Token], below: u32) {
         for token in tokens {
             if self.get(&token.word) < below {

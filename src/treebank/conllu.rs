@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_sentences_can_be_read_again() {
         let mut builder = TreeBuilder::new();
         builder.open("NP");
         builder.token("20 000", "CD");

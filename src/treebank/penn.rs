@@ -4,7 +4,7 @@
 //! - Trees may share a line or spread over many. A root without a label is fine, and `(())`, `( )` and
 //!   `()` are trees without tokens.
 //! - Words and labels end at a bracket or at ASCII white space; no-break and thin spaces belong to
-//!   words. A bracket behind a backslash belongs to the word too and is read as its escape: `\(` is
+//!   words. A bracket after a backslash belongs to the word and is read as its escape: `\(` is
 //!   `-LRB-`.
 //! - `(NP )` is a node that spans no token.
 //! - Lines of markup between trees (`<DOC>`, `<S ID=1>`) are skipped, up to the first bracket after the tag.

@@ -1,28 +1,27 @@
-//! Putting back into a tree the tokens that were taken out of its sentence.
+//! Reattaching to a parse the tokens that cleaning removed from its sentence.
 
 use crate::tree::{Step, Token, Tree, TreeBuilder};
 
-/// Where tokens at the edges of the sentence go.
+/// Where tokens at the edges of the sentence are attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edges {
-    /// Under the root.
+    /// To the root.
     Root,
-    /// Under the child of the root, which has just one, a node.
+    /// To the only child of the root, which is a node.
     BelowRoot,
 }
 
-/// Puts the words and tags of the whole sentence into a tree over a part of it.
+/// Extends a tree over some tokens of a sentence to the whole sentence.
 ///
-/// `kept` has the positions in `tokens` that the tokens of the tree come from, ascending. A token that
-/// is missing becomes a child of the highest node that has words on both sides of it, and of the root
-/// where it stands at an edge of the sentence: so no bracket is crossed, and none gets wider than by
-/// what it surrounds.
-pub fn reattach(tree: &Tree, kept: &[u32], tokens: &[Token]) -> Tree {
-    attach(tree, kept, tokens, Edges::Root)
+/// `positions` are the positions in `tokens` of the tokens of the tree, ascending. A missing token becomes a
+/// child of the lowest node that has words on both sides of it, or of the root if it is at an edge of the
+/// sentence. Thus no bracket is crossed, and a bracket grows only by tokens inside it.
+pub fn reattach(tree: &Tree, positions: &[u32], tokens: &[Token]) -> Tree {
+    attach(tree, positions, tokens, Edges::Root)
 }
 
-/// [`reattach`] with a choice for the edges.
-pub(super) fn attach(tree: &Tree, kept: &[u32], tokens: &[Token], edges: Edges) -> Tree {
+/// Like [`reattach`], with a choice for the edges of the sentence.
+pub(super) fn attach(tree: &Tree, positions: &[u32], tokens: &[Token], edges: Edges) -> Tree {
     let edge_depth = match edges {
         Edges::Root => 1,
         Edges::BelowRoot => 2,
@@ -35,7 +34,7 @@ pub(super) fn attach(tree: &Tree, kept: &[u32], tokens: &[Token], edges: Edges) 
             steps.push(step);
             continue;
         };
-        let original = kept.get(position as usize).copied();
+        let original = positions.get(position as usize).copied();
         let place = if position == 0 { Gap::First(edge_depth) } else { Gap::Inner };
         writer.between(&steps, original.unwrap_or(writer.next), place);
         steps.clear();
@@ -49,14 +48,14 @@ pub(super) fn attach(tree: &Tree, kept: &[u32], tokens: &[Token], edges: Edges) 
     writer.builder.finish()
 }
 
-/// A gap between tokens, and at what depth missing ones go there.
+/// A gap between tokens, and the depth at which missing tokens are attached there.
 #[derive(Debug, Clone, Copy)]
 enum Gap {
-    /// Where this depth is first reached.
+    /// Where this depth is reached first.
     First(usize),
-    /// Where the depth is least: at the lowest node around both neighbours.
+    /// Where the depth is minimal: at the lowest node that contains both neighbours.
     Inner,
-    /// Where this depth is last left.
+    /// Where this depth is left last.
     Last(usize),
 }
 
@@ -64,13 +63,13 @@ struct Writer<'a> {
     tree: &'a Tree,
     tokens: &'a [Token],
     builder: TreeBuilder,
-    /// For each open node, how many of its own children have begun and its head, moved along.
+    /// For each open node, the number of its children so far and its head, shifted by added tokens.
     heads: Vec<(u32, Option<u32>)>,
     next: u32,
 }
 
 impl Writer<'_> {
-    /// Repeats the brackets between two tokens, with the tokens missing before `until` among them.
+    /// Copies the brackets between two tokens and adds the tokens missing before `until`.
     fn between(&mut self, steps: &[Step], until: u32, gap: Gap) {
         let at = if self.next < until { self.point(steps, gap) } else { usize::MAX };
         for (i, step) in steps.iter().enumerate() {
@@ -96,7 +95,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Before which step missing tokens go.
+    /// Returns the index of the step before which missing tokens are added.
     fn point(&self, steps: &[Step], gap: Gap) -> usize {
         let mut depth = self.builder.depth();
         let mut best = (depth, 0);

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_without_tag_is_placed_and_says_what_to_write() {
+    fn a_token_without_a_tag_is_reported_with_its_place() {
         let problem = parse_line("le/DT  caf\u{e9}/NN dog", TaggedFormat::Slash).unwrap_err();
         assert_eq!(problem.column, 16);
         assert_eq!(problem.problem, "`dog` has no tag: write word/TAG");

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::input::Encoding;
 
-/// How many bytes are asked for at a time; what a pipe has ready is taken as it comes.
+/// How many bytes are requested at a time; fewer are used if a pipe has fewer ready.
 const CHUNK: usize = 64 * 1024;
 
 /// What [`TextWindow::more`] found.
@@ -12,13 +12,13 @@ const CHUNK: usize = 64 * 1024;
 pub(super) enum More {
     /// There is more text.
     Text,
-    /// There is nothing more.
+    /// The text has ended.
     End,
-    /// The next bytes are not text; [`TextWindow::step_over_bad`] goes on behind them.
+    /// The next bytes are not text; [`TextWindow::step_over_bad`] skips them.
     Bad,
 }
 
-/// A window on the decoded text; what has been read is forgotten, so memory does not grow with it.
+/// A window of the decoded text; text that has been read is discarded, so memory does not grow.
 #[derive(Debug)]
 pub(super) struct TextWindow<R> {
     reader: R,
@@ -31,7 +31,7 @@ pub(super) struct TextWindow<R> {
     bad: Option<usize>,
     first: bool,
     window: String,
-    /// The next byte of the window to look at; always between characters.
+    /// The next byte of the window to read; always at a character boundary.
     pub(super) pos: usize,
     line: u64,
     line_start: usize,
@@ -58,35 +58,35 @@ impl<R: Read> TextWindow<R> {
         }
     }
 
-    /// The text at hand, from before `pos` on.
+    /// Returns the current text, which begins before `pos`.
     pub(super) fn window(&self) -> &str {
         &self.window
     }
 
-    /// The line of `pos`, from 1.
+    /// Returns the line of `pos`, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Line and column of a position on the current line.
+    /// Returns the line and column of a position on the current line.
     pub(super) fn place(&self, at: usize) -> (u64, u64) {
         let on_line = &self.window.as_bytes()[self.line_start.min(at)..at];
         (self.line, self.columns_before + count_characters(on_line) + 1)
     }
 
-    /// Whether a position is the first of the current line.
+    /// Returns whether a position is the first of the current line.
     pub(super) fn starts_line(&self, at: usize) -> bool {
         at == self.line_start && self.columns_before == 0
     }
 
-    /// Notes that a new line begins at `start`.
+    /// Records that a new line begins at `start`.
     pub(super) fn newline(&mut self, start: usize) {
         self.line += 1;
         self.line_start = start;
         self.columns_before = 0;
     }
 
-    /// Forgets the window before `keep` (all positions move down by it) and adds what comes next.
+    /// Discards the window before `keep`, which shifts all positions, and adds the next text.
     pub(super) fn more(&mut self, keep: usize) -> io::Result<More> {
         if self.line_start < keep {
             self.columns_before += count_characters(&self.window.as_bytes()[self.line_start..keep]);
@@ -110,7 +110,7 @@ impl<R: Read> TextWindow<R> {
         }
     }
 
-    /// Replaces the bytes that are not text by the replacement character.
+    /// Replaces bytes that are not text by the replacement character.
     pub(super) fn step_over_bad(&mut self) {
         if let Some(length) = self.bad.take() {
             self.raw_start += length;
@@ -136,7 +136,7 @@ impl<R: Read> TextWindow<R> {
         }
     }
 
-    /// Moves what is text from the raw bytes to the window, up to the first bad byte.
+    /// Decodes raw bytes into the window, up to the first invalid byte.
     fn decode(&mut self) {
         if self.bad.is_some() || self.decoded_all {
             return;
@@ -181,14 +181,14 @@ impl<R: Read> TextWindow<R> {
                 let (text, rest) = raw.split_at(problem.valid_up_to());
                 self.window.push_str(std::str::from_utf8(text).unwrap_or_default());
                 self.raw_start += text.len();
-                // A character cut off by the end of the chunk comes whole with the next one.
+                // A character that is cut off by the end of the chunk is completed by the next one.
                 self.bad = problem.error_len().or(self.at_end.then_some(rest.len()));
             }
         }
     }
 }
 
-/// How many characters a piece of UTF-8 has.
+/// Counts the characters of a piece of UTF-8.
 fn count_characters(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64
 }

@@ -19,7 +19,7 @@ pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name)
 }
 
-/// What came out of a run on both streams, with the exit status, for snapshots.
+/// Returns the exit status and both outputs of a run, for snapshots.
 pub fn transcript(done: &Assert) -> String {
     let output = done.get_output();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -32,8 +32,8 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// The text without what differs between machines and versions: versions, seconds, rates, sizes of
-/// models, scores, lists of all that is known.
+/// Redacts what differs between machines and versions: versions, times, rates, sizes of models, scores, and lists
+/// of all known names.
 pub fn redacted(text: &str) -> String {
     let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     let mut lines: Vec<String> = Vec::new();
@@ -74,7 +74,7 @@ pub fn folder(files: &[(&str, &[u8])]) -> TempDir {
     folder
 }
 
-/// A model that knows the sample by heart, so that its parses change with no tuning.
+/// A model that fits the sample exactly, so that its parses do not depend on settings.
 pub fn model() -> &'static Path {
     static MODEL: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();

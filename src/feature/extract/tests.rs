@@ -120,7 +120,7 @@ fn the_reach_of_features_is_that_of_the_farthest_neighbour() {
 }
 
 #[test]
-fn announced_constituents_their_children_and_what_is_complete_have_places() {
+fn open_nonterminals_their_children_and_complete_items_have_positions() {
     let mut forest = Forest::default();
     // (0 (1* t0 (2 t1 t2) (3 t3 …: labels by number, 0, 1 and 3 announced, a token read into 3.
     let root = forest.push_open(Label(0), false, None, 0);

@@ -1,7 +1,7 @@
-//! Addresses as text.
+//! The parser of addresses.
 
 use super::super::ColumnKind;
-use super::{Address, Anchor, Field, Group, Path, Question, StepTo};
+use super::{Address, Anchor, Field, Group, Path, PathStep, Question};
 use crate::error::did_you_mean;
 
 const GROUPS: [(&str, Group); 8] = [
@@ -36,21 +36,21 @@ const FIELDS: [(&str, Field); 18] = [
     ("rhythm", Field::Rhythm),
 ];
 
-const STEPS: [(&str, StepTo); 8] = [
-    ("l", StepTo::Left),
-    ("r", StepTo::Right),
-    ("u", StepTo::Only),
-    ("first", StepTo::First),
-    ("last", StepTo::Last),
-    ("head", StepTo::Head),
-    ("ld", StepTo::LeftDependent),
-    ("rd", StepTo::RightDependent),
+const STEPS: [(&str, PathStep); 8] = [
+    ("l", PathStep::Left),
+    ("r", PathStep::Right),
+    ("u", PathStep::Only),
+    ("first", PathStep::First),
+    ("last", PathStep::Last),
+    ("head", PathStep::Head),
+    ("ld", PathStep::LeftDependent),
+    ("rd", PathStep::RightDependent),
 ];
 
-/// Makes a place of its number.
+/// Makes an anchor from its number.
 type Numbered = fn(u8) -> Anchor;
 
-/// The places that are numbered.
+/// The numbered positions.
 const PLACES: [(&str, Numbered); 10] = [
     ("s", Anchor::Stack),
     ("b", Anchor::Buffer),
@@ -73,14 +73,14 @@ pub(super) fn parse_address(word: &str) -> Result<Address, String> {
     let question = match body.split_once('(') {
         Some((function, rest)) => {
             let inside =
-                rest.strip_suffix(')').ok_or_else(|| format!("`{word}` lacks its closing `)`"))?;
+                rest.strip_suffix(')').ok_or_else(|| format!("`{word}` has no closing `)`"))?;
             parse_function(function, inside)?
         }
         None => parse_field(body)?,
     };
     let address = Address { question, binned: false };
     if binned && address.kind() != ColumnKind::Number {
-        return Err(format!("`{word}`: only numbers can be binned; drop `.bin`"));
+        return Err(format!("`{word}`: only numbers can be binned: remove `.bin`"));
     }
     Ok(Address { binned, ..address })
 }
@@ -106,34 +106,39 @@ fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
         },
         ("distance" | "comma", _) => {
             let (a, b) = inside.split_once(',').ok_or_else(|| {
-                format!("`{function}({inside})` needs two places: {function}(s0,s1)")
+                format!("`{function}({inside})` needs two positions, such as {function}(s0,s1)")
             })?;
             let (a, b) = (parse_path(a)?, parse_path(b)?);
             let question = if function == "comma" { Question::Comma } else { Question::Distance };
             Ok(question(a, b))
         }
-        _ => Err(format!("no function `{function}`: there are {}", FUNCTIONS.join(", "))),
+        _ => Err(format!(
+            "unknown function `{function}`: the functions are {}",
+            FUNCTIONS.join(", ")
+        )),
     }
 }
 
 fn parse_field(body: &str) -> Result<Question, String> {
     let (path, name) = body
         .rsplit_once('.')
-        .ok_or_else(|| format!("`{body}` asks for no field: write {body}.w"))?;
+        .ok_or_else(|| format!("`{body}` has no field: add one, such as {body}.w"))?;
     let field =
         FIELDS.iter().find(|(known, _)| *known == name).map(|&(_, field)| field).ok_or_else(
             || {
                 let known = || FIELDS.iter().map(|&(known, _)| known);
                 let hint = did_you_mean(name, known());
                 let known = known().collect::<Vec<_>>().join(", ");
-                format!("no field `{name}` in `{body}`: {hint}there are {known}")
+                format!("unknown field `{name}` in `{body}`: {hint}the fields are {known}")
             },
         )?;
     let group =
         path.strip_prefix("item").filter(|group| group.is_empty() || group.starts_with('.'));
     match (group, path.strip_suffix(".kids")) {
         (None, None) => Ok(Question::Field(parse_path(path)?, field)),
-        _ if field.is_number() => Err(format!("`{body}`: a set of numbers")),
+        _ if field.is_number() => {
+            Err(format!("`{body}`: a set cannot have numbers: choose a nominal field"))
+        }
         (Some(group), _) => parse_group(group.trim_start_matches('.'), field, body),
         (None, Some(path)) => Ok(Question::Kids(parse_path(path)?, field)),
     }
@@ -148,7 +153,9 @@ fn parse_group(text: &str, field: Field, body: &str) -> Result<Question, String>
     let group = GROUPS.iter().find(|(known, _)| *known == name).map(|&(_, group)| group);
     let group = group.ok_or_else(|| {
         let known = GROUPS.map(|(known, _)| known).join(", ");
-        format!("`{body}`: of the candidate only groups of children can be asked: item.{{{known}}}")
+        format!(
+            "`{body}`: of the candidate, only groups of children can be addressed: item.{{{known}}}"
+        )
     })?;
     Ok(Question::Group { group, terminals, field })
 }
@@ -159,7 +166,7 @@ fn parse_path(text: &str) -> Result<Path, String> {
     let step = |name: &str| {
         let found = STEPS.iter().find(|(known, _)| *known == name).map(|&(_, step)| step);
         found.ok_or_else(|| {
-            format!("no step `{name}` in `{text}`: there are l, r, u, first, last, head, ld, rd and kids")
+            format!("unknown step `{name}` in `{text}`: the steps are l, r, u, first, last, head, ld, rd and kids")
         })
     };
     Ok(Path { anchor, steps: parts.map(step).collect::<Result<_, _>>()? })
@@ -177,5 +184,5 @@ fn parse_anchor(name: &str) -> Result<Anchor, String> {
         }
     }
     let known = PLACES.map(|(known, _)| format!("{known}0–{known}9")).join(", ");
-    Err(format!("no place `{name}`: there are {known}, head and item"))
+    Err(format!("unknown position `{name}`: the positions are {known}, head and item"))
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn errors_name_the_column_and_the_nearest_field() {
     let error = Templates::parse("s0.w\ns0.w  s1.lx", "my.feats").unwrap_err();
-    let problem = "my.feats:2:7: no field `lx` in `s1.lx`: did you mean `lt`? there are ";
+    let problem = "my.feats:2:7: unknown field `lx` in `s1.lx`: did you mean `lt`? the fields are ";
     assert!(error.to_string().starts_with(problem), "{error}");
 }
 
@@ -27,18 +27,18 @@ fn columns_are_the_distinct_addresses() {
 }
 
 #[test]
-fn functions_take_what_they_are_made_for() {
+fn functions_check_their_arguments() {
     let text = "comma(s1,s0)\nempty(buffer)\nopen(punctuation)\ns0.punct\ns0.rhythm.bin";
     let kinds: Vec<ColumnKind> =
         Templates::parse(text, "x").unwrap().columns().iter().map(|c| c.kind).collect();
     let number = ColumnKind::Number;
     assert_eq!(kinds, [number, number, number, number, ColumnKind::Nominal]);
     for (wrong, hint) in [
-        ("comma(s0)", "`comma(s0)` needs two places: comma(s0,s1)"),
+        ("comma(s0)", "`comma(s0)` needs two positions, such as comma(s0,s1)"),
         ("empty(queue)", "write empty(stack) or empty(buffer)"),
         ("open(quotes)", "write open(punctuation)"),
-        ("commas(s0,s1)", "there are distance, comma, size, empty, open, pending, action"),
-        ("s0.kids.punct", "a set of numbers"),
+        ("commas(s0,s1)", "the functions are distance, comma, size, empty, open, pending, action"),
+        ("s0.kids.punct", "a set cannot have numbers"),
     ] {
         let error = Templates::parse(wrong, "x").unwrap_err().to_string();
         assert!(error.contains(hint), "{error}");
@@ -55,8 +55,8 @@ fn templates_with_an_address_can_be_left_out() {
         templates.without(&names).unwrap_err().to_string()
     };
     assert!(error(&["s0.t"]).contains("did you mean `s"), "{}", error(&["s0.t"]));
-    assert!(error(&["s0.w", "s1.t"]).contains("no template is left"));
-    assert!(error(&["x0.w"]).contains("no place `x0`"));
+    assert!(error(&["s0.w", "s1.t"]).contains("no template remains"));
+    assert!(error(&["x0.w"]).contains("unknown position `x0`"));
 }
 
 #[test]
@@ -82,11 +82,11 @@ fn templates_may_be_for_one_step_only() {
     let text = "s0.w\n@kind\ns1.w\n@action # the rest\ns0.t\n@both\ns1.t";
     let templates = Templates::parse(text, "x").unwrap();
     let of = |templates: &Templates, step| templates.of_step(step).collect::<Vec<_>>();
-    assert_eq!(of(&templates, Step::Kind), [true, true, false, true]);
-    assert_eq!(of(&templates, Step::Action), [true, false, true, true]);
+    assert_eq!(of(&templates, DecisionStep::Kind), [true, true, false, true]);
+    assert_eq!(of(&templates, DecisionStep::Action), [true, false, true, true]);
     let fewer = templates.without(&["s0.w".to_owned()]).unwrap();
-    assert_eq!(of(&fewer, Step::Action), [false, true, true]);
+    assert_eq!(of(&fewer, DecisionStep::Action), [false, true, true]);
     let error = Templates::parse("s0.w\n@kinds", "my.feats").unwrap_err();
-    let expected = "my.feats:2:1: `@kinds` says nothing: write @kind, @action or @both";
+    let expected = "my.feats:2:1: unknown directive `@kinds`: write @kind, @action or @both";
     assert_eq!(error.to_string(), expected);
 }

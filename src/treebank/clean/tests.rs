@@ -26,7 +26,7 @@ fn with(steps: &[(&str, &str)]) -> Cleaning {
 }
 
 #[test]
-fn the_default_does_what_the_field_does() {
+fn the_default_is_the_usual_preprocessing() {
     let text = "( (S-1 (NP-SBJ=2 (-NONE- *)) (VP (VP (V go) (NP (-NONE- *T*-1)))) (-LRB- -LRB-)) )";
     assert_eq!(cleaned(text, &Cleaning::default()), "(TOP (S (VP (V go)) (-LRB- -LRB-)))");
     assert_eq!(Cleaning::default().apply(read(text)).positions, [1, 3]);
@@ -135,7 +135,7 @@ fn a_missing_token_goes_as_high_as_brackets_allow() {
 }
 
 #[test]
-fn heads_move_along_with_what_is_put_back() {
+fn heads_are_shifted_by_reattached_tokens() {
     let mut tree = read("(S (A a) (B b))");
     tree.nodes_mut()[0].head = Some(1);
     let tokens: Vec<_> = ["x", "a", "y", "b", "z"].map(|w| Token::new(w, "X")).to_vec();
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_removed_comes_back_in_place(tree in any_tree(), cleaning in any_cleaning()) {
+    fn removed_tokens_are_reattached_in_place(tree in any_tree(), cleaning in any_cleaning()) {
         let tokens = tree.tokens().to_vec();
         let CleanedTree { tree, positions } = cleaning.apply(tree);
         let whole = reattach(&tree, &positions, &tokens);

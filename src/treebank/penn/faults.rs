@@ -10,7 +10,7 @@ impl<R: Read> PennReader<R> {
         Place::new(&self.name, line, column)
     }
 
-    /// An error inside a tree; `open` brackets will be left open behind it.
+    /// Returns an error inside a tree; `open` brackets are still open after it.
     pub(super) fn broken(&mut self, at: usize, open: usize, problem: String) -> Error {
         self.recover = Recover::Brackets(open);
         Error::Tree { at: self.place(self.text.place(at)), began: self.began, problem }
@@ -85,7 +85,7 @@ impl<R: Read> PennReader<R> {
     }
 }
 
-/// A word as a message shows it: not the whole of a long one.
+/// Shortens a long word for a message.
 pub(in crate::treebank) fn excerpt(word: &str) -> String {
     const LONGEST: usize = 40;
     match word.char_indices().nth(LONGEST) {

@@ -70,7 +70,7 @@ impl<R: Read> PennReader<R> {
         }
     }
 
-    /// Skips the markup at the position: up to a bracket behind it on the same line, or to the end of the line.
+    /// Skips the markup at the position: up to a bracket after it on the same line, or to the end of the line.
     pub(super) fn skip_markup(&mut self) -> Result<()> {
         let mut in_tag = true;
         loop {

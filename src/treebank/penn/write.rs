@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use super::is_space;
 use crate::tree::{Step, Tree};
 
-/// Indentation stops growing here, so that a very deep tree does not take quadratic room.
+/// The maximum indentation, so that a very deep tree does not take quadratic space.
 const DEEPEST_INDENT: usize = 100;
 
 /// Writes a tree on one line, with the line feed.
 ///
-/// What is written can be read again, whatever the words are: round brackets become `-LRB-` and
-/// `-RRB-`, also inside words; white space inside a word becomes `_`; so does an empty word, tag or
-/// inner label. Other brackets stay. A tree without tokens under an unlabelled root is `(())`.
+/// The result can always be read again: round brackets become `-LRB-` and `-RRB-`, also inside words; white space
+/// inside a word becomes `_`, and so does an empty word, tag or inner label. Other brackets are not changed. A tree
+/// without tokens under an unlabelled root is written as `(())`.
 ///
 /// # Errors
 /// When writing fails.
@@ -57,8 +57,8 @@ pub fn write_brackets(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
 
 /// Writes a tree over several lines, indented as in the Penn Treebank, with the line feed.
 ///
-/// Tokens stay on the line of the label or token before them; every node begins a line. Words are
-/// escaped as in [`write_line`].
+/// Tokens are on the line of the preceding label or token; every node begins a new line. Words are escaped as in
+/// [`write_line`].
 ///
 /// # Errors
 /// When writing fails.
@@ -67,16 +67,16 @@ pub fn write_pretty(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
         return out.write_all(b"(())\n");
     }
     let mut depth = 0usize;
-    let mut behind_node = false;
+    let mut after_node = false;
     for step in tree.walk() {
         match step {
             Step::Open(id) => {
                 let label = &tree.node(id).label;
                 let root = depth == 0;
-                // `( (S` is how the Penn Treebank begins its unlabelled roots.
+                // In the Penn Treebank, trees with unlabelled roots begin with `( (S`.
                 let on_root_line = depth == 1
                     && tree.root().is_some_and(|root| tree.node(root).label.is_empty())
-                    && !behind_node;
+                    && !after_node;
                 if on_root_line {
                     out.write_all(b" ")?;
                 } else if !root {
@@ -90,28 +90,28 @@ pub fn write_pretty(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
                     out.write_all(b" ")?;
                 }
                 depth += 1;
-                behind_node = false;
+                after_node = false;
             }
             Step::Token(position) => {
-                if behind_node {
+                if after_node {
                     indent(depth, out)?;
                 } else {
                     out.write_all(b" ")?;
                 }
                 write_token(tree, position, out)?;
-                behind_node = false;
+                after_node = false;
             }
             Step::Close(_) => {
                 out.write_all(b")")?;
                 depth -= 1;
-                behind_node = true;
+                after_node = true;
             }
         }
     }
     out.write_all(b"\n")
 }
 
-/// Whether there is nothing in a tree but, perhaps, an unlabelled root.
+/// Returns whether a tree is empty, except perhaps for an unlabelled root.
 fn is_bare(tree: &Tree) -> bool {
     match tree.nodes() {
         [] => true,
@@ -142,7 +142,7 @@ fn write_form(text: &str, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A word, tag or label as it stands in brackets; see [`write_line`].
+/// Escapes a word, tag or label for Penn brackets; see [`write_line`].
 ///
 /// ```
 /// use srparse::treebank::penn::escape;
@@ -169,7 +169,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The bracket escapes of treebanks and what they stand for.
+/// The bracket escapes of treebanks and their meanings.
 const ESCAPES: [(&str, &str); 6] = [
     ("-LRB-", "("),
     ("-RRB-", ")"),
@@ -179,7 +179,7 @@ const ESCAPES: [(&str, &str); 6] = [
     ("-RCB-", "}"),
 ];
 
-/// A word as it stands in running text: `-LRB-` becomes `(`, `\/` becomes `/`, and so on.
+/// Undoes the escapes in a word: `-LRB-` becomes `(`, `\/` becomes `/`, and so on.
 ///
 /// ```
 /// use srparse::treebank::penn::unescape;
