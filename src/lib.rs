@@ -43,6 +43,7 @@
 //! # }
 //! ```
 
+mod built_in;
 pub mod classifier;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -50,11 +51,13 @@ pub mod decode;
 pub mod error;
 pub mod eval;
 pub mod feature;
+mod hash;
 pub mod memory;
 pub mod model;
 pub mod neural;
 pub mod observer;
 pub mod oracle;
+mod output;
 mod parallel;
 pub mod preset;
 pub mod scorer;

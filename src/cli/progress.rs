@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::Result;
 use crate::observer::{EpochScores, Event, Observer};
-use crate::{Error, Result};
 
 /// Without a progress bar, steps are logged at this interval.
 const STEP_INTERVAL: Duration = Duration::from_secs(10);
@@ -108,7 +108,7 @@ impl Curve {
     /// A table without rows, written at once: it is better to fail now than after training.
     fn new(path: &Path) -> Result<Self> {
         let table = "series\tepoch\tpercent\n".to_owned();
-        std::fs::write(path, &table).map_err(|error| Error::io(path, error))?;
+        crate::output::write(path, |out| out.write_all(table.as_bytes()))?;
         Ok(Self { path: path.to_owned(), table, written: Ok(()) })
     }
 
@@ -118,8 +118,7 @@ impl Curve {
         if let Some(f1) = f1 {
             self.table += &format!("F1 on the dev set{model}\t{epoch}\t{f1:.2}\n");
         }
-        self.written =
-            std::fs::write(&self.path, &self.table).map_err(|error| Error::io(&self.path, error));
+        self.written = crate::output::write(&self.path, |out| out.write_all(self.table.as_bytes()));
     }
 }
 

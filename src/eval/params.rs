@@ -8,6 +8,7 @@ use std::path::Path;
 
 use compact_str::CompactString;
 
+use crate::built_in::PARAMETERS;
 use crate::error::{Error, Place, Result, did_you_mean};
 
 /// What is deleted, what counts as equal, and the limits.
@@ -56,13 +57,6 @@ const KEYS: [&str; 9] = [
 /// Keys of disco-dop's extended format, which would change scores if they were ignored.
 const FOREIGN: [&str; 6] = ["DISC_ONLY", "DELETE_ROOT_PRETERMS", "DELETE_WORD", "LA", "TED", "DEP"];
 
-/// The built-in parameter sets, the default first.
-const NAMED: [(&str, &str); 3] = [
-    ("collins", include_str!("../../data/evalb/collins.prm")),
-    ("new", include_str!("../../data/evalb/new.prm")),
-    ("spmrl", include_str!("../../data/evalb/spmrl.prm")),
-];
-
 impl Default for Params {
     /// Collins' parameters.
     fn default() -> Self {
@@ -104,12 +98,12 @@ impl Params {
 
     /// Returns the names of the built-in parameter sets.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMED.iter().map(|&(name, _)| name)
+        PARAMETERS.names()
     }
 
     /// Returns a built-in parameter set by its name.
     pub fn named(name: &str) -> Option<Self> {
-        let &(name, text) = NAMED.iter().find(|(known, _)| *known == name)?;
+        let text = PARAMETERS.text(name)?;
         Some(Self::parse(text, name).expect("the built-in parameters are read by a test"))
     }
 

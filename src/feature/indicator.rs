@@ -6,12 +6,10 @@
 
 use super::template::DecisionStep;
 use super::{Column, ColumnKind, RowRef, Templates};
+use crate::hash::{MULTIPLIER, finish, mix};
 use crate::symbols::NOTHING;
 
-/// Multiplier that mixes bits.
-pub(crate) const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The id of a template that does not apply.
+/// The id of a template that does not apply, which is no hash.
 pub const OFF: u64 = 0;
 
 /// Computes the indicator features of rows.
@@ -102,18 +100,13 @@ impl Indicators {
             {
                 let value = row.values[usize::from(column)];
                 applies &= zero_is_a_value | (value != NOTHING);
-                hash = (hash.rotate_left(23) ^ u64::from(value)).wrapping_mul(MULTIPLIER);
+                hash = mix::<23>(hash, u64::from(value));
             }
             if applies {
                 out.push(finish(hash));
             }
         }
     }
-}
-
-/// Mixes the high bits of a product into the low bits; never returns [`OFF`].
-pub(crate) fn finish(hash: u64) -> u64 {
-    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1
 }
 
 #[cfg(test)]

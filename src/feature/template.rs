@@ -67,6 +67,7 @@
 
 mod parse;
 
+use crate::built_in::TEMPLATES;
 use crate::error::{Error, Place, Result, did_you_mean};
 
 use super::{Column, ColumnKind};
@@ -276,36 +277,6 @@ pub struct Templates {
     steps: Vec<u8>,
 }
 
-const SAGAE_LAVIE: &str = include_str!("../../data/features/sagae-lavie-2005.feats");
-const RICH: &str = include_str!("../../data/features/rich.feats");
-const LEAN: &str = include_str!("../../data/features/lean.feats");
-const WANG: &str = include_str!("../../data/features/wang-2006.feats");
-const WANG_ENGLISH: &str = include_str!("../../data/features/wang-2006-english.feats");
-const NON_BINARY: &str = include_str!("../../data/features/non-binary.feats");
-const BRACKETING: &str = include_str!("../../data/features/bracketing.feats");
-const BRACKETING_RICH: &str = include_str!("../../data/features/bracketing-rich.feats");
-const BRACKETING_FAST: &str = include_str!("../../data/features/bracketing-fast.feats");
-const KALT_2004_SR: &str = include_str!("../../data/features/kalt-2004-sr.feats");
-const KALT_2004_LC: &str = include_str!("../../data/features/kalt-2004-lc.feats");
-const KALT_2004_TD: &str = include_str!("../../data/features/kalt-2004-td.feats");
-const TURIAN_2005: &str = include_str!("../../data/features/turian-2005.feats");
-/// The built-in template files, by name.
-const BUILT_IN: [(&str, &str); 13] = [
-    ("sagae-lavie-2005", SAGAE_LAVIE),
-    ("wang-2006", WANG),
-    ("wang-2006-english", WANG_ENGLISH),
-    ("rich", RICH),
-    ("lean", LEAN),
-    ("non-binary", NON_BINARY),
-    ("bracketing", BRACKETING),
-    ("bracketing-rich", BRACKETING_RICH),
-    ("bracketing-fast", BRACKETING_FAST),
-    ("kalt-2004-sr", KALT_2004_SR),
-    ("kalt-2004-lc", KALT_2004_LC),
-    ("kalt-2004-td", KALT_2004_TD),
-    ("turian-2005", TURIAN_2005),
-];
-
 impl Templates {
     /// Parses a template file; messages name it `name`.
     ///
@@ -367,13 +338,13 @@ impl Templates {
 
     /// Returns a built-in template file.
     pub fn named(name: &str) -> Option<Self> {
-        let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        let text = TEMPLATES.text(name)?;
         Some(Self::parse(text, name).expect("the built-in templates are tested"))
     }
 
     /// Returns the names of the built-in files.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name)
+        TEMPLATES.names()
     }
 
     /// Returns the templates that use none of these addresses.

@@ -13,7 +13,7 @@
 //! in bytes and CRC-32. Everything is checked before anything is used.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Header, Model};
 use crate::memory::{Array, Memory, Section, Sections};
-use crate::{Error, Result};
+use crate::{Error, Result, output};
 
 const MAGIC: &[u8; 8] = b"SRPARSE\0";
 /// The version of the format that is written and read.
@@ -45,23 +45,12 @@ struct StoredSection {
     crc32: u32,
 }
 
-/// Writes a model, first beside the file, so that a model in use or a good one is never half-written.
+/// Writes a model; a file that is there is replaced once the model is written in full.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn write(model: &Model, path: &Path) -> Result<()> {
-    let beside = path.with_extension(format!("tmp{}", std::process::id()));
-    let write = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(File::create(&beside)?);
-        write_to(model, &mut out)?;
-        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-        std::fs::rename(&beside, path)
-    };
-    write().map_err(|error| {
-        // The half-written file is of no use to anyone; that it cannot be removed changes nothing.
-        let _ = std::fs::remove_file(&beside);
-        Error::io(path, error)
-    })
+    output::write(path, |mut out| write_to(model, &mut out))
 }
 
 /// Writes a model's bytes.

@@ -19,6 +19,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::built_in::PRESETS;
 use crate::decode::Search;
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::transition::items::{ItemOrder, MaxChildren};
@@ -161,73 +162,13 @@ impl Default for FeatureChoice {
     }
 }
 
-/// The text of each named preset, from its file.
-macro_rules! built_in {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../data/presets/", $name, ".toml")))),*]
-    };
-}
-
-/// The presets inside the program, by name; the first is the default.
-const BUILT_IN: &[(&str, &str)] = built_in![
-    "fast",
-    "beam",
-    "accurate",
-    "english",
-    "sagae-lavie-2005-svm",
-    "sagae-lavie-2005-svm-unsplit",
-    "sagae-lavie-2005-mbl",
-    "sagae-lavie-2005-maxent",
-    "sagae-lavie-2005-perceptron",
-    "wang-2006-svm",
-    "wang-2006-maxent",
-    "wang-2006-dtree1",
-    "wang-2006-dtree2",
-    "wang-2006-mbl",
-    "wang-2006-vote",
-    "wang-2006-stack",
-    "wang-2006-meta",
-    "kalt-2004-sr-l",
-    "kalt-2004-sr-r2",
-    "kalt-2004-sr-r1",
-    "kalt-2004-lc-l",
-    "kalt-2004-lc-r2",
-    "kalt-2004-lc-r1",
-    "kalt-2004-td-l",
-    "kalt-2004-td-r2",
-    "kalt-2004-td-r1",
-    "kalt-2004-td-r0",
-    "turian-2005-free",
-    "turian-2005-l2r",
-    "turian-2005-r2l",
-    "turian-2005-stumps",
-    "turian-2005-context-0",
-    "turian-2005-context-1",
-    "turian-2005-full-vocabulary",
-    "binary-static",
-    "binary-dynamic",
-    "non-binary-static",
-    "non-binary-dynamic",
-    "top-down-static",
-    "top-down-dynamic",
-    "in-order-static",
-    "in-order-dynamic",
-    "fernandez-gomez-2018-static",
-    "fernandez-gomez-2018-dynamic",
-    "binary-2018",
-    "dyer-2016",
-    "liu-zhang-2017",
-    "tagger",
-    "wang-2006-tagger",
-];
-
 /// The preset that training uses when none is named.
-pub const DEFAULT: &str = BUILT_IN[0].0;
+pub const DEFAULT: &str = "fast";
 
 impl Preset {
     /// The names of the built-in presets.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name)
+        PRESETS.names()
     }
 
     /// Reads a built-in preset or a file, and changes it by `KEY=VALUE` settings.
@@ -235,9 +176,8 @@ impl Preset {
     /// # Errors
     /// When there is no such preset, a key is unknown, or a value does not fit.
     pub fn load(name: &str, settings: &[String]) -> Result<Self> {
-        let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
-        let text = match built_in {
-            Some((_, text)) => (*text).to_owned(),
+        let text = match PRESETS.text(name) {
+            Some(text) => text.to_owned(),
             None if Path::new(name).is_file() => {
                 std::fs::read_to_string(name).map_err(|error| Error::io(name, error))?
             }

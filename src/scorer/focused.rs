@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::{Configuration, Scorer};
 use crate::classifier::{self, Classifier, ScoreScale};
 use crate::feature::{Extractor, Row, extract};
+use crate::hash;
 use crate::symbols::Sentence;
 use crate::transition::{Action, Focus, TransitionSystem, View};
 
@@ -44,9 +45,7 @@ fn signature(view: &View<'_>, Focus { first, last, .. }: Focus, reach: usize) ->
     let (first, last, n) = (first as usize, last as usize, view.signatures.len());
     let (from, to) = (first.saturating_sub(reach), (last + reach).min(n));
     let start = (first - from) as u64 * (1 << 32) + (last - first) as u64;
-    let mix = |all: u64, &one: &u64| (all.rotate_left(5) ^ one).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let all = view.signatures[from..to].iter().fold(start, mix);
-    (all ^ (all >> 32)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    hash::finish(view.signatures[from..to].iter().fold(start, |all, &one| hash::mix::<5>(all, one)))
 }
 
 impl<C: Classifier> Focused<C> {

@@ -4,7 +4,7 @@
 //! tagger can add up their weights once a word; only [`context`] depends on several words or on tags.
 
 use super::form::Form;
-use crate::feature::indicator::{MULTIPLIER, finish};
+use crate::hash::{MULTIPLIER, finish, mix};
 
 /// How far words are seen to the left and to the right.
 pub const REACH: usize = 2;
@@ -15,13 +15,9 @@ pub const HISTORY: usize = 3;
 /// The most ids that a token has: of its word, of two neighbours, of two words farther off, of all.
 pub const MOST: usize = 15 + 2 * 5 + 2 * 4 + 18;
 
-fn mix(hash: u64, value: u64) -> u64 {
-    (hash.rotate_left(23) ^ value).wrapping_mul(MULTIPLIER)
-}
-
 /// The id of a template with two values.
 fn id(template: u64, a: u64, b: u64) -> u64 {
-    finish(mix(mix(template.wrapping_mul(MULTIPLIER), a), b))
+    finish(mix::<23>(mix::<23>(template.wrapping_mul(MULTIPLIER), a), b))
 }
 
 /// Adds the ids of a word at a place, which is below [`PLACES`]; at [`REACH`] it is the token itself.

@@ -2,7 +2,7 @@
 
 use super::hash::{START, plain, step_char, word_hash};
 use super::lexicon::Lexicon;
-use crate::feature::indicator::finish;
+use crate::hash::finish;
 
 /// The longest prefix and suffix that are features, in characters.
 pub const PREFIXES: usize = 4;

@@ -1,6 +1,6 @@
 //! Hashes of words, as the lexicon and the features of a word use them.
 
-use crate::feature::indicator::{MULTIPLIER, finish};
+use crate::hash::{finish, mix};
 
 pub(super) const START: u64 = 0xcbf2_9ce4_8422_2325;
 
@@ -21,9 +21,9 @@ pub(super) fn plain(word: &str) -> &str {
 }
 
 fn step(hash: u64, byte: u8) -> u64 {
-    (hash.rotate_left(5) ^ u64::from(byte)).wrapping_mul(MULTIPLIER)
+    mix::<5>(hash, u64::from(byte))
 }
 
 pub(super) fn step_char(hash: u64, character: char) -> u64 {
-    (hash.rotate_left(5) ^ u64::from(u32::from(character))).wrapping_mul(MULTIPLIER)
+    mix::<5>(hash, u64::from(u32::from(character)))
 }

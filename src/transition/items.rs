@@ -22,6 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::stacked::{HeadFinder, ROOT, Stacked, check_tree, label_of, labels_of};
 use super::state::clone_in_place;
 use super::{Action, ActionKind, Focus, Forest, TransitionSystem, View};
+use crate::hash::split_mix;
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::{BottomUpBuilder, Child, Token, Tree};
 use crate::{Error, Result};
@@ -283,8 +284,7 @@ fn most_children(tree: &Tree) -> usize {
 }
 
 fn mix(hash: u64, value: u32) -> u64 {
-    let mixed = (hash ^ u64::from(value)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ (mixed >> 32)
+    split_mix(hash ^ u64::from(value))
 }
 
 /// A number for an item over a part of the frontier; sums of them tell sets of items apart. Items over the

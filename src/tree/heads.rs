@@ -42,19 +42,9 @@ use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
 use super::Tree;
+use crate::built_in::HEADS;
 use crate::error::{Error, Place, Result, did_you_mean};
 pub use table::HeadTable;
-
-/// The tables that come with the program: name and text.
-const TABLES: [(&str, &str); 7] = [
-    ("collins", include_str!("../../data/heads/collins.heads")),
-    ("collins-modified", include_str!("../../data/heads/collins-modified.heads")),
-    ("bikel-chinese", include_str!("../../data/heads/bikel-chinese.heads")),
-    ("sun-jurafsky-chinese", include_str!("../../data/heads/sun-jurafsky-chinese.heads")),
-    ("sinica", include_str!("../../data/heads/sinica.heads")),
-    ("left", include_str!("../../data/heads/left.heads")),
-    ("right", include_str!("../../data/heads/right.heads")),
-];
 
 /// The label under which a root without a label is looked up.
 const ROOT: &str = "TOP";
@@ -209,8 +199,8 @@ impl HeadRules {
     /// # Errors
     /// When there is none of that name.
     pub fn named(name: &str) -> Result<Self> {
-        match TABLES.iter().find(|(known, _)| *known == name) {
-            Some((known, text)) => Self::parse(text, known),
+        match HEADS.text(name) {
+            Some(text) => Self::parse(text, name),
             None => {
                 let hint = did_you_mean(name, Self::names());
                 let known = Self::names().collect::<Vec<_>>().join(", ");
@@ -239,7 +229,7 @@ impl HeadRules {
 
     /// The names of the tables that come with the program.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        TABLES.iter().map(|(name, _)| *name)
+        HEADS.names()
     }
 
     /// The name the table was read under.

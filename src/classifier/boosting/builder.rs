@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use super::design::{Design, Group, NO_GROUP, Test, mix, sets, values};
 use super::lists::{Lists, OMITTED};
 use super::slots::Slots;
-use crate::feature::indicator::finish;
 use crate::feature::{Column, Row, RowRef};
+use crate::hash::finish;
 
 /// Takes rows one by one.
 #[derive(Debug, Clone, Default)]

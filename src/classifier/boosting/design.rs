@@ -13,7 +13,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::lists::{Lists, add};
-use crate::feature::indicator::MULTIPLIER;
 use crate::feature::{Column, ColumnKind, RowRef};
 
 /// Whether a column has a value, or a set has a member.
@@ -47,7 +46,7 @@ pub(super) fn values<'a>(row: &RowRef<'a>, column: usize, is_set: bool) -> &'a [
 /// Mixes a value into a hash.
 #[inline]
 pub(super) fn mix(hash: u64, value: u32) -> u64 {
-    (hash.rotate_left(23) ^ u64::from(value)).wrapping_mul(MULTIPLIER)
+    crate::hash::mix::<23>(hash, u64::from(value))
 }
 
 /// No column that has a test in every row.

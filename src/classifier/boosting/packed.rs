@@ -9,6 +9,7 @@ use super::design::{Test, sets, values};
 use super::ensemble::{Ensemble, LEAF};
 use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::{Column, RowRef};
+use crate::hash::multiply;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
@@ -55,7 +56,7 @@ struct Tables {
 }
 
 fn hash(test: Test) -> usize {
-    let mixed = test.value.wrapping_mul(0x9e37_79b1) ^ test.column.wrapping_mul(0x85eb_ca6b);
+    let mixed = multiply(test.value) ^ test.column.wrapping_mul(0x85eb_ca6b);
     (mixed ^ (mixed >> 15)) as usize
 }
 

@@ -6,7 +6,8 @@
 
 use super::design::{mix, values};
 use crate::feature::Row;
-use crate::feature::indicator::finish;
+use crate::hash::finish;
+use crate::hash::multiply;
 
 /// The columns, divided.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +47,7 @@ impl Counter {
     fn count(&mut self, hashes: impl Iterator<Item = u32>) -> f64 {
         self.bits.fill(0);
         for hash in hashes {
-            let bit = hash.wrapping_mul(0x9e37_79b1) >> self.shift;
+            let bit = multiply(hash) >> self.shift;
             self.bits[bit as usize / 64] |= 1 << (bit % 64);
         }
         let n = 64.0 * self.bits.len() as f64;

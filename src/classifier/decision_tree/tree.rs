@@ -17,6 +17,7 @@
 use super::codes::Codes;
 use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::RowRef;
+use crate::hash::multiply;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
@@ -36,7 +37,7 @@ pub(super) const UNIT: f32 = 2048.0;
 
 /// The slot of a value in a hash table of 2 to the power of `bits`.
 pub(super) fn slot_of(value: u32, bits: u32) -> usize {
-    (u64::from(value.wrapping_mul(0x9e37_79b1)) << bits >> 32) as usize
+    (u64::from(multiply(value)) << bits >> 32) as usize
 }
 
 /// A fitted decision tree.

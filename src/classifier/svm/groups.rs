@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::rows::Rows;
+use crate::hash::split_mix;
 
 /// What the parts of the map count in the kernel: the squares of their factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,16 +73,9 @@ struct Limits {
     singles: usize,
 }
 
-/// A number for each row; sums of them stand for sets of rows.
-fn mark(row: u32) -> u64 {
-    let mut x = (u64::from(row) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
+/// A hash of a set of rows.
 fn marks(rows: &[u32]) -> u64 {
-    rows.iter().fold(0, |sum, &row| sum.wrapping_add(mark(row)))
+    rows.iter().fold(0, |sum, &row| sum.wrapping_add(split_mix(u64::from(row))))
 }
 
 /// The pairs of one indicator with more frequent ones.
@@ -111,7 +105,7 @@ impl Pairs {
             self.found[item as usize] = Pair::default();
         }
         for &row in with {
-            let mark = mark(row);
+            let mark = split_mix(u64::from(row));
             for &item in before(rows, row, single) {
                 let pair = &mut self.found[item as usize];
                 if pair.count == 0 {

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::classifier::Instances;
 use crate::feature::Indicators;
+use crate::hash::mix;
 
 /// The distinct rows of a training set, and how often each has which class. Indicators are numbered
 /// from 0, the most frequent first.
@@ -43,9 +44,7 @@ impl Rows {
                     rows.ids.len() as u32 - 1
                 }));
             }
-            let look = ids.iter().fold(0u64, |hash, &id| {
-                (hash.rotate_left(5) ^ id).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            });
+            let look = ids.iter().fold(0, |hash, &id| mix::<5>(hash, id));
             let alike = known.entry(look).or_default();
             let this = &rows.items[first..];
             let same = alike.iter().find(|&&row| {

@@ -14,6 +14,7 @@ use super::rows::{Machines, Rows};
 use crate::classifier::linear::Pruning;
 use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::{Indicators, RowRef};
+use crate::hash::MULTIPLIER;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
@@ -35,7 +36,7 @@ fn mix(hash: u64) -> u64 {
 
 /// The hash of a pair of ids, the smaller first.
 fn pair(a: u64, b: u64) -> u64 {
-    mix(a.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(b))
+    mix(a.wrapping_mul(MULTIPLIER).wrapping_add(b))
 }
 
 fn home(hash: u64, n_buckets: usize) -> usize {
