@@ -172,7 +172,7 @@ fn a_model_without_a_tagger_or_parser_is_reported() {
         .assert()
         .code(2);
     let printed = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
-    assert!(printed.contains("the model holds a tagger and no parser"), "{printed}");
+    assert!(printed.contains("the model has a tagger but no parser"), "{printed}");
     let done = srparse(&["tag", "-q", "--model", "tagger.srm"])
         .current_dir(&folder)
         .write_stdin("The dog\n")

@@ -53,7 +53,7 @@ fn labels_that_are_trained_apart_merge_into_the_model_that_is_trained_at_once() 
     let first = model(&["NP", "TOP"], &[]).unwrap();
     assert_eq!(first.header.training.labels, ["TOP", "NP"]);
     let error = load(&first, &[]).err().unwrap().to_string();
-    assert!(error.contains("TOP, NP only") && error.contains("--merge"), "{error}");
+    assert!(error.contains("labels TOP, NP:") && error.contains("merge"), "{error}");
     let second = model(&["VP"], std::slice::from_ref(&first)).unwrap();
     assert_eq!(second.header.training.labels.len(), 3);
     let merged = model(&[], &[first, second]).unwrap();
@@ -70,7 +70,7 @@ fn parts_that_do_not_belong_together_are_refused() {
     let mut other = model(&["NP"], &[]).unwrap();
     other.header.seed = 7;
     let error = model(&[], &[other]).unwrap_err().to_string();
-    assert!(error.contains("--merge") && error.contains("seed"), "{error}");
+    assert!(error.contains("merge") && error.contains("seed"), "{error}");
     let part = |trees: Vec<Tree>| {
         let labels = ["NP".to_owned()];
         model_of(trees, &[], &Watch { labels: &labels, ..Watch::new(&Silent) }).unwrap()
@@ -80,7 +80,7 @@ fn parts_that_do_not_belong_together_are_refused() {
     other[0].tokens_mut()[0].word = "unheard-of".into();
     for (trees, what) in [(longer, "treebank"), (other, "vocabulary")] {
         let error = model(&[], &[part(trees)]).unwrap_err().to_string();
-        assert!(error.contains("--merge") && error.contains(what), "{error}");
+        assert!(error.contains("merge") && error.contains(what), "{error}");
     }
 }
 
@@ -167,7 +167,7 @@ fn margins_count_every_candidate_of_a_label() {
     let sure = |side: usize| found.range(0..).map(|(_, bin)| bin[side]).sum::<u64>();
     assert!(sure(0) * 10 > sum(0) * 9 && sure(1) * 10 > sum(1) * 9);
     let error = margins(&whole, &[], trees, "NPP").unwrap_err().to_string();
-    assert!(error.contains("--margins") && error.contains("TOP, "), "{error}");
+    assert!(error.contains("margins") && error.contains("TOP, "), "{error}");
 }
 
 #[test]

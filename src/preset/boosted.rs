@@ -84,8 +84,8 @@ impl Run<'_, '_> {
         let hint = did_you_mean(wrong, known());
         let known = known().collect::<Vec<_>>().join(", ");
         Err(Error::config(
-            "--labels",
-            format!("no label `{wrong}` in the training trees: {hint}there are {known}"),
+            "labels",
+            format!("unknown label `{wrong}`: {hint}the labels of the training trees are {known}"),
         ))
     }
 
@@ -100,10 +100,10 @@ impl Run<'_, '_> {
         for (model, number) in self.watch.merge.iter().zip(1..) {
             if let Some(difference) = self.difference(model, system, summary)? {
                 let problem = format!(
-                    "model {number} was trained with another {difference}: train all parts by the same command, \
-                     but for --labels"
+                    "model {number} was trained with a different {difference}: train all models by the same command, \
+                     except for the labels"
                 );
-                return Err(Error::config("--merge", problem));
+                return Err(Error::config("merge", problem));
             }
             let ensembles = Ensembles::load(&self.plan.templates.columns(), &model.sections)?;
             for (label, ensemble) in all.iter_mut().zip(ensembles.labels()) {

@@ -107,8 +107,8 @@ pub fn fit(
     }
     let is_shared = !watch.labels.is_empty() || !watch.merge.is_empty();
     if is_shared && !plan.preset.learner.takes_candidates() {
-        let problem = "this learner has no classifier for each label: use a preset with learner.kind = \"boosting\"";
-        return Err(Error::config("--labels, --merge", problem));
+        let problem = "this learner does not have one classifier per label: use a preset with learner.kind = \"boosting\"";
+        return Err(Error::config("labels, merge", problem));
     }
     let predicted = tagging.as_mut().and_then(Tagging::take_trees);
     let dev_tokens = predicted.as_ref().and(tagging.as_ref()).map(|tagging| tagging.tokens(dev));

@@ -37,9 +37,8 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
         Preset { search: Search::default(), learner, ..preset.clone() }
     };
     if fixed(&changed) != fixed(&preset) {
-        let problem =
-            "only search.… can be changed after training, and learner.threshold of boosted trees";
-        return Err(Error::config("--set", problem));
+        let problem = "after training, only search.… and, for boosted trees, learner.threshold can be changed";
+        return Err(Error::config("settings", problem));
     }
     Ok(changed)
 }
@@ -48,15 +47,14 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
 fn open(model: &Model, settings: &[String]) -> Result<(Plan, Vocabulary)> {
     let preset = stored_preset(model, settings)?;
     if preset.only_tagger {
-        let problem = "the model holds a tagger and no parser: give it to `srparse tag --model`, or train a parser \
-                       without `--tagger`";
+        let problem = "the model has a tagger but no parser: use it for tagging (`srparse tag`), or train a parser";
         return Err(Error::Unfit(problem.into()));
     }
     let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
     let labels = &model.header.training.labels;
     if !labels.is_empty() {
         return Err(Error::Unfit(format!(
-            "the model was trained for {} only: merge it with those of the other labels (srparse train --merge)",
+            "the model was trained only for the labels {}: merge it with the models of the other labels",
             labels.join(", ")
         )));
     }
@@ -156,9 +154,8 @@ pub fn margins(
     label: &str,
 ) -> Result<Margins> {
     if !stored_preset(model, settings)?.learner.takes_candidates() {
-        let problem =
-            "the model scores actions and no candidates: give one with system.kind = \"items\"";
-        return Err(Error::config("--margins", problem));
+        let problem = "the model scores actions rather than candidates: give a model with system.kind = \"items\"";
+        return Err(Error::config("margins", problem));
     }
     follow(model, settings, trees, MarginsOf { label })
 }
@@ -208,8 +205,9 @@ impl Question for MarginsOf<'_> {
     ) -> Result<Margins> {
         let Some(label) = system.labels().position(|name| name == self.label) else {
             let known = system.labels().collect::<Vec<_>>().join(", ");
-            let problem = format!("no label `{}` in the model: there are {known}", self.label);
-            return Err(Error::config("--margins", problem));
+            let problem =
+                format!("unknown label `{}`: the labels of the model are {known}", self.label);
+            return Err(Error::config("margins", problem));
         };
         let label = Label(label as u16);
         Ok(eval::margins::margins(system, scorer, oracle, examples, label))
