@@ -38,8 +38,6 @@ pub struct ParseArgs {
     /// Files with sentences (may be .gz); standard input if omitted.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    #[command(flatten)]
-    stream: StreamArgs,
     /// Format of the input: tagged (word/TAG), underscore (word_TAG), conllu, penn (only the words and
     /// tags of the trees are used), or tokens (words without tags).
     #[arg(long, value_name = "FORMAT", default_value_t, help_heading = INPUT)]
@@ -47,6 +45,8 @@ pub struct ParseArgs {
     /// Replace the tags of the input with those of the tagger in the model.
     #[arg(long, help_heading = INPUT)]
     retag: bool,
+    #[command(flatten)]
+    stream: StreamArgs,
     /// Format of the trees.
     #[arg(long, value_name = "FORMAT", default_value = "brackets", help_heading = OUTPUT)]
     output: OutputFormat,

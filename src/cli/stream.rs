@@ -47,7 +47,7 @@ pub(super) struct StreamArgs {
     /// Number of threads; 0 uses all cores. The output does not depend on it.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
     threads: usize,
-    /// Print only errors and what was asked for explicitly.
+    /// Print only errors, no statistics.
     #[arg(short, long)]
     pub(super) quiet: bool,
     /// Stop at the first line that cannot be read.

@@ -32,12 +32,12 @@ pub struct TagArgs {
     /// Files with sentences (may be .gz); standard input if omitted.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    #[command(flatten)]
-    stream: StreamArgs,
     /// Format of the input: tokens (words without tags), tagged (word/TAG), underscore (word_TAG), conllu,
     /// or penn (only the words of the trees are used).
     #[arg(long, value_name = "FORMAT", default_value = "tokens", help_heading = INPUT)]
     input: InputFormat,
+    #[command(flatten)]
+    stream: StreamArgs,
     /// Format of the tagged sentences.
     #[arg(long, value_name = "FORMAT", default_value = "tagged", help_heading = OUTPUT)]
     output: OutputFormat,
