@@ -17,10 +17,10 @@ use srparse::symbols::Sentence;
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Strategy};
+use srparse::transition::built_tree::built_nodes;
 use srparse::transition::items::{self, Items, MaxChildren};
 use srparse::transition::non_binary::NonBinary;
 use srparse::transition::predictive::Predictive;
-use srparse::transition::stacked::built_nodes;
 use srparse::tree::Tree;
 use srparse::tree::binarize::{Scheme, binarize, restore};
 

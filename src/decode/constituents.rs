@@ -11,7 +11,7 @@
 use crate::classifier::ScoreScale;
 use crate::scorer::{Configuration, Scorer, score_choice};
 use crate::symbols::Sentence;
-use crate::transition::stacked::built_nodes;
+use crate::transition::built_tree::built_nodes;
 use crate::transition::{Action, TransitionSystem};
 
 /// Stands for the score of a step that left no choice, and of what no step built.

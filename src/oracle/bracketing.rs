@@ -46,19 +46,19 @@ struct Configuration {
 
 impl Configuration {
     fn new(system: &Bracketing, state: &BracketState) -> Self {
-        let forest = &state.parts.forest;
+        let forest = &state.base.forest;
         let of = |node: u32| {
             let node = forest.node(node);
             node.label.map(|label| (label, node.start))
         };
-        let last = state.parts.items.last();
+        let last = state.base.items.last();
         Self {
             order: system.tables().order,
             open: state.open.iter().filter_map(|open| of(open.node)).collect(),
             last: last.map(|&id| (forest.node(id).start, chain(forest, id))),
             is_corner: state.corner().is_some(),
             only_child: state.only_corner(),
-            buffer: state.parts.buffer,
+            buffer: state.base.buffer,
         }
     }
 
@@ -286,7 +286,7 @@ impl Oracle<Bracketing> for OpenBrackets {
 impl DynamicOracle<Bracketing> for OpenBrackets {
     /// Roots count for nothing: every tree has one.
     fn loss(&self, system: &Bracketing, gold: &Gold, state: &BracketState) -> u32 {
-        let (wrong, right) = gold.compare(&state.parts.forest, &state.parts.items);
+        let (wrong, right) = gold.compare(&state.base.forest, &state.base.items);
         let outlook = match system.is_final(state) {
             true => 0,
             false => Configuration::new(system, state).outlook(gold),

@@ -3,25 +3,29 @@
 use crate::Result;
 use crate::symbols::{Label, Symbols};
 use crate::transition::Forest;
-use crate::transition::stacked::{check_tree, label_of};
-use crate::tree::Tree;
+use crate::transition::gold_tree::{ROOT, check_tree, label_of};
+use crate::tree::{Child, Tree};
 
 /// A gold bracket, without the left edge it is filed under.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Right {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bracket {
     /// One past its last token.
     pub(super) end: u32,
     /// Its label.
     pub(super) label: Label,
+    /// Its head token; the last one where heads are not marked.
+    pub(super) head: u32,
 }
 
 /// The brackets of a gold tree, its root left out, by their left edges.
 #[derive(Debug, Clone)]
 pub struct Gold {
     /// For each left edge its brackets, the innermost first.
-    brackets: Vec<Right>,
+    brackets: Vec<Bracket>,
     /// Where the brackets of each left edge begin; one more entry than left edges.
     first: Vec<u32>,
+    /// The label of roots, if the system builds them.
+    root: Option<Label>,
 }
 
 impl Gold {
@@ -41,14 +45,16 @@ impl Gold {
         }
         // Nodes stand in post-order, so of one left edge the innermost comes first.
         let mut next = first.clone();
-        let mut brackets = vec![Right { end: 0, label: Label(0) }; below.len()];
-        for node in below {
+        let mut brackets = vec![Bracket { end: 0, label: Label(0), head: 0 }; below.len()];
+        for (node, id) in below.iter().zip(tree.ids()) {
             let place = &mut next[node.start as usize];
             let label = label_of(labels, &node.label)?;
-            brackets[*place as usize] = Right { end: node.end, label };
+            let head = tree.head_token(Child::Node(id)).unwrap_or(node.start);
+            brackets[*place as usize] = Bracket { end: node.end, label, head };
             *place += 1;
         }
-        Ok(Self { brackets, first })
+        let root = labels.position(ROOT).map(|position| Label(position as u16));
+        Ok(Self { brackets, first, root })
     }
 
     /// How many brackets there are.
@@ -62,7 +68,7 @@ impl Gold {
     }
 
     /// The brackets that begin at a position and end at `least` or after it, the innermost first.
-    pub(super) fn at(&self, left: u32, least: u32) -> &[Right] {
+    pub(super) fn at(&self, left: u32, least: u32) -> &[Bracket] {
         let (from, to) = (self.first[left as usize], self.first[left as usize + 1]);
         let all = &self.brackets[from as usize..to as usize];
         &all[all.partition_point(|bracket| bracket.end < least)..]
@@ -81,35 +87,57 @@ impl Gold {
         labels
     }
 
-    /// How many of the constituents below these nodes are no gold brackets, and how many are.
+    /// How many of the constituents below these nodes are not gold brackets, and how many are. Roots and
+    /// temporary nodes do not count.
     pub(super) fn compare(&self, forest: &Forest, roots: &[u32]) -> (u32, u32) {
-        let mut taken = vec![false; self.brackets.len()];
-        let (mut wrong, mut right) = (0, 0);
+        let mut built = vec![false; self.brackets.len()];
+        let wrong = self.mark_built(forest, roots, &mut built);
+        (wrong, built.into_iter().map(u32::from).sum())
+    }
+
+    /// The gold brackets that are not among the constituents below these nodes, with their left edges, and how
+    /// many of the constituents are not gold brackets. Roots and temporary nodes do not count.
+    pub(super) fn missing(&self, forest: &Forest, roots: &[u32]) -> (Vec<(u32, Bracket)>, u32) {
+        let mut built = vec![false; self.brackets.len()];
+        let wrong = self.mark_built(forest, roots, &mut built);
+        let of_edge = |(left, edges): (usize, &[u32])| {
+            let positions = edges[0] as usize..edges[1] as usize;
+            positions.map(move |at| (left as u32, at))
+        };
+        let all = self.first.windows(2).enumerate().flat_map(of_edge);
+        let missing = all.filter(|&(_, at)| !built[at]);
+        (missing.map(|(left, at)| (left, self.brackets[at])).collect(), wrong)
+    }
+
+    /// Marks the gold brackets that have been built; gives the number of the other constituents.
+    fn mark_built(&self, forest: &Forest, roots: &[u32], built: &mut [bool]) -> u32 {
+        let mut wrong = 0;
         let mut ids = roots.to_vec();
         while let Some(id) = ids.pop() {
             let node = forest.node(id);
             ids.extend_from_slice(forest.children(id));
-            let Some(label) = node.label else { continue };
+            let Some(label) = node.label.filter(|_| !node.temporary) else { continue };
+            if Some(label) == self.root {
+                continue;
+            }
             let from = self.first[node.start as usize] as usize;
             let to = self.first[node.start as usize + 1] as usize;
-            let wanted = Right { end: node.end, label };
-            match (from..to).find(|&at| !taken[at] && self.brackets[at] == wanted) {
-                Some(at) => {
-                    taken[at] = true;
-                    right += 1;
-                }
+            let is_it = |gold: &Bracket| (gold.end, gold.label) == (node.end, label);
+            match (from..to).find(|&at| !built[at] && is_it(&self.brackets[at])) {
+                Some(at) => built[at] = true,
                 None => wrong += 1,
             }
         }
-        (wrong, right)
+        wrong
     }
 }
 
-/// The labels over exactly the span of a node, from the lowest to its own; none for a token.
+/// The labels over exactly the span of a node, from the lowest to its own; none for a token or a temporary
+/// node.
 pub(super) fn chain(forest: &Forest, id: u32) -> Vec<Label> {
     let mut labels = Vec::new();
     let mut id = id;
-    while let Some(label) = forest.node(id).label {
+    while let (Some(label), false) = (forest.node(id).label, forest.node(id).temporary) {
         labels.push(label);
         match *forest.children(id) {
             [child] => id = child,

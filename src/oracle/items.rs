@@ -54,7 +54,7 @@ fn reachable(system: &Items, gold: &Gold, state: &ItemState) -> Vec<Reachable> {
     if system.is_final(state) {
         return found;
     }
-    let (forest, items) = (&state.parts.forest, &state.parts.items);
+    let (forest, items) = (&state.base.forest, &state.base.items);
     for &id in items {
         let node = forest.node(id);
         let start = node.start;
@@ -119,8 +119,7 @@ impl Oracle<Items> for ItemOracle {
 impl DynamicOracle<Items> for ItemOracle {
     /// Roots count for nothing: every tree has one.
     fn loss(&self, system: &Items, gold: &Gold, state: &ItemState) -> u32 {
-        let (mut wrong, right) = gold.compare(&state.parts.forest, &state.parts.items);
-        wrong -= u32::from(system.is_final(state) && !state.parts.items.is_empty());
+        let (wrong, right) = gold.compare(&state.base.forest, &state.base.items);
         let open = reachable(system, gold, state).len() as u32;
         wrong + (gold.len() - right - open)
     }

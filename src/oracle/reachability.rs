@@ -37,16 +37,16 @@ struct Outlook {
 
 impl Outlook {
     fn new(system: &NonBinary, gold: &Gold, state: &NonBinaryState) -> Self {
-        let parts = &state.parts;
+        let base = &state.base;
         let max_unaries = system.tables().max_unaries;
         let unaries_left = max_unaries.saturating_sub(state.unaries);
         let mut outlook =
             Self { ending: Vec::new(), pending: Vec::new(), unaries_left, max_unaries };
-        for (depth, &id) in parts.items.iter().rev().enumerate() {
-            let start = parts.forest.node(id).start;
-            let built = if depth == 0 { chain(&parts.forest, id) } else { Vec::new() };
-            let ending = gold.remaining(start, parts.buffer, &built);
-            let further = gold.at(start, parts.buffer + 1).len() as u32;
+        for (depth, &id) in base.items.iter().rev().enumerate() {
+            let start = base.forest.node(id).start;
+            let built = if depth == 0 { chain(&base.forest, id) } else { Vec::new() };
+            let ending = gold.remaining(start, base.buffer, &built);
+            let further = gold.at(start, base.buffer + 1).len() as u32;
             outlook.pending.push(further + outlook.reachable(ending.len() as u32, depth));
             outlook.ending.push(ending);
         }
@@ -126,12 +126,12 @@ impl Oracle<NonBinary> for Reachability {
 impl DynamicOracle<NonBinary> for Reachability {
     /// Roots count for nothing: every tree has one.
     fn loss(&self, system: &NonBinary, gold: &Gold, state: &NonBinaryState) -> u32 {
-        let (wrong, right) = gold.compare(&state.parts.forest, &state.parts.items);
+        let (wrong, right) = gold.compare(&state.base.forest, &state.base.items);
         let reachable = if system.is_final(state) {
             0
         } else {
             let outlook = Outlook::new(system, gold, state);
-            outlook.pending.iter().sum::<u32>() + gold.from(state.parts.buffer)
+            outlook.pending.iter().sum::<u32>() + gold.from(state.base.buffer)
         };
         wrong + gold.len() - right - reachable
     }

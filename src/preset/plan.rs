@@ -11,7 +11,7 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::feature::{Indicators, Templates};
 use crate::scorer::neural::NetworkParams;
 use crate::symbols::Vocabulary;
-use crate::transition::stacked::ROOT;
+use crate::transition::gold_tree::ROOT;
 use crate::transition::{Action, ActionKind};
 use crate::tree::Tree;
 use crate::tree::binarize::Scheme;

@@ -9,10 +9,10 @@ use crate::symbols::{Symbols, Vocabulary};
 use crate::transition::TransitionSystem;
 use crate::transition::binary::Binary;
 use crate::transition::bracketing::{Bracketing, Strategy};
+use crate::transition::head_finder::HeadFinder;
 use crate::transition::items::Items;
 use crate::transition::non_binary::NonBinary;
 use crate::transition::predictive::Predictive;
-use crate::transition::stacked::HeadFinder;
 use crate::tree::Tree;
 use crate::tree::heads::HeadRules;
 

@@ -17,9 +17,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stacked::{
-    HeadFinder, MAX_LABELS, ROOT, Stacked, check_tree, label_of, labels_of, n_roots,
-};
+use super::gold_tree::{MAX_LABELS, ROOT, check_tree, label_of, labels_of, n_roots};
+use super::head_finder::HeadFinder;
+use super::stack_buffer::StackBuffer;
 use super::state::{Open, clone_in_place};
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
@@ -118,7 +118,7 @@ pub struct Bracketing {
 #[derive(Debug)]
 pub struct BracketState {
     /// Complete items and buffer.
-    pub parts: Stacked,
+    pub base: StackBuffer,
     /// The open constituents from the outermost to the innermost.
     pub open: Vec<Open>,
     /// The stack: complete items, and open constituents where they were announced. In order, an open
@@ -130,18 +130,18 @@ pub struct BracketState {
     opened: u32,
 }
 
-clone_in_place!(BracketState { parts, open, stack, places, opened });
+clone_in_place!(BracketState { base, open, stack, places, opened });
 
 impl BracketState {
     /// The item that would be a left corner: the last complete one, if nothing was opened behind it.
     pub fn corner(&self) -> Option<u32> {
-        let &last = self.parts.items.last()?;
+        let &last = self.base.items.last()?;
         (self.stack.last() == Some(&last)).then_some(last)
     }
 
     /// Whether the innermost open constituent has only the item it was announced over.
     pub fn only_corner(&self) -> bool {
-        self.open.last().is_some_and(|open| open.first as usize + 1 == self.parts.items.len())
+        self.open.last().is_some_and(|open| open.first as usize + 1 == self.base.items.len())
     }
 }
 
@@ -210,25 +210,25 @@ impl Bracketing {
 
     /// Whether there is a root over everything.
     fn has_root(&self, state: &BracketState) -> bool {
-        let [item] = state.parts.items[..] else { return false };
-        let label = state.parts.forest.node(item).label.map(|label| self.label_name(label));
-        state.parts.remaining() == 0 && state.open.is_empty() && label == Some(ROOT)
+        let [item] = state.base.items[..] else { return false };
+        let label = state.base.forest.node(item).label.map(|label| self.label_name(label));
+        state.base.remaining() == 0 && state.open.is_empty() && label == Some(ROOT)
     }
 
     fn may_open(&self, state: &BracketState) -> bool {
         let has_place = match self.tables.order {
-            Strategy::TopDown => state.parts.remaining() > 0,
+            Strategy::TopDown => state.base.remaining() > 0,
             Strategy::InOrder => state.corner().is_some(),
         };
         has_place && state.opened < self.tables.max_opens && !self.opens.is_empty()
     }
 
     fn may_shift(&self, state: &BracketState, may_open: bool) -> bool {
-        let roots = state.parts.items.len();
+        let roots = state.base.items.len();
         let crowded = state.open.is_empty() && roots >= self.tables.max_roots as usize;
         let waits = self.tables.order == Strategy::InOrder && crowded && may_open;
         let waits = waits && !self.announces_root();
-        state.parts.remaining() > 0 && !waits
+        state.base.remaining() > 0 && !waits
     }
 }
 
@@ -337,7 +337,7 @@ impl TransitionSystem for Bracketing {
 
     fn start(&self, sentence: &Sentence) -> BracketState {
         BracketState {
-            parts: Stacked::new(sentence, self.heads.as_ref()),
+            base: StackBuffer::new(sentence, self.heads.as_ref()),
             open: Vec::new(),
             stack: Vec::with_capacity(sentence.len().min(64)),
             places: Vec::new(),
@@ -346,37 +346,37 @@ impl TransitionSystem for Bracketing {
     }
 
     fn is_final(&self, state: &BracketState) -> bool {
-        state.parts.finished
+        state.base.finished
     }
 
     fn is_forced(&self, state: &BracketState) -> bool {
-        let is_over = state.parts.remaining() == 0 && state.open.is_empty();
+        let is_over = state.base.remaining() == 0 && state.open.is_empty();
         self.announces_root() && is_over && (self.has_root(state) || !self.may_open(state))
     }
 
     fn is_complete(&self, state: &BracketState) -> bool {
         if self.announces_root() {
-            return state.parts.finished && (self.has_root(state) || state.parts.n_tokens == 0);
+            return state.base.finished && (self.has_root(state) || state.base.n_tokens == 0);
         }
-        state.parts.finished && state.parts.items.len() <= self.tables.max_roots as usize
+        state.base.finished && state.base.items.len() <= self.tables.max_roots as usize
     }
 
     fn legal(&self, state: &BracketState, out: &mut Vec<BracketAction>) {
         out.clear();
-        let BracketState { parts, open, .. } = state;
-        if parts.finished {
+        let BracketState { base, open, .. } = state;
+        if base.finished {
             return;
         }
         if self.is_forced(state) {
             out.push(BracketAction::Finish);
             return;
         }
-        let at_end = parts.remaining() == 0;
+        let at_end = base.remaining() == 0;
         let may_open = self.may_open(state);
         if self.may_shift(state, may_open) {
             out.push(BracketAction::Shift);
         }
-        if open.last().is_some_and(|open| (open.first as usize) < parts.items.len()) {
+        if open.last().is_some_and(|open| (open.first as usize) < base.items.len()) {
             out.push(BracketAction::Close);
         }
         if may_open {
@@ -388,11 +388,11 @@ impl TransitionSystem for Bracketing {
     }
 
     fn apply(&self, state: &mut BracketState, action: BracketAction) {
-        let BracketState { parts, open, stack, places, opened } = state;
-        parts.note(action.code());
+        let BracketState { base, open, stack, places, opened } = state;
+        base.note(action.code());
         match action {
             BracketAction::Shift => {
-                stack.push(parts.shift());
+                stack.push(base.shift());
                 *opened = 0;
             }
             BracketAction::Open(label, temporary) => {
@@ -400,8 +400,8 @@ impl TransitionSystem for Bracketing {
                     Strategy::TopDown => None,
                     Strategy::InOrder => stack.pop(),
                 };
-                let node = parts.forest.push_open(label, temporary, corner, parts.buffer);
-                let first = parts.items.len() - usize::from(corner.is_some());
+                let node = base.forest.push_open(label, temporary, corner, base.buffer);
+                let first = base.items.len() - usize::from(corner.is_some());
                 open.push(Open { node, first: first as u32 });
                 places.push(stack.len() as u32);
                 stack.push(node);
@@ -409,42 +409,42 @@ impl TransitionSystem for Bracketing {
             }
             BracketAction::Close => {
                 let (Some(closed), Some(place)) = (open.pop(), places.pop()) else { return };
-                let announced = parts.forest.node(closed.node);
+                let announced = base.forest.node(closed.node);
                 if let Some(label) = announced.label {
                     let temporary = announced.temporary;
                     let first = closed.first as usize;
-                    let id = parts.join(self.heads.as_ref(), label, temporary, first);
+                    let id = base.join(self.heads.as_ref(), label, temporary, first);
                     stack.truncate(place as usize);
                     stack.push(id);
                 }
             }
-            BracketAction::Finish => parts.finished = true,
+            BracketAction::Finish => base.finished = true,
         }
     }
 
     /// Open constituents are left out: their complete children stand side by side.
     fn tree(&self, state: &BracketState, tokens: &[Token]) -> Tree {
-        state.parts.tree(&self.tables.labels, tokens)
+        state.base.tree(&self.tables.labels, tokens)
     }
 
     fn view<'a>(&'a self, state: &'a BracketState, _focus: Option<BracketAction>) -> View<'a> {
-        let parts = &state.parts;
+        let base = &state.base;
         View {
-            forest: &parts.forest,
+            forest: &base.forest,
             labels: &self.tables.labels,
             stack: &state.stack,
             open: &state.open,
-            complete: &parts.items,
-            buffer: parts.buffer,
-            dependents: parts.dependents.as_ref(),
-            recent: parts.recent,
+            complete: &base.items,
+            buffer: base.buffer,
+            dependents: base.dependents.as_ref(),
+            recent: base.recent,
             focus: None,
             signatures: &[],
         }
     }
 
     fn steps(&self, state: &BracketState) -> usize {
-        state.parts.steps as usize
+        state.base.steps as usize
     }
 
     fn bound(&self, n: usize) -> usize {

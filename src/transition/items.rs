@@ -19,7 +19,9 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::stacked::{HeadFinder, ROOT, Stacked, check_tree, label_of, labels_of};
+use super::gold_tree::{ROOT, check_tree, label_of, labels_of};
+use super::head_finder::HeadFinder;
+use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
 use super::{Action, ActionKind, Focus, Forest, TransitionSystem, View};
 use crate::hash::split_mix;
@@ -143,7 +145,7 @@ pub struct Items {
 #[derive(Debug)]
 pub struct ItemState {
     /// The frontier is the row of complete items; nothing is in the buffer.
-    pub parts: Stacked,
+    pub base: StackBuffer,
     /// In a fixed order, the end (left to right) or the start (right to left) of the item inferred last.
     edge: u32,
     /// The sum of a number for each item: what has been inferred, in whatever order.
@@ -152,12 +154,12 @@ pub struct ItemState {
     signatures: Vec<u64>,
 }
 
-clone_in_place!(ItemState { parts, edge, sum, signatures });
+clone_in_place!(ItemState { base, edge, sum, signatures });
 
 impl ItemState {
     /// The span of a part of the frontier.
     pub fn span(&self, first: usize, last: usize) -> (u32, u32) {
-        let node = |at: usize| self.parts.forest.node(self.parts.items[at]);
+        let node = |at: usize| self.base.forest.node(self.base.items[at]);
         (node(first).start, node(last - 1).end)
     }
 
@@ -205,7 +207,7 @@ impl Items {
 
     /// Adds an item for every label that is not yet there over exactly this part of the frontier.
     fn legal_over(&self, state: &ItemState, first: usize, last: usize, out: &mut Vec<Infer>) {
-        let is_whole = (first, last) == (0, state.parts.items.len());
+        let is_whole = (first, last) == (0, state.base.items.len());
         let infer = |label| Infer { first: first as u32, last: last as u32, label };
         if is_whole {
             out.push(infer(TOP));
@@ -219,7 +221,7 @@ impl Items {
         if last - first > 1 {
             out.extend(labels.map(infer));
         } else {
-            let (forest, id) = (&state.parts.forest, state.parts.items[first]);
+            let (forest, id) = (&state.base.forest, state.base.items[first]);
             out.extend(labels.filter(|&label| !is_in_chain(forest, id, label)).map(infer));
         }
     }
@@ -275,7 +277,7 @@ fn is_in_chain(forest: &Forest, mut id: u32, label: Label) -> bool {
 }
 
 /// The most labels of a system.
-const MAX_NUMBER: usize = super::stacked::MAX_LABELS + 1;
+const MAX_NUMBER: usize = super::gold_tree::MAX_LABELS + 1;
 
 /// The most children of a node below the root.
 fn most_children(tree: &Tree) -> usize {
@@ -291,8 +293,8 @@ fn mix(hash: u64, value: u32) -> u64 {
 /// same span are told apart by what they stand over: chains of the same labels differ in their order only.
 fn number_of(state: &ItemState, Infer { first, last, label }: Infer) -> u64 {
     let (start, end) = state.span(first as usize, last as usize);
-    let below = match state.parts.items[first as usize..last as usize] {
-        [only] => state.parts.forest.node(only).label.map_or(1, |label| u32::from(label.0) + 2),
+    let below = match state.base.items[first as usize..last as usize] {
+        [only] => state.base.forest.node(only).label.map_or(1, |label| u32::from(label.0) + 2),
         _ => 0,
     };
     mix(mix(mix(mix(1, start), end), label.0.into()), below)
@@ -353,19 +355,19 @@ impl TransitionSystem for Items {
     }
 
     fn start(&self, sentence: &Sentence) -> ItemState {
-        let mut parts = Stacked::new(sentence, self.heads.as_ref());
-        while parts.remaining() > 0 {
-            parts.shift();
+        let mut base = StackBuffer::new(sentence, self.heads.as_ref());
+        while base.remaining() > 0 {
+            base.shift();
         }
         let edge = if self.tables.order == ItemOrder::RightToLeft { u32::MAX } else { 0 };
         let signatures = (0..sentence.len() as u32).map(|at| mix(0, at)).collect();
-        ItemState { parts, edge, sum: 0, signatures }
+        ItemState { base, edge, sum: 0, signatures }
     }
 
     fn is_final(&self, state: &ItemState) -> bool {
-        match state.parts.items[..] {
+        match state.base.items[..] {
             [] => true,
-            [only] => state.parts.forest.node(only).label == Some(TOP),
+            [only] => state.base.forest.node(only).label == Some(TOP),
             _ => false,
         }
     }
@@ -375,7 +377,7 @@ impl TransitionSystem for Items {
         if self.is_final(state) {
             return;
         }
-        let n = state.parts.items.len();
+        let n = state.base.items.len();
         let most = usize::from(self.tables.max_children);
         for first in 0..n {
             for last in first + 1..=n.min(first + most) {
@@ -395,25 +397,25 @@ impl TransitionSystem for Items {
         let below = below.fold(u64::from(label.0), |all, &one| mix(all.rotate_left(7) ^ one, 1));
         state.signatures[range.start] = below;
         state.signatures.drain(range.start + 1..range.end);
-        let id = state.parts.join_range(self.heads.as_ref(), label, false, range);
-        let node = *state.parts.forest.node(id);
+        let id = state.base.join_range(self.heads.as_ref(), label, false, range);
+        let node = *state.base.forest.node(id);
         state.edge = match self.tables.order {
             ItemOrder::Free => 0,
             ItemOrder::LeftToRight => node.end,
             ItemOrder::RightToLeft => node.start,
         };
-        state.parts.steps += 1;
+        state.base.steps += 1;
     }
 
     fn tree(&self, state: &ItemState, tokens: &[Token]) -> Tree {
-        state.parts.tree(&self.tables.labels, tokens)
+        state.base.tree(&self.tables.labels, tokens)
     }
 
     fn view<'a>(&'a self, state: &'a ItemState, focus: Option<Infer>) -> View<'a> {
-        let Stacked { forest, items, .. } = &state.parts;
+        let StackBuffer { forest, items, .. } = &state.base;
         let focus = focus.map(|Infer { first, last, label }| {
             let range = first as usize..last as usize;
-            let head = first + state.parts.head_at(self.heads.as_ref(), label, range) as u32;
+            let head = first + state.base.head_at(self.heads.as_ref(), label, range) as u32;
             Focus { first, last, head }
         });
         View {
@@ -422,8 +424,8 @@ impl TransitionSystem for Items {
             stack: items,
             open: &[],
             complete: items,
-            buffer: state.parts.buffer,
-            dependents: state.parts.dependents.as_ref(),
+            buffer: state.base.buffer,
+            dependents: state.base.dependents.as_ref(),
             recent: [0; 2],
             focus,
             signatures: &state.signatures,
@@ -431,7 +433,7 @@ impl TransitionSystem for Items {
     }
 
     fn steps(&self, state: &ItemState) -> usize {
-        state.parts.steps as usize
+        state.base.steps as usize
     }
 
     /// Every label over each of the spans that a tree without unary chains has, and `TOP`.

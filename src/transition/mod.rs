@@ -18,14 +18,18 @@
 //! - [`items`]: labelled spans in any order, or in one of two fixed ones (Turian and Melamed 2005).
 //! - [`predictive`]: top-down by predicted lists of children, the top-down parser of Kalt.
 //!
-//! [`stacked`] is what the states of systems without temporaries of their own share.
+//! What they share: [`stack_buffer`] (the state), [`head_finder`] (head children), [`built_tree`] (what has been
+//! built, as a tree), [`gold_tree`] (what is read off training trees).
 
 pub mod binary;
 pub mod bracketing;
+pub mod built_tree;
+pub mod gold_tree;
+pub mod head_finder;
 pub mod items;
 pub mod non_binary;
 pub mod predictive;
-pub mod stacked;
+pub mod stack_buffer;
 pub mod state;
 
 use std::borrow::Cow;
@@ -109,7 +113,7 @@ pub trait TransitionSystem: Clone + Send + Sync + 'static {
     fn is_forced(&self, _state: &Self::State) -> bool {
         false
     }
-    /// Whether the derivation has ended with a whole tree. Some systems may also end with parts that are
+    /// Whether the derivation has ended with a whole tree. Some systems may also end with constituents
     /// left over, so that every walk ends.
     fn is_complete(&self, state: &Self::State) -> bool {
         self.is_final(state)

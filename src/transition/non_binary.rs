@@ -15,9 +15,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stacked::{
-    HeadFinder, MAX_LABELS, Stacked, check_tree, label_of, labels_of, longest_unary_chain, n_roots,
-};
+use super::gold_tree::{MAX_LABELS, check_tree, label_of, labels_of, longest_unary_chain, n_roots};
+use super::head_finder::HeadFinder;
+use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
@@ -133,12 +133,12 @@ pub struct NonBinary {
 #[derive(Debug)]
 pub struct NonBinaryState {
     /// Stack and buffer.
-    pub parts: Stacked,
+    pub base: StackBuffer,
     /// How many reductions of one item came last.
     pub unaries: u32,
 }
 
-clone_in_place!(NonBinaryState { parts, unaries });
+clone_in_place!(NonBinaryState { base, unaries });
 
 impl NonBinary {
     /// The system that can build the given trees, rooted in `TOP`.
@@ -290,28 +290,28 @@ impl TransitionSystem for NonBinary {
     }
 
     fn start(&self, sentence: &Sentence) -> NonBinaryState {
-        NonBinaryState { parts: Stacked::new(sentence, self.heads.as_ref()), unaries: 0 }
+        NonBinaryState { base: StackBuffer::new(sentence, self.heads.as_ref()), unaries: 0 }
     }
 
     fn is_final(&self, state: &NonBinaryState) -> bool {
-        state.parts.finished
+        state.base.finished
     }
 
     fn is_complete(&self, state: &NonBinaryState) -> bool {
-        state.parts.finished && state.parts.items.len() <= self.tables.max_roots as usize
+        state.base.finished && state.base.items.len() <= self.tables.max_roots as usize
     }
 
     fn legal(&self, state: &NonBinaryState, out: &mut Vec<NonBinaryAction>) {
         out.clear();
-        let NonBinaryState { parts, unaries } = state;
-        if parts.finished {
+        let NonBinaryState { base, unaries } = state;
+        if base.finished {
             return;
         }
-        let at_end = parts.remaining() == 0;
+        let at_end = base.remaining() == 0;
         if !at_end {
             out.push(NonBinaryAction::Shift);
         }
-        let n = parts.items.len();
+        let n = base.items.len();
         let height = n.min(self.all.len() - 1);
         let groups = if *unaries < self.tables.max_unaries { &self.all } else { &self.several };
         out.extend_from_slice(&groups[height]);
@@ -322,44 +322,44 @@ impl TransitionSystem for NonBinary {
     }
 
     fn apply(&self, state: &mut NonBinaryState, action: NonBinaryAction) {
-        let NonBinaryState { parts, unaries } = state;
-        parts.note(action.code());
+        let NonBinaryState { base, unaries } = state;
+        base.note(action.code());
         match action {
             NonBinaryAction::Shift => {
-                parts.shift();
+                base.shift();
                 *unaries = 0;
             }
             NonBinaryAction::Reduce { label, temporary, arity } => {
-                let first = parts.items.len().saturating_sub(arity.into());
-                parts.join(self.heads.as_ref(), label, temporary, first);
+                let first = base.items.len().saturating_sub(arity.into());
+                base.join(self.heads.as_ref(), label, temporary, first);
                 *unaries = if arity == 1 { *unaries + 1 } else { 0 };
             }
-            NonBinaryAction::Finish => parts.finished = true,
+            NonBinaryAction::Finish => base.finished = true,
         }
     }
 
     fn tree(&self, state: &NonBinaryState, tokens: &[Token]) -> Tree {
-        state.parts.tree(&self.tables.labels, tokens)
+        state.base.tree(&self.tables.labels, tokens)
     }
 
     fn view<'a>(&'a self, state: &'a NonBinaryState, _focus: Option<NonBinaryAction>) -> View<'a> {
-        let parts = &state.parts;
+        let base = &state.base;
         View {
-            forest: &parts.forest,
+            forest: &base.forest,
             labels: &self.tables.labels,
-            stack: &parts.items,
+            stack: &base.items,
             open: &[],
-            complete: &parts.items,
-            buffer: parts.buffer,
-            dependents: parts.dependents.as_ref(),
-            recent: parts.recent,
+            complete: &base.items,
+            buffer: base.buffer,
+            dependents: base.dependents.as_ref(),
+            recent: base.recent,
             focus: None,
             signatures: &[],
         }
     }
 
     fn steps(&self, state: &NonBinaryState) -> usize {
-        state.parts.steps as usize
+        state.base.steps as usize
     }
 
     fn bound(&self, n: usize) -> usize {

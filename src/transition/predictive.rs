@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::stacked::{MAX_LABELS, ROOT, Stacked, check_tree, label_of, labels_of};
+use super::gold_tree::{MAX_LABELS, ROOT, check_tree, label_of, labels_of};
+use super::stack_buffer::StackBuffer;
 use super::state::{Open, clone_in_place};
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
@@ -89,7 +90,7 @@ pub struct Predictive {
 /// A configuration of the predictive system.
 #[derive(Debug)]
 pub struct PredictiveState {
-    parts: Stacked,
+    base: StackBuffer,
     /// What is predicted, the next at the end.
     stack: Vec<u32>,
     open: Vec<Open>,
@@ -99,7 +100,7 @@ pub struct PredictiveState {
     predicted: u32,
 }
 
-clone_in_place!(PredictiveState { parts, stack, open, waiting, predicted });
+clone_in_place!(PredictiveState { base, stack, open, waiting, predicted });
 
 impl Predictive {
     /// The system that can build the given trees, rooted in `TOP`.
@@ -139,7 +140,7 @@ impl Predictive {
     }
 
     fn is_label(&self, state: &PredictiveState, prediction: u32) -> bool {
-        let label = state.parts.forest.node(prediction).label;
+        let label = state.base.forest.node(prediction).label;
         label.is_some_and(|label| u32::from(label.0) < self.tables.n_labels)
     }
 
@@ -148,10 +149,10 @@ impl Predictive {
         while state.open.len() > 1 && state.waiting.last() == Some(&0) {
             state.waiting.pop();
             let Some(Open { node, first }) = state.open.pop() else { return };
-            let node = *state.parts.forest.node(node);
-            let has_words = (first as usize) < state.parts.items.len();
+            let node = *state.base.forest.node(node);
+            let has_words = (first as usize) < state.base.items.len();
             if let (Some(label), true) = (node.label, has_words) {
-                state.parts.join(None, label, node.temporary, first as usize);
+                state.base.join(None, label, node.temporary, first as usize);
             }
             if let Some(waiting) = state.waiting.last_mut() {
                 *waiting -= 1;
@@ -237,11 +238,11 @@ impl TransitionSystem for Predictive {
     }
 
     fn start(&self, sentence: &Sentence) -> PredictiveState {
-        let mut parts = Stacked::new(sentence, None);
+        let mut base = StackBuffer::new(sentence, None);
         let top = Label((self.tables.n_labels - 1) as u16);
-        let root = parts.forest.push_open(top, false, None, 0);
+        let root = base.forest.push_open(top, false, None, 0);
         PredictiveState {
-            parts,
+            base,
             stack: vec![root],
             open: Vec::new(),
             waiting: Vec::new(),
@@ -250,25 +251,25 @@ impl TransitionSystem for Predictive {
     }
 
     fn is_final(&self, state: &PredictiveState) -> bool {
-        state.parts.finished
+        state.base.finished
     }
 
     fn is_forced(&self, state: &PredictiveState) -> bool {
-        let may_predict = state.parts.remaining() > 0 || self.nothing.is_some();
+        let may_predict = state.base.remaining() > 0 || self.nothing.is_some();
         let may_predict = may_predict && state.predicted < self.tables.max_predictions;
         !(may_predict && state.stack.last().is_some_and(|&next| self.is_label(state, next)))
     }
 
     fn is_complete(&self, state: &PredictiveState) -> bool {
-        state.parts.finished && state.stack.is_empty() && state.parts.remaining() == 0
+        state.base.finished && state.stack.is_empty() && state.base.remaining() == 0
     }
 
     fn legal(&self, state: &PredictiveState, out: &mut Vec<PredictiveAction>) {
         out.clear();
-        if state.parts.finished {
+        if state.base.finished {
             return;
         }
-        let at_end = state.parts.remaining() == 0;
+        let at_end = state.base.remaining() == 0;
         match state.stack.last() {
             Some(&next) if self.is_label(state, next) => match at_end {
                 _ if state.predicted >= self.tables.max_predictions => {}
@@ -284,11 +285,11 @@ impl TransitionSystem for Predictive {
     }
 
     fn apply(&self, state: &mut PredictiveState, action: PredictiveAction) {
-        state.parts.note(action.code());
+        state.base.note(action.code());
         match action {
             PredictiveAction::Match => {
                 state.stack.pop();
-                state.parts.shift();
+                state.base.shift();
                 state.predicted = 0;
                 if let Some(waiting) = state.waiting.last_mut() {
                     *waiting -= 1;
@@ -298,23 +299,23 @@ impl TransitionSystem for Predictive {
             PredictiveAction::Predict(list) => {
                 let Some(node) = state.stack.pop() else { return };
                 let list = &self.tables.lists[usize::from(list)];
-                state.open.push(Open { node, first: state.parts.items.len() as u32 });
+                state.open.push(Open { node, first: state.base.items.len() as u32 });
                 state.waiting.push(list.len() as u32);
                 for &child in list.iter().rev() {
                     let (label, temporary) = (Label((child / 2) as u16), child % 2 == 1);
-                    let at = state.parts.buffer;
-                    state.stack.push(state.parts.forest.push_open(label, temporary, None, at));
+                    let at = state.base.buffer;
+                    state.stack.push(state.base.forest.push_open(label, temporary, None, at));
                 }
                 state.predicted += 1;
                 Self::complete(state);
             }
-            PredictiveAction::Finish => state.parts.finished = true,
+            PredictiveAction::Finish => state.base.finished = true,
         }
     }
 
     /// Constituents that are not complete are left out: their complete children stand side by side.
     fn tree(&self, state: &PredictiveState, tokens: &[Token]) -> Tree {
-        state.parts.tree(&self.tables.names, tokens)
+        state.base.tree(&self.tables.names, tokens)
     }
 
     fn view<'a>(
@@ -323,21 +324,21 @@ impl TransitionSystem for Predictive {
         _focus: Option<PredictiveAction>,
     ) -> View<'a> {
         View {
-            forest: &state.parts.forest,
+            forest: &state.base.forest,
             labels: &self.tables.names,
             stack: &state.stack,
             open: &state.open,
-            complete: &state.parts.items,
-            buffer: state.parts.buffer,
+            complete: &state.base.items,
+            buffer: state.base.buffer,
             dependents: None,
-            recent: state.parts.recent,
+            recent: state.base.recent,
             focus: None,
             signatures: &[],
         }
     }
 
     fn steps(&self, state: &PredictiveState) -> usize {
-        state.parts.steps as usize
+        state.base.steps as usize
     }
 
     fn bound(&self, n: usize) -> usize {

@@ -13,15 +13,12 @@
 use serde::{Deserialize, Serialize};
 
 mod action;
-mod state;
 
 pub use action::BinaryAction;
-pub use state::BinaryState;
 
-pub use super::stacked::ROOT;
-
-use super::stacked::{MAX_LABELS, check_tree, label_of, too_many_labels, tree_of};
-use super::state::{Dependents, Forest, View};
+use super::gold_tree::{MAX_LABELS, ROOT, check_tree, label_of, too_many_labels};
+use super::stack_buffer::StackBuffer;
+use super::state::{View, clone_in_place};
 use super::{Action, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::binarize;
@@ -56,6 +53,17 @@ pub struct Binary {
     /// The binary reductions that cover the whole sentence: `TOP` is among them.
     root_binary: [Vec<BinaryAction>; 2],
 }
+
+/// A configuration of the binary system.
+#[derive(Debug)]
+pub struct BinaryState {
+    /// Stack and buffer.
+    pub base: StackBuffer,
+    /// How many unary reductions came last.
+    pub unaries: u32,
+}
+
+clone_in_place!(BinaryState { base, unaries });
 
 impl Binary {
     /// The system that can build the given trees: head-marked, rooted in `TOP`.
@@ -103,21 +111,22 @@ impl Binary {
         Self::from_tables(BinaryTables { labels, actions, max_unaries, repeated_labels })
     }
 
+    /// The label of roots.
+    pub fn root(&self) -> Label {
+        self.top
+    }
+
     /// Every action, in order.
     pub fn actions(&self) -> &[BinaryAction] {
         &self.inventory
     }
+}
 
-    fn reduce(&self, state: &mut BinaryState, label: Label, temporary: bool, head_is_left: bool) {
-        let (Some(right), Some(left)) = (state.stack.pop(), state.stack.pop()) else { return };
-        let (left_head, right_head) = (state.forest.node(left).head, state.forest.node(right).head);
-        let (head, dependent) =
-            if head_is_left { (left_head, right_head) } else { (right_head, left_head) };
-        state.dependents.attach(head, dependent);
-        let id = state.forest.push(label, temporary, &[left, right], head);
-        state.stack.push(id);
-        state.unaries = 0;
-    }
+/// Joins the two topmost items.
+fn join(state: &mut BinaryState, label: Label, temporary: bool, head_is_left: bool) {
+    let n = state.base.items.len();
+    state.base.join_under(usize::from(!head_is_left), label, temporary, n - 2..n);
+    state.unaries = 0;
 }
 
 /// Whether some node has a single child of its own label.
@@ -228,33 +237,24 @@ impl TransitionSystem for Binary {
     }
 
     fn start(&self, sentence: &Sentence) -> BinaryState {
-        BinaryState {
-            forest: Forest::with_room_for(sentence.len()),
-            stack: Vec::with_capacity(sentence.len().min(64)),
-            buffer: 0,
-            n_tokens: sentence.len() as u32,
-            dependents: Dependents::new(sentence.len()),
-            unaries: 0,
-            recent: [0; 2],
-            steps: 0,
-            finished: false,
-        }
+        BinaryState { base: StackBuffer::with_dependents(sentence), unaries: 0 }
     }
 
     fn is_final(&self, state: &BinaryState) -> bool {
-        state.finished
+        state.base.finished
     }
 
     fn legal(&self, state: &BinaryState, out: &mut Vec<BinaryAction>) {
         out.clear();
-        if state.finished {
+        let BinaryState { base, unaries } = state;
+        if base.finished {
             return;
         }
-        let at_end = state.remaining() == 0;
+        let at_end = base.remaining() == 0;
         if !at_end {
             out.push(BinaryAction::Shift);
         }
-        let Some(s0) = state.item(0) else {
+        let Some(s0) = base.item(0) else {
             if at_end {
                 out.push(BinaryAction::Finish);
             }
@@ -262,13 +262,13 @@ impl TransitionSystem for Binary {
         };
         // A finished TOP stays on top.
         let is_root = s0.label == Some(self.top);
-        if !s0.temporary && !is_root && state.unaries < self.tables.max_unaries {
+        if !s0.temporary && !is_root && *unaries < self.tables.max_unaries {
             let own = if self.tables.repeated_labels { None } else { s0.label };
             out.extend(self.unary.iter().filter(|action| own.is_none() || action.label() != own));
         }
-        if let Some(s1) = state.item(1) {
-            let is_last = at_end && state.stack.len() == 2;
-            let dead_end = at_end && state.item(2).is_none_or(|s2| s2.temporary);
+        if let Some(s1) = base.item(1) {
+            let is_last = at_end && base.items.len() == 2;
+            let dead_end = at_end && base.item(2).is_none_or(|s2| s2.temporary);
             let groups = if is_last { &self.root_binary } else { &self.binary };
             for (direction, absorbed) in [(0, s0), (1, s1)] {
                 if !absorbed.temporary {
@@ -284,52 +284,47 @@ impl TransitionSystem for Binary {
     }
 
     fn apply(&self, state: &mut BinaryState, action: BinaryAction) {
-        state.steps += 1;
-        state.recent = [action.code() + 1, state.recent[0]];
+        state.base.note(action.code());
         match action {
             BinaryAction::Shift => {
-                let id = state.forest.push_token(state.buffer);
-                state.stack.push(id);
-                state.buffer += 1;
+                state.base.shift();
                 state.unaries = 0;
             }
             BinaryAction::Unary(label) => {
-                if let Some(child) = state.stack.pop() {
-                    let head = state.forest.node(child).head;
-                    let id = state.forest.push(label, false, &[child], head);
-                    state.stack.push(id);
-                    state.unaries += 1;
-                }
+                let n = state.base.items.len();
+                state.base.join_under(0, label, false, n - 1..n);
+                state.unaries += 1;
             }
-            BinaryAction::Left(label) => self.reduce(state, label, false, true),
-            BinaryAction::LeftTemporary(label) => self.reduce(state, label, true, true),
-            BinaryAction::Right(label) => self.reduce(state, label, false, false),
-            BinaryAction::RightTemporary(label) => self.reduce(state, label, true, false),
-            BinaryAction::Finish => state.finished = true,
+            BinaryAction::Left(label) => join(state, label, false, true),
+            BinaryAction::LeftTemporary(label) => join(state, label, true, true),
+            BinaryAction::Right(label) => join(state, label, false, false),
+            BinaryAction::RightTemporary(label) => join(state, label, true, false),
+            BinaryAction::Finish => state.base.finished = true,
         }
     }
 
     fn tree(&self, state: &BinaryState, tokens: &[Token]) -> Tree {
-        tree_of(&state.forest, &state.stack, state.buffer, &self.tables.labels, tokens, true)
+        state.base.tree(&self.tables.labels, tokens)
     }
 
     fn view<'a>(&'a self, state: &'a BinaryState, _focus: Option<BinaryAction>) -> View<'a> {
+        let base = &state.base;
         View {
-            forest: &state.forest,
+            forest: &base.forest,
             labels: &self.tables.labels,
-            stack: &state.stack,
+            stack: &base.items,
             open: &[],
-            complete: &state.stack,
-            buffer: state.buffer,
-            dependents: Some(&state.dependents),
-            recent: state.recent,
+            complete: &base.items,
+            buffer: base.buffer,
+            dependents: base.dependents.as_ref(),
+            recent: base.recent,
             focus: None,
             signatures: &[],
         }
     }
 
     fn steps(&self, state: &BinaryState) -> usize {
-        state.steps as usize
+        state.base.steps as usize
     }
 
     fn bound(&self, n: usize) -> usize {
