@@ -1,7 +1,7 @@
-//! Tables between strings and small numbers, and sentences written in those numbers.
+//! Symbol tables, which map strings to small integers, and encoded sentences.
 //!
-//! Everything above the treebank layer works on numbers; strings come back only when a tree is built.
-//! In every table 0 means *nothing there* and 1 means *unknown*, so a feature can tell a missing node
+//! All layers above treebanks work on integers; strings are looked up again only when a tree is built. As
+//! feature values, 0 means *nothing there* and 1 means *unknown*, so a feature distinguishes a missing node
 //! from an unseen word.
 
 mod marks;
@@ -14,13 +14,13 @@ use crate::tree::Token;
 pub use marks::Mark;
 use marks::OpenPairs;
 
-/// The number of "nothing there" in every table.
+/// The feature value of "nothing there".
 pub const NOTHING: u32 = 0;
-/// The number of an unseen string in every table.
+/// The feature value of an unseen string.
 pub const UNKNOWN: u32 = 1;
 const FIRST: u32 = 2;
 
-/// A constituent label: an index into a [`Symbols`] table of labels, from 0 (no reserved numbers).
+/// A constituent label: an index into a [`Symbols`] table of labels, from 0, without reserved values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u16);
 
@@ -59,7 +59,7 @@ impl Symbols {
         self.names.iter().map(CompactString::as_str)
     }
 
-    /// How many strings there are.
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.names.len()
     }
@@ -69,7 +69,7 @@ impl Symbols {
         self.names.is_empty()
     }
 
-    /// The number of a string as a feature value: never [`NOTHING`], [`UNKNOWN`] if unseen.
+    /// The feature value of a string: [`UNKNOWN`] if unseen, never [`NOTHING`].
     pub fn value(&self, name: &str) -> u32 {
         self.position(name).map_or(UNKNOWN, |position| position + FIRST)
     }
@@ -98,24 +98,24 @@ pub struct Form {
     pub suffix3: u32,
     /// The shape: runs of upper case, lower case, digits and other characters.
     pub shape: u32,
-    /// What it is as punctuation.
+    /// Its role as punctuation.
     pub mark: Mark,
-    /// How many characters it has, at most 3.
+    /// The number of characters, at most 3.
     pub characters: u8,
 }
 
-/// What stands before a place in a sentence.
+/// Counts of punctuation before a position of a sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Before {
     /// Punctuation marks.
     pub marks: u32,
     /// Commas.
     pub commas: u32,
-    /// Opening marks whose closing partner does not stand there too.
+    /// Opening marks that have not been closed.
     pub open: u32,
 }
 
-/// A sentence in numbers: what transition systems and features see of the input.
+/// An encoded sentence: what transition systems and features see of the input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sentence {
     /// Word values.
@@ -127,17 +127,17 @@ pub struct Sentence {
     /// For each token the length of its word in characters, at most 3, if its tag begins with N or V (as
     /// those of nouns and verbs do in the Penn, Chinese and Sinica treebanks), else 0.
     pub rhythms: Vec<u8>,
-    /// What stands before each token, and before the end: sums that features subtract.
+    /// The counts before each token and before the end; features take differences of them.
     pub before: Vec<Before>,
 }
 
-/// Whether a tag or label is that of a noun, a verb, or a phrase of one: by its first letter.
+/// Whether a tag or label is nominal or verbal, by its first letter.
 pub fn is_nominal_or_verbal(name: &str) -> bool {
     name.starts_with(['N', 'V'])
 }
 
 impl Sentence {
-    /// What stands before a position; nothing where the sums were not made.
+    /// The counts before a position; zero if they were not computed.
     pub fn before(&self, position: u32) -> Before {
         self.before.get(position as usize).copied().unwrap_or_default()
     }
@@ -163,7 +163,7 @@ pub struct Vocabulary {
     forms: Vec<Form>,
 }
 
-/// How many different values there are.
+/// The number of distinct feature values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VocabularySizes {
     /// Of words.
@@ -218,7 +218,7 @@ impl Vocabulary {
         StoredVocabulary { words, tags, parts }.into()
     }
 
-    /// Adds words that no training sentence has; they get the next numbers.
+    /// Adds words that no training sentence has, with the next values.
     pub fn add_words<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
         for word in words {
             if self.words.intern(word) as usize == self.forms.len() {
@@ -227,14 +227,14 @@ impl Vocabulary {
         }
     }
 
-    /// The sentence in numbers.
+    /// Encodes a sentence.
     pub fn encode(&self, tokens: &[Token]) -> Sentence {
         let mut sentence = Sentence::default();
         self.encode_into(tokens, &mut sentence);
         sentence
     }
 
-    /// The sentence in numbers, in memory that is already there.
+    /// Encodes a sentence into existing memory.
     pub fn encode_into(&self, tokens: &[Token], out: &mut Sentence) {
         out.words.clear();
         out.tags.clear();
@@ -271,7 +271,7 @@ impl Vocabulary {
         &self.tags
     }
 
-    /// How many values words, tags and parts of words have, those of nothing and of the unknown included.
+    /// The numbers of feature values, including [`NOTHING`] and [`UNKNOWN`].
     pub fn sizes(&self) -> VocabularySizes {
         let size = |symbols: &Symbols| symbols.len() + FIRST as usize;
         VocabularySizes {
@@ -282,7 +282,7 @@ impl Vocabulary {
     }
 }
 
-/// The parts of a word, each numbered by `number`.
+/// The parts of a word, each mapped to a value by `number`.
 fn form_of(word: &str, mut number: impl FnMut(&str) -> u32) -> Form {
     let mut suffix = |n: usize| {
         let start = word.char_indices().rev().nth(n - 1).map_or(0, |(at, _)| at);
@@ -296,7 +296,7 @@ fn form_of(word: &str, mut number: impl FnMut(&str) -> u32) -> Form {
 }
 
 /// The shape of a word: `X` upper case, `x` other letters, `9` digits, other ASCII characters as they
-/// are, `?` the rest; a run of one class is written once, and at most eight runs.
+/// are, `?` the rest; each run of one class is written once, up to eight runs.
 fn shape_of(word: &str) -> CompactString {
     let mut shape = CompactString::default();
     let mut last = '\0';

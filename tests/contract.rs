@@ -26,9 +26,9 @@ use srparse::tree::binarize::{Scheme, binarize, restore};
 
 use common::{assert_valid, differences, drawn, random_trees, rng, sentence, shown, sketches};
 
-/// Random trees of two seeds: those a system is made of, and others over the same labels.
+/// The number of random trees of a test.
 const TREES: usize = 200;
-/// How many random walks are taken over each sentence.
+/// The number of random walks over each sentence.
 const WALKS: usize = 3;
 
 /// Legal actions, checked as they are handed out.
@@ -98,7 +98,7 @@ fn replaying_a_derivation_rebuilds_the_tree<S: Supervised>(make: impl Fn(&[&Tree
 
 fn every_state_of_a_random_walk_gives_a_valid_tree<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
     let trees = random_trees(2, TREES);
-    // A system of few trees meets many sentences that its actions were not made for.
+    // A system built from few trees meets many sentences that its inventory does not cover.
     for known in [1, 10, TREES] {
         let system = make(&borrowed(&trees[..known]));
         let mut rng = rng(known as u64);
@@ -135,7 +135,7 @@ fn a_sentence_without_words_ends<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
     });
 }
 
-fn names_codes_and_candidates_tell_actions_apart<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
+fn names_codes_and_candidates_identify_actions<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
     use srparse::transition::Action;
     let trees = random_trees(4, TREES);
     let system = make(&borrowed(&trees));
@@ -238,7 +238,7 @@ fn the_dynamic_oracle_leads_to_an_end_from_everywhere<S: Supervised>(make: impl 
         let gold = oracle.prepare(&system, tree).unwrap();
         let sentence = sentence(tree);
         random_walk(&system, &sentence, &mut rng, |state, rng| {
-            // Walks may be long: some of their states will do.
+            // Walks may be long: a sample of their states is enough.
             if !rng.random_bool(0.1) {
                 return;
             }
@@ -247,7 +247,7 @@ fn the_dynamic_oracle_leads_to_an_end_from_everywhere<S: Supervised>(make: impl 
                 let actions = legal(&system, &state);
                 oracle.optimal(&system, &gold, &state, &mut optimal);
                 assert!(optimal.iter().all(|action| actions.contains(action)), "{optimal:?}");
-                // Where a heuristic has nothing to say, training goes on with a prediction: anything.
+                // Where a heuristic gives no action, training continues with a prediction: any action.
                 let action = optimal.first().or_else(|| actions.choose(rng)).unwrap();
                 system.apply(&mut state, *action);
                 assert!(system.steps(&state) <= system.bound(sentence.len()));
@@ -256,16 +256,16 @@ fn the_dynamic_oracle_leads_to_an_end_from_everywhere<S: Supervised>(make: impl 
     }
 }
 
-/// How often, in percent of the states of random walks that stray from the gold path now and then, a
-/// dynamic oracle falls short of the least loss. An exact one has zeros here; the bounds of a heuristic
-/// one are what was measured, with some room, and stand where it is registered.
+/// How often a dynamic oracle falls short of the least loss, in percent of the states of random walks that
+/// sometimes leave the gold path. All are zero for an exact oracle; the bounds of a heuristic are measured
+/// values with some margin, given where the system is registered.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shortfall {
-    /// It says nothing although actions differ in loss.
+    /// It gives no action although actions differ in loss.
     silent: f64,
-    /// Its action loses more at once than another would.
+    /// Its action loses more than another action.
     worse: f64,
-    /// Every action raises the loss: it was too low before.
+    /// Every action raises the loss, which was too low before.
     raised: f64,
 }
 
@@ -341,7 +341,7 @@ macro_rules! contract {
                 replaying_a_derivation_rebuilds_the_tree,
                 every_state_of_a_random_walk_gives_a_valid_tree,
                 a_sentence_without_words_ends,
-                names_codes_and_candidates_tell_actions_apart,
+                names_codes_and_candidates_identify_actions,
                 the_dynamic_oracle_replays_on_the_gold_path,
                 loss_never_falls_and_ends_as_the_brackets_that_differ,
                 the_dynamic_oracle_leads_to_an_end_from_everywhere,
@@ -372,8 +372,7 @@ fn non_binary(trees: &[&Tree], scheme: Scheme) -> NonBinary {
     NonBinary::of_trees(trees.iter().copied(), scheme).unwrap()
 }
 
-// Its dynamic oracle gives the actions of least loss; the loss rises where the inventory lacks one that
-// would keep it.
+// The loss rises where the inventory lacks an action that would keep it.
 contract!(
     non_binary,
     |trees: &[&Tree]| non_binary(trees, Scheme::None),
@@ -398,7 +397,7 @@ contract!(
     Shortfall::default()
 );
 
-// The loss does not see that wrong items can leave a gold item with too many children.
+// The loss ignores that wrong items can leave a gold item with too many children.
 contract!(
     items_left_to_right,
     |trees: &[&Tree]| items(trees, items::ItemOrder::LeftToRight, MaxChildren::Auto),

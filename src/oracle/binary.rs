@@ -1,14 +1,14 @@
-//! A dynamic oracle for the binary system: head for the smallest gold bracket still within reach.
+//! The dynamic oracle of the binary system: it aims at the smallest gold bracket that is still reachable.
 //!
-//! After Coavoux and Crabbé 2016 and Cross and Huang 2016: a gold bracket is reachable while its left
-//! edge is the left edge of some stack item and its right edge is not passed. In any state the oracle
-//! finds the smallest reachable gold bracket around the top of the stack and says what builds it:
-//! shift while it has words to come, else join what lies inside it, with a temporary node until it is
-//! whole. On the gold path this is exactly the replayed derivation.
+//! After Coavoux and Crabbé (2016) and Cross and Huang (2016): a gold bracket is reachable while its left edge
+//! is the left edge of some stack item and its right edge is not passed. The oracle finds the smallest
+//! reachable gold bracket around the top of the stack and gives the action that builds it: a shift while it
+//! lacks words, else a reduction of the items inside it, to temporary nodes until it is complete. On the gold
+//! path this is exactly the replayed derivation.
 //!
-//! It is a heuristic where temporaries make it so. A temporary whose head or side is wrong is joined
-//! on rather than weighed against the brackets it spoils, and a gold bracket over a constituent of a
-//! wrong label but the right span is given up rather than added on top.
+//! Temporary nodes make it a heuristic. A temporary node with a wrong head or side is joined further, whatever
+//! brackets that loses, and a gold bracket over a constituent with the right span and a wrong label is given
+//! up rather than added on top.
 
 use super::gold::{Bracket, Gold, chain};
 use super::{DynamicOracle, Oracle};
@@ -25,7 +25,7 @@ pub struct NextBracket;
 #[derive(Debug, Clone)]
 pub struct BinaryGold {
     below_root: Gold,
-    /// The root, unless it has a single child: then FINISH builds it.
+    /// The root, unless it has a single child and FINISH builds it.
     root: Option<Bracket>,
 }
 
@@ -86,7 +86,7 @@ fn wanted(gold: &BinaryGold, state: &BinaryState) -> Option<BinaryAction> {
     let holds_head = |start: u32, end: u32| start <= target.head && target.head < end;
     let last = complete && inside == 2;
     if holds_head(s0.start, s0.end) && !s1.temporary {
-        // The head stands on top: take the left sibling.
+        // The head is on top: join its left sibling.
         return Some(if last {
             BinaryAction::Right(target.label)
         } else {
@@ -114,8 +114,8 @@ fn wanted(gold: &BinaryGold, state: &BinaryState) -> Option<BinaryAction> {
     })
 }
 
-/// The smallest gold bracket around the top of the stack that can still be built, with its left edge: that of
-/// a stack item.
+/// The smallest gold bracket around the top of the stack that can still be built, with its left edge. It begins
+/// where a stack item begins.
 fn next_bracket(gold: &BinaryGold, state: &BinaryState) -> Option<(u32, Bracket)> {
     let s0 = state.base.item(0)?;
     for (depth, item) in state.base.from_top().enumerate() {
@@ -129,9 +129,9 @@ fn next_bracket(gold: &BinaryGold, state: &BinaryState) -> Option<(u32, Bracket)
     gold.root.filter(|root| !is_over_all(root)).map(|root| (0, root))
 }
 
-/// How many of the gold brackets around the top of the stack, the innermost first, it stands for: those over its
-/// very span that its unary chain has built, from the lowest up, and those below them; all over its span if its
-/// own label is none of theirs.
+/// The number of gold brackets around the top of the stack, from the innermost, that are built or given up:
+/// those over its span up to the last one that its unary chain has built, or all over its span if its own label
+/// is not among theirs.
 fn built_over(around: &[Bracket], state: &BinaryState) -> usize {
     let base = &state.base;
     let (Some(&top), Some(s0)) = (base.items.last(), base.item(0)) else { return 0 };
@@ -139,7 +139,7 @@ fn built_over(around: &[Bracket], state: &BinaryState) -> usize {
         return 0;
     }
     let over_span = &around[..around.partition_point(|bracket| bracket.end == s0.end)];
-    // Labels repeat in chains, so the whole chain is compared, not its topmost label alone.
+    // Labels may repeat in a chain, so the whole chain is compared.
     let (mut above, mut is_gold) = (0, false);
     for label in chain(&base.forest, top) {
         let found = over_span[above..].iter().position(|bracket| bracket.label == label);

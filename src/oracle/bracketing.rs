@@ -1,21 +1,20 @@
 //! The dynamic oracles of the top-down and in-order systems.
 //!
 //! The constructions follow Fernández-González and Gómez-Rodríguez 2018 ("Dynamic oracles for top-down and
-//! in-order shift-reduce constituent parsing"); the loss is that of [`super::reachability`]. An open
-//! constituent will end somewhere, so it either becomes a gold bracket that is still wanted or is one wrong
-//! bracket. Gold brackets that begin before the buffer and end in it contain each other, so what an open
-//! constituent can become depends only on where it begins:
+//! in-order shift-reduce constituent parsing"); the loss is that of [`super::reachability`]. Every open
+//! constituent is closed somewhere, so it becomes either a missing gold bracket or a wrong bracket. Gold brackets
+//! that begin before the buffer and end in it contain each other, so what an open constituent can become depends
+//! only on its left edge:
 //!
-//! - *Top-down*, the open constituents that begin at a place are matched with the gold brackets that begin
-//!   there, from the outermost to the innermost. Those that begin at the buffer hold nothing yet: a gold
-//!   bracket that begins there can also be opened inside them, if it ends no later than the innermost of them.
-//! - *In order*, no two open constituents begin at the same place. One becomes the smallest gold bracket that
-//!   begins there, or it is wrong and ends at once; larger brackets can still be announced over it.
+//! - *Top-down*, the open constituents of a left edge are matched with the gold brackets of that edge, from the
+//!   outermost to the innermost. Those that begin at the buffer are empty: a gold bracket that begins there can
+//!   also be opened inside them, if it ends no later than the innermost of them.
+//! - *In order*, no two open constituents have the same left edge. One becomes the smallest gold bracket of that
+//!   edge, or it is wrong and is closed at once; larger brackets can still be opened over it.
 //!
-//! The loss is exact while the limit on opened constituents and that on the children of a root do not bind:
-//! some action keeps it, and at the end it is the number of brackets that differ. A unary chain may be
-//! built in any order for the same loss; among right announcements only the one that comes first on the
-//! gold path is returned.
+//! The loss is exact while the limits on opened constituents and on the children of a root do not bind: some
+//! action keeps it, and at the end it is the number of brackets that differ. The brackets of a unary chain have
+//! the same loss in any order; of several optimal OPEN actions only the first on the gold path is returned.
 
 use super::gold::{Gold, chain};
 use super::{DynamicOracle, Oracle};
@@ -25,21 +24,21 @@ use crate::transition::bracketing::{BracketAction, BracketState, Bracketing, Str
 use crate::transition::{Action, ActionKind, TransitionSystem};
 use crate::tree::Tree;
 
-/// The oracle of both orders; see the module.
+/// The oracle of both strategies; see the module.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenBrackets;
 
-/// What decides which gold brackets a state can still build.
+/// The part of a configuration that decides which gold brackets can still be built.
 #[derive(Debug, Clone)]
 struct Configuration {
     order: Strategy,
     /// Label and left edge of each open constituent, from the outermost to the innermost.
     open: Vec<(Label, u32)>,
-    /// The left edge of the last complete item and the unary chain at its top, the lowest first.
+    /// The left edge of the last complete item and its unary chain, the lowest label first.
     last: Option<(u32, Vec<Label>)>,
-    /// Whether the last complete item may become a left corner.
+    /// Whether the last complete item can become a left corner.
     is_corner: bool,
-    /// Whether the innermost open constituent has one child; not kept by [`Configuration::after`].
+    /// Whether the innermost open constituent has one child; not updated by [`Configuration::after`].
     only_child: bool,
     buffer: u32,
 }
@@ -64,7 +63,7 @@ impl Configuration {
 
     /// The gold brackets that begin at `left`, end at `least` (the buffer or behind it) or later, and have
     /// not been built, the innermost first; in groups of equal spans.
-    fn wanted(&self, gold: &Gold, left: u32, least: u32) -> Vec<Vec<Label>> {
+    fn missing(&self, gold: &Gold, left: u32, least: u32) -> Vec<Vec<Label>> {
         let built: &[Label] = match &self.last {
             Some((start, built)) if *start == left => built,
             _ => &[],
@@ -79,7 +78,7 @@ impl Configuration {
         groups
     }
 
-    /// How many gold brackets can still be built, less the open constituents that become none.
+    /// The number of gold brackets that can still be built minus the open constituents that become wrong ones.
     fn outlook(&self, gold: &Gold) -> i64 {
         match self.order {
             Strategy::TopDown => self.top_down(gold),
@@ -92,29 +91,29 @@ impl Configuration {
         let (begun, empty) = self.open.split_at(self.open.len() - fresh);
         let mut sum = i64::from(gold.from(self.buffer + 1));
         for opened in begun.chunk_by(|a, b| a.1 == b.1) {
-            // What ends at the buffer is out of reach while something empty is open inside.
+            // A bracket that ends at the buffer is out of reach while an empty constituent is open inside.
             let least = self.buffer + u32::from(fresh > 0);
-            let groups = self.wanted(gold, opened[0].1, least);
+            let groups = self.missing(gold, opened[0].1, least);
             let labels: Vec<Label> = opened.iter().map(|open| open.0).collect();
             let mut matched = vec![0; labels.len() + 1];
             groups.iter().rev().for_each(|group| match_group(&mut matched, &labels, group));
             sum += 2 * matched[labels.len()] - labels.len() as i64;
         }
         let labels: Vec<Label> = empty.iter().map(|open| open.0).collect();
-        sum + opened_at_buffer(&labels, &self.wanted(gold, self.buffer, self.buffer))
+        sum + opened_at_buffer(&labels, &self.missing(gold, self.buffer, self.buffer))
     }
 
     fn in_order(&self, gold: &Gold) -> i64 {
         let mut sum = i64::from(gold.from(self.buffer));
         for &(label, left) in &self.open {
-            let groups = self.wanted(gold, left, self.buffer);
+            let groups = self.missing(gold, left, self.buffer);
             sum += groups.iter().map(|group| group.len() as i64).sum::<i64>();
             let fits = groups.first().is_some_and(|smallest| smallest.contains(&label));
             sum -= i64::from(!fits);
         }
         if let (true, Some((left, _))) = (self.is_corner, &self.last) {
             sum += self
-                .wanted(gold, *left, self.buffer)
+                .missing(gold, *left, self.buffer)
                 .iter()
                 .map(|group| group.len() as i64)
                 .sum::<i64>();
@@ -122,7 +121,7 @@ impl Configuration {
         sum
     }
 
-    /// What the situation is after an action, and how many right brackets, less wrong ones, it completes.
+    /// The configuration after an action, and the number of right brackets minus wrong ones that it completes.
     fn after(&self, gold: &Gold, action: BracketAction) -> (Self, i64) {
         let mut next = self.clone();
         match action {
@@ -157,7 +156,7 @@ impl Configuration {
         }
     }
 
-    /// The value of an action: the higher, the less is lost.
+    /// The value of an action; the loss is least where it is highest.
     fn value(&self, gold: &Gold, action: BracketAction) -> i64 {
         if action == BracketAction::Finish {
             return 0;
@@ -166,14 +165,14 @@ impl Configuration {
         next.outlook(gold) + completed
     }
 
-    /// The labels of gold brackets that might be announced now, the first on the gold path first.
-    fn announced(&self, gold: &Gold) -> Vec<Label> {
+    /// The labels of gold brackets that can be opened here, the first on the gold path first.
+    fn openable(&self, gold: &Gold) -> Vec<Label> {
         match (self.order, &self.last) {
             (Strategy::TopDown, _) => {
-                let groups = self.wanted(gold, self.buffer, self.buffer);
+                let groups = self.missing(gold, self.buffer, self.buffer);
                 let mut labels: Vec<Label> = groups.into_iter().flatten().collect();
                 labels.reverse();
-                // What is open already comes last: it may have to be announced again inside.
+                // Labels that are open already come last: they may have to be opened again inside.
                 let mut opened = Vec::new();
                 for (label, _) in self.open.iter().filter(|open| open.1 == self.buffer) {
                     if let Some(at) = labels.iter().position(|other| other == label) {
@@ -184,15 +183,15 @@ impl Configuration {
                 labels
             }
             (Strategy::InOrder, Some((left, _))) => {
-                self.wanted(gold, *left, self.buffer).into_iter().flatten().collect()
+                self.missing(gold, *left, self.buffer).into_iter().flatten().collect()
             }
             (Strategy::InOrder, None) => Vec::new(),
         }
     }
 }
 
-/// How many open constituents, taken from the outermost, can become gold brackets: extends what is known for
-/// each number of them by a further group of brackets inside those before. Within a group any order will do.
+/// Extends `best`, for each number of open constituents from the outermost the largest number of them that can
+/// become gold brackets, by a group of brackets inside those before. The order within a group does not matter.
 fn match_group(best: &mut [i64], open: &[Label], group: &[Label]) {
     for last in (1..=open.len()).rev() {
         let mut most = best[last];
@@ -201,8 +200,8 @@ fn match_group(best: &mut [i64], open: &[Label], group: &[Label]) {
     }
 }
 
-/// Pairs the innermost open constituents with brackets of a group, telling after each pair from which one on
-/// how many have been paired.
+/// Pairs the innermost open constituents with brackets of a group; after each pair, calls `each` with the first
+/// paired constituent and the number of pairs.
 fn pair_up(open: &[Label], group: &[Label], mut each: impl FnMut(usize, i64)) {
     let mut left = group.to_vec();
     let mut paired = 0;
@@ -218,8 +217,8 @@ fn pair_up(open: &[Label], group: &[Label], mut each: impl FnMut(usize, i64)) {
     }
 }
 
-/// The part of the outlook that is about gold brackets that begin at the buffer, in groups from the
-/// innermost, and constituents opened there, which hold no word yet.
+/// The share of the outlook of gold brackets that begin at the buffer, in groups from the innermost, and of the
+/// empty constituents opened there.
 fn opened_at_buffer(open: &[Label], groups: &[Vec<Label>]) -> i64 {
     let mut inside: i64 = groups.iter().map(|group| group.len() as i64).sum();
     if open.is_empty() {
@@ -228,7 +227,7 @@ fn opened_at_buffer(open: &[Label], groups: &[Vec<Label>]) -> i64 {
     let n = open.len();
     let mut outer = vec![0; n + 1];
     let mut most = 0;
-    // The innermost open constituent ends with some group; what ends later is matched or lost.
+    // The innermost open constituent ends with some group; groups that end later are matched or lost.
     for group in groups.iter().rev() {
         most = most.max(2 * outer[n] + inside);
         pair_up(open, group, |first, paired| most = most.max(2 * outer[first] + paired + inside));
@@ -256,14 +255,14 @@ impl Oracle<Bracketing> for OpenBrackets {
         system.legal(state, out);
         let here = Configuration::new(system, state);
         let may_open = |label: Label| BracketAction::Open(label, false);
-        let announced = here.announced(gold);
-        // Announcing what is not gold here is worth the same whatever the label.
+        let openable = here.openable(gold);
+        // All labels that are not gold here have the same value.
         let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
         let others = out.iter().filter(is_open).filter_map(|action| action.label());
-        let other = others.into_iter().find(|label| !announced.contains(label));
+        let other = others.into_iter().find(|label| !openable.contains(label));
         let mut candidates: Vec<BracketAction> =
             out.iter().copied().filter(|action| action.kind() != ActionKind::Open).collect();
-        for label in announced.into_iter().chain(other) {
+        for label in openable.into_iter().chain(other) {
             let action = may_open(label);
             if out.binary_search(&action).is_ok() && !candidates.contains(&action) {
                 candidates.push(action);
@@ -273,9 +272,9 @@ impl Oracle<Bracketing> for OpenBrackets {
         let best = values.iter().copied().max().unwrap_or(0);
         out.clear();
         for (&action, _) in candidates.iter().zip(&values).filter(|&(_, &value)| value == best) {
-            // One announcement is enough.
-            let announces = |other: &BracketAction| other.kind() == ActionKind::Open;
-            if !(announces(&action) && out.iter().any(announces)) {
+            // One OPEN action is enough.
+            let opens = |other: &BracketAction| other.kind() == ActionKind::Open;
+            if !(opens(&action) && out.iter().any(opens)) {
                 out.push(action);
             }
         }
@@ -284,7 +283,7 @@ impl Oracle<Bracketing> for OpenBrackets {
 }
 
 impl DynamicOracle<Bracketing> for OpenBrackets {
-    /// Roots count for nothing: every tree has one.
+    /// Roots do not count: every tree has one.
     fn loss(&self, system: &Bracketing, gold: &Gold, state: &BracketState) -> u32 {
         let (wrong, right) = gold.compare(&state.base.forest, &state.base.items);
         let outlook = match system.is_final(state) {

@@ -1,4 +1,4 @@
-//! Gold brackets by their left edges, and the bookkeeping of what has been built of them.
+//! Gold brackets by their left edges, and which of them have been built.
 
 use crate::Result;
 use crate::symbols::{Label, Symbols};
@@ -6,7 +6,7 @@ use crate::transition::Forest;
 use crate::transition::gold_tree::{ROOT, check_tree, label_of};
 use crate::tree::{Child, Tree};
 
-/// A gold bracket, without the left edge it is filed under.
+/// A gold bracket without its left edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bracket {
     /// One past its last token.
@@ -17,12 +17,12 @@ pub(super) struct Bracket {
     pub(super) head: u32,
 }
 
-/// The brackets of a gold tree, its root left out, by their left edges.
+/// The brackets of a gold tree, without its root, by their left edges.
 #[derive(Debug, Clone)]
 pub struct Gold {
-    /// For each left edge its brackets, the innermost first.
+    /// The brackets of each left edge in turn, the innermost first.
     brackets: Vec<Bracket>,
-    /// Where the brackets of each left edge begin; one more entry than left edges.
+    /// The position of the first bracket of each left edge.
     first: Vec<u32>,
     /// The label of roots, if the system builds them.
     root: Option<Label>,
@@ -43,7 +43,7 @@ impl Gold {
         for at in 1..first.len() {
             first[at] += first[at - 1];
         }
-        // Nodes stand in post-order, so of one left edge the innermost comes first.
+        // Nodes are in post-order, so the innermost of one left edge comes first.
         let mut next = first.clone();
         let mut brackets = vec![Bracket { end: 0, label: Label(0), head: 0 }; below.len()];
         for (node, id) in below.iter().zip(tree.ids()) {
@@ -57,12 +57,12 @@ impl Gold {
         Ok(Self { brackets, first, root })
     }
 
-    /// How many brackets there are.
+    /// The number of brackets.
     pub(super) fn len(&self) -> u32 {
         self.brackets.len() as u32
     }
 
-    /// How many brackets begin at a position or after it.
+    /// The number of brackets that begin at a position or after it.
     pub(super) fn from(&self, left: u32) -> u32 {
         self.len() - self.first[(left as usize).min(self.first.len() - 1)]
     }
@@ -74,8 +74,8 @@ impl Gold {
         &all[all.partition_point(|bracket| bracket.end < least)..]
     }
 
-    /// The labels of brackets over a span that remain when those of a unary chain, the lowest first, have
-    /// been built. The lowest comes first; labels may repeat.
+    /// The labels of the brackets over a span without those of a unary chain that has been built, both from the
+    /// lowest up. Labels may repeat.
     pub(super) fn remaining(&self, left: u32, end: u32, built: &[Label]) -> Vec<Label> {
         let over_span = self.at(left, end).iter().take_while(|bracket| bracket.end == end);
         let mut labels: Vec<Label> = over_span.map(|bracket| bracket.label).collect();
@@ -87,16 +87,16 @@ impl Gold {
         labels
     }
 
-    /// How many of the constituents below these nodes are not gold brackets, and how many are. Roots and
-    /// temporary nodes do not count.
+    /// The number of constituents at or below these nodes that are not gold brackets, and of those that are,
+    /// without roots and temporary nodes.
     pub(super) fn compare(&self, forest: &Forest, roots: &[u32]) -> (u32, u32) {
         let mut built = vec![false; self.brackets.len()];
         let wrong = self.mark_built(forest, roots, &mut built);
         (wrong, built.into_iter().map(u32::from).sum())
     }
 
-    /// The gold brackets that are not among the constituents below these nodes, with their left edges, and how
-    /// many of the constituents are not gold brackets. Roots and temporary nodes do not count.
+    /// The gold brackets that are not among the constituents at or below these nodes, with their left edges, and
+    /// the number of constituents that are not gold brackets, without roots and temporary nodes.
     pub(super) fn missing(&self, forest: &Forest, roots: &[u32]) -> (Vec<(u32, Bracket)>, u32) {
         let mut built = vec![false; self.brackets.len()];
         let wrong = self.mark_built(forest, roots, &mut built);
@@ -109,7 +109,7 @@ impl Gold {
         (missing.map(|(left, at)| (left, self.brackets[at])).collect(), wrong)
     }
 
-    /// Marks the gold brackets that have been built; gives the number of the other constituents.
+    /// Marks the gold brackets that have been built; returns the number of other constituents.
     fn mark_built(&self, forest: &Forest, roots: &[u32], built: &mut [bool]) -> u32 {
         let mut wrong = 0;
         let mut ids = roots.to_vec();
@@ -132,8 +132,8 @@ impl Gold {
     }
 }
 
-/// The labels over exactly the span of a node, from the lowest to its own; none for a token or a temporary
-/// node.
+/// The labels of the unary chain that ends in a node, from the lowest to its own; empty for a token or a
+/// temporary node.
 pub(super) fn chain(forest: &Forest, id: u32) -> Vec<Label> {
     let mut labels = Vec::new();
     let mut id = id;

@@ -1,15 +1,14 @@
-//! The oracle of the item system: what can still be built, for any order.
+//! The dynamic oracle of the item system, for any order: it keeps gold items reachable.
 //!
-//! A gold item that has not been inferred can still be while no item crosses it or contains it, and, in a
-//! fixed order, while the item inferred last does not stand behind it. The loss is the number of gold items
-//! that cannot, and of items that are not gold. What is right has the least loss: in a fixed order a gold
-//! item is wrong to infer while others before it are still wanted, because these are lost. So on the gold
-//! path the answer is every gold item whose children are on the frontier, in a free order, and one item in a
-//! fixed order.
+//! A gold item is reachable while no item crosses or contains it and, in a fixed order, while the last
+//! inferred item does not come after it. The loss is the number of gold items that are neither inferred nor
+//! reachable, plus the number of items that are not gold. Optimal actions have the least loss: in a fixed order
+//! it is wrong to infer a gold item while others before it are reachable, because they are lost. So on the gold
+//! path the optimal actions are all gold items whose children are on the frontier in a free order, and one item
+//! in a fixed order.
 //!
-//! The limit on children is left out of the loss: where wrong items leave a gold item with more children
-//! than the limit, it counts as reachable until nothing can be done about it. With the limit of the
-//! training trees, and on the gold path, this does not occur.
+//! The loss ignores the limit on children: where wrong items leave a gold item with more children than the
+//! limit, it counts as reachable until it is lost otherwise. This does not occur on the gold path.
 
 use super::gold::{Gold, chain};
 use super::{DynamicOracle, Oracle};
@@ -86,7 +85,7 @@ impl Oracle<Items> for ItemOracle {
 
     fn optimal(&self, system: &Items, gold: &Gold, state: &ItemState, out: &mut Vec<Infer>) {
         system.legal(state, out);
-        let (wanted, order) = (reachable(system, gold, state), system.tables().order);
+        let (open_items, order) = (reachable(system, gold, state), system.tables().order);
         let mut least = usize::MAX;
         // What an item over a span loses is the same for all labels, which stand together.
         let (mut span, mut lost) = ((0, 0), 0);
@@ -94,13 +93,13 @@ impl Oracle<Items> for ItemOracle {
         let loss = |infer: &Infer| {
             let (start, end) = state.span(infer.first as usize, infer.last as usize);
             if infer.label == TOP {
-                return wanted.len();
+                return open_items.len();
             }
             if span != (start, end) {
                 span = (start, end);
-                lost = wanted.iter().filter(|item| item.is_lost_by(start, end, order)).count();
+                lost = open_items.iter().filter(|item| item.is_lost_by(start, end, order)).count();
                 here.clear();
-                here.extend(wanted.iter().filter(|item| (item.start, item.end) == span));
+                here.extend(open_items.iter().filter(|item| (item.start, item.end) == span));
             }
             match here.iter().find(|item| item.label == infer.label) {
                 Some(item) if item.is_lowest => lost,
@@ -117,7 +116,7 @@ impl Oracle<Items> for ItemOracle {
 }
 
 impl DynamicOracle<Items> for ItemOracle {
-    /// Roots count for nothing: every tree has one.
+    /// Roots do not count: every tree has one.
     fn loss(&self, system: &Items, gold: &Gold, state: &ItemState) -> u32 {
         let (wrong, right) = gold.compare(&state.base.forest, &state.base.items);
         let open = reachable(system, gold, state).len() as u32;

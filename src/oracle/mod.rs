@@ -1,12 +1,12 @@
-//! Oracles: what to do in a state, given the tree that should come out.
+//! Oracles: the optimal actions of a configuration, given the gold tree.
 //!
-//! An [`Oracle`] answers on the gold path. A [`DynamicOracle`] answers in every state, so that training
-//! may explore the parser's own mistakes; only it may be asked off the gold path.
+//! An [`Oracle`] is defined on the gold path. A [`DynamicOracle`] is defined in every configuration, so that
+//! training can explore the parser's own mistakes.
 //!
-//! - [`replay`]: the static oracle of every system that can derive a tree.
+//! - [`replay`]: the static oracle of every system.
 //! - [`binary`]: the dynamic oracle of the binary system, a heuristic.
-//! - [`bracketing`]: those of the top-down and in-order systems, exact.
-//! - [`items`]: that of the item system, exact where its limit on children does not bind.
+//! - [`bracketing`]: the dynamic oracles of the top-down and in-order systems, exact.
+//! - [`items`]: the dynamic oracle of the item system, exact where its limit on children does not bind.
 //! - [`reachability`]: the dynamic oracle of the non-binary system, exact.
 
 pub mod binary;
@@ -28,25 +28,25 @@ use crate::transition::predictive::Predictive;
 use crate::tree::Tree;
 use crate::tree::binarize::Scheme;
 
-/// Knows the right actions on the way to a gold tree.
+/// Gives the optimal actions for a gold tree.
 pub trait Oracle<S: TransitionSystem>: Send + Sync {
-    /// A gold tree, prepared for questions.
+    /// A gold tree, prepared for queries.
     type Gold: Send + Sync;
 
-    /// Prepares a tree, head-marked where the system wants heads.
+    /// Prepares a gold tree, head-marked where the system needs heads.
     ///
     /// # Errors
     /// [`crate::Error::Unfit`] when the system cannot build the tree.
     fn prepare(&self, system: &S, tree: &Tree) -> Result<Self::Gold>;
 
-    /// Puts the right actions into `out` (emptied first). Never empty on the gold path; all of them legal.
+    /// Writes the optimal actions, all legal, into `out` (emptied first). Never empty on the gold path.
     fn optimal(&self, system: &S, gold: &Self::Gold, state: &S::State, out: &mut Vec<S::Action>);
 }
 
-/// An oracle for every state, on the gold path or off it. Off the path `optimal` may be empty where a
-/// heuristic has nothing to say.
+/// An oracle for every configuration, on the gold path or off it. Off the gold path `optimal` may be empty if
+/// the oracle is a heuristic.
 pub trait DynamicOracle<S: TransitionSystem>: Oracle<S> {
-    /// What has been lost for good: gold brackets out of reach plus wrong brackets built.
+    /// The loss: gold brackets that cannot be built any more plus wrong brackets built.
     fn loss(&self, system: &S, gold: &Self::Gold, state: &S::State) -> u32;
 }
 
@@ -101,7 +101,7 @@ impl Supervised for Predictive {
     }
 }
 
-/// The dynamic oracle of systems that have none; no value of it exists.
+/// The dynamic oracle type of systems without one; it has no values.
 #[derive(Debug, Clone, Copy)]
 pub enum NoDynamicOracle {}
 

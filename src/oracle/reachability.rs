@@ -1,16 +1,16 @@
 //! The dynamic oracle of the non-binary system (Fernández-González and Gómez-Rodríguez 2018, section 4).
 //!
-//! A gold bracket is within reach if it begins in the buffer, or where an item of the stack begins and does
-//! not end before the buffer, and has not been built. The loss of a state is the number of gold brackets that
-//! are neither built nor within reach, plus the number of wrong brackets built. The limit on unary
-//! reductions is taken into account. Brackets are compared with their labels, and a chain over one span
-//! may be built in any order for the same loss, so among right actions only the one that builds the lowest
-//! bracket of a chain is returned; on the gold path that is the replayed action and no other.
+//! A gold bracket is reachable if it has not been built and begins in the buffer, or begins where a stack item
+//! begins and does not end before the buffer. The loss of a configuration is the number of gold brackets that are
+//! neither built nor reachable, plus the number of wrong brackets built. It respects the limit on unary
+//! reductions. Brackets are compared with their labels. The brackets of a unary chain have the same loss in any
+//! order; of several optimal actions only the one that builds the lowest bracket of a chain is returned, which
+//! on the gold path is the replayed action alone.
 //!
 //! The loss is exact for a system with reductions of every label and number of items
 //! ([`NonBinary::with_every_arity`]): some action always keeps it, and at the end it is the number of
-//! brackets that differ. An inventory read off training trees may lack the reductions that keep it; the
-//! oracle then gives the legal actions that raise it least.
+//! brackets that differ. An inventory read off training trees may lack the reductions that keep it; the oracle
+//! then gives the legal actions that raise it least.
 
 use super::gold::{Gold, chain};
 use super::{DynamicOracle, Oracle};
@@ -24,13 +24,13 @@ use crate::tree::Tree;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reachability;
 
-/// What can still be built on the stack of a state, from the top down.
+/// The gold brackets that can still be built over the stack, from the top down.
 struct Outlook {
     /// For each item the gold brackets that begin with it and end at the buffer, the lowest first.
     ending: Vec<Vec<Label>>,
-    /// For each item how many gold brackets within reach begin with it.
+    /// For each item the number of reachable gold brackets that begin with it.
     pending: Vec<u32>,
-    /// How many reductions of one item may follow.
+    /// The number of reductions of one item that may follow.
     unaries_left: u32,
     max_unaries: u32,
 }
@@ -53,13 +53,13 @@ impl Outlook {
         outlook
     }
 
-    /// How many of the brackets that begin with an item and end at the buffer can be built.
+    /// The number of brackets that begin with an item, end at the buffer and can be built.
     fn reachable(&self, ending: u32, depth: usize) -> u32 {
-        // The first bracket over several items is no unary.
+        // The first bracket over several items is not a unary.
         if depth == 0 { ending.min(self.unaries_left) } else { ending.min(self.max_unaries + 1) }
     }
 
-    /// By how much an action raises the loss.
+    /// The rise of the loss by an action.
     fn cost(&self, action: NonBinaryAction) -> u32 {
         let all = |depth: usize| self.reachable(self.ending[depth].len() as u32, depth);
         match action {
@@ -95,7 +95,7 @@ impl Oracle<NonBinary> for Reachability {
     ) {
         system.legal(state, out);
         let outlook = Outlook::new(system, gold, state);
-        // The lowest bracket of each span, if there is a reduction for it, and everything else.
+        // The lowest bracket of each span for which there is a reduction.
         let mut gold_actions = Vec::new();
         for (ending, arity) in outlook.ending.iter().zip(1u8..=u8::MAX) {
             let reduce =
@@ -124,7 +124,7 @@ impl Oracle<NonBinary> for Reachability {
 }
 
 impl DynamicOracle<NonBinary> for Reachability {
-    /// Roots count for nothing: every tree has one.
+    /// Roots do not count: every tree has one.
     fn loss(&self, system: &NonBinary, gold: &Gold, state: &NonBinaryState) -> u32 {
         let (wrong, right) = gold.compare(&state.base.forest, &state.base.items);
         let reachable = if system.is_final(state) {

@@ -1,11 +1,11 @@
-//! The static oracle: the one derivation of the gold tree, replayed.
+//! The static oracle: the derivation of the gold tree, replayed.
 
 use super::Oracle;
 use crate::transition::TransitionSystem;
 use crate::tree::Tree;
 use crate::{Error, Result};
 
-/// Replays derivations; answers on the gold path only.
+/// The static oracle; defined on the gold path only.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Replay;
 
@@ -22,11 +22,11 @@ impl<S: TransitionSystem> Oracle<S> for Replay {
     }
 }
 
-/// Follows a derivation and checks that it gives its target back: what training does with every tree
-/// before it starts.
+/// Replays the derivation of a tree and checks that it rebuilds the tree ([`TransitionSystem::target`]).
+/// Returns the number of actions. Training checks every tree first.
 ///
 /// # Errors
-/// [`Error::Unfit`] when an action is illegal where it is due, or another tree comes out.
+/// [`Error::Unfit`] when an action of the derivation is illegal, or the result is a different tree.
 pub fn check_replay<S: TransitionSystem>(
     system: &S,
     sentence: &crate::symbols::Sentence,
@@ -39,7 +39,7 @@ pub fn check_replay<S: TransitionSystem>(
         system.legal(&state, &mut legal);
         if !legal.contains(&action) {
             return Err(Error::Unfit(format!(
-                "{} is illegal at step {}",
+                "the tree cannot be rebuilt: {} is illegal at step {}",
                 system.name(action),
                 step + 1
             )));
@@ -48,12 +48,14 @@ pub fn check_replay<S: TransitionSystem>(
     }
     let rebuilt = system.tree(&state, tree.tokens());
     if !system.is_final(&state) || !same_brackets(&rebuilt, &system.target(tree)) {
-        return Err(Error::Unfit("replaying its derivation gives another tree".into()));
+        return Err(Error::Unfit(
+            "the tree cannot be rebuilt: its derivation gives a different tree".into(),
+        ));
     }
     Ok(derivation.len())
 }
 
-/// Whether two trees have the same nodes in the same order, heads aside.
+/// Whether two trees have the same nodes in the same order, regardless of heads.
 pub fn same_brackets(a: &Tree, b: &Tree) -> bool {
     a.nodes().len() == b.nodes().len()
         && a.nodes()

@@ -1,14 +1,14 @@
-//! Word forms as punctuation: marks, commas, and the pairs that open and close.
+//! Punctuation: marks, commas, and pairs of opening and closing marks.
 
-/// What a word form is as punctuation.
+/// The role of a word form as punctuation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// Whether it is punctuation: all characters of a Unicode class P or the backquote, or a bracket
     /// written as in the Penn Treebank, such as -LRB-.
     pub is_punctuation: bool,
-    /// Whether it is a comma, `,` or `，`. The comma of lists, `、`, joins what it separates: it is none.
+    /// Whether it is a comma, `,` or `，`. The enumeration comma `、` does not count.
     pub is_comma: bool,
-    /// What it does to a pair of marks.
+    /// Its pair of marks and its side in it.
     pair: Option<(u8, Side)>,
 }
 
@@ -20,8 +20,8 @@ enum Side {
     Toggles,
 }
 
-/// The pairs: what opens, what closes, what does both. A closing mark closes only its own kind, so the
-/// genitive `'` does not end what a double quote began, and without an open partner it does nothing.
+/// The pairs: opening marks, closing marks, marks for both. A closing mark closes only its own pair, so the
+/// genitive `'` does not close a double quote, and without an open partner it has no effect.
 const PAIRS: [(&[&str], &[&str], &[&str]); 12] = [
     (&["(", "（", "﹙", "-LRB-"], &[")", "）", "﹚", "-RRB-"], &[]),
     (&["[", "［", "-LSB-"], &["]", "］", "-RSB-"], &[]),
@@ -38,7 +38,7 @@ const PAIRS: [(&[&str], &[&str], &[&str]); 12] = [
 ];
 
 impl Mark {
-    /// What a word is.
+    /// The role of a word.
     pub(super) fn of(word: &str) -> Self {
         if word.starts_with(char::is_alphanumeric) {
             return Self::default();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_is_told_by_unicode_classes_and_penn_brackets() {
+    fn punctuation_is_recognised_by_unicode_classes_and_penn_brackets() {
         for word in
             [",", "，", "。", "、", "``", "''", "--", "...", "-LRB-", "-RCB-", "「", "·", "？！"]
         {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_comma_of_lists_is_no_comma() {
+    fn the_enumeration_comma_is_not_a_comma() {
         let commas = [",", "，", "、", ";", "a"].map(|word| Mark::of(word).is_comma);
         assert_eq!(commas, [true, true, false, false, false]);
     }

@@ -1,19 +1,20 @@
-//! Systems that announce constituents: SHIFT, OPEN-X, CLOSE, FINISH, in two orders.
+//! The bracketing systems, which open a nonterminal before they build its constituent: SHIFT, OPEN-X, CLOSE,
+//! FINISH, in two strategies.
 //!
-//! - *Top-down* (Dyer et al. 2016): OPEN-X announces an X before its first word.
-//! - *In-order* (Liu and Zhang 2017): OPEN-X announces an X over the last complete item, its left corner.
+//! - *Top-down* (Dyer et al. 2016, section 3): OPEN-X opens an X before its first word.
+//! - *In-order* (Liu and Zhang 2017, section 3): OPEN-X opens an X over the last complete item, its left corner.
 //!
-//! CLOSE completes the innermost open constituent with all items behind its announcement. The root is
-//! always open: FINISH puts `TOP` over everything when nothing else is open. Over binarized trees
-//! ([`Scheme`]) the in-order system is the left-corner parser of Kalt 2004, section 4: OPEN is his *project*,
-//! CLOSE his *attach*. It announces and closes `TOP` too, as any label, and FINISH is no choice: it is due
-//! when `TOP` is over all words, or nothing else is legal.
+//! CLOSE completes the innermost open constituent with all items since it was opened. The root is always
+//! open: FINISH builds `TOP` over everything when nothing else is open. Over binarized trees ([`Scheme`]) the
+//! in-order system is the left-corner parser of Kalt 2004, section 4: OPEN is *project*, CLOSE is *attach*. It
+//! opens and closes `TOP` like any label. FINISH is then forced: it follows when `TOP` covers all words or
+//! nothing else is legal.
 //!
-//! The labels are read off the training trees, and what is legal keeps the system total:
+//! The labels are read off the training trees. Legality keeps the system total:
 //!
 //! - between two shifts at most as many constituents are opened as in the training trees;
-//! - in order, a word is not put beside an item under the root if no root of the training trees has so
-//!   many children, as long as that item may become a left corner.
+//! - in order, a word is not shifted next to an item under the root if no root of the training trees has as
+//!   many children, as long as that item can become a left corner.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,7 @@ use crate::tree::binarize::Scheme;
 use crate::tree::{Child, NodeId, Token, Tree};
 use crate::{Error, Result};
 
-/// When a constituent is announced.
+/// When a nonterminal is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
@@ -37,16 +38,16 @@ pub enum Strategy {
     InOrder,
 }
 
-/// An action of the announcing systems.
+/// An action of the bracketing systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BracketAction {
     /// Moves the next token from the buffer.
     Shift,
     /// Completes the innermost open constituent.
     Close,
-    /// Announces a constituent, or a temporary node of a binarization.
+    /// Opens a nonterminal, or a temporary node of a binarization.
     Open(Label, bool),
-    /// Ends the parse.
+    /// Ends the derivation.
     Finish,
 }
 
@@ -88,24 +89,24 @@ impl BracketAction {
     }
 }
 
-/// What is stored of an announcing system.
+/// The stored tables of a bracketing system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BracketingTables {
     /// The labels below the root.
     pub labels: Symbols,
     /// The codes of the actions, in order.
     pub actions: Vec<u32>,
-    /// When constituents are announced.
+    /// When nonterminals are opened.
     pub order: Strategy,
     /// The limit on constituents opened between two shifts.
     pub max_opens: u32,
-    /// How many children a root may have.
+    /// The largest number of children of a root.
     pub max_roots: u32,
-    /// How trees are binarized.
+    /// The binarization of the trees.
     pub scheme: Scheme,
 }
 
-/// An announcing system over a fixed inventory of actions.
+/// A bracketing system over a fixed inventory of actions.
 #[derive(Debug, Clone)]
 pub struct Bracketing {
     tables: BracketingTables,
@@ -114,32 +115,32 @@ pub struct Bracketing {
     opens: Vec<BracketAction>,
 }
 
-/// A configuration of an announcing system.
+/// A configuration of a bracketing system.
 #[derive(Debug)]
 pub struct BracketState {
     /// Complete items and buffer.
     pub base: StackBuffer,
     /// The open constituents from the outermost to the innermost.
     pub open: Vec<Open>,
-    /// The stack: complete items, and open constituents where they were announced. In order, an open
-    /// constituent stands for its left corner too.
+    /// The stack: complete items, and open constituents at the place where they were opened. In the in-order
+    /// system an open constituent takes the place of its left corner.
     stack: Vec<u32>,
-    /// Where each open constituent stands on the stack.
+    /// The position of each open constituent on the stack.
     places: Vec<u32>,
-    /// How many constituents were opened since the last shift.
+    /// The number of constituents opened since the last shift.
     opened: u32,
 }
 
 clone_in_place!(BracketState { base, open, stack, places, opened });
 
 impl BracketState {
-    /// The item that would be a left corner: the last complete one, if nothing was opened behind it.
+    /// The item that can become a left corner: the last complete one, if nothing was opened after it.
     pub fn corner(&self) -> Option<u32> {
         let &last = self.base.items.last()?;
         (self.stack.last() == Some(&last)).then_some(last)
     }
 
-    /// Whether the innermost open constituent has only the item it was announced over.
+    /// Whether the innermost open constituent has a single complete child.
     pub fn only_corner(&self) -> bool {
         self.open.last().is_some_and(|open| open.first as usize + 1 == self.base.items.len())
     }
@@ -156,7 +157,7 @@ impl Bracketing {
         scheme: Scheme,
     ) -> Result<Self> {
         let (mut labels, _) = labels_of(trees.clone())?;
-        if announces_root(order, scheme) {
+        if opens_root(order, scheme) {
             labels.intern(ROOT);
         }
         let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
@@ -180,11 +181,11 @@ impl Bracketing {
         Self::from_tables(BracketingTables { labels, actions, order, max_opens, max_roots, scheme })
     }
 
-    /// The same with roots over any number of children and up to `max_opens` constituents opened between two
-    /// shifts. As long as that limit is not reached, the dynamic oracle is exact.
+    /// The same system with roots over any number of children and up to `max_opens` constituents opened
+    /// between two shifts. As long as that limit is not reached, the dynamic oracle is exact.
     ///
     /// # Errors
-    /// Never for a system that has been made.
+    /// None: the tables stay valid.
     pub fn with_limits(&self, max_opens: u32) -> Result<Self> {
         Self::from_tables(BracketingTables {
             max_opens,
@@ -193,7 +194,7 @@ impl Bracketing {
         })
     }
 
-    /// The same with head rules that are asked while parsing.
+    /// The same system with head rules, applied while parsing, or without.
     #[must_use]
     pub fn with_heads(self, heads: Option<HeadFinder>) -> Self {
         Self { heads, ..self }
@@ -204,8 +205,8 @@ impl Bracketing {
         &self.inventory
     }
 
-    fn announces_root(&self) -> bool {
-        announces_root(self.tables.order, self.tables.scheme)
+    fn opens_root(&self) -> bool {
+        opens_root(self.tables.order, self.tables.scheme)
     }
 
     /// Whether there is a root over everything.
@@ -227,18 +228,18 @@ impl Bracketing {
         let roots = state.base.items.len();
         let crowded = state.open.is_empty() && roots >= self.tables.max_roots as usize;
         let waits = self.tables.order == Strategy::InOrder && crowded && may_open;
-        let waits = waits && !self.announces_root();
+        let waits = waits && !self.opens_root();
         state.base.remaining() > 0 && !waits
     }
 }
 
-/// Whether the root is announced and closed as any constituent. So Kalt's left-corner parser has it; it ends
-/// with a root over all input, and a root over less may yet take the rest.
-fn announces_root(order: Strategy, scheme: Scheme) -> bool {
+/// Whether the root is opened and closed like any constituent, as in Kalt's left-corner parser: it ends with a
+/// root over all input, and a root over less can still become a left corner.
+fn opens_root(order: Strategy, scheme: Scheme) -> bool {
     order == Strategy::InOrder && scheme != Scheme::None
 }
 
-/// The actions that build a tree, whether or not some system has them all.
+/// The actions that build a tree, whether or not the inventory of a system has them all.
 fn derive(
     tree: &Tree,
     labels: &Symbols,
@@ -247,14 +248,14 @@ fn derive(
 ) -> Result<Vec<BracketAction>> {
     enum Task {
         Visit(Child),
-        Announce(NodeId),
+        Open(NodeId),
         Close,
     }
     check_tree(tree)?;
     let binary = scheme.apply(tree);
     let mut actions = Vec::with_capacity(tree.tokens().len() + 2 * binary.nodes().len());
     let roots = binary.root().map_or(&[][..], |root| binary.children(root));
-    let root = binary.root().filter(|_| announces_root(order, scheme) && !roots.is_empty());
+    let root = binary.root().filter(|_| opens_root(order, scheme) && !roots.is_empty());
     let mut tasks: Vec<Task> = match root {
         Some(root) => vec![Task::Visit(Child::Node(root))],
         None => roots.iter().rev().map(|&child| Task::Visit(child)).collect(),
@@ -269,13 +270,13 @@ fn derive(
                 };
                 tasks.push(Task::Close);
                 tasks.extend(rest.iter().rev().map(|&child| Task::Visit(child)));
-                let (announce, first) = (Task::Announce(id), Task::Visit(*first));
+                let (open, first) = (Task::Open(id), Task::Visit(*first));
                 tasks.extend(match order {
-                    Strategy::TopDown => [first, announce],
-                    Strategy::InOrder => [announce, first],
+                    Strategy::TopDown => [first, open],
+                    Strategy::InOrder => [open, first],
                 });
             }
-            Task::Announce(id) => {
+            Task::Open(id) => {
                 let node = binary.node(id);
                 actions.push(BracketAction::Open(label_of(labels, &node.label)?, node.temporary));
             }
@@ -307,8 +308,7 @@ impl TransitionSystem for Bracketing {
         let total = ends.iter().all(|action| inventory.contains(action));
         let few = tables.labels.len() <= MAX_LABELS;
         if !(same && sorted && total && few && inventory.iter().all(known)) {
-            let problem = "the action table is not that of an announcing system";
-            return Err(Error::Unfit(problem.into()));
+            return Err(Error::corrupt("the action table is not that of a bracketing system"));
         }
         let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
         let opens = inventory.iter().filter(is_open).copied().collect();
@@ -351,11 +351,11 @@ impl TransitionSystem for Bracketing {
 
     fn is_forced(&self, state: &BracketState) -> bool {
         let is_over = state.base.remaining() == 0 && state.open.is_empty();
-        self.announces_root() && is_over && (self.has_root(state) || !self.may_open(state))
+        self.opens_root() && is_over && (self.has_root(state) || !self.may_open(state))
     }
 
     fn is_complete(&self, state: &BracketState) -> bool {
-        if self.announces_root() {
+        if self.opens_root() {
             return state.base.finished && (self.has_root(state) || state.base.n_tokens == 0);
         }
         state.base.finished && state.base.items.len() <= self.tables.max_roots as usize
@@ -382,7 +382,7 @@ impl TransitionSystem for Bracketing {
         if may_open {
             out.extend_from_slice(&self.opens);
         }
-        if at_end && open.is_empty() && !self.announces_root() {
+        if at_end && open.is_empty() && !self.opens_root() {
             out.push(BracketAction::Finish);
         }
     }
@@ -409,9 +409,9 @@ impl TransitionSystem for Bracketing {
             }
             BracketAction::Close => {
                 let (Some(closed), Some(place)) = (open.pop(), places.pop()) else { return };
-                let announced = base.forest.node(closed.node);
-                if let Some(label) = announced.label {
-                    let temporary = announced.temporary;
+                let opened = base.forest.node(closed.node);
+                if let Some(label) = opened.label {
+                    let temporary = opened.temporary;
                     let first = closed.first as usize;
                     let id = base.join(self.heads.as_ref(), label, temporary, first);
                     stack.truncate(place as usize);
@@ -422,7 +422,7 @@ impl TransitionSystem for Bracketing {
         }
     }
 
-    /// Open constituents are left out: their complete children stand side by side.
+    /// Open constituents are left out: their complete children become siblings.
     fn tree(&self, state: &BracketState, tokens: &[Token]) -> Tree {
         state.base.tree(&self.tables.labels, tokens)
     }
@@ -448,14 +448,14 @@ impl TransitionSystem for Bracketing {
     }
 
     fn bound(&self, n: usize) -> usize {
-        // Before each shift, and after the last one, so many are opened at most, and all are closed.
+        // The limit holds before each shift and after the last one; everything opened is closed.
         n + 2 * (n + 1) * self.tables.max_opens as usize + 1
     }
 
     fn inventory(&self, _state: &BracketState, out: &mut Vec<BracketAction>) {
         out.clear();
         out.extend_from_slice(&self.inventory);
-        if self.announces_root() {
+        if self.opens_root() {
             out.retain(|&action| action != BracketAction::Finish);
         }
     }

@@ -1,4 +1,4 @@
-//! What a parser has built, as a tree.
+//! Built constituents as a tree.
 
 use super::gold_tree::ROOT;
 use super::state::Forest;
@@ -6,8 +6,8 @@ use crate::symbols::{Label, Symbols};
 use crate::tree::binarize::mark_heads;
 use crate::tree::{Token, Tree, TreeBuilder};
 
-/// Items and the tokens from `buffer` on side by side under `TOP`, without temporary nodes and without a
-/// `TOP` that a parser has built. Heads are marked if wanted.
+/// A tree of `TOP` over the items and the tokens from `buffer` on, without temporary nodes. A `TOP` among the
+/// items is not repeated. Heads are marked with `with_heads`.
 pub fn tree_of(
     forest: &Forest,
     items: &[u32],
@@ -42,7 +42,7 @@ pub fn tree_of(
     tree
 }
 
-/// The constituents that [`tree_of`] makes nodes of, in the order of the nodes; the root is not among them.
+/// The constituents that become nodes in [`tree_of`], in the order of the nodes, without the root.
 pub fn built_nodes(forest: &Forest, items: &[u32], labels: &Symbols) -> Vec<u32> {
     let mut nodes = Vec::new();
     walk(forest, items, labels, |visit| {
@@ -63,7 +63,7 @@ enum Visit {
     Close(u32),
 }
 
-/// Walks over items from left to right, passing over temporary nodes and a `TOP` that a parser has built.
+/// Walks over items from left to right, skipping temporary nodes and `TOP`.
 fn walk(forest: &Forest, items: &[u32], labels: &Symbols, mut see: impl FnMut(Visit)) {
     enum Task {
         Visit(u32),

@@ -1,4 +1,4 @@
-//! What systems read off gold trees: whether they can be built at all, their labels and their limits.
+//! Properties of gold trees that systems are built from: validity, labels, limits.
 
 use crate::symbols::{Label, Symbols};
 use crate::tree::{Child, Tree};
@@ -7,11 +7,10 @@ use crate::{Error, Result};
 /// The label of every root.
 pub const ROOT: &str = "TOP";
 
-/// The largest number of labels a system may have.
+/// The largest number of labels of a system.
 pub const MAX_LABELS: usize = 65_000;
 
-/// What keeps every system from building a tree: a root that is not `TOP`, a `TOP` below it, a node over no
-/// words.
+/// Checks that a tree can be built by some system: its root is `TOP`, no other node is, and every node has words.
 ///
 /// # Errors
 /// [`Error::Unfit`] with the reason.
@@ -32,8 +31,8 @@ pub fn check_tree(tree: &Tree) -> Result<()> {
     Ok(())
 }
 
-/// The labels below the roots of trees, in order of first appearance, with how often each is seen. There is
-/// one at least.
+/// The labels below the roots of trees, in order of first appearance, with their frequencies. Without any, the
+/// label X with frequency 0.
 ///
 /// # Errors
 /// [`Error::Unfit`] when there are more than [`MAX_LABELS`].
@@ -61,10 +60,10 @@ pub(super) fn too_many_labels() -> Error {
     Error::Unfit(format!("more than {MAX_LABELS} different labels: strip function tags first"))
 }
 
-/// The number of a label.
+/// The label of a name.
 ///
 /// # Errors
-/// [`Error::Unfit`] when there is none.
+/// [`Error::Unfit`] when the table does not have it.
 pub fn label_of(labels: &Symbols, name: &str) -> Result<Label> {
     match labels.position(name) {
         Some(position) => Ok(Label(position as u16)),
@@ -72,12 +71,12 @@ pub fn label_of(labels: &Symbols, name: &str) -> Result<Label> {
     }
 }
 
-/// How many children the root of a tree has.
+/// The number of children of the root.
 pub fn n_roots(tree: &Tree) -> u32 {
     tree.root().map_or(0, |root| tree.children(root).len() as u32)
 }
 
-/// The longest chain of nodes with a single child each, of which the root is none.
+/// The length of the longest chain of nodes with a single child each, without the root.
 pub fn longest_unary_chain(tree: &Tree) -> u32 {
     let mut chain = vec![0; tree.nodes().len()];
     let below_root = tree.nodes().len().saturating_sub(1);

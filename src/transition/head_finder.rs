@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::symbols::Symbols;
 use crate::tree::heads::{HeadRules, HeadTable};
 
-/// Finds head children in the numbers of a system: labels, then tag values.
+/// Head rules over the labels of a system and tag values.
 #[derive(Debug, Clone)]
 pub struct HeadFinder {
     pub(super) table: Arc<HeadTable>,
@@ -13,9 +13,9 @@ pub struct HeadFinder {
 }
 
 impl HeadFinder {
-    /// The finder of a system with these labels over sentences with these tags.
+    /// Compiles head rules for the labels of a system and the tags of sentences.
     pub fn new(rules: &HeadRules, labels: &Symbols, tags: &Symbols) -> Self {
-        // Tag values 0 and 1 are nothing and an unknown tag.
+        // Tag values 0 and 1 mean no tag and an unknown tag.
         let categories = labels.names().chain(["", ""]).chain(tags.names());
         Self { table: Arc::new(rules.table(labels.names(), categories)), n_labels: labels.len() }
     }

@@ -1,18 +1,18 @@
 //! The item system: labelled spans, inferred bottom-up (Turian and Melamed 2005).
 //!
-//! A state is its *frontier*: the topmost items, from left to right, tokens where nothing has been built.
-//! An action infers an item over neighbours on the frontier; so no two items cross, and children come before
-//! parents. As in the paper (section 3),
+//! A configuration is its *frontier*: the topmost items from left to right, and tokens where nothing has been
+//! built. An action infers an item over adjacent items of the frontier, so no two items cross, and children
+//! come before parents. As in the paper (section 3),
 //!
 //! - no two items have both the same span and the same label;
-//! - no item has more children than a limit: 5 in the paper, or as many as in the training trees;
-//! - items are inferred in any order, or in one of two fixed ones ([`ItemOrder`]), in which each tree has one
-//!   path.
+//! - the number of children of an item is limited: to 5 in the paper, or as in the training trees;
+//! - items are inferred in any order, or in one of two fixed orders ([`ItemOrder`]), in which each tree has
+//!   one derivation.
 //!
-//! Every tree has one `TOP`, over the whole frontier: it ends the parse. Inferring it is always a candidate,
-//! with any number of children, so every walk can end.
+//! Every tree has one `TOP`, over the whole frontier, which ends the derivation. It is always a candidate,
+//! with any number of children, so every derivation can end.
 //!
-//! A tree that breaks a limit is reduced to one that does not ([`Items::reduced`]).
+//! A tree outside the limits is reduced to one within them ([`Items::reduced`]).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,7 +29,7 @@ use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::{BottomUpBuilder, Child, Token, Tree};
 use crate::{Error, Result};
 
-/// Infers an item over a part of the frontier.
+/// Infers an item over a range of the frontier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Infer {
     /// The first of its children on the frontier.
@@ -40,7 +40,7 @@ pub struct Infer {
     pub label: Label,
 }
 
-/// The label of the root, which stands first among the labels of the system.
+/// The label of the root, the first label of the system.
 pub const TOP: Label = Label(0);
 
 impl Action for Infer {
@@ -57,8 +57,8 @@ impl Action for Infer {
     }
 }
 
-/// In which order items are inferred. In a fixed order, what stands before the item inferred last is no
-/// candidate any more.
+/// The order in which items are inferred. In a fixed order, items before the last inferred one are not
+/// candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ItemOrder {
@@ -71,13 +71,13 @@ pub enum ItemOrder {
     RightToLeft,
 }
 
-/// The most children of an item other than `TOP`, as presets say it: a number, or `auto`.
+/// The largest number of children of an item other than `TOP`, as written in presets: a number, or `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MaxChildren {
     /// As many as in the training trees.
     #[default]
     Auto,
-    /// So many.
+    /// This number.
     AtMost(u16),
 }
 
@@ -123,14 +123,14 @@ impl<'de> Deserialize<'de> for MaxChildren {
     }
 }
 
-/// What is stored of an item system.
+/// The stored tables of an item system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ItemTables {
     /// The labels: `TOP`, then those below the roots.
     pub labels: Symbols,
     /// The order in which items are inferred.
     pub order: ItemOrder,
-    /// The most children of an item other than `TOP`.
+    /// The largest number of children of an item other than `TOP`.
     pub max_children: u16,
 }
 
@@ -144,26 +144,26 @@ pub struct Items {
 /// A frontier.
 #[derive(Debug)]
 pub struct ItemState {
-    /// The frontier is the row of complete items; nothing is in the buffer.
+    /// The frontier as a stack; the buffer is empty.
     pub base: StackBuffer,
-    /// In a fixed order, the end (left to right) or the start (right to left) of the item inferred last.
+    /// In a fixed order, the end (left to right) or the start (right to left) of the last inferred item.
     edge: u32,
-    /// The sum of a number for each item: what has been inferred, in whatever order.
+    /// The sum of the hashes of all inferred items, which does not depend on their order.
     sum: u64,
-    /// For each item of the frontier a number that tells it, with all below it, from others.
+    /// A hash of each item of the frontier with everything below it.
     signatures: Vec<u64>,
 }
 
 clone_in_place!(ItemState { base, edge, sum, signatures });
 
 impl ItemState {
-    /// The span of a part of the frontier.
+    /// The span of a range of the frontier.
     pub fn span(&self, first: usize, last: usize) -> (u32, u32) {
         let node = |at: usize| self.base.forest.node(self.base.items[at]);
         (node(first).start, node(last - 1).end)
     }
 
-    /// Whether an item over this span would stand before the one inferred last.
+    /// Whether an item over this span comes before the last inferred one in a fixed order.
     pub fn is_past(&self, order: ItemOrder, start: u32, end: u32) -> bool {
         match order {
             ItemOrder::Free => false,
@@ -174,7 +174,7 @@ impl ItemState {
 }
 
 impl Items {
-    /// The system over the labels of some trees, from which `auto` reads the limit on children.
+    /// The system over the labels of the given trees, from which `auto` takes the limit on children.
     ///
     /// # Errors
     /// [`Error::Unfit`] when there are too many labels.
@@ -198,14 +198,14 @@ impl Items {
         Self::from_tables(ItemTables { labels, order, max_children })
     }
 
-    /// The system with head rules for its items, or without.
+    /// The same system with head rules, applied while parsing, or without.
     #[must_use]
     pub fn with_heads(mut self, heads: Option<HeadFinder>) -> Self {
         self.heads = heads;
         self
     }
 
-    /// Adds an item for every label that is not yet there over exactly this part of the frontier.
+    /// Adds an item over this range of the frontier for every label that its span does not have yet.
     fn legal_over(&self, state: &ItemState, first: usize, last: usize, out: &mut Vec<Infer>) {
         let is_whole = (first, last) == (0, state.base.items.len());
         let infer = |label| Infer { first: first as u32, last: last as u32, label };
@@ -226,15 +226,15 @@ impl Items {
         }
     }
 
-    /// The tree without the nodes that no item can stand for: those with more children than the limit, whose
-    /// children pass to their parents, again and again; and those of the same label as a node below them
-    /// over the same span.
+    /// The tree without the nodes that the system cannot build: those with more children than the limit, whose
+    /// children pass to their parents, repeatedly; and those with the label of a node below them over the same
+    /// span.
     pub fn reduced<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
         let below_root = tree.nodes().len().saturating_sub(1);
         let mut builder = BottomUpBuilder::new(tree.tokens().to_vec(), tree.nodes().len());
-        // What became of each node: the children that its parent gets.
-        let mut kept: Vec<Vec<Child>> = Vec::with_capacity(tree.nodes().len());
-        // The labels of the unary chain that ends in each new node.
+        // For each node what its parent gets as children.
+        let mut passed: Vec<Vec<Child>> = Vec::with_capacity(tree.nodes().len());
+        // The labels of the unary chain below each new node, and its own.
         let mut chains: Vec<Vec<&str>> = Vec::new();
         let mut dropped = 0;
         for id in tree.ids() {
@@ -242,7 +242,7 @@ impl Items {
             let mut children = Vec::new();
             for &child in tree.children(id) {
                 match child {
-                    Child::Node(child) => children.append(&mut kept[child.index()]),
+                    Child::Node(child) => children.append(&mut passed[child.index()]),
                     Child::Token(_) => children.push(child),
                 }
             }
@@ -254,17 +254,17 @@ impl Items {
             let too_many = children.len() > usize::from(self.tables.max_children);
             if !is_root && (too_many || chain.contains(&node.label.as_str())) {
                 dropped += 1;
-                kept.push(children);
+                passed.push(children);
                 continue;
             }
             chains.push([&chain[..], &[node.label.as_str()]].concat());
-            kept.push(vec![builder.node(node.label.clone(), children, node.start)]);
+            passed.push(vec![builder.node(node.label.clone(), children, node.start)]);
         }
         if dropped == 0 { Cow::Borrowed(tree) } else { Cow::Owned(builder.finish()) }
     }
 }
 
-/// Whether a label stands over exactly the span of a node, at the node or below it.
+/// Whether a node or the unary chain below it has a label.
 fn is_in_chain(forest: &Forest, mut id: u32, label: Label) -> bool {
     while let Some(here) = forest.node(id).label {
         match *forest.children(id) {
@@ -276,10 +276,10 @@ fn is_in_chain(forest: &Forest, mut id: u32, label: Label) -> bool {
     false
 }
 
-/// The most labels of a system.
+/// The largest number of labels.
 const MAX_NUMBER: usize = super::gold_tree::MAX_LABELS + 1;
 
-/// The most children of a node below the root.
+/// The largest number of children of a node below the root.
 fn most_children(tree: &Tree) -> usize {
     let below_root = tree.nodes().len().saturating_sub(1);
     tree.ids().take(below_root).map(|id| tree.children(id).len()).max().unwrap_or(0)
@@ -289,9 +289,9 @@ fn mix(hash: u64, value: u32) -> u64 {
     split_mix(hash ^ u64::from(value))
 }
 
-/// A number for an item over a part of the frontier; sums of them tell sets of items apart. Items over the
-/// same span are told apart by what they stand over: chains of the same labels differ in their order only.
-fn number_of(state: &ItemState, Infer { first, last, label }: Infer) -> u64 {
+/// The hash of an item over a range of the frontier; a sum of hashes identifies a set of items. The label below
+/// an item of a unary chain is part of its hash: chains of the same labels differ only in their order.
+fn item_hash(state: &ItemState, Infer { first, last, label }: Infer) -> u64 {
     let (start, end) = state.span(first as usize, last as usize);
     let below = match state.base.items[first as usize..last as usize] {
         [only] => state.base.forest.node(only).label.map_or(1, |label| u32::from(label.0) + 2),
@@ -312,12 +312,12 @@ impl TransitionSystem for Items {
     fn from_tables(tables: ItemTables) -> Result<Self> {
         let n_labels = tables.labels.len();
         if tables.labels.position(ROOT) != Some(0) || !(2..=MAX_NUMBER).contains(&n_labels) {
-            return Err(Error::Unfit(format!(
+            return Err(Error::corrupt(format!(
                 "an item system has {ROOT} and from 1 to {MAX_NUMBER} other labels"
             )));
         }
         if tables.max_children < 2 {
-            return Err(Error::Unfit("an item system joins at least 2 children".into()));
+            return Err(Error::corrupt("an item system joins at least 2 children"));
         }
         Ok(Self { tables, heads: None })
     }
@@ -330,7 +330,7 @@ impl TransitionSystem for Items {
         ]
     }
 
-    /// The only derivation in a fixed order, the one from left to right in a free order; of the reduced tree.
+    /// Of the reduced tree; in a free order, the derivation from left to right.
     fn derivation(&self, tree: &Tree) -> Result<Vec<Infer>> {
         check_tree(tree)?;
         let tree = self.reduced(tree);
@@ -391,7 +391,7 @@ impl TransitionSystem for Items {
 
     fn apply(&self, state: &mut ItemState, infer: Infer) {
         let Infer { first, last, label } = infer;
-        state.sum = state.sum.wrapping_add(number_of(state, infer));
+        state.sum = state.sum.wrapping_add(item_hash(state, infer));
         let range = first as usize..last as usize;
         let below = state.signatures[range.clone()].iter();
         let below = below.fold(u64::from(label.0), |all, &one| mix(all.rotate_left(7) ^ one, 1));
@@ -436,14 +436,14 @@ impl TransitionSystem for Items {
         state.base.steps as usize
     }
 
-    /// Every label over each of the spans that a tree without unary chains has, and `TOP`.
+    /// Every label over each of the 2n - 1 spans of a binary tree, and `TOP`.
     fn bound(&self, n: usize) -> usize {
         let labels = self.tables.labels.len() - 1;
         if n == 0 { 0 } else { (2 * n - 1) * labels + 1 }
     }
 
     fn identity(&self, state: &ItemState, next: Option<Infer>) -> Option<u64> {
-        let more = next.map_or(0, |infer| number_of(state, infer));
+        let more = next.map_or(0, |infer| item_hash(state, infer));
         (self.tables.order == ItemOrder::Free).then(|| state.sum.wrapping_add(more))
     }
 

@@ -2,21 +2,21 @@
 //!
 //! What a [`TransitionSystem`] promises:
 //!
-//! 1. `legal` is never empty before the final state, and what the oracle wants on a tree that the
-//!    system was made for is always in it.
-//! 2. Every walk over legal actions ends within [`TransitionSystem::bound`] actions.
-//! 3. `tree` is total: any state, finished or not, gives a valid tree over all tokens, in order.
-//! 4. Actions have a total order; ties between scores are broken by it.
+//! 1. `legal` is never empty before the final configuration. On the gold path of a tree that the system was
+//!    built from, it contains the oracle's actions.
+//! 2. Every sequence of legal actions ends within [`TransitionSystem::bound`] actions.
+//! 3. `tree` is total: every configuration, final or not, gives a valid tree over all tokens, in order.
+//! 4. Actions have a total order, which breaks ties between scores.
 //!
 //! Systems:
 //!
 //! - [`binary`]: bottom-up, binary and unary reductions (Sagae and Lavie 2005, section 2).
-//! - [`bracketing`]: top-down (Dyer et al. 2016) and in-order (Liu and Zhang 2017); over binarized trees
-//!   Kalt's left-corner parser.
+//! - [`bracketing`]: top-down (Dyer et al. 2016) and in-order (Liu and Zhang 2017); over
+//!   binarized trees the left-corner parser of Kalt (2004, section 4).
 //! - [`non_binary`]: bottom-up, reductions of any number of items (Fernández-González and Gómez-Rodríguez
 //!   2018, section 3); over binarized trees Kalt's shift-reduce parser (2004, section 4).
-//! - [`items`]: labelled spans in any order, or in one of two fixed ones (Turian and Melamed 2005).
-//! - [`predictive`]: top-down by predicted lists of children, the top-down parser of Kalt.
+//! - [`items`]: labelled spans in free or fixed order (Turian and Melamed 2005, section 3).
+//! - [`predictive`]: top-down by predicted lists of children, the top-down parser of Kalt (2004, section 4).
 //!
 //! What they share: [`stack_buffer`] (the state), [`head_finder`] (head children), [`built_tree`] (what has been
 //! built, as a tree), [`gold_tree`] (what is read off training trees).
@@ -52,9 +52,9 @@ pub enum ActionKind {
     Shift,
     /// Builds or completes a constituent.
     Reduce,
-    /// Announces a constituent.
+    /// Opens a nonterminal: the label of a constituent is decided before its last child.
     Open,
-    /// Ends the parse.
+    /// Ends the derivation.
     Finish,
 }
 
@@ -62,10 +62,10 @@ pub enum ActionKind {
 pub trait Action: Copy + Eq + Ord + Hash + Debug + Send + Sync + 'static {
     /// What the action does.
     fn kind(self) -> ActionKind;
-    /// The label of the constituent it builds, if it builds one.
+    /// The label of the constituent that it builds or opens, if any.
     fn label(self) -> Option<Label>;
-    /// A small number that tells the action from all others of its system but those that do the same to
-    /// another candidate ([`View::focus`]): what tables are indexed by.
+    /// A small integer that identifies the action among those of its system. In systems with candidates
+    /// ([`View::focus`]), actions that do the same to different candidates share it.
     fn code(self) -> u32;
 }
 
@@ -104,48 +104,51 @@ pub trait TransitionSystem: Clone + Send + Sync + 'static {
     fn start(&self, sentence: &Sentence) -> Self::State;
     /// Whether the derivation has ended.
     fn is_final(&self, state: &Self::State) -> bool;
-    /// Puts the actions that are allowed here into `out` (emptied first), in their order.
+    /// Writes the legal actions into `out` (emptied first), in their order.
     fn legal(&self, state: &Self::State, out: &mut Vec<Self::Action>);
-    /// Takes an action, which must be legal.
+    /// Applies an action, which must be legal.
     fn apply(&self, state: &mut Self::State, action: Self::Action);
-    /// Whether the rules leave no choice here, so that no scorer is asked even where all actions are ranked:
-    /// there is one legal action, and it is taken.
+    /// Whether the next action is given by the rules of the system, so that no scorer ranks it: exactly one action
+    /// is legal, and it is always taken.
     fn is_forced(&self, _state: &Self::State) -> bool {
         false
     }
-    /// Whether the derivation has ended with a whole tree. Some systems may also end with constituents
-    /// left over, so that every walk ends.
+    /// Whether the derivation has ended with a complete tree. Some systems also end with several constituents
+    /// on the stack, so that every derivation ends.
     fn is_complete(&self, state: &Self::State) -> bool {
         self.is_final(state)
     }
     /// The tree built so far over the sentence's tokens, with head children where the system knows them;
-    /// a partial analysis when the state is not final.
+    /// a partial tree if the configuration is not final.
     fn tree(&self, state: &Self::State, tokens: &[Token]) -> Tree;
-    /// What features may see. With a focus, the addresses for a candidate mean that action's item;
-    /// systems without candidates ignore it.
+    /// What features see. With a focus, the addresses of candidates refer to that action's item; systems
+    /// without candidates ignore it.
     fn view<'a>(&'a self, state: &'a Self::State, focus: Option<Self::Action>) -> View<'a>;
     /// How many actions have been taken.
     fn steps(&self, state: &Self::State) -> usize;
-    /// The most actions a derivation over `n` tokens can have.
+    /// The largest number of actions in a derivation over `n` tokens.
     fn bound(&self, n: usize) -> usize;
-    /// Every action that a scorer may be asked about, in order: what is ranked when illegal choices end a
-    /// parse. Systems whose actions are not a fixed list give the legal ones.
+    /// Writes every action that a scorer ranks into `out` (emptied first), in order, whether or not it is
+    /// legal. Systems without a fixed inventory give the legal actions.
     fn inventory(&self, state: &Self::State, out: &mut Vec<Self::Action>) {
         self.legal(state, out);
     }
-    /// A number for the state, or for the one that `next` makes of it: states that differ in nothing but the
-    /// order of the actions that led to them share it, so that a search may keep one of them. None in
-    /// systems that have one derivation for each state.
+    /// A hash of the configuration, or of the one that `next` leads to. Configurations that differ only in the
+    /// order of the actions that led to them share it, so that a search keeps one of them. `None` in systems
+    /// with one derivation per configuration.
+    ///
+    /// Beam and best-first search, which are generic over all systems, ask every system. In a trait for
+    /// item systems alone, the searches would need specialization to find it.
     fn identity(&self, _state: &Self::State, _next: Option<Self::Action>) -> Option<u64> {
         None
     }
     /// The action as the literature writes it, such as `REDUCE-LEFT-NP`.
     fn name(&self, action: Self::Action) -> String;
-    /// The same of all actions that share its code.
+    /// The name shared by all actions of its code.
     fn kind_name(&self, action: Self::Action) -> String {
         self.name(action)
     }
-    /// The name of a label; empty if there is none of that number.
+    /// The name of a label; empty if the number is out of range.
     fn label_name(&self, label: Label) -> &str;
     /// The names of all labels, by number.
     fn labels(&self) -> impl Iterator<Item = &str> {

@@ -1,17 +1,17 @@
 //! The non-binary bottom-up system: SHIFT, REDUCE-X#k, FINISH (Fernández-González and Gómez-Rodríguez 2018,
 //! section 3).
 //!
-//! REDUCE-X#k puts an X over the k topmost items. FINISH puts `TOP` over whatever stands on the stack when
-//! the buffer is empty, so no reduction builds the root. The inventory is read off the training trees, and
-//! what is legal keeps the system total:
+//! REDUCE-X#k builds an X over the k topmost items. FINISH builds `TOP` over all items of the stack when the
+//! buffer is empty, so no reduction builds the root. The inventory is read off the training trees. Legality
+//! keeps the system total:
 //!
 //! - consecutive reductions of one item are limited to the longest unary chain of the training trees;
-//! - FINISH takes as many items as a root of the training trees has children at most, or as many as there
-//!   are when no reduction of several items fits.
+//! - FINISH takes at most as many items as a root of the training trees has children, or all items when no
+//!   reduction of several items fits.
 //!
 //! Trees may be binarized first ([`Scheme`]), which makes this the shift-reduce parser of Kalt 2004, section
-//! 4. A reduction to a temporary node is written `X*`. Temporary nodes dissolve into whatever takes them, so
-//! they forbid nothing.
+//! 4. A reduction to a temporary node is written `X*`. Temporary nodes pass their children to the node over
+//! them, so they restrict no action.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +25,10 @@ use crate::tree::binarize::Scheme;
 use crate::tree::{Step, Token, Tree};
 use crate::{Error, Result};
 
-/// The most items a reduction can take.
+/// The largest number of items of a reduction.
 pub const MAX_ARITY: u32 = 255;
 
-/// The most actions times arities that a system may have.
+/// The largest product of actions and arities: a limit on memory.
 const MAX_GROUPED: usize = 1 << 24;
 
 /// An action of the non-binary system.
@@ -36,16 +36,16 @@ const MAX_GROUPED: usize = 1 << 24;
 pub enum NonBinaryAction {
     /// Moves the next token to the stack.
     Shift,
-    /// Puts a constituent over the topmost items.
+    /// Builds a constituent over the topmost items.
     Reduce {
         /// Its label.
         label: Label,
         /// Whether it is a temporary node of a binarization.
         temporary: bool,
-        /// How many items it takes; from 1.
+        /// The number of its items, at least 1.
         arity: u8,
     },
-    /// Ends the parse.
+    /// Ends the derivation.
     Finish,
 }
 
@@ -93,7 +93,7 @@ impl NonBinaryAction {
         }
     }
 
-    /// How many items it takes from the stack to put one back; 0 if it does not.
+    /// The number of items of a reduction; 0 for other actions.
     pub fn arity(self) -> u32 {
         match self {
             Self::Reduce { arity, .. } => arity.into(),
@@ -102,7 +102,7 @@ impl NonBinaryAction {
     }
 }
 
-/// What is stored of a non-binary system.
+/// The stored tables of a non-binary system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NonBinaryTables {
     /// The labels below the root.
@@ -111,9 +111,9 @@ pub struct NonBinaryTables {
     pub actions: Vec<u32>,
     /// The limit on consecutive reductions of one item.
     pub max_unaries: u32,
-    /// How many items FINISH takes.
+    /// The largest number of items that FINISH takes.
     pub max_roots: u32,
-    /// How trees are binarized.
+    /// The binarization of the trees.
     pub scheme: Scheme,
 }
 
@@ -123,9 +123,9 @@ pub struct NonBinary {
     tables: NonBinaryTables,
     heads: Option<HeadFinder>,
     inventory: Vec<NonBinaryAction>,
-    /// The reductions of 2 to as many items as the position says, in order.
+    /// By position, the reductions of 2 up to that many items, in order.
     several: Vec<Vec<NonBinaryAction>>,
-    /// As `several`, and those of one item.
+    /// Like `several`, with the reductions of one item.
     all: Vec<Vec<NonBinaryAction>>,
 }
 
@@ -134,7 +134,7 @@ pub struct NonBinary {
 pub struct NonBinaryState {
     /// Stack and buffer.
     pub base: StackBuffer,
-    /// How many reductions of one item came last.
+    /// The number of consecutive reductions of one item before this configuration.
     pub unaries: u32,
 }
 
@@ -158,7 +158,7 @@ impl NonBinary {
             max_unaries = max_unaries.max(longest_unary_chain(&scheme.apply(tree)));
             max_roots = max_roots.max(n_roots(tree));
         }
-        // Whatever the training trees lack, two items can be joined under some label: the commonest.
+        // Two items can always be joined, at least under the most frequent label.
         let common = (0..counts.len()).max_by_key(|&label| (counts[label], usize::MAX - label));
         let label = Label(common.unwrap_or(0) as u16);
         let join = NonBinaryAction::Reduce { label, temporary: false, arity: 2 };
@@ -167,11 +167,11 @@ impl NonBinary {
         Self::from_tables(NonBinaryTables { labels, actions, max_unaries, max_roots, scheme })
     }
 
-    /// The same with a reduction of every label and any number of items up to `max_arity`, and roots over
-    /// any number of items: the system of the paper, for which the dynamic oracle is exact.
+    /// The same system with reductions of every label over 1 to `max_arity` items, at most [`MAX_ARITY`], and
+    /// roots over any number of items: the system of the paper, for which the dynamic oracle is exact.
     ///
     /// # Errors
-    /// When `max_arity` is above [`MAX_ARITY`].
+    /// [`Error::Unfit`] when there are too many actions.
     pub fn with_every_arity(&self, max_arity: u32) -> Result<Self> {
         let mut actions: Vec<NonBinaryAction> = vec![NonBinaryAction::Shift];
         for label in 0..self.tables.labels.len() {
@@ -185,7 +185,7 @@ impl NonBinary {
         Self::from_tables(NonBinaryTables { actions, max_roots: u32::MAX, ..self.tables.clone() })
     }
 
-    /// The same with head rules that are asked while parsing.
+    /// The same system with head rules, applied while parsing, or without.
     #[must_use]
     pub fn with_heads(self, heads: Option<HeadFinder>) -> Self {
         Self { heads, ..self }
@@ -202,7 +202,7 @@ impl NonBinary {
     }
 }
 
-/// The actions that build a tree, whether or not some system has them all.
+/// The actions that build a tree, whether or not the inventory of a system has them all.
 fn derive(tree: &Tree, labels: &Symbols, scheme: Scheme) -> Result<Vec<NonBinaryAction>> {
     check_tree(tree)?;
     let binary = scheme.apply(tree);
@@ -252,7 +252,7 @@ impl TransitionSystem for NonBinary {
         let total = ends.iter().all(|action| inventory.contains(action));
         let few = tables.labels.len() <= MAX_LABELS;
         if !(same && sorted && total && few && inventory.iter().all(known)) {
-            return Err(Error::Unfit("the action table is not that of a non-binary system".into()));
+            return Err(Error::corrupt("the action table is not that of a non-binary system"));
         }
         let largest = inventory.iter().map(|action| action.arity()).max().unwrap_or(0);
         if inventory.len() * (largest as usize + 1) > MAX_GROUPED {
@@ -363,7 +363,7 @@ impl TransitionSystem for NonBinary {
     }
 
     fn bound(&self, n: usize) -> usize {
-        // Each of the n shifts and at most n - 1 reductions of several items may be followed by unaries.
+        // Unaries may follow each of the n shifts and each of at most n - 1 reductions of several items.
         2 * n + 2 * n * self.tables.max_unaries as usize + 1
     }
 

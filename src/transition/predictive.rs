@@ -1,15 +1,14 @@
 //! The predictive top-down system: PREDICT, MATCH, FINISH (the top-down parser of Kalt 2004, section 4).
 //!
-//! The stack holds predictions, labels and tags, of what is to come. PREDICT(list) replaces the topmost label
+//! The stack holds predicted labels and tags. PREDICT(list) replaces the topmost label
 //! by the labels and tags of its children; MATCH takes the next word for the topmost tag, whatever the tag of
-//! the word is. In contrast to [`super::bracketing`] a constituent ends by itself, with the last of its
-//! predicted children. Trees are mostly binarized first ([`Scheme`]): the further, the later it is decided
-//! what comes next. With `R0` some nodes are predicted over no words; they leave nothing in the tree.
+//! the word is. In contrast to [`super::bracketing`] a constituent is complete with the last of its predicted
+//! children. Trees are usually binarized first ([`Scheme`]); further binarization postpones decisions. With
+//! `R0` some temporary nodes are predicted over no words; they leave nothing in the tree.
 //!
-//! MATCH is due if and only if a tag is on top, so it is never a choice, and nor is FINISH, which is due when
-//! nothing else is legal, so that every walk ends: the derivation is complete if no prediction and no word
-//! is left. Between two words at most as many predictions are made as in the training
-//! trees.
+//! MATCH is forced when a tag is on top; FINISH is forced when nothing else is legal, so that every derivation
+//! ends. The derivation is complete if no prediction and no word remains. Between two words at most as many
+//! predictions are made as in the training trees.
 
 use std::collections::BTreeSet;
 
@@ -24,17 +23,17 @@ use crate::tree::binarize::Scheme;
 use crate::tree::{Child, Step, Token, Tree};
 use crate::{Error, Result};
 
-/// The most different lists of children.
+/// The largest number of distinct lists of children.
 const MAX_LISTS: usize = 60_000;
 
 /// An action of the predictive system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PredictiveAction {
-    /// Takes the next word for the predicted tag.
+    /// Matches the predicted tag with the next word.
     Match,
     /// Replaces the topmost label by a list of children, given by its position.
     Predict(u16),
-    /// Ends the parse.
+    /// Ends the derivation.
     Finish,
 }
 
@@ -60,21 +59,21 @@ impl Action for PredictiveAction {
     }
 }
 
-/// A predicted child: twice the position of its label or tag among the names, one more for a temporary node.
+/// A predicted child: twice the position of its label or tag in the names, plus one for a temporary node.
 type Prediction = u32;
 
-/// What is stored of a predictive system.
+/// The stored tables of a predictive system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PredictiveTables {
-    /// The labels, of which the last is `TOP`; then the tags, each behind a slash.
+    /// The labels, `TOP` last; then the tags, each after a slash.
     pub names: Symbols,
-    /// How many of the names are labels.
+    /// The number of labels among the names.
     pub n_labels: u32,
     /// The lists of children, in order.
     pub lists: Vec<Vec<Prediction>>,
     /// The limit on predictions between two words.
     pub max_predictions: u32,
-    /// How trees are binarized.
+    /// The binarization of the trees.
     pub scheme: Scheme,
 }
 
@@ -83,7 +82,7 @@ pub struct PredictiveTables {
 pub struct Predictive {
     tables: PredictiveTables,
     predictions: Vec<PredictiveAction>,
-    /// The prediction of no children, if there is one.
+    /// The empty prediction, if the lists have it.
     nothing: Option<PredictiveAction>,
 }
 
@@ -91,12 +90,12 @@ pub struct Predictive {
 #[derive(Debug)]
 pub struct PredictiveState {
     base: StackBuffer,
-    /// What is predicted, the next at the end.
+    /// The predictions, the next one last.
     stack: Vec<u32>,
     open: Vec<Open>,
-    /// How many children each open constituent still waits for.
+    /// The number of children that each open constituent still lacks.
     waiting: Vec<u32>,
-    /// How many predictions came last.
+    /// The number of consecutive predictions before this configuration.
     predicted: u32,
 }
 
@@ -144,7 +143,7 @@ impl Predictive {
         label.is_some_and(|label| u32::from(label.0) < self.tables.n_labels)
     }
 
-    /// Completes the open constituents that wait for nothing more. The root stays open.
+    /// Completes the open constituents that have all their children. The root stays open.
     fn complete(state: &mut PredictiveState) {
         while state.open.len() > 1 && state.waiting.last() == Some(&0) {
             state.waiting.pop();
@@ -161,7 +160,7 @@ impl Predictive {
     }
 }
 
-/// The steps that build a tree: a list of predicted children, or none for a word.
+/// The steps that build a tree: a list of predicted children, or `None` for a word.
 fn derive(tree: &Tree, names: &Symbols, scheme: Scheme) -> Result<Vec<Option<Vec<Prediction>>>> {
     check_tree(tree)?;
     let binary = scheme.apply(tree);
@@ -205,7 +204,7 @@ impl TransitionSystem for Predictive {
             return Err(Error::Unfit(problem));
         }
         if top != Some(ROOT) || !sorted || !lists.iter().flatten().all(known) {
-            return Err(Error::Unfit("the tables are not those of a predictive system".into()));
+            return Err(Error::corrupt("the tables are not those of a predictive system"));
         }
         let predictions: Vec<PredictiveAction> =
             (0..lists.len()).map(|list| PredictiveAction::Predict(list as u16)).collect();
@@ -313,7 +312,7 @@ impl TransitionSystem for Predictive {
         }
     }
 
-    /// Constituents that are not complete are left out: their complete children stand side by side.
+    /// Open constituents are left out: their complete children become siblings.
     fn tree(&self, state: &PredictiveState, tokens: &[Token]) -> Tree {
         state.base.tree(&self.tables.names, tokens)
     }

@@ -26,12 +26,12 @@ pub struct StackBuffer {
     pub buffer: u32,
     /// The number of tokens.
     pub n_tokens: u32,
-    /// The dependents found so far, if there are head rules.
+    /// The dependents attached so far, if the system knows heads.
     pub dependents: Option<Dependents>,
     tags: Option<Arc<[u32]>>,
     /// One more than the codes of the last two actions.
     pub recent: [u32; 2],
-    /// How many actions have been taken.
+    /// The number of actions taken.
     pub steps: u32,
     /// Whether the derivation has ended.
     pub finished: bool,
@@ -80,18 +80,18 @@ impl StackBuffer {
         self.items.iter().rev().map(|&id| self.forest.node(id))
     }
 
-    /// Counts an action and remembers its code.
+    /// Counts an action and records its code.
     pub fn note(&mut self, code: u32) {
         self.steps += 1;
         self.recent = [code + 1, self.recent[0]];
     }
 
-    /// How many tokens are still in the buffer.
+    /// The number of tokens in the buffer.
     pub fn remaining(&self) -> u32 {
         self.n_tokens - self.buffer
     }
 
-    /// Makes the first token of the buffer an item; gives its node.
+    /// Moves the first token of the buffer to the stack; returns its node.
     pub fn shift(&mut self) -> u32 {
         let id = self.forest.push_token(self.buffer);
         self.items.push(id);
@@ -99,8 +99,7 @@ impl StackBuffer {
         id
     }
 
-    /// Makes the items from position `first` on, of which there must be one at least, one constituent;
-    /// gives its node.
+    /// Joins the items from position `first` on, at least one, into a constituent; returns its node.
     pub fn join(
         &mut self,
         heads: Option<&HeadFinder>,
@@ -111,7 +110,7 @@ impl StackBuffer {
         self.join_range(heads, label, temporary, first..self.items.len())
     }
 
-    /// Makes a range of items, which must not be empty, one constituent; gives its node.
+    /// Joins a non-empty range of items into a constituent; returns its node.
     pub fn join_range(
         &mut self,
         heads: Option<&HeadFinder>,
@@ -123,7 +122,8 @@ impl StackBuffer {
         self.join_under(head, label, temporary, range)
     }
 
-    /// Makes a range of items one constituent, headed by the item `at` of the range; gives its node.
+    /// Joins a non-empty range of items into a constituent headed by the item `at` of the range; returns its
+    /// node.
     pub fn join_under(
         &mut self,
         at: usize,
@@ -134,7 +134,7 @@ impl StackBuffer {
         let children = &self.items[range.clone()];
         let head = self.forest.node(children[at]).head;
         if let Some(dependents) = &mut self.dependents {
-            // Nearest first on both sides, as a parser that joins two items at a time finds them.
+            // Nearest first on both sides, the order of a parser that joins two items at a time.
             for &child in children[..at].iter().rev().chain(&children[at + 1..]) {
                 dependents.attach(head, self.forest.node(child).head);
             }
@@ -145,7 +145,7 @@ impl StackBuffer {
         id
     }
 
-    /// Which of a range of items, counted from its first, would head them under a label.
+    /// The head among a range of items under a label, as an offset in the range.
     pub fn head_at(&self, heads: Option<&HeadFinder>, label: Label, range: Range<usize>) -> usize {
         let children = &self.items[range];
         let heads = match heads {
@@ -163,8 +163,8 @@ impl StackBuffer {
         heads.table.head_of(usize::from(label.0), children.len(), category)
     }
 
-    /// The items and the rest of the buffer as a tree; see [`tree_of`]. Heads are marked if there are head
-    /// rules.
+    /// The items and the rest of the buffer as a tree; see [`tree_of`]. Heads are marked if the system knows
+    /// them.
     pub fn tree(&self, labels: &Symbols, tokens: &[Token]) -> Tree {
         tree_of(&self.forest, &self.items, self.buffer, labels, tokens, self.dependents.is_some())
     }

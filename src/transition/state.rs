@@ -1,8 +1,8 @@
-//! What the states of all systems share: constituents, dependents, and the view that features get.
+//! The data of configurations: constituents, dependents, and what features see of them.
 
 use crate::symbols::{Label, Symbols};
 
-/// Clones field by field, and into memory that is there: a beam copies states all the time.
+/// Implements `Clone` field by field, with a `clone_from` that reuses memory: a beam copies states often.
 macro_rules! clone_in_place {
     ($name:ident { $($field:ident),* $(,)? }) => {
         impl Clone for $name {
@@ -25,25 +25,25 @@ pub struct Constituent {
     pub label: Option<Label>,
     /// Whether it is a temporary node of a binarization.
     pub temporary: bool,
-    /// Whether it has been announced and is not complete yet.
+    /// Whether it is open: not complete yet.
     pub open: bool,
     /// The first token.
     pub start: u32,
     /// One past the last token.
     pub end: u32,
-    /// The head token; [`NO_HEAD`] where there is none yet.
+    /// The head token, or [`NO_HEAD`].
     pub head: u32,
-    /// Where its children begin among [`Forest`]'s.
+    /// The position of its first child in the children of the [`Forest`].
     first_child: u32,
-    /// How many children it has.
+    /// The number of its children.
     n_children: u32,
 }
 
-/// The head of a constituent that was announced before any of its words.
+/// The head of an open constituent without tokens.
 pub const NO_HEAD: u32 = u32::MAX;
 
 impl Constituent {
-    /// The label and the marks of temporary and of open constituents in one number, 0 for a token.
+    /// The label and the flags for temporary and open constituents as one integer; 0 for a token.
     pub fn symbol(&self) -> u32 {
         let open = u32::from(self.open) << 18;
         self.label
@@ -51,7 +51,7 @@ impl Constituent {
     }
 }
 
-/// The constituents of a state; children come before parents.
+/// The constituents of a configuration; children come before parents.
 #[derive(Debug, Default)]
 pub struct Forest {
     nodes: Vec<Constituent>,
@@ -74,7 +74,7 @@ impl Forest {
         self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Whether the forest is empty.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -108,7 +108,7 @@ impl Forest {
         self.nodes.len() as u32 - 1
     }
 
-    /// Adds a constituent that is announced before the token `at`, or over its left corner.
+    /// Adds an open constituent that begins before the token `at`, or over its left corner.
     pub fn push_open(
         &mut self,
         label: Label,
@@ -133,7 +133,7 @@ impl Forest {
         self.nodes.len() as u32 - 1
     }
 
-    /// Adds a constituent over adjacent children, of which there must be one at least.
+    /// Adds a constituent over adjacent children, at least one.
     pub fn push(&mut self, label: Label, temporary: bool, children: &[u32], head: u32) -> u32 {
         let (first_child, n_children) = (self.children.len() as u32, children.len() as u32);
         self.children.extend_from_slice(children);
@@ -153,7 +153,7 @@ impl Forest {
     }
 }
 
-/// The lexical dependents found so far, by head token.
+/// The lexical dependents attached so far, by head token.
 #[derive(Debug, Default)]
 pub struct Dependents {
     tokens: Vec<TokenDependents>,
@@ -164,13 +164,13 @@ clone_in_place!(Dependents { tokens });
 /// The dependents of one token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenDependents {
-    /// One past the position of the dependent found last to the left; 0 if there is none.
+    /// One past the position of the latest left dependent; 0 without one.
     pub left: u32,
-    /// One past the position of the dependent found last to the right; 0 if there is none.
+    /// One past the position of the latest right dependent; 0 without one.
     pub right: u32,
-    /// How many there are to the left.
+    /// The number of left dependents.
     pub n_left: u32,
-    /// How many there are to the right.
+    /// The number of right dependents.
     pub n_right: u32,
 }
 
@@ -198,12 +198,12 @@ impl Dependents {
     }
 }
 
-/// A constituent that has been announced and is not complete.
+/// An open constituent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Open {
     /// The constituent.
     pub node: u32,
-    /// Where its complete children begin among [`View::complete`].
+    /// The position of its first complete child in [`View::complete`].
     pub first: u32,
 }
 
@@ -218,7 +218,7 @@ pub struct Focus {
     pub head: u32,
 }
 
-/// What features may see of a state.
+/// What features see of a configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// All constituents.
@@ -227,20 +227,19 @@ pub struct View<'a> {
     pub labels: &'a Symbols,
     /// The stack from bottom to top; for item systems the whole frontier.
     pub stack: &'a [u32],
-    /// The open constituents from the outermost to the innermost; none in systems that announce nothing.
+    /// The open constituents from the outermost to the innermost; empty in bottom-up systems.
     pub open: &'a [Open],
-    /// The complete constituents and tokens that are not yet part of a complete one, from left to right:
-    /// the stack, in systems that announce nothing.
+    /// The complete constituents and tokens that are not yet part of a complete one, from left to right;
+    /// the stack in bottom-up systems.
     pub complete: &'a [u32],
     /// The position of the first token of the buffer.
     pub buffer: u32,
-    /// The dependents found so far; `None` when the system knows no heads.
+    /// The dependents attached so far; `None` without heads.
     pub dependents: Option<&'a Dependents>,
-    /// One more than the codes of the latest actions, the last first; 0 where there is none.
+    /// One more than the codes of the last two actions, the latest first; 0 before the first action.
     pub recent: [u32; 2],
     /// The candidate's children on the stack.
     pub focus: Option<Focus>,
-    /// For each item of the stack a number that tells it, with all below it, from others over the same
-    /// sentence; none in systems that keep no such numbers.
+    /// A hash of each item of the stack with everything below it; empty in systems without candidates.
     pub signatures: &'a [u64],
 }

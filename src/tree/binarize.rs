@@ -4,15 +4,15 @@
 //! child: first every left sibling, nearest first, then every right sibling, nearest first. The nodes
 //! between are temporary: they carry the node's label and are marked (Sagae and Lavie 2005, section 2
 //! and figure 1; the paper leaves the order of the sides open). Attaching left siblings first lets a
-//! bottom-up parser attach them as soon as the head stands on top of its stack, and keeps the stack short.
-
+//! bottom-up parser attach them as soon as the head is on top of its stack, and keeps the stack short.
+//!
 //! [`Scheme`] has the other binarizations of the field, which need no heads (Kalt 2004, figure 1).
 
 use serde::{Deserialize, Serialize};
 
 use super::{Child, NodeId, Tree, TreeBuilder};
 
-/// How trees are binarized; all are undone by [`restore`].
+/// A binarization; [`restore`] undoes all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
@@ -33,7 +33,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// The binarized tree. The children of the root stay side by side, except with `HeadOutward`.
+    /// Returns the binarized tree. The children of the root stay siblings, except with `HeadOutward`.
     pub fn apply(self, tree: &Tree) -> Tree {
         if self == Self::HeadOutward {
             return binarize(tree);
@@ -61,14 +61,13 @@ enum Task {
     Open(NodeId),
 }
 
-/// The tree with at most two children a node. Heads must have been marked; a node without a mark takes
-/// its last child. Children of temporary nodes keep their spans, so [`restore`] gives the tree back.
+/// Binarizes a tree head-outward. In a node without a marked head the last child is the head. [`restore`] gives
+/// the tree back.
 pub fn binarize(tree: &Tree) -> Tree {
-    build(tree, |id, tasks| plan_node(tree, id, tasks))
+    build(tree, |id, tasks| plan_head_outward(tree, id, tasks))
 }
 
-/// The tree whose nodes are planned by `plan`, which puts the steps for a node on the stack, last step
-/// first.
+/// Builds the tree from the steps that `plan` pushes for each node, the last step first.
 fn build(tree: &Tree, plan: impl Fn(NodeId, &mut Vec<Task>)) -> Tree {
     let mut builder = TreeBuilder::new();
     let mut tasks: Vec<Task> =
@@ -89,14 +88,15 @@ fn build(tree: &Tree, plan: impl Fn(NodeId, &mut Vec<Task>)) -> Tree {
     builder.finish()
 }
 
-/// A node as it is.
+/// Plans an unchanged node.
 fn plan_flat(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
     tasks.push(Task::Close(id));
     tasks.extend(tree.children(id).iter().rev().map(|&child| Task::Visit(child)));
     tasks.push(Task::Open(id));
 }
 
-/// A node in which each child but the first two hangs to the right of a temporary node over those before.
+/// Plans a node in which each child except the first two is the right sister of a temporary node over the
+/// children before it.
 fn plan_left(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
     let children = tree.children(id);
     let n = children.len();
@@ -118,14 +118,14 @@ fn plan_left(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
     tasks.extend(written.into_iter().rev());
 }
 
-/// A node in which `n_temporary` temporary nodes hold each what is to the right of a child.
+/// Plans a node with `n_temporary` temporary nodes, each over everything to the right of a child.
 fn plan_right(tree: &Tree, id: NodeId, n_temporary: usize, tasks: &mut Vec<Task>) {
     if n_temporary == 0 {
         return plan_flat(tree, id, tasks);
     }
     let children = tree.children(id);
     let marked = tree.node(id).head;
-    // A node that begins with the child at `first` has its head there or in the temporary node behind.
+    // A node that begins with the child at `first` has its head there or in the temporary node after it.
     let side = |first: usize| u32::from(marked.is_some_and(|head| head as usize > first));
     let mut written = Vec::with_capacity(3 * children.len() + 2);
     written.push(Task::Open(id));
@@ -143,20 +143,17 @@ fn plan_right(tree: &Tree, id: NodeId, n_temporary: usize, tasks: &mut Vec<Task>
     tasks.extend(written.into_iter().rev());
 }
 
-/// Puts the steps for one node on the stack, last step first.
-fn plan_node(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
+/// Plans a node head-outward.
+fn plan_head_outward(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
     let children = tree.children(id);
     let n = children.len();
     if n <= 2 {
-        tasks.push(Task::Close(id));
-        tasks.extend(children.iter().rev().map(|&child| Task::Visit(child)));
-        tasks.push(Task::Open(id));
-        return;
+        return plan_flat(tree, id, tasks);
     }
     let head = tree.node(id).head.map_or(n - 1, |head| head as usize);
     let (n_left, n_right) = (head, n - 1 - head);
-    // In reading order: the brackets that will take right siblings open first, then each left sibling
-    // stands right behind the bracket that takes it, then the head, then everything closes inside out.
+    // In reading order: first the brackets that take right siblings open, then each left sibling follows the
+    // bracket that takes it, then the head, then everything closes inside out.
     let mut written: Vec<Task> = Vec::with_capacity(3 * n);
     written.extend((0..n_right).map(|_| Task::Open(id)));
     for &sibling in &children[..head] {
@@ -183,8 +180,8 @@ fn plan_node(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
     tasks.extend(written.into_iter().rev());
 }
 
-/// The tree without its temporary nodes: their children go to the parent, and the head of a node is the
-/// child that the head token stands under.
+/// Returns the tree without its temporary nodes: their children pass to the parent, and the head of a node is
+/// the child over its head token.
 pub fn restore(tree: &Tree) -> Tree {
     let mut builder = TreeBuilder::new();
     let mut head_tokens = Vec::new();
@@ -210,7 +207,7 @@ pub fn restore(tree: &Tree) -> Tree {
     restored
 }
 
-/// Marks in every node the child that its head token stands under, where there is one.
+/// Marks in every node the child over its head token, if it has one.
 pub(crate) fn mark_heads(tree: &mut Tree, head_tokens: &[Option<u32>]) {
     for (id, &head) in tree.ids().zip(head_tokens) {
         let position = head.and_then(|head| {

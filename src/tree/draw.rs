@@ -1,15 +1,15 @@
-//! Drawings of trees: as text, which grows downwards so that wide trees stay readable, and as SVG.
+//! Drawings of trees: as indented text, which stays readable for wide trees, and as SVG.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use super::{Child, NodeId, Tree};
 
-/// Levels beyond this are drawn at this indentation, with their number: a very deep tree would
-/// otherwise take quadratic room.
+/// Deeper levels are drawn at this indentation, with their number; otherwise the size of a drawing would be
+/// quadratic in the depth.
 const DEEPEST: usize = 60;
 
-/// Draws a tree as text, one node or token a line.
+/// Draws a tree as text, one node or token per line.
 ///
 /// ```
 /// use srparse::tree::{TreeBuilder, draw};
@@ -30,7 +30,7 @@ const DEEPEST: usize = 60;
 pub fn text(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
     let Some(root) = tree.root() else { return writeln!(out, "()") };
     writeln!(out, "{}", shown(&tree.node(root).label))?;
-    // Open nodes with their next child; `rails` has for each whether a line goes on below it.
+    // Open nodes with their next child; `rails` has for each whether its vertical line continues.
     let mut stack = vec![(root, 0)];
     let mut rails: Vec<bool> = Vec::new();
     while let Some((id, next)) = stack.last_mut() {
@@ -137,7 +137,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Widths from the bottom up, then places from the top down; both are loops over the nodes.
+    /// Computes widths bottom-up, then positions top-down; both are loops over the nodes.
     fn of(tree: &Tree) -> Self {
         let mut widths = vec![0.0; tree.nodes().len()];
         for id in tree.ids() {
@@ -175,8 +175,7 @@ impl Layout {
                 x += width + GAP;
             }
         }
-        // A parent stands over the middle between its outer children, whose own places come first, but
-        // stays in the strip that was kept free for it.
+        // A parent is centred over its outer children, within the strip that was reserved for it.
         for id in tree.ids() {
             let middle = match tree.children(id) {
                 [] => left[id.index()],
@@ -230,7 +229,7 @@ fn cells(c: char) -> u32 {
     }
 }
 
-/// Text as XML shows it; characters that XML forbids are replaced.
+/// Text escaped for XML; characters that XML forbids are replaced.
 struct Xml<'a>(&'a str);
 
 impl fmt::Display for Xml<'_> {

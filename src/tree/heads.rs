@@ -1,10 +1,10 @@
 //! Head rules: which child of a constituent carries its head word.
 //!
-//! Rules are data. The tables that come with the program stand in `data/heads` as text (see
-//! [`HeadRules::names`]); a table of one's own is a file in the same format:
+//! Rules are data. The built-in tables are text files in `data/heads` (see [`HeadRules::names`]); your own
+//! tables are files in the same format:
 //!
 //! ```text
-//! # A comment. Only a line that begins with `#` is one: `#` is also a tag.
+//! # A comment: `#` begins one only at the start of a line, because it is also a tag.
 //! @default left
 //! @punctuation , : . `` '' -LRB- -RRB-
 //! @coordination CC CONJP
@@ -14,17 +14,17 @@
 //! FRAG  right
 //! ```
 //!
-//! A line gives one clause for one label, or for several with `|` between them; the clauses of a label
-//! are tried in the order of their lines. `left` goes through the categories in order and takes the
+//! A line has one clause for one label, or for several separated by `|`; the clauses of a label are tried
+//! in the order of their lines. `left` goes through the categories in order and takes the
 //! leftmost child of the first category that any child has; `right` takes the rightmost. `leftdis` and
 //! `rightdis` take the first, or last, child that has any of the categories. Where no clause finds a
 //! child, and where a clause lists no category, the head is the first child (`left`, `leftdis`) or the
 //! last that is not punctuation.
 //!
-//! One `*` in a name stands for any characters: `V*` is every label that begins with V, `*` alone as
-//! a category every child that is not punctuation, `*` alone as a label every label without a line
-//! of its own. Function tags are cut off labels before they are compared (`NP-SBJ=2` is `NP`, `-LRB-`
-//! stays), and a root without a label is looked up as `TOP`.
+//! One `*` in a name matches any characters: `V*` matches every label that begins with V. `*` alone as a
+//! category matches every child that is not punctuation, `*` alone as a label every label without its own
+//! line. Function tags are removed before labels are compared (`NP-SBJ=2` is `NP`, `-LRB-` stays), and a root
+//! without a label is looked up as `TOP`.
 //!
 //! `@coordination` names conjunctions and switches on the correction of Collins (1999, p. 240): if the
 //! child before the head is a conjunction, the conjunct before the conjunction becomes the head.
@@ -88,7 +88,7 @@ enum Side {
     Right,
 }
 
-/// Names, of which some may hold a `*`, each with its position in the list they were given in.
+/// Names and patterns with a `*`, each with its position in the list that it was given in.
 #[derive(Debug, Clone, Default)]
 struct Names {
     exact: FxHashMap<CompactString, usize>,
@@ -156,7 +156,7 @@ impl Pattern {
 }
 
 impl HeadRules {
-    /// Reads a table from its text; `name` stands for it in messages.
+    /// Parses the text of a table; messages call it `name`.
     ///
     /// ```
     /// use srparse::tree::heads::HeadRules;
@@ -167,7 +167,7 @@ impl HeadRules {
     /// ```
     ///
     /// # Errors
-    /// When a line is no comment, setting or clause, or could never have an effect.
+    /// When a line is not a comment, setting or clause, or can never have an effect.
     pub fn parse(text: &str, name: &str) -> Result<Self> {
         reader::parse(text, name)
     }
@@ -194,10 +194,10 @@ impl HeadRules {
         Self::parse(text, name)
     }
 
-    /// One of the tables that come with the program; see [`HeadRules::names`].
+    /// Returns a built-in table; see [`HeadRules::names`].
     ///
     /// # Errors
-    /// When there is none of that name.
+    /// When there is no table of that name.
     pub fn named(name: &str) -> Result<Self> {
         match HEADS.text(name) {
             Some(text) => Self::parse(text, name),
@@ -206,14 +206,13 @@ impl HeadRules {
                 let known = Self::names().collect::<Vec<_>>().join(", ");
                 Err(Error::config(
                     "heads",
-                    format!("no table is called `{name}`: {hint}there are {known}; or give a file"),
+                    format!("no table `{name}`: {hint}built in are {known}; or give a file"),
                 ))
             }
         }
     }
 
-    /// A table that comes with the program if `name` is one of [`HeadRules::names`], else the file of
-    /// that path.
+    /// Returns the built-in table if `name` is one of [`HeadRules::names`], else reads the file of that path.
     ///
     /// # Errors
     /// When it is neither, or the file cannot be read or is not a table.
@@ -227,7 +226,7 @@ impl HeadRules {
         Self::read(path)
     }
 
-    /// The names of the tables that come with the program.
+    /// The names of the built-in tables.
     pub fn names() -> impl Iterator<Item = &'static str> {
         HEADS.names()
     }
@@ -237,7 +236,7 @@ impl HeadRules {
         &self.name
     }
 
-    /// The text the table was read from: to store it, and to read it again with [`HeadRules::parse`].
+    /// The text of the table, which [`HeadRules::parse`] can read again.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -247,8 +246,8 @@ impl HeadRules {
         self.rule(label).is_some()
     }
 
-    /// Marks the head child of every node that has children; says which labels had to do without
-    /// a rule. A node with a single child needs none.
+    /// Marks the head child of every node that has children; returns the labels without a rule. A node with a
+    /// single child needs no rule.
     pub fn apply(&self, tree: &mut Tree) -> Uncovered {
         let mut uncovered = Uncovered::default();
         for id in tree.ids() {
@@ -270,7 +269,7 @@ impl HeadRules {
         uncovered
     }
 
-    /// The position of the head among children given by their labels; 0 if there are none.
+    /// The position of the head among children given by their labels; 0 without children.
     pub fn head_of(&self, label: &str, children: &[&str]) -> usize {
         match children.len() {
             0 | 1 => 0,
@@ -384,7 +383,7 @@ impl Uncovered {
         self.labels.iter().map(|(label, &n)| (label.as_str(), n))
     }
 
-    /// Adds what another tree lacked.
+    /// Adds the labels of another tree.
     pub fn merge(&mut self, other: &Self) {
         for (label, n) in other.iter() {
             self.add(label, n);

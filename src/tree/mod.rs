@@ -1,8 +1,8 @@
 //! Constituency trees: an arena with explicit spans, walked without recursion.
 //!
-//! A [`Tree`] holds its tokens and its nodes. Nodes stand in post-order: children before their
-//! parent, the root last. So bottom-up work is a loop over the nodes, and top-down work the same loop
-//! backwards; a tree of any depth is safe. Spans count tokens; a node may span none.
+//! A [`Tree`] holds its tokens and its nodes. Nodes are in post-order: children before their parent, the
+//! root last. A bottom-up pass is a loop over the nodes, a top-down pass the same loop backwards, so trees of
+//! any depth are safe. Spans count tokens; a node may span none.
 
 pub mod binarize;
 pub mod dependencies;
@@ -58,7 +58,7 @@ pub struct Node {
     pub end: u32,
     /// Which child is the head, from 0, when head rules have been applied.
     pub head: Option<u32>,
-    /// Whether a binarization made the node; written with a `*` behind the label.
+    /// Whether it is a temporary node of a binarization, written with a `*` after the label.
     pub temporary: bool,
     children: (u32, u32),
 }
@@ -82,12 +82,12 @@ impl Tree {
         &mut self.tokens
     }
 
-    /// The tokens alone.
+    /// Drops the nodes and returns the tokens.
     pub fn into_tokens(self) -> Vec<Token> {
         self.tokens
     }
 
-    /// Takes the tokens out; spans and children still count them.
+    /// Moves the tokens out; spans and children still refer to them.
     pub fn take_tokens(&mut self) -> Vec<Token> {
         std::mem::take(&mut self.tokens)
     }
@@ -107,7 +107,7 @@ impl Tree {
         &self.nodes[id.index()]
     }
 
-    /// The root. Only a default-made tree has none.
+    /// The root; `None` only in [`Tree::default`].
     pub fn root(&self) -> Option<NodeId> {
         self.nodes.len().checked_sub(1).map(|last| NodeId(last as u32))
     }
@@ -139,8 +139,8 @@ impl Tree {
         }
     }
 
-    /// The token a child is headed by: itself for a token, else down the head children (the last child
-    /// where no head is marked). `None` for a node without tokens.
+    /// The head token of a child: a token itself, or the token at the end of the chain of head children, where
+    /// the last child counts as head if none is marked. `None` if that chain ends in a node without children.
     pub fn head_token(&self, child: Child) -> Option<u32> {
         let mut child = child;
         loop {
@@ -156,7 +156,7 @@ impl Tree {
         }
     }
 
-    /// The parent of each node, by position; the root has none.
+    /// The parent of each node, by position; `None` for the root.
     pub fn parents(&self) -> Vec<Option<NodeId>> {
         let mut parents = vec![None; self.nodes.len()];
         for id in self.ids() {
@@ -169,7 +169,7 @@ impl Tree {
         parents
     }
 
-    /// Puts one node over all children of the root, headed as the root was.
+    /// Inserts a node between the root and its children, headed as the root was.
     pub fn insert_below_root(&mut self, label: impl Into<CompactString>) {
         let Some(root) = self.nodes.pop() else { return };
         let inserted = NodeId(self.nodes.len() as u32);
@@ -305,7 +305,7 @@ impl TreeBuilder {
         self.close_with_head(None);
     }
 
-    /// How many nodes are open.
+    /// The number of open nodes.
     pub fn depth(&self) -> usize {
         self.open.len()
     }
@@ -325,8 +325,8 @@ impl TreeBuilder {
         self.pending.len() - self.open.last().map_or(0, |open| open.2)
     }
 
-    /// Turns the innermost open node, which must have no child yet, into a token of that label: what
-    /// a reader needs when `(NN` turns out to be followed by a word.
+    /// Turns the innermost open node, which must not have children, into a token of that tag. Readers use it
+    /// when `(NN` is followed by a word.
     ///
     /// # Panics
     /// When no node is open or it has children.
@@ -336,7 +336,7 @@ impl TreeBuilder {
         self.token(word, tag);
     }
 
-    /// Forgets everything but keeps the memory.
+    /// Empties the builder and keeps its memory.
     pub fn clear(&mut self) {
         self.tree.tokens.clear();
         self.tree.nodes.clear();
@@ -345,8 +345,8 @@ impl TreeBuilder {
         self.pending.clear();
     }
 
-    /// The finished tree; the builder is empty again. What is not below a single root node gets a root
-    /// with an empty label.
+    /// Returns the tree and empties the builder. Without a single root node, the tree gets a root with an empty
+    /// label.
     ///
     /// # Panics
     /// When a node is still open.
@@ -357,7 +357,7 @@ impl TreeBuilder {
             self.close();
         }
         self.pending.clear();
-        // Drained into vectors of the exact size: the builder keeps its room, trees waste none.
+        // Drained into vectors of the exact size: the builder keeps its capacity, trees have no spare one.
         Tree {
             tokens: self.tree.tokens.drain(..).collect(),
             nodes: self.tree.nodes.drain(..).collect(),
@@ -366,8 +366,8 @@ impl TreeBuilder {
     }
 }
 
-/// Builds a [`Tree`] over given tokens from the bottom up, children before their parent: for rewriting
-/// a tree in one pass over its nodes.
+/// Builds a [`Tree`] over given tokens bottom-up, children before their parent, to rewrite a tree in one pass
+/// over its nodes.
 #[derive(Debug, Default)]
 pub struct BottomUpBuilder {
     tree: Tree,
@@ -380,8 +380,8 @@ impl BottomUpBuilder {
         Self { tree: Tree { tokens, nodes: Vec::with_capacity(nodes), children } }
     }
 
-    /// Adds a node over some children, from left to right; the ones that are nodes were added before.
-    /// Without children, it stands empty before the token `at`.
+    /// Adds a node over children, from left to right; child nodes were added before. Without children, its span
+    /// is empty and begins at the token `at`.
     pub fn node(
         &mut self,
         label: CompactString,
@@ -405,7 +405,7 @@ impl BottomUpBuilder {
         &self.tree.node(id).label
     }
 
-    /// Removes the node added last and gives back its children.
+    /// Removes the node added last and returns its children.
     pub fn unwrap_last(&mut self) -> Vec<Child> {
         match self.tree.nodes.pop() {
             Some(node) => self.tree.children.split_off(node.children.0 as usize),
@@ -413,7 +413,7 @@ impl BottomUpBuilder {
         }
     }
 
-    /// The tree; the node added last is its root.
+    /// Returns the tree; the node added last is its root.
     pub fn finish(self) -> Tree {
         self.tree
     }

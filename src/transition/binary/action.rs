@@ -3,22 +3,22 @@
 use crate::symbols::Label;
 use crate::transition::{Action, ActionKind};
 
-/// An action of the binary system; the head child is named by the direction.
+/// An action of the binary system; the direction names the head child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BinaryAction {
     /// Moves the next token to the stack.
     Shift,
-    /// Puts a constituent over the top of the stack.
+    /// Builds a constituent over the topmost item.
     Unary(Label),
     /// Joins the two topmost items, headed by the left one.
     Left(Label),
-    /// As `Left`, to a temporary node.
+    /// Like `Left`, with a temporary node.
     LeftTemporary(Label),
     /// Joins the two topmost items, headed by the right one.
     Right(Label),
-    /// As `Right`, to a temporary node.
+    /// Like `Right`, with a temporary node.
     RightTemporary(Label),
-    /// Ends the parse.
+    /// Ends the derivation.
     Finish,
 }
 

@@ -4,11 +4,12 @@
 //! Trees are binarized head-outward ([`crate::tree::binarize`]); a reduction to a temporary node is
 //! written `X*`. What is legal keeps the system total:
 //!
-//! - a temporary node is always the head of what absorbs it, whatever the label: it dissolves there;
-//! - no temporary node is made that nothing could absorb any more;
+//! - a temporary node is always the head child of the node over it, whatever the label, and is removed
+//!   from the tree;
+//! - no temporary node is built that no later reduction could take;
 //! - consecutive unary reductions are limited, by default to the paper's three or to the longest chain
 //!   of the training trees, whichever is larger;
-//! - `TOP` covers the whole sentence or is not built. FINISH adds it where no reduction did.
+//! - a reduction to `TOP` covers the whole sentence. FINISH adds `TOP` where no reduction built it.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,7 @@ use crate::{Error, Result};
 /// The limit on consecutive unary reductions in Sagae and Lavie 2005, section 2.3.
 pub const PAPER_MAX_UNARIES: u32 = 3;
 
-/// What is stored of a binary system.
+/// The stored tables of a binary system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BinaryTables {
     /// The labels; one of them is `TOP`.
@@ -59,7 +60,7 @@ pub struct Binary {
 pub struct BinaryState {
     /// Stack and buffer.
     pub base: StackBuffer,
-    /// How many unary reductions came last.
+    /// The number of consecutive unary reductions before this configuration.
     pub unaries: u32,
 }
 
@@ -95,7 +96,7 @@ impl Binary {
                 seen.insert(action);
             }
         }
-        // Whatever the training trees lack, two items can be joined under some label: the commonest.
+        // Two items can always be joined, at least under the most frequent label.
         let common = (0..counts.len())
             .filter(|&l| l != usize::from(top.0))
             .max_by_key(|&l| (counts[l], usize::MAX - l));
@@ -180,7 +181,7 @@ impl TransitionSystem for Binary {
     fn from_tables(tables: BinaryTables) -> Result<Self> {
         let top = tables.labels.position(ROOT).filter(|_| tables.labels.len() <= MAX_LABELS + 1);
         let Some(top) = top.map(|position| Label(position as u16)) else {
-            return Err(Error::Unfit("the label table has no TOP or too many labels".into()));
+            return Err(Error::corrupt("the label table has no TOP or too many labels"));
         };
         let inventory: Vec<BinaryAction> =
             tables.actions.iter().map(|&code| BinaryAction::of_code(code)).collect();
@@ -203,7 +204,7 @@ impl TransitionSystem for Binary {
         let total = ends.iter().all(|action| inventory.contains(action))
             && groups.iter().all(|group| !group.is_empty());
         if !(same && sorted && total && inventory.iter().all(known)) {
-            return Err(Error::Unfit("the action table is not that of a binary system".into()));
+            return Err(Error::corrupt("the action table is not that of a binary system"));
         }
         Ok(Self {
             unary: pick(&|a| matches!(a, BinaryAction::Unary(l) if l != top)),
@@ -260,7 +261,7 @@ impl TransitionSystem for Binary {
             }
             return;
         };
-        // A finished TOP stays on top.
+        // A complete TOP takes no parent.
         let is_root = s0.label == Some(self.top);
         if !s0.temporary && !is_root && *unaries < self.tables.max_unaries {
             let own = if self.tables.repeated_labels { None } else { s0.label };
