@@ -9,14 +9,14 @@ use srparse::feature::{Extractor, Indicators, Row, Templates, extract};
 use srparse::symbols::{Sentence, Vocabulary};
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::{Binary, BinaryState};
-use srparse::tree::Tree;
 use srparse::tree::heads::HeadRules;
-use srparse::treebank::{Cleaning, ReadOptions, read_all};
+use srparse::treebank::Cleaning;
+use srparse::{Tree, Treebank};
 
 /// The states of all gold derivations of the sample, with their sentences.
 fn states() -> (Binary, Vec<(Sentence, BinaryState)>) {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample/train.mrg");
-    let (trees, _) = read_all(&[sample], &ReadOptions::default()).expect("the sample reads");
+    let trees = Treebank::open(sample).expect("the sample is readable").trees;
     let heads = HeadRules::named("collins-modified").expect("built in");
     let prepare = |tree: Tree| {
         let mut tree = Cleaning::default().apply(tree).tree;
@@ -51,7 +51,7 @@ fn features(criterion: &mut Criterion) {
         group.bench_function(id, |bencher| {
             bencher.iter(|| {
                 for (sentence, state) in &states {
-                    extractor.extract(sentence, &system.view(state, None), &mut places, &mut row);
+                    extractor.extract(sentence, &system.view(state), &mut places, &mut row);
                     black_box(&row);
                 }
             });
@@ -59,7 +59,7 @@ fn features(criterion: &mut Criterion) {
         let rows: Vec<Row> = states
             .iter()
             .map(|(sentence, state)| {
-                extractor.extract(sentence, &system.view(state, None), &mut places, &mut row);
+                extractor.extract(sentence, &system.view(state), &mut places, &mut row);
                 row.clone()
             })
             .collect();

@@ -5,30 +5,21 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use srparse::model::Model;
-use srparse::observer::Silent;
-use srparse::preset::Preset;
-use srparse::preset::fit::{TreeSet, Watch, fit};
-use srparse::preset::load::load;
-use srparse::preset::plan::Plan;
-use srparse::tree::{Token, Tree};
-use srparse::treebank::{Cleaning, ReadOptions, read_all};
+use srparse::treebank::Cleaning;
+use srparse::{Model, Parser, Preset, Token, Trainer, Treebank};
 
-fn trees(files: &[&str]) -> Vec<Tree> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample");
-    let files: Vec<_> = files.iter().map(|name| folder.join(name)).collect();
-    let (trees, _) = read_all(&files, &ReadOptions::default()).expect("the sample reads");
-    trees
+fn treebank(name: &str) -> Treebank {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name);
+    Treebank::open(path).expect("the sample is readable")
 }
 
 fn sample() -> Vec<Vec<Token>> {
-    let trees = trees(&["train.mrg", "dev.mrg"]);
-    trees.into_iter().map(|tree| Cleaning::default().apply(tree).tree.into_tokens()).collect()
+    let trees = ["train.mrg", "dev.mrg"].into_iter().flat_map(|name| treebank(name).trees);
+    trees.map(|tree| Cleaning::default().apply(tree).tree.into_tokens()).collect()
 }
 
 fn parsing(criterion: &mut Criterion) {
-    let model = Model::embedded().expect("part of the program");
-    let parser = load(&model, &[]).expect("the embedded model loads");
+    let parser = Parser::embedded().expect("part of the program");
     let sentences = sample();
     let long: Vec<Token> = sentences.iter().flatten().cycle().take(10_000).cloned().collect();
     let mut group = criterion.benchmark_group("parsing");
@@ -40,7 +31,7 @@ fn parsing(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new(name, size), |bencher| {
             bencher.iter(|| {
                 for tokens in &sentences {
-                    black_box(worker.parse(tokens));
+                    black_box(worker.parse(tokens).is_ok());
                 }
             });
         });
@@ -49,20 +40,21 @@ fn parsing(criterion: &mut Criterion) {
 }
 
 fn networks(criterion: &mut Criterion) {
-    let train = TreeSet { files: vec!["train.mrg".to_owned()], trees: trees(&["train.mrg"]) };
+    let train = treebank("train.mrg");
     let sentences = sample();
     let mut group = criterion.benchmark_group("networks");
     group.sample_size(10).throughput(Throughput::Elements(sentences.len() as u64));
     for name in ["accurate", "fernandez-gomez-2018-dynamic"] {
         let settings = ["learner.epochs=1", "max_words=10"].map(str::to_owned);
-        let plan = Plan::new(Preset::load(name, &settings).expect("built in")).expect("built in");
-        let model = fit(&plan, &train, &TreeSet::default(), 1, &Watch::new(&Silent));
-        let parser = load(&model.expect("the sample fits"), &[]).expect("it was just trained");
+        let preset = Preset::load(name, &settings).expect("built in");
+        let trainer = Trainer::with_preset(preset).expect("built in");
+        let model = trainer.train(&train, &Treebank::default()).expect("the sample fits");
+        let parser = Parser::new(&model, &[]).expect("it was just trained");
         let mut worker = parser.worker();
         group.bench_function(BenchmarkId::new(name, sentences.len()), |bencher| {
             bencher.iter(|| {
                 for tokens in &sentences {
-                    black_box(worker.parse(tokens));
+                    black_box(worker.parse(tokens).is_ok());
                 }
             });
         });
@@ -73,7 +65,7 @@ fn networks(criterion: &mut Criterion) {
 fn loading(criterion: &mut Criterion) {
     let model = Model::embedded().expect("part of the program");
     criterion.bench_function("parsing/load", |bencher| {
-        bencher.iter(|| black_box(load(&model, &[]).is_ok()));
+        bencher.iter(|| black_box(Parser::new(&model, &[]).is_ok()));
     });
 }
 

@@ -83,6 +83,15 @@ impl Error {
     pub fn config(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Config { key: key.into(), problem: problem.into() }
     }
+
+    /// The same error, with the key of a configuration value taken as relative to `path`.
+    #[must_use]
+    pub(crate) fn under(self, path: &str) -> Self {
+        match self {
+            Self::Config { key, problem } => Self::config(format!("{path}.{key}"), problem),
+            other => other,
+        }
+    }
 }
 
 /// What the system said, and what to do now where that is known.

@@ -1,71 +1,109 @@
 //! Linear-time shift-reduce constituency parsing: training, parsing, evaluation.
 //!
-//! The layers, from the bottom up; each uses only what is below it:
-//!
-//! - [`error`] and [`memory`]: the one error type; arrays that are owned or read in place.
-//! - `parallel`: work on all cores, with results in order.
-//! - [`neural`]: neural networks on one CPU, which know nothing of parsing.
-//! - [`tree`]: arena trees, head rules, binarization, dependencies, drawings.
-//! - [`symbols`]: strings to numbers and back; sentences in numbers.
-//! - [`treebank`]: bytes to trees and back, streaming; cleaning.
-//! - [`transition`]: the rules of parsers: states, actions, what they do.
-//! - [`oracle`]: what to do in a state, given the tree that should come out.
-//! - [`feature`]: templates, rows of columns, one-hot indicators.
-//! - [`classifier`]: learners and what they fit, from rows to scores.
-//! - [`scorer`]: what a decoder asks about a state and its actions.
-//! - [`model`]: what training stores and parsing loads.
-//! - [`decode`]: from a sentence to the derivation a scorer likes best.
-//! - [`train`]: instances from gold derivations; learning while parsing.
-//! - [`tagger`]: part-of-speech taggers.
-//! - [`eval`]: PARSEVAL scores as EVALB's, and beyond.
-//! - [`preset`]: everything that makes a parser, in a text file; training and loading by it.
-//! - [`cli`]: the commands.
-//!
-//! Training on the sample treebank, and parsing with the result:
-//!
 //! ```
-//! use srparse::preset::{Preset, fit, load, plan::Plan};
-//! use srparse::tree::Token;
-//! use srparse::treebank::{ReadOptions, read_all};
-//!
 //! # fn main() -> srparse::Result<()> {
-//! let plan = Plan::new(Preset::load("fast", &["epochs=3".to_owned()])?)?;
-//! let (trees, _report) = read_all(&["data/sample/train.mrg".into()], &ReadOptions::default())?;
-//! let train = fit::TreeSet { files: vec!["train.mrg".to_owned()], trees };
-//! let watch = fit::Watch::new(&srparse::observer::Silent);
-//! let model = fit::fit(&plan, &train, &fit::TreeSet::default(), 1, &watch)?;
+//! use srparse::{Parser, Preset, Threads, Token, Trainer, Treebank};
 //!
-//! let parser = load::load(&model, &[])?;
-//! let sentence = [Token::new("The", "DT"), Token::new("baker", "NN"), Token::new("sings", "VBZ")];
-//! let parse = parser.worker().parse(&sentence);
+//! // Train on trees, by a preset.
+//! let train = Treebank::open("data/sample/train.mrg")?;
+//! let preset = Preset::load("fast", &["epochs=3".to_owned()])?;
+//! let model = Trainer::with_preset(preset)?.seed(1).train(&train, &Treebank::default())?;
+//!
+//! // Parse tagged words. A parser is shared by all threads.
+//! let parser = Parser::new(&model, &[])?;
+//! let sentence = vec![Token::new("The", "DT"), Token::new("baker", "NN"), Token::new("sings", "VBZ")];
+//! let parse = parser.parse(&sentence)?;
 //! assert_eq!(parse.tree.tokens(), sentence);
+//! let parses = parser.parse_batch(&[sentence.clone(), sentence], Threads(2))?;
+//! assert_eq!(parses[0].tree.to_string(), parses[1].tree.to_string());
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Inside
+//! The public surface is what these pages list. The other modules are open to the command, the tests and the
+//! benchmarks only, and may change with every version. From the bottom up, each uses only what is below it:
+//!
+//! - `error`, `observer`, `parallel`, `memory`: errors; events of long work; work on all cores; arrays
+//!   that are owned or memory-mapped.
+//! - `neural`: networks on one CPU, which know nothing of parsing.
+//! - `tree`, `symbols`, `treebank`: trees, head rules, binarization; strings as numbers; reading,
+//!   writing, cleaning.
+//! - `transition`, `oracle`: the transition systems; static and dynamic oracles.
+//! - `feature`, `classifier`, `scorer`: templates to rows of columns; rows to scores of classes;
+//!   configurations to scores of actions.
+//! - `model`: what training stores and parsing loads.
+//! - `decode`: greedy, beam and best-first search. A `decode::Cursor` takes the actions, here and in
+//!   everything above.
+//! - `eval`: PARSEVAL scores as EVALB's, dependencies, significance.
+//! - `tagger`, `train`: part-of-speech taggers; the five ways to train a scorer.
+//! - `inspect`: what a model does on the way to gold trees.
+//! - `preset`: everything that makes a parser, in a text file; the one `match` on systems and on ways to
+//!   train.
+//! - `trainer`, `parser`: `Trainer`, `Parser` and `Tagger`.
+//! - `cli`: the commands.
+//!
+//! # Which code is compiled how often
+//! Decoders, the walk of training and the counts of decisions are compiled once for each transition system,
+//! and take scorers, classifiers and oracles' guides as trait objects: these are called a few times per action,
+//! which costs nothing measurable against the thousands of instructions of a score. States and actions of the
+//! systems stay concrete types, because they are touched many times per action. Parallel work goes through one
+//! function that takes a closure as a trait object. Settings are read through one deserializer.
 
 mod built_in;
+#[doc(hidden)]
 pub mod classifier;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod decode;
 pub mod error;
 pub mod eval;
+#[doc(hidden)]
 pub mod feature;
 mod hash;
+#[doc(hidden)]
+pub mod inspect;
+#[doc(hidden)]
 pub mod memory;
+#[doc(hidden)]
 pub mod model;
+#[doc(hidden)]
 pub mod neural;
 pub mod observer;
+#[doc(hidden)]
 pub mod oracle;
 mod output;
 mod parallel;
+#[doc(hidden)]
+pub mod parser;
+#[doc(hidden)]
 pub mod preset;
+#[doc(hidden)]
 pub mod scorer;
+#[doc(hidden)]
 pub mod symbols;
+#[doc(hidden)]
 pub mod tagger;
+#[doc(hidden)]
 pub mod train;
+#[doc(hidden)]
+pub mod trainer;
+#[doc(hidden)]
 pub mod transition;
 pub mod tree;
+#[doc(hidden)]
 pub mod treebank;
 
+pub use decode::NbestRequest;
+pub use decode::parser::Parse;
 pub use error::{Error, Place, Result};
+pub use eval::{compare, evaluate};
+pub use model::Model;
+pub use observer::{Event, Observer};
+pub use parser::{Parser, ParserWorker, Tagger, Threads};
+pub use preset::Preset;
+pub use trainer::Trainer;
+pub use tree::{Token, Tree};
+pub use treebank::{ReadOptions, ReadReport, Treebank};

@@ -144,7 +144,7 @@ impl Sections {
     /// # Errors
     /// When there is no array of this name and type.
     pub fn get<T: Element>(&self, name: &str) -> Result<Array<T>> {
-        let lacks = || Error::Unfit(format!("section `{name}` of {} is missing", T::NAME));
+        let lacks = || Error::Corrupt(format!("section `{name}` of {} is missing", T::NAME));
         let section =
             self.0.iter().find(|section| section.name == name && section.element == T::NAME);
         match &section.ok_or_else(lacks)?.bytes {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::Result;
+use crate::{Error, Result};
 
 /// How many runs of items there are for each thread.
 const RUNS_PER_THREAD: usize = 32;
@@ -17,6 +17,19 @@ const RUNS_PER_THREAD: usize = 32;
 #[cfg(feature = "cli")]
 pub(crate) fn set_threads(threads: usize) {
     let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+}
+
+/// Runs work on a pool of its own with so many threads; 0 means the pool that is there.
+///
+/// # Errors
+/// When the threads cannot be started.
+pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
+    if threads == 0 {
+        return Ok(work());
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| Error::config("threads", error.to_string()))?;
+    Ok(pool.install(work))
 }
 
 /// Maps the items of a slice.

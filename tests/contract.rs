@@ -11,8 +11,11 @@ use proptest::prelude::*;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
+use srparse::classifier::ScoreScale;
+use srparse::decode::{Illegal, Method, PathScore, Search};
 use srparse::oracle::replay::{Replay, check_replay, same_brackets};
-use srparse::oracle::{DynamicOracle, Oracle, Supervised};
+use srparse::oracle::{DynamicOracle, Guide, GuideKind, Oracle, Supervised, guide};
+use srparse::scorer::{Configuration, Memory, Scorer, Scratch};
 use srparse::symbols::Sentence;
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
@@ -24,6 +27,7 @@ use srparse::transition::predictive::Predictive;
 use srparse::tree::Tree;
 use srparse::tree::binarize::{Scheme, binarize, restore};
 
+use common::training::decode;
 use common::{assert_valid, differences, drawn, random_trees, rng, sentence, shown, sketches};
 
 /// The number of random trees of a test.
@@ -117,7 +121,7 @@ fn constituents_are_those_of_the_tree<S: TransitionSystem>(
     state: &S::State,
     tree: &Tree,
 ) {
-    let view = system.view(state, None);
+    let view = system.view(state);
     let built = built_nodes(view.forest, view.complete, view.labels);
     let built = built.into_iter().map(|id| {
         let node = view.forest.node(id);
@@ -135,7 +139,7 @@ fn a_sentence_without_words_ends<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
     });
 }
 
-fn names_codes_and_candidates_identify_actions<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
+fn names_and_codes_identify_actions<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
     use srparse::transition::Action;
     let trees = random_trees(4, TREES);
     let system = make(&borrowed(&trees));
@@ -143,13 +147,17 @@ fn names_codes_and_candidates_identify_actions<S: Supervised>(make: impl Fn(&[&T
     let mut actions = Vec::new();
     system.inventory(&state, &mut actions);
     let mut names: Vec<String> = actions.iter().map(|&action| system.name(action)).collect();
-    let code = |&action: &S::Action| (system.view(&state, Some(action)).focus, action.code());
-    let mut codes: Vec<_> = actions.iter().map(code).collect();
+    // Actions that do the same to different candidates share a code.
+    let mut codes: Vec<(u32, String)> =
+        actions.iter().map(|&action| (action.code(), system.kind_name(action))).collect();
+    let mut kinds: Vec<String> = codes.iter().map(|(_, kind)| kind.clone()).collect();
+    kinds.sort();
+    kinds.dedup();
     names.sort();
     names.dedup();
     codes.sort_unstable();
     codes.dedup();
-    assert_eq!((names.len(), codes.len()), (actions.len(), actions.len()));
+    assert_eq!((names.len(), codes.len()), (actions.len(), kinds.len()));
 }
 
 fn what_is_stored_makes_the_same_system<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
@@ -256,6 +264,62 @@ fn the_dynamic_oracle_leads_to_an_end_from_everywhere<S: Supervised>(make: impl 
     }
 }
 
+/// Scores the actions that a guide thinks optimal 0 and all others -1: however long a path is, it scores 0 if
+/// all of its actions were optimal, and less if not. Away from the gold path a guide that replays a derivation
+/// answers anything, which cannot make up for what was lost before.
+struct Guided<S>(Box<dyn Guide<S>>);
+
+impl<S: TransitionSystem> Scorer<S> for Guided<S> {
+    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+        Memory::None
+    }
+
+    fn score(
+        &self,
+        at: Configuration<'_, S>,
+        _memory: &Memory,
+        actions: &[S::Action],
+        _scratch: &mut Scratch,
+        out: &mut Vec<f32>,
+    ) {
+        let mut optimal = Vec::new();
+        self.0.optimal(at.system, at.state, &mut optimal);
+        let score = |action| if optimal.contains(action) { 0.0 } else { -1.0 };
+        out.clear();
+        out.extend(actions.iter().map(score));
+    }
+
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
+    }
+}
+
+fn searches_that_the_oracle_guides_find_the_tree<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
+    let trees = random_trees(10, TREES / 4);
+    let system = make(&borrowed(&trees));
+    let greedy = Search { method: Method::Greedy, ..Search::default() };
+    let ranking_all = Search { illegal: Illegal::Fail, ..greedy.clone() };
+    let (method, path_score) = (Method::Beam, PathScore::Sum);
+    let beam = Search { method, beam: 4, path_score, ..Search::default() };
+    for tree in &trees {
+        let sentence = sentence(tree);
+        for kind in [GuideKind::Static, GuideKind::DynamicIfAny] {
+            let scorer = Guided(guide(&system, tree, kind).unwrap());
+            for search in [&greedy, &ranking_all, &beam] {
+                let found = decode(search, &system, &scorer, &sentence);
+                let built = system.tree(&found.state, tree.tokens());
+                assert!(
+                    found.complete && same_brackets(&built, &system.target(tree)),
+                    "{kind:?} {:?}: {} {}",
+                    search.method,
+                    shown(&built),
+                    shown(tree)
+                );
+            }
+        }
+    }
+}
+
 /// How often a dynamic oracle falls short of the least loss, in percent of the states of random walks that
 /// sometimes leave the gold path. All are zero for an exact oracle; the bounds of a heuristic are measured
 /// values with some margin, given where the system is registered.
@@ -341,11 +405,12 @@ macro_rules! contract {
                 replaying_a_derivation_rebuilds_the_tree,
                 every_state_of_a_random_walk_gives_a_valid_tree,
                 a_sentence_without_words_ends,
-                names_codes_and_candidates_identify_actions,
+                names_and_codes_identify_actions,
                 the_dynamic_oracle_replays_on_the_gold_path,
                 loss_never_falls_and_ends_as_the_brackets_that_differ,
                 the_dynamic_oracle_leads_to_an_end_from_everywhere,
                 what_is_stored_makes_the_same_system,
+                searches_that_the_oracle_guides_find_the_tree,
             );
 
             #[test]

@@ -8,47 +8,35 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use rand::seq::IndexedRandom;
-use srparse::classifier::boosting::{BoostingParams, Ensembles, Labelled, fit_labels};
+use srparse::classifier::boosting::{BoostingParams, Candidates, Ensembles, Labelled, fit_labels};
 use srparse::classifier::{Classifier, Fit};
-use srparse::decode::beam::Agenda;
+use srparse::decode::beam::{Agenda, Beam};
 use srparse::decode::parser::Pipeline;
-use srparse::decode::{Beam, BestFirst, Decoded, Decoder, Greedy, Parser, PathScore, Unfinished};
-use srparse::feature::{Extractor, Templates};
+use srparse::decode::{Cursor, Decoded, Method, PathScore, Problem, Search, Unfinished, Worker};
+use srparse::feature::{Extractor, Row, Templates, extract};
+use srparse::inspect::margins::margins;
 use srparse::memory::Sections;
 use srparse::oracle::Oracle;
 use srparse::oracle::items::ItemOracle;
 use srparse::oracle::replay::same_brackets;
-use srparse::scorer::focused::FocusedScratch;
-use srparse::scorer::{Configuration, Focused, Scorer};
+use srparse::scorer::{Focused, Scratch};
 use srparse::symbols::Label;
 use srparse::train::Example;
-use srparse::train::candidates::{Drawing, Drawn, draw};
+use srparse::train::candidate_rows::{CandidateCounts, Sampling, collect};
+use srparse::transition::CandidateSystem;
 use srparse::transition::TransitionSystem;
-use srparse::transition::items::{Infer, ItemOrder, ItemState, Items, MaxChildren};
+use srparse::transition::items::{Infer, ItemOrder, Items, MaxChildren};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
-use common::{assert_valid, random_trees, rng, sentence, shown, toy, vocabulary};
+use common::toy::short_sentences;
+use common::training::{decode_nbest, examples};
+use common::{assert_valid, random_trees, rng, sentence, shown, vocabulary};
 
 const ORDERS: [ItemOrder; 3] = [ItemOrder::Free, ItemOrder::LeftToRight, ItemOrder::RightToLeft];
 
 fn items(trees: &[Tree], order: ItemOrder) -> Items {
     Items::of_trees(trees, order, MaxChildren::Auto).unwrap()
-}
-
-/// Short sentences of the toy grammar.
-fn toy_trees(n: usize) -> Vec<Tree> {
-    let mut trees = toy::treebank(8 * n, 1);
-    trees.retain(|tree| tree.tokens().len() <= 12);
-    trees.truncate(n);
-    trees
-}
-
-fn examples(trees: &[Tree]) -> Vec<Example> {
-    let vocabulary = vocabulary(trees);
-    let encode =
-        |tree: &Tree| Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
-    trees.iter().map(encode).collect()
 }
 
 fn templates() -> Templates {
@@ -59,36 +47,45 @@ fn go_on(_: usize) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The candidates of some trees, and how many there were.
-fn drawn(system: &Items, trees: &[Tree], negative_sampling: u32) -> (Labelled, Drawn, usize) {
-    let (n_labels, drawing) =
-        (system.tables().labels.len(), Drawing { seed: 1, negative_sampling });
-    let (candidates, drawn) =
-        draw(system, &ItemOracle, &examples(trees), &templates(), n_labels, drawing, go_on)
-            .unwrap();
+/// The candidates of some trees.
+fn candidates(
+    system: &Items,
+    trees: &[Tree],
+    negative_sampling: u32,
+) -> (Candidates, CandidateCounts) {
+    let sampling = Sampling { seed: 1, negative_sampling };
+    let n_labels = system.tables().labels.len();
+    collect(system, &examples(trees), &templates(), n_labels, sampling, go_on).unwrap()
+}
+
+/// The rows of the candidates of each label, and how many distinct ones there are.
+fn labelled(system: &Items, trees: &[Tree], sampling: u32) -> (Labelled, CandidateCounts, usize) {
+    let (candidates, counts) = candidates(system, trees, sampling);
     let (design, labelled) = candidates.finish(1);
-    (labelled, drawn, design.len())
+    (labelled, counts, design.len())
 }
 
 /// A scorer trained on all candidates of some trees.
 fn trained(system: &Items, trees: &[Tree]) -> Focused<Ensembles> {
-    let labels = &system.tables().labels;
-    let names: Vec<Option<&str>> = labels.names().map(Some).collect();
-    let drawing = Drawing { seed: 1, negative_sampling: 1 };
-    let (candidates, _) =
-        draw(system, &ItemOracle, &examples(trees), &templates(), names.len(), drawing, go_on)
-            .unwrap();
+    let names: Vec<Option<&str>> = system.tables().labels.names().map(Some).collect();
     let params = BoostingParams { min_reduction: 0.1, ..BoostingParams::default() };
+    let (candidates, _) = candidates(system, trees, 1);
     let (design, labelled) = candidates.finish(params.min_count);
-    let fit = Fit::quiet(1);
-    let ensembles = fit_labels(&design, &labelled, &names, &params, &fit).unwrap();
+    let ensembles = fit_labels(&design, &labelled, &names, &params, &Fit::quiet(1)).unwrap();
     let ensembles = Ensembles::new(&templates().columns(), ensembles);
     Focused::new(Extractor::new(&templates()), ensembles)
 }
 
-fn best_first(agenda: usize) -> BestFirst {
-    let (max_states, path_score) = (10_000, PathScore::Min);
-    BestFirst { max_states, agenda, unfinished: Unfinished::Partial, path_score }
+/// A best-first search; an agenda of 0 has no limit.
+fn best_first(agenda: u32) -> Search {
+    let (method, path_score) = (Method::BestFirst, PathScore::Min);
+    let unfinished = Unfinished::Partial;
+    Search { method, max_states: 10_000, agenda, unfinished, path_score, ..Search::default() }
+}
+
+fn beam(width: u32) -> Search {
+    let (method, path_score) = (Method::Beam, PathScore::Min);
+    Search { method, beam: width, path_score, ..Search::default() }
 }
 
 #[test]
@@ -115,7 +112,7 @@ fn any_of_several_right_items_leads_to_the_tree() {
 
 #[test]
 fn boosted_trees_of_each_label_learn_by_heart_in_every_order() {
-    let trees = toy_trees(30);
+    let trees = short_sentences(30);
     for order in ORDERS {
         let system = items(&trees, order);
         let scorer = trained(&system, &trees);
@@ -123,8 +120,8 @@ fn boosted_trees_of_each_label_learn_by_heart_in_every_order() {
             cleaning: Cleaning::none(),
             vocabulary: vocabulary(&trees),
             system,
-            scorer,
-            decoder: best_first(100),
+            scorer: Box::new(scorer),
+            search: best_first(100),
         };
         let mut worker = parser.worker();
         for tree in &trees {
@@ -136,18 +133,18 @@ fn boosted_trees_of_each_label_learn_by_heart_in_every_order() {
     }
 }
 
-fn decode<D: Decoder<Items, Focused<Ensembles>>>(
-    decoder: &D,
+fn decode(
+    search: &Search,
     system: &Items,
     scorer: &Focused<Ensembles>,
     example: &Example,
-) -> Decoded<ItemState, Infer> {
-    decoder.decode(system, scorer, &example.sentence, &mut D::Scratch::default())
+) -> Decoded<Items> {
+    common::training::decode(search, system, scorer, &example.sentence)
 }
 
 #[test]
 fn a_wider_search_finds_no_lower_minimum_and_an_agenda_of_one_is_greedy() {
-    let trees = toy_trees(60);
+    let trees = short_sentences(60);
     let (known, unknown) = trees.split_at(10);
     let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, known);
@@ -155,16 +152,15 @@ fn a_wider_search_finds_no_lower_minimum_and_an_agenda_of_one_is_greedy() {
     for tree in unknown {
         let sentence = vocabulary.encode(tree.tokens());
         let example = Example { sentence, tree: tree.clone() };
-        let greedy = Greedy { path_score: PathScore::Min, ..Greedy::default() };
+        let greedy = Search { path_score: PathScore::Min, ..Search::default() };
         let greedy = decode(&greedy, &system, &scorer, &example);
         let narrow = decode(&best_first(1), &system, &scorer, &example);
-        let tree_of = |found: &Decoded<ItemState, Infer>| system.tree(&found.state, tree.tokens());
+        let tree_of = |found: &Decoded<Items>| system.tree(&found.state, tree.tokens());
         assert_eq!(tree_of(&greedy), tree_of(&narrow));
         let wide = decode(&best_first(1_000), &system, &scorer, &example);
-        let beam = Beam { width: 1_000, threshold: 0.0, path_score: PathScore::Min };
-        let beam = decode(&beam, &system, &scorer, &example);
+        let beam = decode(&beam(1_000), &system, &scorer, &example);
         assert!(wide.complete && wide.score >= narrow.score);
-        let scores = |found: &Decoded<ItemState, Infer>| steps(&system, &scorer, &example, found);
+        let scores = |found: &Decoded<Items>| steps(&system, &scorer, &example, found);
         assert_eq!(scores(&wide), scores(&beam), "{}", shown(&tree_of(&wide)));
         better += u32::from(wide.score > narrow.score);
     }
@@ -176,13 +172,14 @@ fn steps(
     system: &Items,
     scorer: &Focused<Ensembles>,
     Example { sentence, .. }: &Example,
-    found: &Decoded<ItemState, Infer>,
+    found: &Decoded<Items>,
 ) -> Vec<f32> {
-    let (mut state, mut score) = (system.start(sentence), Vec::new());
+    let problem = Problem { system, sentence, scorer };
+    let (mut scratch, mut score) = (Scratch::default(), Vec::new());
+    let mut cursor = Cursor::start(problem, &mut scratch);
     let one = |&action: &Infer| {
-        let at = Configuration { system, sentence, state: &state };
-        scorer.score(at, &(), &[action], &mut FocusedScratch::default(), &mut score);
-        system.apply(&mut state, action);
+        cursor.scores(problem, &[action], &mut scratch, &mut score);
+        cursor.take(problem, action, &mut scratch);
         score[0]
     };
     let mut steps: Vec<f32> = found.actions.iter().map(one).collect();
@@ -202,12 +199,10 @@ fn ties_are_decided_by_all_steps_as_in_a_beam_that_is_wide_enough() {
     for tree in unknown.iter().take(40) {
         let sentence = vocabulary.encode(tree.tokens());
         let example = Example { sentence, tree: tree.clone() };
-        let wide = BestFirst { max_states: 2_000, ..best_first(usize::MAX) };
-        let found =
-            wide.decode_nbest(&system, &scorer, &example.sentence, 3, &mut Default::default());
-        let beam = Beam { width: 5_000, threshold: 0.0, path_score: PathScore::Min };
-        let beam = decode(&beam, &system, &scorer, &example);
-        let scores = |found: &Decoded<ItemState, Infer>| steps(&system, &scorer, &example, found);
+        let wide = Search { max_states: 2_000, ..best_first(0) };
+        let found = decode_nbest(&wide, &system, &scorer, &example.sentence, 3);
+        let beam = decode(&beam(5_000), &system, &scorer, &example);
+        let scores = |found: &Decoded<Items>| steps(&system, &scorer, &example, found);
         let best = decode(&wide, &system, &scorer, &example);
         assert_eq!(scores(&best), scores(&beam), "{}", shown(tree));
         assert_eq!(scores(&found[0]), scores(&beam), "{}", shown(tree));
@@ -223,18 +218,19 @@ fn ties_are_decided_by_all_steps_as_in_a_beam_that_is_wide_enough() {
 
 #[test]
 fn worse_paths_to_a_state_take_no_room_in_a_beam() {
-    let trees = toy_trees(40);
+    let trees = short_sentences(40);
     let (known, unknown) = trees.split_at(10);
     let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, known);
     let vocabulary = vocabulary(known);
     for (tree, width) in unknown.iter().zip(5..) {
         let sentence = vocabulary.encode(tree.tokens());
-        let mut agenda = Agenda::default();
-        let beam = |width: usize| Beam { width, threshold: 0.0, path_score: PathScore::Min };
-        agenda.start(&system, &scorer, &sentence, PathScore::Min);
+        let (mut agenda, mut scratch) = (Agenda::default(), Scratch::default());
+        let problem = Problem { system: &system, sentence: &sentence, scorer: &scorer };
+        let beam = Beam { width, threshold: 0.0, path_score: PathScore::Min };
+        agenda.start(problem, PathScore::Min, &mut scratch);
         for _ in 0..3 {
-            agenda.advance(&beam(width), &system, &scorer, &sentence, None);
+            agenda.advance(&beam, problem, None, &mut scratch);
             assert_eq!(agenda.beam().len(), width, "{}", shown(tree));
         }
     }
@@ -242,17 +238,17 @@ fn worse_paths_to_a_state_take_no_room_in_a_beam() {
 
 #[test]
 fn candidates_that_nothing_is_known_of_leave_a_search_with_a_threshold_its_way() {
-    let trees = toy_trees(10);
+    let trees = short_sentences(10);
     let system = items(&trees, ItemOrder::Free);
     let nothing = vec![None; system.tables().labels.len()];
     let nothing = Ensembles::new(&templates().columns(), nothing);
     let scorer = Focused::new(Extractor::new(&templates()), nothing);
     let examples = examples(&trees);
     for path_score in [PathScore::Sum, PathScore::Min] {
-        let beam = Beam { width: 4, threshold: 1.0, path_score };
-        assert!(decode(&beam, &system, &scorer, &examples[0]).complete);
+        let search = Search { threshold: 1.0, path_score, ..beam(4) };
+        assert!(decode(&search, &system, &scorer, &examples[0]).complete);
     }
-    let found = srparse::eval::margins::margins(&system, &scorer, &ItemOracle, &examples, Label(1));
+    let found = margins(&system, &scorer, &examples, Label(1));
     assert!(found.bins.is_empty() && found.infinite.iter().all(|&n| n > 0), "{found:?}");
 }
 
@@ -265,11 +261,11 @@ fn additive_loss_prefers_small_trees() {
     let scorer = trained(&system, known);
     let vocabulary = vocabulary(known);
     let steps = |path_score| -> usize {
-        let decoder = BestFirst { path_score, ..best_first(1_000) };
+        let search = Search { path_score, ..best_first(1_000) };
         let one = |tree: &Tree| {
             let example =
                 Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
-            system.steps(&decode(&decoder, &system, &scorer, &example).state)
+            system.steps(&decode(&search, &system, &scorer, &example).state)
         };
         unknown.iter().take(80).map(one).sum()
     };
@@ -279,15 +275,15 @@ fn additive_loss_prefers_small_trees() {
 
 #[test]
 fn a_search_that_may_not_go_on_gives_a_partial_tree() {
-    let trees = toy_trees(10);
+    let trees = short_sentences(10);
     let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, &trees);
-    let few = BestFirst { max_states: 2, ..best_first(10) };
+    let few = Search { max_states: 2, ..best_first(10) };
     for example in examples(&trees) {
         let found = decode(&few, &system, &scorer, &example);
         assert!(!found.complete);
         assert_valid(&system.tree(&found.state, example.tree.tokens()), example.tree.tokens());
-        let greedy = BestFirst { unfinished: Unfinished::Greedy, ..few };
+        let greedy = Search { unfinished: Unfinished::Greedy, ..few.clone() };
         assert!(decode(&greedy, &system, &scorer, &example).complete);
     }
 }
@@ -299,11 +295,11 @@ fn threads_change_nothing() {
     let bytes = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let scorer = pool.install(|| trained(&system, &trees[..20]));
-        let (labelled, drawn, rows) = pool.install(|| drawn(&system, &trees, 3));
+        let (labelled, counts, rows) = pool.install(|| labelled(&system, &trees, 3));
         let mut sections = Sections::default();
         scorer.classifier().store(&mut sections);
         let examples: Vec<_> = (0..labelled.n_labels()).map(|at| labelled.examples(at)).collect();
-        format!("{sections:?} {drawn:?} {rows} {examples:?}")
+        format!("{sections:?} {counts:?} {rows} {examples:?}")
     };
     assert!(bytes(1) == bytes(4));
 }
@@ -312,10 +308,10 @@ fn threads_change_nothing() {
 fn a_sample_keeps_what_is_right_and_weighs_what_is_wrong() {
     let trees = random_trees(4, 200);
     let system = items(&trees, ItemOrder::RightToLeft);
-    let ((all, drawn_all, _), (some, drawn_some, _)) =
-        (drawn(&system, &trees, 1), drawn(&system, &trees, 5));
-    assert_eq!(drawn_all, Drawn { kept: drawn_all.rows, ..drawn_some });
-    assert!(drawn_some.kept < drawn_all.kept / 3, "{drawn_some:?}");
+    let [(all, of_all, _), (some, of_some, _)] =
+        [1, 5].map(|sampling| labelled(&system, &trees, sampling));
+    assert_eq!(of_all, CandidateCounts { kept: of_all.rows, ..of_some });
+    assert!(of_some.kept < of_all.kept / 3, "{of_some:?}");
     for label in 0..all.n_labels() {
         let sums = |labelled: &Labelled| {
             let sum = |gold: bool| -> f64 {
@@ -332,27 +328,45 @@ fn a_sample_keeps_what_is_right_and_weighs_what_is_wrong() {
 }
 
 #[test]
-fn scores_that_are_kept_are_those_of_the_state() {
-    let trees = toy_trees(20);
+fn cached_scores_are_those_of_the_state() {
+    let trees = short_sentences(20);
     let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, &trees[..10]);
     let mut rng = rng(5);
-    let (mut legal, mut kept, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
-    let mut scratch = FocusedScratch::default();
-    for Example { sentence, .. } in examples(&trees) {
-        let start = system.start(&sentence);
-        let at = Configuration { system: &system, sentence: &sentence, state: &start };
-        scorer.begin(at, &mut scratch);
+    let (mut legal, mut cached, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
+    let mut scratch = Scratch::default();
+    for Example { sentence, .. } in &examples(&trees) {
+        let problem = Problem { system: &system, sentence, scorer: &scorer };
+        let start = Cursor::start(problem, &mut scratch);
         for _ in 0..3 {
-            let mut state = system.start(&sentence);
-            while !system.is_final(&state) {
-                system.legal(&state, &mut legal);
-                let at = Configuration { system: &system, sentence: &sentence, state: &state };
-                scorer.score(at, &(), &legal, &mut scratch, &mut kept);
-                scorer.score(at, &(), &legal, &mut FocusedScratch::default(), &mut fresh);
-                assert_eq!(kept, fresh);
-                system.apply(&mut state, *legal.choose(&mut rng).unwrap());
+            let mut cursor = start.clone();
+            while !cursor.is_final(problem) {
+                cursor.legal(problem, &mut legal);
+                cursor.scores(problem, &legal, &mut scratch, &mut cached);
+                cursor.scores(problem, &legal, &mut Scratch::default(), &mut fresh);
+                assert_eq!(cached, fresh);
+                cursor.take(problem, *legal.choose(&mut rng).unwrap(), &mut scratch);
             }
         }
     }
+}
+
+#[test]
+fn a_view_in_focus_shows_the_candidates_children_and_neighbours() {
+    let trees = short_sentences(1);
+    let system = items(&trees, ItemOrder::Free);
+    let sentence = sentence(&trees[0]);
+    let state = system.start(&sentence);
+    let templates = Templates::parse("item.kids.t\nbefore0.t\nafter0.t", "test").unwrap();
+    let (mut legal, mut row) = (Vec::new(), Row::default());
+    system.legal(&state, &mut legal);
+    let inner = legal.iter().find(|action| action.first == 1 && action.last == 3).unwrap();
+    let view = system.focused_view(&state, *inner);
+    let mut places = extract::Scratch::default();
+    Extractor::new(&templates).extract(&sentence, &view, &mut places, &mut row);
+    let mut tags = sentence.tags[1..3].to_vec();
+    tags.sort_unstable();
+    tags.dedup();
+    assert_eq!(row.borrow().set(0), tags);
+    assert_eq!(row.values[1..], [sentence.tags[0], sentence.tags[3]]);
 }

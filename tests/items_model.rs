@@ -7,40 +7,35 @@ mod common;
 use std::path::Path;
 
 use srparse::classifier::boosting::Ensembles;
+use srparse::decode::parser::Parse;
 use srparse::feature::Templates;
-use srparse::model::Model;
-use srparse::observer::Silent;
-use srparse::preset::Preset;
-use srparse::preset::fit::{TreeSet, Watch, fit};
-use srparse::preset::load::{decisions, load, margins};
-use srparse::preset::plan::Plan;
-use srparse::tree::Tree;
+use srparse::{Model, Parser, Preset, Token, Trainer, Tree, Treebank};
 
+use common::assert_valid;
 use common::observer::Log;
-use common::{assert_valid, toy};
+use common::toy::short_sentences;
 
-/// Short sentences of the toy grammar.
-fn toy_trees(n: usize) -> Vec<Tree> {
-    let mut trees = toy::treebank(8 * n, 1);
-    trees.retain(|tree| tree.tokens().len() <= 12);
-    trees.truncate(n);
-    trees
-}
-
-/// A model of the baseline preset with some changes, without development trees.
-fn model_of(trees: Vec<Tree>, changes: &[&str], watch: &Watch<'_>) -> srparse::Result<Model> {
+/// A trainer by the baseline preset with some changes.
+fn trainer<'a>(changes: &[&str]) -> Trainer<'a> {
     let settings = [&["learner.min_reduction=0.5", "unknown_below=0"], changes].concat();
     let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
-    let plan = Plan::new(Preset::load("turian-2005-free", &settings)?)?;
-    let train = TreeSet { files: vec!["toy.mrg".to_owned()], trees };
-    fit(&plan, &train, &TreeSet::default(), 1, watch)
+    Trainer::with_preset(Preset::load("turian-2005-free", &settings).unwrap()).unwrap()
 }
 
-/// One trained on short toy sentences.
+/// Trains without a dev set.
+fn train(trainer: &Trainer<'_>, trees: Vec<Tree>) -> srparse::Result<Model> {
+    let train = Treebank { files: vec!["toy.mrg".to_owned()], trees };
+    trainer.train(&train, &Treebank::default())
+}
+
+/// A model of the classifiers of some labels and those of other models, trained on short toy sentences.
 fn model(labels: &[&str], merge: &[Model]) -> srparse::Result<Model> {
-    let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
-    let watch = Watch { labels: &labels, merge, ..Watch::new(&Silent) };
-    model_of(toy_trees(12), &[], &watch)
+    let labels = labels.iter().map(|&label| label.to_owned()).collect();
+    train(&trainer(&[]).labels(labels).merge(merge.to_vec()), short_sentences(12))
+}
+
+fn parse(model: &Model, settings: &[String], tokens: &[Token]) -> Parse {
+    Parser::new(model, settings).unwrap().parse(tokens).unwrap()
 }
 
 fn bytes(model: &Model) -> String {
@@ -52,15 +47,14 @@ fn labels_that_are_trained_apart_merge_into_the_model_that_is_trained_at_once() 
     let whole = model(&[], &[]).unwrap();
     let first = model(&["NP", "TOP"], &[]).unwrap();
     assert_eq!(first.header.training.labels, ["TOP", "NP"]);
-    let error = load(&first, &[]).err().unwrap().to_string();
+    let error = Parser::new(&first, &[]).err().unwrap().to_string();
     assert!(error.contains("labels TOP, NP:") && error.contains("merge"), "{error}");
     let second = model(&["VP"], std::slice::from_ref(&first)).unwrap();
     assert_eq!(second.header.training.labels.len(), 3);
     let merged = model(&[], &[first, second]).unwrap();
     assert!(bytes(&merged) == bytes(&whole));
-    let tokens = toy_trees(1)[0].tokens().to_vec();
-    let parse = |model: &Model| load(model, &[]).unwrap().worker().parse(&tokens);
-    assert_eq!(parse(&merged), parse(&whole));
+    let tokens = short_sentences(1)[0].tokens().to_vec();
+    assert_eq!(parse(&merged, &[], &tokens), parse(&whole, &[], &tokens));
 }
 
 #[test]
@@ -71,11 +65,8 @@ fn parts_that_do_not_belong_together_are_refused() {
     other.header.seed = 7;
     let error = model(&[], &[other]).unwrap_err().to_string();
     assert!(error.contains("merge") && error.contains("seed"), "{error}");
-    let part = |trees: Vec<Tree>| {
-        let labels = ["NP".to_owned()];
-        model_of(trees, &[], &Watch { labels: &labels, ..Watch::new(&Silent) }).unwrap()
-    };
-    let (mut longer, mut other) = (toy_trees(12), toy_trees(12));
+    let part = |trees| train(&trainer(&[]).labels(vec!["NP".to_owned()]), trees).unwrap();
+    let (mut longer, mut other) = (short_sentences(12), short_sentences(12));
     longer.push(longer[0].clone());
     other[0].tokens_mut()[0].word = "unheard-of".into();
     for (trees, what) in [(longer, "treebank"), (other, "vocabulary")] {
@@ -88,8 +79,11 @@ fn parts_that_do_not_belong_together_are_refused() {
 fn a_checkpoint_is_taken_up_by_the_same_system_only() {
     let folder = tempfile::tempdir().unwrap();
     let train = |order: &str, checkpoint: Option<&Path>| {
-        let watch = Watch { checkpoint, ..Watch::new(&Silent) };
-        model_of(toy_trees(12), &[&format!("system.order={order}")], &watch).unwrap()
+        let mut trainer = trainer(&[&format!("system.order={order}")]);
+        if let Some(folder) = checkpoint {
+            trainer = trainer.checkpoint(folder);
+        }
+        train(&trainer, short_sentences(12)).unwrap()
     };
     train("free", Some(folder.path()));
     let fresh = bytes(&train("left-to-right", None));
@@ -101,10 +95,10 @@ fn a_checkpoint_is_taken_up_by_the_same_system_only() {
 #[test]
 fn labels_that_stopped_at_different_thresholds_are_used_down_to_the_same() {
     let log = Log::stopping_at(u64::MAX);
-    let changes = ["learner.max_splits=2"];
-    let model = model_of(toy_trees(12), &changes, &Watch::new(&log)).unwrap();
+    let trainer = trainer(&["learner.max_splits=2"]).observe(&log);
+    let model = train(&trainer, short_sentences(12)).unwrap();
     let told = log.text();
-    assert!(told.contains("same threshold"), "{told}");
+    assert!(told.contains("different thresholds"), "{told}");
     let templates = Templates::named("turian-2005").unwrap();
     let all = Ensembles::load(&templates.columns(), &model.sections).unwrap();
     assert!(all.is_uneven());
@@ -115,20 +109,18 @@ fn labels_that_stopped_at_different_thresholds_are_used_down_to_the_same() {
 #[test]
 fn training_that_is_stopped_ends_soon_with_a_model_that_parses() {
     let log = Log::stopping_at(0);
-    let watch = Watch::new(&log);
-    let model = model_of(toy_trees(12), &[], &watch).unwrap();
-    let tokens = toy_trees(1)[0].tokens().to_vec();
+    let model = train(&trainer(&[]).observe(&log), short_sentences(12)).unwrap();
+    let tokens = short_sentences(1)[0].tokens().to_vec();
     for method in ["best-first", "beam", "greedy"] {
         let settings = [format!("search.method={method}"), "search.threshold=1".to_owned()];
-        let parse = load(&model, &settings).unwrap().worker().parse(&tokens);
-        assert_valid(&parse.tree, &tokens);
+        assert_valid(&parse(&model, &settings, &tokens).tree, &tokens);
     }
 }
 
 #[test]
 fn models_whose_parts_do_not_fit_together_are_refused() {
     let whole = model(&[], &[]).unwrap();
-    let error = |model: &Model| load(model, &[]).err().unwrap().to_string();
+    let error = |model: &Model| Parser::new(model, &[]).err().unwrap().to_string();
     let mut other = whole.clone();
     other.header.system["order"] = "left-to-right".into();
     assert!(error(&other).contains("order"), "{}", error(&other));
@@ -142,21 +134,21 @@ fn models_whose_parts_do_not_fit_together_are_refused() {
 fn how_many_trees_are_used_can_be_changed_after_training() {
     let whole = model(&[], &[]).unwrap();
     let parse = |settings: &[String]| {
-        let parser = load(&whole, settings).unwrap();
-        let mut worker = parser.worker();
-        let parse = |tree: &Tree| worker.parse(tree.tokens()).tree;
-        toy_trees(12).iter().map(parse).collect::<Vec<_>>()
+        let parser = Parser::new(&whole, settings).unwrap();
+        let parse = |tree: &Tree| parser.parse(tree.tokens()).unwrap().tree;
+        short_sentences(12).iter().map(parse).collect::<Vec<_>>()
     };
     assert_eq!(parse(&[]), parse(&["learner.threshold=0.5".to_owned()]));
     assert_ne!(parse(&[]), parse(&["learner.threshold=20".to_owned()]));
-    let error = load(&whole, &["learner.max_depth=1".to_owned()]).err().unwrap().to_string();
+    let error = Parser::new(&whole, &["learner.max_depth=1".to_owned()]).err().unwrap().to_string();
     assert!(error.contains("learner.threshold"), "{error}");
 }
 
 #[test]
 fn margins_count_every_candidate_of_a_label() {
-    let (whole, trees) = (model(&[], &[]).unwrap(), toy_trees(12));
-    let found = margins(&whole, &[], trees.clone(), "NP").unwrap();
+    let (whole, trees) = (model(&[], &[]).unwrap(), short_sentences(12));
+    let parser = Parser::new(&whole, &[]).unwrap();
+    let found = parser.margins(trees.clone(), "NP").unwrap();
     assert_eq!(found.infinite, [0, 0]);
     let found = found.bins;
     let sum = |side: usize| found.values().map(|bin| bin[side]).sum::<u64>();
@@ -166,15 +158,16 @@ fn margins_count_every_candidate_of_a_label() {
     assert!(sum(1) > sum(0));
     let sure = |side: usize| found.range(0..).map(|(_, bin)| bin[side]).sum::<u64>();
     assert!(sure(0) * 10 > sum(0) * 9 && sure(1) * 10 > sum(1) * 9);
-    let error = margins(&whole, &[], trees, "NPP").unwrap_err().to_string();
+    let error = parser.margins(trees, "NPP").unwrap_err().to_string();
     assert!(error.contains("margins") && error.contains("TOP, "), "{error}");
 }
 
 #[test]
 fn what_is_counted_of_a_tree_does_not_depend_on_the_trees_before() {
-    let (model, trees) = (model(&[], &[]).unwrap(), toy_trees(60));
-    let all = decisions(&model, &[], trees.clone()).unwrap().all;
-    let alone = trees.into_iter().map(|tree| decisions(&model, &[], vec![tree]).unwrap().all);
+    let (model, trees) = (model(&[], &[]).unwrap(), short_sentences(60));
+    let parser = Parser::new(&model, &[]).unwrap();
+    let all = parser.decisions(trees.clone()).all;
+    let alone = trees.into_iter().map(|tree| parser.decisions(vec![tree]).all);
     let sum = alone.fold((0, 0), |(right, legal), counts| {
         (right + counts.right, legal + counts.right_of_legal)
     });

@@ -6,8 +6,13 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 18] = [
+const LAYERS: [&[&str]; 25] = [
     &["error"],
+    &["hash"],
+    &["observer"],
+    &["output"],
+    &["built_in"],
+    &["parallel"],
     &["memory"],
     &["neural"],
     &["tree"],
@@ -20,10 +25,12 @@ const LAYERS: [&[&str]; 18] = [
     &["scorer"],
     &["model"],
     &["decode"],
-    &["train"],
-    &["tagger"],
     &["eval"],
+    &["tagger"],
+    &["train"],
+    &["inspect"],
     &["preset"],
+    &["trainer", "parser"],
     &["cli"],
 ];
 

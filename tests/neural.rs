@@ -5,26 +5,29 @@
 mod common;
 
 use rand::seq::IndexedRandom;
-use srparse::neural::{Decay, OptimizerParams, Tape};
-use srparse::oracle::Supervised;
-use srparse::oracle::replay::{Replay, same_brackets};
+use srparse::decode::{Cursor, Method, PathScore, Problem, Search};
+use srparse::neural::{Decay, OptimizerParams};
+use srparse::observer::Silent;
+use srparse::oracle::replay::same_brackets;
+use srparse::oracle::{GuideKind, Supervised};
+use srparse::scorer::Scratch;
 use srparse::scorer::neural::encoder::EncoderParams;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
-use srparse::scorer::neural::{AnyNetwork, NetworkParams, Neural};
-use srparse::scorer::{Configuration, Scorer};
-use srparse::symbols::{Sentence, Vocabulary};
-use srparse::train::Example;
-use srparse::train::neural::{Progress, Training};
-use srparse::train::online::Exploration;
-use srparse::transition::TransitionSystem;
+use srparse::scorer::neural::{NetworkParams, Neural};
+use srparse::train::Progress;
+use srparse::train::epochs::EpochLearner;
+use srparse::train::explore::Exploration;
+use srparse::train::neural::NeuralParams;
+use srparse::train::neural::{NeuralEpochs, untrained};
 use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Strategy};
 use srparse::transition::non_binary::NonBinary;
 use srparse::tree::Tree;
 use srparse::tree::binarize::Scheme;
 
-use common::{rng, toy, vocabulary};
+use common::training::{Lab, decode, decode_nbest};
+use common::{rng, toy};
 
 fn networks() -> [NetworkParams; 2] {
     networks_of([12, 6, 4, 16], 1)
@@ -50,95 +53,69 @@ fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParam
     ]
 }
 
-fn untrained<S: Supervised>(
-    system: &S,
-    vocabulary: &Vocabulary,
-    network: NetworkParams,
-) -> Neural<AnyNetwork> {
-    Neural::new(network, system, vocabulary, None, Some(5)).unwrap()
-}
-
-fn examples(trees: &[Tree], vocabulary: &Vocabulary) -> Vec<Example> {
-    let example =
-        |tree: &Tree| Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
-    trees.iter().map(example).collect()
-}
-
-/// Trains a network; with exploration if it is wanted and the system has an oracle for it. Gives the loss of the
-/// last epoch.
-fn train<S: Supervised>(
-    system: &S,
-    learner: &mut Neural<AnyNetwork>,
-    examples: &[Example],
-    explores: bool,
-    change: impl FnOnce(&mut Training<'_>),
-) -> f64 {
-    let exploration = Exploration { from_epoch: 2, probability: 0.5, margin: 0.1 };
-    let (mut progress, stop) = (|_| {}, || false);
-    let mut training = Training {
+/// Two epochs on the gold path, and nothing that is not needed.
+fn params(network: NetworkParams) -> NeuralParams {
+    NeuralParams {
         epochs: 2,
-        seed: 3,
+        patience: 0,
         batch: 4,
         optimizer: OptimizerParams::Adam { rate: 0.01 },
         decay: Decay::Inverse { by: 0.0 },
+        moving_average: 0.0,
         clip: 5.0,
-        average: 0.0,
         dropout: 0.0,
-        progress: &mut progress,
-        stop: &stop,
-    };
-    change(&mut training);
-    let mut course = training.course(&learner.params);
-    let so_far = (&mut *learner, &mut course, 0);
-    let mut loss = 0.0;
-    let go_on = |_: &_, _: &_, progress: Progress| {
-        loss = progress.loss;
-        Ok(std::ops::ControlFlow::Continue(()))
-    };
-    match system.dynamic_oracle().filter(|_| explores) {
-        Some(oracle) => {
-            training.exploring((system, &oracle), so_far, examples, exploration, go_on).unwrap();
-        }
-        None => training.on_gold_path((system, &Replay), so_far, examples, go_on).unwrap(),
+        word_dropout: 0.0,
+        exploration: Exploration { from_epoch: 2, probability: 0.0, margin: 0.0 },
+        network,
+        ..NeuralParams::default()
     }
-    *learner = learner.averaged(&course);
-    loss
 }
 
-/// A network that was trained on trees.
-fn trained<S: Supervised>(
-    system: &S,
-    trees: &[Tree],
-    network: NetworkParams,
-    (epochs, explores): (u32, bool),
-) -> Neural<AnyNetwork> {
-    let vocabulary = vocabulary(trees);
-    let mut learner = untrained(system, &vocabulary, network);
-    let examples = examples(trees, &vocabulary);
-    train(system, &mut learner, &examples, explores, |training| training.epochs = epochs);
-    learner
+/// The same with exploration.
+fn exploring(params: NeuralParams) -> NeuralParams {
+    let exploration = Exploration { probability: 0.5, margin: 0.1, ..params.exploration };
+    NeuralParams { exploration, ..params }
+}
+
+/// A network with its initial parameters.
+fn initial<S: Supervised>(lab: &Lab<S>, params: &NeuralParams) -> Neural {
+    untrained(&lab.session(), params).unwrap()
+}
+
+/// Trains a network; returns it with the loss of the last epoch.
+fn train<S: Supervised>(lab: &Lab<S>, network: Neural, params: &NeuralParams) -> (Neural, f64) {
+    let explores = params.exploration.explores();
+    let guides = lab.guides(if explores { GuideKind::DynamicIfAny } else { GuideKind::Static });
+    let (session, progress) = (lab.session(), Progress::new(&Silent, 0));
+    let mut trained = network.clone();
+    let mut learner = NeuralEpochs::new(&session, &guides, network, params, &progress);
+    let reports = (1..=params.epochs).map(|epoch| learner.train_epoch(epoch));
+    let loss = reports.last().unwrap().loss;
+    let (_, sections) = learner.snapshot();
+    trained.params.load(&sections).unwrap();
+    (trained, loss)
 }
 
 /// How many trees a greedy parser gives back.
-fn exact<S: Supervised>(system: &S, scorer: &Neural<AnyNetwork>, trees: &[Tree]) -> usize {
-    use srparse::decode::{Decoder, Greedy};
-    let vocabulary = vocabulary(trees);
-    let right = |tree: &&Tree| {
-        let sentence = vocabulary.encode(tree.tokens());
-        let found = Greedy::default().decode(system, scorer, &sentence, &mut Default::default());
-        same_brackets(&system.tree(&found.state, tree.tokens()), &system.target(tree))
-    };
-    trees.iter().filter(right).count()
+fn exact<S: Supervised>(lab: &Lab<S>, scorer: &Neural) -> usize {
+    let Lab { system, examples, .. } = lab;
+    let found = examples.iter().filter(|example| {
+        let found = decode(&Search::default(), system, scorer, &example.sentence);
+        let built = system.tree(&found.state, example.tree.tokens());
+        same_brackets(&built, &system.target(&example.tree))
+    });
+    found.count()
 }
 
 fn learns_by_heart<S: Supervised>(make: impl Fn(&[Tree]) -> S) {
     let trees = toy::treebank(20, 1);
-    let system = make(&trees);
+    let lab = Lab::new(make(&trees), &trees);
     for network in networks() {
-        for explores in [false, true] {
-            let scorer = trained(&system, &trees, network, (60, explores));
-            let right = exact(&system, &scorer, &trees);
-            assert!(right >= 19, "{network:?}, exploring {explores}: {right} of 20");
+        let params = NeuralParams { epochs: 60, ..params(network) };
+        for params in [params.clone(), exploring(params)] {
+            let (scorer, _) = train(&lab, initial(&lab, &params), &params);
+            let right = exact(&lab, &scorer);
+            assert!(right >= 19, "{params:?}: {right} of 20");
         }
     }
 }
@@ -163,65 +140,81 @@ fn in_order_parsers_learn_by_heart() {
     learns_by_heart(|trees| Bracketing::of_trees(trees, Strategy::InOrder, Scheme::None).unwrap());
 }
 
-fn at<'a, S: TransitionSystem>(
-    system: &'a S,
-    sentence: &'a Sentence,
-    state: &'a S::State,
-) -> Configuration<'a, S> {
-    Configuration { system, sentence, state }
-}
-
 /// Two hypotheses that begin together and part score as if each had been alone.
 #[test]
 fn memories_of_hypotheses_do_not_mix() {
     let trees = toy::treebank(12, 2);
     let system = Bracketing::of_trees(&trees, Strategy::InOrder, Scheme::None).unwrap();
-    let vocabulary = vocabulary(&trees);
+    let lab = Lab::new(system, &trees);
     for network in networks() {
-        let scorer = untrained(&system, &vocabulary, network);
+        let scorer = initial(&lab, &params(network));
         let mut rng = rng(4);
-        for tree in &trees {
-            let sentence = &vocabulary.encode(tree.tokens());
-            let system = &system;
-            let start = system.start(sentence);
-            let mut tape = Tape::default();
-            let memory = scorer.begin(at(system, sentence, &start), &mut tape);
-            let mut paths = [(start.clone(), memory.clone(), vec![]), (start, memory, vec![])];
+        for example in &lab.examples {
+            let problem =
+                Problem { system: &lab.system, sentence: &example.sentence, scorer: &scorer };
+            let mut scratch = Scratch::default();
+            let start = Cursor::start(problem, &mut scratch);
+            let mut paths = [(start.clone(), vec![]), (start, vec![])];
             let (mut legal, mut scores) = (Vec::new(), Vec::new());
             for _ in 0..12 {
-                for (state, memory, taken) in &mut paths {
-                    if system.is_final(state) {
+                for (cursor, taken) in &mut paths {
+                    if cursor.is_final(problem) {
                         continue;
                     }
-                    system.legal(state, &mut legal);
+                    cursor.legal(problem, &mut legal);
                     // What a score writes is forgotten, and nothing else.
-                    let here = at(system, sentence, state);
-                    scorer.score(here, memory, &legal, &mut tape, &mut scores);
+                    cursor.scores(problem, &legal, &mut scratch, &mut scores);
                     let action = *legal.choose(&mut rng).unwrap();
-                    system.apply(state, action);
-                    scorer.advance(at(system, sentence, state), action, memory, &mut tape);
+                    cursor.take(problem, action, &mut scratch);
                     taken.push(action);
                 }
             }
-            for (state, memory, taken) in &paths {
-                system.legal(state, &mut legal);
-                scorer.score(at(system, sentence, state), memory, &legal, &mut tape, &mut scores);
-                let mut alone = Tape::default();
-                let mut fresh = system.start(sentence);
-                let mut memory = scorer.begin(at(system, sentence, &fresh), &mut alone);
+            for (cursor, taken) in &paths {
+                cursor.legal(problem, &mut legal);
+                cursor.scores(problem, &legal, &mut scratch, &mut scores);
+                let mut alone = Scratch::default();
+                let mut fresh = Cursor::start(problem, &mut alone);
                 for &action in taken {
-                    system.apply(&mut fresh, action);
-                    scorer.advance(at(system, sentence, &fresh), action, &mut memory, &mut alone);
+                    fresh.take(problem, action, &mut alone);
                 }
                 let mut expected = Vec::new();
-                scorer.score(
-                    at(system, sentence, &fresh),
-                    &memory,
-                    &legal,
-                    &mut alone,
-                    &mut expected,
-                );
+                fresh.scores(problem, &legal, &mut alone, &mut expected);
                 assert_eq!(scores, expected);
+            }
+        }
+    }
+}
+
+/// Searches that keep several hypotheses score each by a memory of its own.
+#[test]
+fn memories_travel_with_the_hypotheses_of_a_search() {
+    let trees = toy::treebank(12, 2);
+    let system = Bracketing::of_trees(&trees, Strategy::InOrder, Scheme::None).unwrap();
+    let lab = Lab::new(system, &trees);
+    let path_score = PathScore::Sum;
+    let searches = [
+        Search { method: Method::Beam, beam: 4, path_score, ..Search::default() },
+        Search { method: Method::BestFirst, max_states: 200, path_score, ..Search::default() },
+    ];
+    for network in networks() {
+        let scorer = initial(&lab, &params(network));
+        for example in &lab.examples {
+            let (system, sentence) = (&lab.system, &example.sentence);
+            let problem = Problem { system, sentence, scorer: &scorer };
+            for search in &searches {
+                for found in decode_nbest(search, system, &scorer, sentence, 4) {
+                    let (mut scratch, mut scores) = (Scratch::default(), Vec::new());
+                    let (mut legal, mut sum) = (Vec::new(), 0.0);
+                    let mut cursor = Cursor::start(problem, &mut scratch);
+                    for &action in &found.actions {
+                        cursor.legal(problem, &mut legal);
+                        cursor.scores(problem, &legal, &mut scratch, &mut scores);
+                        let place = legal.iter().position(|&other| other == action).unwrap();
+                        sum += f64::from(scores[place]);
+                        cursor.take(problem, action, &mut scratch);
+                    }
+                    assert_eq!(found.score, sum, "{network:?} {:?}", search.method);
+                }
             }
         }
     }
@@ -231,20 +224,16 @@ fn memories_of_hypotheses_do_not_mix() {
 #[test]
 fn gradients_are_those_of_the_loss() {
     let trees = toy::treebank(1, 6);
-    let system = NonBinary::of_trees(&trees, Scheme::None).unwrap();
-    let vocabulary = vocabulary(&trees);
-    let examples = examples(&trees, &vocabulary);
+    let lab = Lab::new(NonBinary::of_trees(&trees, Scheme::None).unwrap(), &trees);
     for network in networks_of([4, 3, 3, 4], 2) {
-        let learner = untrained(&system, &vocabulary, network);
         // Steps as long as the gradient.
+        let optimizer = OptimizerParams::Sgd { rate: 1.0 };
+        let params = NeuralParams { epochs: 1, clip: 0.0, optimizer, ..params(network) };
+        let learner = initial(&lab, &params);
         let step = |values: &[f32]| {
             let mut learner = learner.clone();
             learner.params.set(values).unwrap();
-            let loss = train(&system, &mut learner, &examples, false, |training| {
-                training.epochs = 1;
-                training.clip = 0.0;
-                training.optimizer = OptimizerParams::Sgd { rate: 1.0 };
-            });
+            let (learner, loss) = train(&lab, learner, &params);
             (loss, learner.params.values().to_vec())
         };
         let before = learner.params.values().to_vec();
@@ -275,30 +264,26 @@ fn gradients_are_those_of_the_loss() {
 #[test]
 fn every_setting_of_training_counts() {
     let trees = toy::treebank(24, 3);
-    let system = NonBinary::of_trees(&trees, Scheme::None).unwrap();
-    let vocabulary = vocabulary(&trees);
-    let examples = examples(&trees, &vocabulary);
+    let lab = Lab::new(NonBinary::of_trees(&trees, Scheme::None).unwrap(), &trees);
     for network in networks() {
-        let learn = |rare: f32, explores: bool, change: &dyn Fn(&mut Training<'_>)| {
-            let mut learner = untrained(&system, &vocabulary, network);
-            let counts = vec![1; vocabulary.sizes().words];
-            learner.network.words_mut().forget_rare(&counts, rare);
-            train(&system, &mut learner, &examples, explores, change);
+        let learn = |params: &NeuralParams| {
+            let (learner, _) = train(&lab, initial(&lab, params), params);
             learner.params.values().to_vec()
         };
-        let base = learn(0.0, false, &|_| {});
-        assert!(base == learn(0.0, false, &|_| {}));
+        let params = || params(network);
+        let base = learn(&params());
+        assert!(base == learn(&params()));
         let others = [
-            ("rare", learn(1.0, false, &|_| {})),
-            ("exploration", learn(0.0, true, &|_| {})),
-            ("average", learn(0.0, false, &|training| training.average = 16.0)),
-            ("clip", learn(0.0, false, &|training| training.clip = 0.01)),
-            ("dropout", learn(0.0, false, &|training| training.dropout = 0.3)),
-            ("batch", learn(0.0, false, &|training| training.batch = 5)),
-            ("decay", learn(0.0, false, &|training| training.decay = Decay::Linear)),
+            ("word dropout", NeuralParams { word_dropout: 1.0, ..params() }),
+            ("exploration", exploring(params())),
+            ("moving average", NeuralParams { moving_average: 16.0, ..params() }),
+            ("clip", NeuralParams { clip: 0.01, ..params() }),
+            ("dropout", NeuralParams { dropout: 0.3, ..params() }),
+            ("batch", NeuralParams { batch: 5, ..params() }),
+            ("decay", NeuralParams { decay: Decay::Linear, ..params() }),
         ];
         for (setting, other) in others {
-            assert!(base != other, "{network:?}: {setting}");
+            assert!(base != learn(&other), "{network:?}: {setting}");
         }
     }
 }
@@ -306,11 +291,12 @@ fn every_setting_of_training_counts() {
 #[test]
 fn threads_change_no_parameter() {
     let trees = toy::treebank(24, 3);
-    let system = NonBinary::of_trees(&trees, Scheme::None).unwrap();
+    let lab = Lab::new(NonBinary::of_trees(&trees, Scheme::None).unwrap(), &trees);
     for network in networks() {
+        let params = exploring(params(network));
         let [one, three] = [1, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| trained(&system, &trees, network, (2, true)))
+            pool.install(|| train(&lab, initial(&lab, &params), &params).0)
         });
         assert!(one.params.values() == three.params.values());
     }

@@ -5,21 +5,12 @@
 use std::path::Path;
 
 use srparse::memory::Memory;
-use srparse::model::{Model, file};
-use srparse::observer::Silent;
-use srparse::preset::Preset;
-use srparse::preset::fit::{TreeSet, Watch, fit};
-use srparse::preset::load::load;
-use srparse::preset::plan::Plan;
-use srparse::preset::tagger::load_tagger;
-use srparse::tagger::TaggerWorker;
-use srparse::tree::Tree;
-use srparse::treebank::{ReadOptions, read_all};
+use srparse::model::file;
+use srparse::{Model, Parser, Preset, Tagger, Trainer, Tree, Treebank};
 
-fn sample(name: &str) -> TreeSet {
+fn sample(name: &str) -> Treebank {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name);
-    let (trees, _) = read_all(&[path], &ReadOptions::default()).unwrap();
-    TreeSet { files: vec![name.to_owned()], trees }
+    Treebank::open(path).unwrap()
 }
 
 /// Settings that make the presets for Chinese read English, and long trainings short.
@@ -44,9 +35,9 @@ fn settings(preset: &Preset) -> Vec<String> {
     settings
 }
 
-fn train(preset: &str, train: &TreeSet, settings: &[String]) -> Model {
-    let plan = Plan::new(Preset::load(preset, settings).unwrap()).unwrap();
-    let model = fit(&plan, train, &TreeSet::default(), 1, &Watch::new(&Silent));
+fn train(preset: &str, train: &Treebank, settings: &[String]) -> Model {
+    let trainer = Trainer::with_preset(Preset::load(preset, settings).unwrap()).unwrap();
+    let model = trainer.train(train, &Treebank::default());
     model.unwrap_or_else(|error| panic!("{preset}: {error}"))
 }
 
@@ -55,16 +46,11 @@ fn words(tree: &Tree) -> Vec<&str> {
 }
 
 /// Has the taggers of two models tag, which must give the same.
-fn tags_alike(model: &Model, stored: &Model, dev: &TreeSet) {
-    let taggers = [model, stored].map(|model| load_tagger(model).unwrap().unwrap());
-    let mut workers = taggers.each_ref().map(|tagger| TaggerWorker::new(&**tagger));
+fn tags_alike(model: &Model, stored: &Model, dev: &Treebank) {
+    let taggers = [model, stored].map(|model| Tagger::new(model).unwrap());
     let (mut right, mut all) = (0, 0);
     for tree in &dev.trees {
-        let [fresh, back] = workers.each_mut().map(|worker| {
-            let mut tokens = tree.tokens().to_vec();
-            worker.tag(&mut tokens);
-            tokens
-        });
+        let [fresh, back] = taggers.each_ref().map(|tagger| tagger.tag(words(tree)));
         assert_eq!(fresh, back);
         right += fresh.iter().zip(tree.tokens()).filter(|(tag, gold)| tag == gold).count();
         all += fresh.len();
@@ -86,10 +72,11 @@ fn every_preset_trains_is_stored_and_parses() {
             tags_alike(&model, &stored, &dev);
             continue;
         }
-        let parsers = [load(&model, &[]).unwrap(), load(&stored, &[]).unwrap()];
+        let parsers = [&model, &stored].map(|model| Parser::new(model, &[]).unwrap());
         let mut workers = parsers.each_ref().map(|parser| parser.worker());
         for tree in &dev.trees {
-            let [fresh, back] = workers.each_mut().map(|worker| worker.parse(tree.tokens()));
+            let [fresh, back] =
+                workers.each_mut().map(|worker| worker.parse(tree.tokens()).unwrap());
             assert_eq!(fresh, back, "{name}");
             assert_eq!(words(&fresh.tree), words(tree), "{name}");
         }

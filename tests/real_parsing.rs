@@ -7,11 +7,10 @@ mod common;
 
 use std::path::PathBuf;
 
-use srparse::model::Model;
+use srparse::Parser;
 use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::check_replay;
 use srparse::oracle::{DynamicOracle, Oracle};
-use srparse::preset::load::load;
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
 use srparse::tree::Tree;
@@ -73,12 +72,12 @@ fn every_training_tree_comes_back_and_the_oracles_agree_on_the_way() {
 #[test]
 fn every_sentence_of_craft_gives_one_readable_tree_over_its_words() {
     let Some(trees) = treebank("craft/dev.mrg") else { return };
-    let parser = load(&Model::embedded().unwrap(), &[]).unwrap();
+    let parser = Parser::embedded().unwrap();
     let mut worker = parser.worker();
     for tree in trees {
         let tokens: Vec<_> =
             tree.into_tokens().into_iter().filter(|token| token.tag != "-NONE-").collect();
-        let parse = worker.parse(&tokens);
+        let parse = worker.parse(&tokens).unwrap();
         common::assert_valid(&parse.tree, &tokens);
         let mut line = Vec::new();
         write_line(&parse.tree, &mut line).unwrap();

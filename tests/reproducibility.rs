@@ -8,16 +8,9 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use srparse::decode::Parser;
-use srparse::model::{Model, file};
-use srparse::observer::Silent;
+use srparse::model::file;
 use srparse::oracle::replay::same_brackets;
-use srparse::preset::Preset;
-use srparse::preset::fit::{TreeSet, Watch, fit};
-use srparse::preset::load::load;
-use srparse::preset::plan::Plan;
-use srparse::tree::{Token, Tree};
-use srparse::treebank::{ReadOptions, read_all};
+use srparse::{Error, Model, Parser, Preset, Token, Trainer, Tree, Treebank};
 
 use common::observer::Log;
 
@@ -25,19 +18,22 @@ fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name)
 }
 
-fn sample_trees() -> TreeSet {
-    let (trees, _) = read_all(&[sample("train.mrg")], &ReadOptions::default()).unwrap();
-    TreeSet { files: vec!["train.mrg".to_owned()], trees }
+fn sample_trees() -> Treebank {
+    Treebank::open(sample("train.mrg")).unwrap()
 }
 
-fn plan(preset: &str, settings: &[&str]) -> Plan {
+fn preset(name: &str, settings: &[&str]) -> Preset {
     let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
-    Plan::new(Preset::load(preset, &settings).unwrap()).unwrap()
+    Preset::load(name, &settings).unwrap()
 }
 
-fn train(plan: &Plan, train: &TreeSet, dev: &TreeSet) -> Model {
-    let watch = Watch::new(&Silent);
-    fit(plan, train, dev, 1, &watch).unwrap()
+/// Trains without a dev set.
+fn train(preset: Preset, train: &Treebank) -> srparse::Result<Model> {
+    Trainer::with_preset(preset).unwrap().train(train, &Treebank::default())
+}
+
+fn parser(model: &Model) -> Parser {
+    Parser::new(model, &[]).unwrap()
 }
 
 /// The bytes of the model that the command trains on the sample.
@@ -92,43 +88,44 @@ fn another_seed_gives_another_model() {
 #[test]
 fn a_model_that_was_written_and_read_parses_the_same() {
     let train_trees = sample_trees();
-    for (preset, setting) in [
+    for (name, setting) in [
         ("fast", "epochs=2"),
         ("sagae-lavie-2005-perceptron", "epochs=2"),
         ("sagae-lavie-2005-maxent", "iterations=8"),
     ] {
-        let model = train(&plan(preset, &[setting]), &train_trees, &TreeSet::default());
+        let model = train(preset(name, &[setting]), &train_trees).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.srm");
         file::write(&model, &path).unwrap();
         let stored = file::read(&path).unwrap();
         assert_eq!(model.header.actions, stored.header.actions);
-        let (fresh, read) = (load(&model, &[]).unwrap(), load(&stored, &[]).unwrap());
-        let (mut fresh, mut read) = (fresh.worker(), read.worker());
-        let (dev, _) = read_all(&[sample("dev.mrg")], &ReadOptions::default()).unwrap();
-        for tree in &dev {
+        let parsers = [&model, &stored].map(parser);
+        let mut workers = parsers.each_ref().map(Parser::worker);
+        for tree in &Treebank::open(sample("dev.mrg")).unwrap().trees {
             // Scores too, to the last bit.
-            assert_eq!(fresh.parse(tree.tokens()), read.parse(tree.tokens()), "{preset}");
+            let [fresh, read] =
+                workers.each_mut().map(|worker| worker.parse(tree.tokens()).unwrap());
+            assert_eq!(fresh, read, "{name}");
         }
     }
 }
 
 #[test]
 fn a_worker_gives_the_same_parse_whatever_it_parsed_before() {
-    let parser = load(&Model::embedded().unwrap(), &[]).unwrap();
+    let parser = Parser::embedded().unwrap();
     let trees = sample_trees().trees;
     let mut used = parser.worker();
     for tree in trees.iter().rev().chain(&trees) {
-        let fresh = parser.worker().parse(tree.tokens());
-        assert_eq!(used.parse(tree.tokens()), fresh);
+        assert_eq!(used.parse(tree.tokens()).unwrap(), parser.parse(tree.tokens()).unwrap());
     }
 }
 
-/// How many of the trees, cleaned as the plan says, a parser gives back.
-fn exact(parser: &dyn Parser, plan: &Plan, trees: &[Tree]) -> usize {
+/// How many of the trees, cleaned as the preset says, a parser gives back.
+fn exact(parser: &Parser, trees: &[Tree]) -> usize {
     let mut worker = parser.worker();
-    let gold = trees.iter().map(|tree| plan.preset.clean.apply(tree.clone()).tree);
-    gold.filter(|gold| same_brackets(&worker.parse(gold.tokens()).tree, gold)).count()
+    let clean = &parser.preset().clean;
+    let gold = trees.iter().map(|tree| clean.apply(tree.clone()).tree);
+    gold.filter(|gold| same_brackets(&worker.parse(gold.tokens()).unwrap().tree, gold)).count()
 }
 
 /// Nothing is left out of the packed model: what is rare in a large treebank is all there is in a small
@@ -139,47 +136,46 @@ const WHOLE: &str = "prune.min_row=0.0";
 fn twenty_trees_are_learned_by_heart() {
     let mut trees = sample_trees();
     trees.trees.truncate(20);
-    for (preset, settings) in [
+    for (name, settings) in [
         ("fast", &[WHOLE, "exploration.probability=0.0"][..]),
         ("fast", &[WHOLE][..]),
         ("sagae-lavie-2005-perceptron", &["epochs=15"][..]),
         ("sagae-lavie-2005-maxent", &["gaussian_prior=1000.0"][..]),
     ] {
-        let plan = plan(preset, settings);
-        let parser = load(&train(&plan, &trees, &TreeSet::default()), &[]).unwrap();
-        assert_eq!(exact(&*parser, &plan, &trees.trees), 20, "{preset} {settings:?}");
+        let model = train(preset(name, settings), &trees).unwrap();
+        assert_eq!(exact(&parser(&model), &trees.trees), 20, "{name} {settings:?}");
     }
 }
 
 #[test]
 fn a_toy_grammar_is_learned_from_some_sentences_for_all() {
-    let set = |trees| TreeSet { files: vec!["toy".to_owned()], trees };
-    let plan = plan("fast", &["epochs=5", WHOLE]);
-    let model = train(&plan, &set(common::toy::treebank(200, 1)), &TreeSet::default());
-    let parser = load(&model, &[]).unwrap();
+    let known = Treebank { files: vec!["toy".to_owned()], trees: common::toy::treebank(200, 1) };
+    let model = train(preset("fast", &["epochs=5", WHOLE]), &known).unwrap();
     let unseen = common::toy::treebank(100, 2);
-    let exact = exact(&*parser, &plan, &unseen);
+    let exact = exact(&parser(&model), &unseen);
     assert!(exact >= 98, "{exact} of 100 exact");
 }
 
 #[test]
 fn a_network_whose_training_was_broken_off_becomes_the_same() {
     let trees = sample_trees();
-    let (dev, _) = read_all(&[sample("dev.mrg")], &ReadOptions::default()).unwrap();
-    let dev = TreeSet { files: vec!["dev.mrg".to_owned()], trees: dev };
+    let dev = Treebank::open(sample("dev.mrg")).unwrap();
     let base =
         ["network.lstm_dim=16", "learner.moving_average=20.0", "max_words=15", "learner.epochs=4"];
     // With patience, and with no rate to learn by, the second epoch is no better than the first.
     let over = ["learner.patience=1", "learner.optimizer.rate=1e-30"];
-    for (more, dev) in [(&[][..], &TreeSet::default()), (&over[..], &dev)] {
+    for (more, dev) in [(&[][..], &Treebank::default()), (&over[..], &dev)] {
         let folder = tempfile::tempdir().unwrap();
         let settings = [&base[..], more].concat();
-        let usual = plan("liu-zhang-2017", &settings);
+        let usual = preset("liu-zhang-2017", &settings);
         // Stops when so many sentences have been seen.
-        let train_as = |plan: &Plan, stops: u64, checkpoint: Option<&Path>| {
+        let train_as = |preset: &Preset, stops: u64, checkpoint: Option<&Path>| {
             let log = Log::stopping_at(stops);
-            let watch = Watch { checkpoint, ..Watch::new(&log) };
-            let model = fit(plan, &trees, dev, 1, &watch).map(|model| {
+            let mut trainer = Trainer::with_preset(preset.clone()).unwrap().observe(&log);
+            if let Some(folder) = checkpoint {
+                trainer = trainer.checkpoint(folder);
+            }
+            let model = trainer.train(&trees, dev).map(|model| {
                 let mut bytes = Vec::new();
                 file::write_to(&model, &mut bytes).unwrap();
                 bytes
@@ -191,7 +187,8 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
         let (whole, told) = train(u64::MAX, None);
         let whole = whole.unwrap();
         assert_eq!(told.contains("epoch 3:"), more.is_empty(), "{told}");
-        assert!(train(0, Some(folder.path())).0.is_err(), "nothing was learned");
+        let nothing = train(0, Some(folder.path())).0;
+        assert!(matches!(nothing, Err(Error::Stopped)), "nothing was learned");
         // In the second epoch, at the end of the second, and not at all; then nothing is left to do.
         let last = if more.is_empty() { 4 } else { 2 };
         for (stops, done) in [(n + n / 2, 0), (2 * n, 1), (u64::MAX, 2), (u64::MAX, last)] {
@@ -204,21 +201,19 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
             assert_eq!(model.unwrap() == whole, stops == u64::MAX || !more.is_empty(), "{told}");
         }
         // Another search may find another epoch the best.
-        let beam = plan("liu-zhang-2017", &[&settings[..], &["search.method=beam"]].concat());
+        let beam = preset("liu-zhang-2017", &[&settings[..], &["search.method=beam"]].concat());
         assert!(!train_as(&beam, 2 * n, Some(folder.path())).1.contains("checkpoint"));
     }
 }
 
 #[test]
-fn a_network_that_diverges_is_told_what_to_set() {
+fn a_network_that_diverges_is_reported_with_what_to_set() {
     let trees = sample_trees();
-    for (clip, advice) in [("0", "a learner.clip, such as 5"), ("1e6", "or learner.clip")] {
+    for (clip, advice) in [("0", "or a learner.clip, such as 5"), ("1e6", "or learner.clip")] {
         let clip = format!("learner.clip={clip}");
-        let settings = ["learner.optimizer.rate=1e30", "network.lstm_dim=8", "max_words=15", &clip];
-        let plan = plan("liu-zhang-2017", &settings);
-        let error = fit(&plan, &trees, &TreeSet::default(), 1, &Watch::new(&Silent));
-        let error = error.unwrap_err().to_string();
-        assert!(error.contains(advice), "{error}");
+        let settings = ["learner.optimizer.rate=1e29", "network.lstm_dim=8", "max_words=15", &clip];
+        let error = train(preset("liu-zhang-2017", &settings), &trees).unwrap_err().to_string();
+        assert!(error.ends_with(advice), "{error}");
     }
 }
 
@@ -232,19 +227,18 @@ fn vectors_from_elsewhere_are_stored_in_the_model() {
     std::fs::write(&path, lines.collect::<String>()).unwrap();
     let vectors = format!("learner.pretrained={}", path.display());
     let settings = ["learner.epochs=1", "network.lstm_dim=16", "max_words=15", &vectors];
-    let plan = plan("liu-zhang-2017", &settings);
-    let model = train(&plan, &trees, &TreeSet::default());
+    let model = train(preset("liu-zhang-2017", &settings), &trees).unwrap();
     std::fs::remove_file(&path).unwrap();
     let file = folder.path().join("model.srm");
     file::write(&model, &file).unwrap();
-    let parsers = [load(&model, &[]).unwrap(), load(&file::read(&file).unwrap(), &[]).unwrap()];
-    let score = |parser: &dyn Parser, word: &str| {
+    let parsers = [parser(&model), Parser::open(&file).unwrap()];
+    let score = |parser: &Parser, word: &str| {
         let tokens = [Token::new(word, "NNS"), Token::new("bark", "VBP")];
-        parser.worker().parse(&tokens).score
+        parser.parse(&tokens).unwrap().score
     };
     for word in ["zyzzyva", "aardvark"] {
-        assert_eq!(score(&*parsers[0], word), score(&*parsers[1], word), "{word}");
+        assert_eq!(score(&parsers[0], word), score(&parsers[1], word), "{word}");
     }
     // Neither is in the sample, but one has a vector.
-    assert_ne!(score(&*parsers[0], "zyzzyva"), score(&*parsers[0], "aardvark"));
+    assert_ne!(score(&parsers[0], "zyzzyva"), score(&parsers[0], "aardvark"));
 }

@@ -7,43 +7,37 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use srparse::memory::{Array, Memory};
-use srparse::model::{Model, file};
-use srparse::preset::tagger::load_tagger;
-use srparse::preset::{Preset, TaggerChoice};
-use srparse::observer::Silent;
-use srparse::preset::fit::{TreeSet, Watch, fit};
-use srparse::preset::load::load;
-use srparse::preset::plan::Plan;
-use srparse::tagger::TaggerWorker;
-use srparse::tree::Token;
+use srparse::model::file;
+use srparse::preset::TaggerChoice;
 use srparse::treebank::Encoding;
 use srparse::treebank::penn::PennReader;
+use srparse::{Model, Parser, Preset, Tagger, Token, Trainer, Treebank};
 
 /// A model of two sentences.
 static SMALL: LazyLock<Model> = LazyLock::new(|| {
     let text = "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)))\n\
                 (TOP (S (NP (PRP it)) (VP (VBZ sees) (NP (DT a) (JJ red) (NN cat)))))\n";
     let mut reader = PennReader::new(text.as_bytes(), "small", Encoding::Utf8);
-    let mut train = TreeSet::default();
+    let mut train = Treebank::default();
     while let Ok(Some(tree)) = reader.read() {
         train.trees.push(tree);
     }
-    let mut preset = Preset::load("greedy", &["epochs=2".to_owned()]).expect("a built-in preset");
+    let mut preset = Preset::load("fast", &["epochs=2".to_owned()]).expect("a built-in preset");
     preset.tagger = Some(TaggerChoice::default());
-    let plan = Plan::new(preset).expect("a built-in plan");
-    let watch = Watch::new(&Silent);
-    fit(&plan, &train, &TreeSet::default(), 1, &watch).expect("two good trees")
+    let trainer = Trainer::with_preset(preset).expect("a built-in preset");
+    trainer.train(&train, &Treebank::default()).expect("two good trees")
 });
 
 /// Whatever loads must tag and parse.
 fn use_model(model: &Model) {
     let tokens = [Token::new("the", "DT"), Token::new("zebra", "NN"), Token::new("?", "?")];
-    if let Ok(Some(tagger)) = load_tagger(model) {
-        TaggerWorker::new(&*tagger).tag(&mut tokens.clone());
+    if let Ok(tagger) = Tagger::new(model) {
+        tagger.tag(tokens.iter().map(|token| token.word.as_str()));
     }
-    let Ok(parser) = load(model, &[]) else { return };
+    let Ok(parser) = Parser::new(model, &[]) else { return };
     for n in 0..=tokens.len() {
-        assert_eq!(parser.worker().parse(&tokens[..n]).tree.tokens(), &tokens[..n]);
+        let parse = parser.parse(&tokens[..n]).expect("tagged tokens are parsed");
+        assert_eq!(parse.tree.tokens(), &tokens[..n]);
     }
 }
 

@@ -129,7 +129,7 @@ impl CoarseTable {
             {
                 Ok(Self { buckets, scale })
             }
-            _ => Err(Error::Unfit("the weights of kinds are broken".into())),
+            _ => Err(Error::Corrupt("the weights of kinds are broken".into())),
         }
     }
 }
@@ -217,7 +217,7 @@ impl CoarseToFine {
         let (kinds, classes) = (CoarseTable::load(sections)?, Tables::load(sections)?);
         let kind_of: Array<u8> = sections.get("kinds.of")?;
         if kind_of.len() != classes.offsets.len() {
-            return Err(Error::Unfit("the kinds are not those of the classes".into()));
+            return Err(Error::Corrupt("the kinds are not those of the classes".into()));
         }
         Ok(Self::new(indicators, kinds, classes, kind_of))
     }

@@ -133,7 +133,7 @@ impl Instances {
         self.classes[at]
     }
 
-    /// A number that tells these rows and classes from others.
+    /// A fingerprint of these rows and classes.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = FxHasher::default();
         self.n_classes.hash(&mut hasher);

@@ -10,7 +10,7 @@
 //!
 //! - [`perceptron`]: averaged multiclass perceptron over indicators.
 //! - [`maxent`]: multinomial logistic regression by L-BFGS with a Gaussian prior.
-//! - [`svm`]: polynomial support vector machines, one against all.
+//! - [`svm`]: polynomial support vector machines, one-vs-rest.
 //! - [`knn`]: memory-based learning, the classes of the nearest instances.
 //! - [`boosting`]: boosted decision trees, one ensemble for each class.
 //!
@@ -136,7 +136,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// The memory of a part; made when first asked for.
+    /// The memory of a component, created on first use.
     pub fn part(&mut self, at: usize) -> &mut Self {
         if self.parts.len() <= at {
             self.parts.resize_with(at + 1, Self::default);
@@ -173,8 +173,8 @@ impl Fit<'_> {
     }
 }
 
-/// Keeps the finished parts of a fit. Whoever makes one sees to it that a fit of other data, settings or
-/// seed has another.
+/// Stores the finished components of a fit. Each combination of data, settings and seed needs a checkpoint of
+/// its own.
 pub trait Checkpoint: Sync {
     /// The part kept under a name.
     fn load(&self, name: &str) -> Option<Sections>;
@@ -197,15 +197,4 @@ pub trait Learner: Send + Sync {
     /// # Errors
     /// When the sections are not those of such a classifier.
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>>;
-}
-
-/// A setting of a learner, for its users. The default stands in the learner's settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setting {
-    /// Its key in a preset.
-    pub key: &'static str,
-    /// The values it may have.
-    pub range: &'static str,
-    /// What it does.
-    pub help: &'static str,
 }

@@ -37,44 +37,21 @@ const LONG_IF_SMALL: usize = 2;
 pub const MAX_CLASSES: usize = 6_000;
 
 /// What to leave out of a packed model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pruning {
-    /// Ids are dropped whose largest weight is below this share of the largest of all; from 0 (none) to 1.
+    /// Features whose largest weight is below this fraction of the largest weight of all are dropped.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub min_row: f32,
-    /// Weights are dropped that are below this share of the largest of all; from 0 (none) to 1.
+    /// Weights below this fraction of the largest weight of all are dropped.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub min_weight: f32,
-    /// Ids are dropped whose weights were changed fewer times than this; of several models together, in the sum.
-    /// Counting ends at 65,535.
+    /// Features whose weights were updated fewer times than this are dropped; summed over several models, at
+    /// most 65535. For perceptrons only.
     pub min_updates: u16,
-    /// If not 0, the weakest ids are dropped until the tables have at most this many bytes.
+    /// The weakest features are dropped until the tables have at most this many bytes; 0 for no limit.
+    #[schemars(range(min = 0, max = 1_000_000_000_000u64))]
     pub max_bytes: u64,
-}
-
-impl Pruning {
-    /// The values of the settings.
-    pub const RANGE: &str =
-        "min_row and min_weight 0 to 1, min_updates 0 to 65535, max_bytes 0 or more";
-    /// What they do.
-    pub const HELP: &str = "drops indicators whose largest weight is below the share min_row of the largest of all, \
-                            whose weights were changed fewer than min_updates times, weights below the share \
-                            min_weight, and the weakest until max_bytes suffice (0: no limit)";
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// When a share is not one.
-    pub fn check(&self) -> Result<()> {
-        for (key, share) in
-            [("learner.prune.min_row", self.min_row), ("learner.prune.min_weight", self.min_weight)]
-        {
-            if !(0.0..=1.0).contains(&share) {
-                let problem = format!("{share} is no share: give 0 (drop nothing) to 1");
-                return Err(Error::config(key, problem));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The packed tables, as stored.
@@ -212,7 +189,7 @@ impl Tables {
         };
         let whole = !tables.buckets.is_empty() && tables.buckets.len().is_multiple_of(BUCKET);
         if !whole || tables.offsets.len() > MAX_CLASSES || !tables.scale.is_finite() {
-            return Err(Error::Unfit("the weights are not those of a linear model".into()));
+            return Err(Error::Corrupt("the weights are not those of a linear model".into()));
         }
         Ok(tables)
     }

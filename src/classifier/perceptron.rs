@@ -7,16 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use super::linear::{LinearModel, MAX_CLASSES, Pruning};
 use super::sparse::SparseWeights;
-use super::{Classifier, Fit, Instances, Learner, ScoreScale, Setting, first_best};
+use super::{Classifier, Fit, Instances, Learner, ScoreScale, first_best};
 use crate::feature::Indicators;
 use crate::memory::Sections;
 use crate::{Error, Result};
 
 /// The settings of the perceptron.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PerceptronParams {
-    /// How often all training data is seen; at least 1.
+    /// Passes over the training instances.
+    #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
     /// What is left out of the packed model.
     pub prune: Pruning,
@@ -25,25 +26,6 @@ pub struct PerceptronParams {
 impl Default for PerceptronParams {
     fn default() -> Self {
         Self { epochs: 8, prune: Pruning::default() }
-    }
-}
-
-impl PerceptronParams {
-    /// The settings, explained.
-    pub const SETTINGS: &[Setting] = &[
-        Setting { key: "epochs", range: "1 or more", help: "how often all training data is seen" },
-        Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
-    ];
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and its range.
-    pub fn check(&self) -> Result<()> {
-        if self.epochs == 0 {
-            return Err(Error::config("learner.epochs", "must be at least 1"));
-        }
-        self.prune.check()
     }
 }
 

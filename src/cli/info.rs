@@ -8,7 +8,9 @@ use anyhow::Context;
 
 use crate::feature::Templates;
 use crate::model::{Model, TaggerSummary, TaggingScores, file};
-use crate::preset::{LearnerChoice, Preset, load::stored_preset};
+use crate::parser::stored_preset;
+use crate::preset::Preset;
+use crate::preset::schema::kinds;
 use crate::tree::heads::HeadRules;
 
 /// Describe a model, or list what is built in.
@@ -58,7 +60,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
         let list = |names: Vec<&str>| names.join(", ");
         writeln!(out, "\nFeature templates\n  {}", list(Templates::names().collect()))?;
         writeln!(out, "\nHead rules\n  {}", list(HeadRules::names().collect()))?;
-        let learners = LearnerChoice::ALL.iter().map(|(kind, _)| *kind).collect();
+        let learners = kinds("learner");
         writeln!(
             out,
             "\nLearners (see `srparse train --help` for their settings)\n  {}",

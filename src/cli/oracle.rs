@@ -9,12 +9,12 @@ use anyhow::Context;
 
 use super::options::{ThreadsArg, TreebankArgs};
 use crate::Result;
-use crate::eval::decisions::KINDS;
-use crate::eval::margins::BIN;
+use crate::inspect::decisions::KINDS;
+use crate::inspect::margins::BIN;
 use crate::model::file;
 use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
-use crate::preset::load;
+use crate::parser::Parser;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemVisitor, with_system};
 use crate::preset::{DEFAULT, Preset};
@@ -85,9 +85,9 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
     let borrowed: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
-    let making = plan.making(Source::Trees(&borrowed), &vocabulary);
+    let builder = plan.builder(Source::Trees(&borrowed), &vocabulary);
     let show = Show { trees: &borrowed, vocabulary: &vocabulary, stats: args.stats, out: &mut out };
-    let unfit = with_system(making, show)?;
+    let unfit = with_system(builder, show)?;
     out.flush()?;
     Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -95,13 +95,13 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
 /// Prints how often a model predicts the correct action on the way to the trees.
 fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
     args.threads.apply();
-    let model = file::read(path)?;
+    let name = || path.display().to_string();
+    let parser = Parser::new(&file::read(path)?, &args.set).with_context(name)?;
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
     eprintln!("{report}");
     let mut out = BufWriter::new(io::stdout().lock());
     if let Some(label) = &args.margins {
-        let margins = load::margins(&model, &args.set, trees, label)
-            .with_context(|| path.display().to_string())?;
+        let margins = parser.margins(trees, label).with_context(name)?;
         writeln!(out, "margin from\tcorrect candidates\twrong candidates")?;
         for (bin, [right, wrong]) in margins.bins {
             writeln!(out, "{:.1}\t{right}\t{wrong}", bin as f32 * BIN)?;
@@ -116,8 +116,7 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let counts =
-        load::decisions(&model, &args.set, trees).with_context(|| path.display().to_string())?;
+    let counts = parser.decisions(trees);
     writeln!(out, "trees\t{}", counts.trees)?;
     writeln!(out, "trees that cannot be built\t{}", counts.unfit)?;
     writeln!(out, "decisions\tnumber\taccuracy, all actions\taccuracy, legal actions")?;
@@ -175,7 +174,7 @@ fn derivation<S: Supervised>(
 ) -> io::Result<()> {
     let mut state = system.start(sentence);
     for (action, step) in system.derivation(tree).unwrap_or_default().into_iter().zip(1..) {
-        let view = system.view(&state, None);
+        let view = system.view(&state);
         let stack = stack_text(system, &view, tree.tokens());
         let buffer = tree.tokens().get(view.buffer as usize..).unwrap_or_default();
         let mut words: Vec<&str> = buffer.iter().take(3).map(|token| token.word.as_str()).collect();

@@ -10,11 +10,8 @@ use anyhow::Context;
 use clap::ValueEnum;
 
 use super::stream::{self, INPUT, OUTPUT, Processor, Rendered, StreamArgs, Totals};
-use crate::decode::{NbestRequest, Parse, Worker};
-use crate::model::Model;
-use crate::preset::load::load;
-use crate::preset::tagger::load_tagger;
-use crate::tagger::{Tagger, TaggerWorker};
+use crate::decode::{NbestRequest, Parse};
+use crate::parser::{Parser, ParserWorker};
 use crate::tree::Token;
 use crate::tree::dependencies::dependencies;
 use crate::treebank::sentences::InputFormat;
@@ -120,15 +117,12 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     );
     let model = args.stream.model()?;
     let name = || args.stream.model_name();
-    let parser = load(&model, &args.settings()).with_context(name)?;
-    let tagger = tagger(args, &model).with_context(name)?;
+    let parser = Parser::new(&model, &args.settings()).with_context(name)?;
+    let retags = retags(args, &parser).with_context(name)?;
     let start = Instant::now();
     let processor = || -> Processor<'_, u64> {
         let mut parser = parser.worker();
-        let mut tagger = tagger.as_deref().map(TaggerWorker::new);
-        Box::new(move |tokens, result| {
-            parse_sentence(&mut *parser, tagger.as_mut(), tokens, args, result)
-        })
+        Box::new(move |tokens, result| parse_sentence(&mut parser, retags, tokens, args, result))
     };
     let unreadable: &[u8] = match args.output {
         OutputFormat::Brackets | OutputFormat::Pretty => b"(())\n",
@@ -140,20 +134,20 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     Ok(totals.exit_code())
 }
 
-/// Returns the model's tagger if the input has to be tagged.
-fn tagger(args: &ParseArgs, model: &Model) -> anyhow::Result<Option<Box<dyn Tagger>>> {
+/// Returns whether the model's tagger tags the input; fails if it should and there is none.
+fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
     let option = match (args.input, args.retag) {
         (InputFormat::Tokens, _) => "--input tokens",
         (_, true) => "--retag",
-        _ => return Ok(None),
+        _ => return Ok(false),
     };
-    let tagger = load_tagger(model)?;
     anyhow::ensure!(
-        tagger.is_some(),
+        parser.has_tagger(),
         "{option} needs a model with a tagger, and this model has none: train it with `--jackknife 10` or \
          with a preset that has a [tagger] table, or tag the sentences first with `srparse tag`"
     );
-    Ok(tagger)
+    parser.tagger()?;
+    Ok(true)
 }
 
 /// Prints how many sentences were parsed and how fast; `tally` counts partial trees.
@@ -172,23 +166,23 @@ fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
 
 /// Parses one sentence and renders its tree or trees.
 fn parse_sentence(
-    parser: &mut dyn Worker,
-    tagger: Option<&mut TaggerWorker<'_>>,
+    parser: &mut ParserWorker<'_>,
+    retags: bool,
     mut tokens: Vec<Token>,
     args: &ParseArgs,
     result: &mut Rendered<u64>,
 ) -> io::Result<()> {
-    if let Some(tagger) = tagger {
-        tagger.tag(&mut tokens);
+    if retags {
+        parser.tag(&mut tokens).map_err(io::Error::other)?;
     }
     if args.nbest.is_none() && !args.span_scores {
-        let parse = parser.parse(&tokens);
+        let parse = parser.parse(&tokens).map_err(io::Error::other)?;
         result.tally = u64::from(!parse.complete);
         return write_parse(&parse, args.output, &mut result.bytes);
     }
     let trees = args.nbest.map_or(1, NonZeroUsize::get);
     let request = NbestRequest { trees, constituents: args.span_scores };
-    let parses = parser.parse_nbest(&tokens, request);
+    let parses = parser.parse_nbest(&tokens, request).map_err(io::Error::other)?;
     result.tally = u64::from(parses.iter().any(|parse| !parse.complete));
     match &parses[..] {
         [parse] if args.nbest.is_none() => write_parse(parse, args.output, &mut result.bytes),

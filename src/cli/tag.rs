@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 
 use super::stream::{self, INPUT, OUTPUT, Processor, Rendered, StreamArgs, Totals};
-use crate::preset::tagger::load_tagger;
+use crate::parser::load_tagger;
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
 use crate::tree::Token;
 use crate::treebank::conllu;

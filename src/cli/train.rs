@@ -9,48 +9,16 @@ use std::time::Instant;
 use super::options::{ThreadsArg, TreebankArgs};
 use super::progress::ProgressLog;
 use super::stream::INPUT;
-use crate::classifier::Setting;
 use crate::model::file;
 use crate::observer::Observer;
-use crate::preset::fit::{TreeSet, Watch, fit};
-use crate::preset::plan::Plan;
-use crate::preset::{DEFAULT, LearnerChoice, Preset, TaggerChoice};
-use crate::treebank::{expand, read_all};
+use crate::preset::schema::settings_help;
+use crate::preset::{DEFAULT, Preset};
+use crate::trainer::Trainer;
+use crate::treebank::Treebank;
 
 const EXAMPLES: &str = "Examples:
   srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
   srparse train --tagger --train data/sample/train.mrg --model tagger.srm";
-
-/// Returns the settings of all learners and taggers.
-fn settings_help() -> String {
-    let mut text =
-        "Learners and their settings ([learner] in a preset, or --set learner.KEY=VALUE):"
-            .to_owned();
-    for (kind, settings) in LearnerChoice::ALL {
-        kind_help(kind, settings, |key| LearnerChoice::default_of(kind, key), &mut text);
-    }
-    text.push_str(
-        "\n\nTaggers and their settings ([tagger] in a preset, or --set tagger.KEY=VALUE):",
-    );
-    for (kind, settings) in TaggerChoice::ALL {
-        kind_help(kind, settings, |key| TaggerChoice::default_of(kind, key), &mut text);
-    }
-    text
-}
-
-/// Adds the settings of one kind: key, what it does, range, default.
-fn kind_help(
-    kind: &str,
-    settings: &[Setting],
-    default_of: impl Fn(&str) -> Option<String>,
-    text: &mut String,
-) {
-    text.push_str(&format!("\n\n  kind = \"{kind}\""));
-    for Setting { key, range, help } in settings {
-        let default = default_of(key).map(|value| format!(", default {value}")).unwrap_or_default();
-        text.push_str(&format!("\n    {key}: {help}\n      {range}{default}"));
-    }
-}
 
 /// Train a parser or a part-of-speech tagger on a treebank.
 ///
@@ -119,27 +87,26 @@ const LONG_RUNS: &str = "Options for long training runs";
 /// When the preset, a treebank or the path of the model is invalid, or training fails.
 pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply();
-    let plan = Plan::new(preset(args)?)?;
-    check_options(args, &plan)?;
+    let trainer = Trainer::with_preset(preset(args)?)?;
+    check_options(args, trainer.preset())?;
     // Fail now rather than after training.
     let folder = args.model.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         anyhow::bail!("{}: no such folder: create it first", folder.display());
     }
     let train = read(args, &args.train, "train")?;
-    let dev = if args.dev.is_empty() { TreeSet::default() } else { read(args, &args.dev, "dev")? };
+    let dev = if args.dev.is_empty() { Treebank::default() } else { read(args, &args.dev, "dev")? };
     let interrupts = catch_interrupts();
     let start = Instant::now();
     let log = ProgressLog::new(args.quiet, args.curve.as_deref(), interrupts)?;
     let merge =
         args.merge.iter().map(|path| file::read(path)).collect::<crate::Result<Vec<_>>>()?;
-    let watch = Watch {
-        observer: &log,
-        checkpoint: args.checkpoint.as_deref(),
-        labels: &args.labels,
-        merge: &merge,
-    };
-    let model = fit(&plan, &train, &dev, args.seed, &watch)?;
+    let mut trainer =
+        trainer.seed(args.seed).observe(&log).labels(args.labels.clone()).merge(merge);
+    if let Some(folder) = &args.checkpoint {
+        trainer = trainer.checkpoint(folder);
+    }
+    let model = trainer.train(&train, &dev)?;
     log.finish_bar();
     file::write(&model, &args.model)?;
     if !args.quiet {
@@ -164,36 +131,31 @@ fn preset(args: &TrainArgs) -> crate::Result<Preset> {
 }
 
 /// Rejects options that have no effect on this learner.
-fn check_options(args: &TrainArgs, plan: &Plan) -> anyhow::Result<()> {
-    let Preset { learner, only_tagger, .. } = &plan.preset;
+fn check_options(args: &TrainArgs, preset: &Preset) -> anyhow::Result<()> {
+    let Preset { learner, only_tagger, .. } = preset;
     anyhow::ensure!(
-        args.curve.is_none() || (learner.learns_while_parsing() && !only_tagger),
+        args.curve.is_none() || (learner.has_epochs() && !only_tagger),
         "--curve: this learner has no epochs, so there is no learning curve: omit the option"
     );
-    let is_kept = !learner.learns_while_parsing() || matches!(learner, LearnerChoice::Neural(_));
     anyhow::ensure!(
-        args.checkpoint.is_none() || (is_kept && !only_tagger),
+        args.checkpoint.is_none() || (learner.has_checkpoints() && !only_tagger),
         "--checkpoint: taggers and perceptrons have no checkpoints: omit the option; Ctrl-C writes the best \
          model so far"
     );
     Ok(())
 }
 
-fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<TreeSet> {
-    let (trees, report) = read_all(paths, &args.treebank.options())?;
-    let names: Vec<String> = expand(paths)?.iter().map(|input| input.name()).collect();
+fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<Treebank> {
+    let (treebank, report) = Treebank::read(paths, &args.treebank.options())?;
     if !args.quiet || report.skipped > 0 {
         eprintln!("{what}: {report}");
     }
     anyhow::ensure!(
-        !trees.is_empty(),
+        !treebank.trees.is_empty(),
         "--{what} {}: no trees: check that this is a treebank file",
         paths[0].display()
     );
-    let short = |name: String| {
-        PathBuf::from(&name).file_name().map_or(name, |name| name.to_string_lossy().into())
-    };
-    Ok(TreeSet { files: names.into_iter().map(short).collect(), trees })
+    Ok(treebank)
 }
 
 /// Counts how often Ctrl-C is pressed; the second time ends the program at once.

@@ -1,79 +1,72 @@
-//! Beam search: the best few hypotheses at every step.
+//! Beam search: the best k hypotheses at every step.
 //!
-//! All hypotheses of a step have taken equally many steps. One that is final stays in the beam and
-//! takes idle steps until all are final (Zhu et al. 2013, section 3.2), scored as the scorer says, so that
-//! derivations of different length can be compared. Ties go to the hypothesis that ranked higher before,
-//! then to the action that comes first. Of hypotheses that lead to the same state
-//! ([`TransitionSystem::identity`]) the best is kept.
+//! All hypotheses of the beam have taken the same number of steps. A finished hypothesis stays in the beam and
+//! takes idle steps until all are finished (Zhu et al. 2013, section 3.2), which makes derivations of different
+//! lengths comparable. Ties go to the successor of the higher-ranked hypothesis, then to the first action. Of
+//! hypotheses with the same state ([`TransitionSystem::identity`]) only the best stays.
 
 use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
 use super::path::compare_steps;
-use super::{Decoded, Decoder, PathScore, heap};
-use crate::scorer::{Configuration, Scorer, score_choice};
-use crate::symbols::Sentence;
+use super::{Cursor, Decoded, PathScore, Problem, heap};
+use crate::scorer::Scratch;
 use crate::transition::TransitionSystem;
 
 /// The beam decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beam {
-    /// The most hypotheses that are kept at a step; at least 1.
+    /// The beam size: the most hypotheses kept at a step; at least 1.
     pub width: usize,
-    /// By how much the score of a hypothesis may trail the best one's, as a sum over all its steps, before
-    /// it is dropped; 0 for any.
+    /// A hypothesis is dropped if its score, as a sum over all its steps, trails the best one by more than this;
+    /// 0 for no threshold.
     pub threshold: f64,
-    /// How the score of a path is made.
+    /// The path score.
     pub path_score: PathScore,
 }
 
-/// One step of a hypothesis: the step before it, and the action; none for an idle step.
+/// One step of a hypothesis.
 #[derive(Debug, Clone, Copy)]
-pub struct Step<A> {
-    before: u32,
-    /// The action taken.
+pub struct BeamStep<A> {
+    /// The index of the step before.
+    previous: u32,
+    /// The action taken; `None` for an idle step.
     pub action: Option<A>,
 }
 
-/// Stands for the step before the first.
+/// The index before the first step.
 const START: u32 = u32::MAX;
 
-/// A hypothesis in the beam.
-struct Slot<S: TransitionSystem, M> {
-    state: S::State,
-    memory: M,
-}
-
-/// A place in the beam.
+/// A hypothesis of the beam.
 #[derive(Debug, Clone, Copy)]
 pub struct Hypothesis {
     slot: u32,
     step: u32,
-    /// What is kept of the path's score.
+    /// The accumulated score ([`PathScore::extend`]).
     path: f64,
     /// The score of the path.
     pub score: f64,
     /// Whether the derivation has ended.
     pub is_final: bool,
-    /// Whether the path is the one that was asked to be followed.
+    /// Whether the path is the followed one ([`Agenda::advance`]).
     pub followed: bool,
 }
 
-/// What decides between paths of the same score: the scores of their steps, if any do, by hypothesis of the
-/// beam.
-type Steps = [Vec<f32>];
+/// The sorted step scores of each hypothesis of the beam, which break ties; empty if the path score does not use
+/// them.
+type StepScores = [Vec<f32>];
 
-/// What a followed path does next.
+/// The next step of the followed path, which is the gold derivation in training.
 #[derive(Debug, Clone, Copy)]
 pub struct Follow<A> {
-    /// Its action; none for an idle step.
+    /// The action; `None` for an idle step.
     pub action: Option<A>,
-    /// What other actions score more than they do.
+    /// What is added to the scores of all other actions.
     pub margin: f32,
 }
 
-/// A successor of a hypothesis.
+/// A possible successor of a hypothesis.
 #[derive(Debug, Clone, Copy)]
 struct Candidate<A> {
     score: f64,
@@ -84,50 +77,48 @@ struct Candidate<A> {
     action: Option<A>,
 }
 
-/// The hypotheses of a search, best first, and all that led to them.
-pub struct Agenda<S: TransitionSystem, P: Scorer<S>> {
-    slots: Vec<Slot<S, P::Memory>>,
+/// The state of a search: the beam and the steps that led to it.
+pub struct Agenda<S: TransitionSystem> {
+    slots: Vec<Cursor<S>>,
     free: Vec<u32>,
     beam: Vec<Hypothesis>,
-    before: Vec<Hypothesis>,
+    previous_beam: Vec<Hypothesis>,
     uses: Vec<u32>,
-    steps: Vec<Step<S::Action>>,
-    /// How many steps all hypotheses have taken, idle ones included.
-    taken: usize,
+    steps: Vec<BeamStep<S::Action>>,
+    /// The number of steps taken, idle ones included.
+    n_steps: usize,
     candidates: Vec<Candidate<S::Action>>,
-    /// The scores of the steps of each hypothesis, from the least, where ties are decided by them.
-    scored: Vec<Vec<f32>>,
-    scored_before: Vec<Vec<f32>>,
-    /// The best candidate for each state that several hypotheses lead to.
+    /// The step scores of each hypothesis in ascending order, if they break ties.
+    step_scores: Vec<Vec<f32>>,
+    previous_step_scores: Vec<Vec<f32>>,
+    /// For each state, by identity, the best candidate that leads to it.
     best: FxHashMap<u64, Candidate<S::Action>>,
     actions: Vec<S::Action>,
     scores: Vec<f32>,
-    scorer: P::Scratch,
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Default for Agenda<S, P> {
+impl<S: TransitionSystem> Default for Agenda<S> {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
             beam: Vec::new(),
-            before: Vec::new(),
+            previous_beam: Vec::new(),
             uses: Vec::new(),
             steps: Vec::new(),
-            taken: 0,
+            n_steps: 0,
             candidates: Vec::new(),
-            scored: Vec::new(),
-            scored_before: Vec::new(),
+            step_scores: Vec::new(),
+            previous_step_scores: Vec::new(),
             best: FxHashMap::default(),
             actions: Vec::new(),
             scores: Vec::new(),
-            scorer: P::Scratch::default(),
         }
     }
 }
 
-/// Better candidates first.
-fn rank<A: Copy + Ord>(steps: &Steps, a: &Candidate<A>, b: &Candidate<A>) -> Ordering {
+/// Orders candidates, best first.
+fn rank<A: Copy + Ord>(steps: &StepScores, a: &Candidate<A>, b: &Candidate<A>) -> Ordering {
     let scored = |one: &Candidate<A>| (&steps[one.parent as usize][..], one.last);
     let by_steps =
         || if steps.is_empty() { Ordering::Equal } else { compare_steps(scored(b), scored(a)) };
@@ -135,28 +126,25 @@ fn rank<A: Copy + Ord>(steps: &Steps, a: &Candidate<A>, b: &Candidate<A>) -> Ord
     by_score.then_with(|| (a.parent, a.action).cmp(&(b.parent, b.action)))
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
-    /// Begins a search with the one hypothesis that has done nothing.
-    pub fn start(&mut self, system: &S, scorer: &P, sentence: &Sentence, path_score: PathScore) {
+impl<S: TransitionSystem> Agenda<S> {
+    /// Begins a search with the empty derivation.
+    pub fn start(&mut self, problem: Problem<'_, S>, path_score: PathScore, scratch: &mut Scratch) {
         self.steps.clear();
-        self.taken = 0;
+        self.n_steps = 0;
         self.free.clear();
         self.free.extend((1..self.slots.len() as u32).rev());
-        let state = system.start(sentence);
-        let memory =
-            scorer.begin(Configuration { system, sentence, state: &state }, &mut self.scorer);
-        scorer.cache_scores(&mut self.scorer);
-        let slot = Slot { state, memory };
-        let is_final = system.is_final(&slot.state);
+        let slot = Cursor::start(problem, scratch);
+        problem.scorer.cache_scores(scratch);
+        let is_final = slot.is_final(problem);
         match self.slots.first_mut() {
             Some(first) => *first = slot,
             None => self.slots.push(slot),
         }
         let path = path_score.empty();
         let score = path_score.score(path, 0);
-        self.scored.clear();
+        self.step_scores.clear();
         if path_score.breaks_ties() {
-            self.scored.push(Vec::new());
+            self.step_scores.push(Vec::new());
         }
         self.beam.clear();
         self.beam.push(Hypothesis { slot: 0, step: START, path, score, is_final, followed: true });
@@ -167,49 +155,49 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         &self.beam
     }
 
-    /// Writes the actions that led to a hypothesis into `out` (emptied first), first to last; none
-    /// for an idle step.
+    /// Writes the actions of a hypothesis into `out` (emptied first), first to last; `None` for an idle
+    /// step.
     pub fn history(&self, hypothesis: &Hypothesis, out: &mut Vec<Option<S::Action>>) {
         out.clear();
         let mut at = hypothesis.step;
         while let Some(step) = self.steps.get(at as usize) {
             out.push(step.action);
-            at = step.before;
+            at = step.previous;
         }
         out.reverse();
     }
 
-    /// Takes one step with every hypothesis and keeps the best `beam.width`. A path is still `followed` if
-    /// it was before and its last action is that of `follow`; one that leaves the followed path scores
-    /// higher by the margin that comes with it.
+    /// Expands all hypotheses by one step and keeps the best `beam.width`. The followed path is the one that takes
+    /// the actions of `follow`; at each of its steps, the margin of `follow` is added to the scores of all other
+    /// actions.
     pub fn advance(
         &mut self,
         beam: &Beam,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
+        problem: Problem<'_, S>,
         follow: Option<Follow<S::Action>>,
+        scratch: &mut Scratch,
     ) {
-        self.expand(beam, system, scorer, sentence, follow);
-        self.candidates.sort_unstable_by(|a, b| rank(&self.scored, a, b));
-        self.taken += 1;
+        self.expand(beam, problem, follow, scratch);
+        self.candidates.sort_unstable_by(|a, b| rank(&self.step_scores, a, b));
+        self.n_steps += 1;
         if beam.threshold > 0.0 {
-            let steps = if beam.path_score == PathScore::Mean { self.taken as f64 } else { 1.0 };
+            let steps = if beam.path_score == PathScore::Mean { self.n_steps as f64 } else { 1.0 };
             let best = self.candidates.first().map_or(0.0, |best| best.score);
-            // The difference of two infinite scores is no number.
+            // The difference of two infinite scores is NaN.
             self.candidates.retain(|other| {
                 other.score == best || (best - other.score) * steps <= beam.threshold
             });
         }
-        std::mem::swap(&mut self.beam, &mut self.before);
-        std::mem::swap(&mut self.scored, &mut self.scored_before);
-        self.scored.resize_with(self.scored_before.len().min(1) * self.candidates.len(), Vec::new);
+        std::mem::swap(&mut self.beam, &mut self.previous_beam);
+        std::mem::swap(&mut self.step_scores, &mut self.previous_step_scores);
+        self.step_scores
+            .resize_with(self.previous_step_scores.len().min(1) * self.candidates.len(), Vec::new);
         self.uses.clear();
-        self.uses.resize(self.before.len(), 0);
+        self.uses.resize(self.previous_beam.len(), 0);
         for candidate in &self.candidates {
             self.uses[candidate.parent as usize] += 1;
         }
-        for (parent, &uses) in self.before.iter().zip(&self.uses) {
+        for (parent, &uses) in self.previous_beam.iter().zip(&self.uses) {
             if uses == 0 {
                 self.free.push(parent.slot);
             }
@@ -218,111 +206,105 @@ impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
         for at in 0..self.candidates.len() {
             let Candidate { score, path, last, parent, action, .. } = self.candidates[at];
             let parent_at = parent as usize;
-            if let Some(scored) = self.scored.get_mut(at) {
-                beam.path_score.extend_steps(&self.scored_before[parent_at], last, scored);
+            if let Some(steps) = self.step_scores.get_mut(at) {
+                beam.path_score.extend_steps(&self.previous_step_scores[parent_at], last, steps);
             }
-            let parent = self.before[parent_at];
+            let parent = self.previous_beam[parent_at];
             self.uses[parent_at] -= 1;
             let slot = if self.uses[parent_at] == 0 { parent.slot } else { self.copy(parent.slot) };
-            let Slot { state, memory } = &mut self.slots[slot as usize];
+            let cursor = &mut self.slots[slot as usize];
             if let Some(action) = action {
-                system.apply(state, action);
-                let after = Configuration { system, sentence, state };
-                scorer.advance(after, action, memory, &mut self.scorer);
+                cursor.take(problem, action, scratch);
             }
             self.beam.push(Hypothesis {
                 slot,
                 step: self.steps.len() as u32,
                 path,
                 score,
-                is_final: system.is_final(state),
+                is_final: cursor.is_final(problem),
                 followed: parent.followed && follow.is_none_or(|follow| action == follow.action),
             });
-            self.steps.push(Step { before: parent.step, action });
+            self.steps.push(BeamStep { previous: parent.step, action });
         }
     }
 
-    /// Fills the candidates: the best successors of all hypotheses.
+    /// Collects the best successors of all hypotheses in `candidates`.
     fn expand(
         &mut self,
         beam: &Beam,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
+        problem: Problem<'_, S>,
         follow: Option<Follow<S::Action>>,
+        scratch: &mut Scratch,
     ) {
+        let Problem { system, scorer, .. } = problem;
         let &Beam { width, path_score, .. } = beam;
         self.candidates.clear();
         self.best.clear();
-        let scored = &self.scored;
+        let step_scores = &self.step_scores;
         for (hypothesis, parent) in self.beam.iter().zip(0..) {
-            let Slot { state, memory } = &self.slots[hypothesis.slot as usize];
-            let at = Configuration { system, sentence, state };
-            let steps = system.steps(state);
+            let cursor = &self.slots[hypothesis.slot as usize];
+            let steps = system.steps(&cursor.state);
             let follow = follow.filter(|_| hypothesis.followed);
-            let ahead = |action| match follow {
+            let margin = |action| match follow {
                 Some(follow) if action != follow.action => follow.margin,
                 _ => 0.0,
             };
             if hypothesis.is_final {
                 let (mut path, last) = (hypothesis.path, f32::INFINITY);
-                if path_score.counts_waiting() {
-                    let step = scorer.idle(at, memory, &mut self.scorer);
-                    path = path_score.extend(path, step + ahead(None));
+                if path_score.counts_idle() {
+                    let step = scorer.idle(cursor.at(problem), &cursor.memory, scratch);
+                    path = path_score.extend(path, step + margin(None));
                 }
                 let score = path_score.score(path, steps);
-                let waiting = Candidate { score, path, last, parent, action: None };
-                keep(&mut self.candidates, scored, width, waiting);
+                let idle = Candidate { score, path, last, parent, action: None };
+                push_bounded(&mut self.candidates, step_scores, width, idle);
                 continue;
             }
-            system.legal(state, &mut self.actions);
-            let actions = &self.actions;
-            score_choice(at, scorer, memory, actions, &mut self.scorer, &mut self.scores);
+            cursor.legal(problem, &mut self.actions);
+            cursor.scores(problem, &self.actions, scratch, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
-                let identity = system.identity(state, Some(action));
+                let identity = system.identity(&cursor.state, Some(action));
                 let action = Some(action);
-                let last = step + ahead(action);
+                let last = step + margin(action);
                 let path = path_score.extend(hypothesis.path, last);
                 let score = path_score.score(path, steps + 1);
                 let candidate = Candidate { score, path, last, parent, action };
                 let Some(identity) = identity else {
-                    keep(&mut self.candidates, scored, width, candidate);
+                    push_bounded(&mut self.candidates, step_scores, width, candidate);
                     continue;
                 };
                 let known = self.best.entry(identity).or_insert(candidate);
-                if rank(scored, &candidate, known).is_lt() {
+                if rank(step_scores, &candidate, known).is_lt() {
                     *known = candidate;
                 }
             }
         }
-        // No two candidates rank the same: what is kept does not depend on the order of the map.
+        // No two candidates rank the same, so the result does not depend on the order of the map.
         for &candidate in self.best.values() {
-            keep(&mut self.candidates, scored, width, candidate);
+            push_bounded(&mut self.candidates, step_scores, width, candidate);
         }
     }
 
-    /// A copy of a slot.
+    /// Copies a cursor; returns the slot of the copy.
     fn copy(&mut self, from: u32) -> u32 {
         let from = from as usize;
         if let Some(to) = self.free.pop() {
             let slots = self.slots.get_disjoint_mut([from, to as usize]);
             let [source, target] = slots.expect("a free slot is not in use");
-            target.state.clone_from(&source.state);
-            target.memory.clone_from(&source.memory);
+            target.clone_from(source);
             return to;
         }
-        let Slot { state, memory } = &self.slots[from];
-        let copy = Slot { state: state.clone(), memory: memory.clone() };
+        let copy = self.slots[from].clone();
         self.slots.push(copy);
         self.slots.len() as u32 - 1
     }
 }
 
-/// Adds a candidate if it is among the best `width`; the worst of a full list gives way. The list is in
-/// no order until it is full, then a heap with the worst on top.
-fn keep<A: Copy + Ord>(
+/// Adds a candidate if it is among the best `width`; it replaces the worst one of a full list. The list is
+/// unordered until it is full, then a heap with the worst candidate on top.
+fn push_bounded<A: Copy + Ord>(
     list: &mut Vec<Candidate<A>>,
-    steps: &Steps,
+    steps: &StepScores,
     width: usize,
     candidate: Candidate<A>,
 ) {
@@ -338,56 +320,43 @@ fn keep<A: Copy + Ord>(
     }
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Beam {
-    type Scratch = Agenda<S, P>;
-
-    fn decode(
+impl Beam {
+    /// Returns the best `n` derivations found, best first; at least one.
+    pub fn decode<S: TransitionSystem>(
         &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
-        agenda: &mut Agenda<S, P>,
-    ) -> Decoded<S::State, S::Action> {
-        self.decode_nbest(system, scorer, sentence, 1, agenda).swap_remove(0)
-    }
-
-    fn decode_nbest(
-        &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
+        problem: Problem<'_, S>,
         n: usize,
-        agenda: &mut Agenda<S, P>,
-    ) -> Vec<Decoded<S::State, S::Action>> {
-        agenda.start(system, scorer, sentence, self.path_score);
-        while agenda.goes_on(self.path_score, n) {
-            agenda.advance(self, system, scorer, sentence, None);
+        agenda: &mut Agenda<S>,
+        scratch: &mut Scratch,
+    ) -> Vec<Decoded<S>> {
+        let system = problem.system;
+        agenda.start(problem, self.path_score, scratch);
+        while agenda.may_improve(self.path_score, n) {
+            agenda.advance(self, problem, None, scratch);
         }
-        // Whole trees are better than the parts of one, whatever they score.
+        // Complete derivations rank above partial ones, whatever their scores.
         let mut ranked = agenda.beam.clone();
         ranked.sort_by_key(|hypothesis| !system.is_complete(agenda.state(hypothesis)));
         ranked.iter().take(n.max(1)).map(|best| agenda.decoded(system, best)).collect()
     }
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Agenda<S, P> {
+impl<S: TransitionSystem> Agenda<S> {
     /// Whether another step may change the best `n` derivations.
-    fn goes_on(&self, path_score: PathScore, n: usize) -> bool {
-        let sure = if path_score.never_rises() { n.max(1) } else { usize::MAX };
-        self.beam.iter().take(sure).any(|hypothesis| !hypothesis.is_final)
+    fn may_improve(&self, path_score: PathScore, n: usize) -> bool {
+        let n_compared = if path_score.never_increases() { n.max(1) } else { usize::MAX };
+        self.beam.iter().take(n_compared).any(|hypothesis| !hypothesis.is_final)
     }
 
     fn state(&self, hypothesis: &Hypothesis) -> &S::State {
         &self.slots[hypothesis.slot as usize].state
     }
 
-    /// A hypothesis as the end of a search.
-    fn decoded(&self, system: &S, hypothesis: &Hypothesis) -> Decoded<S::State, S::Action> {
-        let state = self.state(hypothesis).clone();
-        let complete = system.is_complete(&state);
+    /// The derivation of a hypothesis.
+    fn decoded(&self, system: &S, hypothesis: &Hypothesis) -> Decoded<S> {
         let mut actions = Vec::new();
         self.history(hypothesis, &mut actions);
         let actions = actions.into_iter().flatten().collect();
-        Decoded { state, actions, score: hypothesis.score, complete }
+        Decoded::new(system, self.state(hypothesis).clone(), actions, hypothesis.score)
     }
 }

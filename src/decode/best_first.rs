@@ -1,18 +1,17 @@
-//! Best-first search: the hypothesis that scores best of all open ones goes on.
+//! Best-first search: the best of all open hypotheses is expanded first.
 //!
-//! When every step lowers the score, as logarithms of probabilities do, or leaves it, as the least of several
-//! does, the first derivation that comes to its end is the best there is, among those that are kept. Of equal
-//! scores the longer path goes first, then the one that was found first. Of paths to states that differ in
-//! nothing but how they were reached ([`TransitionSystem::identity`]) the best goes on; a state that has been
-//! looked at is looked at again when a better path leads to it.
+//! If no step increases the score of a path, as with log probabilities or a minimum, the first complete derivation
+//! is the best one, unless the limits below have pruned a better one. Ties go to the longer path, then to the one
+//! found first. Of several paths to the same state ([`TransitionSystem::identity`]) only the best is expanded; a
+//! closed state is expanded again if a better path to it is found.
 //!
-//! With [`PathScore::Min`] equal scores are common, and the steps behind the least decide. After a derivation
-//! has come to its end the search goes on while an open path may still be better in these.
+//! With [`PathScore::Min`] ties are common and are broken by the higher step scores, so the search continues after
+//! the first complete derivation while an open path may be better.
 //!
-//! After `max_states` hypotheses the search takes the best end it has found, or gives up ([`Unfinished`]).
-//! Each hypothesis has a state of its own, so for sentences of many hundred words fewer are looked at. Open
-//! steps have a limit besides the agenda, 1 million: when there are more, the better half is kept. So memory
-//! is bounded: to about a gigabyte, and what the scorer remembers of each hypothesis.
+//! After `max_states` hypotheses the search returns the best derivations found, or gives up ([`Unfinished`]). Each
+//! hypothesis has a state of its own, so this limit is lower for sentences of many hundred words. Besides the
+//! agenda size there is a limit of 1 million open steps, beyond which the worse half is dropped. These limits bound
+//! memory to about 1 GB, plus the scorer's memory of each hypothesis.
 
 use std::cmp::Ordering;
 
@@ -20,60 +19,61 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::path::compare_steps;
-use super::{Decoded, Decoder, PathScore, heap};
+use super::{Cursor, Decoded, PathScore, Problem, heap};
 use crate::classifier::first_best;
-use crate::scorer::{Configuration, Scorer, score_choice};
-use crate::symbols::Sentence;
+use crate::scorer::Scratch;
 use crate::transition::TransitionSystem;
 
-/// The words of all hypotheses together, at most: what bounds memory.
+/// Maximal number of words in all hypotheses together; bounds memory.
 const MAX_WORDS: usize = 4_000_000;
 
-/// The most open steps, whatever the agenda.
+/// Maximal number of open steps, whatever the agenda size.
 const MAX_OPEN: usize = 1_000_000;
 
-/// How many times as many states as the agenda has steps are remembered with the best step to them.
-const MOST_BEST: usize = 16;
+/// The best steps to more states than this times the agenda size are not remembered.
+const BEST_FACTOR: usize = 16;
 
-/// What happens when as many hypotheses have been looked at as may be, and none was at its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// What the search returns if it reaches its limit without a complete derivation.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unfinished {
-    /// The longest path goes on greedily, so that every sentence gets a whole tree.
+    /// The longest path, completed greedily.
     #[default]
     Greedy,
-    /// The hypothesis looked at last, which scores no less than those still open, is a partial tree.
+    /// The last hypothesis, a partial tree that scores no less than the open ones.
     Partial,
 }
 
 /// The best-first decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestFirst {
-    /// The most hypotheses that are looked at; at least 1.
+    /// The most hypotheses that are expanded; at least 1.
     pub max_states: usize,
-    /// The most steps that are open at a time; at least 1, which is a greedy search. There are never more
-    /// than 1 million.
+    /// The agenda size: the most open steps; at least 1, which amounts to greedy search. Above 1 million it has
+    /// no effect.
     pub agenda: usize,
-    /// What happens after that many.
+    /// What the search returns if it reaches a limit.
     pub unfinished: Unfinished,
-    /// How the score of a path is made.
+    /// The path score.
     pub path_score: PathScore,
 }
 
-/// A hypothesis that has been looked at.
-struct Node<S: TransitionSystem, M> {
-    state: S::State,
-    memory: M,
-    /// The node before it, and the action from there; none at the start.
-    before: Option<(usize, S::Action)>,
+/// A hypothesis that has been taken from the agenda.
+struct Node<S: TransitionSystem> {
+    cursor: Cursor<S>,
+    /// The parent node and the action from there; `None` for the initial configuration.
+    previous: Option<(usize, S::Action)>,
+    /// The accumulated score ([`PathScore::extend`]).
     path: f64,
-    /// The scores of the steps to it, where they decide between paths.
+    /// The sorted step scores, if they break ties.
     steps: Vec<f32>,
 }
 
-/// A step that may be taken.
+/// A step on the agenda: an action from a node.
 #[derive(Debug, Clone, Copy)]
-struct Open<A> {
+struct OpenStep<A> {
     score: f64,
     path: f64,
     /// The score of the step.
@@ -82,56 +82,55 @@ struct Open<A> {
     number: usize,
     parent: usize,
     action: A,
-    /// What it leads to.
+    /// The identity of the state that it leads to.
     identity: Option<u64>,
 }
 
-/// Greater is better.
-fn rank<S: TransitionSystem, M>(
-    nodes: &[Node<S, M>],
-    a: &Open<S::Action>,
-    b: &Open<S::Action>,
+/// Orders open steps; the better one is greater.
+fn rank<S: TransitionSystem>(
+    nodes: &[Node<S>],
+    a: &OpenStep<S::Action>,
+    b: &OpenStep<S::Action>,
 ) -> Ordering {
     let steps = || {
-        let of = |open: &Open<S::Action>| (&nodes[open.parent].steps[..], open.step);
+        let of = |open: &OpenStep<S::Action>| (&nodes[open.parent].steps[..], open.step);
         compare_steps(of(a), of(b))
     };
     let by_score = a.score.total_cmp(&b.score).then_with(steps);
     by_score.then(a.length.cmp(&b.length)).then(b.number.cmp(&a.number))
 }
 
-/// How a step compares with a node that is at the same state, or that no step follows.
-fn against<S: TransitionSystem, M>(
-    nodes: &[Node<S, M>],
-    open: &Open<S::Action>,
+/// Compares the path of an open step with that of a node which is at the same state or final.
+fn compare_to_node<S: TransitionSystem>(
+    nodes: &[Node<S>],
+    open: &OpenStep<S::Action>,
     node: usize,
 ) -> Ordering {
-    let before = (&nodes[open.parent].steps[..], open.step);
+    let own = (&nodes[open.parent].steps[..], open.step);
     let Node { path, steps, .. } = &nodes[node];
     let by_steps = || match steps[..] {
         [] => Ordering::Equal,
-        _ => compare_steps(before, (steps, f32::INFINITY)),
+        _ => compare_steps(own, (steps, f32::INFINITY)),
     };
     open.path.total_cmp(path).then_with(by_steps)
 }
 
-/// The memory of one thread.
-pub struct BestFirstScratch<S: TransitionSystem, P: Scorer<S>> {
-    nodes: Vec<Node<S, P::Memory>>,
-    /// The open steps, a heap with the best on top.
-    open: Vec<Open<S::Action>>,
-    /// How many steps have been opened.
+/// Scratch memory of one thread.
+pub struct BestFirstScratch<S: TransitionSystem> {
+    nodes: Vec<Node<S>>,
+    /// The agenda: a heap with the best step on top.
+    open: Vec<OpenStep<S::Action>>,
+    /// The number of steps opened so far.
     opened: usize,
-    /// The best open step to each state that several paths lead to.
-    best: FxHashMap<u64, Open<S::Action>>,
-    /// The nodes of states that have been looked at.
+    /// For each state, by identity, the best open step to it.
+    best: FxHashMap<u64, OpenStep<S::Action>>,
+    /// For each state, by identity, its node.
     closed: FxHashMap<u64, usize>,
     actions: Vec<S::Action>,
     scores: Vec<f32>,
-    scorer: P::Scratch,
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Default for BestFirstScratch<S, P> {
+impl<S: TransitionSystem> Default for BestFirstScratch<S> {
     fn default() -> Self {
         Self {
             nodes: Vec::new(),
@@ -141,50 +140,45 @@ impl<S: TransitionSystem, P: Scorer<S>> Default for BestFirstScratch<S, P> {
             closed: FxHashMap::default(),
             actions: Vec::new(),
             scores: Vec::new(),
-            scorer: P::Scratch::default(),
         }
     }
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
-    /// Begins a search with the one hypothesis that has done nothing.
-    fn start(&mut self, path_score: PathScore, system: &S, scorer: &P, sentence: &Sentence) {
+impl<S: TransitionSystem> BestFirstScratch<S> {
+    /// Begins a search with the empty derivation.
+    fn start(&mut self, problem: Problem<'_, S>, path_score: PathScore, scratch: &mut Scratch) {
         self.nodes.clear();
         self.open.clear();
         self.best.clear();
         self.closed.clear();
         self.opened = 0;
-        let state = system.start(sentence);
-        let at = Configuration { system, sentence, state: &state };
-        let memory = scorer.begin(at, &mut self.scorer);
-        scorer.cache_scores(&mut self.scorer);
+        let cursor = Cursor::start(problem, scratch);
+        problem.scorer.cache_scores(scratch);
         let path = path_score.empty();
-        self.nodes.push(Node { state, memory, before: None, path, steps: Vec::new() });
+        self.nodes.push(Node { cursor, previous: None, path, steps: Vec::new() });
     }
 
-    /// Opens all steps from a node.
+    /// Adds all steps from a node to the agenda.
     fn expand(
         &mut self,
         parent: usize,
         search: &BestFirst,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
+        problem: Problem<'_, S>,
+        scratch: &mut Scratch,
     ) {
-        let Self { nodes, open, opened, best, closed, actions, scores, .. } = self;
-        let Node { state, memory, path, .. } = &nodes[parent];
-        system.legal(state, actions);
-        let at = Configuration { system, sentence, state };
-        score_choice(at, scorer, memory, actions, &mut self.scorer, scores);
-        let length = system.steps(state) + 1;
-        let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
+        let Self { nodes, open, opened, best, closed, actions, scores } = self;
+        let Node { cursor, path, .. } = &nodes[parent];
+        cursor.legal(problem, actions);
+        cursor.scores(problem, actions, scratch, scores);
+        let length = problem.system.steps(&cursor.state) + 1;
+        let better = |a: &OpenStep<S::Action>, b: &OpenStep<S::Action>| rank(nodes, a, b).is_gt();
         for (&action, &step) in actions.iter().zip(&*scores) {
             let path = search.path_score.extend(*path, step);
             let (score, number) = (search.path_score.score(path, length), *opened);
-            let identity = system.identity(state, Some(action));
-            let step = Open { score, path, step, length, number, parent, action, identity };
+            let identity = problem.system.identity(&cursor.state, Some(action));
+            let step = OpenStep { score, path, step, length, number, parent, action, identity };
             if let Some(identity) = identity {
-                let is_closed = |&node: &usize| against(nodes, &step, node).is_le();
+                let is_closed = |&node: &usize| compare_to_node(nodes, &step, node).is_le();
                 if best.get(&identity).is_some_and(|known| !better(&step, known))
                     || closed.get(&identity).is_some_and(is_closed)
                 {
@@ -195,16 +189,16 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
             *opened += 1;
             heap::push(open, step, &better);
         }
-        self.cut(search.agenda);
+        self.prune(search.agenda);
     }
 
-    /// Keeps the best open steps if there are more than may be.
-    fn cut(&mut self, agenda: usize) {
+    /// Drops the worst open steps if there are too many.
+    fn prune(&mut self, agenda: usize) {
         let Self { nodes, open, best, .. } = self;
-        let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
+        let better = |a: &OpenStep<S::Action>, b: &OpenStep<S::Action>| rank(nodes, a, b).is_gt();
         if open.len() > agenda.min(MAX_OPEN) {
             if !best.is_empty() {
-                // Those that a better path has overtaken take no room.
+                // Steps to states with a better path do not count.
                 let best_to = |identity| best.get(&identity).map(|known| known.number);
                 open.retain(|step| {
                     step.identity.and_then(best_to).is_none_or(|best| best == step.number)
@@ -217,8 +211,8 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
             }
             heap::heapify(open, &better);
         }
-        if best.len() / MOST_BEST > agenda.min(MAX_OPEN / 8) {
-            // Most of them have left the agenda.
+        if best.len() / BEST_FACTOR > agenda.min(MAX_OPEN / 8) {
+            // Most of these steps have left the agenda.
             best.clear();
             for step in open.iter() {
                 let Some(identity) = step.identity else { continue };
@@ -230,87 +224,78 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
         }
     }
 
-    /// Takes the best open step that may lead to something better than the node `end`, if there is one; gives
-    /// the node it leads to.
+    /// Takes the best open step whose path is not worse than the node `end`, if that is given; returns the new
+    /// node, or `None` if there is no such step.
     fn advance(
         &mut self,
+        problem: Problem<'_, S>,
         path_score: PathScore,
         end: Option<usize>,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
+        scratch: &mut Scratch,
     ) -> Option<usize> {
         let Self { nodes, open, closed, .. } = self;
-        let better = |a: &Open<S::Action>, b: &Open<S::Action>| rank(nodes, a, b).is_gt();
+        let better = |a: &OpenStep<S::Action>, b: &OpenStep<S::Action>| rank(nodes, a, b).is_gt();
         let step = loop {
             let step = heap::pop(open, &better)?;
-            let is_late = end.is_some_and(|end| against(nodes, &step, end).is_lt());
+            let is_worse = end.is_some_and(|end| compare_to_node(nodes, &step, end).is_lt());
             let known = step.identity.and_then(|identity| closed.get(&identity));
-            // One that a better path has overtaken is passed over.
-            if !is_late && known.is_none_or(|&node| against(nodes, &step, node).is_gt()) {
+            // Skips steps to states with a better path.
+            if !is_worse && known.is_none_or(|&node| compare_to_node(nodes, &step, node).is_gt()) {
                 break step;
             }
         };
         if let Some(identity) = step.identity {
             closed.insert(identity, nodes.len());
         }
-        let Node { state, memory, steps, .. } = &nodes[step.parent];
-        let (mut state, mut memory) = (state.clone(), memory.clone());
-        system.apply(&mut state, step.action);
-        let after = Configuration { system, sentence, state: &state };
-        scorer.advance(after, step.action, &mut memory, &mut self.scorer);
-        let mut longer = Vec::new();
-        path_score.extend_steps(steps, step.step, &mut longer);
-        let before = Some((step.parent, step.action));
-        nodes.push(Node { state, memory, before, path: step.path, steps: longer });
+        let Node { cursor, steps, .. } = &nodes[step.parent];
+        let mut cursor = cursor.clone();
+        cursor.take(problem, step.action, scratch);
+        let mut extended = Vec::new();
+        path_score.extend_steps(steps, step.step, &mut extended);
+        let previous = Some((step.parent, step.action));
+        nodes.push(Node { cursor, previous, path: step.path, steps: extended });
         Some(nodes.len() - 1)
     }
 
-    /// Goes on from the longest path as long as it takes, always with the best action.
-    fn give_up(
+    /// Completes the longest path greedily.
+    fn finish_greedily(
         &mut self,
+        problem: Problem<'_, S>,
         path_score: PathScore,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
-    ) -> Decoded<S::State, S::Action> {
-        let longest =
-            (0..self.nodes.len()).rev().max_by_key(|&at| system.steps(&self.nodes[at].state));
-        let longest = longest.unwrap_or(0);
+        scratch: &mut Scratch,
+    ) -> Decoded<S> {
+        let system = problem.system;
+        let steps = |&at: &usize| system.steps(&self.nodes[at].cursor.state);
+        let longest = (0..self.nodes.len()).rev().max_by_key(steps).unwrap_or(0);
         let mut taken = self.history(longest);
-        let Node { state, memory, path, .. } = &self.nodes[longest];
-        let (mut state, mut memory, mut path) = (state.clone(), memory.clone(), *path);
-        while !system.is_final(&state) {
-            system.legal(&state, &mut self.actions);
-            let at = Configuration { system, sentence, state: &state };
-            let actions = &self.actions;
-            score_choice(at, scorer, &memory, actions, &mut self.scorer, &mut self.scores);
+        let Node { cursor, path, .. } = &self.nodes[longest];
+        let (mut cursor, mut path) = (cursor.clone(), *path);
+        while !cursor.is_final(problem) {
+            cursor.legal(problem, &mut self.actions);
+            cursor.scores(problem, &self.actions, scratch, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
-            system.apply(&mut state, self.actions[best]);
-            let after = Configuration { system, sentence, state: &state };
-            scorer.advance(after, self.actions[best], &mut memory, &mut self.scorer);
+            cursor.take(problem, self.actions[best], scratch);
             taken.push(self.actions[best]);
         }
-        let score = path_score.score(path, system.steps(&state));
-        let complete = system.is_complete(&state);
-        Decoded { state, actions: taken, score, complete }
+        let score = path_score.score(path, system.steps(&cursor.state));
+        Decoded::new(system, cursor.state, taken, score)
     }
 
     /// The actions that led to a node.
     fn history(&self, mut node: usize) -> Vec<S::Action> {
         let mut actions = Vec::new();
-        while let Some((before, action)) = self.nodes[node].before {
+        while let Some((previous, action)) = self.nodes[node].previous {
             actions.push(action);
-            node = before;
+            node = previous;
         }
         actions.reverse();
         actions
     }
 
-    /// Adds a node to the best `n` ends, best first.
+    /// Adds a final node to the best `n` ones, best first.
     fn add_end(&self, at: usize, n: usize, system: &S, ends: &mut Vec<usize>) {
-        let identity = |at: usize| system.identity(&self.nodes[at].state, None);
+        let identity = |at: usize| system.identity(&self.nodes[at].cursor.state, None);
         let same = identity(at);
         ends.retain(|&other| same.is_none() || identity(other) != same);
         let steps = |at: usize| (&self.nodes[at].steps[..], f32::INFINITY);
@@ -318,78 +303,60 @@ impl<S: TransitionSystem, P: Scorer<S>> BestFirstScratch<S, P> {
             let by_path = self.nodes[other].path.total_cmp(&self.nodes[at].path);
             by_path.then_with(|| compare_steps(steps(other), steps(at))).is_ge()
         };
-        // Where no ties are broken, the order in which ends are found is that of the search.
+        // Without tie breaking, final nodes are found in the order of their scores.
         let is_ranked = !self.nodes[at].steps.is_empty();
         let place = if is_ranked { ends.partition_point(is_as_good) } else { ends.len() };
         ends.insert(place, at);
         ends.truncate(n);
     }
 
-    /// A node as the end of a search.
-    fn decoded(
-        &self,
-        at: usize,
-        path_score: PathScore,
-        system: &S,
-    ) -> Decoded<S::State, S::Action> {
-        let Node { state, path, .. } = &self.nodes[at];
-        let score = path_score.score(*path, system.steps(state));
-        let complete = system.is_complete(state);
-        Decoded { state: state.clone(), actions: self.history(at), score, complete }
+    /// The derivation of a node.
+    fn decoded(&self, at: usize, path_score: PathScore, system: &S) -> Decoded<S> {
+        let Node { cursor, path, .. } = &self.nodes[at];
+        let score = path_score.score(*path, system.steps(&cursor.state));
+        Decoded::new(system, cursor.state.clone(), self.history(at), score)
     }
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for BestFirst {
-    type Scratch = BestFirstScratch<S, P>;
-
-    fn decode(
+impl BestFirst {
+    /// Returns the best `n` derivations found, best first; at least one.
+    pub fn decode<S: TransitionSystem>(
         &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
-        scratch: &mut Self::Scratch,
-    ) -> Decoded<S::State, S::Action> {
-        self.decode_nbest(system, scorer, sentence, 1, scratch).swap_remove(0)
-    }
-
-    fn decode_nbest(
-        &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
+        problem: Problem<'_, S>,
         n: usize,
-        scratch: &mut Self::Scratch,
-    ) -> Vec<Decoded<S::State, S::Action>> {
-        let path_score = self.path_score;
-        let max_states = self.max_states.min(MAX_WORDS / sentence.len().max(1)).max(1);
-        scratch.start(path_score, system, scorer, sentence);
+        agenda: &mut BestFirstScratch<S>,
+        scratch: &mut Scratch,
+    ) -> Vec<Decoded<S>> {
+        let (system, path_score) = (problem.system, self.path_score);
+        let max_states = self.max_states.min(MAX_WORDS / problem.sentence.len().max(1)).max(1);
+        agenda.start(problem, path_score, scratch);
         let n = n.max(1);
         let mut ends = Vec::new();
         let mut at = 0;
         loop {
-            let state = &scratch.nodes[at].state;
+            let state = &agenda.nodes[at].cursor.state;
             if !system.is_final(state) {
-                scratch.expand(at, self, system, scorer, sentence);
+                agenda.expand(at, self, problem, scratch);
             } else if system.is_complete(state) {
-                // A derivation that ends with the parts of a tree does not count as one.
-                scratch.add_end(at, n, system, &mut ends);
+                // A final state without a complete tree does not count.
+                agenda.add_end(at, n, system, &mut ends);
             }
             let end = ends.get(n - 1).copied();
-            if (end.is_some() && !path_score.breaks_ties()) || scratch.nodes.len() >= max_states {
+            if (end.is_some() && !path_score.breaks_ties()) || agenda.nodes.len() >= max_states {
                 break;
             }
-            match scratch.advance(path_score, end, system, scorer, sentence) {
+            match agenda.advance(problem, path_score, end, scratch) {
                 Some(next) => at = next,
                 None => break,
             }
         }
         if ends.is_empty() && self.unfinished == Unfinished::Greedy {
-            return vec![scratch.give_up(path_score, system, scorer, sentence)];
+            return vec![agenda.finish_greedily(problem, path_score, scratch)];
         }
         if ends.is_empty() {
             ends.push(at);
         }
-        ends.iter().map(|&end| scratch.decoded(end, path_score, system)).collect()
+        ends.iter().map(|&end| agenda.decoded(end, path_score, system)).collect()
     }
 }
 

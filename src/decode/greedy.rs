@@ -1,9 +1,8 @@
-//! Greedy decoding: the best action at every step, one path. Time is linear in the number of actions that are
-//! asked about: for systems of candidates this grows faster than the sentence.
+//! Greedy decoding: the best action at every step, one path. Its time is linear in the number of actions that
+//! are scored; for item systems, which score candidates, that grows faster than the sentence.
 
-use super::{Decoded, Decoder, Illegal, PathScore};
-use crate::scorer::{Configuration, Scorer};
-use crate::symbols::Sentence;
+use super::{Cursor, Decoded, Illegal, PathScore, Problem};
+use crate::scorer::Scratch;
 use crate::transition::TransitionSystem;
 
 /// The greedy decoder.
@@ -11,71 +10,63 @@ use crate::transition::TransitionSystem;
 pub struct Greedy {
     /// What happens when the best action is illegal.
     pub illegal: Illegal,
-    /// How the score of the parse is made.
+    /// How the score of the parse is computed.
     pub path_score: PathScore,
 }
 
 /// The memory of one thread.
 #[derive(Debug)]
-pub struct GreedyScratch<A, T> {
-    actions: Vec<A>,
+pub struct GreedyScratch<A> {
+    legal: Vec<A>,
     ranked: Vec<A>,
     taken: Vec<A>,
     scores: Vec<f32>,
-    scorer: T,
 }
 
-impl<A, T: Default> Default for GreedyScratch<A, T> {
+impl<A> Default for GreedyScratch<A> {
     fn default() -> Self {
-        let (scores, scorer) = (Vec::new(), T::default());
-        Self { actions: Vec::new(), ranked: Vec::new(), taken: Vec::new(), scores, scorer }
+        Self { legal: Vec::new(), ranked: Vec::new(), taken: Vec::new(), scores: Vec::new() }
     }
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Greedy {
-    type Scratch = GreedyScratch<S::Action, P::Scratch>;
-
-    fn decode(
+impl Greedy {
+    /// Decodes a sentence.
+    pub fn decode<S: TransitionSystem>(
         &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
-        scratch: &mut Self::Scratch,
-    ) -> Decoded<S::State, S::Action> {
-        let GreedyScratch { actions, ranked, taken, scores, scorer: scorer_scratch } = scratch;
-        let mut state = system.start(sentence);
-        let at = Configuration { system, sentence, state: &state };
-        let mut memory = scorer.begin(at, scorer_scratch);
+        problem: Problem<'_, S>,
+        memory: &mut GreedyScratch<S::Action>,
+        scratch: &mut Scratch,
+    ) -> Decoded<S> {
+        let Problem { system, scorer, .. } = problem;
+        let GreedyScratch { legal, ranked, taken, scores } = memory;
+        let mut cursor = Cursor::start(problem, scratch);
         let mut score = self.path_score.empty();
         taken.clear();
-        while !system.is_final(&state) {
-            system.legal(&state, actions);
-            let at = Configuration { system, sentence, state: &state };
-            let no_choice = self.illegal == Illegal::NextBest || system.is_forced(&state);
-            let action = if let ([only], true) = (&actions[..], no_choice) {
+        while !cursor.is_final(problem) {
+            cursor.legal(problem, legal);
+            let no_choice = self.illegal == Illegal::NextBest || system.is_forced(&cursor.state);
+            let action = if let ([only], true) = (&legal[..], no_choice) {
                 *only
             } else {
                 if self.illegal == Illegal::Fail {
-                    system.inventory(&state, ranked);
+                    system.inventory(&cursor.state, ranked);
                 } else {
-                    std::mem::swap(actions, ranked);
+                    std::mem::swap(legal, ranked);
                 }
-                let best = scorer.best(at, &memory, ranked, scorer_scratch, scores);
+                let at = cursor.at(problem);
+                let best = scorer.best(at, &cursor.memory, ranked, scratch, scores);
                 let Some((best, step)) = best else { break };
                 let action = ranked[best];
-                if self.illegal == Illegal::Fail && !actions.contains(&action) {
+                if self.illegal == Illegal::Fail && !legal.contains(&action) {
                     break;
                 }
                 score = self.path_score.extend(score, step);
                 action
             };
-            system.apply(&mut state, action);
-            let after = Configuration { system, sentence, state: &state };
-            scorer.advance(after, action, &mut memory, scorer_scratch);
+            cursor.take(problem, action, scratch);
             taken.push(action);
         }
-        let complete = system.is_complete(&state);
-        let score = self.path_score.score(score, system.steps(&state));
-        Decoded { state, actions: taken.clone(), score, complete }
+        let score = self.path_score.score(score, system.steps(&cursor.state));
+        Decoded::new(system, cursor.state, taken.clone(), score)
     }
 }

@@ -1,6 +1,6 @@
-//! Heaps whose order depends on more than their items.
+//! Binary heaps whose order depends on data outside their items.
 
-/// Restores a heap whose item at a position may have to go down; `above` says what stands above what.
+/// Restores the heap property below position `at`; `above(a, b)` is true if `a` belongs above `b`.
 pub(super) fn sift_down<T>(heap: &mut [T], mut at: usize, above: &impl Fn(&T, &T) -> bool) {
     loop {
         let children = (2 * at + 1..heap.len()).take(2);
@@ -15,7 +15,7 @@ pub(super) fn sift_down<T>(heap: &mut [T], mut at: usize, above: &impl Fn(&T, &T
     }
 }
 
-/// Makes a heap of a list.
+/// Reorders a list into a heap.
 pub(super) fn heapify<T>(heap: &mut [T], above: &impl Fn(&T, &T) -> bool) {
     for at in (0..heap.len() / 2).rev() {
         sift_down(heap, at, above);
@@ -32,7 +32,7 @@ pub(super) fn push<T>(heap: &mut Vec<T>, item: T, above: &impl Fn(&T, &T) -> boo
     }
 }
 
-/// Takes the top item away.
+/// Removes the top item.
 pub(super) fn pop<T>(heap: &mut Vec<T>, above: &impl Fn(&T, &T) -> bool) -> Option<T> {
     let last = heap.len().checked_sub(1)?;
     heap.swap(0, last);

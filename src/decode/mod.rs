@@ -1,18 +1,17 @@
-//! Decoders: from a sentence to the derivation a scorer likes best.
+//! Decoders: the search for the highest-scoring derivation of a sentence.
 //!
-//! - [`greedy`]: one path, the best action at every step.
-//! - [`beam`]: the best few hypotheses at every step.
-//! - [`best_first`]: the best hypothesis of all that are open.
+//! - [`greedy`]: one hypothesis, the best action at every step.
+//! - [`beam`]: the best k hypotheses at every step.
+//! - [`best_first`]: always the best of all open hypotheses.
 //!
-//! [`Search`] is what presets say about them, and a decoder that does it.
-//!
-//! [`constituents`] says how sure the scorer was of what a decoder built.
-//!
-//! [`parser`] puts a system, a scorer and a decoder behind one interface for sentences as strings.
+//! All of them move a [`Cursor`] along derivations of a [`Problem`]. [`Search`] holds the settings of presets
+//! and selects the decoder. [`constituents`] scores the constituents of a parse. [`parser`] combines a system, a
+//! scorer and a search into a parser of tokens.
 
 pub mod beam;
 pub mod best_first;
 pub mod constituents;
+mod cursor;
 pub mod greedy;
 mod heap;
 pub mod parser;
@@ -21,19 +20,20 @@ mod search;
 
 pub use beam::Beam;
 pub use best_first::{BestFirst, Unfinished};
+pub use cursor::{Cursor, Problem};
 pub use greedy::Greedy;
-pub use parser::{NbestRequest, Parse, Parser, Worker};
+pub use parser::{NbestRequest, Parse, Worker};
 pub use path::PathScore;
 pub use search::{Fallback, Method, Search, SearchScratch};
 
 use serde::{Deserialize, Serialize};
 
-use crate::scorer::Scorer;
-use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
 /// What happens when the best-scoring action of the whole inventory is not legal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Illegal {
     /// Only legal actions compete, so every parse ends.
@@ -43,49 +43,22 @@ pub enum Illegal {
     Fail,
 }
 
-/// The end of a search.
-#[derive(Debug, Clone)]
-pub struct Decoded<State, Action> {
+/// A derivation found by a search.
+#[derive(Debug)]
+pub struct Decoded<S: TransitionSystem> {
     /// The last state.
-    pub state: State,
-    /// The actions that led to it, first to last.
-    pub actions: Vec<Action>,
-    /// The score of the path to it.
+    pub state: S::State,
+    /// The actions, first to last.
+    pub actions: Vec<S::Action>,
+    /// The score of the derivation.
     pub score: f64,
-    /// Whether the derivation was ended by the system's own rules.
+    /// Whether the derivation is complete; if not, the tree is a partial analysis.
     pub complete: bool,
 }
 
-/// A search for the best derivation.
-pub trait Decoder<S: TransitionSystem, P: Scorer<S>>: Send + Sync {
-    /// Memory of one thread.
-    type Scratch: Default + Send;
-
-    /// Searches one sentence.
-    fn decode(
-        &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
-        scratch: &mut Self::Scratch,
-    ) -> Decoded<S::State, S::Action>;
-
-    /// Searches one sentence for several derivations, best first; there is always one at least. Decoders
-    /// that keep one path give one.
-    fn decode_nbest(
-        &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
-        _n: usize,
-        scratch: &mut Self::Scratch,
-    ) -> Vec<Decoded<S::State, S::Action>> {
-        vec![self.decode(system, scorer, sentence, scratch)]
-    }
-
-    /// The label of the node that joins the parts of a parse that failed; empty to leave them side by
-    /// side under the root.
-    fn failure_label(&self) -> &str {
-        ""
+impl<S: TransitionSystem> Decoded<S> {
+    fn new(system: &S, state: S::State, actions: Vec<S::Action>, score: f64) -> Self {
+        let complete = system.is_complete(&state);
+        Self { state, actions, score, complete }
     }
 }

@@ -1,10 +1,10 @@
-//! Parsers for sentences as strings.
+//! Parsers of tokens.
 //!
-//! A [`Parser`] is what all threads share: tables and rules. A [`Worker`] is what one thread needs
-//! besides: scratch memory. The types of system, scorer and decoder end here.
+//! A [`Pipeline`] is shared by all threads; each thread has a [`Worker`] with its own scratch memory, which hides the
+//! type of the transition system.
 
 use super::constituents::constituent_scores;
-use super::{Decoded, Decoder};
+use super::{Decoded, Problem, Search, SearchScratch};
 use crate::oracle::replay::same_brackets;
 use crate::scorer::Scorer;
 use crate::symbols::{Sentence, Vocabulary};
@@ -12,102 +12,110 @@ use crate::transition::TransitionSystem;
 use crate::tree::{Token, Tree};
 use crate::treebank::{CleanedSentence, Cleaning, reattach};
 
-/// What comes out for a sentence.
+/// A parse of a sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parse {
     /// The tree over all words of the input, rooted in `TOP`, with head children where known.
     pub tree: Tree,
-    /// The score of the derivation, on the model's own scale.
+    /// The score of the derivation ([`super::PathScore`]), on the scale of the model.
     pub score: f64,
-    /// Whether the derivation came to its end; if not, the tree is a partial analysis.
+    /// Whether the derivation is complete; if not, the tree is a partial analysis.
     pub complete: bool,
-    /// If they were wanted, for each node of the tree how sure the scorer was of it
-    /// ([`super::constituents`]); infinity for the root, and where there was no choice.
+    /// The confidence score of each node of the tree ([`super::constituents`]), if requested; infinity for the
+    /// root and where there was no choice.
     pub constituents: Option<Vec<f32>>,
 }
 
-/// What is wanted of a parse.
+/// A request for n-best parses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NbestRequest {
-    /// The most different trees.
+    /// The maximal number of different trees; at least 1.
     pub trees: usize,
-    /// Whether each constituent is to have a score.
+    /// Whether to compute a score for each constituent.
     pub constituents: bool,
 }
 
-/// A parser, shared by all threads.
-pub trait Parser: Send + Sync {
-    /// A worker for one thread.
-    fn worker(&self) -> Box<dyn Worker + '_>;
-}
-
-/// A parser's hand in one thread.
+/// Parses sentences in one thread.
 pub trait Worker: Send {
-    /// Parses a sentence. Words and tags come back unchanged and in order.
+    /// Parses a sentence. The tree has the same words and tags in the same order.
     fn parse(&mut self, tokens: &[Token]) -> Parse;
-    /// The best different trees for a sentence, best first: at least one, and as many of those wanted as the
-    /// search finds.
-    fn parse_nbest(&mut self, tokens: &[Token], wanted: NbestRequest) -> Vec<Parse>;
+    /// Returns the best different trees of a sentence, best first: at least one, and at most as many as
+    /// requested.
+    fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse>;
 }
 
-/// A system, a scorer and a decoder at work.
-#[derive(Debug)]
-pub struct Pipeline<S, P, D> {
-    /// How the input is cleaned for the parser's view.
+/// A parser composed of a transition system, a scorer and a search.
+pub struct Pipeline<S: TransitionSystem> {
+    /// How input tokens are cleaned before parsing.
     pub cleaning: Cleaning,
     /// The known words and tags.
     pub vocabulary: Vocabulary,
     /// The transition system.
     pub system: S,
     /// The scorer.
-    pub scorer: P,
-    /// The decoder.
-    pub decoder: D,
+    pub scorer: Box<dyn Scorer<S>>,
+    /// The search.
+    pub search: Search,
 }
 
-impl<S: TransitionSystem, P, D: Decoder<S, P>> Pipeline<S, P, D>
-where
-    P: Scorer<S>,
-{
-    /// The tree over all words that the end of a search stands for.
-    fn parse(
-        &self,
-        decoded: &Decoded<S::State, S::Action>,
-        kept: &CleanedSentence,
-        tokens: &[Token],
-    ) -> Parse {
+impl<S: TransitionSystem> Pipeline<S> {
+    /// A worker for one thread.
+    pub fn worker(&self) -> PipelineWorker<'_, S> {
+        let Self { cleaning, vocabulary, system, scorer, search } = self;
+        PipelineWorker::new(cleaning, vocabulary, system, &**scorer, search)
+    }
+}
+
+/// The worker of a [`Pipeline`].
+pub struct PipelineWorker<'a, S: TransitionSystem> {
+    cleaning: &'a Cleaning,
+    vocabulary: &'a Vocabulary,
+    system: &'a S,
+    scorer: &'a dyn Scorer<S>,
+    search: &'a Search,
+    sentence: Sentence,
+    scratch: SearchScratch<S>,
+}
+
+impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
+    /// A worker with empty scratch memory.
+    pub fn new(
+        cleaning: &'a Cleaning,
+        vocabulary: &'a Vocabulary,
+        system: &'a S,
+        scorer: &'a dyn Scorer<S>,
+        search: &'a Search,
+    ) -> Self {
+        let (sentence, scratch) = (Sentence::default(), SearchScratch::default());
+        Self { cleaning, vocabulary, system, scorer, search, sentence, scratch }
+    }
+
+    /// Cleans a sentence and searches for its best `n` derivations.
+    fn decode(&mut self, tokens: &[Token], n: usize) -> (CleanedSentence, Vec<Decoded<S>>) {
+        let cleaned = self.cleaning.apply_tokens(tokens);
+        self.vocabulary.encode_into(&cleaned.tokens, &mut self.sentence);
+        let Self { system, scorer, sentence, scratch, .. } = self;
+        let problem = Problem { system: *system, sentence, scorer: *scorer };
+        let decoded = self.search.decode(problem, n, scratch);
+        (cleaned, decoded)
+    }
+
+    /// Builds the tree over all tokens.
+    fn finish(&self, decoded: &Decoded<S>, cleaned: &CleanedSentence, tokens: &[Token]) -> Parse {
         let Decoded { state, score, complete, .. } = decoded;
-        let is_whole = kept.tokens.len() == tokens.len();
-        let mut tree = self.system.tree(state, if is_whole { tokens } else { &kept.tokens });
+        let is_whole = cleaned.tokens.len() == tokens.len();
+        let mut tree = self.system.tree(state, if is_whole { tokens } else { &cleaned.tokens });
         if !complete {
-            join_parts(&mut tree, self.decoder.failure_label());
+            join_parts(&mut tree, &self.search.failure_label);
         }
         if !is_whole {
-            tree = reattach(&tree, &kept.positions, tokens);
+            tree = reattach(&tree, &cleaned.positions, tokens);
         }
         Parse { tree, score: *score, complete: *complete, constituents: None }
     }
 }
 
-struct PipelineWorker<'a, S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> {
-    pipeline: &'a Pipeline<S, P, D>,
-    sentence: Sentence,
-    scratch: D::Scratch,
-    replay: P::Scratch,
-}
-
-impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Parser for Pipeline<S, P, D> {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(PipelineWorker {
-            pipeline: self,
-            sentence: Sentence::default(),
-            scratch: D::Scratch::default(),
-            replay: P::Scratch::default(),
-        })
-    }
-}
-
-/// Puts one node over the parts under the root, if there are several and the label is not empty.
+/// Joins the children of the root, if there are several, under a new node; an empty label leaves them.
 fn join_parts(tree: &mut Tree, label: &str) {
     let n_parts = tree.root().map_or(0, |root| tree.children(root).len());
     if n_parts > 1 && !label.is_empty() {
@@ -115,32 +123,26 @@ fn join_parts(tree: &mut Tree, label: &str) {
     }
 }
 
-impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Worker for PipelineWorker<'_, S, P, D> {
+impl<S: TransitionSystem> Worker for PipelineWorker<'_, S> {
     fn parse(&mut self, tokens: &[Token]) -> Parse {
-        let Pipeline { vocabulary, system, scorer, decoder, .. } = self.pipeline;
-        let kept = self.pipeline.cleaning.apply_tokens(tokens);
-        vocabulary.encode_into(&kept.tokens, &mut self.sentence);
-        let decoded = decoder.decode(system, scorer, &self.sentence, &mut self.scratch);
-        self.pipeline.parse(&decoded, &kept, tokens)
+        let (cleaned, decoded) = self.decode(tokens, 1);
+        self.finish(&decoded[0], &cleaned, tokens)
     }
 
-    fn parse_nbest(&mut self, tokens: &[Token], wanted: NbestRequest) -> Vec<Parse> {
-        let Pipeline { vocabulary, system, scorer, decoder, .. } = self.pipeline;
-        let kept = self.pipeline.cleaning.apply_tokens(tokens);
-        vocabulary.encode_into(&kept.tokens, &mut self.sentence);
-        let (sentence, scratch) = (&self.sentence, &mut self.scratch);
+    fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse> {
+        let (cleaned, all) = self.decode(tokens, request.trees);
         // Different derivations may build the same tree.
         let mut parses: Vec<Parse> = Vec::new();
-        for decoded in decoder.decode_nbest(system, scorer, sentence, wanted.trees, scratch) {
-            let mut parse = self.pipeline.parse(&decoded, &kept, tokens);
+        for decoded in all {
+            let mut parse = self.finish(&decoded, &cleaned, tokens);
             if parses.iter().any(|other| same_brackets(&other.tree, &parse.tree)) {
                 continue;
             }
-            if wanted.constituents {
-                let actions = &decoded.actions;
-                let mut scores =
-                    constituent_scores(system, scorer, sentence, actions, &mut self.replay);
-                // The root, and a node that joins the parts of a parse that failed.
+            if request.constituents {
+                let Self { system, scorer, sentence, scratch, .. } = self;
+                let problem = Problem { system: *system, sentence, scorer: *scorer };
+                let mut scores = constituent_scores(problem, &decoded.actions, &mut scratch.scorer);
+                // Also for the root, and for the node that joins the children of a failed parse.
                 scores.resize(parse.tree.nodes().len(), f32::INFINITY);
                 parse.constituents = Some(scores);
             }
@@ -154,29 +156,28 @@ impl<S: TransitionSystem, P: Scorer<S>, D: Decoder<S, P>> Worker for PipelineWor
 mod tests {
     use super::*;
     use crate::classifier::ScoreScale;
-    use crate::decode::{Illegal, Search};
-    use crate::scorer::Configuration;
+    use crate::decode::Illegal;
+    use crate::scorer::{Configuration, Memory, Scratch};
     use crate::transition::binary::Binary;
     use crate::tree::TreeBuilder;
     use crate::treebank::penn;
 
-    /// Wants the first action of the inventory, SHIFT, or its last, FINISH, whatever the state.
+    /// Prefers the first action of the inventory, SHIFT, or the last one, FINISH, in every state.
     struct Stubborn {
         wants_last: bool,
     }
 
     impl<S: TransitionSystem> Scorer<S> for Stubborn {
-        type Memory = ();
-        type Scratch = ();
-
-        fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Self::Scratch) {}
+        fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+            Memory::None
+        }
 
         fn score(
             &self,
             _at: Configuration<'_, S>,
-            _memory: &(),
+            _memory: &Memory,
             actions: &[S::Action],
-            _scratch: &mut (),
+            _scratch: &mut Scratch,
             out: &mut Vec<f32>,
         ) {
             out.clear();
@@ -205,8 +206,8 @@ mod tests {
             cleaning,
             vocabulary: Vocabulary::of([tree.tokens()], 1),
             system: Binary::of_trees([&tree]).unwrap(),
-            scorer: Stubborn { wants_last },
-            decoder: Search {
+            scorer: Box::new(Stubborn { wants_last }),
+            search: Search {
                 illegal: Illegal::Fail,
                 failure_label: label.into(),
                 ..Search::default()
@@ -227,7 +228,7 @@ mod tests {
     #[test]
     fn a_failed_parse_is_flat_or_under_one_node_of_any_label() {
         let plain = Cleaning::none;
-        // All shifted, then one shift too many; and a FINISH at once, with everything unread.
+        // SHIFT on an empty buffer; FINISH in the initial configuration.
         for wants_last in [false, true] {
             let flat = "(TOP (NN a) (NN b) (NN c))";
             assert_eq!(failed("a b c", wants_last, "", plain()), flat);
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_were_cleaned_away_come_back() {
+    fn tokens_removed_by_cleaning_are_restored() {
         let cleaning = Cleaning { quotes: true, ..Cleaning::none() };
         let tree = failed("a `` B", false, "IP", cleaning.clone());
         assert_eq!(tree, "(TOP (IP (NN a) (`` ``) (NN B)))");

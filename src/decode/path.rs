@@ -1,29 +1,32 @@
-//! Scores of paths, and which of two paths with the same score is better.
+//! Scores of paths, and ties between them.
 
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-/// How the scores of a path's steps make the score of the path. A greedy search does not ask about steps
-/// that leave no choice, and they count nothing; the others ask, because paths differ in them. So scores
-/// compare between parses of one method only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// The score of a path as a function of the scores of its steps. Greedy search does not score steps with a single
+/// legal action; the other decoders do, because they compare paths. So scores are comparable only between parses
+/// of the same decoder.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathScore {
-    /// Their sum.
+    /// The sum.
     #[default]
     Sum,
-    /// Their mean, which does not favour short derivations or long ones.
+    /// The mean, which favours neither short nor long derivations.
     Mean,
-    /// The least of them; of paths with the same, by the second least, and so on (Turian and Melamed 2005,
-    /// section 2.2).
+    /// The minimum; ties are broken by the second lowest score, and so on (Turian and Melamed 2005, section
+    /// 2.2).
     Min,
-    /// The sum of their logistic losses, −ln(1 + e⁻ˢ) for a score s (equation 15 there).
+    /// The sum of −ln(1 + e⁻ˢ) over the scores s: the negative logistic loss (Turian and Melamed 2005, equation
+    /// 15).
     Loss,
 }
 
 impl PathScore {
-    /// The score of a path without steps.
+    /// The accumulated score of a path without steps.
     pub fn empty(self) -> f64 {
         match self {
             Self::Sum | Self::Mean | Self::Loss => 0.0,
@@ -31,7 +34,7 @@ impl PathScore {
         }
     }
 
-    /// What is kept of a path made one step longer: a sum, or the least.
+    /// Adds a step to an accumulated score, which is a sum or a minimum.
     pub fn extend(self, path: f64, step: f32) -> f64 {
         match self {
             Self::Sum | Self::Mean => path + f64::from(step),
@@ -40,7 +43,7 @@ impl PathScore {
         }
     }
 
-    /// The score of a path of so many steps, from what was kept of it.
+    /// The score of a path of `steps` steps, given its accumulated score.
     pub fn score(self, path: f64, steps: usize) -> f64 {
         match self {
             Self::Mean => path / steps.max(1) as f64,
@@ -48,13 +51,13 @@ impl PathScore {
         }
     }
 
-    /// Whether waiting after the end of a derivation counts as a step.
-    pub(super) fn counts_waiting(self) -> bool {
+    /// Whether the scores of idle steps count.
+    pub(super) fn counts_idle(self) -> bool {
         self == Self::Sum
     }
 
-    /// Whether a path never scores more than its beginning.
-    pub(super) fn never_rises(self) -> bool {
+    /// Whether a step never increases the score of a path, whatever its own score.
+    pub(super) fn never_increases(self) -> bool {
         matches!(self, Self::Min | Self::Loss)
     }
 }
@@ -65,31 +68,31 @@ fn softplus(x: f64) -> f64 {
 }
 
 impl PathScore {
-    /// Whether the scores of all steps decide between paths of the same score.
+    /// Whether the scores of all steps break ties between paths.
     pub(super) fn breaks_ties(self) -> bool {
         self == Self::Min
     }
 
-    /// What is kept of a path besides, where that decides between paths of the same score: the scores of all
-    /// steps, from the least. Makes it one step longer.
+    /// Writes the sorted scores of a path and one more step into `out` (emptied first); nothing if they do not
+    /// break ties.
     pub(super) fn extend_steps(self, steps: &[f32], step: f32, out: &mut Vec<f32>) {
         out.clear();
         if self.breaks_ties() {
-            out.extend(longer(steps, step));
+            out.extend(with_step(steps, step));
         }
     }
 }
 
-/// The scores of some steps and of one more, from the least.
-fn longer(steps: &[f32], step: f32) -> impl Iterator<Item = f32> {
+/// Inserts a score into sorted ones.
+fn with_step(steps: &[f32], step: f32) -> impl Iterator<Item = f32> {
     let (before, behind) = steps.split_at(steps.partition_point(|&other| other <= step));
     before.iter().copied().chain([step]).chain(behind.iter().copied())
 }
 
-/// Compares two paths of the same score, each by what [`PathScore::extend_steps`] kept and one step more: the
-/// one whose least steps are higher is greater; if one ends first they are equal.
+/// Compares two paths of the same score, each given by its sorted step scores ([`PathScore::extend_steps`]) and
+/// the score of one more step: lexicographically, lowest score first. A prefix is equal.
 pub(super) fn compare_steps((a, last_a): (&[f32], f32), (b, last_b): (&[f32], f32)) -> Ordering {
-    let pairs = longer(a, last_a).zip(longer(b, last_b));
+    let pairs = with_step(a, last_a).zip(with_step(b, last_b));
     let orders = { pairs }.map(|(a, b)| a.total_cmp(&b));
     { orders }.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }

@@ -1,4 +1,4 @@
-//! The search settings of presets, and the decoder that they choose.
+//! The search settings of presets, and the decoder that they select.
 
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
@@ -6,64 +6,71 @@ use serde::{Deserialize, Serialize};
 use super::beam::{Agenda, Beam};
 use super::best_first::{BestFirst, BestFirstScratch, Unfinished};
 use super::greedy::{Greedy, GreedyScratch};
-use super::{Decoded, Decoder, Illegal, PathScore};
-use crate::error::{Error, Result};
-use crate::scorer::Scorer;
-use crate::symbols::Sentence;
+use super::{Decoded, Illegal, PathScore, Problem};
+use crate::scorer::Scratch;
 use crate::transition::TransitionSystem;
 
-/// Which decoder searches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// The decoder.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// One path, the best action at every step.
+    /// One hypothesis, the best action at every step.
     #[default]
     Greedy,
-    /// The best few hypotheses at every step.
+    /// The best k hypotheses at every step.
     Beam,
-    /// The best of all open hypotheses.
+    /// Always the best of all open hypotheses.
     BestFirst,
 }
 
-/// What happens when a greedy search has failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// What follows a greedy search that failed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fallback {
-    /// The partial tree stays.
+    /// Nothing: the parse is the partial tree.
     #[default]
     None,
-    /// The sentence is searched again with the beam (Kalt 2004, section 5).
+    /// The sentence is parsed again with beam search (Kalt 2004, section 5).
     Beam,
 }
 
-/// How a parser searches.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Search settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Search {
-    /// Which decoder searches.
+    /// The decoder.
     pub method: Method,
-    /// The most hypotheses that a beam keeps at a step; at least 1.
+    /// The beam size: the most hypotheses kept at a step.
+    #[schemars(range(min = 1, max = 4096))]
     pub beam: u32,
-    /// By how much a hypothesis of a beam may trail the best one, in units of the scores of steps, before it
-    /// is dropped; 0 for any. Most steps are clear, and a beam that has few hypotheses there is faster.
+    /// A hypothesis of a beam is dropped if it trails the best one by more than this, in units of the scores;
+    /// 0 for no threshold. Most steps are clear, and a narrower beam is faster there.
+    #[schemars(range(min = 0.0, max = 1e30))]
     pub threshold: f64,
-    /// The most hypotheses that a best-first search looks at; at least 1. Fewer for sentences of many
-    /// hundred words.
+    /// The most hypotheses that a best-first search expands; fewer for sentences of many hundred words.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub max_states: u32,
-    /// The most open steps that a best-first search keeps; 0 for no limit but that on memory, 1 million.
+    /// The most open steps that a best-first search keeps; 0 for the limit on memory alone, 1 million.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub agenda: u32,
-    /// What a best-first search does that has looked at as many hypotheses as it may.
+    /// What a best-first search returns once it has expanded max_states hypotheses.
     pub unfinished: Unfinished,
-    /// What a greedy search does when the best action is illegal; others take legal actions only.
+    /// What a greedy search does when the best action is illegal; the other decoders consider legal actions
+    /// only.
     pub illegal: Illegal,
-    /// What happens when a greedy search has failed.
+    /// What follows a greedy search that failed.
     pub fallback: Fallback,
-    /// How the score of the parse is made.
+    /// How the scores of the steps make the score of a parse.
     pub path_score: PathScore,
     /// The label of the node that joins the items of a parse that failed, with what was not read: `IP`
     /// in Wang, Sagae and Mitamura 2006, section 2, `fail` in Kalt 2004, section 3.1. Empty to leave
     /// them side by side under `TOP`, as Sagae and Lavie 2005. Any label will do, whether or not
     /// training trees have it. An item that stands alone is not joined to anything.
+    #[schemars(with = "String")]
     pub failure_label: CompactString,
 }
 
@@ -85,25 +92,7 @@ impl Default for Search {
 }
 
 impl Search {
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and its range.
-    pub fn check(&self) -> Result<()> {
-        if self.beam == 0 {
-            return Err(Error::config("search.beam", "must be at least 1"));
-        }
-        if !(self.threshold.is_finite() && self.threshold >= 0.0) {
-            let problem = format!("{} is no threshold: give 0 (keep all) or more", self.threshold);
-            return Err(Error::config("search.threshold", problem));
-        }
-        if self.max_states == 0 {
-            return Err(Error::config("search.max_states", "must be at least 1"));
-        }
-        Ok(())
-    }
-
-    /// Whether paths are compared, so that the scores of their steps must add up.
+    /// Whether the search compares paths, so that the scores of steps must be additive.
     pub fn compares_paths(&self) -> bool {
         self.method != Method::Greedy || self.fallback != Fallback::None
     }
@@ -127,61 +116,45 @@ impl Search {
     }
 }
 
-/// The memory of one thread.
-pub struct SearchScratch<S: TransitionSystem, P: Scorer<S>> {
-    greedy: GreedyScratch<S::Action, P::Scratch>,
-    beam: Agenda<S, P>,
-    best_first: BestFirstScratch<S, P>,
+/// Scratch memory of one thread.
+pub struct SearchScratch<S: TransitionSystem> {
+    greedy: GreedyScratch<S::Action>,
+    beam: Agenda<S>,
+    best_first: BestFirstScratch<S>,
+    /// Scratch memory of the scorer.
+    pub scorer: Scratch,
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Default for SearchScratch<S, P> {
+impl<S: TransitionSystem> Default for SearchScratch<S> {
     fn default() -> Self {
         Self {
             greedy: GreedyScratch::default(),
             beam: Agenda::default(),
             best_first: BestFirstScratch::default(),
+            scorer: Scratch::default(),
         }
     }
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Decoder<S, P> for Search {
-    type Scratch = SearchScratch<S, P>;
-
-    fn decode(
+impl Search {
+    /// Returns the best `n` derivations found, best first; at least one. Greedy search returns one.
+    pub fn decode<S: TransitionSystem>(
         &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
-        scratch: &mut Self::Scratch,
-    ) -> Decoded<S::State, S::Action> {
-        self.decode_nbest(system, scorer, sentence, 1, scratch).swap_remove(0)
-    }
-
-    fn decode_nbest(
-        &self,
-        system: &S,
-        scorer: &P,
-        sentence: &Sentence,
+        problem: Problem<'_, S>,
         n: usize,
-        scratch: &mut Self::Scratch,
-    ) -> Vec<Decoded<S::State, S::Action>> {
-        let SearchScratch { greedy, beam, best_first } = scratch;
+        scratch: &mut SearchScratch<S>,
+    ) -> Vec<Decoded<S>> {
+        let SearchScratch { greedy, beam, best_first, scorer } = scratch;
         match self.method {
             Method::Greedy => {
-                let decoded = self.greedy().decode(system, scorer, sentence, greedy);
+                let decoded = self.greedy().decode(problem, greedy, scorer);
                 if decoded.complete || self.fallback == Fallback::None {
                     return vec![decoded];
                 }
-                self.beam().decode_nbest(system, scorer, sentence, n, beam)
+                self.beam().decode(problem, n, beam, scorer)
             }
-            Method::Beam => self.beam().decode_nbest(system, scorer, sentence, n, beam),
-            Method::BestFirst => {
-                self.best_first().decode_nbest(system, scorer, sentence, n, best_first)
-            }
+            Method::Beam => self.beam().decode(problem, n, beam, scorer),
+            Method::BestFirst => self.best_first().decode(problem, n, best_first, scorer),
         }
-    }
-
-    fn failure_label(&self) -> &str {
-        &self.failure_label
     }
 }

@@ -5,7 +5,7 @@
 //! `(P this) (Q is)` is a sentence and `(NP )` an empty word.
 
 use crate::eval::Params;
-use crate::tree::{Step, Tree};
+use crate::tree::{Tree, Visit};
 
 /// Root labels that are treated as `TOP`, which EVALB's parameters expect.
 pub const OTHER_ROOTS: [&str; 4] = ["", "ROOT", "S1", "VROOT"];
@@ -72,18 +72,18 @@ impl<'a> Bracketing<'a> {
     pub(crate) fn from_tree(tree: &'a Tree, params: &Params) -> Self {
         let mut builder = BracketingBuilder::new(params);
         let root = tree.root();
-        for step in tree.walk() {
+        for step in tree.traverse() {
             match step {
-                Step::Open(id) => {
+                Visit::Open(id) => {
                     let label = tree.node(id).label.as_str();
                     let is_root = Some(id) == root && OTHER_ROOTS.contains(&label);
                     builder.open(if is_root { "TOP" } else { label });
                 }
-                Step::Token(position) => {
+                Visit::Token(position) => {
                     let token = &tree.tokens()[position as usize];
                     builder.word(&token.tag, &token.word);
                 }
-                Step::Close(_) => builder.close(),
+                Visit::Close(_) => builder.close(),
             }
         }
         builder.out

@@ -13,13 +13,11 @@
 //! [`significance`] tests whether one parser is better than another.
 
 mod brackets;
-pub mod decisions;
 pub mod dependency;
 mod evaluation;
 mod gold_tags;
-pub mod margins;
 mod params;
-mod percent;
+pub(crate) mod percent;
 pub mod report;
 mod sentence_score;
 pub mod significance;
@@ -30,3 +28,37 @@ pub use evaluation::{CHILDREN, Counts, Evaluation, LENGTHS, evaluate};
 pub use params::Params;
 pub use sentence_score::{SentenceScore, Status};
 pub use totals::Totals;
+
+use crate::tree::Tree;
+use crate::{Error, Result};
+
+/// Compares two parsers, A and B, on the same gold trees: is one better by more than chance?
+///
+/// Sentences without a parse, or with other words than gold, count as parses without brackets.
+///
+/// # Errors
+/// When there are not as many trees of A and B as gold trees.
+pub fn compare(
+    gold: &[Tree],
+    a: &[Tree],
+    b: &[Tree],
+    params: &Params,
+    settings: &significance::Settings,
+) -> Result<significance::Comparison> {
+    for (name, trees) in [("A", a), ("B", b)] {
+        if trees.len() != gold.len() {
+            let problem = format!("{} trees of {name}, {} gold trees", trees.len(), gold.len());
+            return Err(Error::config("trees", problem));
+        }
+    }
+    let mut systems = [(); 2].map(|()| Evaluation::new(params.clone(), None));
+    let sentences: Vec<[significance::Brackets; 2]> = gold
+        .iter()
+        .zip(a.iter().zip(b))
+        .map(|(gold, (a, b))| {
+            let scores = [systems[0].add(gold, a), systems[1].add(gold, b)];
+            [0, 1].map(|at| significance::Brackets::of(&scores[at]))
+        })
+        .collect();
+    Ok(significance::compare(&sentences, settings))
+}

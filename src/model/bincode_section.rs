@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// When the value cannot be encoded.
 pub fn put<T: Serialize>(sections: &mut Sections, name: &str, value: &T) -> Result<()> {
     let bytes = bincode::serde::encode_to_vec(value, bincode::config::standard())
-        .map_err(|error| Error::Unfit(format!("section `{name}`: {error}")))?;
+        .map_err(|error| Error::Corrupt(format!("section `{name}`: {error}")))?;
     sections.put::<u8>(name, bytes.into());
     Ok(())
 }
@@ -29,7 +29,7 @@ pub fn get<T: DeserializeOwned>(sections: &Sections, name: &str) -> Result<T> {
     let config = bincode::config::standard().with_limit::<{ 1 << 30 }>();
     match bincode::serde::decode_from_slice(&bytes, config) {
         Ok((value, used)) if used == bytes.len() => Ok(value),
-        Ok(_) => Err(Error::Unfit(format!("section `{name}` has bytes after its content"))),
-        Err(error) => Err(Error::Unfit(format!("section `{name}`: {error}"))),
+        Ok(_) => Err(Error::Corrupt(format!("section `{name}` has bytes after its content"))),
+        Err(error) => Err(Error::Corrupt(format!("section `{name}`: {error}"))),
     }
 }

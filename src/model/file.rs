@@ -25,7 +25,7 @@ use crate::{Error, Result, output};
 
 const MAGIC: &[u8; 8] = b"SRPARSE\0";
 /// The version of the format that is written and read.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 const FIXED: usize = 20;
 const ALIGNMENT: usize = 64;
 

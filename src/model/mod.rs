@@ -99,6 +99,9 @@ pub struct DevScores {
     pub exact: f64,
 }
 
+/// The part of the sections that holds the tagger.
+pub const TAGGER_PART: &str = "tagger";
+
 /// A stored model.
 #[derive(Debug, Clone, Default)]
 pub struct Model {

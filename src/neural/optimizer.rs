@@ -9,32 +9,35 @@ use crate::parallel;
 use crate::{Error, Result};
 
 /// How parameters follow their gradients.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum OptimizerParams {
     /// Stochastic gradient descent.
     Sgd {
-        /// The step for a gradient of 1; above 0.
+        /// The learning rate.
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
         rate: f32,
     },
     /// Adam (Kingma and Ba 2015) with means over about 10 and 1,000 batches; rows of tables that a batch did
     /// not use are left alone.
     Adam {
-        /// How much a parameter changes by, at most about; above 0.
+        /// The learning rate: about the most that a step changes a parameter by.
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
         rate: f32,
     },
 }
 
 /// How the rate falls while training goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Decay {
-    /// In epoch e, counted from 0, it is divided by `1 + by e`.
+    /// Inverse decay: in epoch e, counted from 0, the rate is divided by `1 + by · e`.
     Inverse {
-        /// How fast it falls; 0 (never) or more.
+        /// How fast the rate falls: in epoch e, from 0, it is divided by 1 + by · e.
+        #[schemars(range(min = 0.0, max = 1e6))]
         by: f32,
     },
-    /// In a straight line, from batch to batch, to 0 at the end of the last epoch.
+    /// Linear decay, from batch to batch, to 0 at the end of the last epoch.
     Linear,
 }
 
@@ -45,20 +48,6 @@ impl Decay {
             Self::Inverse { by } => 1.0 / (1.0 + by * epoch as f32),
             Self::Linear => (1.0 - (epoch as f32 + share) / epochs as f32).max(0.0),
         }
-    }
-}
-
-impl OptimizerParams {
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and its range.
-    pub fn check(&self) -> Result<()> {
-        let (Self::Sgd { rate } | Self::Adam { rate }) = *self;
-        if !(rate > 0.0 && rate.is_finite()) {
-            return Err(Error::config("learner.optimizer.rate", "must be above 0"));
-        }
-        Ok(())
     }
 }
 
@@ -232,7 +221,7 @@ impl OptimizerState {
 fn read<T: Element>(sections: &Sections, name: &str, into: &mut [T]) -> Result<()> {
     let values: Array<T> = sections.get(name)?;
     if values.len() != into.len() {
-        return Err(Error::Unfit(format!("section `{name}` is not of this network")));
+        return Err(Error::Corrupt(format!("section `{name}` is not of this network")));
     }
     into.copy_from_slice(&values);
     Ok(())

@@ -190,7 +190,7 @@ impl Params {
     /// When they are not as many, or not finite.
     pub fn set(&mut self, values: &[f32]) -> Result<()> {
         if values.len() != self.len || values.iter().any(|value| !value.is_finite()) {
-            return Err(Error::Unfit(
+            return Err(Error::Corrupt(
                 "the weights are not those of this network: train the model again".into(),
             ));
         }

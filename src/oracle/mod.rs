@@ -12,11 +12,13 @@
 pub mod binary;
 pub mod bracketing;
 mod gold;
+mod guide;
 pub mod items;
 pub mod reachability;
 pub mod replay;
 
 pub use gold::Gold;
+pub use guide::{Guide, GuideKind, guide};
 
 use crate::Result;
 use crate::transition::TransitionSystem;
@@ -29,9 +31,9 @@ use crate::tree::Tree;
 use crate::tree::binarize::Scheme;
 
 /// Gives the optimal actions for a gold tree.
-pub trait Oracle<S: TransitionSystem>: Send + Sync {
+pub trait Oracle<S: TransitionSystem>: Send + Sync + 'static {
     /// A gold tree, prepared for queries.
-    type Gold: Send + Sync;
+    type Gold: Send + Sync + 'static;
 
     /// Prepares a gold tree, head-marked where the system needs heads.
     ///

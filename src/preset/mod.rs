@@ -1,45 +1,48 @@
 //! Presets: everything that makes a parser, in a text file.
 //!
-//! A [`Preset`] is what a person writes; [`plan`] checks it and loads what it names; [`registry`] is the
-//! one place that knows which systems there are; [`fit`] trains, and [`load`] makes a parser of a model.
+//! A [`Preset`] is what a person writes. [`schema`] has the ranges and descriptions of all settings, [`plan`]
+//! checks how the parts fit together and loads the files that they name, and [`registry`] is the one place that
+//! knows which transition systems and which ways to train there are. Nothing trains here.
 
-mod boosted;
-pub mod checkpoint;
 pub mod combination;
-mod epochs;
-pub mod fit;
 pub mod learner;
-pub mod load;
-pub mod neural;
+pub mod method;
 pub mod plan;
 pub mod registry;
+pub mod schema;
+mod set;
 pub mod tagger;
+mod text;
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::built_in::PRESETS;
 use crate::decode::Search;
-use crate::error::{Error, Place, Result, did_you_mean};
+use crate::error::{Error, Result, did_you_mean};
 use crate::transition::items::{ItemOrder, MaxChildren};
 use crate::tree::binarize::Scheme;
 use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
+pub use method::MethodChoice;
 pub use tagger::TaggerChoice;
 
 /// A preset, as written.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Preset {
     /// What the preset is, in a sentence or two.
     pub description: String,
     /// Training and development trees with more words are left out, counted before cleaning; 0 for no limit.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub max_words: u32,
     /// Whether only the tagger is trained, and no parser.
     pub only_tagger: bool,
-    /// If not 0, the parser is trained on tags that taggers predict that have not seen the tree: in so many
-    /// parts, each tagged by a tagger of the others.
+    /// If not 0, the parser is trained on predicted tags: the training trees are divided into this many
+    /// folds, and each fold is tagged by a tagger trained on the others.
+    #[schemars(extend("anyOf" = [{"const": 0}, {"minimum": 2, "maximum": 100}]))]
     pub jackknife: u32,
     /// What is done to trees and sentences before the parser sees them.
     pub clean: Cleaning,
@@ -48,7 +51,7 @@ pub struct Preset {
     /// The features.
     pub features: FeatureChoice,
     /// The learner.
-    pub learner: LearnerChoice,
+    pub learner: MethodChoice,
     /// The decoder.
     pub search: Search,
     /// The part-of-speech tagger that the model has inside, if any.
@@ -57,7 +60,7 @@ pub struct Preset {
 }
 
 /// A transition system and its settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SystemChoice {
     /// Binary bottom-up (Sagae and Lavie 2005).
@@ -147,7 +150,7 @@ impl Default for SystemChoice {
 }
 
 /// Which features.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeatureChoice {
     /// A template file: a name or a path.
@@ -198,150 +201,37 @@ impl Preset {
     /// # Errors
     /// As [`Preset::load`].
     pub fn parse(text: &str, name: &str, settings: &[String]) -> Result<Self> {
-        let preset: Self = toml::from_str(text).map_err(|error| toml_error(&error, text, name))?;
+        let preset = Self::from_json(text::read(text, name)?)?;
         if settings.is_empty() {
             return Ok(preset);
         }
-        let mut table = toml::Table::try_from(&preset)
-            .map_err(|error| Error::config(name, error.to_string()))?;
-        let mut changed = preset;
+        let mut value = preset.to_json();
         for setting in settings {
-            apply_setting(&mut table, setting)?;
-            // Read after every change, so that the message names the one that does not fit.
-            changed = table.clone().try_into().map_err(|error: toml::de::Error| {
-                Error::config(format!("--set {setting}"), error.message().trim().to_owned())
-            })?;
+            set::apply(&mut value, setting)?;
         }
-        Ok(changed)
+        Self::from_json(value)
     }
 
-    /// The preset as text.
+    /// The preset of JSON that was checked.
+    fn from_json(value: Value) -> Result<Self> {
+        serde_json::from_value(value).map_err(|error| Error::config("preset", error.to_string()))
+    }
+
+    fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// Checks every setting by itself: its range, and the length of lists.
+    ///
+    /// # Errors
+    /// With the full path of the key.
+    pub(crate) fn check(&self) -> Result<()> {
+        schema::check(&self.to_json())
+    }
+
+    /// The preset as TOML text.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).unwrap_or_default()
-    }
-}
-
-/// A reading error with line, column and, for an unknown key, the nearest known one.
-fn toml_error(error: &toml::de::Error, text: &str, name: &str) -> Error {
-    let start = error.span().map_or(0, |span| span.start).min(text.len());
-    let unknown =
-        error.message().strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
-    // Keys inside a choice are reported at its beginning: look for the line that has the key.
-    let at_key = |key: &str| text.get(start..).is_some_and(|rest| rest.starts_with(key));
-    let start = match unknown {
-        Some(key) if !at_key(key) => line_of_key(text, key).unwrap_or(start),
-        _ => start,
-    };
-    let before = text.get(..start).unwrap_or_default();
-    let line = before.matches('\n').count() as u64 + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1;
-    let mut problem = error.message().trim().to_owned();
-    let mut quoted = problem.split('`').skip(1).step_by(2);
-    let unknown = quoted.next().filter(|_| problem.starts_with("unknown"));
-    let hint = unknown.map(|unknown| did_you_mean(unknown, quoted)).unwrap_or_default();
-    if !hint.is_empty() {
-        problem = format!("{problem}; {}", hint.trim_end());
-    }
-    Error::syntax(Place::new(name, line, column), problem)
-}
-
-/// Where the first line begins that sets a key.
-fn line_of_key(text: &str, key: &str) -> Option<usize> {
-    let sets = |line: &str| {
-        line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
-    };
-    let line = text.lines().find(|line| sets(line))?;
-    Some(line.as_ptr() as usize - text.as_ptr() as usize)
-}
-
-/// Changes one value. A key is a dotted path, or the last part of one if that is unambiguous. The whole
-/// path of a table or a list of tables replaces all of it.
-fn apply_setting(table: &mut toml::Table, setting: &str) -> Result<()> {
-    let Some((key, text)) = setting.split_once('=') else {
-        return Err(Error::config(setting, "a setting is KEY=VALUE, such as learner.epochs=5"));
-    };
-    let (key, text) = (key.trim(), text.trim());
-    let mut paths = Vec::new();
-    leaves(table, "", &mut paths);
-    let suffix = format!(".{key}");
-    let found: Vec<&String> = match paths.iter().find(|path| *path == key) {
-        Some(path) => vec![path],
-        None => paths.iter().filter(|path| path.ends_with(&suffix)).collect(),
-    };
-    let path = match found[..] {
-        [path] => path.clone(),
-        [] if value_at(table, key).is_some() => key.to_owned(),
-        [] => {
-            let short = paths
-                .iter()
-                .flat_map(|path| [path.as_str(), path.rsplit('.').next().unwrap_or(path)]);
-            let hint = did_you_mean(key, short);
-            let known = paths.join(", ");
-            return Err(Error::config(
-                key,
-                format!("no such key; {hint}the keys of this preset are {known}"),
-            ));
-        }
-        _ => {
-            let all = found.into_iter().cloned().collect::<Vec<_>>().join(", ");
-            return Err(Error::config(key, format!("which one? write one of {all}")));
-        }
-    };
-    // What reads as a TOML value is one; anything else is a string.
-    let value =
-        format!("v = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("v"));
-    let mut value = value.unwrap_or_else(|| toml::Value::String(text.to_owned()));
-    let Some(place) = value_at(table, &path) else {
-        return Err(Error::config(key, "no such key"));
-    };
-    match (&*place, &value) {
-        (toml::Value::Table(_), toml::Value::Table(_))
-        | (toml::Value::Array(_), toml::Value::Array(_)) => {}
-        (toml::Value::Table(_), _) => {
-            let problem = format!("is a table: give one, as {key}='{{ … }}', or one of its keys");
-            return Err(Error::config(key, problem));
-        }
-        (toml::Value::Array(_), _) => {
-            return Err(Error::config(key, format!("is a list: give one, as {key}='[ … ]'")));
-        }
-        (toml::Value::Float(_), toml::Value::Integer(whole)) => {
-            value = toml::Value::Float(*whole as f64);
-        }
-        (toml::Value::String(_), toml::Value::String(_)) => {}
-        (toml::Value::String(_), _) => value = toml::Value::String(text.to_owned()),
-        _ => {}
-    }
-    *place = value;
-    Ok(())
-}
-
-/// The value at a dotted path.
-fn value_at<'a>(table: &'a mut toml::Table, path: &str) -> Option<&'a mut toml::Value> {
-    let mut parts = path.split('.');
-    let mut place = table.get_mut(parts.next()?)?;
-    for part in parts {
-        place = match place {
-            toml::Value::Array(items) => items.get_mut(part.parse::<usize>().ok()?)?,
-            _ => place.get_mut(part)?,
-        };
-    }
-    Some(place)
-}
-
-/// The dotted paths of all values that are neither tables nor lists of tables; items of such a list are
-/// numbered from 0.
-fn leaves(table: &toml::Table, prefix: &str, out: &mut Vec<String>) {
-    for (key, value) in table {
-        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-        match value {
-            toml::Value::Table(inner) => leaves(inner, &path, out),
-            toml::Value::Array(items) if items.iter().any(toml::Value::is_table) => {
-                for (number, inner) in items.iter().filter_map(toml::Value::as_table).enumerate() {
-                    leaves(inner, &format!("{path}.{number}"), out);
-                }
-            }
-            _ => out.push(path),
-        }
+        text::write(&self.to_json())
     }
 }
 
@@ -361,7 +251,7 @@ mod tests {
     #[test]
     fn a_setting_changes_one_value_by_its_last_name_or_its_path() {
         let settings = ["epochs=3".to_owned(), "learner.exploration.probability=1".to_owned()];
-        let LearnerChoice::OnlinePerceptron(params) =
+        let MethodChoice::OnlinePerceptron(params) =
             Preset::load("binary-dynamic", &settings).unwrap().learner
         else {
             panic!("the greedy preset learns online")
@@ -375,7 +265,9 @@ mod tests {
                     [[learner.members]]\nkind = 'perceptron'\nepochs = 3\n";
         let settings = ["learner.members.1.epochs=5".to_owned(), "iterations=9".to_owned()];
         let preset = Preset::parse(text, "test", &settings).unwrap();
-        let LearnerChoice::Vote(vote) = &preset.learner else { panic!("{preset:?}") };
+        let MethodChoice::Batch(LearnerChoice::Vote(vote)) = &preset.learner else {
+            panic!("{preset:?}")
+        };
         let [LearnerChoice::Maxent(maxent), LearnerChoice::Perceptron(perceptron)] =
             &vote.members[..]
         else {
@@ -390,7 +282,9 @@ mod tests {
         let from = "learner.from={ kind = \"out-of-fold\", folds = 3 }".to_owned();
         let learner = "learner.final_learner={ kind = 'maxent' }".to_owned();
         let preset = Preset::load("wang-2006-stack", &[from, learner]).unwrap();
-        let LearnerChoice::Stack(stack) = &preset.learner else { panic!("{preset:?}") };
+        let MethodChoice::Batch(LearnerChoice::Stack(stack)) = &preset.learner else {
+            panic!("{preset:?}")
+        };
         assert_eq!(stack.from, Members::OutOfFold { folds: 3 });
         assert!(matches!(*stack.final_learner, LearnerChoice::Maxent(_)));
         for (setting, says) in [

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use super::learner::{LearnerChoice, Parts};
-use super::neural::NeuralParams;
-use super::registry::{Making, Source};
+use super::learner::Parts;
+use super::method::MethodChoice;
+use super::registry::{Source, SystemBuilder};
 use super::{Preset, SystemChoice, tagger};
 use crate::decode::Illegal;
 use crate::error::{Error, Result, did_you_mean};
-use crate::feature::{Indicators, Templates};
+use crate::feature::{Column, ColumnKind, Indicators, Templates};
 use crate::scorer::neural::NetworkParams;
 use crate::symbols::Vocabulary;
+use crate::train::neural::NeuralParams;
 use crate::transition::gold_tree::ROOT;
 use crate::transition::{Action, ActionKind};
 use crate::tree::Tree;
@@ -65,12 +66,21 @@ impl Plan {
     }
 
     /// What its system is made of.
-    pub fn making<'a>(&'a self, source: Source<'a>, vocabulary: &'a Vocabulary) -> Making<'a> {
-        Making { choice: &self.preset.system, source, heads: self.heads.as_ref(), vocabulary }
+    pub fn builder<'a>(
+        &'a self,
+        source: Source<'a>,
+        vocabulary: &'a Vocabulary,
+    ) -> SystemBuilder<'a> {
+        SystemBuilder {
+            choice: &self.preset.system,
+            source,
+            heads: self.heads.as_ref(),
+            vocabulary,
+        }
     }
 
     /// A tree as the parser sees it: cleaned and head-marked, with what no head rule covers.
-    pub(super) fn cleaned(&self, tree: Tree) -> (Tree, Option<Uncovered>) {
+    pub(crate) fn cleaned(&self, tree: Tree) -> (Tree, Option<Uncovered>) {
         let mut tree = self.preset.clean.apply(tree).tree;
         let uncovered = self.heads.as_ref().map(|heads| heads.apply(&mut tree));
         (tree, uncovered)
@@ -84,6 +94,7 @@ impl Plan {
     }
 
     fn check(&self) -> Result<()> {
+        self.preset.check()?;
         self.check_system()?;
         let label = &self.preset.search.failure_label;
         if label == ROOT || label.contains(['(', ')', ' ', '\t', '\n', '\r']) {
@@ -93,8 +104,7 @@ impl Plan {
             );
             return Err(Error::config("search.failure_label", problem));
         }
-        self.preset.search.check()?;
-        if self.preset.search.compares_paths() && !self.preset.learner.scores_add_up() {
+        if self.preset.search.compares_paths() && !self.preset.learner.compares_paths() {
             let problem = "the learner's scores can be compared within one state only, and this search \
                            compares paths: train `structured-perceptron`, `maxent` or trees, or put the \
                            learner into `calibrate`";
@@ -102,13 +112,22 @@ impl Plan {
         }
         self.check_network()?;
         tagger::check(&self.preset)?;
-        self.preset.learner.check(&self.templates.columns())
+        let columns = self.templates.columns();
+        let set = columns.iter().find(|column| column.kind == ColumnKind::Set);
+        if let (Some(Column { name, .. }), false) =
+            (set, matches!(self.preset.learner, MethodChoice::Boosting(_)))
+        {
+            let problem =
+                format!("`{name}` is a set, which only boosted trees take: drop that template");
+            return Err(Error::config("features.templates", problem));
+        }
+        self.preset.learner.check(&columns).map_err(|error| error.under("learner"))
     }
 }
 
 impl Plan {
     fn check_network(&self) -> Result<()> {
-        let LearnerChoice::Neural(NeuralParams { network, .. }) = &self.preset.learner else {
+        let MethodChoice::Neural(NeuralParams { network, .. }) = &self.preset.learner else {
             return Ok(());
         };
         if self.preset.search.illegal == Illegal::Fail {
@@ -127,7 +146,7 @@ impl Plan {
     fn check_system(&self) -> Result<()> {
         let system = &self.preset.system;
         let fail = |key: &str, problem: &str| Err(Error::config(key, problem));
-        let takes_candidates = self.preset.learner.takes_candidates();
+        let takes_candidates = matches!(self.preset.learner, MethodChoice::Boosting(_));
         match (system, system.binarization()) {
             (SystemChoice::Items { .. }, _) if !takes_candidates => fail(
                 "learner.kind",

@@ -2,17 +2,24 @@
 
 use serde::Deserialize;
 
-use super::SystemChoice;
+use super::plan::Plan;
+use super::{MethodChoice, SystemChoice};
 use crate::error::{Error, Result};
 use crate::oracle::Supervised;
 use crate::symbols::{Symbols, Vocabulary};
-use crate::transition::TransitionSystem;
+use crate::train::batch::BatchTraining;
+use crate::train::candidates::CandidateTraining;
+use crate::train::neural::NeuralTraining;
+use crate::train::online::OnlineTraining;
+use crate::train::structured::StructuredTraining;
+use crate::train::{Components, TrainingMethod};
 use crate::transition::binary::Binary;
 use crate::transition::bracketing::{Bracketing, Strategy};
 use crate::transition::head_finder::HeadFinder;
 use crate::transition::items::Items;
 use crate::transition::non_binary::NonBinary;
 use crate::transition::predictive::Predictive;
+use crate::transition::{CandidateSystem, TransitionSystem};
 use crate::tree::Tree;
 use crate::tree::heads::HeadRules;
 
@@ -29,16 +36,26 @@ pub enum Source<'a> {
 pub trait SystemVisitor {
     /// What comes of it.
     type Output;
-    /// Does it.
+    /// Does it with a system whose actions are a fixed list.
     ///
     /// # Errors
     /// Whatever can go wrong.
     fn visit<S: Supervised>(self, system: S) -> Result<Self::Output>;
+    /// Does it with a system whose actions are candidates; as [`SystemVisitor::visit`], unless it matters.
+    ///
+    /// # Errors
+    /// Whatever can go wrong.
+    fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Self::Output>
+    where
+        Self: Sized,
+    {
+        self.visit(system)
+    }
 }
 
 /// What a system is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Making<'a> {
+pub struct SystemBuilder<'a> {
     /// The choice in the preset.
     pub choice: &'a SystemChoice,
     /// What it is made from.
@@ -53,8 +70,8 @@ pub struct Making<'a> {
 ///
 /// # Errors
 /// When the source does not make such a system, or the visitor fails.
-pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V::Output> {
-    let Making { choice, source, .. } = making;
+pub fn with_system<V: SystemVisitor>(builder: SystemBuilder<'_>, visitor: V) -> Result<V::Output> {
+    let SystemBuilder { choice, source, .. } = builder;
     match choice {
         SystemChoice::Binary { .. } => visitor.visit(match source {
             Source::Trees(trees) => Binary::of_trees(trees.iter().copied())?,
@@ -65,10 +82,10 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
                 Source::Trees(trees) => NonBinary::of_trees(trees.iter().copied(), *binarization)?,
                 Source::Tables(tables) => restored(tables)?,
             };
-            let heads = making.head_finder(&system.tables().labels);
+            let heads = builder.head_finder(&system.tables().labels);
             visitor.visit(system.with_heads(heads))
         }
-        SystemChoice::TopDown { .. } => visitor.visit(making.bracketing(Strategy::TopDown)?),
+        SystemChoice::TopDown { .. } => visitor.visit(builder.bracketing(Strategy::TopDown)?),
         SystemChoice::Predictive { binarization } => visitor.visit(match source {
             Source::Trees(trees) => Predictive::of_trees(trees.iter().copied(), *binarization)?,
             Source::Tables(tables) => restored(tables)?,
@@ -81,14 +98,14 @@ pub fn with_system<V: SystemVisitor>(making: Making<'_>, visitor: V) -> Result<V
                 Source::Tables(tables) => restored(tables)?,
             };
             check_order(system.tables().order == *order)?;
-            let heads = making.head_finder(&system.tables().labels);
-            visitor.visit(system.with_heads(heads))
+            let heads = builder.head_finder(&system.tables().labels);
+            visitor.visit_candidates(system.with_heads(heads))
         }
-        SystemChoice::InOrder { .. } => visitor.visit(making.bracketing(Strategy::InOrder)?),
+        SystemChoice::InOrder { .. } => visitor.visit(builder.bracketing(Strategy::InOrder)?),
     }
 }
 
-impl Making<'_> {
+impl SystemBuilder<'_> {
     fn bracketing(&self, order: Strategy) -> Result<Bracketing> {
         let system = match self.source {
             Source::Trees(trees) => {
@@ -110,7 +127,45 @@ fn check_order(is_that_of_the_preset: bool) -> Result<()> {
     if is_that_of_the_preset {
         return Ok(());
     }
-    Err(Error::Unfit("the system's tables are of another order".into()))
+    Err(Error::Corrupt("the system's tables are of another order".into()))
+}
+
+/// The way to train that a preset chooses, for a system whose actions are a fixed list.
+///
+/// # Errors
+/// When the learner cannot be built.
+pub fn training_method<S: Supervised>(
+    plan: &Plan,
+    components: Components<'_, S>,
+) -> Result<Box<dyn TrainingMethod<S>>> {
+    Ok(match &plan.preset.learner {
+        MethodChoice::OnlinePerceptron(params) => Box::new(OnlineTraining(*params)),
+        MethodChoice::StructuredPerceptron(params) => Box::new(StructuredTraining(*params)),
+        MethodChoice::Neural(params) => Box::new(NeuralTraining(params.clone())),
+        MethodChoice::Boosting(_) => return Err(not_for_this_system()),
+        MethodChoice::Batch(learner) => {
+            let parts = plan.parts(&components.inventory());
+            Box::new(BatchTraining(learner.learner(&parts)?))
+        }
+    })
+}
+
+/// The way to train on candidates.
+///
+/// # Errors
+/// When the preset's learner takes no candidates.
+pub fn candidate_training(plan: &Plan) -> Result<CandidateTraining> {
+    match &plan.preset.learner {
+        MethodChoice::Boosting(params) => Ok(CandidateTraining(params.clone())),
+        _ => Err(not_for_this_system()),
+    }
+}
+
+fn not_for_this_system() -> Error {
+    Error::config(
+        "learner.kind",
+        "boosting learns from the candidates of an item system, and nothing else does",
+    )
 }
 
 /// What a model file stores of a system.
@@ -120,6 +175,6 @@ pub fn stored<S: TransitionSystem>(system: &S) -> serde_json::Value {
 
 fn restored<S: TransitionSystem>(tables: &serde_json::Value) -> Result<S> {
     let tables = S::Tables::deserialize(tables)
-        .map_err(|error| Error::Unfit(format!("the system's tables are malformed: {error}")))?;
+        .map_err(|error| Error::Corrupt(format!("the system's tables are malformed: {error}")))?;
     S::from_tables(tables)
 }

@@ -1,29 +1,29 @@
-//! A scorer made of features and a classifier whose classes are the system's actions.
+//! A scorer that extracts features of a configuration and applies a classifier whose classes are actions.
 
 use super::score_cache::ScoreCache;
-use super::{Configuration, Scorer};
+use super::{Configuration, Memory, Scorer, Scratch};
 use crate::classifier::{self, Classifier, ScoreScale, first_best};
 use crate::feature::{Extractor, Row, RowRef, extract};
 use crate::transition::{Action, ActionKind, TransitionSystem};
 
-/// Which class of a classifier stands for which action.
+/// The mapping from actions to the classes of a classifier.
 #[derive(Debug, Clone)]
 pub struct Classes {
     by_code: Vec<u16>,
     n: usize,
-    /// Whether each action has a class of its own, in their order.
+    /// Whether classes are distinct and in the order of the actions.
     in_order: bool,
-    /// The class of waiting after the end.
+    /// The class of an idle step.
     idle: Option<u16>,
-    /// What kind of action each class stands for.
+    /// The action kind of each class.
     kinds: Vec<ActionKind>,
 }
 
-/// No class.
+/// Marks an action without a class.
 const NO_CLASS: u16 = u16::MAX;
 
 impl Classes {
-    /// The classes of an inventory: positions in its order.
+    /// The classes of an inventory: the position of each action.
     pub fn of<A: Action>(inventory: &[A]) -> Self {
         let size = inventory.iter().map(|action| action.code() as usize + 1).max().unwrap_or(0);
         let mut by_code = vec![NO_CLASS; size];
@@ -35,7 +35,7 @@ impl Classes {
         Self { by_code, n: inventory.len(), in_order, idle: None, kinds }
     }
 
-    /// The same with one more class, for waiting after the end of a derivation.
+    /// Adds a class for idle steps.
     #[must_use]
     pub fn with_idle(mut self) -> Self {
         self.idle = Some(self.n as u16);
@@ -44,18 +44,18 @@ impl Classes {
         self
     }
 
-    /// What kind of action each class stands for; waiting and groups count as an end.
+    /// The action kind of each class; [`ActionKind::Finish`] for idle steps and groups.
     pub fn kinds(&self) -> &[ActionKind] {
         &self.kinds
     }
 
-    /// The class of waiting, if there is one.
+    /// The class of an idle step, if there is one.
     pub fn idle(&self) -> Option<u16> {
         self.idle
     }
 
-    /// Classes that stand for groups of actions: the first stage of a decision taken in two. `class`
-    /// gives numbers below `n`, and none for an action that the classifier is not asked about.
+    /// Classes of groups of actions, for the first step of a two-step decision. `class` returns the group of an
+    /// action, below `n`, or `None` for actions that are not scored.
     pub fn grouped<A: Action>(inventory: &[A], n: usize, class: impl Fn(A) -> Option<u16>) -> Self {
         let kinds = vec![ActionKind::Finish; n];
         let mut classes = Self { n, in_order: false, kinds, ..Self::of(inventory) };
@@ -86,7 +86,7 @@ impl Classes {
         self.by_code.get(code as usize).copied().filter(|&class| class != NO_CLASS)
     }
 
-    /// The position of the action of a class among `actions`, which stand in their order.
+    /// The position of the action of a class among `actions`, which must be sorted.
     fn find<A: Action>(&self, class: u16, actions: &[A]) -> Option<usize> {
         let class_of = |action: &A| self.by_code.get(action.code() as usize).copied();
         let found = actions.binary_search_by_key(&Some(class), class_of).ok();
@@ -103,7 +103,7 @@ impl Classes {
     }
 }
 
-/// Features and a classifier.
+/// Feature extraction and a classifier.
 #[derive(Debug, Clone)]
 pub struct Factored<C = Box<dyn Classifier>> {
     extractor: Extractor,
@@ -111,7 +111,7 @@ pub struct Factored<C = Box<dyn Classifier>> {
     classifier: C,
 }
 
-/// The memory of one thread.
+/// Scratch memory of one thread.
 #[derive(Debug, Default)]
 pub struct FactoredScratch {
     places: extract::Scratch,
@@ -121,19 +121,19 @@ pub struct FactoredScratch {
 }
 
 impl FactoredScratch {
-    /// The row that was filled last.
+    /// The last row.
     pub(super) fn row(&self) -> RowRef<'_> {
         self.row.borrow()
     }
 
-    /// What the classifier was asked with last.
+    /// The scratch memory of the classifier, as its last call left it.
     pub(super) fn classifier(&self) -> &classifier::Scratch {
         &self.classifier
     }
 }
 
 impl<C: Classifier> Factored<C> {
-    /// A scorer that asks the classifier about the extractor's rows.
+    /// A scorer that applies the classifier to the extractor's rows.
     pub fn new(extractor: Extractor, classes: Classes, classifier: C) -> Self {
         Self { extractor, classes, classifier }
     }
@@ -157,17 +157,17 @@ impl<C: Classifier> Factored<C> {
         &self.extractor
     }
 
-    /// Extracts the row of a state.
+    /// Extracts the row of a configuration.
     pub(super) fn fill_row<S: TransitionSystem>(
         &self,
         at: Configuration<'_, S>,
         scratch: &mut FactoredScratch,
     ) {
-        let view = at.system.view(at.state, None);
+        let view = at.system.view(at.state);
         self.extractor.extract(at.sentence, &view, &mut scratch.places, &mut scratch.row);
     }
 
-    /// The scores of all classes by the row that has been filled.
+    /// The scores of all classes for the last row.
     fn score_row<'a>(&self, scratch: &'a mut FactoredScratch) -> &'a [f32] {
         let FactoredScratch { row, classifier, cache, .. } = scratch;
         let fill = |scores: &mut [f32]| self.classifier.scores(row.borrow(), classifier, scores);
@@ -176,23 +176,23 @@ impl<C: Classifier> Factored<C> {
 }
 
 impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
-    type Memory = ();
-    type Scratch = FactoredScratch;
+    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+        Memory::None
+    }
 
-    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut FactoredScratch) {}
-
-    fn cache_scores(&self, scratch: &mut FactoredScratch) {
-        scratch.cache.begin();
+    fn cache_scores(&self, scratch: &mut Scratch) {
+        scratch.factored.cache.begin();
     }
 
     fn score(
         &self,
         at: Configuration<'_, S>,
-        _memory: &(),
+        _memory: &Memory,
         actions: &[S::Action],
-        scratch: &mut FactoredScratch,
+        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
+        let scratch = &mut scratch.factored;
         self.fill_row(at, scratch);
         self.classes.pick(actions, self.score_row(scratch), out);
     }
@@ -200,11 +200,12 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
     fn best(
         &self,
         at: Configuration<'_, S>,
-        _memory: &(),
+        _memory: &Memory,
         actions: &[S::Action],
-        scratch: &mut FactoredScratch,
+        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) -> Option<(usize, f32)> {
+        let scratch = &mut scratch.factored;
         self.fill_row(at, scratch);
         let mut at = None;
         let mut accept = |class| {
@@ -220,8 +221,9 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         Some((best, *out.get(best)?))
     }
 
-    fn idle(&self, at: Configuration<'_, S>, _memory: &(), scratch: &mut FactoredScratch) -> f32 {
+    fn idle(&self, at: Configuration<'_, S>, _memory: &Memory, scratch: &mut Scratch) -> f32 {
         let Some(idle) = self.classes.idle() else { return 0.0 };
+        let scratch = &mut scratch.factored;
         self.fill_row(at, scratch);
         self.score_row(scratch)[usize::from(idle)]
     }

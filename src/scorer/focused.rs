@@ -1,19 +1,19 @@
-//! A scorer for systems whose actions are candidates: what an action would do is seen in focus, and a
-//! classifier has a class for each code of an action, such as the label of an item.
+//! A scorer for systems whose actions are candidates: features describe the candidate ([`Focus`]), and the
+//! classes of the classifier are action codes, such as the label of an item.
 //!
-//! The same candidate between the same neighbours looks the same in every state of a search, so its scores
-//! are kept, if the features look no further ([`Extractor::reach`]).
+//! If features do not look beyond the neighbours of a candidate ([`Extractor::reach`]), its scores are the same
+//! in every state of a search and are cached.
 
 use rustc_hash::FxHashMap;
 
-use super::{Configuration, Scorer};
+use super::{Configuration, Memory, Scorer, Scratch};
 use crate::classifier::{self, Classifier, ScoreScale};
 use crate::feature::{Extractor, Row, extract};
 use crate::hash;
 use crate::symbols::Sentence;
-use crate::transition::{Action, Focus, TransitionSystem, View};
+use crate::transition::{Action, CandidateSystem, Focus, View};
 
-/// Features of candidates and a classifier of their labels.
+/// Feature extraction and a classifier of candidates.
 #[derive(Debug, Clone)]
 pub struct Focused<C = Box<dyn Classifier>> {
     extractor: Extractor,
@@ -21,26 +21,26 @@ pub struct Focused<C = Box<dyn Classifier>> {
     classifier: C,
 }
 
-/// The memory of one thread.
+/// Scratch memory of one thread.
 #[derive(Debug, Default)]
 pub struct FocusedScratch {
     places: extract::Scratch,
     row: Row,
     classifier: classifier::Scratch,
-    /// Where the scores of a candidate begin among the cached ones.
+    /// For the signature of a span, the offset of its scores in `scores`.
     cache: FxHashMap<u64, usize>,
     scores: Vec<f32>,
-    /// Scores of all classes by each head of the span at hand.
+    /// For each head of the current span, the scores of all classes.
     by_head: Vec<f32>,
     heads: Vec<u32>,
 }
 
-/// The most cached scores: 64 MB.
+/// Maximal number of cached scores, 64 MB.
 const MAX_CACHED: usize = 1 << 24;
-/// Stands for a score that has not been asked for.
-const UNASKED: f32 = f32::NAN;
+/// Marks a score that has not been computed.
+const NOT_COMPUTED: f32 = f32::NAN;
 
-/// A number that tells a span of the stack and its neighbours from others over the same sentence.
+/// Hashes a span of the stack and its neighbours; valid within a sentence.
 fn signature(view: &View<'_>, Focus { first, last, .. }: Focus, reach: usize) -> u64 {
     let (first, last, n) = (first as usize, last as usize, view.signatures.len());
     let (from, to) = (first.saturating_sub(reach), (last + reach).min(n));
@@ -49,7 +49,7 @@ fn signature(view: &View<'_>, Focus { first, last, .. }: Focus, reach: usize) ->
 }
 
 impl<C: Classifier> Focused<C> {
-    /// A scorer that asks the classifier about the extractor's rows.
+    /// A scorer that applies the classifier to the extractor's rows.
     pub fn new(extractor: Extractor, classifier: C) -> Self {
         let reach = extractor.reach();
         Self { extractor, reach, classifier }
@@ -65,14 +65,14 @@ impl<C: Classifier> Focused<C> {
         Focused { extractor: self.extractor.clone(), reach: self.reach, classifier }
     }
 
-    /// Where the scores of a span are kept, made if there is no such place.
-    fn place(&self, view: &View<'_>, focus: Focus, scratch: &mut FocusedScratch) -> usize {
+    /// Returns the offset of the scores of a span, which are allocated if they are not in the cache.
+    fn offset(&self, view: &View<'_>, focus: Focus, scratch: &mut FocusedScratch) -> usize {
         let n = self.classifier.n_classes();
         let FocusedScratch { cache, scores, .. } = scratch;
         let reach = self.reach.filter(|_| view.signatures.len() == view.stack.len());
         let key = reach.map(|reach| signature(view, focus, reach));
-        if let Some(&place) = key.and_then(|key| cache.get(&key)) {
-            return place;
+        if let Some(&offset) = key.and_then(|key| cache.get(&key)) {
+            return offset;
         }
         if scores.len() >= MAX_CACHED {
             cache.clear();
@@ -81,14 +81,14 @@ impl<C: Classifier> Focused<C> {
         if key.is_none() {
             scores.clear();
         }
-        let place = scores.len();
-        scores.resize(place + n, UNASKED);
-        key.map(|key| cache.insert(key, place));
-        place
+        let offset = scores.len();
+        scores.resize(offset + n, NOT_COMPUTED);
+        key.map(|key| cache.insert(key, offset));
+        offset
     }
 
-    /// The score of a class by the row of what is in focus; rows of the same span with the same head are
-    /// asked once.
+    /// The score of a class for the candidate in focus. Candidates over the same span with the same head share a
+    /// row, which is scored once.
     fn score_class(
         &self,
         sentence: &Sentence,
@@ -111,29 +111,28 @@ impl<C: Classifier> Focused<C> {
     }
 }
 
-impl<S: TransitionSystem, C: Classifier> Scorer<S> for Focused<C> {
-    type Memory = ();
-    type Scratch = FocusedScratch;
-
-    fn begin(&self, _at: Configuration<'_, S>, scratch: &mut FocusedScratch) {
-        scratch.cache.clear();
-        scratch.scores.clear();
+impl<S: CandidateSystem, C: Classifier> Scorer<S> for Focused<C> {
+    fn begin(&self, _at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+        scratch.focused.cache.clear();
+        scratch.focused.scores.clear();
+        Memory::None
     }
 
     fn score(
         &self,
         at: Configuration<'_, S>,
-        _memory: &(),
+        _memory: &Memory,
         actions: &[S::Action],
-        scratch: &mut FocusedScratch,
+        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
+        let scratch = &mut scratch.focused;
         out.clear();
         let mut span = None;
-        let mut place = 0;
+        let mut offset = 0;
         for &action in actions {
             let class = action.code() as usize;
-            let view = at.system.view(at.state, Some(action));
+            let view = at.system.focused_view(at.state, action);
             let Some(focus) = view.focus.filter(|_| class < self.classifier.n_classes()) else {
                 out.push(f32::NEG_INFINITY);
                 continue;
@@ -141,12 +140,12 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Focused<C> {
             if span != Some((focus.first, focus.last)) {
                 span = Some((focus.first, focus.last));
                 scratch.heads.clear();
-                place = self.place(&view, focus, scratch);
+                offset = self.offset(&view, focus, scratch);
             }
-            let mut score = scratch.scores[place + class];
+            let mut score = scratch.scores[offset + class];
             if score.is_nan() {
                 score = self.score_class(at.sentence, &view, focus.head, class, scratch);
-                scratch.scores[place + class] = score;
+                scratch.scores[offset + class] = score;
             }
             out.push(score);
         }

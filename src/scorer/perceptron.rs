@@ -1,48 +1,50 @@
-//! The averaged perceptron as a scorer that learns while parsing.
+//! The averaged perceptron (Collins 2002), trained while parsing.
 
-use super::factored::{Classes, Factored, FactoredScratch};
-use super::{Configuration, Lesson, OnlineLearner, StructuredLearner};
+use super::factored::{Classes, Factored};
+use super::{Configuration, Lesson, OnlineLearner, Scratch};
 use crate::classifier::coarse_to_fine::{
     CoarseTable, CoarseToFine, KINDS, TwoStepIndicators, rank,
 };
 use crate::classifier::linear::{LinearModel, Pruning, Weights};
 use crate::classifier::sparse::SparseWeights;
-use crate::classifier::{Classifier, ScoreScale, Scratch};
+use crate::classifier::{self, Classifier, ScoreScale};
 use crate::feature::{Extractor, Indicators, RowRef, Templates};
 use crate::memory::Sections;
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, TransitionSystem};
 
-/// Weights that are being learned; [`OnlinePerceptron::finish`] packs their average.
+/// A perceptron in training; [`OnlinePerceptron::finish`] packs the average of its weights.
 #[derive(Debug, Clone)]
 pub struct Learning {
     indicators: Indicators,
     weights: SparseWeights,
+    /// Whether each class occurs in a gold derivation.
     seen: Vec<bool>,
-    /// What the kind of action is decided by, if that comes first; the rest is for the decision within it.
-    kinds: Option<Kinds>,
+    /// With coarse-to-fine actions, the first step, which chooses the kind of action; the other fields are for
+    /// the second step.
+    coarse: Option<CoarseStep>,
 }
 
-/// The first of two steps.
+/// The first step of coarse-to-fine actions.
 #[derive(Debug, Clone)]
-struct Kinds {
+struct CoarseStep {
     indicators: Indicators,
     weights: SparseWeights,
-    /// The kind of every class.
+    /// The action kind of each class.
     kind_of: Vec<u8>,
 }
 
-/// The averages of weights.
+/// Averaged weights.
 struct Averages {
     weights: Weights,
-    kinds: Option<Weights>,
+    coarse: Option<Weights>,
 }
 
 impl Averages {
     fn plus(&self, other: &Self) -> Self {
-        let kinds = self.kinds.as_ref().zip(other.kinds.as_ref());
+        let coarse = self.coarse.as_ref().zip(other.coarse.as_ref());
         Self {
             weights: self.weights.plus(&other.weights),
-            kinds: kinds.map(|(own, other)| own.plus(other)),
+            coarse: coarse.map(|(own, other)| own.plus(other)),
         }
     }
 }
@@ -50,67 +52,67 @@ impl Averages {
 impl Learning {
     /// The averages of the weights so far.
     fn averages(&self) -> Averages {
-        let kinds = self.kinds.as_ref().map(|kinds| kinds.weights.averaged());
-        Averages { weights: self.weights.averaged(), kinds }
+        let coarse = self.coarse.as_ref().map(|coarse| coarse.weights.averaged());
+        Averages { weights: self.weights.averaged(), coarse }
     }
 
-    /// A model of such weights.
+    /// Packs averaged weights into a classifier.
     fn pack(&self, averages: &Averages, pruning: &Pruning) -> Box<dyn Classifier> {
         let (indicators, n_templates) = (self.indicators.clone(), self.indicators.len());
         let pack =
             |pruning| averages.weights.pack(pruning, &self.seen, ScoreScale::Margin, n_templates);
-        let Some((weights, kinds)) = averages.kinds.as_ref().zip(self.kinds.as_ref()) else {
+        let Some((weights, coarse)) = averages.coarse.as_ref().zip(self.coarse.as_ref()) else {
             return Box::new(LinearModel::new(indicators, pack(pruning)));
         };
         let half = Pruning { max_bytes: pruning.max_bytes / 2, ..*pruning };
         let table = CoarseTable::pack(weights, &half);
         let max_bytes = pruning.max_bytes.saturating_sub(table.bytes());
         let tables = pack(&Pruning { max_bytes, ..*pruning });
-        let indicators = TwoStepIndicators { kind: kinds.indicators.clone(), action: indicators };
-        Box::new(CoarseToFine::new(indicators, table, tables, kinds.kind_of.clone().into()))
+        let indicators = TwoStepIndicators { kind: coarse.indicators.clone(), action: indicators };
+        Box::new(CoarseToFine::new(indicators, table, tables, coarse.kind_of.clone().into()))
     }
 
     fn kind_of(&self, class: u16) -> Option<u8> {
-        self.kinds.as_ref().map(|kinds| kinds.kind_of[usize::from(class)])
+        self.coarse.as_ref().map(|coarse| coarse.kind_of[usize::from(class)])
     }
 
-    /// Moves weight to what was right: in the first step from what was predicted, in the second from
-    /// the rival. The row is the one that was scored last.
-    fn correct(&mut self, scratch: &Scratch, right: u16, predicted: u16, rival: u16) {
+    /// The perceptron update for the row that was scored last: in the first step the kind of the target against
+    /// the kind of the prediction, in the second the target against its rival.
+    fn update(&mut self, scratch: &classifier::Scratch, target: u16, predicted: u16, rival: u16) {
         let ids = &scratch.ids;
-        if let Some(Kinds { weights, kind_of, .. }) = &mut self.kinds {
+        if let Some(CoarseStep { weights, kind_of, .. }) = &mut self.coarse {
             let kind = |class: u16| u16::from(kind_of[usize::from(class)]);
-            if kind(right) != kind(predicted) {
+            if kind(target) != kind(predicted) {
                 let ids = &scratch.parts[FIRST_STEP].ids;
-                weights.update(ids, kind(right), 1);
+                weights.update(ids, kind(target), 1);
                 weights.update(ids, kind(predicted), -1);
             }
         }
-        if rival != right {
-            self.weights.update(ids, right, 1);
+        if rival != target {
+            self.weights.update(ids, target, 1);
             self.weights.update(ids, rival, -1);
         }
     }
 
     fn tick(&mut self) {
         self.weights.tick();
-        if let Some(kinds) = &mut self.kinds {
-            kinds.weights.tick();
+        if let Some(coarse) = &mut self.coarse {
+            coarse.weights.tick();
         }
     }
 }
 
-/// The part of the scratch memory that the first step has.
+/// The index of the first step's scratch memory.
 const FIRST_STEP: usize = 0;
 
-/// Sums up weights that are being learned.
-fn add_up(
+/// Writes the score of each class into `out`.
+fn sum_weights(
     (indicators, weights): (&Indicators, &SparseWeights),
     row: RowRef<'_>,
-    scratch: &mut Scratch,
+    scratch: &mut classifier::Scratch,
     out: &mut [f32],
 ) {
-    let Scratch { ids, sparse, sparse_sums: sums, .. } = scratch;
+    let classifier::Scratch { ids, sparse, sparse_sums: sums, .. } = scratch;
     indicators.ids(row, ids);
     weights.find(ids, sparse);
     sums.clear();
@@ -130,47 +132,46 @@ impl Classifier for Learning {
         ScoreScale::Margin
     }
 
-    fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        add_up((&self.indicators, &self.weights), row, scratch, out);
-        if let Some(Kinds { indicators, weights, kind_of }) = &self.kinds {
+    fn scores(&self, row: RowRef<'_>, scratch: &mut classifier::Scratch, out: &mut [f32]) {
+        sum_weights((&self.indicators, &self.weights), row, scratch, out);
+        if let Some(CoarseStep { indicators, weights, kind_of }) = &self.coarse {
             let mut sums = [0.0; KINDS];
-            add_up((indicators, weights), row, scratch.part(FIRST_STEP), &mut sums);
+            sum_weights((indicators, weights), row, scratch.part(FIRST_STEP), &mut sums);
             rank(kind_of, &sums, out);
         }
     }
 
-    /// Stores the average of the weights so far.
-    fn store(&self, sections: &mut Sections) {
-        self.pack(&self.averages(), &Pruning::default()).store(sections);
+    fn store(&self, _sections: &mut Sections) {
+        unreachable!("weights are packed before they are stored");
     }
 }
 
-/// Features and weights that are being learned.
+/// A scorer whose perceptron is in training.
 pub type OnlinePerceptron = Factored<Learning>;
 
 impl OnlinePerceptron {
-    /// Nothing learned yet. With `coarse_to_fine` the kind of action is decided on first, then which of
+    /// A perceptron with zero weights. With `coarse_to_fine` it chooses a kind of action first, then an action of
     /// that kind.
     pub fn untrained(templates: &Templates, classes: Classes, coarse_to_fine: bool) -> Self {
         let seen = vec![false; classes.len()];
         let TwoStepIndicators { kind, action } = TwoStepIndicators::new(templates);
-        let kinds = coarse_to_fine.then(|| Kinds {
+        let coarse = coarse_to_fine.then(|| CoarseStep {
             indicators: kind,
             weights: SparseWeights::default(),
             kind_of: classes.kinds().iter().map(|&kind| kind as u8).collect(),
         });
         let indicators = if coarse_to_fine { action } else { Indicators::new(templates) };
-        let learning = Learning { indicators, weights: SparseWeights::default(), seen, kinds };
+        let learning = Learning { indicators, weights: SparseWeights::default(), seen, coarse };
         Self::new(Extractor::new(templates), classes, learning)
     }
 
-    /// The average of the weights so far, packed.
+    /// Packs the average of the weights so far.
     pub fn finish(&self, pruning: &Pruning) -> Factored {
         self.finish_with(&self.classifier().averages(), pruning)
     }
 
-    /// The sum of several learners' averages, packed: a model that has learned from the same trees several
-    /// times, in different orders. None without learners.
+    /// Packs the sum of the averages of several perceptrons, trained on the same trees in different orders; `None`
+    /// for no perceptrons.
     pub fn finish_all(learners: &[Self], pruning: &Pruning) -> Option<Factored> {
         let averages = learners.iter().map(|learner| learner.classifier().averages());
         let sum = averages.reduce(|sum, averages| sum.plus(&averages))?;
@@ -182,20 +183,15 @@ impl OnlinePerceptron {
         Factored::new(self.extractor().clone(), self.classes().clone(), model)
     }
 
-    /// The number of features with a weight.
+    /// The number of features with weights.
     pub fn n_features(&self) -> usize {
-        let Learning { weights, kinds, .. } = self.classifier();
-        kinds.as_ref().map_or(0, |kinds| kinds.weights.len()) + weights.len()
+        let Learning { weights, coarse, .. } = self.classifier();
+        coarse.as_ref().map_or(0, |coarse| coarse.weights.len()) + weights.len()
     }
 }
 
 impl<S: TransitionSystem> OnlineLearner<S> for OnlinePerceptron {
-    fn learn(
-        &mut self,
-        lesson: &Lesson<'_, S>,
-        _memory: &(),
-        scratch: &mut FactoredScratch,
-    ) -> f32 {
+    fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
         let class = |at: usize| self.classes().class(lesson.actions[at]);
         let (target, predicted) = (class(lesson.target), class(lesson.predicted));
         let wrong = lesson.target != lesson.predicted;
@@ -205,16 +201,15 @@ impl<S: TransitionSystem> OnlineLearner<S> for OnlinePerceptron {
             learning.seen[usize::from(target)] = true;
         }
         if let (Some(rival), Some(target), Some(predicted)) = (rival, target, predicted) {
-            learning.correct(scratch.classifier(), target, predicted, rival);
+            learning.update(scratch.factored.classifier(), target, predicted, rival);
         }
         learning.tick();
-        f32::from(u8::from(wrong))
     }
 }
 
 impl OnlinePerceptron {
-    /// The class that the right action of a lesson has to score above: the best of those that are decided
-    /// between in the same step.
+    /// The class that the target competes with in its step: the best-scoring one among all actions, or among those
+    /// of the target's kind for coarse-to-fine actions.
     fn rival<S: TransitionSystem>(&self, lesson: &Lesson<'_, S>) -> Option<u16> {
         let class = |at: usize| self.classes().class(lesson.actions[at]);
         let kind = |class: Option<u16>| class.and_then(|class| self.classifier().kind_of(class));
@@ -225,26 +220,27 @@ impl OnlinePerceptron {
     }
 }
 
-/// Changes of weights: the indicators of one decision after the other.
+/// Weight updates of one or more decisions, to be applied later.
 #[derive(Debug, Default)]
 pub struct Changes {
     ids: Vec<u64>,
-    /// Where the indicators of each decision end, its class, and what is added to its weights.
+    /// For each decision: the end of its indicators in `ids`, its class, and the amount added to its weights.
     decisions: Vec<(u32, u16, i32)>,
 }
 
-/// Decides in one step: whole derivations are not learned from in two.
-impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
-    type Changes = Changes;
-
-    fn note(
+/// Learning from whole derivations, without coarse-to-fine actions.
+impl OnlinePerceptron {
+    /// Adds to `changes` an update that increases the weights of all features of an action (`None`: an idle step)
+    /// by `amount`.
+    pub fn note<S: TransitionSystem>(
         &self,
         at: Configuration<'_, S>,
         action: Option<S::Action>,
         amount: i32,
-        scratch: &mut FactoredScratch,
+        scratch: &mut Scratch,
         changes: &mut Changes,
     ) {
+        let scratch = &mut scratch.factored;
         let class = match action {
             Some(action) => self.classes().class(action),
             None => self.classes().idle(),
@@ -255,7 +251,8 @@ impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
         changes.decisions.push((changes.ids.len() as u32, class, amount));
     }
 
-    fn change(&mut self, changes: &Changes) {
+    /// Applies updates to the weights.
+    pub fn change(&mut self, changes: &Changes) {
         let mut first = 0;
         for &(end, class, amount) in &changes.decisions {
             let ids = &changes.ids[first..end as usize];
@@ -264,7 +261,9 @@ impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
         }
     }
 
-    fn see(&mut self, derivation: &[S::Action]) {
+    /// Marks the actions of a gold derivation as seen, before training. Actions that occur in no gold derivation
+    /// are never chosen.
+    pub fn see<A: Action>(&mut self, derivation: &[A]) {
         let classes = derivation.iter().filter_map(|&action| self.classes().class(action));
         let classes: Vec<u16> = classes.chain(self.classes().idle()).collect();
         for class in classes {
@@ -272,7 +271,8 @@ impl<S: TransitionSystem> StructuredLearner<S> for OnlinePerceptron {
         }
     }
 
-    fn tick(&mut self) {
+    /// Counts one more time step in the average of the weights.
+    pub fn tick(&mut self) {
         self.classifier_mut().tick();
     }
 }

@@ -1,4 +1,4 @@
-//! Scores that are kept for the rest of a search: hypotheses of a beam often look alike to the features.
+//! A cache of scores for the duration of a search: hypotheses of a beam often have the same features.
 
 use std::hash::{Hash, Hasher};
 
@@ -6,32 +6,32 @@ use rustc_hash::FxHasher;
 
 use crate::feature::Row;
 
-/// How many rows can be kept at a time; a power of two.
-const ROOM: usize = 256;
+/// The number of rows in the cache; a power of two.
+const CAPACITY: usize = 256;
 
-/// Rows and their scores. A row that hashes to the place of another one takes it.
+/// A direct-mapped cache from feature rows to scores: a row replaces another one with the same hash.
 #[derive(Debug, Default)]
 pub(super) struct ScoreCache {
-    /// Counts searches, from 1; 0 keeps nothing.
+    /// The number of the search, from 1; 0 disables the cache.
     search: u32,
-    places: Vec<Place>,
+    entries: Vec<Entry>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Place {
+struct Entry {
     search: u32,
     row: Row,
     scores: Vec<f32>,
 }
 
 impl ScoreCache {
-    /// Forgets everything, and keeps scores from now on.
+    /// Empties and enables the cache.
     pub(super) fn begin(&mut self) {
         self.search += 1;
-        self.places.resize(ROOM, Place::default());
+        self.entries.resize(CAPACITY, Entry::default());
     }
 
-    /// The scores of a row, filled by `fill` if they are not known.
+    /// Returns the scores of a row, computed by `fill` unless they are in the cache.
     pub(super) fn scores<'a>(
         &'a mut self,
         row: &Row,
@@ -39,21 +39,21 @@ impl ScoreCache {
         fill: impl FnOnce(&mut [f32]),
     ) -> &'a [f32] {
         if self.search == 0 {
-            self.places.resize(1, Place::default());
-            let scores = &mut self.places[0].scores;
+            self.entries.resize(1, Entry::default());
+            let scores = &mut self.entries[0].scores;
             scores.resize(n_classes, 0.0);
             fill(scores);
             return scores;
         }
         let mut hasher = FxHasher::default();
         (&row.values, &row.members).hash(&mut hasher);
-        let place = &mut self.places[(hasher.finish() >> 32) as usize % ROOM];
-        if place.search != self.search || place.row != *row {
-            place.search = self.search;
-            place.row.clone_from(row);
-            place.scores.resize(n_classes, 0.0);
-            fill(&mut place.scores);
+        let entry = &mut self.entries[(hasher.finish() >> 32) as usize % CAPACITY];
+        if entry.search != self.search || entry.row != *row {
+            entry.search = self.search;
+            entry.row.clone_from(row);
+            entry.scores.resize(n_classes, 0.0);
+            fill(&mut entry.scores);
         }
-        &place.scores
+        &entry.scores
     }
 }

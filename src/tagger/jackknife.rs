@@ -10,9 +10,6 @@ use crate::parallel;
 use crate::tree::Token;
 use crate::{Error, Result};
 
-/// The fewest and the most parts that there can be.
-pub const PARTS: Range<u32> = 2..101;
-
 /// The ranges of `n` sentences in `parts` parts, each of which follows the one before it; their sizes
 /// differ by one at most.
 pub fn parts(n: usize, parts: usize) -> Vec<Range<usize>> {
@@ -32,9 +29,9 @@ pub fn jackknife(
     train: impl Fn(&[&[Token]], &Fit<'_>) -> Result<Box<dyn Tagger>> + Sync,
 ) -> Result<(Vec<Vec<Token>>, Accuracy)> {
     if sentences.len() < n_parts as usize {
-        let (n, fewest) = (sentences.len(), PARTS.start);
+        let n = sentences.len();
         let problem = format!(
-            "{n} sentences cannot be {n_parts} parts: give a number from {fewest} to {n}, or more sentences"
+            "{n} sentences cannot be {n_parts} parts: give a number from 2 to {n}, or more sentences"
         );
         return Err(Error::config("jackknife", problem));
     }

@@ -99,7 +99,7 @@ impl Lexicon {
             classes: sections.get("lexicon.classes")?,
         };
         if lexicon.words.len() != lexicon.classes.len() || !lexicon.words.is_sorted() {
-            return Err(Error::Unfit("the lexicon of the tagger is not whole".into()));
+            return Err(Error::Corrupt("the lexicon of the tagger is not whole".into()));
         }
         Ok(lexicon)
     }

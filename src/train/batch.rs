@@ -1,46 +1,90 @@
-//! Instances from gold derivations: what classifiers are fitted to.
+//! Batch training: instances are extracted from gold derivations, then a classifier is fitted to them.
 
-use super::Example;
+use super::online::load_factored;
+use super::session::dev_line;
+use super::{Components, Session, Trained, TrainingMethod};
 use crate::Result;
-use crate::classifier::Instances;
+use crate::classifier::{Checkpoint, Fit, Instances, Learner};
+use crate::decode::{Cursor, Problem};
 use crate::feature::{Extractor, Row, Templates, extract};
-use crate::oracle::Oracle;
-use crate::scorer::factored::Classes;
-use crate::transition::TransitionSystem;
+use crate::memory::Sections;
+use crate::oracle::{GuideKind, Supervised, guide};
+use crate::scorer::factored::{Classes, Factored};
+use crate::scorer::{Scorer, Scratch};
+use crate::train::Example;
 
-/// One instance for each decision on the way to each tree, in order. Decisions with a single legal
-/// action are left out unless `forced` is true: a decoder that ranks all actions asks about them too, except
-/// where the system says that there is no choice ([`TransitionSystem::is_forced`]).
+/// Trains a classifier on all instances at once.
+pub struct BatchTraining(pub Box<dyn Learner>);
+
+impl<S: Supervised> TrainingMethod<S> for BatchTraining {
+    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
+        let Components { system, templates, .. } = session.components;
+        let classes = session.components.classes();
+        let all = session.ranks_all_actions;
+        let instances = collect(system, session.examples, templates, &classes, all)?;
+        let (n, columns) = (instances.len(), instances.columns().len());
+        session.log(&format!("{n} instances of {columns} columns"));
+        let checkpoint = session.checkpoint(|| instances.fingerprint())?;
+        let fit = Fit {
+            seed: session.seed,
+            observer: session.observer,
+            checkpoint: checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint),
+        };
+        let classifier = self.0.fit(&instances, &fit)?;
+        let mut sections = Sections::default();
+        classifier.store(&mut sections);
+        let scorer = Factored::new(Extractor::new(templates), classes, classifier);
+        let dev = session.score_dev(&scorer);
+        if let Some(dev) = &dev {
+            session.log(&dev_line(dev));
+        }
+        Ok(Trained { sections, dev, ..Trained::default() })
+    }
+
+    fn load(
+        &self,
+        components: Components<'_, S>,
+        sections: &Sections,
+    ) -> Result<Box<dyn Scorer<S>>> {
+        load_factored(components, components.classes(), self.0.load(sections)?)
+    }
+}
+
+/// Returns an instance for each decision of each gold derivation, in order. Decisions with a single legal action are
+/// omitted unless `all_actions` is true, for decoders that rank all actions; forced ones
+/// ([`crate::transition::TransitionSystem::is_forced`]) are always omitted.
 ///
 /// # Errors
-/// When a tree does not fit the system; call it on trees that have been replayed.
-pub fn collect<S: TransitionSystem, O: Oracle<S>>(
+/// If the system cannot build a tree.
+pub fn collect<S: Supervised>(
     system: &S,
-    oracle: &O,
     examples: &[Example],
     templates: &Templates,
     classes: &Classes,
-    forced: bool,
+    all_actions: bool,
 ) -> Result<Instances> {
     let extractor = Extractor::new(templates);
     let mut instances = Instances::new(templates.columns(), classes.len());
     let (mut places, mut row) = (extract::Scratch::default(), Row::default());
     let (mut legal, mut optimal) = (Vec::new(), Vec::new());
+    let mut scratch = Scratch::default();
     for Example { sentence, tree } in examples {
-        let gold = oracle.prepare(system, tree)?;
+        let guide = guide(system, tree, GuideKind::Static)?;
         instances.begin_sentence();
-        let mut state = system.start(sentence);
-        while !system.is_final(&state) {
-            oracle.optimal(system, &gold, &state, &mut optimal);
+        let problem = Problem::unscored(system, sentence);
+        let mut cursor = Cursor::start(problem, &mut scratch);
+        while !cursor.is_final(problem) {
+            guide.optimal(system, &cursor.state, &mut optimal);
             let Some(&action) = optimal.first() else { break };
-            system.legal(&state, &mut legal);
-            if (forced || legal.len() > 1) && !system.is_forced(&state) {
-                extractor.extract(sentence, &system.view(&state, None), &mut places, &mut row);
+            cursor.legal(problem, &mut legal);
+            if (all_actions || legal.len() > 1) && !system.is_forced(&cursor.state) {
+                let view = system.view(&cursor.state);
+                extractor.extract(sentence, &view, &mut places, &mut row);
                 if let Some(class) = classes.class(action) {
                     instances.push(&row, class);
                 }
             }
-            system.apply(&mut state, action);
+            cursor.take(problem, action, &mut scratch);
         }
     }
     Ok(instances)

@@ -1,235 +1,218 @@
-//! Examples from candidates: for systems whose actions are candidates, every action on the way to a tree is
-//! an example of its label, right or wrong (Turian and Melamed 2005, section 2.1.1).
-//!
-//! No parser is needed. Where several actions are right, one of them is taken at random, so each tree is
-//! followed along a single path. Candidates that are wrong for every label may be sampled: of so many one is
-//! kept, and counts as many times.
+//! Training on candidates, for item systems: an ensemble of boosted decision trees for each label, truncated at a
+//! common threshold (Turian and Melamed 2005, section 2).
 
 use std::ops::ControlFlow;
 
-use rand::rngs::ChaCha8Rng;
-use rand::seq::IndexedRandom;
-use rand::{RngExt, SeedableRng};
+use super::candidate_rows::{CandidateCounts, Sampling, collect};
+use super::session::dev_line;
+use super::{Components, Session, Trained, TrainingMethod};
+use crate::classifier::boosting::{Boosting, BoostingParams, Ensemble, Ensembles, fit_labels};
+use crate::classifier::{Checkpoint, Classifier, Fit, Learner};
+use crate::error::{Error, Result, did_you_mean};
+use crate::feature::Extractor;
+use crate::memory::Sections;
+use crate::model::DevScores;
+use crate::observer::Event;
+use crate::oracle::Supervised;
+use crate::scorer::{Focused, Scorer};
+use crate::transition::CandidateSystem;
 
-use super::Example;
-use crate::Result;
-use crate::classifier::Instances;
-use crate::classifier::boosting::Candidates;
-use crate::feature::{Extractor, Row, Templates, extract};
-use crate::oracle::Oracle;
-use crate::parallel;
-use crate::symbols::Sentence;
-use crate::transition::{Action, Focus, TransitionSystem};
+/// The factor between consecutive thresholds.
+const THRESHOLD_FACTOR: f64 = std::f64::consts::SQRT_2;
+/// Calibration stops once F1 trails the best by more than this, in percentage points.
+const MAX_LOSS: f64 = 10.0;
 
-/// How candidates are drawn.
-#[derive(Debug, Clone, Copy)]
-pub struct Drawing {
-    /// Seeds the paths and the sample.
-    pub seed: u64,
-    /// Of so many rows that are wrong for every label one is kept; at least 1.
-    pub negative_sampling: u32,
+/// Trains boosted decision trees.
+#[derive(Debug, Clone)]
+pub struct CandidateTraining(pub BoostingParams);
+
+impl<S: Supervised + CandidateSystem> TrainingMethod<S> for CandidateTraining {
+    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
+        Run { session, params: &self.0, names: names(session.components.system) }.train()
+    }
+
+    fn load(
+        &self,
+        components: Components<'_, S>,
+        sections: &Sections,
+    ) -> Result<Box<dyn Scorer<S>>> {
+        let Components { system, templates, .. } = components;
+        let columns = templates.columns();
+        let classifier = Boosting { params: self.0.clone(), columns }.load(sections)?;
+        let (scored, listed) = (classifier.n_classes(), names(system).len());
+        if scored != listed {
+            let problem = format!("the trees score {scored} labels, the system has {listed}");
+            return Err(Error::Corrupt(problem));
+        }
+        Ok(Box::new(Focused::new(Extractor::new(templates), classifier)))
+    }
 }
 
-/// How many there were.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Drawn {
-    /// States on the paths.
-    pub states: u64,
-    /// Candidates: a label over a part of the stack, in a state.
-    pub candidates: u64,
-    /// Those that are right.
-    pub right: u64,
-    /// Rows: what candidates look like; labels that would have the same head share one.
-    pub rows: u64,
-    /// Rows that are kept.
-    pub kept: u64,
+/// The names of the labels, by index.
+fn names<S: Supervised>(system: &S) -> Vec<String> {
+    system.labels().map(str::to_owned).collect()
 }
 
-/// How many words at most are worked on before their rows are handed over; of a sentence that is longer, all.
-const WORDS_AT_ONCE: usize = 2_000;
+struct Run<'a, S> {
+    session: &'a Session<'a, S>,
+    params: &'a BoostingParams,
+    names: Vec<String>,
+}
 
-/// The candidates of all states along one path to each tree, by class, the code of an action, of which there
-/// are `n_classes`. The same for any number of threads. `progress` is told how many trees are done, and may
-/// end it there.
-///
-/// # Errors
-/// When a tree does not fit the system; call it on trees that have been replayed.
-pub fn draw<S: TransitionSystem, O: Oracle<S>>(
-    system: &S,
-    oracle: &O,
-    examples: &[Example],
-    templates: &Templates,
-    n_classes: usize,
-    drawing: Drawing,
-    mut progress: impl FnMut(usize) -> ControlFlow<()>,
-) -> Result<(Candidates, Drawn)> {
-    let extractor = Extractor::new(templates);
-    let columns = templates.columns();
-    let mut candidates = Candidates::new(&columns, n_classes);
-    let mut drawn = Drawn::default();
-    let mut done = 0;
-    while done < examples.len() {
-        let chunk = &examples[done..done + fitting(&examples[done..])];
-        let paths: Vec<Result<Path>> =
-            parallel::map_range_init(chunk.len(), extract::Scratch::default, |places, at| {
-                let mut rng = ChaCha8Rng::seed_from_u64(drawing.seed);
-                rng.set_stream((done + at) as u64);
-                let mut walk = Walk {
-                    system,
-                    extractor: &extractor,
-                    negative_sampling: drawing.negative_sampling,
-                    rng,
-                    places,
-                    row: Row::default(),
-                };
-                walk.follow(oracle, &chunk[at], Path::new(Instances::new(columns.clone(), 0)))
+impl<S: Supervised + CandidateSystem> Run<'_, S> {
+    /// Trains the ensembles of all labels, or of the requested ones, and selects the threshold at which they are
+    /// truncated.
+    fn train(&self) -> Result<Trained> {
+        let session = self.session;
+        self.check_labels()?;
+        let mut ensembles = self.merged()?;
+        let is_wanted = |name: &str| {
+            let labels = session.labels;
+            (labels.is_empty() || labels.iter().any(|label| label == name)) && !self.is_merged(name)
+        };
+        let names = self.names.iter().map(String::as_str);
+        let wanted: Vec<Option<&str>> = names.map(|name| is_wanted(name).then_some(name)).collect();
+        if wanted.iter().any(Option::is_some) {
+            let fitted = self.fit_labels(&wanted)?;
+            for (label, ensemble) in ensembles.iter_mut().zip(fitted) {
+                *label = ensemble.or(label.take());
+            }
+        }
+        let templates = session.components.templates;
+        let all = Ensembles::new(&templates.columns(), ensembles);
+        let labels = self.labels_trained();
+        let (threshold, dev) = match self.params.threshold {
+            0.0 if labels.is_empty() => self.calibrate(&all),
+            threshold => (threshold, None),
+        };
+        if let Some(dev) = &dev {
+            session.log(&format!("threshold {threshold:.4}: {}", dev_line(dev)));
+        }
+        let mut sections = Sections::default();
+        all.store(&mut sections);
+        Ok(Trained { sections, epoch: 0, dev, threshold: Some(threshold), labels })
+    }
+
+    /// The labels that the model has ensembles of; empty if it has all.
+    fn labels_trained(&self) -> Vec<String> {
+        let labels = self.session.labels;
+        let is_there = |name: &&String| labels.contains(name) || self.is_merged(name);
+        let there: Vec<String> = self.names.iter().filter(is_there).cloned().collect();
+        if labels.is_empty() || there.len() == self.names.len() { Vec::new() } else { there }
+    }
+
+    /// Whether a merged model has the ensemble of a label. Models with all labels list none.
+    fn is_merged(&self, name: &str) -> bool {
+        let mut labels = self.session.merge.iter().map(|model| &model.header.training.labels);
+        labels.any(|labels| labels.is_empty() || labels.iter().any(|label| label == name))
+    }
+
+    fn check_labels(&self) -> Result<()> {
+        let Some(wrong) = self.session.labels.iter().find(|label| !self.names.contains(label))
+        else {
+            return Ok(());
+        };
+        let hint = did_you_mean(wrong, self.names.iter().map(String::as_str));
+        let known = self.names.join(", ");
+        let problem =
+            format!("unknown label `{wrong}`: {hint}the labels of the training trees are {known}");
+        Err(Error::config("labels", problem))
+    }
+
+    /// The ensembles of the merged models, by label.
+    fn merged(&self) -> Result<Vec<Option<Ensemble>>> {
+        let columns = self.session.components.templates.columns();
+        let mut all = vec![None; self.names.len()];
+        for model in self.session.merge {
+            let ensembles = Ensembles::load(&columns, &model.sections)?;
+            for (label, ensemble) in all.iter_mut().zip(ensembles.labels()) {
+                *label = label.take().or_else(|| ensemble.clone());
+            }
+        }
+        Ok(all)
+    }
+
+    fn fit_labels(&self, wanted: &[Option<&str>]) -> Result<Vec<Option<Ensemble>>> {
+        let Self { session, params, .. } = self;
+        let Components { system, templates, .. } = session.components;
+        let (observer, total) = (session.observer, session.examples.len() as u64);
+        let progress = |done: usize| {
+            observer.event(Event::Progress { done: done as u64, total, unit: "sentences" });
+            if observer.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let sampling = Sampling { seed: session.seed, negative_sampling: params.negative_sampling };
+        let n_classes = wanted.len();
+        let (candidates, counts) =
+            collect(system, session.examples, templates, n_classes, sampling, progress)?;
+        session.log(&candidates_line(&counts, params.negative_sampling, candidates.n_rows()));
+        let (design, labelled) = candidates.finish(params.min_count);
+        session.log(&design.summary());
+        let checkpoint = session.checkpoint(|| session.examples_fingerprint())?;
+        let fit = Fit {
+            seed: session.seed,
+            observer,
+            checkpoint: checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint),
+        };
+        let fitted = fit_labels(&design, &labelled, wanted, params, &fit)?;
+        for (name, ensemble) in wanted.iter().zip(&fitted) {
+            let Some(name) = name else { continue };
+            session.log(&match ensemble {
+                Some(all) => format!("{name}: {} trees, {} splits", all.n_trees(), all.n_splits()),
+                None => format!("{name}: no trees, so it is never chosen"),
             });
-        for path in paths {
-            let path = path?;
-            for (at, &Kept { weight, labels, gold }) in path.kept.iter().enumerate() {
-                let of = |(from, to): (u32, u32)| &path.labels[from as usize..to as usize];
-                candidates.push(path.rows.row(at), weight, of(labels), of(gold));
-            }
-            drawn.states += path.drawn.states;
-            drawn.candidates += path.drawn.candidates;
-            drawn.right += path.drawn.right;
-            drawn.rows += path.drawn.rows;
-            drawn.kept += path.kept.len() as u64;
         }
-        done += chunk.len();
-        if progress(done).is_break() {
-            break;
-        }
+        Ok(fitted)
     }
-    Ok((candidates, drawn))
+
+    /// Selects the threshold with the best F1 on the dev set; ties go to the larger threshold. Thresholds are tried
+    /// until F1 falls far behind. Without a dev set, returns the lowest threshold that all labels have reached if
+    /// they differ, else 0.
+    fn calibrate(&self, all: &Ensembles) -> (f64, Option<DevScores>) {
+        let session = self.session;
+        let templates = session.components.templates;
+        let mut best: (f64, Option<DevScores>) = (0.0, None);
+        let thresholds =
+            if session.dev.is_empty() { Vec::new() } else { all.thresholds(THRESHOLD_FACTOR) };
+        for &threshold in thresholds.iter().rev() {
+            if session.observer.is_stopped() {
+                break;
+            }
+            let part = all.truncated(threshold);
+            let splits = part.n_splits();
+            let part: Box<dyn Classifier> = Box::new(part);
+            let scorer = Focused::new(Extractor::new(templates), part);
+            let Some(dev) = session.score_dev(&scorer) else { break };
+            session.log(&format!("threshold {threshold:.4}, {splits} splits: {}", dev_line(&dev)));
+            let lead = best.1.as_ref().map_or(0.0, |best| best.f1 - dev.f1);
+            if lead > MAX_LOSS {
+                break;
+            }
+            if lead <= 0.0 {
+                best = (threshold, Some(dev));
+            }
+        }
+        if best.1.is_none() && all.is_uneven() {
+            best.0 = all.reached();
+            session.log(&format!(
+                "the labels are trained to different thresholds; all are truncated at {:.4}",
+                best.0
+            ));
+        }
+        best
+    }
 }
 
-/// How many examples are worked on at once: as many as there is room for, one at least.
-fn fitting(examples: &[Example]) -> usize {
-    let mut words = 0;
-    let fits = |example: &&Example| {
-        words += example.sentence.len();
-        words <= WORDS_AT_ONCE
+fn candidates_line(counts: &CandidateCounts, negative_sampling: u32, n_distinct: usize) -> String {
+    let CandidateCounts { states, candidates, right, rows, kept } = counts;
+    let sampled = match negative_sampling {
+        1 => String::new(),
+        _ => format!(
+            ", {kept} of them sampled: one in {negative_sampling} of those that are wrong for every label, with a \
+             weight of {negative_sampling}"
+        ),
     };
-    examples.iter().take_while(fits).count().max(1)
-}
-
-/// A row, how many times it counts, and the labels it is an example of, as ranges of [`Path::labels`].
-struct Kept {
-    weight: u32,
-    labels: (u32, u32),
-    gold: (u32, u32),
-}
-
-/// What is kept of the way to one tree.
-struct Path {
-    rows: Instances,
-    kept: Vec<Kept>,
-    labels: Vec<u16>,
-    drawn: Drawn,
-}
-
-impl Path {
-    fn new(rows: Instances) -> Self {
-        Self { rows, kept: Vec::new(), labels: Vec::new(), drawn: Drawn::default() }
-    }
-}
-
-/// What is seen of a candidate.
-struct Candidate<A> {
-    focus: Focus,
-    action: A,
-    is_right: bool,
-}
-
-struct Walk<'a, S> {
-    system: &'a S,
-    extractor: &'a Extractor,
-    negative_sampling: u32,
-    rng: ChaCha8Rng,
-    places: &'a mut extract::Scratch,
-    row: Row,
-}
-
-impl<S: TransitionSystem> Walk<'_, S> {
-    fn follow<O: Oracle<S>>(
-        &mut self,
-        oracle: &O,
-        Example { sentence, tree }: &Example,
-        mut path: Path,
-    ) -> Result<Path> {
-        let gold = oracle.prepare(self.system, tree)?;
-        let mut state = self.system.start(sentence);
-        let (mut legal, mut right, mut seen) = (Vec::new(), Vec::new(), Vec::new());
-        while !self.system.is_final(&state) {
-            oracle.optimal(self.system, &gold, &state, &mut right);
-            let Some(&next) = right.choose(&mut self.rng) else { break };
-            self.system.legal(&state, &mut legal);
-            let focus = |action| self.system.view(&state, Some(action)).focus;
-            seen.clear();
-            seen.extend(legal.iter().filter_map(|&action| {
-                Some(Candidate { focus: focus(action)?, action, is_right: right.contains(&action) })
-            }));
-            path.drawn.states += 1;
-            path.drawn.candidates += seen.len() as u64;
-            path.drawn.right += right.len() as u64;
-            let span =
-                |candidate: &Candidate<S::Action>| (candidate.focus.first, candidate.focus.last);
-            for over_span in seen.chunk_by_mut(|a, b| span(a) == span(b)) {
-                over_span.sort_by_key(|candidate| candidate.focus.head);
-                for same in over_span.chunk_by(|a, b| a.focus == b.focus) {
-                    self.take(sentence, &state, same, &mut path);
-                }
-            }
-            self.system.apply(&mut state, next);
-        }
-        Ok(path)
-    }
-
-    /// Takes candidates that look the same, or leaves them out of the sample.
-    fn take(
-        &mut self,
-        sentence: &Sentence,
-        state: &S::State,
-        same: &[Candidate<S::Action>],
-        path: &mut Path,
-    ) {
-        path.drawn.rows += 1;
-        let any_right = same.iter().any(|candidate| candidate.is_right);
-        let is_sampled = !any_right && self.negative_sampling > 1;
-        if is_sampled && self.rng.random_range(0..self.negative_sampling) > 0 {
-            return;
-        }
-        let view = self.system.view(state, Some(same[0].action));
-        self.extractor.extract(sentence, &view, self.places, &mut self.row);
-        path.rows.push(&self.row, 0);
-        let mut list = |of: &dyn Fn(bool) -> bool| {
-            let from = path.labels.len() as u32;
-            let these = same.iter().filter(|candidate| of(candidate.is_right));
-            path.labels.extend(these.map(|candidate| candidate.action.code() as u16));
-            (from, path.labels.len() as u32)
-        };
-        let (labels, gold) = (list(&|_| true), list(&|is_right| is_right));
-        let weight = if any_right { 1 } else { self.negative_sampling };
-        path.kept.push(Kept { weight, labels, gold });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tree::Tree;
-
-    #[test]
-    fn chunks_are_bounded_by_words() {
-        let of = |n: usize| {
-            let sentence = Sentence { words: vec![0; n], ..Sentence::default() };
-            Example { sentence, tree: Tree::default() }
-        };
-        let chunk =
-            |lengths: &[usize]| fitting(&lengths.iter().map(|&n| of(n)).collect::<Vec<_>>());
-        assert_eq!(chunk(&[30, 40]), 2);
-        assert_eq!(chunk(&[1_000; 9]), 2);
-        assert_eq!(chunk(&[3_000, 1]), 1);
-    }
+    format!(
+        "{candidates} candidates in {states} configurations, {right} correct; {rows} rows{sampled}, {n_distinct} \
+         distinct"
+    )
 }

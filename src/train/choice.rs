@@ -1,44 +1,44 @@
-//! What a learner makes of a state: what it would do, what would be right, and where it goes on.
+//! A decision in training: the prediction, the target, and the action that training continues with.
 
-use super::online::Exploration;
+use super::explore::Exploration;
 use crate::classifier::first_best;
 
-/// The legal actions of a state, their scores, and those that the oracle calls right.
+/// The legal actions of a configuration, their scores, and the oracle's optimal actions.
 #[derive(Debug)]
 pub struct Choice<'a, A> {
     /// The legal actions.
     pub legal: &'a [A],
     /// The score of each.
     pub scores: &'a [f32],
-    /// The right ones.
+    /// The optimal actions.
     pub optimal: &'a [A],
 }
 
-/// What was predicted, and what should have been; positions among the legal actions.
+/// The prediction and the target, as positions among the legal actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Judgement {
     /// The best-scoring action.
     pub predicted: usize,
-    /// The best-scoring right action.
+    /// The best-scoring optimal action.
     pub target: usize,
 }
 
 impl Judgement {
-    /// Whether a right action was predicted.
-    pub fn is_right(self) -> bool {
+    /// Whether the prediction is optimal.
+    pub fn is_correct(self) -> bool {
         self.predicted == self.target
     }
 }
 
 impl<A: Copy + PartialEq> Choice<'_, A> {
-    /// Compares what scores best with what is right; nothing where the oracle has nothing to say.
+    /// Compares the prediction with the optimal actions; `None` if no legal action is optimal.
     pub fn judge(&self) -> Option<Judgement> {
         let predicted = first_best(self.scores);
         let target = if self.is_optimal(predicted) { predicted } else { self.best(true)? };
         Some(Judgement { predicted, target })
     }
 
-    /// The position of the action that training goes on with; `draw` gives a number from 0 to 1.
+    /// The position of the action that training continues with; `draw` returns a random number in [0, 1).
     pub fn next(
         &self,
         judgement: Judgement,
@@ -47,8 +47,8 @@ impl<A: Copy + PartialEq> Choice<'_, A> {
     ) -> usize {
         let Judgement { predicted, target } = judgement;
         let next = match exploration {
-            Some(Exploration { margin, .. }) if judgement.is_right() => {
-                self.tempting(predicted, margin)
+            Some(Exploration { margin, .. }) if judgement.is_correct() => {
+                self.near_miss(predicted, margin)
             }
             Some(Exploration { probability, .. }) if probability > 0.0 => {
                 (draw() < probability).then_some(predicted)
@@ -58,8 +58,8 @@ impl<A: Copy + PartialEq> Choice<'_, A> {
         next.unwrap_or(target)
     }
 
-    /// The best-scoring wrong action, if it trails the right one that was predicted by less than the margin.
-    fn tempting(&self, predicted: usize, margin: f64) -> Option<usize> {
+    /// The best-scoring wrong action, if it trails the correct prediction by less than the margin.
+    fn near_miss(&self, predicted: usize, margin: f64) -> Option<usize> {
         if margin <= 0.0 {
             return None;
         }
@@ -71,9 +71,9 @@ impl<A: Copy + PartialEq> Choice<'_, A> {
         self.optimal.contains(&self.legal[at])
     }
 
-    /// The best-scoring action among the right ones, or among the wrong ones.
-    fn best(&self, right: bool) -> Option<usize> {
-        let among = (0..self.legal.len()).filter(|&at| self.is_optimal(at) == right);
+    /// The best-scoring action among the optimal ones, or among the others.
+    fn best(&self, optimal: bool) -> Option<usize> {
+        let among = (0..self.legal.len()).filter(|&at| self.is_optimal(at) == optimal);
         among.reduce(|best, at| if self.scores[at] > self.scores[best] { at } else { best })
     }
 }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_right_action_is_the_target() {
+    fn the_best_optimal_action_is_the_target() {
         let judge = |scores: &[f32], optimal: &[char]| choice(scores, optimal).judge();
         let scores = [1.0, 4.0, 2.0, 3.0];
         assert_eq!(judge(&scores, &['a', 'c']), Some(Judgement { predicted: 1, target: 2 }));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn training_leaves_the_gold_path_as_it_is_told_to() {
+    fn exploration_leaves_the_gold_path() {
         let next = |optimal: &[char], from: Option<(f64, f64)>, drawn: f64| {
             let choice = choice(&[1.0, 4.0, 2.0, 3.0], optimal);
             let exploration = from.map(|(probability, margin)| Exploration {
@@ -108,11 +108,11 @@ mod tests {
             });
             choice.next(choice.judge().unwrap(), exploration, || drawn)
         };
-        // A wrong prediction is followed as often as wanted.
+        // A wrong prediction is followed with the given probability.
         assert_eq!(next(&['c'], None, 0.0), 2);
         assert_eq!(next(&['c'], Some((0.5, 0.0)), 0.4), 1);
         assert_eq!(next(&['c'], Some((0.5, 0.0)), 0.6), 2);
-        // A right one is left for the best wrong action if that trails it by less than the margin.
+        // The best wrong action replaces a correct prediction that it trails by less than the margin.
         assert_eq!(next(&['b'], Some((0.5, 0.0)), 0.0), 1);
         assert_eq!(next(&['b'], Some((0.0, 1.0)), 0.0), 1);
         assert_eq!(next(&['b'], Some((0.0, 1.1)), 0.0), 3);

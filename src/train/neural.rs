@@ -1,282 +1,352 @@
-//! Training of networks: parse each training sentence, sum up the loss of every decision, go back.
+//! Training of networks: parse each training sentence, sum up the loss of every decision, follow the gradient.
 //!
-//! On the gold path the next state is always a right one. With exploration a wrong prediction is sometimes
-//! followed, as in [`super::online`].
-//!
-//! Sentences are parsed in batches: all of a batch with the same parameters, on any number of threads, each group
-//! of sentences with gradients of its own, which are added up in order. So the number of threads changes nothing.
+//! Sentences are parsed in batches: all of a batch with the same parameters, on any number of threads, each
+//! group of sentences with gradients of its own, which are added up in order. So the result does not depend on
+//! the number of threads.
 
-use std::ops::ControlFlow;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
+use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize};
 
-use super::Example;
-use super::choice::Choice;
-use super::online::{EpochReport, Exploration};
-use crate::Result;
-use crate::classifier::first_best;
-use crate::neural::{
-    Decay, Gradients, MovingAverage, Optimizer, OptimizerParams, OptimizerState, Params, Tape,
-};
-use crate::oracle::{DynamicOracle, Oracle};
+use super::epochs::{EpochLearner, EpochReport, Epochs, Progress};
+use super::explore::{Exploration, Walk};
+use super::online::guides;
+use super::session::check_explores;
+use super::{Components, Session, Trained, TrainingMethod};
+use crate::error::{Error, Result};
+use crate::memory::Sections;
+use crate::neural::{Decay, Gradients, MovingAverage, Optimizer, OptimizerParams, OptimizerState};
+use crate::oracle::{Guide, Supervised};
 use crate::parallel;
-use crate::scorer::Configuration;
-use crate::scorer::neural::{Network, Neural, Noise, Pen};
-use crate::transition::TransitionSystem;
+use crate::scorer::Scorer;
+use crate::scorer::neural::{Dropout, NetworkParams, Neural, NeuralLearner, PretrainedTable};
+use crate::train::Example;
+use crate::treebank::embeddings::PretrainedEmbeddings;
 
-/// How training runs.
-pub struct Training<'a> {
-    /// Passes over the training trees; from 1.
+/// The settings of networks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NeuralParams {
+    /// The most passes over the training trees.
+    #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
-    /// Seeds the order of the sentences, the exploration and what is left out.
-    pub seed: u64,
-    /// How many sentences are parsed with the same parameters; from 1. Their gradients are added up.
-    pub batch: usize,
-    /// How parameters follow their gradients.
+    /// Training ends after this many epochs without a better F1 on the development trees; 0 for never.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub patience: u32,
+    /// How many sentences are parsed with the same parameters, on at most 8 threads; their gradients are
+    /// added up.
+    #[schemars(range(min = 1, max = 4096))]
+    pub batch: u32,
+    /// The optimizer.
     pub optimizer: OptimizerParams,
-    /// How its rate falls.
+    /// How the learning rate decays.
     pub decay: Decay,
-    /// Gradients of a batch longer than this are shortened to it; 0 for never.
+    /// Over how many batches the parameters are averaged (exponential moving average, updated every 8
+    /// batches); 0 for no averaging.
+    #[schemars(extend("anyOf" = [{"const": 0.0}, {"minimum": 16.0, "maximum": 1e6}]))]
+    pub moving_average: f32,
+    /// The largest norm of the gradient of a batch: longer gradients are scaled down to it; 0 for no
+    /// clipping.
+    #[schemars(range(min = 0.0, max = 1e6))]
     pub clip: f32,
-    /// Over how many batches the parameters are averaged; 0 for none, or twice [`MovingAverage::EVERY`] at least.
-    pub average: f32,
-    /// The share of the numbers of a layer that is left out at random; from 0, below 1.
+    /// The dropout rate of the layers.
+    #[schemars(extend("exclusiveMaximum" = 1.0), range(min = 0.0))]
     pub dropout: f32,
-    /// Told how many of all sentences of all epochs are done.
-    pub progress: &'a mut dyn FnMut(u64),
-    /// Asked before every batch; when true the epoch ends at once.
-    pub stop: &'a dyn Fn() -> bool,
+    /// Word dropout: a word seen n times in training is replaced by UNK with probability z / (z + n), where z
+    /// is this number.
+    #[schemars(range(min = 0.0, max = 1e6))]
+    pub word_dropout: f32,
+    /// When wrong predictions are followed in training; probability 0 and margin 0 stay on the gold
+    /// derivation.
+    pub exploration: Exploration,
+    /// A file with pretrained word embeddings in the format of word2vec (text or binary) or GloVe; empty for
+    /// none. They are not trained, and are stored in the model.
+    pub pretrained: String,
+    /// The most words of that file that are read.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_pretrained: u32,
+    /// The network and its dimensions.
+    pub network: NetworkParams,
 }
 
-/// What an epoch was like.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Progress {
-    /// The epoch, decisions and mistakes.
-    pub report: EpochReport,
-    /// The sum of the losses of all decisions.
-    pub loss: f64,
-    /// Whether all training trees were seen.
-    pub whole: bool,
+impl Default for NeuralParams {
+    fn default() -> Self {
+        Self {
+            epochs: 30,
+            patience: 5,
+            batch: 16,
+            optimizer: OptimizerParams::Adam { rate: 0.001 },
+            decay: Decay::Linear,
+            moving_average: 500.0,
+            clip: 5.0,
+            dropout: 0.3,
+            word_dropout: 0.5,
+            exploration: Exploration { from_epoch: 2, probability: 0.5, margin: 0.0 },
+            pretrained: String::new(),
+            max_pretrained: 100_000,
+            network: NetworkParams::default(),
+        }
+    }
 }
 
-/// Sentences of a batch are parsed in so many groups.
+impl NeuralParams {
+    /// Reads the pretrained embeddings, if there are any.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn read_pretrained(&self) -> Result<Option<PretrainedEmbeddings>> {
+        let read = || {
+            PretrainedEmbeddings::read(Path::new(&self.pretrained), self.max_pretrained as usize)
+        };
+        (!self.pretrained.is_empty()).then(read).transpose()
+    }
+}
+
+/// Trains networks.
+#[derive(Debug, Clone)]
+pub struct NeuralTraining(pub NeuralParams);
+
+impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
+    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
+        let params = &self.0;
+        let explores = params.exploration.explores();
+        if explores {
+            check_explores(session.components.system)?;
+        }
+        let guides = guides(session, explores)?;
+        let network = untrained(session, params)?;
+        session.log(&format!("{} parameters", network.params.values().len()));
+        let total = u64::from(params.epochs) * session.examples.len() as u64;
+        let progress = Progress::new(session.observer, total);
+        let mut learner = NeuralEpochs::new(session, &guides, network, params, &progress);
+        let checkpoint = session.checkpoint(|| data_fingerprint(session))?;
+        let (epochs, patience) = (params.epochs, params.patience);
+        Epochs { session, epochs, patience, checkpoint }.run(&mut learner, &progress)
+    }
+
+    fn load(
+        &self,
+        components: Components<'_, S>,
+        sections: &Sections,
+    ) -> Result<Box<dyn Scorer<S>>> {
+        let Components { system, vocabulary, .. } = components;
+        let has_embeddings = !self.0.pretrained.is_empty();
+        let pretrained =
+            has_embeddings.then(|| PretrainedTable::load(sections, vocabulary)).transpose()?;
+        let mut network = Neural::new(self.0.network, system, vocabulary, pretrained, None)?;
+        network.params.load(sections)?;
+        Ok(Box::new(network))
+    }
+}
+
+/// A network with its initial parameters.
+///
+/// # Errors
+/// When it is too large.
+pub fn untrained<S: Supervised>(session: &Session<'_, S>, params: &NeuralParams) -> Result<Neural> {
+    let Components { system, vocabulary, .. } = session.components;
+    let embeddings = session.embeddings;
+    let pretrained =
+        embeddings.map(|(vectors, trained)| PretrainedTable::new(vectors, vocabulary, *trained));
+    let mut network =
+        Neural::new(params.network, system, vocabulary, pretrained, Some(session.seed))?;
+    let counts = counts(session.examples, vocabulary.sizes().words);
+    network.network.embeddings_mut().set_word_dropout(&counts, params.word_dropout);
+    Ok(network)
+}
+
+/// How often each word occurs.
+fn counts(examples: &[Example], n_words: usize) -> Vec<u32> {
+    let mut counts = vec![0; n_words];
+    for &word in examples.iter().flat_map(|example| &example.sentence.words) {
+        counts[word as usize] += 1;
+    }
+    counts
+}
+
+/// A hash of the data that training and the selection of an epoch depend on.
+fn data_fingerprint<S: Supervised>(session: &Session<'_, S>) -> u64 {
+    let mut hasher = FxHasher::default();
+    let dev = &session.dev;
+    let parsing = serde_json::to_string(&(dev.cleaning, dev.max_words, dev.search));
+    (parsing.unwrap_or_default(), session.examples_fingerprint()).hash(&mut hasher);
+    dev.hash_into(&mut hasher);
+    if let Some((vectors, _)) = session.embeddings {
+        (&vectors.words, vectors.dim).hash(&mut hasher);
+        vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+    }
+    hasher.finish()
+}
+
+/// The sentences of a batch are parsed in so many groups, whatever the number of threads.
 const GROUPS: usize = 8;
 
 /// The memory of a group of sentences.
-struct Group<S: TransitionSystem> {
-    tape: Tape,
+struct Group<S: Supervised> {
+    walk: Walk<S>,
     gradients: Gradients,
-    legal: Vec<S::Action>,
-    optimal: Vec<S::Action>,
-    scores: Vec<f32>,
-    among: Vec<u32>,
-    progress: Progress,
+    report: EpochReport,
 }
 
-impl<S: TransitionSystem> Group<S> {
-    fn new() -> Self {
-        Self {
-            tape: Tape::default(),
-            gradients: Gradients::default(),
-            legal: Vec::new(),
-            optimal: Vec::new(),
-            scores: Vec::new(),
-            among: Vec::new(),
-            progress: Progress::default(),
-        }
+impl<S: Supervised> Default for Group<S> {
+    fn default() -> Self {
+        let (gradients, report) = (Gradients::default(), EpochReport::default());
+        Self { walk: Walk::default(), gradients, report }
     }
 }
 
-/// What is learned from.
-struct Lessons<'a, S: TransitionSystem, O: Oracle<S>> {
-    system: &'a S,
-    oracle: &'a O,
-    examples: &'a [Example],
-    gold: Vec<O::Gold>,
+/// A network in training.
+pub struct NeuralEpochs<'a, S: Supervised> {
+    session: &'a Session<'a, S>,
+    guides: &'a [Box<dyn Guide<S>>],
+    network: Neural,
+    state: OptimizerState,
+    params: &'a NeuralParams,
+    groups: Vec<Group<S>>,
+    progress: &'a Progress<'a>,
 }
 
-/// Everything that a batch of sentences is learned from with.
-struct Round<'a, S: TransitionSystem, O: Oracle<S>, N> {
-    lessons: &'a Lessons<'a, S, O>,
-    learner: &'a Neural<N>,
-    exploration: Option<Exploration>,
-    dropout: f32,
-}
-
-impl Training<'_> {
-    /// What training begins with.
-    pub fn course(&self, params: &Params) -> OptimizerState {
-        let average = (self.average > 0.0).then(|| MovingAverage::new(self.average, params));
-        OptimizerState { optimizer: Optimizer::new(self.optimizer, self.clip, params), average }
+impl<'a, S: Supervised> NeuralEpochs<'a, S> {
+    /// Training from the given parameters. With exploration the guides must be those of a dynamic oracle.
+    pub fn new(
+        session: &'a Session<'a, S>,
+        guides: &'a [Box<dyn Guide<S>>],
+        network: Neural,
+        params: &'a NeuralParams,
+        progress: &'a Progress<'a>,
+    ) -> Self {
+        let average = params.moving_average;
+        let average = (average > 0.0).then(|| MovingAverage::new(average, &network.params));
+        let optimizer = Optimizer::new(params.optimizer, params.clip, &network.params);
+        let state = OptimizerState { optimizer, average };
+        let groups = (0..GROUPS).map(|_| Group::default()).collect();
+        Self { session, guides, network, state, params, groups, progress }
     }
 
-    /// Trains on the gold path, from the epoch after `done` on; after each epoch `each_epoch` may break off. What
-    /// an epoch does depends on nothing but the seed and what the last one left behind.
-    ///
-    /// # Errors
-    /// When a tree does not fit the system, or `each_epoch` fails.
-    pub fn on_gold_path<S: TransitionSystem, O: Oracle<S>, N: Network<S>>(
-        &mut self,
-        with: (&S, &O),
-        so_far: (&mut Neural<N>, &mut OptimizerState, u32),
-        examples: &[Example],
-        each_epoch: impl FnMut(&Neural<N>, &OptimizerState, Progress) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        self.run(with, so_far, examples, None, each_epoch)
-    }
-
-    /// Trains with exploration, which takes an oracle that answers everywhere.
-    ///
-    /// # Errors
-    /// As [`Training::on_gold_path`].
-    pub fn exploring<S: TransitionSystem, O: DynamicOracle<S>, N: Network<S>>(
-        &mut self,
-        with: (&S, &O),
-        so_far: (&mut Neural<N>, &mut OptimizerState, u32),
-        examples: &[Example],
-        exploration: Exploration,
-        each_epoch: impl FnMut(&Neural<N>, &OptimizerState, Progress) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        self.run(with, so_far, examples, Some(exploration), each_epoch)
-    }
-
-    fn run<S, O, N>(
-        &mut self,
-        (system, oracle): (&S, &O),
-        (learner, course, done): (&mut Neural<N>, &mut OptimizerState, u32),
-        examples: &[Example],
-        exploration: Option<Exploration>,
-        mut each_epoch: impl FnMut(&Neural<N>, &OptimizerState, Progress) -> Result<ControlFlow<()>>,
-    ) -> Result<()>
-    where
-        S: TransitionSystem,
-        O: Oracle<S>,
-        N: Network<S>,
-    {
-        let prepare = |example: &Example| oracle.prepare(system, &example.tree);
-        let gold: Vec<O::Gold> = examples.iter().map(prepare).collect::<Result<_>>()?;
-        let lessons = Lessons { system, oracle, examples, gold };
-        let mut groups: Vec<Group<S>> = (0..GROUPS).map(|_| Group::new()).collect();
-        for epoch in done + 1..=self.epochs {
-            let follow = exploration.filter(|e| epoch >= e.from_epoch);
-            let mut progress = self.epoch(epoch, &lessons, follow, (learner, course), &mut groups);
-            if !progress.whole && progress.report.decisions == 0 {
-                break;
-            }
-            progress.report.last = epoch == self.epochs || (self.stop)();
-            if each_epoch(learner, course, progress)?.is_break() || progress.report.last {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn epoch<S: TransitionSystem, O: Oracle<S>, N: Network<S>>(
-        &mut self,
-        epoch: u32,
-        lessons: &Lessons<'_, S, O>,
-        exploration: Option<Exploration>,
-        (learner, course): (&mut Neural<N>, &mut OptimizerState),
-        groups: &mut [Group<S>],
-    ) -> Progress {
-        let n = lessons.examples.len();
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed.wrapping_add(u64::from(epoch) << 32));
-        let mut order: Vec<usize> = (0..n).collect();
-        order.shuffle(&mut rng);
-        let mut progress = Progress::default();
-        progress.report.epoch = epoch;
-        let mut done = 0;
-        for batch in order.chunks(self.batch.max(1)) {
-            if (self.stop)() {
-                break;
-            }
-            let seed = rng.random::<u64>();
-            let round = Round { lessons, learner: &*learner, exploration, dropout: self.dropout };
-            let groups = &mut groups[..batch.len().min(GROUPS)];
-            round.batch(batch, seed, groups);
-            for group in &*groups {
-                progress.loss += group.progress.loss;
-                progress.report.decisions += group.progress.report.decisions;
-                progress.report.mistakes += group.progress.report.mistakes;
-            }
-            let factor = self.decay.factor(epoch - 1, done as f32 / n as f32, self.epochs);
-            course.optimizer.step(&mut learner.params, &groups[0].gradients, factor);
-            if let Some(average) = &mut course.average {
-                average.note(&learner.params);
-            }
-            done += batch.len();
-            (self.progress)(u64::from(epoch - 1) * n as u64 + done as u64);
-        }
-        progress.whole = done == n;
-        progress
-    }
-}
-
-impl<S: TransitionSystem, O: Oracle<S>, N: Network<S>> Round<'_, S, O, N> {
     /// Parses the sentences of a batch, each group on a thread; the first group then has all gradients.
-    fn batch(&self, batch: &[usize], seed: u64, groups: &mut [Group<S>]) {
+    fn batch(
+        &mut self,
+        batch: &[usize],
+        seed: u64,
+        exploration: Option<Exploration>,
+        report: &mut EpochReport,
+    ) {
+        let Self { session, guides, network, params, groups, .. } = self;
+        let groups = &mut groups[..batch.len().min(GROUPS)];
         let share = batch.len().div_ceil(groups.len());
         parallel::for_each(groups.iter_mut().enumerate(), |(number, group)| {
-            group.gradients.clear(&self.learner.params);
-            group.progress = Progress::default();
+            group.gradients.clear(&network.params);
+            group.report = EpochReport::default();
             for (place, &at) in batch.iter().enumerate().skip(number * share).take(share) {
-                self.learn(at, seed.wrapping_add(place as u64), group);
+                let seed = seed.wrapping_add(place as u64);
+                let sentence = (session.components.system, &session.examples[at].sentence);
+                let dropout = Dropout::new(seed, params.dropout);
+                group.sentence(sentence, &*guides[at], network, exploration, (seed, dropout));
             }
         });
         let (first, others) = groups.split_at_mut(1);
-        let others: Vec<&Gradients> = others.iter().map(|other| &other.gradients).collect();
-        first[0].gradients.add(&others);
+        let gradients: Vec<&Gradients> = others.iter().map(|other| &other.gradients).collect();
+        first[0].gradients.add(&gradients);
+        groups.iter().for_each(|group| report.add(&group.report));
+    }
+}
+
+impl<S: Supervised> Group<S> {
+    /// Parses a sentence and adds the gradients of its loss.
+    fn sentence(
+        &mut self,
+        sentence: (&S, &crate::symbols::Sentence),
+        guide: &dyn Guide<S>,
+        network: &Neural,
+        exploration: Option<Exploration>,
+        (seed, dropout): (u64, Dropout),
+    ) {
+        let Self { walk, gradients, report } = self;
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        // Dropout and exploration draw independent numbers.
+        rng.set_stream(1);
+        walk.scratch.neural.dropout = Some(dropout);
+        walk.scratch.neural.loss = 0.0;
+        let draw = &mut || rng.random();
+        walk.sentence(sentence, guide, &mut NeuralLearner(network), exploration, draw, report);
+        report.loss += walk.scratch.neural.loss;
+        walk.scratch.neural.tape.backward(&network.params, gradients);
+    }
+}
+
+impl<S: Supervised> EpochLearner<S> for NeuralEpochs<'_, S> {
+    /// An epoch depends on nothing but the seed and what the last one left behind.
+    fn train_epoch(&mut self, epoch: u32) -> EpochReport {
+        let n = self.session.examples.len();
+        let seed = self.session.seed.wrapping_add(u64::from(epoch) << 32);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut order: Vec<usize> = (0..n).collect();
+        order.shuffle(&mut rng);
+        let exploration = Some(self.params.exploration)
+            .filter(|exploration| exploration.explores() && epoch >= exploration.from_epoch);
+        let mut report = EpochReport::default();
+        let mut done = 0;
+        for batch in order.chunks(self.params.batch.max(1) as usize) {
+            if self.progress.is_stopped() {
+                break;
+            }
+            self.batch(batch, rng.random(), exploration, &mut report);
+            let NeuralParams { decay, epochs, .. } = self.params;
+            let factor = decay.factor(epoch - 1, done as f32 / n as f32, *epochs);
+            let gradients = &self.groups[0].gradients;
+            self.state.optimizer.step(&mut self.network.params, gradients, factor);
+            if let Some(average) = &mut self.state.average {
+                average.note(&self.network.params);
+            }
+            done += batch.len();
+            self.progress.add(batch.len() as u64);
+        }
+        report.is_complete = done == n;
+        report
     }
 
-    /// Parses a sentence and adds the gradients of its loss.
-    fn learn(&self, at: usize, seed: u64, group: &mut Group<S>) {
-        let &Self { lessons, learner, exploration, dropout } = self;
-        let &Lessons { system, oracle, examples, ref gold } = lessons;
-        let (sentence, gold) = (&examples[at].sentence, &gold[at]);
-        let Group { tape, gradients, legal, optimal, scores, among, progress } = group;
-        let mut noise = Noise::new(seed, dropout);
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        // What is left out and what is followed have nothing to do with each other.
-        rng.set_stream(1);
-        tape.clear();
-        let params = &learner.params;
-        let mut pen = Pen { tape, params, noise: Some(&mut noise) };
-        let mut state = system.start(sentence);
-        let start = Configuration { system, sentence, state: &state };
-        let mut memory = learner.network.begin(start, &mut pen);
-        while !system.is_final(&state) {
-            system.legal(&state, legal);
-            let at = Configuration { system, sentence, state: &state };
-            let next = if let [only] = legal[..] {
-                only
-            } else {
-                oracle.optimal(system, gold, &state, optimal);
-                let all = learner.network.scores(at, &memory, &mut pen);
-                learner.classes.pick(legal, pen.tape.of(all), scores);
-                let choice = Choice { legal, scores, optimal };
-                let next = match choice.judge() {
-                    // The oracle has nothing to say: go on without a lesson.
-                    None => first_best(scores),
-                    Some(judgement) => {
-                        let class = |action| learner.classes.class(action).map(u32::from);
-                        among.clear();
-                        among.extend(legal.iter().filter_map(|&action| class(action)));
-                        if let Some(target) = class(legal[judgement.target]) {
-                            progress.loss += f64::from(pen.tape.cross_entropy(all, among, target));
-                        }
-                        progress.report.decisions += 1;
-                        progress.report.mistakes += u64::from(!judgement.is_right());
-                        choice.next(judgement, exploration, || rng.random())
-                    }
-                };
-                legal[next]
-            };
-            system.apply(&mut state, next);
-            let after = Configuration { system, sentence, state: &state };
-            learner.network.advance(after, next, &mut memory, &mut pen);
-        }
-        tape.backward(params, gradients);
+    fn snapshot(&self) -> (Box<dyn Scorer<S>>, Sections) {
+        let network = self.network.averaged(&self.state);
+        let mut sections = Sections::default();
+        network.store(&mut sections);
+        (Box::new(network), sections)
+    }
+
+    fn describe(&self, epoch: u32, report: &EpochReport) -> String {
+        let (loss, accuracy) = (report.loss / report.decisions.max(1) as f64, report.accuracy());
+        format!("epoch {epoch}: loss {loss:.4}, training accuracy {accuracy:.2} %")
+    }
+
+    fn divergence(&self, report: &EpochReport) -> Option<Error> {
+        let has_diverged = self.network.params.is_broken() || !report.loss.is_finite();
+        has_diverged.then(|| {
+            let clip = if self.params.clip > 0.0 { "" } else { "a " };
+            let example = if self.params.clip > 0.0 { "" } else { ", such as 5" };
+            let problem =
+                format!("training has diverged: set a smaller rate or {clip}learner.clip{example}");
+            Error::config("learner.optimizer.rate", problem)
+        })
+    }
+
+    fn may_diverge(&self) -> bool {
+        true
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        self.network.params.store(sections);
+        self.state.store(sections);
+    }
+
+    fn resume(&mut self, sections: &Sections) -> Result<()> {
+        let (mut params, mut state) = (self.network.params.clone(), self.state.clone());
+        params.load(sections)?;
+        state.load(sections)?;
+        (self.network.params, self.state) = (params, state);
+        Ok(())
     }
 }

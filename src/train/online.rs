@@ -1,256 +1,210 @@
-//! Online training: parse each training sentence, learn from every decision.
-//!
-//! On the gold path the next state is always the right one. With exploration a wrong prediction is
-//! sometimes followed, and the dynamic oracle says what is best from there; this shows the learner
-//! the states its own mistakes lead to.
-
-use std::ops::ControlFlow;
+//! Online training: an averaged perceptron learns from every decision while it parses the training sentences.
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use super::Example;
-use super::choice::{Choice, Judgement};
-use crate::classifier::first_best;
-use crate::oracle::{DynamicOracle, Oracle};
-use crate::scorer::{Configuration, Lesson, OnlineLearner};
-use crate::transition::TransitionSystem;
-use crate::{Error, Result};
+use super::epochs::{EpochLearner, EpochReport, Progress};
+use super::explore::{Exploration, Walk};
+use super::perceptrons::{self, Extent, PerceptronLearner};
+use super::session::check_explores;
+use super::{Components, Session, Trained, TrainingMethod};
+use crate::Result;
+use crate::classifier::Classifier;
+use crate::classifier::coarse_to_fine::{CoarseToFine, TwoStepIndicators};
+use crate::classifier::linear::{LinearModel, Pruning};
+use crate::feature::{Extractor, Indicators};
+use crate::memory::Sections;
+use crate::oracle::{Guide, GuideKind, Supervised, guide};
+use crate::parallel;
+use crate::scorer::factored::{Classes, Factored};
+use crate::scorer::{OnlinePerceptron, Scorer};
 
-/// When wrong predictions are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// The settings of online training.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Exploration {
-    /// The first epoch, from 1, that explores.
-    pub from_epoch: u32,
-    /// The chance that a wrong prediction is followed; from 0 to 1. ("Regular" in Fernández-González and
-    /// Gómez-Rodríguez 2018, section 5.3.)
-    pub probability: f64,
-    /// A right prediction is left for the best wrong action if that trails by less than this margin, in units
-    /// of the scores; 0 for never. ("Aggressive" there.)
-    pub margin: f64,
-}
-
-impl Exploration {
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and its range.
-    pub fn check(&self) -> Result<()> {
-        let Self { from_epoch, probability, margin } = *self;
-        let error = |key: &str, problem: String| {
-            Err(Error::config(format!("learner.exploration.{key}"), problem))
-        };
-        if from_epoch == 0 {
-            return error("from_epoch", "must be 1 or more".into());
-        }
-        if !(0.0..=1.0).contains(&probability) {
-            let problem = format!("{probability} is no probability: give 0 (never) to 1 (always)");
-            return error("probability", problem);
-        }
-        if !(margin >= 0.0 && margin.is_finite()) {
-            return error("margin", "must be 0 or more".into());
-        }
-        Ok(())
-    }
-
-    /// Whether any state off the gold path may be reached.
-    pub fn explores(&self) -> bool {
-        self.probability > 0.0 || self.margin > 0.0
-    }
-}
-
-impl Default for Exploration {
-    fn default() -> Self {
-        Self { from_epoch: 2, probability: 0.9, margin: 0.0 }
-    }
-}
-
-/// What an epoch was like.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct EpochReport {
-    /// The epoch, from 1.
-    pub epoch: u32,
-    /// How many decisions there were.
-    pub decisions: u64,
-    /// How many predictions were wrong.
-    pub mistakes: u64,
-    /// Whether no other epoch follows: it was the last one, or training is being stopped.
-    pub last: bool,
-}
-
-/// How online training runs.
-pub struct Online<'a> {
+pub struct OnlineParams {
     /// Passes over the training trees.
+    #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
-    /// Seeds the order of the sentences and the exploration.
-    pub seed: u64,
-    /// Told how many of all sentences of all epochs are done.
-    pub progress: &'a mut dyn FnMut(u64),
-    /// Asked before every sentence; when true the epoch ends at once.
-    pub stop: &'a dyn Fn() -> bool,
+    /// How many models are trained, each with a seed of its own; their weights are added up.
+    #[schemars(range(min = 1, max = 100))]
+    pub models: u32,
+    /// Whether the kind of action (shift, reduce, open) is decided first, then which action of that kind:
+    /// parses faster.
+    pub coarse_to_fine: bool,
+    /// When wrong predictions are followed in training.
+    pub exploration: Exploration,
+    /// What is left out of the packed model.
+    pub prune: Pruning,
 }
 
-impl Online<'_> {
-    /// Trains on the gold path; after each epoch `each_epoch` may break off.
-    ///
-    /// # Errors
-    /// When a tree does not fit the system, or `each_epoch` fails.
-    pub fn on_gold_path<S, O, L>(
-        &mut self,
-        system: &S,
-        oracle: &O,
-        learner: &mut L,
-        examples: &[Example],
-        each_epoch: impl FnMut(&L, EpochReport) -> Result<ControlFlow<()>>,
-    ) -> Result<()>
-    where
-        S: TransitionSystem,
-        O: Oracle<S>,
-        L: OnlineLearner<S>,
-    {
-        self.run(system, oracle, learner, examples, None, each_epoch)
+impl Default for OnlineParams {
+    fn default() -> Self {
+        let (exploration, prune) = (Exploration::default(), Pruning::default());
+        Self { epochs: 12, models: 1, coarse_to_fine: false, exploration, prune }
+    }
+}
+
+/// Trains perceptrons online.
+#[derive(Debug, Clone, Copy)]
+pub struct OnlineTraining(pub OnlineParams);
+
+impl<S: Supervised> TrainingMethod<S> for OnlineTraining {
+    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
+        let OnlineParams { epochs, models, exploration, prune, .. } = &self.0;
+        let explores = exploration.explores();
+        if explores {
+            check_explores(session.components.system)?;
+        }
+        let guides = guides(session, explores)?;
+        let total = u64::from(*epochs) * u64::from(*models) * session.examples.len() as u64;
+        let progress = Progress::new(session.observer, total);
+        let make = |seed, progress| {
+            OnlineEpochs::new(session, &guides, self.untrained(session.components), seed, progress)
+                .exploring(explores.then_some(*exploration))
+                .pruned(*prune)
+        };
+        let extent = Extent { epochs: *epochs, models: *models };
+        perceptrons::train(session, extent, prune, make, &progress)
     }
 
-    /// Trains with exploration, which takes an oracle that answers everywhere.
-    ///
-    /// # Errors
-    /// As [`Online::on_gold_path`].
-    pub fn exploring<S, O, L>(
-        &mut self,
-        system: &S,
-        oracle: &O,
-        learner: &mut L,
-        examples: &[Example],
-        exploration: Exploration,
-        each_epoch: impl FnMut(&L, EpochReport) -> Result<ControlFlow<()>>,
-    ) -> Result<()>
-    where
-        S: TransitionSystem,
-        O: DynamicOracle<S>,
-        L: OnlineLearner<S>,
-    {
-        self.run(system, oracle, learner, examples, Some(exploration), each_epoch)
+    fn load(
+        &self,
+        components: Components<'_, S>,
+        sections: &Sections,
+    ) -> Result<Box<dyn Scorer<S>>> {
+        let templates = components.templates;
+        let classifier: Box<dyn Classifier> = if self.0.coarse_to_fine {
+            Box::new(CoarseToFine::load(TwoStepIndicators::new(templates), sections)?)
+        } else {
+            Box::new(LinearModel::load(Indicators::new(templates), sections)?)
+        };
+        load_factored(components, components.classes(), classifier)
+    }
+}
+
+impl OnlineTraining {
+    fn untrained<S: Supervised>(&self, components: Components<'_, S>) -> OnlinePerceptron {
+        let Components { templates, .. } = components;
+        OnlinePerceptron::untrained(templates, components.classes(), self.0.coarse_to_fine)
+    }
+}
+
+/// Puts a classifier that was stored behind the features, after checking that it scores the system's actions.
+///
+/// # Errors
+/// [`crate::Error::Corrupt`] when it does not.
+pub(super) fn load_factored<S: Supervised>(
+    components: Components<'_, S>,
+    classes: Classes,
+    classifier: Box<dyn Classifier>,
+) -> Result<Box<dyn Scorer<S>>> {
+    if classifier.n_classes() != classes.len() {
+        let (scored, listed) = (classifier.n_classes(), classes.len());
+        let problem = format!("the weights score {scored} actions, the system has {listed}");
+        return Err(crate::Error::Corrupt(problem));
+    }
+    let extractor = Extractor::new(components.templates);
+    Ok(Box::new(Factored::new(extractor, classes, classifier)))
+}
+
+/// The guides to all training trees.
+///
+/// # Errors
+/// When the system cannot build a tree.
+pub(super) fn guides<S: Supervised>(
+    session: &Session<'_, S>,
+    dynamic: bool,
+) -> Result<Vec<Box<dyn Guide<S>>>> {
+    let kind = if dynamic { GuideKind::DynamicIfAny } else { GuideKind::Static };
+    let system = session.components.system;
+    let guides = parallel::map(session.examples, |example| guide(system, &example.tree, kind));
+    guides.into_iter().collect()
+}
+
+/// A perceptron that learns from single decisions.
+pub struct OnlineEpochs<'a, S: Supervised> {
+    session: &'a Session<'a, S>,
+    guides: &'a [Box<dyn Guide<S>>],
+    perceptron: OnlinePerceptron,
+    exploration: Option<Exploration>,
+    prune: Pruning,
+    rng: ChaCha8Rng,
+    order: Vec<usize>,
+    walk: Walk<S>,
+    progress: &'a Progress<'a>,
+}
+
+impl<'a, S: Supervised> OnlineEpochs<'a, S> {
+    /// Training on the gold path. The seed decides the order of the sentences and the exploration.
+    pub fn new(
+        session: &'a Session<'a, S>,
+        guides: &'a [Box<dyn Guide<S>>],
+        perceptron: OnlinePerceptron,
+        seed: u64,
+        progress: &'a Progress<'a>,
+    ) -> Self {
+        Self {
+            session,
+            guides,
+            perceptron,
+            exploration: None,
+            prune: Pruning::default(),
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            order: (0..session.examples.len()).collect(),
+            walk: Walk::default(),
+            progress,
+        }
     }
 
-    fn run<S, O, L>(
-        &mut self,
-        system: &S,
-        oracle: &O,
-        learner: &mut L,
-        examples: &[Example],
-        exploration: Option<Exploration>,
-        mut each_epoch: impl FnMut(&L, EpochReport) -> Result<ControlFlow<()>>,
-    ) -> Result<()>
-    where
-        S: TransitionSystem,
-        O: Oracle<S>,
-        L: OnlineLearner<S>,
-    {
-        let gold: Vec<O::Gold> = examples
-            .iter()
-            .map(|example| oracle.prepare(system, &example.tree))
-            .collect::<Result<_>>()?;
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut order: Vec<usize> = (0..examples.len()).collect();
-        let mut walk = Walk::new();
+    /// The same with exploration, for which the guides must be those of a dynamic oracle.
+    #[must_use]
+    pub fn exploring(self, exploration: Option<Exploration>) -> Self {
+        Self { exploration, ..self }
+    }
+
+    /// The same with snapshots that are pruned.
+    #[must_use]
+    pub fn pruned(self, prune: Pruning) -> Self {
+        Self { prune, ..self }
+    }
+}
+
+impl<S: Supervised> EpochLearner<S> for OnlineEpochs<'_, S> {
+    fn train_epoch(&mut self, epoch: u32) -> EpochReport {
+        let Self { session, guides, perceptron, exploration, rng, order, walk, progress, .. } =
+            self;
+        order.shuffle(rng);
+        let exploration = exploration.filter(|exploration| epoch >= exploration.from_epoch);
+        let mut report = EpochReport::default();
         let mut done = 0;
-        for epoch in 1..=self.epochs {
-            order.shuffle(&mut rng);
-            let follow = exploration.filter(|e| epoch >= e.from_epoch);
-            let mut report = EpochReport { epoch, ..EpochReport::default() };
-            for &at in &order {
-                if (self.stop)() {
-                    break;
-                }
-                walk.sentence(
-                    system,
-                    oracle,
-                    learner,
-                    &examples[at].sentence,
-                    &gold[at],
-                    follow,
-                    &mut rng,
-                    &mut report,
-                );
-                done += 1;
-                (self.progress)(done);
-            }
-            learner.end_epoch();
-            report.last = epoch == self.epochs || (self.stop)();
-            if each_epoch(learner, report)?.is_break() || report.last {
+        for &at in &*order {
+            if progress.is_stopped() {
                 break;
             }
+            let sentence = (session.components.system, &session.examples[at].sentence);
+            let draw = &mut || rng.random();
+            walk.sentence(sentence, &*guides[at], perceptron, exploration, draw, &mut report);
+            done += 1;
+            progress.add(1);
         }
-        Ok(())
+        report.is_complete = done == order.len();
+        report
+    }
+
+    fn snapshot(&self) -> (Box<dyn Scorer<S>>, Sections) {
+        perceptrons::snapshot(&self.perceptron, &self.prune)
+    }
+
+    fn describe(&self, epoch: u32, report: &EpochReport) -> String {
+        perceptrons::describe(epoch, report.accuracy(), &self.perceptron)
     }
 }
 
-/// The memory of the walk.
-struct Walk<S: TransitionSystem, L: OnlineLearner<S>> {
-    legal: Vec<S::Action>,
-    optimal: Vec<S::Action>,
-    scores: Vec<f32>,
-    scratch: L::Scratch,
-}
-
-impl<S: TransitionSystem, L: OnlineLearner<S>> Walk<S, L> {
-    fn new() -> Self {
-        Self {
-            legal: Vec::new(),
-            optimal: Vec::new(),
-            scores: Vec::new(),
-            scratch: L::Scratch::default(),
-        }
-    }
-
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one call; a struct for it would only rename the arguments"
-    )]
-    fn sentence<O: Oracle<S>>(
-        &mut self,
-        system: &S,
-        oracle: &O,
-        learner: &mut L,
-        sentence: &crate::symbols::Sentence,
-        gold: &O::Gold,
-        follow: Option<Exploration>,
-        rng: &mut ChaCha8Rng,
-        report: &mut EpochReport,
-    ) {
-        let mut state = system.start(sentence);
-        let at = Configuration { system, sentence, state: &state };
-        let mut memory = learner.begin(at, &mut self.scratch);
-        while !system.is_final(&state) {
-            system.legal(&state, &mut self.legal);
-            let at = Configuration { system, sentence, state: &state };
-            let action = if let [only] = self.legal[..] {
-                only
-            } else {
-                oracle.optimal(system, gold, &state, &mut self.optimal);
-                learner.score(at, &memory, &self.legal, &mut self.scratch, &mut self.scores);
-                let (legal, scores) = (&self.legal[..], &self.scores[..]);
-                let choice = Choice { legal, scores, optimal: &self.optimal };
-                match choice.judge() {
-                    // The oracle has nothing to say: go on without a lesson.
-                    None => legal[first_best(scores)],
-                    Some(judgement) => {
-                        let Judgement { predicted, target } = judgement;
-                        let lesson = Lesson { at, actions: legal, scores, predicted, target };
-                        learner.learn(&lesson, &memory, &mut self.scratch);
-                        report.decisions += 1;
-                        report.mistakes += u64::from(!judgement.is_right());
-                        legal[choice.next(judgement, follow, || rng.random())]
-                    }
-                }
-            };
-            system.apply(&mut state, action);
-            let after = Configuration { system, sentence, state: &state };
-            learner.advance(after, action, &mut memory, &mut self.scratch);
-        }
-        learner.end_sentence();
+impl<S: Supervised> PerceptronLearner<S> for OnlineEpochs<'_, S> {
+    fn into_perceptron(self) -> OnlinePerceptron {
+        self.perceptron
     }
 }

@@ -3,31 +3,36 @@
 //!
 //! The gold derivation and the best hypothesis are compared step by step. Where the gold path has fallen
 //! out of the beam ([`Update::Early`]), or where it is furthest behind ([`Update::MaxViolation`], Huang,
-//! Fayong and Guo 2012), both are rewarded and punished up to there, from the first step at which they
-//! differ.
+//! Fayong and Guo 2012), the gold derivation is rewarded and the hypothesis penalized up to there, from the
+//! first step at which they differ.
 //!
 //! Sentences are searched in batches: all sentences of a batch with the same weights, on any number of
-//! threads, then all changes in order (Zhao and Huang 2013). So the number of threads changes nothing.
-
-use std::ops::ControlFlow;
+//! threads, then all updates in order (Zhao and Huang 2013). So the result does not depend on the threads.
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::Example;
-use super::online::EpochReport;
+use super::epochs::{EpochLearner, EpochReport, Progress};
+use super::online::load_factored;
+use super::perceptrons::{self, Extent, PerceptronLearner};
+use super::{Components, Session, Trained, TrainingMethod};
 use crate::Result;
-use crate::decode::PathScore;
+use crate::classifier::linear::{LinearModel, Pruning};
 use crate::decode::beam::{Agenda, Beam, Follow};
+use crate::decode::{Cursor, PathScore, Problem};
+use crate::feature::Indicators;
+use crate::memory::Sections;
+use crate::oracle::Supervised;
 use crate::parallel;
-use crate::scorer::{Configuration, StructuredLearner};
-use crate::symbols::Sentence;
-use crate::transition::TransitionSystem;
+use crate::scorer::perceptron::Changes;
+use crate::scorer::{Configuration, OnlinePerceptron, Scorer, Scratch};
 
-/// Up to which step of a wrong derivation weights are changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// Up to which step of a wrong derivation weights are updated.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Update {
     /// The step at which the gold path falls out of the beam, else the last.
@@ -37,208 +42,275 @@ pub enum Update {
     MaxViolation,
 }
 
-/// How structured training runs.
-pub struct Structured<'a> {
+/// The settings of structured training.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StructuredParams {
     /// Passes over the training trees.
+    #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
-    /// Seeds the order of the sentences.
-    pub seed: u64,
-    /// The width of the beam.
-    pub width: usize,
-    /// Up to where weights are changed.
+    /// How many models are trained, each with a seed of its own; their weights are added up.
+    #[schemars(range(min = 1, max = 100))]
+    pub models: u32,
+    /// The beam size in training.
+    #[schemars(range(min = 1, max = 4096))]
+    pub beam: u32,
+    /// Up to which step of a wrong derivation weights are updated.
     pub update: Update,
-    /// By how much the gold derivation has to lead all others.
+    /// By how much the gold derivation has to lead all others, in units of the weights: an update changes the
+    /// weight of every feature by 1.
+    #[schemars(range(min = 0.0, max = 1e6))]
     pub margin: f32,
     /// How many sentences are searched with the same weights.
-    pub batch: usize,
-    /// Told how many of all sentences of all epochs are done.
-    pub progress: &'a mut dyn FnMut(u64),
-    /// Asked before every batch; when true the epoch ends at once.
-    pub stop: &'a dyn Fn() -> bool,
+    #[schemars(range(min = 1, max = 4096))]
+    pub batch: u32,
+    /// What is left out of the packed model.
+    pub prune: Pruning,
 }
 
-/// What is learned from one sentence.
-struct Lesson<C> {
-    changes: C,
-    right: bool,
-}
-
-impl Structured<'_> {
-    /// Trains; after each epoch `each_epoch` may break off. The report counts sentences.
-    ///
-    /// # Errors
-    /// When a tree does not fit the system, or `each_epoch` fails.
-    pub fn run<S, L>(
-        &mut self,
-        system: &S,
-        learner: &mut L,
-        examples: &[Example],
-        mut each_epoch: impl FnMut(&L, EpochReport) -> Result<ControlFlow<()>>,
-    ) -> Result<()>
-    where
-        S: TransitionSystem,
-        L: StructuredLearner<S>,
-    {
-        let beam = Beam { width: self.width, threshold: 0.0, path_score: PathScore::Sum };
-        let (update, margin) = (self.update, self.margin);
-        let gold: Vec<Vec<S::Action>> = examples
-            .iter()
-            .map(|example| system.derivation(&example.tree))
-            .collect::<Result<_>>()?;
-        gold.iter().for_each(|derivation| learner.see(derivation));
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut order: Vec<usize> = (0..examples.len()).collect();
-        let mut done = 0;
-        for epoch in 1..=self.epochs {
-            order.shuffle(&mut rng);
-            let mut report = EpochReport { epoch, ..EpochReport::default() };
-            for batch in order.chunks(self.batch) {
-                if (self.stop)() {
-                    break;
-                }
-                let lessons: Vec<Lesson<L::Changes>> =
-                    parallel::map_init(batch, Walk::<S, L>::default, |walk, &at| {
-                        let sentence = &examples[at].sentence;
-                        walk.sentence(system, learner, sentence, &gold[at], (beam, update, margin))
-                    });
-                for lesson in &lessons {
-                    learner.change(&lesson.changes);
-                    report.decisions += 1;
-                    report.mistakes += u64::from(!lesson.right);
-                }
-                learner.tick();
-                done += batch.len() as u64;
-                (self.progress)(done);
-            }
-            report.last = epoch == self.epochs || (self.stop)();
-            if each_epoch(learner, report)?.is_break() || report.last {
-                break;
-            }
-        }
-        Ok(())
+impl Default for StructuredParams {
+    fn default() -> Self {
+        let (update, prune) = (Update::default(), Pruning::default());
+        Self { epochs: 15, models: 1, beam: 16, update, margin: 0.0, batch: 16, prune }
     }
 }
 
-/// The gold derivation on its way beside the beam.
-struct GoldPath<'a, S: TransitionSystem, L: StructuredLearner<S>> {
-    system: &'a S,
-    learner: &'a L,
-    sentence: &'a Sentence,
+/// Trains perceptrons on whole derivations.
+#[derive(Debug, Clone, Copy)]
+pub struct StructuredTraining(pub StructuredParams);
+
+impl<S: Supervised> TrainingMethod<S> for StructuredTraining {
+    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
+        let StructuredParams { epochs, models, ref prune, .. } = self.0;
+        let gold = derivations(session)?;
+        let total = u64::from(epochs) * u64::from(models) * session.examples.len() as u64;
+        let progress = Progress::new(session.observer, total);
+        let make = |seed, progress| StructuredEpochs::new(session, &gold, self.0, seed, progress);
+        perceptrons::train(session, Extent { epochs, models }, prune, make, &progress)
+    }
+
+    fn load(
+        &self,
+        components: Components<'_, S>,
+        sections: &Sections,
+    ) -> Result<Box<dyn Scorer<S>>> {
+        let classifier = LinearModel::load(Indicators::new(components.templates), sections)?;
+        load_factored(components, components.classes().with_idle(), Box::new(classifier))
+    }
+}
+
+/// The gold derivations of all training trees.
+///
+/// # Errors
+/// When the system cannot build a tree.
+pub fn derivations<S: Supervised>(session: &Session<'_, S>) -> Result<Vec<Vec<S::Action>>> {
+    let system = session.components.system;
+    session.examples.iter().map(|example| system.derivation(&example.tree)).collect()
+}
+
+/// A perceptron that learns from whole derivations.
+pub struct StructuredEpochs<'a, S: Supervised> {
+    session: &'a Session<'a, S>,
+    gold: &'a [Vec<S::Action>],
+    perceptron: OnlinePerceptron,
+    params: StructuredParams,
+    rng: ChaCha8Rng,
+    order: Vec<usize>,
+    progress: &'a Progress<'a>,
+}
+
+impl<'a, S: Supervised> StructuredEpochs<'a, S> {
+    /// An untrained perceptron. The seed decides the order of the sentences.
+    pub fn new(
+        session: &'a Session<'a, S>,
+        gold: &'a [Vec<S::Action>],
+        params: StructuredParams,
+        seed: u64,
+        progress: &'a Progress<'a>,
+    ) -> Self {
+        let Components { templates, .. } = session.components;
+        let classes = session.components.classes().with_idle();
+        let mut perceptron = OnlinePerceptron::untrained(templates, classes, false);
+        gold.iter().for_each(|derivation| perceptron.see(derivation));
+        let rng = ChaCha8Rng::seed_from_u64(seed);
+        let order = (0..session.examples.len()).collect();
+        Self { session, gold, perceptron, params, rng, order, progress }
+    }
+}
+
+/// What is learned from one sentence.
+struct Lesson {
+    changes: Changes,
+    is_correct: bool,
+}
+
+impl<S: Supervised> EpochLearner<S> for StructuredEpochs<'_, S> {
+    /// Decisions are sentences here.
+    fn train_epoch(&mut self, _epoch: u32) -> EpochReport {
+        let Self { session, gold, perceptron, params, rng, order, progress } = self;
+        order.shuffle(rng);
+        let mut report = EpochReport::default();
+        for batch in order.chunks(params.batch as usize) {
+            if progress.is_stopped() {
+                break;
+            }
+            let teacher = Teacher { session, perceptron, params };
+            let lessons = parallel::map_init(batch, SentenceSearch::<S>::default, |search, &at| {
+                search.sentence(teacher, at, &gold[at])
+            });
+            for lesson in &lessons {
+                perceptron.change(&lesson.changes);
+                report.decisions += 1;
+                report.mistakes += u64::from(!lesson.is_correct);
+            }
+            perceptron.tick();
+            progress.add(batch.len() as u64);
+        }
+        report.is_complete = report.decisions == order.len() as u64;
+        report
+    }
+
+    fn snapshot(&self) -> (Box<dyn Scorer<S>>, Sections) {
+        perceptrons::snapshot(&self.perceptron, &self.params.prune)
+    }
+
+    fn describe(&self, epoch: u32, report: &EpochReport) -> String {
+        perceptrons::describe(epoch, report.accuracy(), &self.perceptron)
+    }
+}
+
+impl<S: Supervised> PerceptronLearner<S> for StructuredEpochs<'_, S> {
+    fn into_perceptron(self) -> OnlinePerceptron {
+        self.perceptron
+    }
+}
+
+/// What the searches of a batch share.
+struct Teacher<'a, S> {
+    session: &'a Session<'a, S>,
+    perceptron: &'a OnlinePerceptron,
+    params: &'a StructuredParams,
+}
+
+impl<S> Clone for Teacher<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Teacher<'_, S> {}
+
+/// The gold derivation beside the beam.
+struct GoldPath<'a, S: Supervised> {
+    problem: Problem<'a, S>,
     actions: &'a [S::Action],
     taken: usize,
-    state: S::State,
-    memory: L::Memory,
+    cursor: Cursor<S>,
     score: f64,
 }
 
-impl<'a, S: TransitionSystem, L: StructuredLearner<S>> GoldPath<'a, S, L> {
-    fn new(
-        system: &'a S,
-        learner: &'a L,
-        sentence: &'a Sentence,
-        actions: &'a [S::Action],
-        scratch: &mut L::Scratch,
-    ) -> Self {
-        let state = system.start(sentence);
-        let memory = learner.begin(Configuration { system, sentence, state: &state }, scratch);
-        Self { system, learner, sentence, actions, taken: 0, state, memory, score: 0.0 }
+impl<'a, S: Supervised> GoldPath<'a, S> {
+    fn new(problem: Problem<'a, S>, actions: &'a [S::Action], scratch: &mut Scratch) -> Self {
+        let cursor = Cursor::start(problem, scratch);
+        Self { problem, actions, taken: 0, cursor, score: 0.0 }
     }
 
     fn is_over(&self) -> bool {
         self.taken >= self.actions.len()
     }
 
-    /// The next action; none for waiting after the end.
+    /// The next action; none for an idle step after the end.
     fn next(&self) -> Option<S::Action> {
         self.actions.get(self.taken).copied()
     }
 
-    fn step(&mut self, scratch: &mut L::Scratch, scores: &mut Vec<f32>) {
-        let at = Configuration { system: self.system, sentence: self.sentence, state: &self.state };
-        let step = match self.next() {
-            Some(action) => {
-                self.learner.score(at, &self.memory, &[action], scratch, scores);
-                self.system.apply(&mut self.state, action);
-                let (system, sentence) = (self.system, self.sentence);
-                let after = Configuration { system, sentence, state: &self.state };
-                self.learner.advance(after, action, &mut self.memory, scratch);
+    fn step(&mut self, scratch: &mut Scratch, scores: &mut Vec<f32>) {
+        let Self { problem, cursor, .. } = self;
+        let scorer = problem.scorer;
+        let step = match self.actions.get(self.taken) {
+            Some(&action) => {
+                let at = cursor.at(*problem);
+                scorer.score(at, &cursor.memory, &[action], scratch, scores);
+                cursor.take(*problem, action, scratch);
                 scores[0]
             }
-            None => self.learner.idle(at, &self.memory, scratch),
+            None => scorer.idle(cursor.at(*problem), &cursor.memory, scratch),
         };
         self.score = PathScore::Sum.extend(self.score, step);
         self.taken += 1;
     }
 }
 
-/// The memory of one thread.
-struct Walk<S: TransitionSystem, L: StructuredLearner<S>> {
-    agenda: Agenda<S, L>,
+/// Searches sentences; holds the memory of one thread.
+struct SentenceSearch<S: Supervised> {
+    agenda: Agenda<S>,
+    /// The memory of the scorer in the beam.
+    beam: Scratch,
+    /// Its memory on the gold path.
+    gold: Scratch,
     predicted: Vec<Option<S::Action>>,
-    scratch: L::Scratch,
     scores: Vec<f32>,
 }
 
-impl<S: TransitionSystem, L: StructuredLearner<S>> Default for Walk<S, L> {
+impl<S: Supervised> Default for SentenceSearch<S> {
     fn default() -> Self {
         Self {
             agenda: Agenda::default(),
+            beam: Scratch::default(),
+            gold: Scratch::default(),
             predicted: Vec::new(),
-            scratch: L::Scratch::default(),
             scores: Vec::new(),
         }
     }
 }
 
-impl<S: TransitionSystem, L: StructuredLearner<S>> Walk<S, L> {
-    /// Searches one sentence and notes what is to be learned from it.
-    fn sentence(
-        &mut self,
-        system: &S,
-        learner: &L,
-        sentence: &Sentence,
-        gold: &[S::Action],
-        (beam, update, margin): (Beam, Update, f32),
-    ) -> Lesson<L::Changes> {
-        let Self { agenda, predicted, scratch, scores } = self;
-        agenda.start(system, learner, sentence, beam.path_score);
-        let mut path = GoldPath::new(system, learner, sentence, gold, scratch);
+impl<S: Supervised> SentenceSearch<S> {
+    /// Searches one sentence and collects what is to be learned from it.
+    fn sentence(&mut self, teacher: Teacher<'_, S>, at: usize, gold: &[S::Action]) -> Lesson {
+        let Teacher { session, perceptron, params } = teacher;
+        let &StructuredParams { beam, update, margin, .. } = params;
+        let (system, sentence) = (session.components.system, &session.examples[at].sentence);
+        let problem = Problem { system, sentence, scorer: perceptron };
+        let beam = Beam { width: beam as usize, threshold: 0.0, path_score: PathScore::Sum };
+        self.agenda.start(problem, beam.path_score, &mut self.beam);
+        let mut path = GoldPath::new(problem, gold, &mut self.gold);
         let (mut worst, mut wrong) = (f64::NEG_INFINITY, None);
-        let mut right = true;
-        while agenda.beam().iter().any(|hypothesis| !hypothesis.is_final) || !path.is_over() {
+        let mut is_correct = true;
+        while self.agenda.beam().iter().any(|hypothesis| !hypothesis.is_final) || !path.is_over() {
             let next = path.next();
-            path.step(scratch, scores);
+            path.step(&mut self.gold, &mut self.scores);
             let follow = Follow { action: next, margin };
-            agenda.advance(&beam, system, learner, sentence, Some(follow));
-            let best = agenda.beam()[0];
-            right = best.followed;
+            self.agenda.advance(&beam, problem, Some(follow), &mut self.beam);
+            let best = self.agenda.beam()[0];
+            is_correct = best.followed;
             let violation = best.score - path.score;
-            if !right && (update == Update::Early || violation >= worst) {
+            if !is_correct && (update == Update::Early || violation >= worst) {
                 worst = violation;
                 wrong = Some(best);
             }
-            let lost = !agenda.beam().iter().any(|hypothesis| hypothesis.followed);
+            let lost = !self.agenda.beam().iter().any(|hypothesis| hypothesis.followed);
             if lost && update == Update::Early {
                 break;
             }
         }
-        let mut changes = L::Changes::default();
-        if let (false, Some(wrong)) = (right, wrong) {
-            agenda.history(&wrong, predicted);
-            self.compare(system, learner, sentence, gold, &mut changes);
+        let mut changes = Changes::default();
+        if let (false, Some(wrong)) = (is_correct, wrong) {
+            self.agenda.history(&wrong, &mut self.predicted);
+            self.compare(problem, perceptron, gold, &mut changes);
         }
-        Lesson { changes, right }
+        Lesson { changes, is_correct }
     }
 
-    /// Notes what tells the gold derivation from the predicted one, up to the length of the latter.
+    /// Collects what distinguishes the gold derivation from the predicted one, up to the length of the
+    /// latter.
     fn compare(
         &mut self,
-        system: &S,
-        learner: &L,
-        sentence: &Sentence,
+        problem: Problem<'_, S>,
+        perceptron: &OnlinePerceptron,
         gold: &[S::Action],
-        changes: &mut L::Changes,
+        changes: &mut Changes,
     ) {
+        let Problem { system, sentence, .. } = problem;
         let predicted = &self.predicted;
         let right = |at: usize| gold.get(at).copied();
         let same = (0..predicted.len()).take_while(|&at| predicted[at] == right(at)).count();
@@ -249,7 +321,7 @@ impl<S: TransitionSystem, L: StructuredLearner<S>> Walk<S, L> {
         let mut note = |mut state: S::State, actions: &mut dyn Iterator<Item = _>, amount| {
             for action in actions {
                 let at = Configuration { system, sentence, state: &state };
-                learner.note(at, action, amount, &mut self.scratch, changes);
+                perceptron.note(at, action, amount, &mut self.gold, changes);
                 if let Some(action) = action {
                     system.apply(&mut state, action);
                 }

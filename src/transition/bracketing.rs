@@ -427,7 +427,7 @@ impl TransitionSystem for Bracketing {
         state.base.tree(&self.tables.labels, tokens)
     }
 
-    fn view<'a>(&'a self, state: &'a BracketState, _focus: Option<BracketAction>) -> View<'a> {
+    fn view<'a>(&'a self, state: &'a BracketState) -> View<'a> {
         let base = &state.base;
         View {
             forest: &base.forest,

@@ -23,7 +23,7 @@ use super::gold_tree::{ROOT, check_tree, label_of, labels_of};
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
-use super::{Action, ActionKind, Focus, Forest, TransitionSystem, View};
+use super::{Action, ActionKind, CandidateSystem, Focus, Forest, TransitionSystem, View};
 use crate::hash::split_mix;
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::{BottomUpBuilder, Child, Token, Tree};
@@ -59,7 +59,9 @@ impl Action for Infer {
 
 /// The order in which items are inferred. In a fixed order, items before the last inferred one are not
 /// candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum ItemOrder {
     /// Any order that is bottom-up.
@@ -110,13 +112,9 @@ impl<'de> Deserialize<'de> for MaxChildren {
                 self.visit_u64(value.try_into().unwrap_or(0))
             }
 
-            // A setting that replaces `auto` comes as text.
             fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<MaxChildren, E> {
-                match value.parse() {
-                    Ok(number) => self.visit_u64(number),
-                    Err(_) if value == "auto" => Ok(MaxChildren::Auto),
-                    Err(_) => Err(E::invalid_value(serde::de::Unexpected::Str(value), &self)),
-                }
+                let wrong = || E::invalid_value(serde::de::Unexpected::Str(value), &self);
+                (value == "auto").then_some(MaxChildren::Auto).ok_or_else(wrong)
             }
         }
         deserializer.deserialize_any(Visitor)
@@ -124,6 +122,19 @@ impl<'de> Deserialize<'de> for MaxChildren {
 }
 
 /// The stored tables of an item system.
+impl schemars::JsonSchema for MaxChildren {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "MaxChildren".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "anyOf": [{ "type": "integer", "minimum": 2, "maximum": 65535 }, { "const": "auto" }]
+        })
+    }
+}
+
+/// What a model file stores of an item system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ItemTables {
     /// The labels: `TOP`, then those below the roots.
@@ -300,6 +311,15 @@ fn item_hash(state: &ItemState, Infer { first, last, label }: Infer) -> u64 {
     mix(mix(mix(mix(1, start), end), label.0.into()), below)
 }
 
+impl CandidateSystem for Items {
+    fn focused_view<'a>(&'a self, state: &'a ItemState, action: Infer) -> View<'a> {
+        let Infer { first, last, label } = action;
+        let range = first as usize..last as usize;
+        let head = first + state.base.head_at(self.heads.as_ref(), label, range) as u32;
+        View { focus: Some(Focus { first, last, head }), ..self.view(state) }
+    }
+}
+
 impl TransitionSystem for Items {
     type State = ItemState;
     type Action = Infer;
@@ -411,13 +431,8 @@ impl TransitionSystem for Items {
         state.base.tree(&self.tables.labels, tokens)
     }
 
-    fn view<'a>(&'a self, state: &'a ItemState, focus: Option<Infer>) -> View<'a> {
+    fn view<'a>(&'a self, state: &'a ItemState) -> View<'a> {
         let StackBuffer { forest, items, .. } = &state.base;
-        let focus = focus.map(|Infer { first, last, label }| {
-            let range = first as usize..last as usize;
-            let head = first + state.base.head_at(self.heads.as_ref(), label, range) as u32;
-            Focus { first, last, head }
-        });
         View {
             forest,
             labels: &self.tables.labels,
@@ -427,7 +442,7 @@ impl TransitionSystem for Items {
             buffer: state.base.buffer,
             dependents: state.base.dependents.as_ref(),
             recent: [0; 2],
-            focus,
+            focus: None,
             signatures: &state.signatures,
         }
     }

@@ -121,9 +121,8 @@ pub trait TransitionSystem: Clone + Send + Sync + 'static {
     /// The tree built so far over the sentence's tokens, with head children where the system knows them;
     /// a partial tree if the configuration is not final.
     fn tree(&self, state: &Self::State, tokens: &[Token]) -> Tree;
-    /// What features see. With a focus, the addresses of candidates refer to that action's item; systems
-    /// without candidates ignore it.
-    fn view<'a>(&'a self, state: &'a Self::State, focus: Option<Self::Action>) -> View<'a>;
+    /// What features see.
+    fn view<'a>(&'a self, state: &'a Self::State) -> View<'a>;
     /// How many actions have been taken.
     fn steps(&self, state: &Self::State) -> usize;
     /// The largest number of actions in a derivation over `n` tokens.
@@ -155,4 +154,10 @@ pub trait TransitionSystem: Clone + Send + Sync + 'static {
         let names = (0..=u16::MAX).map(|number| self.label_name(Label(number)));
         names.take_while(|name| !name.is_empty())
     }
+}
+
+/// A system whose actions are candidates, such as items over a part of the frontier: features see each of them.
+pub trait CandidateSystem: TransitionSystem {
+    /// What features see of an action: [`View::focus`] is set, so the addresses of candidates refer to it.
+    fn focused_view<'a>(&'a self, state: &'a Self::State, action: Self::Action) -> View<'a>;
 }

@@ -22,7 +22,7 @@ use super::state::clone_in_place;
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Scheme;
-use crate::tree::{Step, Token, Tree};
+use crate::tree::{Token, Tree, Visit};
 use crate::{Error, Result};
 
 /// The largest number of items of a reduction.
@@ -207,12 +207,12 @@ fn derive(tree: &Tree, labels: &Symbols, scheme: Scheme) -> Result<Vec<NonBinary
     check_tree(tree)?;
     let binary = scheme.apply(tree);
     let mut actions = Vec::with_capacity(tree.tokens().len() + binary.nodes().len());
-    for step in binary.walk() {
+    for step in binary.traverse() {
         match step {
-            Step::Open(_) => {}
-            Step::Token(_) => actions.push(NonBinaryAction::Shift),
-            Step::Close(id) if Some(id) == binary.root() => actions.push(NonBinaryAction::Finish),
-            Step::Close(id) => {
+            Visit::Open(_) => {}
+            Visit::Token(_) => actions.push(NonBinaryAction::Shift),
+            Visit::Close(id) if Some(id) == binary.root() => actions.push(NonBinaryAction::Finish),
+            Visit::Close(id) => {
                 let node = binary.node(id);
                 let arity = match binary.children(id).len() {
                     0 => return Err(Error::Unfit(format!("a {}* over no words", node.label))),
@@ -342,7 +342,7 @@ impl TransitionSystem for NonBinary {
         state.base.tree(&self.tables.labels, tokens)
     }
 
-    fn view<'a>(&'a self, state: &'a NonBinaryState, _focus: Option<NonBinaryAction>) -> View<'a> {
+    fn view<'a>(&'a self, state: &'a NonBinaryState) -> View<'a> {
         let base = &state.base;
         View {
             forest: &base.forest,

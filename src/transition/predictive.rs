@@ -20,7 +20,7 @@ use super::state::{Open, clone_in_place};
 use super::{Action, ActionKind, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Scheme;
-use crate::tree::{Child, Step, Token, Tree};
+use crate::tree::{Child, Token, Tree, Visit};
 use crate::{Error, Result};
 
 /// The largest number of distinct lists of children.
@@ -172,14 +172,14 @@ fn derive(tree: &Tree, names: &Symbols, scheme: Scheme) -> Result<Vec<Option<Vec
         Ok(u32::from(label_of(names, &name)?.0) * 2 + u32::from(temporary))
     };
     let mut steps = Vec::with_capacity(tree.tokens().len() + binary.nodes().len());
-    for step in binary.walk() {
+    for step in binary.traverse() {
         match step {
-            Step::Token(_) => steps.push(None),
-            Step::Open(id) => {
+            Visit::Token(_) => steps.push(None),
+            Visit::Open(id) => {
                 let list = binary.children(id).iter().map(child).collect::<Result<_>>()?;
                 steps.push(Some(list));
             }
-            Step::Close(_) => {}
+            Visit::Close(_) => {}
         }
     }
     Ok(steps)
@@ -317,11 +317,7 @@ impl TransitionSystem for Predictive {
         state.base.tree(&self.tables.names, tokens)
     }
 
-    fn view<'a>(
-        &'a self,
-        state: &'a PredictiveState,
-        _focus: Option<PredictiveAction>,
-    ) -> View<'a> {
+    fn view<'a>(&'a self, state: &'a PredictiveState) -> View<'a> {
         View {
             forest: &state.base.forest,
             labels: &self.tables.names,

@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::{Child, NodeId, Tree, TreeBuilder};
 
 /// A binarization; [`restore`] undoes all of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
     /// Not at all.
@@ -185,16 +187,16 @@ fn plan_head_outward(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
 pub fn restore(tree: &Tree) -> Tree {
     let mut builder = TreeBuilder::new();
     let mut head_tokens = Vec::new();
-    for step in tree.walk() {
+    for step in tree.traverse() {
         match step {
-            super::Step::Token(position) => {
+            super::Visit::Token(position) => {
                 let token = &tree.tokens()[position as usize];
                 builder.token(token.word.clone(), token.tag.clone());
             }
-            super::Step::Open(id) if !tree.node(id).temporary => {
+            super::Visit::Open(id) if !tree.node(id).temporary => {
                 builder.open(tree.node(id).label.clone());
             }
-            super::Step::Close(id) if !tree.node(id).temporary => {
+            super::Visit::Close(id) if !tree.node(id).temporary => {
                 builder.close();
                 let marked = tree.node(id).head.is_some();
                 head_tokens.push(if marked { tree.head_token(Child::Node(id)) } else { None });

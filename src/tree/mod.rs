@@ -21,6 +21,11 @@ pub struct Token {
 }
 
 impl Token {
+    /// A word without a tag.
+    pub fn untagged(word: impl Into<CompactString>) -> Self {
+        Self::new(word, "")
+    }
+
     /// A token of a word and a tag.
     pub fn new(word: impl Into<CompactString>, tag: impl Into<CompactString>) -> Self {
         Self { word: word.into(), tag: tag.into() }
@@ -180,8 +185,8 @@ impl Tree {
     }
 
     /// Walks the tree from the root, left to right, without recursion.
-    pub fn walk(&self) -> Walk<'_> {
-        Walk {
+    pub fn traverse(&self) -> Traversal<'_> {
+        Traversal {
             tree: self,
             stack: self.root().map(|root| (root, 0)).into_iter().collect(),
             opened: false,
@@ -189,9 +194,9 @@ impl Tree {
     }
 }
 
-/// A step of [`Tree::walk`].
+/// A step of [`Tree::traverse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum Visit {
     /// A node begins.
     Open(NodeId),
     /// A token.
@@ -200,21 +205,21 @@ pub enum Step {
     Close(NodeId),
 }
 
-/// The depth-first walk of a tree; see [`Tree::walk`].
+/// The depth-first walk of a tree; see [`Tree::traverse`].
 #[derive(Debug)]
-pub struct Walk<'a> {
+pub struct Traversal<'a> {
     tree: &'a Tree,
     stack: Vec<(NodeId, usize)>,
     opened: bool,
 }
 
-impl Iterator for Walk<'_> {
-    type Item = Step;
+impl Iterator for Traversal<'_> {
+    type Item = Visit;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<Visit> {
         if !self.opened {
             self.opened = true;
-            return self.stack.last().map(|&(id, _)| Step::Open(id));
+            return self.stack.last().map(|&(id, _)| Visit::Open(id));
         }
         let (id, next) = self.stack.last_mut()?;
         let id = *id;
@@ -222,16 +227,16 @@ impl Iterator for Walk<'_> {
             Some(&child) => {
                 *next += 1;
                 match child {
-                    Child::Token(position) => Some(Step::Token(position)),
+                    Child::Token(position) => Some(Visit::Token(position)),
                     Child::Node(child) => {
                         self.stack.push((child, 0));
-                        Some(Step::Open(child))
+                        Some(Visit::Open(child))
                     }
                 }
             }
             None => {
                 self.stack.pop();
-                Some(Step::Close(id))
+                Some(Visit::Close(id))
             }
         }
     }
@@ -467,11 +472,11 @@ mod tests {
     fn walk_opens_and_closes_every_node_once_in_reading_order() {
         let tree = small();
         let text: String = tree
-            .walk()
+            .traverse()
             .map(|step| match step {
-                Step::Open(id) => format!("({} ", tree.node(id).label),
-                Step::Token(position) => tree.tokens()[position as usize].word.to_string(),
-                Step::Close(_) => ")".to_owned(),
+                Visit::Open(id) => format!("({} ", tree.node(id).label),
+                Visit::Token(position) => tree.tokens()[position as usize].word.to_string(),
+                Visit::Close(_) => ")".to_owned(),
             })
             .collect();
         assert_eq!(text, "(TOP (S (NP dogs)(VP bark)))");

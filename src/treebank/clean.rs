@@ -23,7 +23,7 @@ pub const TOP: &str = "TOP";
 pub const UNKNOWN: &str = "UNK";
 
 /// The steps of cleaning.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cleaning {
     /// Removes traces (`-NONE-`), and nodes that have no token.
@@ -50,14 +50,17 @@ pub struct Cleaning {
     pub collapse_unaries: bool,
     /// Lowercases words.
     pub lowercase: bool,
-    /// Replaces words seen fewer times than this in training by `UNK`; see [`WordCounts`].
+    /// Replaces words seen fewer times than this in training by `UNK`.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub unknown_below: u32,
     /// How the root is changed.
     pub root: RootPolicy,
 }
 
 /// How the root is changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum RootPolicy {
     /// Every tree gets exactly one `TOP` as root: an unlabelled root, `ROOT`, `S1` and `VROOT` are renamed; any

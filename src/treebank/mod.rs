@@ -183,3 +183,41 @@ pub fn read_all(paths: &[PathBuf], options: &ReadOptions) -> Result<(Vec<Tree>, 
     }
     Ok((all, trees.report))
 }
+
+/// Trees with the names of their files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Treebank {
+    /// File names, without folders.
+    pub files: Vec<String>,
+    /// The trees, as read.
+    pub trees: Vec<Tree>,
+}
+
+impl Treebank {
+    /// Reads a treebank in UTF-8: a file (`.gz` too), a folder or a pattern.
+    ///
+    /// # Errors
+    /// When there is no such file, or a tree is malformed; the error names file, line and column.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        Self::read(&[path.into()], &ReadOptions::default()).map(|(treebank, _)| treebank)
+    }
+
+    /// Reads files, folders and patterns.
+    ///
+    /// # Errors
+    /// When a path leads nowhere, a file cannot be read, or a tree is malformed and bad trees are not skipped.
+    pub fn read(paths: &[PathBuf], options: &ReadOptions) -> Result<(Self, ReadReport)> {
+        let (trees, report) = read_all(paths, options)?;
+        let without_folder = |name: String| {
+            PathBuf::from(&name).file_name().map_or(name, |name| name.to_string_lossy().into())
+        };
+        let files = expand(paths)?.iter().map(|input| without_folder(input.name())).collect();
+        Ok((Self { files, trees }, report))
+    }
+}
+
+impl From<Vec<Tree>> for Treebank {
+    fn from(trees: Vec<Tree>) -> Self {
+        Self { files: Vec::new(), trees }
+    }
+}

@@ -18,7 +18,7 @@ use compact_str::CompactString;
 
 use super::input::Encoding;
 use super::text_window::{More, TextWindow};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::tree::{Tree, TreeBuilder};
 
 mod faults;
@@ -94,6 +94,29 @@ enum Inside {
     Word,
     /// After a child.
     Child,
+}
+
+/// Reads one tree in brackets.
+///
+/// ```
+/// let tree: srparse::Tree = "(TOP (NP (DT the) (NN dog)))".parse()?;
+/// assert_eq!(tree.to_string(), "(TOP (NP (DT the) (NN dog)))");
+/// # Ok::<(), srparse::Error>(())
+/// ```
+impl std::str::FromStr for Tree {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut reader = PennReader::new(text.as_bytes(), "<text>", Encoding::Utf8);
+        let none =
+            || Error::syntax(Place::new("<text>", 1, 0), "no tree: expected one in brackets");
+        let tree = reader.read()?.ok_or_else(none)?;
+        if reader.read()?.is_some() {
+            let place = Place::new("<text>", reader.began(), 0);
+            return Err(Error::syntax(place, "a second tree: expected one"));
+        }
+        Ok(tree)
+    }
 }
 
 impl<R: Read> PennReader<R> {

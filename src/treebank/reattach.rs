@@ -1,6 +1,6 @@
 //! Reattaching to a parse the tokens that cleaning removed from its sentence.
 
-use crate::tree::{Step, Token, Tree, TreeBuilder};
+use crate::tree::{Token, Tree, TreeBuilder, Visit};
 
 /// Where tokens at the edges of the sentence are attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub(super) fn attach(tree: &Tree, positions: &[u32], tokens: &[Token], edges: Ed
     let mut writer =
         Writer { tree, tokens, builder: TreeBuilder::new(), heads: Vec::new(), next: 0 };
     let mut steps = Vec::new();
-    for step in tree.walk() {
-        let Step::Token(position) = step else {
+    for step in tree.traverse() {
+        let Visit::Token(position) = step else {
             steps.push(step);
             continue;
         };
@@ -70,24 +70,24 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Copies the brackets between two tokens and adds the tokens missing before `until`.
-    fn between(&mut self, steps: &[Step], until: u32, gap: Gap) {
+    fn between(&mut self, steps: &[Visit], until: u32, gap: Gap) {
         let at = if self.next < until { self.point(steps, gap) } else { usize::MAX };
         for (i, step) in steps.iter().enumerate() {
             if i == at {
                 self.missing(until);
             }
             match *step {
-                Step::Open(id) => {
+                Visit::Open(id) => {
                     self.child();
                     let node = self.tree.node(id);
                     self.builder.open(node.label.clone());
                     self.heads.push((0, node.head));
                 }
-                Step::Close(_) => {
+                Visit::Close(_) => {
                     let head = self.heads.pop().and_then(|(_, head)| head);
                     self.builder.close_with_head(head);
                 }
-                Step::Token(_) => {}
+                Visit::Token(_) => {}
             }
         }
         if at == steps.len() {
@@ -96,7 +96,7 @@ impl Writer<'_> {
     }
 
     /// Returns the index of the step before which missing tokens are added.
-    fn point(&self, steps: &[Step], gap: Gap) -> usize {
+    fn point(&self, steps: &[Visit], gap: Gap) -> usize {
         let mut depth = self.builder.depth();
         let mut best = (depth, 0);
         for (i, step) in steps.iter().enumerate() {
@@ -106,7 +106,7 @@ impl Writer<'_> {
                 _ => {}
             }
             match step {
-                Step::Open(_) => depth += 1,
+                Visit::Open(_) => depth += 1,
                 _ => depth -= 1,
             }
             if matches!(gap, Gap::Inner) && depth < best.0 {

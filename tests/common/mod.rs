@@ -5,6 +5,7 @@
 
 pub mod observer;
 pub mod toy;
+pub mod training;
 
 use proptest::prelude::*;
 use rand::rngs::ChaCha8Rng;

@@ -31,6 +31,15 @@ pub fn treebank(n: usize, seed: u64) -> Vec<Tree> {
     trees
 }
 
+/// `n` of them of at most twelve words.
+pub fn short_sentences(n: usize) -> Vec<Tree> {
+    let mut trees = treebank(8 * n, 1);
+    trees.retain(|tree| tree.tokens().len() <= 12);
+    trees.truncate(n);
+    assert_eq!(trees.len(), n);
+    trees
+}
+
 struct Toy<'a> {
     builder: TreeBuilder,
     rng: &'a mut ChaCha8Rng,

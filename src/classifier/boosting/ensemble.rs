@@ -151,7 +151,7 @@ impl Ensemble {
         if reductions.len() == ends.len() + 1 && ensemble.is_whole() {
             return Ok(ensemble);
         }
-        Err(Error::Unfit("the nodes are not those of boosted trees".into()))
+        Err(Error::Corrupt("the nodes are not those of boosted trees".into()))
     }
 
     /// Whether every way down ends at a leaf of the same tree.

@@ -152,7 +152,7 @@ impl<'a> Grower<'a> {
         loss / self.sample.unit >= self.threshold
     }
 
-    /// Writes the tree down, and tells the examples how confident it is.
+    /// Stores the tree, and adds its confidence to the margins of the examples.
     fn write(&mut self, grown: &[Grown], growing: &mut Growing) {
         let start = growing.ensemble.nodes.len();
         let mut open: Vec<(usize, Option<usize>)> = vec![(0, None)];

@@ -93,7 +93,6 @@ pub fn fit_label(
     params: &BoostingParams,
     fit: &Fit<'_>,
 ) -> Result<Ensemble> {
-    params.check()?;
     let task = Task { design, params, name: "trees", fit };
     let trees = task.run(examples, |done, ensemble| fit.step(done, &line(ensemble)))?;
     Ok(trees.unwrap_or_default())
@@ -112,7 +111,6 @@ pub fn fit_labels(
     params: &BoostingParams,
     fit: &Fit<'_>,
 ) -> Result<Vec<Option<Ensemble>>> {
-    params.check()?;
     let mut order: Vec<(usize, &str)> = (0..labelled.n_labels())
         .filter_map(|label| Some((label, (*names.get(label)?)?)))
         .filter(|&(label, _)| labelled.n_gold(label) > 0)

@@ -36,14 +36,16 @@ pub use packed::{Ensembles, Held};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, Fit, Instances, Learner, Setting};
+use super::{Classifier, Fit, Instances, Learner};
+use crate::Result;
 use crate::feature::Column;
 use crate::memory::Sections;
-use crate::{Error, Result};
 
 /// What the trees are grown to make small, as a function of the margin z: the confidence if the label is
 /// right, less than nothing of it if it is wrong.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
     /// ln(1 + e⁻ᶻ).
@@ -64,28 +66,35 @@ impl Loss {
 }
 
 /// The settings of boosting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BoostingParams {
-    /// What is made small.
+    /// The loss that the trees minimise, a function of the margin z: ln(1 + e^-z) (logistic) or e^-z
+    /// (exponential).
     pub loss: Loss,
-    /// Trees are grown until no split of a root reduces the loss by this much: the last Θ, above 0. Losses
-    /// are sums over examples.
+    /// Trees are grown until no split of a root reduces the loss, a sum over examples, by this much: the
+    /// final Θ. Two examples reduce it by at most 1 at first.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
     pub min_reduction: f64,
-    /// The most splits on the way to a leaf: 1 gives stumps; 0 is no limit.
+    /// The most splits on the path to a leaf: 1 gives stumps, 0 is no limit.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub max_depth: u32,
     /// The most splits of all trees of a label; 0 is no limit.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub max_splits: u32,
-    /// What is added to both weights of a leaf, ε; from 1e-300 to 1.
+    /// ε, added to both weights of a leaf.
+    #[schemars(range(min = 1e-300, max = 1.0))]
     pub smoothing: f64,
     /// Tests that hold in fewer distinct rows are left out; 0 and 1 leave out none.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_count: u32,
-    /// Of so many rows that are wrong for every label one is an example, which counts as many times; at
-    /// least 1.
-    #[serde(alias = "one_in")]
+    /// Of this many candidates that are wrong for every label one is sampled as an example, with the weight
+    /// of all; 1 samples all.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub negative_sampling: u32,
-    /// The trees that are used: those whose splits reduce the loss by at least this much, Θ̂. 0 chooses it on
-    /// development trees; without these all trees are used, down to a Θ that all labels have reached.
+    /// Only trees whose splits reduce the loss by at least this much are used; 0 chooses the threshold on
+    /// development trees, without which all trees are used.
+    #[schemars(range(min = 0.0, max = 1e30))]
     pub threshold: f64,
 }
 
@@ -104,74 +113,6 @@ impl Default for BoostingParams {
     }
 }
 
-impl BoostingParams {
-    /// The settings, explained.
-    pub const SETTINGS: &[Setting] = &[
-        Setting {
-            key: "loss",
-            range: "logistic or exponential",
-            help: "what the trees make small, as a function of the margin z: ln(1 + e^-z) or e^-z",
-        },
-        Setting {
-            key: "min_reduction",
-            range: "above 0",
-            help: "trees are grown until no split of a root reduces the loss, a sum over examples, by this much",
-        },
-        Setting {
-            key: "max_depth",
-            range: "0 or more",
-            help: "the most splits on the way to a leaf: 1 gives stumps, 0 is no limit",
-        },
-        Setting {
-            key: "max_splits",
-            range: "0 or more",
-            help: "the most splits of all trees of a label; 0 is no limit",
-        },
-        Setting {
-            key: "smoothing",
-            range: "1e-300 to 1",
-            help: "what is added to both weights of a leaf",
-        },
-        Setting {
-            key: "min_count",
-            range: "0 or more",
-            help: "tests that hold in fewer distinct rows are left out",
-        },
-        Setting {
-            key: "negative_sampling",
-            range: "1 or more",
-            help: "of so many rows that are wrong for every label one is an example, which counts as many times",
-        },
-        Setting {
-            key: "threshold",
-            range: "0 or more",
-            help: "trees are used whose splits reduce the loss by this much; 0 chooses it on development trees",
-        },
-    ];
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and its range.
-    pub fn check(&self) -> Result<()> {
-        if !(self.min_reduction > 0.0 && self.min_reduction.is_finite()) {
-            let problem =
-                "must be a reduction above 0: 1 is what two examples can bring at most at first";
-            return Err(Error::config("learner.min_reduction", problem));
-        }
-        if self.negative_sampling == 0 {
-            return Err(Error::config("learner.negative_sampling", "must be at least 1"));
-        }
-        if !(0.0..=f64::MAX).contains(&self.threshold) {
-            return Err(Error::config("learner.threshold", "must be 0 or a reduction above it"));
-        }
-        if !(1e-300..=1.0).contains(&self.smoothing) {
-            return Err(Error::config("learner.smoothing", "must be 1e-300 to 1"));
-        }
-        Ok(())
-    }
-}
-
 /// Learns the classes of instances, each against all others.
 #[derive(Debug, Clone)]
 pub struct Boosting {
@@ -183,7 +124,6 @@ pub struct Boosting {
 
 impl Learner for Boosting {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        self.params.check()?;
         let n = instances.n_classes();
         let mut candidates = Candidates::new(instances.columns(), n);
         let classes: Vec<u16> = (0..n as u16).collect();

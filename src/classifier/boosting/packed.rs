@@ -1,4 +1,4 @@
-//! The ensembles of all labels, as they are asked while parsing.
+//! The ensembles of all labels, as they are evaluated in parsing.
 //!
 //! Of all tests few hold in a row, and the trees of most ensembles are long chains of "no". So every tree
 //! is taken to end where it does when no test holds, and only those are walked through of which a test
@@ -237,7 +237,7 @@ impl Ensembles {
     pub fn load(columns: &[Column], sections: &Sections) -> Result<Self> {
         let seen: Array<u8> = sections.get("boost.seen")?;
         if seen.len() > usize::from(u16::MAX) {
-            return Err(Error::Unfit("boosted trees of too many labels".into()));
+            return Err(Error::Corrupt("boosted trees of too many labels".into()));
         }
         let part = |(label, &seen): (usize, &u8)| {
             let part = || Ensemble::load(&sections.part(&format!("label{label}")));
@@ -246,7 +246,7 @@ impl Ensembles {
         let labels = seen.iter().enumerate().map(part).collect::<Result<Vec<_>>>()?;
         let mut tests = labels.iter().flatten().flat_map(|ensemble| &ensemble.tests);
         if tests.any(|test| test.column as usize >= columns.len()) {
-            return Err(Error::Unfit(
+            return Err(Error::Corrupt(
                 "boosted trees of more columns than the templates have".into(),
             ));
         }

@@ -16,7 +16,9 @@ use crate::parallel;
 use crate::{Error, Result};
 
 /// How scores become probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// A sigmoid of two parameters.
@@ -71,12 +73,12 @@ impl Learner for Calibrate {
         for &length in &*lengths {
             let (curve, after) = rest
                 .split_at_checked(length as usize)
-                .ok_or_else(|| Error::Unfit("the calibration curves are cut short".to_owned()))?;
+                .ok_or_else(|| Error::Corrupt("the calibration curves are cut short".to_owned()))?;
             curves.push(curve.to_vec());
             rest = after;
         }
         if curves.len() != inner.n_classes() {
-            return Err(Error::Unfit("not one calibration curve for each class".to_owned()));
+            return Err(Error::Corrupt("not one calibration curve for each class".to_owned()));
         }
         Ok(Box::new(Calibrated { inner, method: self.method, curves }))
     }

@@ -14,7 +14,7 @@ use crate::feature::{Column, ColumnKind, Row, RowRef};
 use crate::memory::Sections;
 use crate::{Error, Result};
 
-/// Probabilities are told in this many steps.
+/// Probabilities are discretised in this many steps.
 const STEPS: f32 = 10.0;
 
 /// Learns members and a selector.
@@ -38,7 +38,7 @@ pub fn columns(n_members: usize) -> Vec<Column> {
     (0..n_members).flat_map(|member| [outcome_column(member), probability(member)]).collect()
 }
 
-/// The two values that tell an outcome.
+/// The two values of an outcome.
 fn told(outcome: Outcome, kind: ScoreScale) -> [u32; 2] {
     let step = match kind {
         ScoreScale::LogProb => 1 + (outcome.score.exp() * STEPS) as u32,
@@ -67,16 +67,18 @@ impl Learner for Meta {
                 lessons.push(&row, right.unwrap_or(0) as u16);
             }
         }
-        let selector = fit_part(&*self.selector, &lessons, fit, "picker", 0.4..0.5)?;
+        let selector = fit_part(&*self.selector, &lessons, fit, "selector", 0.4..0.5)?;
         let members = fit_members(&self.members, instances, fit, member_name, 0.5..1.0)?;
         Ok(Box::new(MetaModel { members, selector }))
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
         let members = load_members(&self.members, sections)?;
-        let selector = self.selector.load(&sections.part("picker"))?;
+        let selector = self.selector.load(&sections.part("selector"))?;
         if selector.n_classes() != members.len() {
-            return Err(Error::Unfit("the selector has not one class for each member".to_owned()));
+            return Err(Error::Corrupt(
+                "the selector has not one class for each member".to_owned(),
+            ));
         }
         Ok(Box::new(MetaModel { members, selector }))
     }
@@ -120,6 +122,6 @@ impl Classifier for MetaModel {
 
     fn store(&self, sections: &mut Sections) {
         store_members(&self.members, sections);
-        sections.put_part("picker", stored(&*self.selector));
+        sections.put_part("selector", stored(&*self.selector));
     }
 }

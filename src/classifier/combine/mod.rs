@@ -117,7 +117,7 @@ fn load_members(
         .map(|(member, part)| member.load(&part))
         .collect::<Result<_>>()?;
     if members.windows(2).any(|pair| pair[0].n_classes() != pair[1].n_classes()) {
-        return Err(Error::Unfit("the members score different numbers of classes".to_owned()));
+        return Err(Error::Corrupt("the members score different numbers of classes".to_owned()));
     }
     Ok(members)
 }
@@ -171,7 +171,7 @@ fn outcomes(
     parallel::map_range_init(range.len(), scratch, |scratch, at| outcome(scratch, range.start + at))
 }
 
-/// The column that tells the class a member chose.
+/// The column of the class that a member chose.
 pub fn outcome_column(member: usize) -> Column {
     Column { name: format!("class of member {member}"), kind: ColumnKind::Nominal, lexical: false }
 }
@@ -179,20 +179,6 @@ pub fn outcome_column(member: usize) -> Column {
 /// The value of a class in such a column: 0 and 1 have other meanings in nominal columns.
 fn outcome_value(class: u16) -> u32 {
     u32::from(class) + 2
-}
-
-/// Checks that a setting is a share of the data of which both sides have some.
-///
-/// # Errors
-/// Naming the key.
-pub fn check_share(key: &str, share: f64) -> Result<()> {
-    if share > 0.0 && share < 1.0 {
-        return Ok(());
-    }
-    Err(Error::config(
-        key,
-        format!("{share} leaves nothing on one side: give a share between 0 and 1"),
-    ))
 }
 
 #[cfg(test)]

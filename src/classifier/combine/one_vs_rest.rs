@@ -6,7 +6,7 @@ use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
 
-/// Learns to tell each class from all others.
+/// Learns each class against all others.
 pub struct OneVsRest {
     /// Learns one two-class problem: class 1 is the class, class 0 all others.
     pub learner: Box<dyn Learner>,
@@ -38,7 +38,7 @@ impl Learner for OneVsRest {
             }
             let member = self.learner.load(&sections.part(&format!("class{class}")))?;
             if member.n_classes() != 2 {
-                return Err(Error::Unfit("a part of one-vs-rest has not two classes".to_owned()));
+                return Err(Error::Corrupt("a part of one-vs-rest has not two classes".to_owned()));
             }
             Ok(Some(member))
         };

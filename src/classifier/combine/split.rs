@@ -1,6 +1,6 @@
 //! A classifier for each value of a column.
 //!
-//! Sagae and Lavie (2005, section 4) split the training instances by tag, because machines for all of
+//! Sagae and Lavie (2005, section 4) split the training instances by tag, because SVMs for all of
 //! them would have taken more than a week; the loss of accuracy they expect is about one percent. Values
 //! with few instances share one classifier, which also answers for values never seen. The parts are
 //! fitted in parallel, the largest first, and each finished one is kept in the checkpoint.
@@ -160,7 +160,7 @@ impl SplitModel {
         model.values.sort_unstable();
         let n = model.n_classes();
         if model.parts.iter().any(|part| part.n_classes() != n) {
-            return Err(Error::Unfit("the parts score different numbers of classes".to_owned()));
+            return Err(Error::Corrupt("the parts score different numbers of classes".to_owned()));
         }
         Ok(model)
     }

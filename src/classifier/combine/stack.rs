@@ -4,7 +4,7 @@
 //! The last learner must see what the members say about rows they have not learned from. In the paper
 //! the members come from a treebank section of their own; [`Members::HeldOut`] sets a part of the
 //! training sentences aside for them. [`Members::OutOfFold`] instead fits every member once for each
-//! fold, to the other folds, and in the end to everything, so nobody loses data.
+//! fold, to the other folds, and finally to all instances, so that no data is lost.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,17 +18,19 @@ use crate::memory::Sections;
 use crate::{Error, Result};
 
 /// What the members of a stack learn from.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Members {
     /// The last sentences, from which the last learner learns nothing.
     HeldOut {
-        /// Their share of all instances; between 0 and 1.
+        /// The fraction of the instances that is set aside for the members.
+        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
         share: f64,
     },
     /// All sentences; what the last learner sees of them comes from members that did not see them.
     OutOfFold {
-        /// Into how many parts the sentences are divided; 2 or more.
+        /// The number of folds.
+        #[schemars(range(min = 2, max = 100))]
         folds: u32,
     },
 }
@@ -95,7 +97,7 @@ impl Learner for Stack {
         let members = load_members(&self.members, sections)?;
         let last = self.final_learner.load(&sections.part("last"))?;
         if members.iter().any(|member| member.n_classes() != last.n_classes()) {
-            return Err(Error::Unfit("the stack's parts do not fit together".to_owned()));
+            return Err(Error::Corrupt("the stack's parts do not fit together".to_owned()));
         }
         Ok(Box::new(StackModel { members, last }))
     }

@@ -38,7 +38,7 @@ impl Learner for TwoStage {
         let first = self.first.load(&sections.part("first"))?;
         let second = self.second.load(&sections.part("second"))?;
         if first.n_classes() != 2 || second.n_classes() != self.shifts.len() {
-            return Err(Error::Unfit("the two stages do not fit together".to_owned()));
+            return Err(Error::Corrupt("the two stages do not fit together".to_owned()));
         }
         Ok(Box::new(TwoStageModel { first, second, shifts: self.shifts.clone() }))
     }

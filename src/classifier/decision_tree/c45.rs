@@ -17,13 +17,15 @@ use super::grow::{Chooser, MANY, Test};
 use super::table::{Block, Coding};
 use super::tally::{Tally, n_log_n};
 use super::{prune, tree};
-use crate::classifier::{Classifier, Fit, Instances, Learner, Setting};
+use crate::Result;
+use crate::classifier::{Classifier, Fit, Instances, Learner};
 use crate::memory::Sections;
 use crate::parallel;
-use crate::{Error, Result};
 
 /// How nominal columns are tested.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Branch {
     /// A branch for every value.
@@ -34,18 +36,23 @@ pub enum Branch {
 }
 
 /// The settings of C4.5.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct C45Params {
-    /// How nominal columns are tested.
+    /// Whether a test on a nominal column has a branch for every value or asks for one value.
     pub branch: Branch,
-    /// Instances that two branches at least must have; at least 1.
+    /// The fewest instances that at least two branches of a test must have.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub min_cases: u32,
-    /// The confidence of pessimistic pruning, over 0 and up to 0.5; smaller prunes more, 1 not at all.
+    /// The confidence of pessimistic pruning; smaller values prune more, 1 prunes nothing.
+    #[schemars(extend("anyOf" = [{"exclusiveMinimum": 0.0, "maximum": 0.5}, {"const": 1.0}]))]
     pub confidence: f64,
-    /// Words are ignored that occur in a column less often than this.
+    /// Words that occur in a column less often than this are ignored.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_word_count: u32,
-    /// How many instances the distribution above counts for in that of a node; 0 is no smoothing.
+    /// The weight, in instances, of the distribution of the parent node in that of a node; 0 for no
+    /// smoothing.
+    #[schemars(range(min = 0.0, max = 1e9))]
     pub backoff: f64,
 }
 
@@ -61,50 +68,6 @@ impl Default for C45Params {
     }
 }
 
-impl C45Params {
-    /// The settings, explained.
-    pub const SETTINGS: &[Setting] = &[
-        Setting {
-            key: "branch",
-            range: "each-value or one-value",
-            help: "whether a test has a branch for every value or asks for one",
-        },
-        Setting {
-            key: "min_cases",
-            range: "1 or more",
-            help: "instances that two branches of a test must have",
-        },
-        Setting {
-            key: "confidence",
-            range: "over 0 to 0.5, or 1",
-            help: "of pessimistic pruning: smaller prunes more, 1 not at all",
-        },
-        Setting {
-            key: "min_word_count",
-            range: "0 or more",
-            help: "words are ignored that occur in a column less often",
-        },
-        Setting { key: "backoff", range: "0 or more", help: super::BACKOFF_HELP },
-    ];
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and its range.
-    pub fn check(&self) -> Result<()> {
-        if self.min_cases == 0 {
-            return Err(Error::config("learner.min_cases", "must be at least 1"));
-        }
-        let confidence = self.confidence;
-        if !(confidence > 0.0 && confidence <= 0.5 || confidence == 1.0) {
-            let problem =
-                format!("{confidence} is not over 0 and up to 0.5: give that, or 1 for no pruning");
-            return Err(Error::config("learner.confidence", problem));
-        }
-        super::check_backoff(self.backoff)
-    }
-}
-
 /// Learns a decision tree as C4.5 does.
 #[derive(Debug, Clone, Default)]
 pub struct C45 {
@@ -114,7 +77,6 @@ pub struct C45 {
 
 impl Learner for C45 {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        self.params.check()?;
         let (codings, mut nodes) =
             super::grow_tree(instances, self.params.min_word_count, &Choice(&self.params), fit)?;
         if self.params.confidence < 1.0 {

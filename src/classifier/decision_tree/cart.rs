@@ -24,13 +24,15 @@ use super::impurity::{Impurity, Sides};
 use super::table::{Block, Coding};
 use super::tally::Tally;
 use super::{prune, tree};
-use crate::classifier::{Classifier, Fit, Instances, Learner, Setting};
+use crate::Result;
+use crate::classifier::{Classifier, Fit, Instances, Learner};
 use crate::memory::Sections;
 use crate::parallel;
-use crate::{Error, Result};
 
-/// What nominal columns are asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The question that a test asks of a nominal column.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Question {
     /// Whether the value is one of a set.
@@ -41,22 +43,28 @@ pub enum Question {
 }
 
 /// The settings of CART.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CartParams {
-    /// What nominal columns are asked.
+    /// Whether a test on a nominal column asks for one value or for a set of values.
     pub question: Question,
-    /// What a test should make least.
+    /// The impurity that a test minimises.
     pub impurity: Impurity,
-    /// How many instances the test of a node is chosen by; 0 for all.
+    /// How many instances are sampled to choose the test of a node; 0 for all.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub sample: u32,
-    /// The fewest instances of a leaf; at least 1.
+    /// The fewest instances of a leaf.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub min_leaf: u32,
-    /// How many errors on the training instances a leaf must save; 0 prunes nothing that saves one.
+    /// How many errors on the training instances a leaf must save; 0 prunes no leaf that saves any.
+    #[schemars(range(min = 0.0, max = 1e9))]
     pub complexity: f64,
-    /// Words are ignored that occur in a column less often than this.
+    /// Words that occur in a column less often than this are ignored.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_word_count: u32,
-    /// How many instances the distribution above counts for in that of a node; 0 is no smoothing.
+    /// The weight, in instances, of the distribution of the parent node in that of a node; 0 for no
+    /// smoothing.
+    #[schemars(range(min = 0.0, max = 1e9))]
     pub backoff: f64,
 }
 
@@ -74,56 +82,6 @@ impl Default for CartParams {
     }
 }
 
-impl CartParams {
-    /// The settings, explained.
-    pub const SETTINGS: &[Setting] = &[
-        Setting {
-            key: "question",
-            range: "one-value or subset",
-            help: "whether a test asks for one value or for a set",
-        },
-        Setting {
-            key: "impurity",
-            range: "gini or entropy",
-            help: "what a test should make least",
-        },
-        Setting {
-            key: "sample",
-            range: "0 or more",
-            help: "instances by which the test of a node is chosen; 0 for all",
-        },
-        Setting { key: "min_leaf", range: "1 or more", help: "the fewest instances of a leaf" },
-        Setting {
-            key: "complexity",
-            range: "0 or more",
-            help: "errors on the training instances that a leaf must save",
-        },
-        Setting {
-            key: "min_word_count",
-            range: "0 or more",
-            help: "words are ignored that occur in a column less often",
-        },
-        Setting { key: "backoff", range: "0 or more", help: super::BACKOFF_HELP },
-    ];
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and its range.
-    pub fn check(&self) -> Result<()> {
-        if self.min_leaf == 0 {
-            return Err(Error::config("learner.min_leaf", "must be at least 1"));
-        }
-        if !(self.complexity.is_finite() && self.complexity >= 0.0) {
-            return Err(Error::config(
-                "learner.complexity",
-                "must be a number of errors: 0 or more",
-            ));
-        }
-        super::check_backoff(self.backoff)
-    }
-}
-
 /// Learns a decision tree as CART does.
 #[derive(Debug, Clone, Default)]
 pub struct Cart {
@@ -133,7 +91,6 @@ pub struct Cart {
 
 impl Learner for Cart {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        self.params.check()?;
         let choice = Choice { params: &self.params, seed: fit.seed };
         let (codings, mut nodes) =
             super::grow_tree(instances, self.params.min_word_count, &choice, fit)?;

@@ -88,7 +88,7 @@ impl Codes {
         if codes.ranges.len().is_multiple_of(3) {
             return Ok(codes);
         }
-        Err(Error::Unfit("the codes are not those of a decision tree".into()))
+        Err(Error::Corrupt("the codes are not those of a decision tree".into()))
     }
 }
 

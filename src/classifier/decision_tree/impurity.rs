@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::tally::{Run, Tally, n_log_n};
 
 /// How mixed the classes of some instances are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Impurity {
     /// The chance that two instances differ in class: 1 − Σ p².

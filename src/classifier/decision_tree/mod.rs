@@ -30,15 +30,6 @@ use crate::{Error, Result};
 use grow::{Chooser, Node, grow};
 use table::{Coding, encode};
 
-const BACKOFF_HELP: &str = "instances that the distribution above counts for in that of a node";
-
-fn check_backoff(backoff: f64) -> Result<()> {
-    if backoff.is_finite() && backoff >= 0.0 {
-        return Ok(());
-    }
-    Err(Error::config("learner.backoff", "must be a number of instances: 0 (no smoothing) or more"))
-}
-
 /// Instances by class, up to the last class that occurs.
 fn dense_counts(classes: &[u16]) -> Vec<u32> {
     let mut counts = vec![0; classes.iter().max().map_or(0, |&class| usize::from(class) + 1)];

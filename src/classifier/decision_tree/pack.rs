@@ -116,7 +116,7 @@ impl Packer<'_> {
     /// The value of a code that is tested for.
     fn value(&self, column: u16, code: u16) -> Result<u32> {
         let value = self.codings[usize::from(column)].value(code);
-        value.ok_or_else(|| Error::Unfit("a test of ignored words".into()))
+        value.ok_or_else(|| Error::Corrupt("a test of ignored words".into()))
     }
 
     /// The words of a list of tests for one value, as long as each is the "no" of that before.
@@ -151,7 +151,7 @@ impl Packer<'_> {
         let first = self.next_place();
         let ask = |what: u32| what << 16 | u32::from(column);
         Ok(match test {
-            Test::Equal(_) => return Err(Error::Unfit("a test outside of a list".into())),
+            Test::Equal(_) => return Err(Error::Corrupt("a test outside of a list".into())),
             Test::AtMost(code) => [ask(AT_MOST), self.value(column, *code)?, first, 0],
             Test::Among { yes, no, otherwise } => {
                 let start = self.tables.len();

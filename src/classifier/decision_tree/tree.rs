@@ -1,4 +1,4 @@
-//! A decision tree as it is stored and asked.
+//! A decision tree as it is stored and evaluated.
 //!
 //! A node is four words: what it asks of which column, the value it asks for or where its table begins,
 //! its first child, its distribution. Children come after their parents, so every way down ends.
@@ -137,7 +137,7 @@ impl DecisionTree {
         if tree.is_whole() {
             return Ok(tree);
         }
-        Err(Error::Unfit("the nodes are not those of a decision tree".into()))
+        Err(Error::Corrupt("the nodes are not those of a decision tree".into()))
     }
 
     /// Whether every way down ends at a distribution, within the sections.

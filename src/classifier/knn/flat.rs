@@ -175,7 +175,7 @@ impl Flat {
         };
         let fits = n_rows.checked_mul(width) == Some(ids.len());
         if !fits || !(0..n_rows.div_ceil(BLOCK)).all(known) {
-            return Err(Error::Unfit("the rows are not those of a memory-based model".into()));
+            return Err(Error::Corrupt("the rows are not those of a memory-based model".into()));
         }
         Ok(Self::derive(ids, values, n_rows))
     }

@@ -2,7 +2,7 @@
 //! 1991), with the metrics, weights and votes of TiMBL (Daelemans and others 2004).
 //!
 //! The distance of two rows is the sum over columns of the column's weight times the distance of the two
-//! values. Every column is nominal: numbers too are names here, as in TiMBL unless told otherwise.
+//! values. Every column is nominal: numbers too are names here, as in TiMBL by default.
 //!
 //! - **Overlap**: 0 for the same value, 1 for two different ones.
 //! - **MVDM**, the modified value difference metric (Cost and Salzberg 1993): ½ Σ |P(c|a) − P(c|b)| over
@@ -39,7 +39,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch, Setting};
+use super::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -50,7 +50,7 @@ use values::Values;
 use vote::Votes;
 
 /// How far two values of a column are apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// 0 if they are the same, else 1.
@@ -60,7 +60,7 @@ pub enum Metric {
 }
 
 /// What a column weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weighting {
     /// Information gain divided by the entropy of the column's values.
@@ -72,7 +72,7 @@ pub enum Weighting {
 }
 
 /// What the vote of a neighbour counts, by its distance d; d₁ is the smallest, dₖ the largest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Voting {
     /// One.
@@ -86,25 +86,29 @@ pub enum Voting {
 }
 
 /// The settings of memory-based learning.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KnnParams {
-    /// Neighbours at so many different distances vote; at least 1.
+    /// Neighbours at this many different distances vote.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub k: u32,
-    /// How far two values of a column are apart.
+    /// How far two values of a column are apart: 0 or 1 (overlap), or by the distributions of the classes
+    /// they occur with (mvdm).
     pub metric: Metric,
-    /// What a column weighs.
+    /// How columns are weighted.
     pub weighting: Weighting,
-    /// What the vote of a neighbour counts.
+    /// How the vote of a neighbour is weighted by its distance.
     pub voting: Voting,
-    /// The factor of exponential decay; at least 0.
+    /// The factor of exponential decay.
+    #[schemars(range(min = 0.0, max = 1e6))]
     pub decay: f64,
-    /// The power of the distance in exponential decay; above 0.
+    /// The power of the distance in exponential decay.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e6))]
     pub decay_power: f64,
-    /// Values of fewer instances are compared by overlap under `mvdm`; 0 and 1 spare none.
+    /// Values of fewer instances are compared by overlap under mvdm; 0 and 1 exempt none.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_frequency: u32,
     /// Whether each value of each column is a binary feature of its own.
-    #[serde(alias = "predicates")]
     pub one_hot: bool,
 }
 
@@ -123,61 +127,6 @@ impl Default for KnnParams {
     }
 }
 
-impl KnnParams {
-    /// The settings, explained.
-    pub const SETTINGS: &[Setting] = &[
-        Setting { key: "k", range: "1 or more", help: "at how many distances neighbours vote" },
-        Setting {
-            key: "metric",
-            range: "overlap, mvdm",
-            help: "how far two values are apart: the same or not, or by the classes they occur with",
-        },
-        Setting {
-            key: "weighting",
-            range: "gain-ratio, information-gain, none",
-            help: "what a column weighs",
-        },
-        Setting {
-            key: "voting",
-            range: "equal, inverse-distance, inverse-linear, exponential-decay",
-            help: "what the vote of a neighbour counts, by its distance",
-        },
-        Setting { key: "decay", range: "0 or more", help: "the factor of exponential decay" },
-        Setting {
-            key: "decay_power",
-            range: "above 0",
-            help: "the power of the distance in exponential decay",
-        },
-        Setting {
-            key: "min_frequency",
-            range: "0 or more",
-            help: "values of fewer instances are compared by overlap under mvdm",
-        },
-        Setting {
-            key: "one_hot",
-            range: "true, false",
-            help: "each value of each column is a binary feature of its own",
-        },
-    ];
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and its range.
-    pub fn check(&self) -> Result<()> {
-        if self.k == 0 {
-            return Err(Error::config("learner.k", "must be at least 1"));
-        }
-        if !(self.decay >= 0.0 && self.decay.is_finite()) {
-            return Err(Error::config("learner.decay", "must be a number of at least 0"));
-        }
-        if !(self.decay_power > 0.0 && self.decay_power.is_finite()) {
-            return Err(Error::config("learner.decay_power", "must be a number above 0"));
-        }
-        Ok(())
-    }
-}
-
 /// Keeps the training instances.
 #[derive(Debug, Clone)]
 pub struct Knn {
@@ -187,7 +136,6 @@ pub struct Knn {
 
 impl Learner for Knn {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        self.params.check()?;
         if instances.has_sets() {
             let problem = "memory-based learning cannot take set columns: drop `.kids`";
             return Err(Error::config("features", problem));
@@ -201,7 +149,7 @@ impl Learner for Knn {
         drop(counts);
         fit.step(0.5, "weighed the columns");
         let values = Values::new(&chosen, &self.params, instances.n_classes());
-        // Whoever stops the fit now gets a model without rows, which knows how frequent the classes are.
+        // A fit that is stopped here gives a model without rows, which has the class frequencies only.
         let kept = if fit.is_stopped() { &instances.select(|_| None, 0) } else { instances };
         let sorted = Sorted::of(&chosen, kept);
         fit.step(0.8, "sorted the rows");

@@ -21,7 +21,6 @@ impl KnnModel {
 
     /// Reads what [`KnnModel::put`] wrote.
     pub(super) fn load(params: &KnnParams, sections: &Sections) -> Result<Self> {
-        params.check()?;
         let votes = Votes::load(sections)?;
         let values = Values::load(params, votes.n_classes(), sections)?;
         let index = if params.one_hot {

@@ -156,7 +156,7 @@ impl Tree {
     pub(super) fn load(values: &Values, n_rows: usize, sections: &Sections) -> Result<Self> {
         let blocks: Array<u16> = sections.get("knn.tree")?;
         if check_blocks(&blocks, values, n_rows).is_none() {
-            return Err(Error::Unfit("the rows are not those of a memory-based model".into()));
+            return Err(Error::Corrupt("the rows are not those of a memory-based model".into()));
         }
         Ok(Self { blocks, n_rows })
     }

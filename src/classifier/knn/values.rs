@@ -226,7 +226,7 @@ impl Values {
         };
         if !new.is_whole(params) {
             let problem = "the values are not those of a memory-based model of these settings";
-            return Err(Error::Unfit(problem.into()));
+            return Err(Error::Corrupt(problem.into()));
         }
         new.derive();
         Ok(new)

@@ -127,7 +127,7 @@ impl Votes {
             && votes.classes.iter().all(|&class| usize::from(class) < votes.n_classes())
             && votes.n_classes() <= usize::from(UNSEEN);
         if !whole {
-            return Err(Error::Unfit("the votes are not those of a memory-based model".into()));
+            return Err(Error::Corrupt("the votes are not those of a memory-based model".into()));
         }
         Ok(votes)
     }

@@ -17,26 +17,29 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::lbfgs::Lbfgs;
 use super::linear::{LinearModel, MAX_CLASSES, Pruning};
-use super::{Classifier, Fit, Instances, Learner, ScoreScale, Setting};
+use super::{Classifier, Fit, Instances, Learner, ScoreScale};
 use crate::feature::Indicators;
 use crate::memory::Sections;
 use crate::{Error, Result};
 use problem::Problem;
 
 /// The settings of maximum entropy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MaxentParams {
-    /// The most iterations of the minimiser; at least 1. Fitting ends earlier when it has converged.
+    /// The most iterations of L-BFGS; fitting ends earlier once it has converged.
+    #[schemars(range(min = 1, max = 100_000))]
     pub iterations: u32,
-    /// The variance σ² of the prior of every weight, over 0; smaller keeps weights closer to zero, `inf`
+    /// The variance σ² of the Gaussian prior of every weight; smaller values keep weights closer to zero, inf
     /// is no prior.
     #[serde(deserialize_with = "infinite_if_null")]
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub gaussian_prior: f64,
-    /// Converged is when the norm of the gradient is at most this share of what it was at the start;
-    /// at least 0, below 1.
+    /// Fitting has converged when the norm of the gradient is at most this fraction of its initial value.
+    #[schemars(extend("exclusiveMaximum" = 1.0), range(min = 0.0))]
     pub tolerance: f64,
-    /// Indicators are left out that apply to fewer instances than this; 0 and 1 leave out none.
+    /// Features of fewer instances than this are left out; 0 and 1 leave out none.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub cutoff: u32,
     /// What is left out of the packed model.
     pub prune: Pruning,
@@ -51,48 +54,6 @@ impl Default for MaxentParams {
             cutoff: 0,
             prune: Pruning::default(),
         }
-    }
-}
-
-impl MaxentParams {
-    /// The settings, explained.
-    pub const SETTINGS: &[Setting] = &[
-        Setting { key: "iterations", range: "1 or more", help: "the most iterations of L-BFGS" },
-        Setting {
-            key: "gaussian_prior",
-            range: "above 0, or inf",
-            help: "the variance of the prior of every weight; inf is no prior",
-        },
-        Setting {
-            key: "tolerance",
-            range: "0 to below 1",
-            help: "fitting ends when the norm of the gradient is this share of the first one",
-        },
-        Setting {
-            key: "cutoff",
-            range: "0 or more",
-            help: "indicators of fewer instances are left out",
-        },
-        Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
-    ];
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and its range.
-    pub fn check(&self) -> Result<()> {
-        if self.iterations == 0 {
-            return Err(Error::config("learner.iterations", "must be at least 1"));
-        }
-        if self.gaussian_prior.is_nan() || self.gaussian_prior <= 0.0 {
-            let problem = "must be a variance above 0; inf is no prior";
-            return Err(Error::config("learner.gaussian_prior", problem));
-        }
-        if !(0.0..1.0).contains(&self.tolerance) {
-            let problem = "must be a share of the first gradient: at least 0, below 1";
-            return Err(Error::config("learner.tolerance", problem));
-        }
-        self.prune.check()
     }
 }
 
@@ -115,7 +76,6 @@ pub struct Maxent {
 
 impl Learner for Maxent {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        self.params.check()?;
         if instances.has_sets() {
             return Err(Error::config(
                 "features",

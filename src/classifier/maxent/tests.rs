@@ -246,24 +246,17 @@ fn refuses_what_it_cannot_take() {
     assert!(refusal("s0.w", params(2.0), MAX_CLASSES + 1, rows).contains("actions"));
     assert!(refusal("s0.w", params(2.0), 1, &[]).contains("nothing to learn from"));
     assert!(refusal("s0.w", params(2.0), 1, &[(&[2], 1)]).contains("class"));
-    for variance in [0.0, -1.0, f64::NAN] {
-        assert!(refusal("s0.w", params(variance), 1, rows).starts_with("learner.gaussian_prior: "));
-    }
-    let params =
-        |iterations, tolerance| MaxentParams { iterations, tolerance, ..MaxentParams::default() };
-    assert!(refusal("s0.w", params(0, 0.1), 1, rows).starts_with("learner.iterations: "));
-    assert!(refusal("s0.w", params(1, 1.0), 1, rows).starts_with("learner.tolerance: "));
-    assert!(refusal("s0.w", params(1, f64::NAN), 1, rows).starts_with("learner.tolerance: "));
 }
 
 #[test]
 fn settings_default_and_refuse_unknown_keys() {
-    let read: MaxentParams = toml::from_str("gaussian_prior = inf\ncutoff = 3").unwrap();
+    let read: MaxentParams =
+        serde_json::from_str("{\"gaussian_prior\":null,\"cutoff\":3}").unwrap();
     assert_eq!(
         read,
         MaxentParams { gaussian_prior: f64::INFINITY, cutoff: 3, ..MaxentParams::default() }
     );
-    assert!(toml::from_str::<MaxentParams>("gauss = 2").is_err());
+    assert!(serde_json::from_str::<MaxentParams>("{\"gauss\":2}").is_err());
     let kept = serde_json::to_string(&read).unwrap();
     assert_eq!(serde_json::from_str::<MaxentParams>(&kept).unwrap(), read);
 }

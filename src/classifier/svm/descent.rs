@@ -1,8 +1,8 @@
 //! Dual coordinate descent on the grouped map (Hsieh, Chang, Lin, Keerthi and Sundararajan 2008), for a
-//! block of one-against-all machines at once.
+//! block of one-vs-rest classifiers at once.
 //!
-//! Each machine minimises ½‖w‖² + C Σ max(0, 1 − y·w·φ(x)). The constant of the map is its bias, and is
-//! regularised with the rest. Machines of a block share the walk over a row's groups, which is what takes
+//! Each classifier minimises ½‖w‖² + C Σ max(0, 1 − y·w·φ(x)). The constant of the map is its bias, and is
+//! regularised with the rest. BinaryClassifiers of a block share the walk over a row's groups, which is what takes
 //! the time; they share nothing else, so how they are put into blocks changes no result but by the order
 //! of steps.
 //!
@@ -32,10 +32,10 @@ pub struct Task<'a> {
     pub groups: &'a Groups,
     /// Whose the rows are.
     pub targets: &'a Targets,
-    /// The first machine of the block.
+    /// The first classifier of the block.
     pub first: usize,
-    /// How many machines it has.
-    pub machines: usize,
+    /// How many classifiers it has.
+    pub classifiers: usize,
     /// The most an instance may weigh.
     pub c: f32,
     /// Solved is when no step of a pass over all rows changes its row's margin by more than this.
@@ -62,7 +62,7 @@ pub struct Epoch {
 pub struct Solution {
     /// Where the entries of each place end; places are those of [`Groups`].
     pub ends: Vec<u32>,
-    /// Machines, in rising order at each place, with what their features weigh before their factors.
+    /// BinaryClassifiers, in rising order at each place, with what their features weigh before their factors.
     pub entries: Vec<(u16, f32)>,
     /// Whether the tolerance was reached.
     pub solved: bool,
@@ -89,20 +89,20 @@ impl<const L: usize> State<L> {
         sums
     }
 
-    /// One step of every machine; the largest change of a margin.
+    /// One step of every classifier; the largest change of a margin.
     fn step(&mut self, task: &Task<'_>, row: usize) -> f32 {
         let margins = self.margins(task, row);
         let (norm, total) = (task.groups.norms[row], task.targets.total(row));
         let mut mine = [0.0; L];
-        for &(machine, count) in task.targets.mine(row) {
+        for &(classifier, count) in task.targets.mine(row) {
             if let Some(mine) =
-                usize::from(machine).checked_sub(task.first).and_then(|lane| mine.get_mut(lane))
+                usize::from(classifier).checked_sub(task.first).and_then(|lane| mine.get_mut(lane))
             {
                 *mine = count;
             }
         }
         let (mut deltas, mut largest) = ([0.0; L], 0f32);
-        for lane in 0..task.machines {
+        for lane in 0..task.classifiers {
             let (dual, margin) = (self.duals[row][lane], margins[lane]);
             let (high, low) = (mine[lane] * task.c, (mine[lane] - total) * task.c);
             let up = dual + (1.0 - margin) / norm;
@@ -155,12 +155,12 @@ impl<const L: usize> State<L> {
     }
 }
 
-/// The most machines of a block.
+/// The most classifiers of a block.
 pub const MAX_BLOCK: usize = 16;
 
-/// Solves a block of at most [`MAX_BLOCK`] machines; `each_epoch` returns false to end early.
+/// Solves a block of at most [`MAX_BLOCK`] classifiers; `each_epoch` returns false to end early.
 pub fn solve(task: &Task<'_>, each_epoch: impl FnMut(Epoch) -> bool) -> Solution {
-    match task.machines {
+    match task.classifiers {
         0..=1 => solve_lanes::<1>(task, each_epoch),
         2..=4 => solve_lanes::<4>(task, each_epoch),
         5..=8 => solve_lanes::<8>(task, each_epoch),

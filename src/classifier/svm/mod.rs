@@ -1,28 +1,29 @@
-//! Support vector machines with the polynomial kernel (1 + x·y)^d over indicators, one against all: the
+//! Support vector machines with the polynomial kernel (1 + x·y)^d over indicators, one-vs-rest: the
 //! learner of Sagae and Lavie (2005, section 3) and of Wang, Sagae and Mitamura (2006, section 3.2), who
 //! used TinySVM with degree 2.
 //!
-//! Three solvers, for the same machines:
+//! Solvers:
 //!
-//! - [`Solver::Map`] writes the features of degree 1 or 2 out (a constant, indicators, pairs) and runs
+//! - [`Solver::Map`] writes out the features of degree 1 or 2 (a constant, indicators, pairs) and runs
 //!   dual coordinate descent on them ([`descent`]). It is exact: features with the same training rows
-//!   share a weight, which makes all pairs of a treebank fit ([`groups`]). The bias is the constant's
-//!   weight, and regularised with the others. What pruning leaves becomes a table ([`table`]).
-//! - [`Solver::Kernel`] runs sequential minimal optimisation on the kernel ([`smo`]), for any degree. The
-//!   bias is free, as in LIBSVM. It keeps support vectors ([`vectors`]), so its time grows with their
-//!   number, in parsing too.
-//! - [`Solver::Linfa`] is `linfa-svm`, a second opinion on small sets ([`reference`](mod@reference)), in
-//!   builds with the feature `linfa`.
+//!   share a weight, so all pairs of a treebank fit in memory ([`groups`]). The bias is the weight of the
+//!   constant, and is regularised with the others. What pruning leaves becomes a table ([`table`]).
+//! - [`Solver::Linfa`] is `linfa-svm`, a reference for small training sets ([`reference`](mod@reference)),
+//!   in builds with the feature `linfa`. It stores support vectors (`vectors.rs`).
+//! - Tests compare both with sequential minimal optimisation on the kernel (`smo.rs`) and with LIBSVM.
 //!
-//! A class is told from all others by a machine; two classes need one machine together, which scores the
-//! first +m and the second −m; a class never seen scores minus infinity. Scores are margins.
+//! There is one classifier for each class against the rest (one-vs-rest); two classes share one, which
+//! scores the first +m and the second −m; a class never seen in training scores minus infinity. Scores
+//! are margins.
 
 pub mod descent;
 pub mod groups;
 pub mod reference;
 pub mod rows;
-pub mod smo;
+#[cfg(test)]
+mod smo;
 pub mod table;
+#[cfg(any(test, feature = "linfa"))]
 pub mod vectors;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,52 +31,60 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::linear::{MAX_CLASSES, Pruning};
-use super::{Checkpoint, Classifier, Fit, Instances, Learner, Setting};
+use super::{Checkpoint, Classifier, Fit, Instances, Learner};
 use crate::feature::Indicators;
 use crate::memory::{Array, Sections};
 use crate::parallel;
 use crate::{Error, Result};
 use descent::{Epoch, MAX_BLOCK, Solution, Task};
 use groups::{Factors, Groups};
-use rows::{Machines, Rows, Targets};
-use smo::KernelRows;
+use rows::{BinaryClassifiers, Rows, Targets};
 use table::{MapModel, Packing};
+#[cfg(any(test, feature = "linfa"))]
 use vectors::{Dual, VectorModel};
 
-/// How machines are trained.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The solver of the optimisation problem.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
     /// Dual coordinate descent on the explicit map.
     #[default]
     Map,
-    /// Sequential minimal optimisation on the kernel.
-    Kernel,
-    /// `linfa-svm`, for small sets.
+    /// `linfa-svm`, for small training sets.
     Linfa,
+    /// Sequential minimal optimisation on the kernel: the reference of tests.
+    #[cfg(test)]
+    #[serde(skip)]
+    Kernel,
 }
 
-/// The settings of polynomial machines.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The settings of polynomial SVMs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SvmParams {
-    /// How machines are trained.
+    /// How the classifiers are trained: map (dual coordinate descent on the explicit feature map), or linfa
+    /// (linfa-svm, a reference for small training sets, in builds with the feature `linfa`).
     pub solver: Solver,
-    /// The degree d of the kernel (1 + x·y)^d; `map` takes 1 and 2, the others 1 to 16.
+    /// The degree d of the kernel (1 + x·y)^d; map takes 1 and 2.
+    #[schemars(range(min = 1, max = 16))]
     pub degree: u32,
-    /// What an instance on the wrong side costs, above 0. It is the most its dual variable may be. The
-    /// kernel is not normalised.
+    /// The cost C of an instance on the wrong side, the upper bound of its dual variable; the kernel is not
+    /// normalised.
+    #[schemars(range(min = 1e-30, max = 1e30))]
     pub c: f64,
-    /// When a machine counts as solved, in units of the margin, above 0: for `map` when a pass changes no
-    /// row's own margin by more; for the others when no two variables violate optimality by more.
+    /// A classifier is solved when the margins are this close to optimal: for map when a pass changes no
+    /// margin by more, for linfa when no two variables violate optimality by more.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
     pub tolerance: f64,
-    /// The most passes of `map` over all rows; at least 1.
+    /// The most passes of map over the training rows.
+    #[schemars(range(min = 1, max = 100_000))]
     pub max_epochs: u32,
-    /// Pairs that fewer distinct training rows have are left out of `map`; 0 and 1 leave out none.
+    /// Pairs of features with fewer distinct training rows are left out by map; 0 and 1 leave out none.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_pair_count: u32,
-    /// The most megabytes of kernel rows that `kernel` keeps.
-    pub cache_mb: u32,
-    /// What is left out of the tables of `map`.
+    /// What is left out of the tables of map.
     pub prune: Pruning,
 }
 
@@ -88,89 +97,29 @@ impl Default for SvmParams {
             tolerance: 0.1,
             max_epochs: 100,
             min_pair_count: 1,
-            cache_mb: 512,
             prune: Pruning::default(),
         }
     }
 }
 
-/// The largest degree: more overflows single precision.
-const MAX_DEGREE: u32 = 16;
-
 impl SvmParams {
-    /// The settings, explained.
-    pub const SETTINGS: &[Setting] = &[
-        Setting {
-            key: "solver",
-            range: "map, kernel or linfa",
-            help: "coordinate descent on written-out features, SMO on the kernel, or linfa-svm for small sets",
-        },
-        Setting {
-            key: "degree",
-            range: "1 or 2 for map, 1 to 16 for kernel and linfa",
-            help: "the degree of the kernel (1 + x·y)^degree",
-        },
-        Setting {
-            key: "c",
-            range: "1e-30 to 1e30",
-            help: "what an instance on the wrong side costs; the kernel is not normalised",
-        },
-        Setting {
-            key: "tolerance",
-            range: "above 0",
-            help: "a machine is solved when margins are this close to optimal",
-        },
-        Setting {
-            key: "max_epochs",
-            range: "1 or more",
-            help: "the most passes of map over the rows",
-        },
-        Setting {
-            key: "min_pair_count",
-            range: "0 or more",
-            help: "map leaves out pairs of fewer distinct rows",
-        },
-        Setting {
-            key: "cache_mb",
-            range: "0 or more",
-            help: "megabytes of kernel rows that kernel keeps",
-        },
-        Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
-    ];
-
-    /// Checks the settings.
+    /// Checks what involves more than one setting.
     ///
     /// # Errors
-    /// Naming the key and its range.
+    /// With the key relative to these settings.
     pub fn check(&self) -> Result<()> {
-        if !(1..=MAX_DEGREE).contains(&self.degree) {
-            return Err(Error::config("learner.degree", format!("must be 1 to {MAX_DEGREE}")));
-        }
         if self.solver == Solver::Map && Factors::of(self.degree).is_none() {
-            let problem =
-                "the solver `map` writes out degree 1 or 2: set learner.solver=kernel for more";
-            return Err(Error::config("learner.degree", problem));
+            return Err(Error::config("degree", "must be 1 or 2 for the solver `map`"));
         }
-        // Sums of many times C must stay below the largest single-precision number.
-        if !(1e-30..=1e30).contains(&self.c) {
-            return Err(Error::config("learner.c", "must be 1e-30 to 1e30"));
-        }
-        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(Error::config("learner.tolerance", "must be a number above 0"));
-        }
-        if self.max_epochs == 0 {
-            return Err(Error::config("learner.max_epochs", "must be at least 1"));
-        }
-        self.prune.check()?;
         if self.prune.min_updates > 0 {
-            let problem = "counts what perceptrons change: leave it out";
-            return Err(Error::config("learner.prune.min_updates", problem));
+            let problem = "counts the updates of perceptrons: leave it out";
+            return Err(Error::config("prune.min_updates", problem));
         }
         Ok(())
     }
 }
 
-/// Learns polynomial machines over indicators.
+/// Learns polynomial SVMs over indicators.
 #[derive(Debug, Clone)]
 pub struct Svm {
     /// The settings.
@@ -193,13 +142,16 @@ impl Learner for Svm {
         if self.params.solver == Solver::Linfa {
             reference::check(instances.len(), &rows)?;
         }
-        let machines = Machines::of(instances);
-        let targets = Targets::new(&rows, &machines);
+        let classifiers = BinaryClassifiers::of(instances);
+        let targets = Targets::new(&rows, &classifiers);
         let training =
-            Training { svm: self, rows, machines, targets, n_classes: instances.n_classes() };
+            Training { svm: self, rows, classifiers, targets, n_classes: instances.n_classes() };
         match self.params.solver {
             Solver::Map => training.map(fit),
-            Solver::Kernel | Solver::Linfa => training.kernel(fit),
+            #[cfg(any(test, feature = "linfa"))]
+            _ => training.kernel(fit),
+            #[cfg(not(any(test, feature = "linfa")))]
+            Solver::Linfa => Err(reference::missing()),
         }
     }
 
@@ -207,7 +159,10 @@ impl Learner for Svm {
         let indicators = self.indicators.clone();
         Ok(match self.params.solver {
             Solver::Map => Box::new(MapModel::load(indicators, sections)?),
-            Solver::Kernel | Solver::Linfa => Box::new(VectorModel::load(indicators, sections)?),
+            #[cfg(any(test, feature = "linfa"))]
+            _ => Box::new(VectorModel::load(indicators, sections)?),
+            #[cfg(not(any(test, feature = "linfa")))]
+            Solver::Linfa => return Err(reference::missing()),
         })
     }
 }
@@ -216,7 +171,7 @@ impl Learner for Svm {
 struct Training<'a> {
     svm: &'a Svm,
     rows: Rows,
-    machines: Machines,
+    classifiers: BinaryClassifiers,
     targets: Targets,
     n_classes: usize,
 }
@@ -227,7 +182,7 @@ impl Training<'_> {
         let factors = Factors::of(params.degree).ok_or_else(|| {
             Error::config("learner.degree", "the solver `map` writes out degree 1 or 2")
         })?;
-        let firsts: Vec<usize> = (0..self.machines.len()).step_by(MAX_BLOCK).collect();
+        let firsts: Vec<usize> = (0..self.classifiers.len()).step_by(MAX_BLOCK).collect();
         // What was kept fits all groups only.
         let is_kept = |first: &usize| {
             fit.checkpoint.is_some_and(|kept| kept.load(&block_name(*first)).is_some())
@@ -242,7 +197,7 @@ impl Training<'_> {
             let name = block_name(first);
             let n_places = groups.len() + self.rows.len();
             if let Some(kept) = checkpoint
-                .and_then(|kept| load_solution(kept, &name, n_places, self.machines.len()))
+                .and_then(|kept| load_solution(kept, &name, n_places, self.classifiers.len()))
             {
                 return Ok(kept);
             }
@@ -250,7 +205,7 @@ impl Training<'_> {
                 groups: &groups,
                 targets: &self.targets,
                 first,
-                machines: MAX_BLOCK.min(self.machines.len() - first),
+                classifiers: MAX_BLOCK.min(self.classifiers.len() - first),
                 c: params.c as f32,
                 tolerance: params.tolerance as f32,
                 max_epochs: params.max_epochs,
@@ -274,19 +229,21 @@ impl Training<'_> {
             rows: &self.rows,
             groups: &groups,
             factors,
-            machines: &self.machines,
+            classifiers: &self.classifiers,
             solutions: &solutions,
         };
         Ok(Box::new(packing.pack(&self.svm.indicators, self.n_classes, &params.prune)))
     }
 
+    #[cfg(any(test, feature = "linfa"))]
     fn kernel(&self, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let params = &self.svm.params;
-        let mut kernel = KernelRows::new(&self.rows, params.degree, params.cache_mb);
-        let n = self.machines.len();
+        #[cfg(test)]
+        let mut kernel = smo::KernelRows::new(&self.rows, params.degree);
+        let n = self.classifiers.len();
         let mut duals = Vec::with_capacity(n);
-        for machine in 0..n {
-            let name = format!("machine-{machine}");
+        for classifier in 0..n {
+            let name = format!("classifier-{classifier}");
             let kept = fit.checkpoint.and_then(|kept| load_dual(kept, &name, self.rows.len()));
             let mut stopped = false;
             let dual = match (kept, params.solver) {
@@ -294,12 +251,15 @@ impl Training<'_> {
                 #[cfg(feature = "linfa")]
                 (None, Solver::Linfa) => {
                     stopped = fit.is_stopped();
-                    reference::solve(&self.rows, &self.targets, machine, params)?
+                    reference::solve(&self.rows, &self.targets, classifier, params)?
                 }
+                #[cfg(not(test))]
+                (None, _) => return Err(reference::missing()),
+                #[cfg(test)]
                 (None, _) => smo::solve(
                     &mut kernel,
                     &self.targets,
-                    machine,
+                    classifier,
                     params.c,
                     params.tolerance,
                     |_| {
@@ -313,46 +273,48 @@ impl Training<'_> {
             }
             let vectors = dual.weights.iter().filter(|&&weight| weight != 0.0).count();
             duals.push(dual);
-            let text = format!("machine {} of {n}: {vectors} support vectors", machine + 1);
-            fit.step((machine + 1) as f64 / n as f64, &text);
+            let text = format!("classifier {} of {n}: {vectors} support vectors", classifier + 1);
+            fit.step((classifier + 1) as f64 / n as f64, &text);
         }
-        let Self { rows, machines, n_classes, .. } = self;
+        let Self { rows, classifiers, n_classes, .. } = self;
         let indicators = &self.svm.indicators;
         Ok(Box::new(VectorModel::new(
             indicators,
             params.degree,
             rows,
-            machines,
+            classifiers,
             &duals,
             *n_classes,
         )))
     }
 }
 
-/// What a checkpoint calls the machines from `first` on.
+/// What a checkpoint calls the classifiers from `first` on.
 fn block_name(first: usize) -> String {
-    format!("machines-{first}")
+    format!("classifiers-{first}")
 }
 
 fn epoch_line(task: &Task<'_>, Epoch { epoch, active, change }: Epoch) -> String {
-    let (first, last) = (task.first + 1, task.first + task.machines);
+    let (first, last) = (task.first + 1, task.first + task.classifiers);
     format!(
-        "machines {first} to {last}, pass {epoch}: {active} rows, margins changed by up to {change:.3}"
+        "classifiers {first} to {last}, pass {epoch}: {active} rows, margins changed by up to {change:.3}"
     )
 }
 
 /// Whether a block is solved: what ends at `max_epochs` or is stopped says so.
 fn end_line(task: &Task<'_>, solution: &Solution) -> String {
-    let (first, last) = (task.first + 1, task.first + task.machines);
+    let (first, last) = (task.first + 1, task.first + task.classifiers);
     let outcome = if solution.solved { "solved" } else { "ended before the tolerance was reached" };
-    format!("machines {first} to {last}: {outcome}")
+    format!("classifiers {first} to {last}: {outcome}")
 }
 
 fn solution_sections(solution: &Solution) -> Sections {
     let mut sections = Sections::default();
     sections.put("ends", solution.ends.clone().into());
-    sections
-        .put("machines", solution.entries.iter().map(|entry| entry.0).collect::<Vec<_>>().into());
+    sections.put(
+        "classifiers",
+        solution.entries.iter().map(|entry| entry.0).collect::<Vec<_>>().into(),
+    );
     sections
         .put("weights", solution.entries.iter().map(|entry| entry.1).collect::<Vec<_>>().into());
     sections
@@ -367,17 +329,18 @@ fn load_solution(
 ) -> Option<Solution> {
     let sections = kept.load(name)?;
     let ends: Array<u32> = sections.get("ends").ok()?;
-    let machines: Array<u16> = sections.get("machines").ok()?;
+    let classifiers: Array<u16> = sections.get("classifiers").ok()?;
     let weights: Array<f32> = sections.get("weights").ok()?;
     let whole = ends.len() == n_places
         && ends.is_sorted()
-        && ends.last().copied().unwrap_or(0) as usize == machines.len()
-        && machines.len() == weights.len()
-        && machines.iter().all(|&machine| usize::from(machine) < n_machines);
-    let entries = machines.iter().copied().zip(weights.iter().copied()).collect();
+        && ends.last().copied().unwrap_or(0) as usize == classifiers.len()
+        && classifiers.len() == weights.len()
+        && classifiers.iter().all(|&classifier| usize::from(classifier) < n_machines);
+    let entries = classifiers.iter().copied().zip(weights.iter().copied()).collect();
     whole.then(|| Solution { ends: ends.to_vec(), entries, solved: true })
 }
 
+#[cfg(any(test, feature = "linfa"))]
 fn dual_sections(dual: &Dual) -> Sections {
     let bits = |value: f64| value.to_bits();
     let mut sections = Sections::default();
@@ -387,7 +350,8 @@ fn dual_sections(dual: &Dual) -> Sections {
     sections
 }
 
-/// A machine that was kept, if it is whole.
+#[cfg(any(test, feature = "linfa"))]
+/// A classifier that was kept, if it is whole.
 fn load_dual(kept: &dyn Checkpoint, name: &str, n_rows: usize) -> Option<Dual> {
     let sections = kept.load(name)?;
     let weights: Array<u64> = sections.get("weights").ok()?;

@@ -1,6 +1,6 @@
-//! The same machines by `linfa-svm`: what the other solvers are compared with on small sets.
+//! The same classifiers by `linfa-svm`: what the other solvers are compared with on small sets.
 //!
-//! It takes dense rows and makes the whole kernel matrix again for every machine. Its shrinking is never
+//! It takes dense rows and makes the whole kernel matrix again for every classifier. Its shrinking is never
 //! turned on: with it the models are wrong.
 
 #[cfg(feature = "linfa")]
@@ -28,8 +28,7 @@ pub const MAX_CELLS: usize = 100_000_000;
 /// With the size, and what to do.
 pub fn check(instances: usize, rows: &Rows) -> Result<()> {
     if !cfg!(feature = "linfa") {
-        let problem = "`linfa` is not part of this build: use `map` or `kernel`, or build with `--features linfa`";
-        return Err(Error::config("learner.solver", problem));
+        return Err(missing());
     }
     let cells = instances * rows.ids.len();
     if instances <= MAX_INSTANCES && cells <= MAX_CELLS {
@@ -37,20 +36,32 @@ pub fn check(instances: usize, rows: &Rows) -> Result<()> {
     }
     let problem = format!(
         "`linfa` is a reference for at most {MAX_INSTANCES} instances and {MAX_CELLS} instances × indicators; \
-         here are {instances} and {cells}: use `map` or `kernel`"
+         here are {instances} and {cells}: use `map`"
     );
     Err(Error::config("learner.solver", problem))
 }
 
-/// Solves a machine.
+/// The error of a build without `linfa-svm`.
+pub(super) fn missing() -> Error {
+    let problem = "`linfa` is not part of this build: use `map`, or install the program with \
+                   `cargo install --features linfa`";
+    Error::config("learner.solver", problem)
+}
+
+/// Solves a classifier.
 ///
 /// # Errors
 /// When linfa-svm fails.
 #[cfg(feature = "linfa")]
-pub fn solve(rows: &Rows, targets: &Targets, machine: usize, params: &SvmParams) -> Result<Dual> {
+pub fn solve(
+    rows: &Rows,
+    targets: &Targets,
+    classifier: usize,
+    params: &SvmParams,
+) -> Result<Dual> {
     let (mut owners, mut labels) = (Vec::new(), Vec::new());
     for row in 0..rows.len() {
-        let mine = targets.mine(row).iter().find(|(other, _)| usize::from(*other) == machine);
+        let mine = targets.mine(row).iter().find(|(other, _)| usize::from(*other) == classifier);
         let (mine, total) =
             (mine.map_or(0, |&(_, count)| count as usize), targets.total(row) as usize);
         owners.extend(std::iter::repeat_n(row, total));

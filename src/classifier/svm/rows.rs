@@ -139,15 +139,15 @@ impl Rows {
     }
 }
 
-/// The machines of one-against-all training: one a class, but one for two classes and none for one.
+/// The classifiers of one-vs-rest training: one a class, but one for two classes and none for one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Machines {
+pub struct BinaryClassifiers {
     /// The classes that were seen, the most frequent first, ties by number. Machine *i* tells class *i* of
     /// these from all others.
     pub classes: Vec<u16>,
 }
 
-impl Machines {
+impl BinaryClassifiers {
     /// Those for the classes that the instances have.
     pub fn of(instances: &Instances) -> Self {
         let counts = instances.counts();
@@ -157,7 +157,7 @@ impl Machines {
         Self { classes }
     }
 
-    /// The number of machines.
+    /// The number of classifiers.
     pub fn len(&self) -> usize {
         match self.classes.len() {
             0 | 1 => 0,
@@ -171,7 +171,7 @@ impl Machines {
         self.len() == 0
     }
 
-    /// Writes the scores of all classes, given the margins of the machines.
+    /// Writes the scores of all classes, given the margins of the classifiers.
     pub fn scores(classes: &[u16], margins: &[f32], out: &mut [f32]) {
         out.fill(f32::NEG_INFINITY);
         let mut put = |class: u16, score: f32| {
@@ -190,7 +190,7 @@ impl Machines {
     }
 }
 
-/// For each row which machines count it as theirs.
+/// For each row which classifiers count it as theirs.
 #[derive(Debug, Clone, Default)]
 pub struct Targets {
     starts: Vec<usize>,
@@ -199,15 +199,17 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Those of the machines.
-    pub fn new(rows: &Rows, machines: &Machines) -> Self {
+    /// Those of the classifiers.
+    pub fn new(rows: &Rows, classifiers: &BinaryClassifiers) -> Self {
         let mut targets = Self { starts: vec![0], ..Self::default() };
         for at in 0..rows.len() {
             let labels = rows.labels(at);
             for &(class, count) in labels {
-                let machine = machines.classes.iter().position(|&other| other == class);
-                if let Some(machine) = machine.filter(|&machine| machine < machines.len()) {
-                    targets.mine.push((machine as u16, count as f32));
+                let classifier = classifiers.classes.iter().position(|&other| other == class);
+                if let Some(classifier) =
+                    classifier.filter(|&classifier| classifier < classifiers.len())
+                {
+                    targets.mine.push((classifier as u16, count as f32));
                 }
             }
             targets.starts.push(targets.mine.len());
@@ -226,7 +228,7 @@ impl Targets {
         self.totals.is_empty()
     }
 
-    /// The machines that count instances of a row as theirs, each with how many.
+    /// The classifiers that count instances of a row as theirs, each with how many.
     pub fn mine(&self, row: usize) -> &[(u16, f32)] {
         &self.mine[self.starts[row]..self.starts[row + 1]]
     }

@@ -3,7 +3,7 @@
 //!
 //! Rows have few indicators, so the rows of the kernel matrix are made by counting in an inverted index
 //! what each training row has in common with one; the counts of the rows used last are kept, up to a
-//! limit, and serve all machines.
+//! limit, and serve all classifiers.
 
 use std::collections::VecDeque;
 
@@ -15,8 +15,11 @@ const MIN_CURVATURE: f64 = 1e-12;
 /// How many steps are taken between questions whether to stop.
 const STEPS_A_QUESTION: u64 = 1_000;
 
+/// The memory of cached kernel rows.
+const CACHE_BYTES: usize = 1_000_000;
+
 /// Rows of the kernel matrix, as numbers of common indicators.
-pub struct KernelRows<'a> {
+pub(super) struct KernelRows<'a> {
     rows: &'a Rows,
     starts: Vec<usize>,
     inverted: Vec<u32>,
@@ -28,11 +31,11 @@ pub struct KernelRows<'a> {
 }
 
 impl<'a> KernelRows<'a> {
-    /// The kernel of the rows; at least two rows are kept whatever `cache_mb` megabytes allow.
-    pub fn new(rows: &'a Rows, degree: u32, cache_mb: u32) -> Self {
+    /// The kernel of the rows; at least two rows are cached.
+    pub(super) fn new(rows: &'a Rows, degree: u32) -> Self {
         let (starts, inverted) = rows.inverted();
         let longest = (0..rows.len()).map(|at| rows.row(at).len()).max().unwrap_or(0) as u32;
-        let room = (cache_mb as usize * 1_000_000) / (2 * rows.len()).max(1);
+        let room = CACHE_BYTES / (2 * rows.len()).max(1);
         Self {
             rows,
             starts,
@@ -78,7 +81,7 @@ impl<'a> KernelRows<'a> {
     }
 }
 
-/// The dual variables of a machine: for each row one for the instances that are its own, one for others.
+/// The dual variables of a classifier: for each row one for the instances that are its own, one for others.
 struct State {
     /// Margins without the bias.
     margins: Vec<f64>,
@@ -89,14 +92,15 @@ struct State {
 /// The signs of the two variables of a row.
 const SIGNS: [f64; 2] = [1.0, -1.0];
 
-/// A variable: its row, and whether it is of instances that are not the machine's.
+/// A variable: its row, and whether it is of instances that are not the classifier's.
 type Variable = (usize, usize);
 
 impl State {
-    fn new(targets: &Targets, machine: usize, c: f64) -> Self {
+    fn new(targets: &Targets, classifier: usize, c: f64) -> Self {
         let n = targets.len();
         let mine = |row: usize| {
-            let mine = targets.mine(row).iter().find(|(other, _)| usize::from(*other) == machine);
+            let mine =
+                targets.mine(row).iter().find(|(other, _)| usize::from(*other) == classifier);
             mine.map_or(0.0, |&(_, count)| count)
         };
         let limits = [
@@ -223,17 +227,17 @@ impl State {
     }
 }
 
-/// Solves a machine until no pair of variables violates optimality by more than `tolerance`, or
+/// Solves a classifier until no pair of variables violates optimality by more than `tolerance`, or
 /// `go_on`, told the largest violation, returns false.
-pub fn solve(
+pub(super) fn solve(
     kernel: &mut KernelRows<'_>,
     targets: &Targets,
-    machine: usize,
+    classifier: usize,
     c: f64,
     tolerance: f64,
     mut go_on: impl FnMut(f64) -> bool,
 ) -> Dual {
-    let mut state = State::new(targets, machine, c);
+    let mut state = State::new(targets, classifier, c);
     let mut steps = 0u64;
     while let Some((first, most)) = state.first() {
         kernel.make(first.0);

@@ -10,7 +10,7 @@
 
 use super::descent::Solution;
 use super::groups::{Factors, Feature, Groups};
-use super::rows::{Machines, Rows};
+use super::rows::{BinaryClassifiers, Rows};
 use crate::classifier::linear::Pruning;
 use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::{Indicators, RowRef};
@@ -24,7 +24,7 @@ const BUCKET: usize = 16;
 const KEYS: usize = BUCKET / 2;
 /// Keys in a bucket on average.
 const FILL: f64 = 6.0;
-/// Stands before the weights of all machines.
+/// Stands before the weights of all classifiers.
 const DENSE: u32 = u32::MAX;
 /// The place of a row without weights. 0 is no place.
 const NO_WEIGHTS: u32 = 1;
@@ -107,15 +107,15 @@ impl Table {
     }
 }
 
-/// Polynomial machines of degree 1 or 2 over indicators, with their features written out.
+/// Polynomial classifiers of degree 1 or 2 over indicators, with their features written out.
 #[derive(Debug, Clone)]
 pub struct MapModel {
     indicators: Indicators,
     factors: Factors,
     table: Table,
-    /// The constant of each machine.
+    /// The constant of each classifier.
     constants: Array<f32>,
-    /// The classes of [`Machines`].
+    /// The classes of [`BinaryClassifiers`].
     classes: Array<u16>,
     n_classes: usize,
 }
@@ -162,7 +162,7 @@ impl Classifier for MapModel {
         for ((single, &pair), &constant) in singles.iter_mut().zip(&*pairs).zip(&*self.constants) {
             *single = constant + self.factors.single * *single + self.factors.pair * pair;
         }
-        Machines::scores(&self.classes, singles, out);
+        BinaryClassifiers::scores(&self.classes, singles, out);
     }
 
     fn store(&self, sections: &mut Sections) {
@@ -181,7 +181,7 @@ impl MapModel {
     /// # Errors
     /// When a section is missing, or is not of such a model.
     pub fn load(indicators: Indicators, sections: &Sections) -> Result<Self> {
-        let broken = || Error::Unfit("the tables are not those of a polynomial SVM".into());
+        let broken = || Error::Corrupt("the tables are not those of a polynomial SVM".into());
         let shape: Array<u32> = sections.get("svm.shape")?;
         let &[n_classes, degree] = &*shape else { return Err(broken()) };
         let model = Self {
@@ -195,10 +195,10 @@ impl MapModel {
             classes: sections.get("svm.classes")?,
             n_classes: n_classes as usize,
         };
-        let machines = Machines { classes: model.classes.to_vec() };
+        let classifiers = BinaryClassifiers { classes: model.classes.to_vec() };
         let fits = model.n_classes <= usize::from(u16::MAX)
             && model.classes.iter().all(|&class| usize::from(class) < model.n_classes)
-            && model.constants.len() == machines.len()
+            && model.constants.len() == classifiers.len()
             && model.table.buckets.len().is_multiple_of(BUCKET);
         if fits { Ok(model) } else { Err(broken()) }
     }
@@ -220,9 +220,9 @@ pub struct Packing<'a> {
     pub groups: &'a Groups,
     /// What the features count.
     pub factors: Factors,
-    /// The machines.
-    pub machines: &'a Machines,
-    /// The weights of all machines, block by block.
+    /// The classifiers.
+    pub classifiers: &'a BinaryClassifiers,
+    /// The weights of all classifiers, block by block.
     pub solutions: &'a [Solution],
 }
 
@@ -267,7 +267,7 @@ impl Packing<'_> {
         for (place, &strength) in
             strengths.iter().enumerate().filter(|(_, strength)| **strength > 0.0)
         {
-            let words = 1 + self.entries(place).count().min(self.machines.len().div_ceil(2));
+            let words = 1 + self.entries(place).count().min(self.classifiers.len().div_ceil(2));
             counts[step(self.factors.single * strength)][1] += 4 * words as u64;
         }
         let mut cut = step((pruning.min_row * largest).max(f32::MIN_POSITIVE));
@@ -322,37 +322,36 @@ impl Packing<'_> {
             insert(&mut buckets, hash, at);
         });
         let constant = self.groups.constant as usize;
-        let mut constants = vec![0f32; self.machines.len()];
-        for (machine, weight) in self.entries(constant) {
-            constants[usize::from(machine)] = weight;
+        let mut constants = vec![0f32; self.classifiers.len()];
+        for (classifier, weight) in self.entries(constant) {
+            constants[usize::from(classifier)] = weight;
         }
         MapModel {
             indicators: indicators.clone(),
             factors: self.factors,
             table: Table { buckets: buckets.into_flattened().into(), rows: rows.into() },
             constants: constants.into(),
-            classes: self.machines.classes.clone().into(),
+            classes: self.classifiers.classes.clone().into(),
             n_classes,
         }
     }
 
     fn put_row(&self, place: usize, min_weight: f32, rows: &mut Vec<u32>) {
         let entries = || self.entries(place).filter(move |(_, weight)| weight.abs() >= min_weight);
-        let (n, all) = (entries().count(), self.machines.len().div_ceil(2));
+        let (n, all) = (entries().count(), self.classifiers.len().div_ceil(2));
         if n > all {
             rows.push(DENSE);
             let first = rows.len();
             rows.resize(first + all, 0);
-            for (machine, weight) in entries() {
-                let (at, odd) = (usize::from(machine) / 2, u32::from(machine) % 2);
+            for (classifier, weight) in entries() {
+                let (at, odd) = (usize::from(classifier) / 2, u32::from(classifier) % 2);
                 rows[first + at] |= u32::from(to_half(weight)) << (16 * odd);
             }
         } else {
             rows.push(n as u32);
-            rows.extend(
-                entries()
-                    .map(|(machine, weight)| u32::from(machine) << 16 | u32::from(to_half(weight))),
-            );
+            rows.extend(entries().map(|(classifier, weight)| {
+                u32::from(classifier) << 16 | u32::from(to_half(weight))
+            }));
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Machines as their support vectors, for any degree: what the solvers end with that work on the kernel.
+//! BinaryClassifiers as their support vectors, for any degree: what the solvers end with that work on the kernel.
 
-use super::rows::{Machines, Rows};
+use super::rows::{BinaryClassifiers, Rows};
 use crate::classifier::{Classifier, ScoreScale, Scratch};
 use crate::feature::{Indicators, RowRef};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
-/// Net dual variables and the bias of a machine.
+/// Net dual variables and the bias of a classifier.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dual {
     /// For each row its dual variables times +1 or −1, summed.
@@ -15,7 +15,7 @@ pub struct Dual {
     pub bias: f64,
 }
 
-/// Polynomial machines of any degree over indicators, kept as support vectors. An inverted index says
+/// Polynomial classifiers of any degree over indicators, kept as support vectors. An inverted index says
 /// which of them have an indicator.
 #[derive(Debug, Clone)]
 pub struct VectorModel {
@@ -26,7 +26,7 @@ pub struct VectorModel {
     /// Where the vectors of each indicator end.
     ends: Array<u32>,
     vectors: Array<u32>,
-    /// For each vector its weight in each machine.
+    /// For each vector its weight in each classifier.
     weights: Array<f32>,
     biases: Array<f32>,
     classes: Array<u16>,
@@ -39,12 +39,12 @@ pub fn kernel(common: u32, degree: u32) -> f64 {
 }
 
 impl VectorModel {
-    /// The model of one dual solution a machine.
+    /// The model of one dual solution a classifier.
     pub fn new(
         indicators: &Indicators,
         degree: u32,
         rows: &Rows,
-        machines: &Machines,
+        classifiers: &BinaryClassifiers,
         duals: &[Dual],
         n_classes: usize,
     ) -> Self {
@@ -74,7 +74,7 @@ impl VectorModel {
             vectors: entries.iter().map(|&(_, vector)| vector).collect::<Vec<_>>().into(),
             weights: weights.collect::<Vec<_>>().into(),
             biases: duals.iter().map(|dual| dual.bias as f32).collect::<Vec<_>>().into(),
-            classes: machines.classes.clone().into(),
+            classes: classifiers.classes.clone().into(),
             n_classes,
         }
     }
@@ -85,7 +85,7 @@ impl VectorModel {
     /// When a section is missing, or is not of such a model.
     pub fn load(indicators: Indicators, sections: &Sections) -> Result<Self> {
         let broken =
-            || Error::Unfit("the support vectors are not those of a polynomial SVM".into());
+            || Error::Corrupt("the support vectors are not those of a polynomial SVM".into());
         let shape: Array<u32> = sections.get("svm.shape")?;
         let &[n_classes, degree] = &*shape else { return Err(broken()) };
         let model = Self {
@@ -99,13 +99,13 @@ impl VectorModel {
             classes: sections.get("svm.classes")?,
             n_classes: n_classes as usize,
         };
-        let machines = Machines { classes: model.classes.to_vec() }.len();
+        let classifiers = BinaryClassifiers { classes: model.classes.to_vec() }.len();
         let n_vectors = model.n_vectors();
         let fits = model.n_classes <= usize::from(u16::MAX)
             && degree >= 1
             && model.classes.iter().all(|&class| usize::from(class) < model.n_classes)
-            && model.biases.len() == machines
-            && model.weights.len() == n_vectors * machines
+            && model.biases.len() == classifiers
+            && model.weights.len() == n_vectors * classifiers
             && model.ids.len() == model.ends.len()
             && model.ids.is_sorted()
             && model.ends.is_sorted()
@@ -114,7 +114,7 @@ impl VectorModel {
         if fits { Ok(model) } else { Err(broken()) }
     }
 
-    /// The number of support vectors, of all machines together.
+    /// The number of support vectors, of all classifiers together.
     pub fn n_vectors(&self) -> usize {
         self.weights.len() / self.biases.len().max(1)
     }
@@ -153,7 +153,7 @@ impl Classifier for VectorModel {
                 }
             }
         }
-        Machines::scores(&self.classes, margins, out);
+        BinaryClassifiers::scores(&self.classes, margins, out);
     }
 
     fn store(&self, sections: &mut Sections) {

@@ -2,23 +2,24 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::classifier::ScoreScale;
+use crate::scorer::{Configuration, Memory, Scorer};
+use crate::symbols::Sentence;
 use crate::transition::items::{Infer, ItemOrder, ItemTables, Items};
 
 /// Scores that depend on how many items there are, so that paths to the same state differ.
 struct Arbitrary;
 
 impl Scorer<Items> for Arbitrary {
-    type Memory = ();
-    type Scratch = ();
-
-    fn begin(&self, _at: Configuration<'_, Items>, _scratch: &mut Self::Scratch) {}
+    fn begin(&self, _at: Configuration<'_, Items>, _scratch: &mut Scratch) -> Memory {
+        Memory::None
+    }
 
     fn score(
         &self,
         at: Configuration<'_, Items>,
-        _memory: &(),
+        _memory: &Memory,
         actions: &[Infer],
-        _scratch: &mut (),
+        _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let score = |&Infer { first, last, label }: &Infer| {
@@ -29,15 +30,6 @@ impl Scorer<Items> for Arbitrary {
         };
         out.clear();
         out.extend(actions.iter().map(score));
-    }
-
-    fn advance(
-        &self,
-        _after: Configuration<'_, Items>,
-        _action: Infer,
-        _memory: &mut (),
-        _scratch: &mut Self::Scratch,
-    ) {
     }
 
     fn scale(&self) -> ScoreScale {
@@ -54,7 +46,7 @@ fn system() -> Items {
 }
 
 #[test]
-fn worse_paths_to_a_state_take_no_room() {
+fn worse_paths_to_a_state_do_not_count() {
     let (system, sentence) = (system(), Sentence { words: vec![2; 4], ..Sentence::default() });
     let search = |agenda: usize| BestFirst {
         max_states: 1_000,
@@ -62,30 +54,31 @@ fn worse_paths_to_a_state_take_no_room() {
         unfinished: Unfinished::Partial,
         path_score: PathScore::Sum,
     };
-    let mut scratch = BestFirstScratch::default();
-    scratch.start(PathScore::Sum, &system, &Arbitrary, &sentence);
-    let states = |open: &[Open<Infer>], closed: &FxHashMap<u64, usize>| {
+    let problem = Problem { system: &system, sentence: &sentence, scorer: &Arbitrary };
+    let (mut agenda, mut scratch) = (BestFirstScratch::default(), Scratch::default());
+    agenda.start(problem, PathScore::Sum, &mut scratch);
+    let states = |open: &[OpenStep<Infer>], closed: &FxHashMap<u64, usize>| {
         let identities = open.iter().filter_map(|step| step.identity);
         let open: BTreeSet<u64> = identities.filter(|one| !closed.contains_key(one)).collect();
         open.len()
     };
     let (mut at, mut copies) = (0, 0);
     for _ in 0..200 {
-        scratch.expand(at, &search(usize::MAX), &system, &Arbitrary, &sentence);
-        let (n, all) = (states(&scratch.open, &scratch.closed), scratch.open.len());
+        agenda.expand(at, &search(usize::MAX), problem, &mut scratch);
+        let (n, all) = (states(&agenda.open, &agenda.closed), agenda.open.len());
         copies += all - n;
-        let mut narrow = BestFirstScratch::<Items, Arbitrary> {
-            open: scratch.open.clone(),
-            best: scratch.best.clone(),
+        let mut narrow = BestFirstScratch::<Items> {
+            open: agenda.open.clone(),
+            best: agenda.best.clone(),
             ..BestFirstScratch::default()
         };
-        std::mem::swap(&mut narrow.nodes, &mut scratch.nodes);
-        narrow.cut(n - 1);
-        assert_eq!((narrow.open.len(), states(&narrow.open, &scratch.closed)), (n - 1, n - 1));
-        std::mem::swap(&mut narrow.nodes, &mut scratch.nodes);
-        let next = scratch.advance(PathScore::Sum, None, &system, &Arbitrary, &sentence);
+        std::mem::swap(&mut narrow.nodes, &mut agenda.nodes);
+        narrow.prune(n - 1);
+        assert_eq!((narrow.open.len(), states(&narrow.open, &agenda.closed)), (n - 1, n - 1));
+        std::mem::swap(&mut narrow.nodes, &mut agenda.nodes);
+        let next = agenda.advance(problem, PathScore::Sum, None, &mut scratch);
         at = next.unwrap();
-        if system.is_final(&scratch.nodes[at].state) {
+        if system.is_final(&agenda.nodes[at].cursor.state) {
             break;
         }
     }
@@ -95,10 +88,11 @@ fn worse_paths_to_a_state_take_no_room() {
 #[test]
 fn without_an_agenda_open_steps_are_bounded() {
     let (system, sentence) = (system(), Sentence { words: vec![2; 4], ..Sentence::default() });
-    let mut scratch = BestFirstScratch::<Items, Arbitrary>::default();
-    scratch.start(PathScore::Sum, &system, &Arbitrary, &sentence);
+    let problem = Problem { system: &system, sentence: &sentence, scorer: &Arbitrary };
+    let mut agenda = BestFirstScratch::<Items>::default();
+    agenda.start(problem, PathScore::Sum, &mut Scratch::default());
     let action = Infer { first: 0, last: 1, label: crate::symbols::Label(1) };
-    let step = |number: usize| Open {
+    let step = |number: usize| OpenStep {
         score: -(number as f64),
         path: 0.0,
         step: 0.0,
@@ -108,8 +102,8 @@ fn without_an_agenda_open_steps_are_bounded() {
         action,
         identity: None,
     };
-    scratch.open = (0..=MAX_OPEN).map(step).collect();
-    scratch.cut(usize::MAX);
-    assert_eq!(scratch.open.len(), MAX_OPEN / 2);
-    assert!(scratch.open.iter().all(|step| step.number < MAX_OPEN / 2));
+    agenda.open = (0..=MAX_OPEN).map(step).collect();
+    agenda.prune(usize::MAX);
+    assert_eq!(agenda.open.len(), MAX_OPEN / 2);
+    assert!(agenda.open.iter().all(|step| step.number < MAX_OPEN / 2));
 }

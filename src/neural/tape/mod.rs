@@ -4,7 +4,7 @@
 //! variable is a variable too. Gradients stand in a second array at the same places.
 //!
 //! Gradients of matrices are put off: going back, a product only notes its input and the gradient of its output,
-//! and in the end all products with one matrix become one product of two larger matrices.
+//! and finally all products with one matrix become one product of two larger matrices.
 
 pub mod lstm;
 

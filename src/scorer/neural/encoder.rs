@@ -1,31 +1,32 @@
-//! Words in their sentence, read by LSTMs from both sides.
+//! A sentence encoder: bidirectional LSTM layers over the embeddings of the words.
 
 use serde::{Deserialize, Serialize};
 
+use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
 use super::lstm;
-use super::words::{Fixed, Widths, Words};
-use super::{Inventory, Pen};
+use super::{ForwardPass, Inventory};
 use crate::neural::params::Builder;
 use crate::neural::{Lstm, Var};
 use crate::symbols::Sentence;
 
-/// How large the parts of an encoder are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The sizes of an encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EncoderParams {
-    /// The numbers of a word's vector.
-    #[serde(alias = "word")]
+    /// The embedding dimension of words.
+    #[schemars(range(min = 1, max = 4096))]
     pub word_dim: u32,
-    /// Those of a tag.
-    #[serde(alias = "tag")]
+    /// The embedding dimension of tags.
+    #[schemars(range(min = 1, max = 4096))]
     pub tag_dim: u32,
-    /// Those of a word's form ([`Widths`]).
-    #[serde(alias = "form")]
+    /// The embedding dimension of word forms (affixes and shape); 0 for none.
+    #[schemars(range(min = 0, max = 4096))]
     pub form_dim: u32,
-    /// The cells of an LSTM.
-    #[serde(alias = "cells")]
+    /// The dimension of an LSTM, in each direction.
+    #[schemars(range(min = 1, max = 4096))]
     pub lstm_dim: u32,
-    /// The layers, each reading from both sides what the one below says.
+    /// The number of bidirectional LSTM layers.
+    #[schemars(range(min = 1, max = 64))]
     pub layers: u32,
 }
 
@@ -35,76 +36,77 @@ impl Default for EncoderParams {
     }
 }
 
-/// The encoder.
+/// A sentence encoder.
 #[derive(Debug, Clone)]
 pub struct Encoder {
-    /// For each layer, from left to right and from right to left.
+    /// For each layer, the forward and the backward LSTM.
     layers: Vec<[Lstm; 2]>,
-    words: Words,
-    cells: usize,
+    embeddings: Embeddings,
+    lstm_dim: usize,
 }
 
-/// An encoder whose tables are to be laid out when all matrices are.
-pub struct WithoutWords {
+/// The LSTM layers of an encoder. The embedding tables are allocated later, after all matrices of the network.
+pub struct EncoderLayers {
     layers: Vec<[Lstm; 2]>,
-    widths: Widths,
-    cells: usize,
+    dims: EmbeddingDims,
+    lstm_dim: usize,
 }
 
-impl WithoutWords {
-    /// Lays out the matrices.
+impl EncoderLayers {
+    /// Allocates the matrices.
     pub fn new(sizes: EncoderParams, inventory: &Inventory, builder: &mut Builder) -> Self {
         let EncoderParams { word_dim, tag_dim, form_dim, lstm_dim, layers } = sizes;
-        let [word, tag, form, cells] =
-            [word_dim, tag_dim, form_dim, lstm_dim].map(|width| width as usize);
-        let fixed = inventory.fixed.as_ref().map_or(0, Fixed::width);
-        let widths = Widths { word, tag, form, fixed };
-        let inputs = |layer| if layer == 0 { widths.all() } else { 2 * cells };
-        let layer = |layer| [(); 2].map(|()| lstm::layer(inputs(layer), cells, builder));
-        Self { layers: (0..layers).map(layer).collect(), widths, cells }
+        let [word, tag, form, lstm_dim] =
+            [word_dim, tag_dim, form_dim, lstm_dim].map(|dim| dim as usize);
+        let pretrained = inventory.pretrained.as_ref().map_or(0, PretrainedTable::dim);
+        let dims = EmbeddingDims { word, tag, form, pretrained };
+        let inputs = |layer| if layer == 0 { dims.total() } else { 2 * lstm_dim };
+        let layer = |layer| [(); 2].map(|()| lstm::layer(inputs(layer), lstm_dim, builder));
+        Self { layers: (0..layers).map(layer).collect(), dims, lstm_dim }
     }
 
-    /// The numbers of what will be said of a word.
-    pub fn width(&self) -> usize {
-        2 * self.cells
+    /// The dimension of the hidden state of a word: both directions concatenated.
+    pub fn output_dim(&self) -> usize {
+        2 * self.lstm_dim
     }
 
-    /// Lays out the tables of words, tags and forms.
-    pub fn with_words(self, inventory: &Inventory, builder: &mut Builder) -> Encoder {
-        let Self { layers, widths, cells } = self;
-        Encoder { layers, words: Words::new(widths, inventory, builder), cells }
+    /// Allocates the embedding tables.
+    pub fn with_embeddings(self, inventory: &Inventory, builder: &mut Builder) -> Encoder {
+        let Self { layers, dims, lstm_dim } = self;
+        Encoder { layers, embeddings: Embeddings::new(dims, inventory, builder), lstm_dim }
     }
 }
 
 impl Encoder {
-    /// The vectors of words.
-    pub fn words(&self) -> &Words {
-        &self.words
+    /// The embedding tables.
+    pub fn embeddings(&self) -> &Embeddings {
+        &self.embeddings
     }
 
-    /// The same, to be set.
-    pub fn words_mut(&mut self) -> &mut Words {
-        &mut self.words
+    /// The embedding tables.
+    pub fn embeddings_mut(&mut self) -> &mut Embeddings {
+        &mut self.embeddings
     }
 
-    /// What is said of every word of a sentence, and of what stands before and behind it: a row each.
-    pub fn encode(&self, sentence: &Sentence, pen: &mut Pen<'_>) -> Var {
+    /// Returns the hidden states of the sentence, (words + 2) × [`EncoderLayers::output_dim`]: one row for the
+    /// padding before it, one for each word, and one for the padding after it.
+    pub fn encode(&self, sentence: &Sentence, pass: &mut ForwardPass<'_>) -> Var {
         let n = sentence.len() + 2;
         let mut parts = Vec::with_capacity(3 * n);
         for position in 0..n {
             let token = position.checked_sub(1).filter(|&token| token < sentence.len());
-            self.words.read(sentence, token, pen, &mut parts);
+            self.embeddings.embed(sentence, token, pass, &mut parts);
         }
-        let mut rows = pen.tape.join(parts.iter().copied());
+        let mut rows = pass.tape.join(parts.iter().copied());
         for [forwards, backwards] in &self.layers {
-            let input = pen.drop_out(rows);
-            let forwards = pen.tape.sequence(pen.params, *forwards, input, false);
-            let backwards = pen.tape.sequence(pen.params, *backwards, input, true);
-            let row = |both: Var, row: usize| both.part(row * self.cells, self.cells);
+            let input = pass.dropout(rows);
+            let forwards = pass.tape.sequence(pass.params, *forwards, input, false);
+            let backwards = pass.tape.sequence(pass.params, *backwards, input, true);
+            let row = |both: Var, row: usize| both.part(row * self.lstm_dim, self.lstm_dim);
             let both = (0..n).flat_map(|at| [row(forwards, at), row(backwards, at)]);
-            rows = pen.tape.join(both);
+            rows = pass.tape.join(both);
         }
-        debug_assert_eq!(rows.len(), n * 2 * self.cells);
-        pen.drop_out(rows)
+        debug_assert_eq!(rows.len(), n * 2 * self.lstm_dim);
+        pass.dropout(rows)
     }
 }

@@ -1,55 +1,56 @@
-//! LSTMs: one layer, and several on top of each other.
+//! LSTM layers.
 
-use super::Pen;
+use super::ForwardPass;
 use crate::neural::params::Builder;
 use crate::neural::{Lstm, Var};
 
-/// Lays out one layer of cells.
-pub fn layer(inputs: usize, cells: usize, builder: &mut Builder) -> Lstm {
-    // Gates that forget begin open (Jozefowicz, Zaremba and Sutskever 2015).
-    let open = |at: usize| if at / cells == 1 { 1.0 } else { 0.0 };
+/// Allocates one layer of `dim` hidden units.
+pub fn layer(inputs: usize, dim: usize, builder: &mut Builder) -> Lstm {
+    // Forget gates start with bias 1 (Jozefowicz, Zaremba and Sutskever 2015).
+    let open = |at: usize| if at / dim == 1 { 1.0 } else { 0.0 };
     Lstm {
-        input: builder.matrix(inputs, 4 * cells),
-        bias: builder.vector_of(open, 4 * cells),
-        recurrent: builder.matrix(cells, 4 * cells),
+        input: builder.matrix(inputs, 4 * dim),
+        bias: builder.vector_of(open, 4 * dim),
+        recurrent: builder.matrix(dim, 4 * dim),
     }
 }
 
-/// Layers, each reading what the one below says.
+/// Stacked layers: each takes the outputs of the one below as its input.
 #[derive(Debug, Clone)]
-pub struct Layers(Vec<Lstm>);
+pub struct LstmLayers(Vec<Lstm>);
 
-impl Layers {
-    /// Lays out layers of the same number of cells.
-    pub fn new(inputs: usize, cells: usize, layers: usize, builder: &mut Builder) -> Self {
-        let inputs = |layer| if layer == 0 { inputs } else { cells };
-        Self((0..layers).map(|layer| self::layer(inputs(layer), cells, builder)).collect())
+impl LstmLayers {
+    /// Allocates layers of `dim` hidden units each.
+    pub fn new(inputs: usize, dim: usize, layers: usize, builder: &mut Builder) -> Self {
+        let inputs = |layer| if layer == 0 { inputs } else { dim };
+        Self((0..layers).map(|layer| self::layer(inputs(layer), dim, builder)).collect())
     }
 
-    /// One step after another, or the first; what goes into a layer is left out in part while learning. Gives the
-    /// number under which the tape keeps the lowest cell; the others follow.
-    pub fn step(&self, x: Var, before: Option<u32>, pen: &mut Pen<'_>) -> u32 {
-        let (mut x, first) = (x, pen.tape.next_kept());
+    /// Computes one step after the step `before`, or the first one. Dropout applies to the input of each layer.
+    /// Returns the index at which the tape stores the cell of the lowest layer; those of the others follow.
+    pub fn step(&self, x: Var, before: Option<u32>, pass: &mut ForwardPass<'_>) -> u32 {
+        let (mut x, first) = (x, pass.tape.next_kept());
         for (layer, &lstm) in self.0.iter().enumerate() {
-            let input = pen.drop_out(x);
-            let before = before.map(|before| pen.tape.kept(before + layer as u32));
-            let cell = pen.tape.step(pen.params, lstm, input, before);
+            let input = pass.dropout(x);
+            let before = before.map(|before| pass.tape.kept(before + layer as u32));
+            let cell = pass.tape.step(pass.params, lstm, input, before);
             x = cell.output;
-            pen.tape.keep(cell);
+            pass.tape.keep(cell);
         }
         first
     }
 
-    /// What the highest layer says after a step.
-    pub fn output(&self, step: u32, pen: &Pen<'_>) -> Var {
-        pen.tape.kept(step + self.0.len() as u32 - 1).output
+    /// The output of the highest layer at a step.
+    pub fn output(&self, step: u32, pass: &ForwardPass<'_>) -> Var {
+        pass.tape.kept(step + self.0.len() as u32 - 1).output
     }
 
-    /// What the highest layer says at each row of x, read backwards.
-    pub fn read_backwards(&self, x: Var, pen: &mut Pen<'_>) -> Var {
+    /// Runs the layers over the rows of `x` from last to first; returns the outputs of the highest layer, one
+    /// row for each row of `x`.
+    pub fn run_backwards(&self, x: Var, pass: &mut ForwardPass<'_>) -> Var {
         self.0.iter().fold(x, |x, &lstm| {
-            let input = pen.drop_out(x);
-            pen.tape.sequence(pen.params, lstm, input, true)
+            let input = pass.dropout(x);
+            pass.tape.sequence(pass.params, lstm, input, true)
         })
     }
 }

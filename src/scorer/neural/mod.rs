@@ -1,28 +1,29 @@
 //! Scorers that are neural networks.
 //!
-//! A [`Network`] writes what it computes on a tape, one for a sentence; [`Neural`] asks it as any scorer is asked.
+//! A [`Network`] records its computations on a tape, one for each sentence; [`Neural`] is the scorer of a network
+//! with its parameters, and [`NeuralLearner`] that of a network in training.
 //!
-//! - [`any`]: one type for all networks.
-//! - [`words`] and [`lstm`]: what they are made of.
-//! - [`encoder`]: words in their sentence, read from both sides.
-//! - [`positions`]: a decision by a few words of the sentence, built for speed.
-//! - [`stack_lstm`]: a decision by the whole stack, buffer and history, as published.
+//! - [`network`]: the networks to choose from, behind one type.
+//! - [`embeddings`] and [`lstm`]: their components.
+//! - [`encoder`]: a bidirectional LSTM over the sentence.
+//! - [`positions`]: decisions from a few positions of the encoded sentence, built for speed.
+//! - [`stack_lstm`]: decisions from the whole stack, buffer and history, as published.
 
-pub mod any;
+pub mod embeddings;
 pub mod encoder;
 pub mod lstm;
+pub mod network;
 pub mod positions;
 pub mod stack_lstm;
-pub mod words;
 
-pub use any::{AnyNetwork, NetworkParams};
-pub use words::Fixed;
+pub use embeddings::PretrainedTable;
+pub use network::{AnyNetwork, NetworkParams};
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::factored::Classes;
-use super::{Configuration, Scorer};
+use super::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::Result;
 use crate::classifier::ScoreScale;
 use crate::classifier::linear::log_softmax;
@@ -31,45 +32,45 @@ use crate::neural::{OptimizerState, Params, Tape, Var};
 use crate::symbols::{Sentence, Vocabulary, VocabularySizes};
 use crate::transition::TransitionSystem;
 
-/// What is left out at random while a network learns.
+/// Dropout of a network in training: hidden units and words.
 #[derive(Debug)]
-pub struct Noise {
+pub struct Dropout {
     rng: ChaCha8Rng,
-    /// The share of the numbers of a layer that is left out.
-    dropout: f32,
+    /// The probability that a hidden unit is dropped.
+    rate: f32,
 }
 
-impl Noise {
-    /// Noise that a seed decides.
-    pub fn new(seed: u64, dropout: f32) -> Self {
-        Self { rng: ChaCha8Rng::seed_from_u64(seed), dropout }
+impl Dropout {
+    /// Dropout of hidden units with probability `rate`, in [0, 1), and a seeded generator.
+    pub fn new(seed: u64, rate: f32) -> Self {
+        Self { rng: ChaCha8Rng::seed_from_u64(seed), rate }
     }
 
-    /// Whether something of this probability happens.
+    /// Returns true with the given probability.
     pub fn happens(&mut self, probability: f32) -> bool {
         self.rng.random::<f32>() < probability
     }
 }
 
-/// Where a network writes, and what it writes with.
-pub struct Pen<'a> {
+/// The context of a forward pass.
+pub struct ForwardPass<'a> {
     /// The tape.
     pub tape: &'a mut Tape,
     /// The parameters.
     pub params: &'a Params,
-    /// What is left out; none when parsing.
-    pub noise: Option<&'a mut Noise>,
+    /// Dropout; none when parsing.
+    pub dropout: Option<&'a mut Dropout>,
 }
 
-impl Pen<'_> {
-    /// Leaves numbers out at random and makes the others larger, so that sums stay about the same.
-    pub fn drop_out(&mut self, x: Var) -> Var {
-        match &mut self.noise {
-            Some(noise) if noise.dropout > 0.0 => {
-                let kept = 1.0 / (1.0 - noise.dropout);
-                let Noise { rng, dropout } = &mut **noise;
+impl ForwardPass<'_> {
+    /// Applies inverted dropout: values are set to 0 with probability `rate`, others are divided by 1 − `rate`.
+    pub fn dropout(&mut self, x: Var) -> Var {
+        match &mut self.dropout {
+            Some(dropout) if dropout.rate > 0.0 => {
+                let scale = 1.0 / (1.0 - dropout.rate);
+                let Dropout { rng, rate } = &mut **dropout;
                 let mask =
-                    (0..x.len()).map(|_| if rng.random::<f32>() < *dropout { 0.0 } else { kept });
+                    (0..x.len()).map(|_| if rng.random::<f32>() < *rate { 0.0 } else { scale });
                 self.tape.scale(x, mask)
             }
             _ => x,
@@ -77,57 +78,63 @@ impl Pen<'_> {
     }
 }
 
-/// What symbols there are.
+/// The symbols that a network has parameters for.
 #[derive(Debug, Clone)]
 pub struct Inventory {
-    /// The values of words, tags and parts of words.
+    /// The numbers of words, tags and parts of word forms.
     pub vocabulary: VocabularySizes,
-    /// Labels.
+    /// The number of labels.
     pub labels: usize,
-    /// The classes of actions. In tables of actions the first row stands for none of them.
+    /// The classes of actions.
     pub classes: Classes,
-    /// Vectors of words that were learned elsewhere, if there are any.
-    pub fixed: Option<Fixed>,
+    /// Pretrained embeddings, if there are any.
+    pub pretrained: Option<PretrainedTable>,
 }
 
-/// The row of an action in a table: 0 for none.
+/// The row of an action in an embedding table: 0 for none, else its class + 1.
 fn action_row(classes: &Classes, code: Option<u32>) -> u32 {
     code.and_then(|code| classes.class_of_code(code)).map_or(0, |class| u32::from(class) + 1)
 }
 
-/// A network that scores every class of actions.
+/// A network that scores all classes of actions.
 pub trait Network<S: TransitionSystem>: Send + Sync {
-    /// What travels with a hypothesis: mostly where on the tape something stands.
+    /// The memory of a hypothesis: mostly variables on the tape.
     type Memory: Clone + Send;
 
-    /// Reads the sentence, in the first state.
-    fn begin(&self, at: Configuration<'_, S>, pen: &mut Pen<'_>) -> Self::Memory;
-    /// Takes note of an action that has just been applied.
+    /// Encodes the sentence in the initial configuration.
+    fn begin(&self, at: Configuration<'_, S>, pass: &mut ForwardPass<'_>) -> Self::Memory;
+    /// Updates the memory after an action; `after` is the configuration that it led to.
     fn advance(
         &self,
         _after: Configuration<'_, S>,
         _action: S::Action,
         _memory: &mut Self::Memory,
-        _pen: &mut Pen<'_>,
+        _pen: &mut ForwardPass<'_>,
     ) {
     }
-    /// The scores of all classes.
-    fn scores(&self, at: Configuration<'_, S>, memory: &Self::Memory, pen: &mut Pen<'_>) -> Var;
+    /// The unnormalized scores of all classes.
+    fn scores(
+        &self,
+        at: Configuration<'_, S>,
+        memory: &Self::Memory,
+        pass: &mut ForwardPass<'_>,
+    ) -> Var;
 }
 
 /// A network with its parameters.
 #[derive(Debug, Clone)]
-pub struct Neural<N> {
+pub struct Neural {
     /// The network.
-    pub network: N,
-    /// What it has learned.
+    pub network: AnyNetwork,
+    /// Its parameters.
     pub params: Params,
     /// The classes of actions.
     pub classes: Classes,
 }
 
-impl Neural<AnyNetwork> {
-    /// A network for a system and a vocabulary, its first parameters drawn, or, without a seed, left to be loaded.
+impl Neural {
+    /// Creates a network for a system and a vocabulary, with parameters initialized by the seed or, without
+    /// one, to be loaded.
     ///
     /// # Errors
     /// When it is too large.
@@ -135,7 +142,7 @@ impl Neural<AnyNetwork> {
         params: NetworkParams,
         system: &S,
         vocabulary: &Vocabulary,
-        fixed: Option<Fixed>,
+        pretrained: Option<PretrainedTable>,
         seed: Option<u64>,
     ) -> Result<Self> {
         let mut actions = Vec::new();
@@ -145,58 +152,88 @@ impl Neural<AnyNetwork> {
             vocabulary: vocabulary.sizes(),
             labels: system.labels().count(),
             classes: classes.clone(),
-            fixed,
+            pretrained,
         };
         let (network, params) = AnyNetwork::new(params, &inventory, seed)?;
         Ok(Self { network, params, classes })
     }
 
-    /// Adds what a model needs to the sections.
+    /// Adds the parameters to the sections of a model.
     pub fn store(&self, sections: &mut Sections) {
         self.params.store(sections);
-        if let Some(fixed) = self.network.fixed() {
-            fixed.store(sections);
+        if let Some(pretrained) = self.network.pretrained() {
+            pretrained.store(sections);
         }
     }
-}
 
-impl<N: Clone> Neural<N> {
-    /// The same network with the mean of its parameters, if one is kept.
-    pub fn averaged(&self, course: &OptimizerState) -> Self {
-        let params = match &course.average {
+    /// Returns the network with the moving average of its parameters, or a copy if there is no average.
+    #[must_use]
+    pub fn averaged(&self, state: &OptimizerState) -> Self {
+        let params = match &state.average {
             Some(average) => average.of(&self.params),
             None => self.params.clone(),
         };
         Self { params, network: self.network.clone(), classes: self.classes.clone() }
     }
+
+    /// Writes the scores of `actions` into `out`; returns the scores of all classes.
+    fn score_all<S: TransitionSystem>(
+        &self,
+        at: Configuration<'_, S>,
+        memory: &Memory,
+        actions: &[S::Action],
+        scratch: &mut NeuralScratch,
+        out: &mut Vec<f32>,
+    ) -> Var {
+        let pass = &mut scratch.pass(&self.params);
+        let all = self.network.scores(at, memory, pass);
+        self.classes.pick(actions, pass.tape.of(all), out);
+        all
+    }
 }
 
-impl<S: TransitionSystem, N: Network<S>> Scorer<S> for Neural<N> {
-    type Memory = N::Memory;
-    type Scratch = Tape;
+/// Memory of one thread.
+#[derive(Debug, Default)]
+pub struct NeuralScratch {
+    /// The computations for the sentence.
+    pub tape: Tape,
+    /// Dropout; none when parsing.
+    pub dropout: Option<Dropout>,
+    /// The sum of the losses of all decisions since it was last set to 0.
+    pub loss: f64,
+    /// The scores of the last decision, for all classes.
+    last_scores: Option<Var>,
+    /// The classes of its legal actions.
+    legal_classes: Vec<u32>,
+}
 
-    fn begin(&self, at: Configuration<'_, S>, tape: &mut Tape) -> N::Memory {
-        tape.clear_for_results();
-        self.network.begin(at, &mut Pen { tape, params: &self.params, noise: None })
+impl NeuralScratch {
+    fn pass<'a>(&'a mut self, params: &'a Params) -> ForwardPass<'a> {
+        ForwardPass { tape: &mut self.tape, params, dropout: self.dropout.as_mut() }
+    }
+}
+
+impl<S: TransitionSystem> Scorer<S> for Neural {
+    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+        scratch.neural.tape.clear_for_results();
+        self.network.begin(at, &mut scratch.neural.pass(&self.params))
     }
 
     fn score(
         &self,
         at: Configuration<'_, S>,
-        memory: &N::Memory,
+        memory: &Memory,
         actions: &[S::Action],
-        tape: &mut Tape,
+        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let pen = &mut Pen { tape, params: &self.params, noise: None };
-        let end = pen.tape.end();
-        let scores = self.network.scores(at, memory, pen);
-        self.classes.pick(actions, tape.of(scores), out);
-        tape.forget_after(end);
-        // Probabilities among what was asked about.
+        let end = scratch.neural.tape.end();
+        self.score_all(at, memory, actions, &mut scratch.neural, out);
+        scratch.neural.tape.forget_after(end);
+        // Normalized over the given actions only.
         log_softmax(out);
         if out.iter().any(|score| score.is_nan()) {
-            // Numbers too large to compare, which only a broken model has.
+            // Overflow, which only the parameters of a corrupt model cause.
             out.fill(0.0);
         }
     }
@@ -205,14 +242,63 @@ impl<S: TransitionSystem, N: Network<S>> Scorer<S> for Neural<N> {
         &self,
         after: Configuration<'_, S>,
         action: S::Action,
-        memory: &mut N::Memory,
-        tape: &mut Tape,
+        memory: &mut Memory,
+        scratch: &mut Scratch,
     ) {
-        let pen = &mut Pen { tape, params: &self.params, noise: None };
-        self.network.advance(after, action, memory, pen);
+        self.network.advance(after, action, memory, &mut scratch.neural.pass(&self.params));
     }
 
     fn scale(&self) -> ScoreScale {
         ScoreScale::LogProb
+    }
+}
+
+/// A network in training: the tape records all computations of a sentence, and each decision adds its loss.
+#[derive(Debug, Clone, Copy)]
+pub struct NeuralLearner<'a>(pub &'a Neural);
+
+impl<S: TransitionSystem> Scorer<S> for NeuralLearner<'_> {
+    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+        scratch.neural.tape.clear();
+        self.0.network.begin(at, &mut scratch.neural.pass(&self.0.params))
+    }
+
+    fn score(
+        &self,
+        at: Configuration<'_, S>,
+        memory: &Memory,
+        actions: &[S::Action],
+        scratch: &mut Scratch,
+        out: &mut Vec<f32>,
+    ) {
+        let all = self.0.score_all(at, memory, actions, &mut scratch.neural, out);
+        scratch.neural.last_scores = Some(all);
+    }
+
+    fn advance(
+        &self,
+        after: Configuration<'_, S>,
+        action: S::Action,
+        memory: &mut Memory,
+        scratch: &mut Scratch,
+    ) {
+        self.0.network.advance(after, action, memory, &mut scratch.neural.pass(&self.0.params));
+    }
+
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
+    }
+}
+
+impl<S: TransitionSystem> OnlineLearner<S> for NeuralLearner<'_> {
+    /// Adds the cross-entropy loss over the legal actions to the tape.
+    fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
+        let NeuralScratch { tape, loss, last_scores, legal_classes, .. } = &mut scratch.neural;
+        let class = |action| self.0.classes.class(action).map(u32::from);
+        legal_classes.clear();
+        legal_classes.extend(lesson.actions.iter().filter_map(|&action| class(action)));
+        if let (Some(all), Some(target)) = (*last_scores, class(lesson.actions[lesson.target])) {
+            *loss += f64::from(tape.cross_entropy(all, legal_classes, target));
+        }
     }
 }

@@ -1,16 +1,16 @@
-//! A network built for the speed of a CPU: the sentence is read once, and each decision looks at what was said of
-//! a few of its words.
+//! A network for fast CPU parsing: a bidirectional LSTM encodes the sentence once, and each decision looks at the
+//! hidden states of a few positions (Cross and Huang 2016).
 //!
-//! Those words are the ends and heads of the constituents built last, the beginnings of the open ones, and the
-//! next word; and what stands there is known by label. All that a word may contribute to a decision is computed
-//! for all words at once, so that a decision only adds up a few vectors (as Chen and Manning 2014 do for words
-//! that are frequent; the words are read as Cross and Huang 2016 do).
+//! The positions are the first word, last word and head of the topmost complete constituents, the first words of
+//! the innermost open ones, and the next word of the buffer. Embeddings of labels and recent actions are added.
+//! The product of each hidden state with the weights of each position is computed once per sentence, so a
+//! decision only adds up vectors (precomputation as in Chen and Manning 2014).
 
 use serde::{Deserialize, Serialize};
 
-use super::encoder::{Encoder, EncoderParams, WithoutWords};
-use super::words::Words;
-use super::{Inventory, Network, Pen, action_row};
+use super::embeddings::Embeddings;
+use super::encoder::{Encoder, EncoderLayers, EncoderParams};
+use super::{ForwardPass, Inventory, Network, action_row};
 use crate::Result;
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
@@ -19,28 +19,28 @@ use crate::scorer::Configuration;
 use crate::scorer::factored::Classes;
 use crate::transition::{Constituent, TransitionSystem, View};
 
-/// Constituents whose ends and heads are looked at.
+/// Topmost complete constituents whose first word, last word and head are positions.
 const COMPLETE: usize = 3;
-/// Constituents whose labels are looked at.
+/// Topmost complete constituents whose labels are symbols.
 const LABELLED: usize = 4;
-/// Open constituents that are looked at.
+/// Innermost open constituents whose first words are positions and whose labels are symbols.
 const OPEN: usize = 3;
-/// How many words are looked at: three of each complete constituent, one of each open one, and the next word.
-const PLACES: usize = 3 * COMPLETE + OPEN + 1;
-/// How many symbols are looked at: labels, those of the children of the last constituent, the number of
-/// children of the innermost open one, and the last two actions.
+/// Positions of a decision: three for each complete constituent, one for each open one, and the next word.
+const POSITIONS: usize = 3 * COMPLETE + OPEN + 1;
+/// Symbols of a decision: labels of complete constituents, labels of the first and last child of the topmost one,
+/// labels of open constituents, the number of children of the innermost open one, and the last two actions.
 const SYMBOLS: usize = LABELLED + 2 + OPEN + 1 + 2;
-/// The most children of an open constituent that are told apart.
+/// Larger numbers of children are treated as this one.
 const MOST_CHILDREN: u32 = 7;
 
-/// How large the network is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The sizes of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PositionsParams {
-    /// What reads the sentence.
+    /// Reads the sentence.
     pub encoder: EncoderParams,
-    /// The hidden units of a decision.
-    #[serde(alias = "hidden")]
+    /// The hidden dimension of a decision.
+    #[schemars(range(min = 1, max = 4096))]
     pub hidden_dim: u32,
 }
 
@@ -50,15 +50,16 @@ impl Default for PositionsParams {
     }
 }
 
-/// The network.
+/// The network: encoder, one hidden layer, and a score for each class.
 #[derive(Debug, Clone)]
 pub struct Positions {
     encoder: Encoder,
-    /// What each word would contribute at each of the places.
-    places: Param,
+    /// The weights of the hidden layer: hidden state × (position × hidden unit).
+    weights: Param,
     bias: Param,
     out: Param,
     out_bias: Param,
+    /// For each symbol position, a table of its contributions to the hidden layer.
     symbols: [Param; SYMBOLS],
     classes: Classes,
     hidden: usize,
@@ -66,7 +67,7 @@ pub struct Positions {
 }
 
 impl Positions {
-    /// Lays out the network and draws its parameters.
+    /// Creates the network and initializes its parameters; see [`super::AnyNetwork::new`].
     ///
     /// # Errors
     /// When it is too large.
@@ -76,13 +77,13 @@ impl Positions {
         seed: Option<u64>,
     ) -> Result<(Self, Params)> {
         let mut builder = Builder::new(seed);
-        let encoder = WithoutWords::new(sizes.encoder, inventory, &mut builder);
+        let encoder = EncoderLayers::new(sizes.encoder, inventory, &mut builder);
         let hidden = sizes.hidden_dim as usize;
-        let places = builder.matrix(encoder.width(), PLACES * hidden);
+        let weights = builder.matrix(encoder.output_dim(), POSITIONS * hidden);
         let bias = builder.vector(hidden, 0.0);
         let out = builder.matrix(hidden, inventory.classes.len());
         let out_bias = builder.vector(inventory.classes.len(), 0.0);
-        let encoder = encoder.with_words(inventory, &mut builder);
+        let encoder = encoder.with_embeddings(inventory, &mut builder);
         let n_tags = inventory.vocabulary.tags as u32;
         let n_symbols = n_tags as usize + 2 * (inventory.labels + 1) + 2;
         let rows = |slot: usize| match slot {
@@ -97,21 +98,21 @@ impl Positions {
         });
         let classes = inventory.classes.clone();
         let network =
-            Self { encoder, places, bias, out, out_bias, symbols, classes, hidden, n_tags };
+            Self { encoder, weights, bias, out, out_bias, symbols, classes, hidden, n_tags };
         Ok((network, builder.finish()?))
     }
 
-    /// The vectors of words.
-    pub fn words(&self) -> &Words {
-        self.encoder.words()
+    /// The embedding tables.
+    pub fn embeddings(&self) -> &Embeddings {
+        self.encoder.embeddings()
     }
 
-    /// The same, to be set.
-    pub fn words_mut(&mut self) -> &mut Words {
-        self.encoder.words_mut()
+    /// The embedding tables.
+    pub fn embeddings_mut(&mut self) -> &mut Embeddings {
+        self.encoder.embeddings_mut()
     }
 
-    /// The number of what stands there: 0 for nothing, then tags, then labels.
+    /// The index of a node's tag or label: 0 for no node, then tags, then labels.
     fn symbol(&self, tags: &[u32], node: Option<&Constituent>) -> u32 {
         match node {
             None => 0,
@@ -125,19 +126,19 @@ impl Positions {
         }
     }
 
-    /// The rows of the words that are looked at; 0 stands before the sentence.
-    fn places(view: &View<'_>) -> [u32; PLACES] {
-        let mut places = [0; PLACES];
+    /// The hidden states that a decision looks at, as rows; 0 is the padding before the sentence.
+    fn positions(view: &View<'_>) -> [u32; POSITIONS] {
+        let mut positions = [0; POSITIONS];
         let complete = view.complete.iter().rev().map(|&id| view.forest.node(id));
-        for (node, places) in complete.zip(places[..3 * COMPLETE].chunks_exact_mut(3)) {
-            places.copy_from_slice(&[node.start + 1, node.end, node.head.wrapping_add(1)]);
+        for (node, positions) in complete.zip(positions[..3 * COMPLETE].chunks_exact_mut(3)) {
+            positions.copy_from_slice(&[node.start + 1, node.end, node.head.wrapping_add(1)]);
         }
         let open = view.open.iter().rev().map(|open| view.forest.node(open.node));
-        for (node, place) in open.zip(&mut places[3 * COMPLETE..PLACES - 1]) {
-            *place = node.start + 1;
+        for (node, position) in open.zip(&mut positions[3 * COMPLETE..POSITIONS - 1]) {
+            *position = node.start + 1;
         }
-        places[PLACES - 1] = view.buffer + 1;
-        places
+        positions[POSITIONS - 1] = view.buffer + 1;
+        positions
     }
 
     fn symbols(&self, tags: &[u32], view: &View<'_>) -> [u32; SYMBOLS] {
@@ -165,40 +166,45 @@ impl Positions {
     }
 }
 
-/// What each word contributes at each of the places, and what stands before the first word and behind the last:
-/// (words + 2) rows of PLACES × hidden numbers.
+/// The contribution of every hidden state to the hidden layer, at every position: (words + 2) rows of
+/// `POSITIONS` × `hidden_dim` values.
 #[derive(Debug, Clone, Copy)]
-pub struct Read {
+pub struct PositionsMemory {
     contributions: Var,
     rows: u32,
 }
 
 impl<S: TransitionSystem> Network<S> for Positions {
-    type Memory = Read;
+    type Memory = PositionsMemory;
 
-    fn begin(&self, at: Configuration<'_, S>, pen: &mut Pen<'_>) -> Read {
-        let rows = self.encoder.encode(at.sentence, pen);
-        let contributions = pen.tape.affine(pen.params, self.places, None, rows);
-        Read { contributions, rows: at.sentence.len() as u32 + 2 }
+    fn begin(&self, at: Configuration<'_, S>, pass: &mut ForwardPass<'_>) -> PositionsMemory {
+        let rows = self.encoder.encode(at.sentence, pass);
+        let contributions = pass.tape.affine(pass.params, self.weights, None, rows);
+        PositionsMemory { contributions, rows: at.sentence.len() as u32 + 2 }
     }
 
-    fn scores(&self, at: Configuration<'_, S>, memory: &Read, pen: &mut Pen<'_>) -> Var {
-        let view = at.system.view(at.state, None);
-        let width = PLACES * self.hidden;
-        let mut parts = [memory.contributions; PLACES + SYMBOLS + 1];
-        for (place, row) in Self::places(&view).into_iter().enumerate() {
+    fn scores(
+        &self,
+        at: Configuration<'_, S>,
+        memory: &PositionsMemory,
+        pass: &mut ForwardPass<'_>,
+    ) -> Var {
+        let view = at.system.view(at.state);
+        let width = POSITIONS * self.hidden;
+        let mut parts = [memory.contributions; POSITIONS + SYMBOLS + 1];
+        for (position, row) in Self::positions(&view).into_iter().enumerate() {
             let row = row.min(memory.rows - 1) as usize;
-            parts[place] =
-                memory.contributions.part(row * width + place * self.hidden, self.hidden);
+            parts[position] =
+                memory.contributions.part(row * width + position * self.hidden, self.hidden);
         }
         let symbols = self.symbols(&at.sentence.tags, &view);
         for (slot, (table, symbol)) in self.symbols.into_iter().zip(symbols).enumerate() {
-            parts[PLACES + slot] = pen.tape.lookup(pen.params, table, symbol);
+            parts[POSITIONS + slot] = pass.tape.lookup(pass.params, table, symbol);
         }
-        parts[PLACES + SYMBOLS] = pen.tape.lookup(pen.params, self.bias, 0);
-        let sum = pen.tape.sum(&parts);
-        let hidden = pen.tape.apply(Function::Relu, sum);
-        let hidden = pen.drop_out(hidden);
-        pen.tape.affine(pen.params, self.out, Some(self.out_bias), hidden)
+        parts[POSITIONS + SYMBOLS] = pass.tape.lookup(pass.params, self.bias, 0);
+        let sum = pass.tape.sum(&parts);
+        let hidden = pass.tape.apply(Function::Relu, sum);
+        let hidden = pass.dropout(hidden);
+        pass.tape.affine(pass.params, self.out, Some(self.out_bias), hidden)
     }
 }

@@ -1,16 +1,16 @@
-//! The network of Dyer et al. (2016, section 3), as Fernández-González and Gómez-Rodríguez (2018, section 5.2) use
-//! it: LSTMs over the stack, the buffer and the past actions, constituents composed of their label and children.
+//! The recurrent neural network grammar parser of Dyer et al. (2016, section 3) as used by Fernández-González and
+//! Gómez-Rodríguez (2018, section 5.2): stack LSTMs over the stack, the buffer and the past actions, with
+//! constituents composed from their label and children.
 //!
-//! It knows of a system only what [`View`] shows: what has changed on the stack since the last action is popped and
-//! pushed, so the one network serves all systems whose stacks have constituents. What stands on the stack is a word,
-//! the vector of a label that has been announced, or a constituent composed by an LSTM that reads its label and its
-//! children from both sides.
+//! The network sees of a system only its [`View`]: after each action it pops what has left the stack and pushes what
+//! is new, so it serves all systems with constituents on their stacks. A stack item is a word, the embedding of an
+//! open nonterminal, or the composition of a constituent: a bidirectional LSTM over its label and its children.
 
 use serde::{Deserialize, Serialize};
 
-use super::lstm::{Layers, layer};
-use super::words::{Fixed, Widths, Words};
-use super::{Inventory, Network, Pen, action_row};
+use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
+use super::lstm::{LstmLayers, layer};
+use super::{ForwardPass, Inventory, Network, action_row};
 use crate::Result;
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
@@ -19,33 +19,34 @@ use crate::scorer::Configuration;
 use crate::scorer::factored::Classes;
 use crate::transition::{Action, Constituent, Forest, TransitionSystem, View};
 
-/// How large the network is. The defaults are those of the parser that Dyer et al. (2016) published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The sizes of the network. The defaults are those of the published parser of Dyer et al. (2016).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StackLstmParams {
-    /// The numbers of a word's vector.
-    #[serde(alias = "word")]
+    /// The embedding dimension of words.
+    #[schemars(range(min = 1, max = 4096))]
     pub word_dim: u32,
-    /// Those of a tag.
-    #[serde(alias = "tag")]
+    /// The embedding dimension of tags.
+    #[schemars(range(min = 1, max = 4096))]
     pub tag_dim: u32,
-    /// Those of a word's form; 0 for none, as published.
-    #[serde(alias = "form")]
+    /// The embedding dimension of word forms (affixes and shape); 0 for none, as published.
+    #[schemars(range(min = 0, max = 4096))]
     pub form_dim: u32,
-    /// Those of an action.
-    #[serde(alias = "action")]
+    /// The embedding dimension of actions.
+    #[schemars(range(min = 1, max = 4096))]
     pub action_dim: u32,
-    /// Those of what goes into the LSTMs: words, labels, constituents.
-    #[serde(alias = "input")]
+    /// The input dimension of the LSTMs: words, labels, constituents.
+    #[schemars(range(min = 1, max = 4096))]
     pub input_dim: u32,
-    /// The cells of a layer, and the hidden units of a decision.
-    #[serde(alias = "cells")]
+    /// The dimension of an LSTM layer, and of the hidden layer of a decision.
+    #[schemars(range(min = 1, max = 4096))]
     pub lstm_dim: u32,
-    /// The layers.
+    /// The number of LSTM layers.
+    #[schemars(range(min = 1, max = 64))]
     pub layers: u32,
-    /// Whether a label has a vector for each number of children (Fernández-González and Gómez-Rodríguez 2018,
-    /// section 3), up to so many; 0 for one vector.
-    #[serde(alias = "children")]
+    /// If not 0, a label has an embedding for each number of children up to this one (Fernández-González and
+    /// Gómez-Rodríguez 2018, section 3).
+    #[schemars(range(min = 0, max = 4096))]
     pub max_arity: u32,
 }
 
@@ -64,31 +65,31 @@ impl Default for StackLstmParams {
     }
 }
 
-/// The network.
+/// The network: three stack LSTMs, a composition function, one hidden layer, and a score for each class.
 #[derive(Debug, Clone)]
 pub struct StackLstm {
-    stack: Layers,
-    buffer: Layers,
-    history: Layers,
-    /// Reads a label and the children, and a label and the children from the last.
+    stack: LstmLayers,
+    buffer: LstmLayers,
+    history: LstmLayers,
+    /// The composition LSTMs: label and children first to last, label and children last to first.
     composer: [Lstm; 2],
     composed: (Param, Param),
     word: (Param, Param),
     hidden: (Param, Param),
     out: (Param, Param),
-    words: Words,
-    /// The vectors of labels: those of announced ones, then of those that constituents are composed with.
+    embeddings: Embeddings,
+    /// Label embeddings: of open nonterminals, then of composed constituents for each number of children.
     labels: Param,
     n_labels: u32,
     max_arity: u32,
-    cells: usize,
+    lstm_dim: usize,
     actions: (Classes, Param),
-    /// What goes in where nothing is: below the stack, behind the buffer, before the first action.
-    nothing: [Param; 3],
+    /// Learned inputs for the bottom of the stack, the end of the buffer, and the start of the history.
+    padding: [Param; 3],
 }
 
 impl StackLstm {
-    /// Lays out the network and draws its parameters.
+    /// Creates the network and initializes its parameters; see [`super::AnyNetwork::new`].
     ///
     /// # Errors
     /// When it is too large.
@@ -100,25 +101,25 @@ impl StackLstm {
         let StackLstmParams { word_dim, tag_dim, form_dim, action_dim, input_dim, .. } = sizes;
         let [word, tag, form, action] =
             [word_dim, tag_dim, form_dim, action_dim].map(|size| size as usize);
-        let [input, cells, layers] =
+        let [input, lstm_dim, layers] =
             [input_dim, sizes.lstm_dim, sizes.layers].map(|size| size as usize);
-        let fixed = inventory.fixed.as_ref().map_or(0, Fixed::width);
-        let widths = Widths { word, tag, form, fixed };
+        let pretrained = inventory.pretrained.as_ref().map_or(0, PretrainedTable::dim);
+        let dims = EmbeddingDims { word, tag, form, pretrained };
         let mut own = Builder::new(seed);
         let builder = &mut own;
         let affine = |inputs, outputs, builder: &mut Builder| {
             (builder.matrix(inputs, outputs), builder.vector(outputs, 0.0))
         };
-        let stack = Layers::new(input, cells, layers, builder);
-        let buffer = Layers::new(input, cells, layers, builder);
-        let history = Layers::new(action, cells, layers, builder);
-        let composer = [(); 2].map(|()| layer(input, cells, builder));
-        let composed = affine(2 * cells, input, builder);
-        let word = affine(widths.all(), input, builder);
-        let hidden = affine(3 * cells, cells, builder);
-        let out = affine(cells, inventory.classes.len(), builder);
-        let nothing = [input, input, action].map(|width| builder.vector(width, 0.1));
-        let words = Words::new(widths, inventory, builder);
+        let stack = LstmLayers::new(input, lstm_dim, layers, builder);
+        let buffer = LstmLayers::new(input, lstm_dim, layers, builder);
+        let history = LstmLayers::new(action, lstm_dim, layers, builder);
+        let composer = [(); 2].map(|()| layer(input, lstm_dim, builder));
+        let composed = affine(2 * lstm_dim, input, builder);
+        let word = affine(dims.total(), input, builder);
+        let hidden = affine(3 * lstm_dim, lstm_dim, builder);
+        let out = affine(lstm_dim, inventory.classes.len(), builder);
+        let padding = [input, input, action].map(|dim| builder.vector(dim, 0.1));
+        let embeddings = Embeddings::new(dims, inventory, builder);
         let n_labels = 2 * inventory.labels as u32;
         let labels = builder.table((n_labels * (2 + sizes.max_arity)) as usize, input);
         let actions =
@@ -132,68 +133,68 @@ impl StackLstm {
             word,
             hidden,
             out,
-            words,
+            embeddings,
             labels,
             n_labels,
             max_arity: sizes.max_arity,
-            cells,
+            lstm_dim,
             actions,
-            nothing,
+            padding,
         };
         Ok((network, own.finish()?))
     }
 
-    /// The vectors of words.
-    pub fn words(&self) -> &Words {
-        &self.words
+    /// The embedding tables.
+    pub fn embeddings(&self) -> &Embeddings {
+        &self.embeddings
     }
 
-    /// The same, to be set.
-    pub fn words_mut(&mut self) -> &mut Words {
-        &mut self.words
+    /// The embedding tables.
+    pub fn embeddings_mut(&mut self) -> &mut Embeddings {
+        &mut self.embeddings
     }
 
-    fn affine(&self, (weights, bias): (Param, Param), x: Var, pen: &mut Pen<'_>) -> Var {
-        pen.tape.affine(pen.params, weights, Some(bias), x)
+    fn affine(&self, (weights, bias): (Param, Param), x: Var, pass: &mut ForwardPass<'_>) -> Var {
+        pass.tape.affine(pass.params, weights, Some(bias), x)
     }
 
-    /// The row of a label: of an announced one, or of one that has so many children.
+    /// The row of a label embedding: that of an open nonterminal, or of a constituent with `n_children` children.
     fn label(&self, node: &Constituent, n_children: usize) -> u32 {
         let label = node.label.map_or(0, |label| u32::from(label.0));
         let symbol = 2 * label + u32::from(node.temporary);
-        let kind = if node.open { 0 } else { 1 + (n_children as u32).min(self.max_arity) };
-        kind * self.n_labels + symbol
+        let block = if node.open { 0 } else { 1 + (n_children as u32).min(self.max_arity) };
+        block * self.n_labels + symbol
     }
 
-    /// The vector of something on the stack; those of its children are known.
-    fn vector(&self, forest: &Forest, id: u32, known: &Vectors, pen: &mut Pen<'_>) -> Var {
+    /// The vector of a stack item, given those of its children.
+    fn vector(&self, forest: &Forest, id: u32, known: &Vectors, pass: &mut ForwardPass<'_>) -> Var {
         let node = forest.node(id);
         if node.label.is_none() {
             return known.word(node.start as usize);
         }
         let children = forest.children(id);
-        let label = pen.tape.lookup(pen.params, self.labels, self.label(node, children.len()));
+        let label = pass.tape.lookup(pass.params, self.labels, self.label(node, children.len()));
         if node.open {
             return label;
         }
-        // The label stands at both ends: each direction reads it first.
+        // The label is at both ends, so each direction reads it first.
         let rows = children.iter().map(|&id| known.of(forest, id));
-        let rows = pen.tape.join(std::iter::once(label).chain(rows).chain([label]));
+        let rows = pass.tape.join(std::iter::once(label).chain(rows).chain([label]));
         let [forwards, backwards] = self.composer;
         let length = rows.len() - label.len();
-        let forwards = pen.tape.sequence(pen.params, forwards, rows.part(0, length), false);
+        let forwards = pass.tape.sequence(pass.params, forwards, rows.part(0, length), false);
         let backwards =
-            pen.tape.sequence(pen.params, backwards, rows.part(label.len(), length), true);
-        let last = forwards.part(forwards.len() - self.cells, self.cells);
-        let both = pen.tape.join([last, backwards.part(0, self.cells)]);
-        let composed = self.affine(self.composed, both, pen);
-        pen.tape.apply(Function::Relu, composed)
+            pass.tape.sequence(pass.params, backwards, rows.part(label.len(), length), true);
+        let last = forwards.part(forwards.len() - self.lstm_dim, self.lstm_dim);
+        let both = pass.tape.join([last, backwards.part(0, self.lstm_dim)]);
+        let composed = self.affine(self.composed, both, pass);
+        pass.tape.apply(Function::Relu, composed)
     }
 
-    /// Pops what has gone from the stack and pushes what is new.
-    fn follow(&self, view: &View<'_>, memory: &mut StackMemory, pen: &mut Pen<'_>) {
-        // The in-order system takes the first child off the stack when it announces a constituent; it stays here,
-        // below the announced label (Liu and Zhang 2017, section 3).
+    /// Pops what has left the stack and pushes what is new.
+    fn update_stack(&self, view: &View<'_>, memory: &mut StackMemory, pass: &mut ForwardPass<'_>) {
+        // The in-order system removes the first child from the stack when it opens a nonterminal. Here the child
+        // stays below the nonterminal (Liu and Zhang 2017, section 3).
         let corner = |&id: &u32| {
             let first = view.forest.children(id).first();
             first.copied().filter(|_| view.forest.node(id).open)
@@ -202,22 +203,22 @@ impl StackLstm {
         let same = memory.stack.iter().zip(stack()).take_while(|(a, b)| a.0 == *b).count();
         memory.stack.truncate(same);
         for id in stack().skip(same) {
-            let vector = self.vector(view.forest, id, &memory.vectors, pen);
+            let vector = self.vector(view.forest, id, &memory.vectors, pass);
             memory.vectors.set(id, vector);
             let before = memory.stack.last().map_or(memory.bottom, |&(_, step)| step);
-            let step = self.stack.step(vector, Some(before), pen);
+            let step = self.stack.step(vector, Some(before), pass);
             memory.stack.push((id, step));
         }
     }
 }
 
-/// The vectors of words, and of what has been built.
+/// The vectors of words and stack items.
 #[derive(Debug, Clone)]
 struct Vectors {
-    /// A row for each word.
+    /// One row of `dim` values for each word.
     words: Var,
-    width: usize,
-    /// By constituent.
+    dim: usize,
+    /// By node of the forest.
     built: Vec<Option<Var>>,
 }
 
@@ -230,10 +231,10 @@ impl Vectors {
     }
 
     fn word(&self, position: usize) -> Var {
-        self.words.part(position * self.width, self.width)
+        self.words.part(position * self.dim, self.dim)
     }
 
-    /// The vector of a word, or of a constituent, which has been on the stack.
+    /// The vector of a word, or of a constituent that has been on the stack.
     fn of(&self, forest: &Forest, id: u32) -> Var {
         let built = self.built.get(id as usize).copied().flatten();
         debug_assert!(built.is_some(), "a child that has never been on the stack");
@@ -241,15 +242,16 @@ impl Vectors {
     }
 }
 
-/// What travels with a hypothesis; steps are numbers of cells that the tape keeps.
+/// The memory of a hypothesis. Steps are indices of LSTM cells on the tape ([`LstmLayers::step`]).
 #[derive(Debug, Clone)]
 pub struct StackMemory {
     vectors: Vectors,
-    /// What the LSTM over the buffer says where each word is the next, and behind the last one.
+    /// The output of the buffer LSTM for each position of the buffer, the end included: (words + 1) rows of
+    /// `lstm_dim` values.
     buffer: Var,
-    /// What is on the stack, each with its step.
+    /// The stack: nodes of the forest, each with its step.
     stack: Vec<(u32, u32)>,
-    /// The step below the stack.
+    /// The step of the bottom of the stack.
     bottom: u32,
     /// The step of the last action.
     history: u32,
@@ -258,25 +260,25 @@ pub struct StackMemory {
 impl<S: TransitionSystem> Network<S> for StackLstm {
     type Memory = StackMemory;
 
-    fn begin(&self, at: Configuration<'_, S>, pen: &mut Pen<'_>) -> StackMemory {
+    fn begin(&self, at: Configuration<'_, S>, pass: &mut ForwardPass<'_>) -> StackMemory {
         let mut parts = Vec::new();
         for token in 0..at.sentence.len() {
-            self.words.read(at.sentence, Some(token), pen, &mut parts);
+            self.embeddings.embed(at.sentence, Some(token), pass, &mut parts);
         }
-        let words = pen.tape.join(parts.iter().copied());
-        let words = self.affine(self.word, words, pen);
-        let words = pen.tape.apply(Function::Relu, words);
+        let words = pass.tape.join(parts.iter().copied());
+        let words = self.affine(self.word, words, pass);
+        let words = pass.tape.apply(Function::Relu, words);
         let [bottom, end, start] =
-            self.nothing.map(|nothing| pen.tape.lookup(pen.params, nothing, 0));
-        let buffer = pen.tape.join([words, end]);
+            self.padding.map(|padding| pass.tape.lookup(pass.params, padding, 0));
+        let buffer = pass.tape.join([words, end]);
         let mut memory = StackMemory {
-            vectors: Vectors { words, width: end.len(), built: Vec::new() },
-            buffer: self.buffer.read_backwards(buffer, pen),
+            vectors: Vectors { words, dim: end.len(), built: Vec::new() },
+            buffer: self.buffer.run_backwards(buffer, pass),
             stack: Vec::new(),
-            bottom: self.stack.step(bottom, None, pen),
-            history: self.history.step(start, None, pen),
+            bottom: self.stack.step(bottom, None, pass),
+            history: self.history.step(start, None, pass),
         };
-        self.follow(&at.system.view(at.state, None), &mut memory, pen);
+        self.update_stack(&at.system.view(at.state), &mut memory, pass);
         memory
     }
 
@@ -285,26 +287,32 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
         after: Configuration<'_, S>,
         action: S::Action,
         memory: &mut StackMemory,
-        pen: &mut Pen<'_>,
+        pass: &mut ForwardPass<'_>,
     ) {
         let (classes, table) = &self.actions;
-        let action = pen.tape.lookup(pen.params, *table, action_row(classes, Some(action.code())));
-        memory.history = self.history.step(action, Some(memory.history), pen);
-        self.follow(&after.system.view(after.state, None), memory, pen);
+        let action =
+            pass.tape.lookup(pass.params, *table, action_row(classes, Some(action.code())));
+        memory.history = self.history.step(action, Some(memory.history), pass);
+        self.update_stack(&after.system.view(after.state), memory, pass);
     }
 
-    fn scores(&self, at: Configuration<'_, S>, memory: &StackMemory, pen: &mut Pen<'_>) -> Var {
+    fn scores(
+        &self,
+        at: Configuration<'_, S>,
+        memory: &StackMemory,
+        pass: &mut ForwardPass<'_>,
+    ) -> Var {
         let stack = memory.stack.last().map_or(memory.bottom, |&(_, step)| step);
-        let next = (at.system.view(at.state, None).buffer as usize).min(at.sentence.len());
+        let next = (at.system.view(at.state).buffer as usize).min(at.sentence.len());
         let parts = [
-            self.stack.output(stack, pen),
-            self.history.output(memory.history, pen),
-            memory.buffer.part(next * self.cells, self.cells),
+            self.stack.output(stack, pass),
+            self.history.output(memory.history, pass),
+            memory.buffer.part(next * self.lstm_dim, self.lstm_dim),
         ];
-        let all = pen.tape.join(parts);
-        let all = pen.drop_out(all);
-        let hidden = self.affine(self.hidden, all, pen);
-        let hidden = pen.tape.apply(Function::Relu, hidden);
-        self.affine(self.out, hidden, pen)
+        let all = pass.tape.join(parts);
+        let all = pass.dropout(all);
+        let hidden = self.affine(self.hidden, all, pass);
+        let hidden = pass.tape.apply(Function::Relu, hidden);
+        self.affine(self.out, hidden, pass)
     }
 }

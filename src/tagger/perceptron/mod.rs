@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::lexicon::Lexicon;
 use super::{TagPredictor, Tagger};
+use crate::classifier::Fit;
 use crate::classifier::packed::{Pruning, Tables};
-use crate::classifier::{Fit, Setting};
 use crate::memory::Sections;
 use crate::model::bincode_section;
 use crate::symbols::Symbols;
@@ -25,19 +25,20 @@ use crate::tree::Token;
 use crate::{Error, Result};
 
 /// The settings of the perceptron tagger.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PerceptronTaggerParams {
-    /// Passes over the training sentences; at least 1.
+    /// Passes over the training sentences.
+    #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
-    /// By how much, in updates times features, the right tag must lead for nothing to be learned.
+    /// By how much, in updates times features, the right tag must lead for the weights to stay as they are.
+    #[schemars(range(min = 0, max = 10_000))]
     pub margin: u32,
-    /// Words seen fewer times are taken for unseen as regards the tags they can have; at least 1.
-    #[serde(alias = "class_from")]
+    /// How often a word must occur in training for its possible tags to be a feature.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub min_word_count: u32,
-    /// How often a token whose word has no class is learned from without its word, as if it were unseen;
-    /// from 0 to 1.
-    #[serde(alias = "hide")]
+    /// The probability that a rarer word is hidden in training, as if it were unseen.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub word_dropout: f64,
     /// What is left out of the packed model.
     pub prune: Pruning,
@@ -56,51 +57,6 @@ impl Default for PerceptronTaggerParams {
 }
 
 impl PerceptronTaggerParams {
-    /// The settings, explained.
-    pub const SETTINGS: &[Setting] = &[
-        Setting { key: "epochs", range: "1 or more", help: "passes over the training sentences" },
-        Setting {
-            key: "margin",
-            range: "0 to 10000",
-            help: "how far the right tag must lead for nothing to be learned",
-        },
-        Setting {
-            key: "min_word_count",
-            range: "1 or more",
-            help: "how often a word must be seen for its possible tags to be a feature",
-        },
-        Setting {
-            key: "word_dropout",
-            range: "0 to 1",
-            help: "how often a rarer word is hidden while learning, as if it were unseen",
-        },
-        Setting { key: "prune", range: Pruning::RANGE, help: Pruning::HELP },
-    ];
-
-    /// Checks the settings.
-    ///
-    /// # Errors
-    /// Naming the key and the fix.
-    pub fn check(&self) -> Result<()> {
-        for (key, value) in
-            [("tagger.epochs", self.epochs), ("tagger.min_word_count", self.min_word_count)]
-        {
-            if value == 0 {
-                return Err(Error::config(key, "must be at least 1"));
-            }
-        }
-        if self.margin > 10_000 {
-            let problem = format!("{} is too much: give 0 to 10000", self.margin);
-            return Err(Error::config("tagger.margin", problem));
-        }
-        if !(0.0..=1.0).contains(&self.word_dropout) {
-            let problem =
-                format!("{} is no share: give 0 (never) to 1 (always)", self.word_dropout);
-            return Err(Error::config("tagger.word_dropout", problem));
-        }
-        self.prune.check()
-    }
-
     /// Fits a tagger to tagged sentences.
     ///
     /// # Errors
@@ -128,7 +84,7 @@ impl PerceptronTagger {
         let tables = Tables::load(sections)?;
         if tags.is_empty() || tables.offsets.len() != tags.len() {
             let (listed, scored) = (tags.len(), tables.offsets.len());
-            return Err(Error::Unfit(format!(
+            return Err(Error::Corrupt(format!(
                 "the tagger has {listed} tags and weights for {scored}"
             )));
         }

@@ -103,18 +103,3 @@ fn there_is_nothing_to_learn_from_nothing() {
     let error = PerceptronTaggerParams::default().fit(&[], &Fit::quiet(1));
     assert!(error.unwrap_err().to_string().contains("no tagged words"));
 }
-
-#[test]
-fn settings_out_of_range_are_named() {
-    let default = PerceptronTaggerParams::default();
-    let cases = [
-        (PerceptronTaggerParams { epochs: 0, ..default }, "tagger.epochs"),
-        (PerceptronTaggerParams { min_word_count: 0, ..default }, "tagger.min_word_count"),
-        (PerceptronTaggerParams { margin: 10_001, ..default }, "tagger.margin"),
-        (PerceptronTaggerParams { word_dropout: f64::NAN, ..default }, "tagger.word_dropout"),
-    ];
-    for (params, key) in cases {
-        assert!(params.check().unwrap_err().to_string().starts_with(key));
-    }
-    assert!(default.check().is_ok());
-}

@@ -99,7 +99,7 @@ impl TwoPassTagger {
             let classifier = make(&columns(second), n)?.load(&sections.part(part))?;
             if n == 0 || classifier.n_classes() != n {
                 let scored = classifier.n_classes();
-                return Err(Error::Unfit(format!(
+                return Err(Error::Corrupt(format!(
                     "the tagger has {n} tags, and its {part} pass scores {scored}"
                 )));
             }

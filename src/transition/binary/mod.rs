@@ -23,7 +23,7 @@ use super::state::{View, clone_in_place};
 use super::{Action, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::binarize;
-use crate::tree::{Child, Step, Token, Tree};
+use crate::tree::{Child, Token, Tree, Visit};
 use crate::{Error, Result};
 
 /// The limit on consecutive unary reductions in Sagae and Lavie 2005, section 2.3.
@@ -143,11 +143,11 @@ fn derive(tree: &Tree, labels: &Symbols) -> Result<Vec<BinaryAction>> {
     check_tree(tree)?;
     let binary = binarize(tree);
     let mut actions = Vec::with_capacity(2 * tree.tokens().len() + tree.nodes().len() + 1);
-    for step in binary.walk() {
+    for step in binary.traverse() {
         match step {
-            Step::Open(_) => {}
-            Step::Token(_) => actions.push(BinaryAction::Shift),
-            Step::Close(id) => {
+            Visit::Open(_) => {}
+            Visit::Token(_) => actions.push(BinaryAction::Shift),
+            Visit::Close(id) => {
                 let node = binary.node(id);
                 let is_root = Some(id) == binary.root();
                 let label = label_of(labels, &node.label)?;
@@ -308,7 +308,7 @@ impl TransitionSystem for Binary {
         state.base.tree(&self.tables.labels, tokens)
     }
 
-    fn view<'a>(&'a self, state: &'a BinaryState, _focus: Option<BinaryAction>) -> View<'a> {
+    fn view<'a>(&'a self, state: &'a BinaryState) -> View<'a> {
         let base = &state.base;
         View {
             forest: &base.forest,

@@ -137,11 +137,11 @@ fn unary_chains_of_the_same_labels_in_another_order_are_other_states() {
 #[test]
 fn limits_are_numbers_or_auto() {
     let read = |text: &str| serde_json::from_str::<MaxChildren>(text);
-    for good in ["5", "\"5\"", "\"auto\""] {
+    for good in ["5", "\"auto\""] {
         let limit = read(good).unwrap();
         assert_eq!(read(&serde_json::to_string(&limit).unwrap()).unwrap(), limit);
     }
-    for wrong in ["1", "-3", "70000", "\"1\"", "\"many\""] {
+    for wrong in ["1", "-3", "70000", "\"5\"", "\"1\"", "\"many\""] {
         assert!(read(wrong).unwrap_err().to_string().contains("auto"), "{wrong}");
     }
 }

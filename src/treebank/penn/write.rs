@@ -1,10 +1,11 @@
 //! Trees as Penn brackets: on one line, or indented.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, Write};
 
 use super::is_space;
-use crate::tree::{Step, Tree};
+use crate::tree::{Tree, Visit};
 
 /// The maximum indentation, so that a very deep tree does not take quadratic space.
 const DEEPEST_INDENT: usize = 100;
@@ -32,9 +33,9 @@ pub fn write_brackets(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
     }
     let root = tree.root();
     let mut first = true;
-    for step in tree.walk() {
+    for step in tree.traverse() {
         match step {
-            Step::Open(id) => {
+            Visit::Open(id) => {
                 out.write_all(if first { b"(" } else { b" (" })?;
                 let label = &tree.node(id).label;
                 if Some(id) != root || !label.is_empty() {
@@ -45,14 +46,23 @@ pub fn write_brackets(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
                 }
                 first = false;
             }
-            Step::Token(position) => {
+            Visit::Token(position) => {
                 out.write_all(b" ")?;
                 write_token(tree, position, out)?;
             }
-            Step::Close(_) => out.write_all(b")")?,
+            Visit::Close(_) => out.write_all(b")")?,
         }
     }
     Ok(())
+}
+
+/// Prints the tree on one line, as [`write_line`] without the line feed.
+impl fmt::Display for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = Vec::new();
+        write_brackets(self, &mut line).map_err(|_| fmt::Error)?;
+        f.write_str(&String::from_utf8_lossy(&line))
+    }
 }
 
 /// Writes a tree over several lines, indented as in the Penn Treebank, with the line feed.
@@ -68,9 +78,9 @@ pub fn write_pretty(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
     }
     let mut depth = 0usize;
     let mut after_node = false;
-    for step in tree.walk() {
+    for step in tree.traverse() {
         match step {
-            Step::Open(id) => {
+            Visit::Open(id) => {
                 let label = &tree.node(id).label;
                 let root = depth == 0;
                 // In the Penn Treebank, trees with unlabelled roots begin with `( (S`.
@@ -92,7 +102,7 @@ pub fn write_pretty(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
                 depth += 1;
                 after_node = false;
             }
-            Step::Token(position) => {
+            Visit::Token(position) => {
                 if after_node {
                     indent(depth, out)?;
                 } else {
@@ -101,7 +111,7 @@ pub fn write_pretty(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
                 write_token(tree, position, out)?;
                 after_node = false;
             }
-            Step::Close(_) => {
+            Visit::Close(_) => {
                 out.write_all(b")")?;
                 depth -= 1;
                 after_node = true;

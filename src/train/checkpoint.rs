@@ -1,4 +1,4 @@
-//! Finished parts of a fit in a folder, so that training can be taken up again.
+//! Checkpoints: finished parts of training in a folder, so that training can be resumed.
 
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use crate::model::{Model, file};
 use crate::train::Example;
 use crate::tree::Tree;
 
-/// A folder with a file for each finished part.
+/// A checkpoint folder with a file for each finished part.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// A folder inside `path`, made if it is not there, for one kind of fit only: `fingerprint` tells data,
-    /// settings and seed from all others.
+    /// Creates a folder inside `path` unless it exists. `fingerprint` identifies data, settings and seed, so that
+    /// other training runs do not use the same folder.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If it cannot be created.
     pub fn new(path: &Path, fingerprint: u64) -> Result<Self> {
         let path = path.join(format!("{fingerprint:016x}"));
         std::fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
@@ -36,7 +36,7 @@ impl Folder {
 }
 
 impl Checkpoint for Folder {
-    /// A file that is broken counts as not there: its part is fitted again.
+    /// Returns `None` for a missing or corrupt file, whose part is then trained again.
     fn load(&self, name: &str) -> Option<Sections> {
         let file = self.file(name);
         file.is_file().then(|| file::read(&file).ok()).flatten().map(|model| model.sections)
@@ -48,7 +48,7 @@ impl Checkpoint for Folder {
     }
 }
 
-/// A number that tells training trees from others.
+/// A hash of training sentences and trees.
 pub fn fingerprint(examples: &[Example]) -> u64 {
     let mut hasher = FxHasher::default();
     for Example { sentence, tree } in examples {
@@ -70,14 +70,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_parts_and_forgets_broken_ones() {
+    fn parts_are_saved_and_corrupt_ones_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let checkpoint = Folder::new(folder.path(), 7).unwrap();
         let mut sections = Sections::default();
         sections.put::<u8>("a", vec![1, 2].into());
         checkpoint.save("first/value3", &sections).unwrap();
-        let kept = checkpoint.load("first/value3").unwrap();
-        assert_eq!(&*kept.get::<u8>("a").unwrap(), [1, 2]);
+        let loaded = checkpoint.load("first/value3").unwrap();
+        assert_eq!(&*loaded.get::<u8>("a").unwrap(), [1, 2]);
         assert!(checkpoint.load("second").is_none());
         assert!(Folder::new(folder.path(), 8).unwrap().load("first/value3").is_none());
         let file = checkpoint.file("first/value3");

@@ -1,39 +1,40 @@
-//! Classification accuracy: on the way to gold trees, how often does a scorer like the oracle's action
-//! best?
+//! Classification accuracy: the share of configurations of gold derivations in which a scorer ranks the oracle's
+//! action first (Wang, Sagae and Mitamura 2006, table 2).
 //!
-//! It is what Wang, Sagae and Mitamura 2006, table 2, give beside the scores of trees. No mistake
-//! leads off the gold path here, so it says how good decisions are and not what mistakes cost. A model
-//! that was trained for `search.illegal = "next-best"` has never been asked about decisions without a
-//! choice, nor to tell legal actions from others: its accuracy is that among legal actions.
+//! The derivation stays on the gold path after an error, so errors do not propagate. A model trained with
+//! `search.illegal = "next-best"` has seen no decisions with a single legal action and has not learned to reject
+//! illegal ones: only its accuracy among legal actions is meaningful.
 
 use std::ops::AddAssign;
 
 use crate::classifier::first_best;
+use crate::decode::{Cursor, Problem};
 use crate::eval::percent::percent;
-use crate::oracle::Oracle;
+use crate::oracle::{GuideKind, Supervised, guide};
 use crate::parallel;
-use crate::scorer::{Configuration, Scorer};
+use crate::scorer::{Scorer, Scratch};
 use crate::train::Example;
-use crate::transition::{Action, ActionKind, TransitionSystem};
+use crate::transition::{Action, ActionKind};
+use crate::tree::Tree;
 
-/// How many decisions were right.
+/// Counts of decisions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Decisions {
-    /// Decisions.
+    /// All decisions.
     pub number: u64,
-    /// Those whose best-scoring action of the whole inventory is right.
+    /// Decisions whose best-scoring action of the whole inventory is correct.
     pub right: u64,
-    /// Those whose best-scoring legal action is right.
+    /// Decisions whose best-scoring legal action is correct.
     pub right_of_legal: u64,
 }
 
 impl Decisions {
-    /// Right decisions in percent, with all actions of the inventory ranked.
+    /// The accuracy among all actions of the inventory, in percent.
     pub fn accuracy(&self) -> f64 {
         percent(self.right, self.number)
     }
 
-    /// Right decisions in percent, with legal actions ranked only.
+    /// The accuracy among legal actions, in percent.
     pub fn accuracy_of_legal(&self) -> f64 {
         percent(self.right_of_legal, self.number)
     }
@@ -47,11 +48,11 @@ impl AddAssign for Decisions {
     }
 }
 
-/// The kinds of actions, in the order of [`DecisionCounts::kinds`].
+/// The order of [`DecisionCounts::kinds`].
 pub const KINDS: [ActionKind; 4] =
     [ActionKind::Shift, ActionKind::Reduce, ActionKind::Open, ActionKind::Finish];
 
-/// Decisions of all gold derivations.
+/// Counts of decisions along gold derivations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DecisionCounts {
     /// Trees whose derivation was followed.
@@ -60,9 +61,9 @@ pub struct DecisionCounts {
     pub unfit: u64,
     /// All decisions.
     pub all: Decisions,
-    /// Those with more than one legal action.
+    /// Decisions with more than one legal action.
     pub choices: Decisions,
-    /// By the kind of the oracle's action, rows as in [`KINDS`].
+    /// Decisions by the kind of the oracle's action, in the order of [`KINDS`].
     pub kinds: [Decisions; KINDS.len()],
 }
 
@@ -88,79 +89,70 @@ impl DecisionCounts {
     }
 }
 
-/// Follows the oracle over all examples and asks the scorer about every state on the way.
-pub fn decisions<S, P, O>(
+/// Counts the decisions of a scorer along the gold derivations of all examples.
+pub fn decisions<S: Supervised>(
     system: &S,
-    scorer: &P,
-    oracle: &O,
+    scorer: &dyn Scorer<S>,
+    kind: GuideKind,
     examples: &[Example],
-) -> DecisionCounts
-where
-    S: TransitionSystem,
-    P: Scorer<S>,
-    O: Oracle<S>,
-{
-    let follow = |scratch: &mut Scratch<S, P>, example: &Example| {
-        let counts = scratch.follow(system, scorer, oracle, example);
+) -> DecisionCounts {
+    let follow = |memory: &mut FollowMemory<S>, example: &Example| {
+        let problem = Problem { system, sentence: &example.sentence, scorer };
+        let counts = memory.follow(problem, &example.tree, kind);
         counts.unwrap_or(DecisionCounts { unfit: 1, ..DecisionCounts::default() })
     };
-    let counts = parallel::map_init(examples, Scratch::default, follow);
+    let counts = parallel::map_init(examples, FollowMemory::default, follow);
     counts.into_iter().fold(DecisionCounts::default(), DecisionCounts::plus)
 }
 
-/// The memory of one thread.
-struct Scratch<S: TransitionSystem, P: Scorer<S>> {
+/// Scratch memory of one thread.
+struct FollowMemory<S: Supervised> {
     inventory: Vec<S::Action>,
     legal: Vec<S::Action>,
     optimal: Vec<S::Action>,
     scores: Vec<f32>,
-    scorer: P::Scratch,
+    scratch: Scratch,
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Default for Scratch<S, P> {
+impl<S: Supervised> Default for FollowMemory<S> {
     fn default() -> Self {
         Self {
             inventory: Vec::new(),
             legal: Vec::new(),
             optimal: Vec::new(),
             scores: Vec::new(),
-            scorer: P::Scratch::default(),
+            scratch: Scratch::default(),
         }
     }
 }
 
-impl<S: TransitionSystem, P: Scorer<S>> Scratch<S, P> {
-    /// The decisions of one derivation; none when the system cannot build the tree.
-    fn follow<O: Oracle<S>>(
+impl<S: Supervised> FollowMemory<S> {
+    /// The decisions of one derivation; `None` if the system cannot build the tree.
+    fn follow(
         &mut self,
-        system: &S,
-        scorer: &P,
-        oracle: &O,
-        Example { sentence, tree }: &Example,
+        problem: Problem<'_, S>,
+        tree: &Tree,
+        kind: GuideKind,
     ) -> Option<DecisionCounts> {
-        let gold = oracle.prepare(system, tree).ok()?;
+        let Self { inventory, legal, optimal, scores, scratch } = self;
+        let Problem { system, scorer, .. } = problem;
+        let guide = guide(system, tree, kind).ok()?;
         let mut counts = DecisionCounts { trees: 1, ..DecisionCounts::default() };
-        let mut state = system.start(sentence);
-        let at = Configuration { system, sentence, state: &state };
-        let mut memory = scorer.begin(at, &mut self.scorer);
-        while !system.is_final(&state) {
-            system.legal(&state, &mut self.legal);
-            system.inventory(&state, &mut self.inventory);
-            oracle.optimal(system, &gold, &state, &mut self.optimal);
-            let next = *self.optimal.first().filter(|next| self.legal.contains(next))?;
-            let at = Configuration { system, sentence, state: &state };
+        let mut cursor = Cursor::start(problem, scratch);
+        while !cursor.is_final(problem) {
+            cursor.legal(problem, legal);
+            system.inventory(&cursor.state, inventory);
+            guide.optimal(system, &cursor.state, optimal);
+            let next = *optimal.first().filter(|next| legal.contains(next))?;
             let mut is_right = |actions: &[S::Action]| {
-                scorer.score(at, &memory, actions, &mut self.scorer, &mut self.scores);
-                let best = actions.get(first_best(&self.scores));
-                best.is_some_and(|best| self.optimal.contains(best))
+                scorer.score(cursor.at(problem), &cursor.memory, actions, scratch, scores);
+                actions.get(first_best(scores)).is_some_and(|best| optimal.contains(best))
             };
-            let right = u64::from(system.is_forced(&state) || is_right(&self.inventory));
-            let right_of_legal = u64::from(self.legal.len() == 1 || is_right(&self.legal));
+            let right = u64::from(system.is_forced(&cursor.state) || is_right(inventory));
+            let right_of_legal = u64::from(legal.len() == 1 || is_right(legal));
             let decision = Decisions { number: 1, right, right_of_legal };
-            counts.add(next.kind(), self.legal.len(), decision);
-            system.apply(&mut state, next);
-            let after = Configuration { system, sentence, state: &state };
-            scorer.advance(after, next, &mut memory, &mut self.scorer);
+            counts.add(next.kind(), legal.len(), decision);
+            cursor.take(problem, next, scratch);
         }
         Some(counts)
     }
@@ -170,26 +162,26 @@ impl<S: TransitionSystem, P: Scorer<S>> Scratch<S, P> {
 mod tests {
     use super::*;
     use crate::classifier::ScoreScale;
-    use crate::oracle::replay::Replay;
+    use crate::scorer::{self, Configuration};
     use crate::symbols::Vocabulary;
+    use crate::transition::TransitionSystem;
     use crate::transition::binary::Binary;
-    use crate::tree::{Tree, TreeBuilder};
+    use crate::tree::TreeBuilder;
 
-    /// Likes shifting best and the other actions in their order.
+    /// Ranks actions in their order, SHIFT first.
     struct Shifter;
 
     impl<S: TransitionSystem> Scorer<S> for Shifter {
-        type Memory = ();
-        type Scratch = ();
-
-        fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Self::Scratch) {}
+        fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> scorer::Memory {
+            scorer::Memory::None
+        }
 
         fn score(
             &self,
             _at: Configuration<'_, S>,
-            _memory: &(),
+            _memory: &scorer::Memory,
             actions: &[S::Action],
-            _scratch: &mut (),
+            _scratch: &mut Scratch,
             out: &mut Vec<f32>,
         ) {
             out.clear();
@@ -221,7 +213,7 @@ mod tests {
         // The actions are SHIFT, REDUCE-LEFT-X, REDUCE-RIGHT-X, FINISH; the tree takes SHIFT (the only
         // legal action), SHIFT (again), REDUCE-LEFT-X (of two), FINISH (the only one).
         let examples = vec![example(tree("X")), example(tree("Y")), example(tree("X"))];
-        let found = decisions(&system, &Shifter, &Replay, &examples);
+        let found = decisions(&system, &Shifter, GuideKind::Static, &examples);
         assert_eq!((found.trees, found.unfit), (2, 1));
         let of = |number, right, right_of_legal| Decisions { number, right, right_of_legal };
         assert_eq!(found.all, of(8, 4, 8));

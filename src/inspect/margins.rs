@@ -1,0 +1,79 @@
+//! Margin distributions of the candidates of a label (Turian and Melamed 2005, figure 5).
+//!
+//! The margin of a candidate is its score if it is correct and its negated score if it is not: it is positive if the
+//! sign of the score classifies the candidate correctly.
+
+use std::collections::BTreeMap;
+
+use crate::decode::{Cursor, Problem};
+use crate::oracle::{GuideKind, Supervised, guide};
+use crate::parallel;
+use crate::scorer::{Scorer, Scratch};
+use crate::symbols::Label;
+use crate::train::Example;
+use crate::transition::Action;
+
+/// The width of a bin.
+pub const BIN: f32 = 0.5;
+
+/// A histogram of margins. Each count is a pair: correct and wrong candidates.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Margins {
+    /// The counts of each bin; the lower edge of bin i is i × [`BIN`].
+    pub bins: BTreeMap<i64, [u64; 2]>,
+    /// Candidates with infinite margins, which occur if the label is never chosen.
+    pub infinite: [u64; 2],
+}
+
+impl Margins {
+    fn add(&mut self, margin: f32, is_wrong: bool) {
+        let counts = if margin.is_finite() {
+            self.bins.entry((margin / BIN).floor() as i64).or_default()
+        } else {
+            &mut self.infinite
+        };
+        counts[usize::from(is_wrong)] += 1;
+    }
+
+    fn plus(mut self, more: Self) -> Self {
+        let sum = |[right, wrong]: [u64; 2], more: [u64; 2]| [right + more[0], wrong + more[1]];
+        self.infinite = sum(self.infinite, more.infinite);
+        for (bin, counts) in more.bins {
+            let all = self.bins.entry(bin).or_default();
+            *all = sum(*all, counts);
+        }
+        self
+    }
+}
+
+/// Returns the margins of all candidates of a label along a gold derivation of each tree; trees that the system
+/// cannot build are skipped.
+pub fn margins<S: Supervised>(
+    system: &S,
+    scorer: &dyn Scorer<S>,
+    examples: &[Example],
+    label: Label,
+) -> Margins {
+    let follow = |scratch: &mut Scratch, Example { sentence, tree }: &Example| {
+        let mut margins = Margins::default();
+        let Ok(guide) = guide(system, tree, GuideKind::DynamicIfAny) else { return margins };
+        let problem = Problem { system, sentence, scorer };
+        let mut cursor = Cursor::start(problem, scratch);
+        let (mut legal, mut right, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        while !cursor.is_final(problem) {
+            guide.optimal(system, &cursor.state, &mut right);
+            let Some(&next) = right.first() else { break };
+            cursor.legal(problem, &mut legal);
+            legal.retain(|action| action.label() == Some(label));
+            scorer.score(cursor.at(problem), &cursor.memory, &legal, scratch, &mut scores);
+            for (action, score) in legal.iter().zip(&scores) {
+                let is_wrong = !right.contains(action);
+                margins.add(if is_wrong { -score } else { *score }, is_wrong);
+            }
+            cursor.take(problem, next, scratch);
+        }
+        margins
+    };
+    let margins = parallel::map_init(examples, Scratch::default, follow);
+    margins.into_iter().fold(Margins::default(), Margins::plus)
+}

@@ -1,0 +1,51 @@
+//! Analyses of a model along gold derivations: classification accuracy and margins.
+//!
+//! [`Loaded`] makes them available for a parser, whatever its transition system.
+
+pub mod decisions;
+pub mod margins;
+
+use crate::Result;
+use crate::decode::parser::{Pipeline, Worker};
+use crate::error::Error;
+use crate::oracle::{GuideKind, Supervised};
+use crate::symbols::Label;
+use crate::train::Example;
+use crate::transition::TransitionSystem;
+use decisions::DecisionCounts;
+use margins::Margins;
+
+/// A parser with analyses of its model.
+pub trait Loaded: Send + Sync {
+    /// A worker for one thread.
+    fn worker(&self) -> Box<dyn Worker + '_>;
+    /// Counts decisions along gold derivations ([`decisions`]). If the guide has several optimal actions, any of
+    /// them is correct.
+    fn decisions(&self, examples: &[Example], guide: GuideKind) -> DecisionCounts;
+    /// Returns the margins of the candidates of a label ([`margins`]).
+    ///
+    /// # Errors
+    /// If the model does not have the label.
+    fn margins(&self, examples: &[Example], label: &str) -> Result<Margins>;
+}
+
+impl<S: Supervised> Loaded for Pipeline<S> {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(self.worker())
+    }
+
+    fn decisions(&self, examples: &[Example], guide: GuideKind) -> DecisionCounts {
+        decisions::decisions(&self.system, &*self.scorer, guide, examples)
+    }
+
+    fn margins(&self, examples: &[Example], label: &str) -> Result<Margins> {
+        let Some(position) = TransitionSystem::labels(&self.system).position(|name| name == label)
+        else {
+            let known = TransitionSystem::labels(&self.system).collect::<Vec<_>>().join(", ");
+            let problem = format!("unknown label `{label}`: the labels of the model are {known}");
+            return Err(Error::config("margins", problem));
+        };
+        let label = Label(position as u16);
+        Ok(margins::margins(&self.system, &*self.scorer, examples, label))
+    }
+}

@@ -1,0 +1,351 @@
+//! Parsers that own all they need.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::decode::parser::{Parse, Pipeline, Worker};
+use crate::decode::{NbestRequest, Search};
+use crate::error::{Error, Result};
+use crate::inspect::Loaded;
+use crate::inspect::decisions::DecisionCounts;
+use crate::inspect::margins::Margins;
+use crate::memory::Sections;
+use crate::model::{Model, TAGGER_PART, bincode_section, file};
+use crate::oracle::{GuideKind, Supervised};
+use crate::parallel;
+use crate::preset::plan::Plan;
+use crate::preset::registry::{self, Source, SystemVisitor, with_system};
+use crate::preset::{Preset, SystemChoice};
+use crate::scorer::Scorer;
+use crate::symbols::Vocabulary;
+use crate::tagger::{self, TaggerWorker};
+use crate::train::{Components, Example, TrainingMethod};
+use crate::transition::CandidateSystem;
+use crate::tree::{Token, Tree};
+
+/// The number of threads for a batch of sentences; 0 for one on each core. Results do not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Threads(pub usize);
+
+/// A parser, with the tagger of its model if there is one. Shared by all threads.
+///
+/// ```
+/// # #[cfg(feature = "embedded-model")]
+/// # fn main() -> srparse::Result<()> {
+/// use srparse::{Parser, Token};
+///
+/// let parser = Parser::embedded()?;
+/// let tokens = ["The", "dog", "barks", "."].map(Token::untagged);
+/// println!("{}", parser.parse(&tokens)?.tree);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "embedded-model"))]
+/// # fn main() {}
+/// ```
+pub struct Parser {
+    plan: Plan,
+    vocabulary: Vocabulary,
+    loaded: Box<dyn Loaded>,
+    /// What the model stores of its tagger.
+    tagger_sections: Option<Sections>,
+    /// The tagger, loaded when it is first needed.
+    tagger: OnceLock<Box<dyn tagger::Tagger>>,
+}
+
+impl Parser {
+    /// Opens a model file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or holds no parser.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::new(&file::read(path.as_ref())?, &[])
+    }
+
+    /// The parser of English that is part of the library.
+    ///
+    /// # Errors
+    /// In a build without the feature `embedded-model`.
+    pub fn embedded() -> Result<Self> {
+        Self::new(&Model::embedded()?, &[])
+    }
+
+    /// The parser of a model. `settings` are `KEY=VALUE` texts for what is not trained: `search.…`, and
+    /// `learner.threshold` of boosted trees.
+    ///
+    /// # Errors
+    /// When the model holds no parser, its parts do not fit together, or a setting cannot be changed.
+    pub fn new(model: &Model, settings: &[String]) -> Result<Self> {
+        let preset = stored_preset(model, settings)?;
+        if preset.only_tagger {
+            let problem = "has a tagger but no parser: use it for tagging (`srparse tag`), or train \
+                           a parser";
+            return Err(Error::config("model", problem));
+        }
+        let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
+        let labels = &model.header.training.labels;
+        if !labels.is_empty() {
+            return Err(Error::config(
+                "model",
+                format!(
+                    "was trained only for the labels {}: merge it with the models of the other labels",
+                    labels.join(", ")
+                ),
+            ));
+        }
+        let vocabulary = bincode_section::get(&model.sections, "vocabulary")?;
+        let load = Load { model, plan: &plan, vocabulary: &vocabulary };
+        let builder = plan.builder(Source::Tables(&model.header.system), &vocabulary);
+        let loaded = with_system(builder, load)?;
+        let has_tagger = plan.preset.tagger.is_some();
+        let tagger_sections = has_tagger.then(|| model.sections.part(TAGGER_PART));
+        Ok(Self { plan, vocabulary, loaded, tagger_sections, tagger: OnceLock::new() })
+    }
+
+    /// Parses a sentence. Tokens without tags are tagged first, by the tagger of the model.
+    ///
+    /// # Errors
+    /// When tags are missing and the model has no tagger, or a damaged one.
+    pub fn parse(&self, tokens: &[Token]) -> Result<Parse> {
+        self.worker().parse(tokens)
+    }
+
+    /// Parses sentences; the parses are in the order of the sentences.
+    ///
+    /// # Errors
+    /// As [`Parser::parse`].
+    pub fn parse_batch(&self, sentences: &[Vec<Token>], threads: Threads) -> Result<Vec<Parse>> {
+        let parse = |worker: &mut ParserWorker<'_>, tokens: &Vec<Token>| worker.parse(tokens);
+        let parse = || parallel::map_init(sentences, || self.worker(), parse);
+        let parses = parallel::with_threads(threads.0, parse)?;
+        parses.into_iter().collect()
+    }
+
+    /// A worker for one thread, whose memory is reused from sentence to sentence.
+    pub fn worker(&self) -> ParserWorker<'_> {
+        ParserWorker { parser: self, worker: self.loaded.worker(), tagger: None }
+    }
+
+    /// The preset that the model was trained by.
+    pub fn preset(&self) -> &Preset {
+        &self.plan.preset
+    }
+
+    /// Whether the model has a tagger.
+    pub fn has_tagger(&self) -> bool {
+        self.tagger_sections.is_some()
+    }
+
+    /// The tagger of the model.
+    ///
+    /// # Errors
+    /// When there is none, or it is damaged.
+    pub fn tagger(&self) -> Result<&dyn tagger::Tagger> {
+        if let Some(tagger) = self.tagger.get() {
+            return Ok(&**tagger);
+        }
+        let stored = self.tagger_sections.as_ref().zip(self.plan.preset.tagger.as_ref());
+        let Some((sections, choice)) = stored else { return Err(no_tagger()) };
+        let tagger = choice.load(sections)?;
+        Ok(&**self.tagger.get_or_init(|| tagger))
+    }
+
+    /// The classification accuracy on the way to gold trees.
+    pub fn decisions(&self, trees: Vec<Tree>) -> DecisionCounts {
+        // More than one candidate may be correct.
+        let several = self.scores_candidates();
+        let guide = if several { GuideKind::DynamicIfAny } else { GuideKind::Static };
+        self.loaded.decisions(&self.examples(trees), guide)
+    }
+
+    /// How sure the model is of the candidates of a label on the way to gold trees.
+    ///
+    /// # Errors
+    /// When it scores no candidates, or knows no such label.
+    pub fn margins(&self, trees: Vec<Tree>, label: &str) -> Result<Margins> {
+        if !self.scores_candidates() {
+            let problem = "the model scores actions rather than candidates: give a model with \
+                           system.kind = \"items\"";
+            return Err(Error::config("margins", problem));
+        }
+        self.loaded.margins(&self.examples(trees), label)
+    }
+
+    fn scores_candidates(&self) -> bool {
+        matches!(self.plan.preset.system, SystemChoice::Items { .. })
+    }
+
+    /// Trees as the parser sees them: cleaned, head-marked, encoded; those without words are left out.
+    fn examples(&self, trees: Vec<Tree>) -> Vec<Example> {
+        let example = |tree: Tree| {
+            let (tree, _) = self.plan.cleaned(tree);
+            Example { sentence: self.vocabulary.encode(tree.tokens()), tree }
+        };
+        let mut examples = parallel::map_owned(trees, example);
+        examples.retain(|example| !example.sentence.is_empty());
+        examples
+    }
+}
+
+/// Parses sentences one after the other.
+pub struct ParserWorker<'a> {
+    parser: &'a Parser,
+    worker: Box<dyn Worker + 'a>,
+    tagger: Option<TaggerWorker<'a>>,
+}
+
+impl ParserWorker<'_> {
+    /// Parses a sentence. Tokens without tags are tagged first, by the tagger of the model.
+    ///
+    /// # Errors
+    /// When tags are missing and the model has no tagger.
+    pub fn parse(&mut self, tokens: &[Token]) -> Result<Parse> {
+        match self.tagged(tokens)? {
+            Some(tagged) => Ok(self.worker.parse(&tagged)),
+            None => Ok(self.worker.parse(tokens)),
+        }
+    }
+
+    /// Parses a sentence; returns the best different trees, best first, at least one.
+    ///
+    /// # Errors
+    /// As [`ParserWorker::parse`].
+    pub fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Result<Vec<Parse>> {
+        match self.tagged(tokens)? {
+            Some(tagged) => Ok(self.worker.parse_nbest(&tagged, request)),
+            None => Ok(self.worker.parse_nbest(tokens, request)),
+        }
+    }
+
+    /// Replaces the tags of all tokens by those of the tagger.
+    ///
+    /// # Errors
+    /// When the model has no tagger.
+    pub fn tag(&mut self, tokens: &mut [Token]) -> Result<()> {
+        let tagger = match &mut self.tagger {
+            Some(tagger) => tagger,
+            None => self.tagger.insert(TaggerWorker::new(self.parser.tagger()?)),
+        };
+        tagger.tag(tokens);
+        Ok(())
+    }
+
+    /// The tokens with predicted tags where tags are missing; `None` where none are.
+    fn tagged(&mut self, tokens: &[Token]) -> Result<Option<Vec<Token>>> {
+        if tokens.iter().all(|token| !token.tag.is_empty()) {
+            return Ok(None);
+        }
+        let mut tagged = tokens.to_vec();
+        self.tag(&mut tagged)?;
+        for (tagged, token) in tagged.iter_mut().zip(tokens) {
+            if !token.tag.is_empty() {
+                tagged.tag.clone_from(&token.tag);
+            }
+        }
+        Ok(Some(tagged))
+    }
+}
+
+fn no_tagger() -> Error {
+    let problem = "the model has no tagger: give tagged sentences, or train with a [tagger] table";
+    Error::config("tagger", problem)
+}
+
+/// A part-of-speech tagger. Shared by all threads.
+pub struct Tagger {
+    tagger: Box<dyn tagger::Tagger>,
+}
+
+impl Tagger {
+    /// Opens the tagger of a model file, of a parser or of a tagger alone.
+    ///
+    /// # Errors
+    /// When it cannot be read, or holds no tagger.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::new(&file::read(path.as_ref())?)
+    }
+
+    /// The tagger of a model.
+    ///
+    /// # Errors
+    /// When there is none, or its parts do not fit together.
+    pub fn new(model: &Model) -> Result<Self> {
+        load_tagger(model)?.map(|tagger| Self { tagger }).ok_or_else(no_tagger)
+    }
+
+    /// Tags the words of a sentence.
+    pub fn tag<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Vec<Token> {
+        let mut tokens: Vec<Token> = words.into_iter().map(Token::untagged).collect();
+        TaggerWorker::new(&*self.tagger).tag(&mut tokens);
+        tokens
+    }
+}
+
+/// The tagger of a model, if there is one.
+///
+/// # Errors
+/// When its parts do not fit together.
+pub fn load_tagger(model: &Model) -> Result<Option<Box<dyn tagger::Tagger>>> {
+    let preset = stored_preset(model, &[])?;
+    let Some(choice) = &preset.tagger else { return Ok(None) };
+    choice.load(&model.sections.part(TAGGER_PART)).map(Some)
+}
+
+/// The preset stored in a model, changed by settings of what is not trained: `search.…`, and
+/// `learner.threshold` of boosted trees.
+///
+/// # Errors
+/// When the stored preset is invalid, or a setting cannot be changed after training.
+pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
+    let preset: Preset = serde_json::from_value(model.header.preset.clone())
+        .map_err(|error| Error::Corrupt(format!("its preset is invalid: {error}")))?;
+    if settings.is_empty() {
+        return Ok(preset);
+    }
+    let changed = Preset::parse(&preset.to_toml(), "the model's preset", settings)?;
+    let fixed = |preset: &Preset| {
+        let learner = preset.learner.uncalibrated();
+        Preset { search: Search::default(), learner, ..preset.clone() }
+    };
+    if fixed(&changed) != fixed(&preset) {
+        let problem = "after training, only search.… and, for boosted trees, learner.threshold can be changed";
+        return Err(Error::config("settings", problem));
+    }
+    Ok(changed)
+}
+
+/// A model that waits for its transition system.
+struct Load<'a> {
+    model: &'a Model,
+    plan: &'a Plan,
+    vocabulary: &'a Vocabulary,
+}
+
+impl SystemVisitor for Load<'_> {
+    type Output = Box<dyn Loaded>;
+
+    fn visit<S: Supervised>(self, system: S) -> Result<Self::Output> {
+        let components = self.components(&system);
+        let method = registry::training_method(self.plan, components)?;
+        let scorer = method.load(components, &self.model.sections)?;
+        Ok(self.pipeline(system, scorer))
+    }
+
+    fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Self::Output> {
+        let components = self.components(&system);
+        let method = registry::candidate_training(self.plan)?;
+        let scorer = method.load(components, &self.model.sections)?;
+        Ok(self.pipeline(system, scorer))
+    }
+}
+
+impl Load<'_> {
+    fn components<'a, S>(&'a self, system: &'a S) -> Components<'a, S> {
+        Components { system, templates: &self.plan.templates, vocabulary: self.vocabulary }
+    }
+
+    fn pipeline<S: Supervised>(self, system: S, scorer: Box<dyn Scorer<S>>) -> Box<dyn Loaded> {
+        let Preset { clean, search, .. } = self.plan.preset.clone();
+        let vocabulary = self.vocabulary.clone();
+        Box::new(Pipeline { cleaning: clean, vocabulary, system, scorer, search })
+    }
+}

@@ -1,0 +1,152 @@
+//! The ways to train, as presets name them in the table `[learner]`.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::learner::LearnerChoice;
+use crate::classifier::boosting::BoostingParams;
+use crate::error::Result;
+use crate::feature::Column;
+use crate::train::neural::NeuralParams;
+use crate::train::online::OnlineParams;
+use crate::train::structured::StructuredParams;
+
+/// A way to train, with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum MethodChoice {
+    /// See [`crate::train::online`].
+    OnlinePerceptron(OnlineParams),
+    /// See [`crate::train::structured`].
+    StructuredPerceptron(StructuredParams),
+    /// See [`crate::train::neural`].
+    Neural(NeuralParams),
+    /// See [`crate::train::candidates`].
+    Boosting(BoostingParams),
+    /// See [`crate::train::batch`].
+    #[serde(untagged)]
+    Batch(LearnerChoice),
+}
+
+/// The kinds that are not learners of instances, each with its description.
+const OWN: [(&str, &str); 4] = [
+    ("online-perceptron", "Averaged perceptron that learns while parsing."),
+    (
+        "structured-perceptron",
+        "Averaged perceptron that learns from whole derivations, found with a beam.",
+    ),
+    ("neural", "A neural network that learns while parsing."),
+    ("boosting", "Boosted decision trees over candidates, an ensemble for each label."),
+];
+
+impl Default for MethodChoice {
+    fn default() -> Self {
+        Self::OnlinePerceptron(OnlineParams::default())
+    }
+}
+
+impl MethodChoice {
+    /// Checks what involves more than one setting, and that the learner can take the columns.
+    ///
+    /// # Errors
+    /// With the key relative to the learner.
+    pub(super) fn check(&self, columns: &[Column]) -> Result<()> {
+        match self {
+            Self::Batch(learner) => learner.check(columns),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether training has epochs, and so a learning curve.
+    pub fn has_epochs(&self) -> bool {
+        matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) | Self::Neural(_))
+    }
+
+    /// Whether training stores checkpoints.
+    pub fn has_checkpoints(&self) -> bool {
+        !matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_))
+    }
+
+    /// Whether scores may be added along a derivation, so that paths can be compared.
+    pub fn compares_paths(&self) -> bool {
+        match self {
+            Self::OnlinePerceptron(_) => false,
+            Self::StructuredPerceptron(_) | Self::Neural(_) | Self::Boosting(_) => true,
+            Self::Batch(learner) => learner.compares_paths(),
+        }
+    }
+
+    /// The same without what may be changed after training: which of the boosted trees are used.
+    #[must_use]
+    pub fn uncalibrated(&self) -> Self {
+        match self {
+            Self::Boosting(params) => {
+                Self::Boosting(BoostingParams { threshold: 0.0, ..params.clone() })
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for MethodChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let method = match value.get("kind").and_then(Value::as_str) {
+            Some("online-perceptron") => settings(value).map(Self::OnlinePerceptron),
+            Some("structured-perceptron") => settings(value).map(Self::StructuredPerceptron),
+            Some("neural") => settings(value).map(Self::Neural),
+            Some("boosting") => settings(value).map(Self::Boosting),
+            _ => serde_json::from_value(value).map(Self::Batch),
+        };
+        method.map_err(|error| {
+            let own = OWN.map(|(kind, _)| format!("`{kind}`")).join(", ");
+            let message = error.to_string();
+            let known = message.replacen("expected one of", &format!("expected one of {own},"), 1);
+            D::Error::custom(if message.starts_with("unknown variant") { known } else { message })
+        })
+    }
+}
+
+/// Reads the settings of a kind.
+fn settings<T: DeserializeOwned>(mut value: Value) -> serde_json::Result<T> {
+    if let Some(table) = value.as_object_mut() {
+        table.remove("kind");
+    }
+    serde_json::from_value(value)
+}
+
+impl JsonSchema for MethodChoice {
+    fn schema_name() -> Cow<'static, str> {
+        "MethodChoice".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let own = [
+            OnlineParams::json_schema(generator),
+            StructuredParams::json_schema(generator),
+            NeuralParams::json_schema(generator),
+            BoostingParams::json_schema(generator),
+        ];
+        let mut variants: Vec<Value> = OWN.iter().zip(own).map(tagged).collect();
+        let batch = LearnerChoice::json_schema(generator).to_value();
+        // Over instances boosting is part of other learners only.
+        let is_own = |variant: &&Value| variant["properties"]["kind"]["const"] == "boosting";
+        let batch = batch["oneOf"].as_array().into_iter().flatten();
+        variants.extend(batch.filter(|variant| !is_own(variant)).cloned());
+        json_schema!({ "oneOf": variants })
+    }
+}
+
+/// The schema of a kind's settings with its tag.
+fn tagged(((kind, description), settings): (&(&str, &str), Schema)) -> Value {
+    let mut schema = settings.to_value();
+    schema["description"] = (*description).into();
+    schema["properties"]["kind"] = serde_json::json!({ "type": "string", "const": kind });
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    schema["required"] = required.into_iter().chain(["kind".into()]).collect();
+    schema
+}

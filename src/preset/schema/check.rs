@@ -1,0 +1,145 @@
+//! Checks a preset against its schema.
+
+use serde_json::{Map, Value};
+
+use super::Node;
+use crate::error::{Error, Result, did_you_mean};
+
+/// Checks a preset, as JSON.
+///
+/// # Errors
+/// With the dotted path of the first key that is unknown, missing, or has a value that it cannot have.
+pub(in crate::preset) fn check(preset: &Value) -> Result<()> {
+    value(Node::root(), preset, "")
+}
+
+fn fail(path: &str, problem: String) -> Result<()> {
+    Err(Error::config(path, problem))
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+fn value(node: Node, value: &Value, path: &str) -> Result<()> {
+    let node = node.resolved();
+    let variants = node.variants();
+    if !variants.is_empty() || node.text("type") == Some("object") {
+        let Some(found) = value.as_object() else {
+            return fail(
+                path,
+                format!("is a table: give one, as {path}='{{ … }}', or one of its keys"),
+            );
+        };
+        return if variants.is_empty() {
+            table(node, found, path)
+        } else {
+            variant(&variants, found, path)
+        };
+    }
+    if node.text("type") == Some("array") {
+        let Some(found) = value.as_array() else {
+            return fail(path, format!("is a list: give one, as {path}='[ … ]'"));
+        };
+        return list(node, found, path);
+    }
+    if is_possible(node, value) {
+        return Ok(());
+    }
+    let choices = node.choices();
+    match value {
+        Value::String(given) if !choices.is_empty() => {
+            let hint = did_you_mean(given, choices);
+            fail(path, format!("no choice is called `{given}`: {hint}give {}", node.range()))
+        }
+        _ if node.text("type") == Some("integer") && !value.is_u64() && !value.is_i64() => {
+            fail(path, format!("must be a whole number, {}, not {value}", node.range()))
+        }
+        _ => fail(path, format!("must be {}, not {}", node.range(), given(value))),
+    }
+}
+
+/// A value in a message. JSON has no infinity: what is not a finite number is null there.
+fn given(value: &Value) -> String {
+    match value {
+        Value::Null => "inf".to_owned(),
+        other => other
+            .as_f64()
+            .map_or_else(|| other.to_string(), |number| super::shortest(number).to_string()),
+    }
+}
+
+/// Whether a value that is neither a table nor a list is one of those that its node allows.
+fn is_possible(node: Node, value: &Value) -> bool {
+    let mut alternatives = node.list("anyOf").peekable();
+    if alternatives.peek().is_some() {
+        return alternatives.any(|node| is_possible(node, value));
+    }
+    let choices = node.choices();
+    match value {
+        Value::Bool(_) => node.text("type") == Some("boolean"),
+        Value::String(text) if !choices.is_empty() => choices.contains(&text.as_str()),
+        Value::String(_) => node.text("type") == Some("string"),
+        Value::Null => is_number(node) && node.contains(f64::INFINITY),
+        Value::Number(number) => {
+            let is_whole = number.is_u64() || number.is_i64();
+            is_number(node)
+                && (is_whole || node.text("type") != Some("integer"))
+                && number.as_f64().is_some_and(|number| node.contains(number))
+        }
+        Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+/// Whether a node is of numbers; alternatives of a range do not repeat the type.
+fn is_number(node: Node) -> bool {
+    node.choices().is_empty() && matches!(node.text("type"), None | Some("integer" | "number"))
+}
+
+fn variant(variants: &[(&str, Node)], found: &Map<String, Value>, path: &str) -> Result<()> {
+    let kinds: Vec<&str> = variants.iter().map(|(kind, _)| *kind).collect();
+    let (key, known) = (join(path, "kind"), kinds.join(", "));
+    let Some(kind) = found.get("kind") else {
+        return fail(&key, format!("is missing: choose one of {known}"));
+    };
+    let kind = kind.as_str().unwrap_or_default();
+    let Some((_, node)) = variants.iter().find(|(other, _)| *other == kind) else {
+        let hint = did_you_mean(kind, kinds);
+        return fail(&key, format!("no kind is called `{kind}`: {hint}choose one of {known}"));
+    };
+    table(*node, found, path)
+}
+
+fn table(node: Node, found: &Map<String, Value>, path: &str) -> Result<()> {
+    if let Some(missing) = node.required().find(|key| !found.contains_key(*key)) {
+        return fail(&join(path, missing), "is missing".to_owned());
+    }
+    for (key, inner) in found {
+        let path = join(path, key);
+        let Some((_, node)) = node.properties().find(|(known, _)| known == key) else {
+            let known: Vec<&str> = node.properties().map(|(key, _)| key).collect();
+            let hint = did_you_mean(key, known.iter().copied());
+            return fail(
+                &path,
+                format!("no such key; {hint}the keys here are {}", known.join(", ")),
+            );
+        };
+        if node.text("const").is_none() {
+            value(node, inner, &path)?;
+        }
+    }
+    Ok(())
+}
+
+fn list(node: Node, found: &[Value], path: &str) -> Result<()> {
+    let n = found.len() as f64;
+    if node.limit("minItems").is_some_and(|fewest| n < fewest) {
+        return fail(path, format!("the list is empty: give {}", node.range()));
+    }
+    if let Some(most) = node.limit("maxItems").filter(|most| n > *most) {
+        return fail(path, format!("the list has {n} items: give at most {most}"));
+    }
+    let Some(items) = node.0.get("items") else { return Ok(()) };
+    let mut numbered = found.iter().enumerate();
+    numbered.try_for_each(|(at, item)| value(Node::of(items), item, &join(path, &at.to_string())))
+}

@@ -1,0 +1,88 @@
+//! Changes of single settings: `KEY=VALUE`.
+
+use serde_json::Value;
+
+use super::{schema, text};
+use crate::error::{Error, Result, did_you_mean};
+
+/// Changes one setting of a preset. A key is a dotted path, or the last part of one if that is unambiguous. The
+/// whole path of a table or a list replaces all of it.
+///
+/// # Errors
+/// When the key is unknown or ambiguous, or cannot have the value.
+pub(super) fn apply(preset: &mut Value, setting: &str) -> Result<()> {
+    let Some((key, text)) = setting.split_once('=') else {
+        return Err(Error::config(setting, "a setting is KEY=VALUE, such as learner.epochs=5"));
+    };
+    let (key, text) = (key.trim(), text.trim());
+    let path = full_path(preset, key)?;
+    // What reads as a TOML value is one, unless only a text can stand there.
+    let as_text = Value::String(text.to_owned());
+    let value = text::read_value(text).unwrap_or_else(|| as_text.clone());
+    let mut changed = preset.clone();
+    let refused = match replaced(&mut changed, &path, value) {
+        Ok(()) => None,
+        Err(error) => replaced(&mut changed, &path, as_text).err().map(|_| error),
+    };
+    *preset = changed;
+    refused.map_or(Ok(()), Err)
+}
+
+fn replaced(preset: &mut Value, path: &str, value: Value) -> Result<()> {
+    let Some(place) = value_at(preset, path) else {
+        return Err(Error::config(path, "no such key"));
+    };
+    *place = value;
+    schema::check(preset)
+}
+
+/// The path that a key stands for.
+fn full_path(preset: &mut Value, key: &str) -> Result<String> {
+    let mut paths = Vec::new();
+    leaves(preset, "", &mut paths);
+    let suffix = format!(".{key}");
+    let found: Vec<&String> = match paths.iter().find(|path| *path == key) {
+        Some(path) => vec![path],
+        None => paths.iter().filter(|path| path.ends_with(&suffix)).collect(),
+    };
+    match found[..] {
+        [path] => Ok(path.clone()),
+        [] if value_at(preset, key).is_some() => Ok(key.to_owned()),
+        [] => {
+            let last = |path| str::rsplit(path, '.').next().unwrap_or(path);
+            let known = paths.iter().flat_map(|path| [path.as_str(), last(path)]);
+            let hint = did_you_mean(key, known);
+            let known = paths.join(", ");
+            let problem = format!("no such key; {hint}the keys of this preset are {known}");
+            Err(Error::config(key, problem))
+        }
+        _ => {
+            let all = found.into_iter().cloned().collect::<Vec<_>>().join(", ");
+            Err(Error::config(key, format!("which one? write one of {all}")))
+        }
+    }
+}
+
+/// The value at a dotted path; the items of a list are numbered from 0.
+fn value_at<'a>(preset: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+    path.split('.').try_fold(preset, |place, part| match place {
+        Value::Array(items) => items.get_mut(part.parse::<usize>().ok()?),
+        place => place.get_mut(part),
+    })
+}
+
+/// The dotted paths of all values that are neither tables nor lists of tables.
+fn leaves(value: &Value, path: &str, out: &mut Vec<String>) {
+    let inner = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        Value::Object(table) => {
+            table.iter().for_each(|(key, value)| leaves(value, &inner(key), out));
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            for (at, item) in items.iter().enumerate() {
+                leaves(item, &inner(&at.to_string()), out);
+            }
+        }
+        _ => out.push(path.to_owned()),
+    }
+}

@@ -1,0 +1,167 @@
+//! Embeddings of words, tags and word forms.
+
+use std::sync::Arc;
+
+use super::{ForwardPass, Inventory};
+use crate::memory::{Array, Sections};
+use crate::neural::params::Builder;
+use crate::neural::{Param, Var};
+use crate::symbols::{NOTHING, Sentence, UNKNOWN, Vocabulary, VocabularySizes};
+use crate::treebank::embeddings::PretrainedEmbeddings;
+use crate::{Error, Result};
+
+/// Embedding dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmbeddingDims {
+    /// Of a word.
+    pub word: usize,
+    /// Of a tag.
+    pub tag: usize,
+    /// Of a word form: the sum of the embeddings of its last two characters, its last three characters and
+    /// its shape; 0 for none.
+    pub form: usize,
+    /// Of a pretrained embedding; 0 for none.
+    pub pretrained: usize,
+}
+
+impl EmbeddingDims {
+    /// The dimension of all of them concatenated.
+    pub fn total(self) -> usize {
+        let Self { word, tag, form, pretrained } = self;
+        word + tag + form + pretrained
+    }
+}
+
+/// Pretrained word embeddings, which training does not change: one row per word of the vocabulary, zeros for
+/// words without an embedding.
+#[derive(Debug, Clone)]
+pub struct PretrainedTable {
+    values: Arc<Array<f32>>,
+    dim: usize,
+    /// The number of words known from training sentences. Words from this index on are known only from their
+    /// pretrained embeddings.
+    pub trained: usize,
+}
+
+impl PretrainedTable {
+    /// Collects the embeddings of a vocabulary whose first `trained` words come from training sentences.
+    pub fn new(vectors: &PretrainedEmbeddings, vocabulary: &Vocabulary, trained: usize) -> Self {
+        let dim = vectors.dim;
+        let mut values = vec![0.0; vocabulary.sizes().words * dim];
+        for (word, vector) in vectors.words.iter().zip(vectors.values.chunks_exact(dim)) {
+            let row = vocabulary.words().value(word) as usize;
+            values[row * dim..(row + 1) * dim].copy_from_slice(vector);
+        }
+        Self { values: Arc::new(values.into()), dim, trained }
+    }
+
+    /// The embedding dimension.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Adds the embeddings to the sections of a model.
+    pub fn store(&self, sections: &mut Sections) {
+        sections.put("neural.vectors", Array::clone(&self.values));
+        sections.put("neural.vectors.sizes", vec![self.dim as u64, self.trained as u64].into());
+    }
+
+    /// Loads the sections written by [`PretrainedTable::store`].
+    ///
+    /// # Errors
+    /// When a section is missing or does not match the vocabulary.
+    pub fn load(sections: &Sections, vocabulary: &Vocabulary) -> Result<Self> {
+        let (values, sizes) =
+            (sections.get("neural.vectors")?, sections.get("neural.vectors.sizes")?);
+        let (values, sizes): (Array<f32>, Array<u64>) = (values, sizes);
+        let words = vocabulary.sizes().words;
+        match sizes[..] {
+            [dim, trained] if trained > u64::from(UNKNOWN) && trained as usize <= words => {
+                let dim = dim as usize;
+                let fits = dim > 0 && words.checked_mul(dim) == Some(values.len());
+                if fits && values.iter().all(|value| value.is_finite()) {
+                    return Ok(Self { values: Arc::new(values), dim, trained: trained as usize });
+                }
+            }
+            _ => {}
+        }
+        Err(Error::Corrupt(
+            "the pretrained embeddings do not match the vocabulary: train the model again".into(),
+        ))
+    }
+
+    fn row(&self, word: u32) -> &[f32] {
+        &self.values[word as usize * self.dim..][..self.dim]
+    }
+}
+
+/// The embedding tables of a network.
+#[derive(Debug, Clone)]
+pub struct Embeddings {
+    words: Param,
+    tags: Param,
+    forms: Option<Param>,
+    pretrained: Option<PretrainedTable>,
+    /// For each word, the probability that training replaces it by UNK; empty for no word dropout.
+    word_dropout: Vec<f32>,
+}
+
+impl Embeddings {
+    /// Allocates the tables. All matrices must be allocated before.
+    pub fn new(dims: EmbeddingDims, inventory: &Inventory, builder: &mut Builder) -> Self {
+        let VocabularySizes { words, tags, parts } = inventory.vocabulary;
+        let trained = inventory.pretrained.as_ref().map_or(words, |table| table.trained);
+        Self {
+            words: builder.table(trained, dims.word),
+            tags: builder.table(tags, dims.tag),
+            forms: (dims.form > 0).then(|| builder.table(parts, dims.form)),
+            pretrained: inventory.pretrained.clone(),
+            word_dropout: Vec::new(),
+        }
+    }
+
+    /// The pretrained embeddings, if there are any.
+    pub fn pretrained(&self) -> Option<&PretrainedTable> {
+        self.pretrained.as_ref()
+    }
+
+    /// Sets word dropout: training replaces a word by UNK with probability `strength / (strength + count)`,
+    /// where `count` is its number of occurrences in the training sentences; 0 for none. So UNK is trained on
+    /// rare words (Kiperwasser and Goldberg 2016).
+    pub fn set_word_dropout(&mut self, counts: &[u32], strength: f32) {
+        let probability = |&count: &u32| {
+            if strength > 0.0 { strength / (strength + count as f32) } else { 0.0 }
+        };
+        self.word_dropout = counts.iter().map(probability).collect();
+    }
+
+    /// Appends the embeddings of a token, or of the padding before and after a sentence (`None`), to `out`.
+    pub fn embed(
+        &self,
+        sentence: &Sentence,
+        token: Option<usize>,
+        pass: &mut ForwardPass<'_>,
+        out: &mut Vec<Var>,
+    ) {
+        let (mut word, mut tag, mut parts) = (NOTHING, NOTHING, [NOTHING; 3]);
+        if let Some(token) = token {
+            let form = sentence.forms[token];
+            (word, tag) = (sentence.words[token], sentence.tags[token]);
+            parts = [form.suffix2, form.suffix3, form.shape];
+        }
+        if let Some(pretrained) = &self.pretrained {
+            out.push(pass.tape.constant(pretrained.row(word)));
+            word = if word < pretrained.trained as u32 { word } else { UNKNOWN };
+        }
+        let rate = self.word_dropout.get(word as usize).copied().unwrap_or(0.0);
+        if pass.dropout.as_mut().is_some_and(|dropout| rate > 0.0 && dropout.happens(rate)) {
+            word = UNKNOWN;
+        }
+        out.push(pass.tape.lookup(pass.params, self.words, word));
+        out.push(pass.tape.lookup(pass.params, self.tags, tag));
+        if let Some(forms) = self.forms {
+            let parts = parts.map(|part| pass.tape.lookup(pass.params, forms, part));
+            out.push(pass.tape.sum(&parts));
+        }
+    }
+}

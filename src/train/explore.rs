@@ -1,0 +1,109 @@
+//! The walk of training: parse a training sentence, learn from every decision.
+//!
+//! On the gold path the next action is always a correct one. With exploration a wrong prediction is sometimes
+//! taken, and the dynamic oracle says what is best from there; this shows the learner the configurations that
+//! its own mistakes lead to.
+
+use serde::{Deserialize, Serialize};
+
+use super::EpochReport;
+use super::choice::Choice;
+use crate::classifier::first_best;
+use crate::decode::{Cursor, Problem};
+use crate::oracle::Guide;
+use crate::scorer::{Configuration, Lesson, OnlineLearner, Scratch};
+use crate::symbols::Sentence;
+use crate::transition::TransitionSystem;
+
+/// When training leaves the gold path (Fernández-González and Gómez-Rodríguez 2018, section 5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Exploration {
+    /// The first epoch, from 1, that explores.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub from_epoch: u32,
+    /// The probability that a wrong prediction is followed (regular exploration).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+    /// If the best wrong action trails a correct prediction by less than this margin, in units of the scores,
+    /// it is followed instead; 0 for never (aggressive exploration).
+    #[schemars(range(min = 0.0, max = 1e6))]
+    pub margin: f64,
+}
+
+impl Exploration {
+    /// Whether configurations off the gold path may be reached.
+    pub fn explores(&self) -> bool {
+        self.probability > 0.0 || self.margin > 0.0
+    }
+}
+
+impl Default for Exploration {
+    fn default() -> Self {
+        Self { from_epoch: 2, probability: 0.9, margin: 0.0 }
+    }
+}
+
+/// Walks over training sentences; holds the memory of one thread.
+pub struct Walk<S: TransitionSystem> {
+    legal: Vec<S::Action>,
+    optimal: Vec<S::Action>,
+    scores: Vec<f32>,
+    /// The memory of the learner.
+    pub scratch: Scratch,
+}
+
+impl<S: TransitionSystem> Default for Walk<S> {
+    fn default() -> Self {
+        let (legal, optimal, scores) = (Vec::new(), Vec::new(), Vec::new());
+        Self { legal, optimal, scores, scratch: Scratch::default() }
+    }
+}
+
+impl<S: TransitionSystem> Walk<S> {
+    /// Parses a sentence, lets the learner learn from every decision with more than one legal action, and
+    /// counts decisions and mistakes. With exploration the guide must be a dynamic oracle's. `draw` returns
+    /// uniform random numbers from 0 to 1.
+    pub fn sentence<L: OnlineLearner<S>>(
+        &mut self,
+        (system, sentence): (&S, &Sentence),
+        guide: &dyn Guide<S>,
+        learner: &mut L,
+        exploration: Option<Exploration>,
+        draw: &mut dyn FnMut() -> f64,
+        report: &mut EpochReport,
+    ) {
+        let Self { legal, optimal, scores, scratch } = self;
+        let problem = Problem { system, sentence, scorer: &*learner };
+        let mut cursor = Cursor::start(problem, scratch);
+        loop {
+            let problem = Problem { system, sentence, scorer: &*learner };
+            if cursor.is_final(problem) {
+                break;
+            }
+            cursor.legal(problem, legal);
+            let action = if let [only] = legal[..] {
+                only
+            } else {
+                guide.optimal(system, &cursor.state, optimal);
+                let at = Configuration { system, sentence, state: &cursor.state };
+                learner.score(at, &cursor.memory, legal, scratch, scores);
+                let choice = Choice { legal, scores, optimal };
+                match choice.judge() {
+                    // The oracle has no answer: go on without a lesson.
+                    None => legal[first_best(scores)],
+                    Some(judgement) => {
+                        let (predicted, target) = (judgement.predicted, judgement.target);
+                        let lesson = Lesson { at, actions: legal, scores, predicted, target };
+                        learner.learn(&lesson, scratch);
+                        report.decisions += 1;
+                        report.mistakes += u64::from(!judgement.is_correct());
+                        legal[choice.next(judgement, exploration, &mut *draw)]
+                    }
+                }
+            };
+            let problem = Problem { system, sentence, scorer: &*learner };
+            cursor.take(problem, action, scratch);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What every way to train is given.
+
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+
+use rustc_hash::FxHasher;
+
+use super::Example;
+use super::checkpoint::{Folder, fingerprint, hash_nodes};
+use crate::Result;
+use crate::decode::Search;
+use crate::decode::parser::{PipelineWorker, Worker};
+use crate::eval::{Params, evaluate};
+use crate::feature::Templates;
+use crate::model::{DevScores, Model};
+use crate::observer::{Event, Observer};
+use crate::oracle::Supervised;
+use crate::parallel;
+use crate::scorer::Scorer;
+use crate::scorer::factored::Classes;
+use crate::symbols::{Sentence, Vocabulary};
+use crate::transition::TransitionSystem;
+use crate::tree::{Token, Tree};
+use crate::treebank::Cleaning;
+use crate::treebank::embeddings::PretrainedEmbeddings;
+use crate::treebank::sentences::TRACE;
+
+/// The components that a scorer is built on.
+#[derive(Debug)]
+pub struct Components<'a, S> {
+    /// The transition system.
+    pub system: &'a S,
+    /// The feature templates.
+    pub templates: &'a Templates,
+    /// The vocabulary.
+    pub vocabulary: &'a Vocabulary,
+}
+
+impl<S> Clone for Components<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Components<'_, S> {}
+
+impl<S: TransitionSystem> Components<'_, S> {
+    /// The actions that a scorer may be asked about, in order.
+    pub fn inventory(&self) -> Vec<S::Action> {
+        let mut inventory = Vec::new();
+        self.system.inventory(&self.system.start(&Sentence::default()), &mut inventory);
+        inventory
+    }
+
+    /// The classes of these actions.
+    pub fn classes(&self) -> Classes {
+        Classes::of(&self.inventory())
+    }
+}
+
+/// A training run.
+pub struct Session<'a, S> {
+    /// What the scorer is built on.
+    pub components: Components<'a, S>,
+    /// The training trees, which the system can rebuild.
+    pub examples: &'a [Example],
+    /// The dev set.
+    pub dev: DevSet<'a>,
+    /// Pretrained embeddings, and how many word ids there were before theirs.
+    pub embeddings: Option<&'a (PretrainedEmbeddings, usize)>,
+    /// Whether all actions of the inventory compete, legal or not.
+    pub ranks_all_actions: bool,
+    /// Seeds everything random.
+    pub seed: u64,
+    /// Receives events, and may stop training.
+    pub observer: &'a dyn Observer,
+    /// Where parts are stored, so that training can be resumed.
+    pub checkpoints: Option<Checkpoints<'a>>,
+    /// Which labels are trained, where each has a classifier of its own; all if there are none.
+    pub labels: &'a [String],
+    /// Models of other labels, trained by the same command: their classifiers are taken over.
+    pub merge: &'a [Model],
+}
+
+/// Where checkpoints are stored, and what they depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct Checkpoints<'a> {
+    /// The folder.
+    pub folder: &'a Path,
+    /// A hash of the settings, the system and the seed.
+    pub fingerprint: u64,
+}
+
+impl<S: TransitionSystem> Session<'_, S> {
+    /// Logs a result.
+    pub fn log(&self, text: &str) {
+        self.observer.event(Event::Milestone(text));
+    }
+
+    /// The checkpoint for the parts of this run, if there are checkpoints; `data` hashes what it depends on
+    /// besides the settings.
+    ///
+    /// # Errors
+    /// When the folder cannot be created.
+    pub fn checkpoint(&self, data: impl FnOnce() -> u64) -> Result<Option<Folder>> {
+        let Some(Checkpoints { folder, fingerprint }) = self.checkpoints else { return Ok(None) };
+        let mut hasher = FxHasher::default();
+        (fingerprint, data()).hash(&mut hasher);
+        Folder::new(folder, hasher.finish()).map(Some)
+    }
+
+    /// A hash of the training trees.
+    pub fn examples_fingerprint(&self) -> u64 {
+        fingerprint(self.examples)
+    }
+
+    /// Parses the dev set and scores it; `None` without one.
+    pub fn score_dev(&self, scorer: &dyn Scorer<S>) -> Option<DevScores> {
+        self.dev.score(self.components, scorer)
+    }
+}
+
+/// Trees to select models by.
+#[derive(Debug, Clone, Copy)]
+pub struct DevSet<'a> {
+    /// The names of the files.
+    pub files: &'a [String],
+    /// The trees, as read.
+    pub trees: &'a [Tree],
+    /// Their words with predicted tags, if the parser is trained on such.
+    pub tagged: Option<&'a [Vec<Token>]>,
+    /// Trees with more words are left out; 0 for no limit.
+    pub max_words: u32,
+    /// How input is cleaned.
+    pub cleaning: &'a Cleaning,
+    /// How it is parsed.
+    pub search: &'a Search,
+}
+
+impl DevSet<'_> {
+    /// Whether there are no trees.
+    pub fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+    }
+
+    fn score<S: TransitionSystem>(
+        &self,
+        components: Components<'_, S>,
+        scorer: &dyn Scorer<S>,
+    ) -> Option<DevScores> {
+        if self.is_empty() {
+            return None;
+        }
+        let Components { system, vocabulary, .. } = components;
+        let short: Vec<usize> =
+            (0..self.trees.len()).filter(|&at| is_short(&self.trees[at], self.max_words)).collect();
+        let worker = || PipelineWorker::new(self.cleaning, vocabulary, system, scorer, self.search);
+        let parse = |worker: &mut PipelineWorker<'_, S>, &at: &usize| {
+            let gold = words(&self.trees[at]);
+            let tagged = self.tagged.and_then(|tokens| tokens.get(at));
+            let mut tree = worker.parse(tagged.unwrap_or(&gold)).tree;
+            // Tags decide what is punctuation, which is not scored: both trees get the same.
+            tree.tokens_mut().clone_from_slice(&gold);
+            tree
+        };
+        let parsed: Vec<Tree> = parallel::map_init(&short, worker, parse);
+        let gold = short.iter().map(|&at| &self.trees[at]);
+        let evaluation = evaluate(gold.zip(&parsed), &Params::default());
+        let (f1, exact) = (evaluation.all.f1(), evaluation.all.exact());
+        Some(DevScores { files: self.files.to_vec(), f1, exact })
+    }
+
+    /// Hashes the trees.
+    pub fn hash_into(&self, hasher: &mut impl Hasher) {
+        for tree in self.trees {
+            for token in tree.tokens() {
+                (&token.word, &token.tag).hash(hasher);
+            }
+            hash_nodes(tree, hasher);
+        }
+    }
+}
+
+/// The words of a tree, without traces.
+pub fn words(tree: &Tree) -> Vec<Token> {
+    tree.tokens().iter().filter(|token| token.tag != TRACE).cloned().collect()
+}
+
+/// Whether a tree has at most so many words, traces not counted; 0 is no limit.
+pub fn is_short(tree: &Tree, max_words: u32) -> bool {
+    let words = || tree.tokens().iter().filter(|token| token.tag != TRACE).count();
+    max_words == 0 || words() <= max_words as usize
+}
+
+/// The scores on the dev set, for the log.
+pub fn dev_line(dev: &DevScores) -> String {
+    format!("dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact)
+}
+
+/// A system's requirement of training methods that explore.
+///
+/// # Errors
+/// When the system has no dynamic oracle.
+pub fn check_explores<S: Supervised>(system: &S) -> Result<()> {
+    if system.dynamic_oracle().is_some() {
+        return Ok(());
+    }
+    let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 and \
+                   learner.exploration.margin=0";
+    Err(crate::Error::config("learner.exploration.probability", problem))
+}

@@ -1,0 +1,323 @@
+//! Training a model by a preset: cleaning, tagging, replay, and the preset's way to train.
+
+mod merge;
+mod replay;
+mod tagging;
+
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use compact_str::CompactString;
+use rustc_hash::FxHasher;
+
+use crate::decode::Illegal;
+use crate::error::{Error, Result};
+use crate::feature::Templates;
+use crate::model::{Header, Model, bincode_section, file};
+use crate::observer::{Event, Observer, Silent};
+use crate::oracle::Supervised;
+use crate::parallel;
+use crate::preset::plan::Plan;
+use crate::preset::registry::{self, Source, SystemVisitor, with_system};
+use crate::preset::{MethodChoice, Preset};
+use crate::symbols::{UNKNOWN, Vocabulary};
+use crate::train::session::{Checkpoints, DevSet, is_short};
+use crate::train::{Components, Session, Trained, TrainingMethod};
+use crate::transition::{CandidateSystem, TransitionSystem};
+use crate::tree::heads::Uncovered;
+use crate::tree::{Token, Tree};
+use crate::treebank::Treebank;
+use crate::treebank::embeddings::PretrainedEmbeddings;
+use tagging::Tagging;
+
+/// Trains models.
+///
+/// ```
+/// # fn main() -> srparse::Result<()> {
+/// use srparse::{Preset, Trainer, Treebank};
+///
+/// let train = Treebank::open("data/sample/train.mrg")?;
+/// let preset = Preset::load("fast", &["epochs=1".to_owned()])?;
+/// let model = Trainer::with_preset(preset)?.seed(1).train(&train, &Treebank::default())?;
+/// assert_eq!(model.header.training.trees, train.trees.len() as u64);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Trainer<'a> {
+    plan: Plan,
+    seed: u64,
+    observer: &'a dyn Observer,
+    checkpoint: Option<PathBuf>,
+    labels: Vec<String>,
+    merge: Vec<Model>,
+}
+
+impl<'a> Trainer<'a> {
+    /// A trainer by a built-in preset or a preset file.
+    ///
+    /// # Errors
+    /// As [`Preset::load`] and [`Trainer::with_preset`].
+    pub fn new(preset: &str) -> Result<Self> {
+        Self::with_preset(Preset::load(preset, &[])?)
+    }
+
+    /// A trainer by a preset.
+    ///
+    /// # Errors
+    /// When a file that it names cannot be read, or its parts do not fit together.
+    pub fn with_preset(preset: Preset) -> Result<Self> {
+        let (checkpoint, labels, merge) = (None, Vec::new(), Vec::new());
+        let plan = Plan::new(preset)?;
+        Ok(Self { plan, seed: 1, observer: &Silent, checkpoint, labels, merge })
+    }
+
+    /// Sets the seed of everything random; 1 by default.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Sets who receives events and may stop training.
+    #[must_use]
+    pub fn observe(self, observer: &'a dyn Observer) -> Self {
+        Self { observer, ..self }
+    }
+
+    /// Stores finished parts of learners that have parts, and the state of networks after each epoch, in a
+    /// folder: a later run with the same data, settings and seed resumes from there.
+    #[must_use]
+    pub fn checkpoint(self, folder: &Path) -> Self {
+        Self { checkpoint: Some(folder.to_owned()), ..self }
+    }
+
+    /// Trains the classifiers of some labels only, for learners that have one for each label.
+    #[must_use]
+    pub fn labels(self, labels: Vec<String>) -> Self {
+        Self { labels, ..self }
+    }
+
+    /// Takes over the classifiers of other labels from models that were trained by the same preset on the
+    /// same trees.
+    #[must_use]
+    pub fn merge(self, models: Vec<Model>) -> Self {
+        Self { merge: models, ..self }
+    }
+
+    /// The preset.
+    pub fn preset(&self) -> &Preset {
+        &self.plan.preset
+    }
+
+    /// Trains a model. With dev trees the best epoch is selected by their F1.
+    ///
+    /// # Errors
+    /// When no tree is usable, more than a tenth cannot be rebuilt by the transition system, the learner
+    /// refuses the data, or training was stopped before anything was learned ([`Error::Stopped`]).
+    pub fn train(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
+        let plan = &self.plan;
+        let pretrained = match &plan.preset.learner {
+            MethodChoice::Neural(params) => params.read_pretrained()?,
+            _ => None,
+        };
+        let tagging = plan.preset.tagger.as_ref();
+        let mut tagging =
+            tagging.map(|choice| Tagging::new(choice, self, train, dev)).transpose()?;
+        if plan.preset.only_tagger
+            && let Some(tagging) = tagging
+        {
+            return tagging.model(self, train);
+        }
+        let predicted = tagging.as_mut().and_then(Tagging::take_trees);
+        let dev_tokens =
+            predicted.as_ref().and(tagging.as_ref()).map(|tagging| tagging.tokens(dev));
+        let trees = self.prepare(predicted.as_ref().unwrap_or(&train.trees));
+        let usable: Vec<&Tree> = trees.iter().filter(|tree| !tree.tokens().is_empty()).collect();
+        if usable.is_empty() {
+            return Err(Error::Unfit("no training tree has any words left after cleaning".into()));
+        }
+        let minimum = plan.preset.clean.unknown_below.max(1);
+        let mut vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
+        let embeddings = pretrained.map(|pretrained| self.add_words(pretrained, &mut vocabulary));
+        let run = Run {
+            trainer: self,
+            files: &train.files,
+            dev,
+            dev_tokens: dev_tokens.as_deref(),
+            trees: &usable,
+            vocabulary: &vocabulary,
+            embeddings: embeddings.as_ref(),
+        };
+        let mut model = with_system(plan.builder(Source::Trees(&usable), &vocabulary), run)?;
+        if let Some(tagging) = tagging {
+            tagging.store(&mut model)?;
+        }
+        Ok(model)
+    }
+
+    fn log(&self, text: &str) {
+        self.observer.event(Event::Milestone(text));
+    }
+
+    /// Adds the words of pretrained embeddings to the vocabulary; returns them with the number of word ids
+    /// before.
+    fn add_words(
+        &self,
+        pretrained: PretrainedEmbeddings,
+        vocabulary: &mut Vocabulary,
+    ) -> (PretrainedEmbeddings, usize) {
+        let trained = vocabulary.sizes().words;
+        let is_known = |word: &&CompactString| vocabulary.words().value(word) != UNKNOWN;
+        let known = pretrained.words.iter().filter(is_known).count();
+        self.log(&format!(
+            "{} pretrained embeddings of dimension {}, {known} of them for the {} words of the training trees",
+            pretrained.words.len(),
+            pretrained.dim,
+            vocabulary.words().len()
+        ));
+        vocabulary.add_words(pretrained.words.iter().map(CompactString::as_str));
+        (pretrained, trained)
+    }
+
+    /// Cleans the trees and marks heads; trees over the length limit are left out.
+    fn prepare(&self, trees: &[Tree]) -> Vec<Tree> {
+        let max_words = self.plan.preset.max_words;
+        let short: Vec<&Tree> = trees.iter().filter(|tree| is_short(tree, max_words)).collect();
+        if short.len() < trees.len() {
+            let left_out = trees.len() - short.len();
+            let note = format!("left out {left_out} trees of more than {max_words} words");
+            self.observer.event(Event::Note(&note));
+        }
+        let marked = parallel::map(&short, |tree| self.plan.cleaned((*tree).clone()));
+        let mut uncovered = Uncovered::default();
+        let trees = marked.into_iter().map(|(tree, without_rule)| {
+            uncovered.merge(&without_rule.unwrap_or_default());
+            tree
+        });
+        let trees = trees.collect();
+        if !uncovered.is_empty() {
+            let note = format!(
+                "no head rule for {uncovered}: the outermost child that is not punctuation is the head"
+            );
+            self.observer.event(Event::Note(&note));
+        }
+        trees
+    }
+}
+
+/// A training run that waits for its transition system.
+struct Run<'a> {
+    trainer: &'a Trainer<'a>,
+    files: &'a [String],
+    dev: &'a Treebank,
+    /// The words of the dev trees with predicted tags, if the parser is trained on such.
+    dev_tokens: Option<&'a [Vec<Token>]>,
+    trees: &'a [&'a Tree],
+    vocabulary: &'a Vocabulary,
+    embeddings: Option<&'a (PretrainedEmbeddings, usize)>,
+}
+
+impl SystemVisitor for Run<'_> {
+    type Output = Model;
+
+    fn visit<S: Supervised>(self, system: S) -> Result<Model> {
+        let method = registry::training_method(&self.trainer.plan, self.components(&system))?;
+        self.train(&system, &*method)
+    }
+
+    fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Model> {
+        let method = registry::candidate_training(&self.trainer.plan)?;
+        self.train(&system, &method)
+    }
+}
+
+impl Run<'_> {
+    fn components<'a, S>(&'a self, system: &'a S) -> Components<'a, S> {
+        let templates: &Templates = &self.trainer.plan.templates;
+        Components { system, templates, vocabulary: self.vocabulary }
+    }
+
+    fn train<S: Supervised>(&self, system: &S, method: &dyn TrainingMethod<S>) -> Result<Model> {
+        let trainer = self.trainer;
+        let Preset { clean, search, max_words, .. } = &trainer.plan.preset;
+        let replayed = replay::replay(system, self.vocabulary, self.trees, trainer.observer)?;
+        let mut training = replayed.summary;
+        training.files = self.files.to_vec();
+        merge::check(trainer, system, &training, self.vocabulary)?;
+        let session = Session {
+            components: self.components(system),
+            examples: &replayed.examples,
+            dev: DevSet {
+                files: &self.dev.files,
+                trees: &self.dev.trees,
+                tagged: self.dev_tokens,
+                max_words: *max_words,
+                cleaning: clean,
+                search,
+            },
+            embeddings: self.embeddings,
+            ranks_all_actions: search.illegal == Illegal::Fail,
+            seed: trainer.seed,
+            observer: trainer.observer,
+            checkpoints: self.checkpoints(system),
+            labels: &trainer.labels,
+            merge: &trainer.merge,
+        };
+        let trained = method.train(&session)?;
+        training.epoch = trained.epoch;
+        training.labels.clone_from(&trained.labels);
+        self.model(system, training, trained)
+    }
+
+    /// Where checkpoints are stored: parts of a fit depend on the learner, the features, the system and the
+    /// seed.
+    fn checkpoints<S: TransitionSystem>(&self, system: &S) -> Option<Checkpoints<'_>> {
+        let (trainer, plan) = (self.trainer, &self.trainer.plan);
+        let folder = trainer.checkpoint.as_deref()?;
+        let learner = plan.preset.learner.uncalibrated();
+        let settings = (learner, &plan.preset.features, registry::stored(system));
+        let settings = serde_json::to_string(&settings).unwrap_or_default();
+        let texts = (plan.templates.text(), plan.heads_text());
+        let version = (env!("CARGO_PKG_VERSION"), file::FORMAT_VERSION);
+        let mut hasher = FxHasher::default();
+        (settings, texts, trainer.seed, version).hash(&mut hasher);
+        Some(Checkpoints { folder, fingerprint: hasher.finish() })
+    }
+
+    fn model<S: TransitionSystem>(
+        &self,
+        system: &S,
+        training: crate::model::TrainingSummary,
+        trained: Trained,
+    ) -> Result<Model> {
+        let plan = &self.trainer.plan;
+        let mut preset = plan.preset.clone();
+        if let (MethodChoice::Boosting(params), Some(threshold)) =
+            (&mut preset.learner, trained.threshold)
+        {
+            params.threshold = threshold;
+        }
+        let inventory = self.components(system).inventory();
+        let mut model = Model {
+            header: Header {
+                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+                preset: serde_json::to_value(&preset).unwrap_or_default(),
+                seed: self.trainer.seed,
+                system: registry::stored(system),
+                actions: match &inventory[..] {
+                    [] => system.labels().map(str::to_owned).collect(),
+                    all => all.iter().map(|&action| system.name(action)).collect(),
+                },
+                templates: plan.templates.text().to_owned(),
+                heads: plan.heads_text().to_owned(),
+                training,
+                dev: trained.dev,
+                tagger: None,
+            },
+            ..Model::default()
+        };
+        bincode_section::put(&mut model.sections, "vocabulary", self.vocabulary)?;
+        model.sections.0.extend(trained.sections.0);
+        Ok(model)
+    }
+}

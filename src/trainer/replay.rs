@@ -1,0 +1,93 @@
+//! The replay of all training trees before training starts: trees that the system cannot rebuild are reported.
+
+use crate::error::{Error, Result};
+use crate::model::TrainingSummary;
+use crate::observer::{Event, Observer};
+use crate::oracle::Supervised;
+use crate::oracle::replay::check_replay;
+use crate::parallel;
+use crate::symbols::Vocabulary;
+use crate::train::Example;
+use crate::tree::Tree;
+
+/// The share of trees that the system may be unable to rebuild before training is refused.
+const MAX_UNFIT: f64 = 0.1;
+/// How many of them are named.
+const NAMED_UNFIT: usize = 3;
+/// How many of them a model lists.
+const LISTED_UNFIT: usize = 100;
+
+/// The training trees that can be used.
+pub(super) struct Replayed {
+    pub(super) examples: Vec<Example>,
+    pub(super) summary: TrainingSummary,
+}
+
+/// Replays every tree, and keeps those that are rebuilt.
+///
+/// # Errors
+/// [`Error::Unfit`] when too many cannot be rebuilt.
+pub(super) fn replay<S: Supervised>(
+    system: &S,
+    vocabulary: &Vocabulary,
+    trees: &[&Tree],
+    observer: &dyn Observer,
+) -> Result<Replayed> {
+    let replay = |tree: &&Tree| -> Result<_> {
+        let sentence = vocabulary.encode(tree.tokens());
+        let n = check_replay(system, &sentence, tree)?;
+        let left_out = tree.nodes().len() - system.target(tree).nodes().len();
+        Ok((Example { sentence, tree: (*tree).clone() }, n, left_out))
+    };
+    let mut summary = TrainingSummary::default();
+    let mut examples = Vec::with_capacity(trees.len());
+    let (mut nodes, mut dropped) = (0, 0);
+    for (result, number) in parallel::map(trees, replay).into_iter().zip(1..) {
+        match result {
+            Ok((example, n, left_out)) => {
+                nodes += example.tree.nodes().len();
+                dropped += left_out;
+                summary.words += example.sentence.len() as u64;
+                summary.decisions += n as u64;
+                examples.push(example);
+            }
+            Err(error) => summary.skipped.push(format!("tree {number}: {error}")),
+        }
+    }
+    summary.trees = examples.len() as u64;
+    report(system, &summary, (dropped, nodes), observer);
+    let unfit = summary.skipped.len();
+    if unfit as f64 > MAX_UNFIT * trees.len() as f64 {
+        let named = summary.skipped[..unfit.min(NAMED_UNFIT)].join("; ");
+        let problem = format!("{unfit} of {} trees cannot be rebuilt: {named}", trees.len());
+        return Err(Error::Unfit(problem));
+    }
+    summary.skipped.truncate(LISTED_UNFIT);
+    Ok(Replayed { examples, summary })
+}
+
+fn report<S: Supervised>(
+    system: &S,
+    summary: &TrainingSummary,
+    (dropped, nodes): (usize, usize),
+    observer: &dyn Observer,
+) {
+    let TrainingSummary { trees, decisions, skipped, .. } = summary;
+    let facts: Vec<String> =
+        system.facts().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    observer.event(Event::Milestone(&format!(
+        "replayed {trees} trees ({decisions} actions), {} cannot be rebuilt; {}",
+        skipped.len(),
+        facts.join(", ")
+    )));
+    if dropped > 0 {
+        let share = 100.0 * dropped as f64 / nodes as f64;
+        observer.event(Event::Milestone(&format!(
+            "the limits of the system leave out {dropped} of {nodes} nodes ({share:.2} %); their children pass \
+             to their parents"
+        )));
+    }
+    for skipped in skipped.iter().take(NAMED_UNFIT) {
+        observer.event(Event::Note(skipped));
+    }
+}

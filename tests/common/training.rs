@@ -1,0 +1,104 @@
+//! What training and search take, made from a few trees.
+
+use srparse::decode::{Decoded, Problem, Search, SearchScratch};
+use srparse::feature::Templates;
+use srparse::observer::Silent;
+use srparse::oracle::{Guide, GuideKind, Supervised, guide};
+use srparse::scorer::Scorer;
+use srparse::symbols::{Sentence, Vocabulary};
+use srparse::train::session::DevSet;
+use srparse::train::{Components, Example, Session};
+use srparse::transition::TransitionSystem;
+use srparse::tree::Tree;
+use srparse::treebank::Cleaning;
+
+/// Trees with their sentences in the numbers of a vocabulary.
+pub fn examples_in(trees: &[Tree], vocabulary: &Vocabulary) -> Vec<Example> {
+    let encode =
+        |tree: &Tree| Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
+    trees.iter().map(encode).collect()
+}
+
+/// Trees with their sentences in the numbers of their own vocabulary.
+pub fn examples(trees: &[Tree]) -> Vec<Example> {
+    examples_in(trees, &super::vocabulary(trees))
+}
+
+/// Owns what a training session borrows.
+pub struct Lab<S> {
+    pub system: S,
+    pub templates: Templates,
+    pub vocabulary: Vocabulary,
+    pub examples: Vec<Example>,
+    cleaning: Cleaning,
+    search: Search,
+}
+
+impl<S: Supervised> Lab<S> {
+    /// A system with examples, the templates `rich`, no dev set and greedy search.
+    pub fn new(system: S, trees: &[Tree]) -> Self {
+        let vocabulary = super::vocabulary(trees);
+        let examples = examples_in(trees, &vocabulary);
+        let templates = Templates::named("rich").unwrap();
+        let (cleaning, search) = (Cleaning::none(), Search::default());
+        Self { system, templates, vocabulary, examples, cleaning, search }
+    }
+
+    /// What scorers are built on.
+    pub fn components(&self) -> Components<'_, S> {
+        let Self { system, templates, vocabulary, .. } = self;
+        Components { system, templates, vocabulary }
+    }
+
+    /// A silent session of seed 1.
+    pub fn session(&self) -> Session<'_, S> {
+        let dev = DevSet {
+            files: &[],
+            trees: &[],
+            tagged: None,
+            max_words: 0,
+            cleaning: &self.cleaning,
+            search: &self.search,
+        };
+        Session {
+            components: self.components(),
+            examples: &self.examples,
+            dev,
+            embeddings: None,
+            ranks_all_actions: false,
+            seed: 1,
+            observer: &Silent,
+            checkpoints: None,
+            labels: &[],
+            merge: &[],
+        }
+    }
+
+    /// The guides to all examples.
+    pub fn guides(&self, kind: GuideKind) -> Vec<Box<dyn Guide<S>>> {
+        let guide = |example: &Example| guide(&self.system, &example.tree, kind).unwrap();
+        self.examples.iter().map(guide).collect()
+    }
+}
+
+/// The best derivation that a search finds, with fresh memory.
+pub fn decode<S: TransitionSystem>(
+    search: &Search,
+    system: &S,
+    scorer: &dyn Scorer<S>,
+    sentence: &Sentence,
+) -> Decoded<S> {
+    decode_nbest(search, system, scorer, sentence, 1).swap_remove(0)
+}
+
+/// The best `n` derivations that a search finds, with fresh memory.
+pub fn decode_nbest<S: TransitionSystem>(
+    search: &Search,
+    system: &S,
+    scorer: &dyn Scorer<S>,
+    sentence: &Sentence,
+    n: usize,
+) -> Vec<Decoded<S>> {
+    let problem = Problem { system, sentence, scorer };
+    search.decode(problem, n, &mut SearchScratch::default())
+}

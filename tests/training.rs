@@ -1,0 +1,203 @@
+//! Training: exploration, the data that learners refuse, and what happens when training is stopped.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+mod common;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rand::RngExt;
+use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
+use srparse::classifier::{Fit, Learner, ScoreScale};
+use srparse::feature::{ColumnKind, Indicators, Templates};
+use srparse::observer::{Event, Observer, Silent};
+use srparse::oracle::GuideKind;
+use srparse::scorer::{
+    Configuration, Lesson, Memory, OnlineLearner, OnlinePerceptron, Scorer, Scratch,
+};
+use srparse::train::epochs::EpochLearner;
+use srparse::train::explore::{Exploration, Walk};
+use srparse::train::online::OnlineEpochs;
+use srparse::train::{EpochReport, Progress, batch};
+use srparse::transition::binary::{Binary, BinaryAction};
+use srparse::transition::{Action, ActionKind, TransitionSystem};
+use srparse::{Error, Model, Preset, Trainer, Treebank};
+
+use common::observer::Log;
+use common::toy::{self, short_sentences};
+use common::training::Lab;
+use common::{random_trees, rng};
+
+fn binary(trees: &[srparse::Tree]) -> Lab<Binary> {
+    Lab::new(Binary::of_trees(trees).unwrap(), trees)
+}
+
+/// A decision that was learned from.
+#[derive(Clone, Copy)]
+struct Decision {
+    /// The number of actions before it.
+    steps: usize,
+    /// The last of these, as views show it.
+    last: u32,
+    /// The prediction, if it was correct.
+    correct: Option<u32>,
+}
+
+/// Scores SHIFT 1.0 and all else 0.5, whatever it is taught; records its lessons.
+#[derive(Default)]
+struct LikesShift {
+    lessons: Vec<Decision>,
+}
+
+impl Scorer<Binary> for LikesShift {
+    fn begin(&self, _at: Configuration<'_, Binary>, _scratch: &mut Scratch) -> Memory {
+        Memory::None
+    }
+
+    fn score(
+        &self,
+        _at: Configuration<'_, Binary>,
+        _memory: &Memory,
+        actions: &[BinaryAction],
+        _scratch: &mut Scratch,
+        out: &mut Vec<f32>,
+    ) {
+        let is_shift = |action: &BinaryAction| action.kind() == ActionKind::Shift;
+        out.clear();
+        out.extend(actions.iter().map(|action| if is_shift(action) { 1.0 } else { 0.5 }));
+    }
+
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
+    }
+}
+
+impl OnlineLearner<Binary> for LikesShift {
+    fn learn(&mut self, lesson: &Lesson<'_, Binary>, _scratch: &mut Scratch) {
+        let Lesson { at, actions, predicted, target, .. } = *lesson;
+        self.lessons.push(Decision {
+            steps: at.system.steps(at.state),
+            last: at.system.view(at.state).recent[0],
+            correct: (predicted == target).then(|| actions[target].code() + 1),
+        });
+    }
+}
+
+#[test]
+fn a_correct_prediction_is_left_where_a_wrong_action_trails_by_less_than_the_margin() {
+    let lab = binary(&short_sentences(20));
+    let guides = lab.guides(GuideKind::DynamicIfAny);
+    let left = |exploration: Option<Exploration>| {
+        let (mut learner, mut walk) = (LikesShift::default(), Walk::default());
+        let (mut rng, mut report) = (rng(1), EpochReport::default());
+        for (example, guide) in lab.examples.iter().zip(&guides) {
+            let sentence = (&lab.system, &example.sentence);
+            let draw = &mut || rng.random();
+            walk.sentence(sentence, &**guide, &mut learner, exploration, draw, &mut report);
+        }
+        assert_eq!(report.decisions, learner.lessons.len() as u64);
+        let was_left = |pair: &&[Decision]| {
+            let [now, next] = [pair[0], pair[1]];
+            next.steps == now.steps + 1 && now.correct.is_some_and(|correct| correct != next.last)
+        };
+        learner.lessons.windows(2).filter(was_left).count()
+    };
+    let margin = |margin| Some(Exploration { from_epoch: 1, probability: 0.0, margin });
+    assert_eq!([left(None), left(margin(0.0)), left(margin(0.4))], [0; 3]);
+    assert!(left(margin(0.6)) > 20, "{}", left(margin(0.6)));
+}
+
+#[test]
+fn exploration_begins_in_its_first_epoch() {
+    let lab = binary(&random_trees(1, 30));
+    let (session, guides) = (lab.session(), lab.guides(GuideKind::DynamicIfAny));
+    let progress = Progress::new(&Silent, 0);
+    let exploration = Exploration { from_epoch: 2, probability: 1.0, margin: 0.0 };
+    let [mut on_gold_path, mut exploring] = [None, Some(exploration)].map(|exploration| {
+        let classes = lab.components().classes();
+        let perceptron = OnlinePerceptron::untrained(&lab.templates, classes, false);
+        OnlineEpochs::new(&session, &guides, perceptron, 1, &progress).exploring(exploration)
+    });
+    assert_eq!(on_gold_path.train_epoch(1), exploring.train_epoch(1));
+    assert_ne!(on_gold_path.train_epoch(2), exploring.train_epoch(2));
+}
+
+#[test]
+fn instances_hold_sets_which_linear_learners_refuse() {
+    let lab = binary(&short_sentences(20));
+    let templates = Templates::parse("s0.kids.n\nb0.t", "test").unwrap();
+    assert_eq!(templates.columns()[0].kind, ColumnKind::Set);
+    let classes = lab.components().classes();
+    let instances =
+        batch::collect(&lab.system, &lab.examples, &templates, &classes, false).unwrap();
+    let sizes = (0..instances.len()).map(|at| instances.row(at).set(0).len());
+    assert_eq!(sizes.max(), Some(2), "binary nodes have at most two children");
+    let learner =
+        Perceptron { params: PerceptronParams::default(), indicators: Indicators::new(&templates) };
+    let refused = learner.fit(&instances, &Fit::quiet(1)).err().unwrap().to_string();
+    assert!(refused.contains(".kids"), "{refused}");
+}
+
+/// A preset of each way to train in epochs, with batches of one sentence, and one of several models.
+const EPOCHS: [(&str, &[&str]); 4] = [
+    ("binary-dynamic", &[]),
+    ("beam", &["learner.models=1", "learner.batch=1"]),
+    ("liu-zhang-2017", &["learner.batch=1", "network.lstm_dim=8", "network.input_dim=8"]),
+    ("fast", &[]),
+];
+
+fn train(preset: &str, settings: &[&str], observer: &dyn Observer) -> srparse::Result<Model> {
+    let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+    let trainer = Trainer::with_preset(Preset::load(preset, &settings)?)?;
+    let train = Treebank { files: vec!["toy".to_owned()], trees: toy::treebank(N as usize, 1) };
+    trainer.observe(observer).train(&train, &Treebank::default())
+}
+
+/// The number of training trees.
+const N: u64 = 10;
+
+#[test]
+fn training_that_is_stopped_before_anything_was_learned_says_so() {
+    for (preset, settings) in EPOCHS {
+        let error = train(preset, settings, &Log::stopping_at(0)).unwrap_err();
+        assert!(matches!(error, Error::Stopped), "{preset}: {error}");
+    }
+}
+
+#[test]
+fn training_that_is_stopped_in_an_epoch_ends_with_that_epoch() {
+    // Several models learn at the same time.
+    for (preset, settings) in &EPOCHS[..3] {
+        for stop_at in [N + 1, 2 * N] {
+            let model = train(preset, settings, &Log::stopping_at(stop_at)).unwrap();
+            assert_eq!(model.header.training.epoch, 2, "{preset}");
+        }
+    }
+}
+
+/// Stops training when the third epoch has been reported.
+#[derive(Default)]
+struct AfterThree {
+    epochs: AtomicU32,
+}
+
+impl Observer for AfterThree {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Epoch(scores) = event {
+            self.epochs.fetch_max(scores.epoch, Ordering::Relaxed);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.epochs.load(Ordering::Relaxed) >= 3
+    }
+}
+
+#[test]
+fn training_that_is_stopped_between_epochs_ends_with_the_last_one() {
+    for (preset, settings) in EPOCHS {
+        let model = train(preset, settings, &AfterThree::default());
+        let model = model.unwrap_or_else(|error| panic!("{preset} {settings:?}: {error}"));
+        assert_eq!(model.header.training.epoch, 3, "{preset}");
+    }
+}
