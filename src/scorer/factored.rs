@@ -54,18 +54,6 @@ impl Classes {
         self.idle
     }
 
-    /// Classes of groups of actions, for the first step of a two-step decision. `class` returns the group of an
-    /// action, below `n`, or `None` for actions that are not scored.
-    pub fn grouped<A: Action>(inventory: &[A], n: usize, class: impl Fn(A) -> Option<u16>) -> Self {
-        let kinds = vec![ActionKind::Finish; n];
-        let mut classes = Self { n, in_order: false, kinds, ..Self::of(inventory) };
-        for &action in inventory {
-            let class = class(action).filter(|&class| usize::from(class) < n);
-            classes.by_code[action.code() as usize] = class.unwrap_or(NO_CLASS);
-        }
-        classes
-    }
-
     /// The number of classes.
     pub fn len(&self) -> usize {
         self.n

@@ -60,11 +60,6 @@ impl<C: Classifier> Focused<C> {
         &self.classifier
     }
 
-    /// The same features with another classifier.
-    pub fn with_classifier<D: Classifier>(&self, classifier: D) -> Focused<D> {
-        Focused { extractor: self.extractor.clone(), reach: self.reach, classifier }
-    }
-
     /// Returns the offset of the scores of a span, which are allocated if they are not in the cache.
     fn offset(&self, view: &View<'_>, focus: Focus, scratch: &mut FocusedScratch) -> usize {
         let n = self.classifier.n_classes();
