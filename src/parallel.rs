@@ -168,10 +168,6 @@ mod tests {
     use super::*;
     use crate::Error;
 
-    fn with_threads(threads: usize, test: impl FnOnce() + Send) {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(test);
-    }
-
     #[test]
     fn results_are_in_order_for_any_number_of_threads() {
         for threads in 1..4 {
@@ -185,7 +181,8 @@ mod tests {
                     let counted = map_init(&numbers, || 0, |calls, at| (*calls += 1, at * at).1);
                     assert_eq!(counted, squares);
                 }
-            });
+            })
+            .unwrap();
         }
     }
 
@@ -194,7 +191,8 @@ mod tests {
         with_threads(3, || {
             let sums = map_range(50, |n| map_range(n, |at| at).into_iter().sum::<usize>());
             assert_eq!(sums, (0..50).map(|n| (0..n).sum()).collect::<Vec<usize>>());
-        });
+        })
+        .unwrap();
     }
 
     #[test]
@@ -212,7 +210,8 @@ mod tests {
         with_threads(1, || {
             let error = try_map_range(9, odd).unwrap_err().to_string();
             assert!(error.contains('1'), "{error}");
-        });
+        })
+        .unwrap();
         assert_eq!(try_map_range(1, odd).unwrap(), [0]);
     }
 }

@@ -325,14 +325,14 @@ impl SystemVisitor for Load<'_> {
 
     fn visit<S: Supervised>(self, system: S) -> Result<Self::Output> {
         let components = self.components(&system);
-        let method = registry::training_method(self.plan, components)?;
+        let method = registry::training_method(&self.plan.preset.learner, components)?;
         let scorer = method.load(components, &self.model.sections)?;
         Ok(self.pipeline(system, scorer))
     }
 
     fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Self::Output> {
         let components = self.components(&system);
-        let method = registry::candidate_training(self.plan)?;
+        let method = registry::candidate_training(&self.plan.preset.learner)?;
         let scorer = method.load(components, &self.model.sections)?;
         Ok(self.pipeline(system, scorer))
     }

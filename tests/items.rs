@@ -23,9 +23,8 @@ use srparse::scorer::{Focused, Scratch};
 use srparse::symbols::Label;
 use srparse::train::Example;
 use srparse::train::candidate_rows::{CandidateCounts, Sampling, collect};
-use srparse::transition::CandidateSystem;
-use srparse::transition::TransitionSystem;
 use srparse::transition::items::{Infer, ItemOrder, Items, MaxChildren};
+use srparse::transition::{Action, CandidateSystem, TransitionSystem};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
@@ -107,6 +106,28 @@ fn any_of_several_right_items_leads_to_the_tree() {
             assert!(same_brackets(&built, &system.target(tree)), "{}", shown(&built));
         }
         assert_eq!(several > 0, order == ItemOrder::Free);
+    }
+}
+
+#[test]
+fn a_candidate_and_a_code_identify_an_action() {
+    let mut rng = rng(2);
+    for order in ORDERS {
+        let trees = random_trees(2, 20);
+        let system = items(&trees, order);
+        let mut legal = Vec::new();
+        for tree in &trees {
+            let mut state = system.start(&sentence(tree));
+            while !system.is_final(&state) {
+                system.legal(&state, &mut legal);
+                let identities = legal.iter().map(|&action| {
+                    let focus = system.focused_view(&state, action).focus.unwrap();
+                    (focus.first, focus.last, action.code())
+                });
+                assert_eq!(identities.collect::<BTreeSet<_>>().len(), legal.len());
+                system.apply(&mut state, *legal.choose(&mut rng).unwrap());
+            }
+        }
     }
 }
 

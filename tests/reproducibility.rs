@@ -211,7 +211,7 @@ fn a_network_that_diverges_is_reported_with_what_to_set() {
     let trees = sample_trees();
     for (clip, advice) in [("0", "or a learner.clip, such as 5"), ("1e6", "or learner.clip")] {
         let clip = format!("learner.clip={clip}");
-        let settings = ["learner.optimizer.rate=1e29", "network.lstm_dim=8", "max_words=15", &clip];
+        let settings = ["learner.optimizer.rate=1e30", "network.lstm_dim=8", "max_words=15", &clip];
         let error = train(preset("liu-zhang-2017", &settings), &trees).unwrap_err().to_string();
         assert!(error.ends_with(advice), "{error}");
     }

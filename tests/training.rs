@@ -15,9 +15,10 @@ use srparse::oracle::GuideKind;
 use srparse::scorer::{
     Configuration, Lesson, Memory, OnlineLearner, OnlinePerceptron, Scorer, Scratch,
 };
+use srparse::train::choice::Exploration;
 use srparse::train::epochs::EpochLearner;
-use srparse::train::explore::{Exploration, Walk};
 use srparse::train::online::OnlineEpochs;
+use srparse::train::walk::Walk;
 use srparse::train::{EpochReport, Progress, batch};
 use srparse::transition::binary::{Binary, BinaryAction};
 use srparse::transition::{Action, ActionKind, TransitionSystem};

@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use super::aligned_trees::{AlignedTrees, no_trees};
-use super::options::{EncodingArg, SCORING, ThreadsArg};
-use super::stream::INPUT;
+use super::options::{EncodingArg, INPUT, SCORING, ThreadsArg};
 use crate::eval::report::compare::Report;
 use crate::eval::significance::{Brackets, Settings, compare};
 use crate::eval::{Evaluation, Params, Status};

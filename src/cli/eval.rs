@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use super::aligned_trees::{AlignedTrees, no_trees, refuse_two_stdins};
-use super::options::{EncodingArg, SCORING};
-use super::stream::{INPUT, OUTPUT};
+use super::options::{EncodingArg, INPUT, OUTPUT, SCORING};
 use crate::eval::report::{evalb, json, text};
 use crate::eval::{Evaluation, Params, SentenceScore};
 use crate::tree::heads::HeadRules;

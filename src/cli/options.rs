@@ -3,12 +3,16 @@
 use crate::parallel;
 use crate::treebank::{Encoding, ReadOptions};
 
+/// Heading of the options on what is read, and how.
+pub(super) const INPUT: &str = "Input options";
+/// Heading of the options on what is written, and how.
+pub(super) const OUTPUT: &str = "Output options";
 /// Heading of the options that decide what is scored.
 pub(super) const SCORING: &str = "Scoring options";
 
 /// How treebank files are read.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = super::stream::INPUT)]
+#[command(next_help_heading = INPUT)]
 pub(super) struct TreebankArgs {
     #[command(flatten)]
     encoding: EncodingArg,

@@ -9,7 +9,8 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
-use super::stream::{self, INPUT, OUTPUT, Processor, Rendered, StreamArgs, Totals};
+use super::options::{INPUT, OUTPUT};
+use super::stream::{self, Processor, Rendered, StreamArgs, Totals};
 use crate::decode::{NbestRequest, Parse};
 use crate::parser::{Parser, ParserWorker};
 use crate::tree::Token;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
-use super::options::EncodingArg;
+use super::options::{EncodingArg, INPUT};
 use crate::model::{Model, file};
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
@@ -33,10 +33,6 @@ pub(super) type Processor<'a, T> =
 
 /// Makes a processor for a thread.
 type MakeProcessor<'f, 'a, T> = &'f (dyn Fn() -> Processor<'a, T> + Sync);
-
-/// Headings of the option groups in the help.
-pub(super) const INPUT: &str = "Input options";
-pub(super) const OUTPUT: &str = "Output options";
 
 /// Options of commands that run a model over sentences.
 #[derive(Debug, clap::Args)]

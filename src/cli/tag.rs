@@ -8,7 +8,8 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
-use super::stream::{self, INPUT, OUTPUT, Processor, Rendered, StreamArgs, Totals};
+use super::options::{INPUT, OUTPUT};
+use super::stream::{self, Processor, Rendered, StreamArgs, Totals};
 use crate::parser::load_tagger;
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
 use crate::tree::Token;

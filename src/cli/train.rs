@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use super::options::{ThreadsArg, TreebankArgs};
+use super::options::{INPUT, ThreadsArg, TreebankArgs};
 use super::progress::ProgressLog;
-use super::stream::INPUT;
 use crate::model::file;
 use crate::observer::Observer;
 use crate::preset::schema::settings_help;

@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use super::options::TreebankArgs;
-use super::stream::{INPUT, OUTPUT};
+use super::options::{INPUT, OUTPUT, TreebankArgs};
 use crate::preset::{DEFAULT, Preset};
 use crate::tree::binarize::binarize;
 use crate::tree::heads::HeadRules;

@@ -102,12 +102,7 @@ impl<'de> Deserialize<'de> for MethodChoice {
             Some("boosting") => settings(value).map(Self::Boosting),
             _ => serde_json::from_value(value).map(Self::Batch),
         };
-        method.map_err(|error| {
-            let own = OWN.map(|(kind, _)| format!("`{kind}`")).join(", ");
-            let message = error.to_string();
-            let known = message.replacen("expected one of", &format!("expected one of {own},"), 1);
-            D::Error::custom(if message.starts_with("unknown variant") { known } else { message })
-        })
+        method.map_err(D::Error::custom)
     }
 }
 

@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
-use super::learner::Parts;
 use super::method::MethodChoice;
 use super::registry::{Source, SystemBuilder};
 use super::{Preset, SystemChoice, tagger};
 use crate::decode::Illegal;
 use crate::error::{Error, Result, did_you_mean};
-use crate::feature::{Column, ColumnKind, Indicators, Templates};
+use crate::feature::{Column, ColumnKind, Templates};
 use crate::scorer::neural::NetworkParams;
 use crate::symbols::Vocabulary;
 use crate::train::neural::NeuralParams;
 use crate::transition::gold_tree::ROOT;
-use crate::transition::{Action, ActionKind};
 use crate::tree::Tree;
 use crate::tree::binarize::Scheme;
 use crate::tree::heads::{HeadRules, Uncovered};
@@ -84,13 +82,6 @@ impl Plan {
         let mut tree = self.preset.clean.apply(tree).tree;
         let uncovered = self.heads.as_ref().map(|heads| heads.apply(&mut tree));
         (tree, uncovered)
-    }
-
-    /// What the learner is made of, for the actions of a system.
-    pub fn parts<A: Action>(&self, inventory: &[A]) -> Parts {
-        let shifts = inventory.iter().map(|action| action.kind() == ActionKind::Shift).collect();
-        let (columns, indicators) = (self.templates.columns(), Indicators::new(&self.templates));
-        Parts { columns, indicators, shifts }
     }
 
     fn check(&self) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::plan::Plan;
+use super::learner::Parts;
 use super::{MethodChoice, SystemChoice};
 use crate::error::{Error, Result};
 use crate::oracle::Supervised;
@@ -133,35 +133,35 @@ fn check_order(is_that_of_the_preset: bool) -> Result<()> {
 /// The way to train that a preset chooses, for a system whose actions are a fixed list.
 ///
 /// # Errors
-/// When the learner cannot be built.
+/// When the learner learns from candidates, or names a column that the templates lack.
 pub fn training_method<S: Supervised>(
-    plan: &Plan,
+    choice: &MethodChoice,
     components: Components<'_, S>,
 ) -> Result<Box<dyn TrainingMethod<S>>> {
-    Ok(match &plan.preset.learner {
+    Ok(match choice {
         MethodChoice::OnlinePerceptron(params) => Box::new(OnlineTraining(*params)),
         MethodChoice::StructuredPerceptron(params) => Box::new(StructuredTraining(*params)),
         MethodChoice::Neural(params) => Box::new(NeuralTraining(params.clone())),
-        MethodChoice::Boosting(_) => return Err(not_for_this_system()),
+        MethodChoice::Boosting(_) => return Err(only_boosting_takes_candidates()),
         MethodChoice::Batch(learner) => {
-            let parts = plan.parts(&components.inventory());
+            let parts = Parts::new(components.templates, &components.inventory());
             Box::new(BatchTraining(learner.learner(&parts)?))
         }
     })
 }
 
-/// The way to train on candidates.
+/// The way to train that a preset chooses, for a system whose actions are candidates.
 ///
 /// # Errors
-/// When the preset's learner takes no candidates.
-pub fn candidate_training(plan: &Plan) -> Result<CandidateTraining> {
-    match &plan.preset.learner {
-        MethodChoice::Boosting(params) => Ok(CandidateTraining(params.clone())),
-        _ => Err(not_for_this_system()),
+/// When the learner takes no candidates.
+pub fn candidate_training<'a>(choice: &MethodChoice) -> Result<CandidateTraining<'a>> {
+    match choice {
+        MethodChoice::Boosting(params) => Ok(CandidateTraining::new(params.clone())),
+        _ => Err(only_boosting_takes_candidates()),
     }
 }
 
-fn not_for_this_system() -> Error {
+fn only_boosting_takes_candidates() -> Error {
     Error::config(
         "learner.kind",
         "boosting learns from the candidates of an item system, and nothing else does",

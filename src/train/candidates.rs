@@ -11,7 +11,7 @@ use crate::classifier::{Checkpoint, Classifier, Fit, Learner};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::Extractor;
 use crate::memory::Sections;
-use crate::model::DevScores;
+use crate::model::{DevScores, Model};
 use crate::observer::Event;
 use crate::oracle::Supervised;
 use crate::scorer::{Focused, Scorer};
@@ -24,11 +24,37 @@ const MAX_LOSS: f64 = 10.0;
 
 /// Trains boosted decision trees.
 #[derive(Debug, Clone)]
-pub struct CandidateTraining(pub BoostingParams);
+pub struct CandidateTraining<'a> {
+    params: BoostingParams,
+    /// The labels to train; all if empty.
+    labels: &'a [String],
+    /// Models whose ensembles are taken over.
+    merge: &'a [Model],
+}
 
-impl<S: Supervised + CandidateSystem> TrainingMethod<S> for CandidateTraining {
+impl<'a> CandidateTraining<'a> {
+    /// Trains the ensembles of all labels.
+    pub fn new(params: BoostingParams) -> Self {
+        Self { params, labels: &[], merge: &[] }
+    }
+
+    /// Trains the ensembles of these labels only; of all if there are none.
+    #[must_use]
+    pub fn of_labels(self, labels: &'a [String]) -> Self {
+        Self { labels, ..self }
+    }
+
+    /// Takes over the ensembles of other labels from models that were trained by the same preset on the same
+    /// trees.
+    #[must_use]
+    pub fn merging(self, merge: &'a [Model]) -> Self {
+        Self { merge, ..self }
+    }
+}
+
+impl<S: Supervised + CandidateSystem> TrainingMethod<S> for CandidateTraining<'_> {
     fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
-        Run { session, params: &self.0, names: names(session.components.system) }.train()
+        Run { session, method: self, names: names(session.components.system) }.train()
     }
 
     fn load(
@@ -38,7 +64,7 @@ impl<S: Supervised + CandidateSystem> TrainingMethod<S> for CandidateTraining {
     ) -> Result<Box<dyn Scorer<S>>> {
         let Components { system, templates, .. } = components;
         let columns = templates.columns();
-        let classifier = Boosting { params: self.0.clone(), columns }.load(sections)?;
+        let classifier = Boosting { params: self.params.clone(), columns }.load(sections)?;
         let (scored, listed) = (classifier.n_classes(), names(system).len());
         if scored != listed {
             let problem = format!("the trees score {scored} labels, the system has {listed}");
@@ -55,7 +81,7 @@ fn names<S: Supervised>(system: &S) -> Vec<String> {
 
 struct Run<'a, S> {
     session: &'a Session<'a, S>,
-    params: &'a BoostingParams,
+    method: &'a CandidateTraining<'a>,
     names: Vec<String>,
 }
 
@@ -67,7 +93,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
         self.check_labels()?;
         let mut ensembles = self.merged()?;
         let is_wanted = |name: &str| {
-            let labels = session.labels;
+            let labels = self.method.labels;
             (labels.is_empty() || labels.iter().any(|label| label == name)) && !self.is_merged(name)
         };
         let names = self.names.iter().map(String::as_str);
@@ -81,7 +107,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
         let templates = session.components.templates;
         let all = Ensembles::new(&templates.columns(), ensembles);
         let labels = self.labels_trained();
-        let (threshold, dev) = match self.params.threshold {
+        let (threshold, dev) = match self.method.params.threshold {
             0.0 if labels.is_empty() => self.calibrate(&all),
             threshold => (threshold, None),
         };
@@ -95,7 +121,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
 
     /// The labels that the model has ensembles of; empty if it has all.
     fn labels_trained(&self) -> Vec<String> {
-        let labels = self.session.labels;
+        let labels = self.method.labels;
         let is_there = |name: &&String| labels.contains(name) || self.is_merged(name);
         let there: Vec<String> = self.names.iter().filter(is_there).cloned().collect();
         if labels.is_empty() || there.len() == self.names.len() { Vec::new() } else { there }
@@ -103,12 +129,12 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
 
     /// Whether a merged model has the ensemble of a label. Models with all labels list none.
     fn is_merged(&self, name: &str) -> bool {
-        let mut labels = self.session.merge.iter().map(|model| &model.header.training.labels);
+        let mut labels = self.method.merge.iter().map(|model| &model.header.training.labels);
         labels.any(|labels| labels.is_empty() || labels.iter().any(|label| label == name))
     }
 
     fn check_labels(&self) -> Result<()> {
-        let Some(wrong) = self.session.labels.iter().find(|label| !self.names.contains(label))
+        let Some(wrong) = self.method.labels.iter().find(|label| !self.names.contains(label))
         else {
             return Ok(());
         };
@@ -123,7 +149,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
     fn merged(&self) -> Result<Vec<Option<Ensemble>>> {
         let columns = self.session.components.templates.columns();
         let mut all = vec![None; self.names.len()];
-        for model in self.session.merge {
+        for model in self.method.merge {
             let ensembles = Ensembles::load(&columns, &model.sections)?;
             for (label, ensemble) in all.iter_mut().zip(ensembles.labels()) {
                 *label = label.take().or_else(|| ensemble.clone());
@@ -133,7 +159,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
     }
 
     fn fit_labels(&self, wanted: &[Option<&str>]) -> Result<Vec<Option<Ensemble>>> {
-        let Self { session, params, .. } = self;
+        let Self { session, method: CandidateTraining { params, .. }, .. } = self;
         let Components { system, templates, .. } = session.components;
         let (observer, total) = (session.observer, session.examples.len() as u64);
         let progress = |done: usize| {

@@ -8,7 +8,7 @@
 //! - [`neural`]: networks that learn while they parse, in batches of sentences.
 //! - [`candidates`]: an ensemble of boosted trees for each label of an item system.
 //!
-//! The last four have epochs or parts; [`epochs`] selects the best epoch, stops early and resumes. [`explore`]
+//! The last four have epochs or parts; [`epochs`] selects the best epoch, stops early and resumes. [`walk`]
 //! is the walk that online and neural training share.
 
 pub mod batch;
@@ -17,12 +17,12 @@ pub mod candidates;
 pub mod checkpoint;
 pub mod choice;
 pub mod epochs;
-pub mod explore;
 pub mod neural;
 pub mod online;
 mod perceptrons;
 pub mod session;
 pub mod structured;
+pub mod walk;
 
 use crate::Result;
 use crate::memory::Sections;

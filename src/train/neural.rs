@@ -13,10 +13,11 @@ use rand::{RngExt, SeedableRng};
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
+use super::choice::Exploration;
 use super::epochs::{EpochLearner, EpochReport, Epochs, Progress};
-use super::explore::{Exploration, Walk};
 use super::online::guides;
 use super::session::check_explores;
+use super::walk::Walk;
 use super::{Components, Session, Trained, TrainingMethod};
 use crate::error::{Error, Result};
 use crate::memory::Sections;

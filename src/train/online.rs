@@ -5,10 +5,11 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
+use super::choice::Exploration;
 use super::epochs::{EpochLearner, EpochReport, Progress};
-use super::explore::{Exploration, Walk};
 use super::perceptrons::{self, Extent, PerceptronLearner};
 use super::session::check_explores;
+use super::walk::Walk;
 use super::{Components, Session, Trained, TrainingMethod};
 use crate::Result;
 use crate::classifier::Classifier;

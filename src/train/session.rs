@@ -12,7 +12,7 @@ use crate::decode::Search;
 use crate::decode::parser::{PipelineWorker, Worker};
 use crate::eval::{Params, evaluate};
 use crate::feature::Templates;
-use crate::model::{DevScores, Model};
+use crate::model::DevScores;
 use crate::observer::{Event, Observer};
 use crate::oracle::Supervised;
 use crate::parallel;
@@ -76,10 +76,6 @@ pub struct Session<'a, S> {
     pub observer: &'a dyn Observer,
     /// Where parts are stored, so that training can be resumed.
     pub checkpoints: Option<Checkpoints<'a>>,
-    /// Which labels are trained, where each has a classifier of its own; all if there are none.
-    pub labels: &'a [String],
-    /// Models of other labels, trained by the same command: their classifiers are taken over.
-    pub merge: &'a [Model],
 }
 
 /// Where checkpoints are stored, and what they depend on.

@@ -221,13 +221,15 @@ impl SystemVisitor for Run<'_> {
     type Output = Model;
 
     fn visit<S: Supervised>(self, system: S) -> Result<Model> {
-        let method = registry::training_method(&self.trainer.plan, self.components(&system))?;
+        let choice = &self.trainer.plan.preset.learner;
+        let method = registry::training_method(choice, self.components(&system))?;
         self.train(&system, &*method)
     }
 
     fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Model> {
-        let method = registry::candidate_training(&self.trainer.plan)?;
-        self.train(&system, &method)
+        let trainer = self.trainer;
+        let method = registry::candidate_training(&trainer.plan.preset.learner)?;
+        self.train(&system, &method.of_labels(&trainer.labels).merging(&trainer.merge))
     }
 }
 
@@ -260,8 +262,6 @@ impl Run<'_> {
             seed: trainer.seed,
             observer: trainer.observer,
             checkpoints: self.checkpoints(system),
-            labels: &trainer.labels,
-            merge: &trainer.merge,
         };
         let trained = method.train(&session)?;
         training.epoch = trained.epoch;

@@ -69,8 +69,6 @@ impl<S: Supervised> Lab<S> {
             seed: 1,
             observer: &Silent,
             checkpoints: None,
-            labels: &[],
-            merge: &[],
         }
     }
 

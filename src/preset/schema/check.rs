@@ -85,7 +85,7 @@ fn is_possible(node: Node, value: &Value) -> bool {
             let is_whole = number.is_u64() || number.is_i64();
             is_number(node)
                 && (is_whole || node.text("type") != Some("integer"))
-                && number.as_f64().is_some_and(|number| node.contains(number))
+                && number.as_f64().is_some_and(|number| node.contains(super::shortest(number)))
         }
         Value::Array(_) | Value::Object(_) => false,
     }

@@ -4,45 +4,14 @@
 //! taken, and the dynamic oracle says what is best from there; this shows the learner the configurations that
 //! its own mistakes lead to.
 
-use serde::{Deserialize, Serialize};
-
 use super::EpochReport;
-use super::choice::Choice;
+use super::choice::{Choice, Exploration};
 use crate::classifier::first_best;
 use crate::decode::{Cursor, Problem};
 use crate::oracle::Guide;
 use crate::scorer::{Configuration, Lesson, OnlineLearner, Scratch};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
-
-/// When training leaves the gold path (Fernández-González and Gómez-Rodríguez 2018, section 5.3).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Exploration {
-    /// The first epoch, from 1, that explores.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub from_epoch: u32,
-    /// The probability that a wrong prediction is followed (regular exploration).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub probability: f64,
-    /// If the best wrong action trails a correct prediction by less than this margin, in units of the scores,
-    /// it is followed instead; 0 for never (aggressive exploration).
-    #[schemars(range(min = 0.0, max = 1e6))]
-    pub margin: f64,
-}
-
-impl Exploration {
-    /// Whether configurations off the gold path may be reached.
-    pub fn explores(&self) -> bool {
-        self.probability > 0.0 || self.margin > 0.0
-    }
-}
-
-impl Default for Exploration {
-    fn default() -> Self {
-        Self { from_epoch: 2, probability: 0.9, margin: 0.0 }
-    }
-}
 
 /// Walks over training sentences; holds the memory of one thread.
 pub struct Walk<S: TransitionSystem> {

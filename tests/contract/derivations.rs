@@ -1,0 +1,123 @@
+//! What a system promises without an oracle, and that its derivations rebuild the trees.
+
+use rand::seq::IndexedRandom;
+use srparse::oracle::replay::{Replay, check_replay, same_brackets};
+use srparse::oracle::{Oracle, Supervised};
+use srparse::symbols::Sentence;
+use srparse::transition::built_tree::built_nodes;
+use srparse::transition::{Action, TransitionSystem};
+use srparse::tree::Tree;
+
+use super::walk::{TREES, borrowed, legal, random_walk};
+use crate::common::{assert_valid, random_trees, rng, sentence, shown};
+
+pub(crate) fn replaying_a_derivation_rebuilds_the_tree<S: Supervised>(
+    make: impl Fn(&[&Tree]) -> S,
+) {
+    let trees = random_trees(1, TREES);
+    let system = make(&borrowed(&trees));
+    for tree in &trees {
+        let sentence = sentence(tree);
+        let gold = Replay.prepare(&system, tree).unwrap();
+        assert_eq!(check_replay(&system, &sentence, tree).unwrap(), gold.len());
+        assert!(gold.len() <= system.bound(sentence.len()));
+        let mut state = system.start(&sentence);
+        for &action in &gold {
+            assert!(legal(&system, &state).contains(&action), "gold {action:?} is illegal");
+            system.apply(&mut state, action);
+        }
+        let rebuilt = system.tree(&state, tree.tokens());
+        assert!(
+            system.is_final(&state) && same_brackets(&rebuilt, &system.target(tree)),
+            "{} {}",
+            shown(&rebuilt),
+            shown(tree)
+        );
+        assert_valid(&rebuilt, tree.tokens());
+    }
+}
+
+pub(crate) fn every_state_of_a_random_walk_gives_a_valid_tree<S: Supervised>(
+    make: impl Fn(&[&Tree]) -> S,
+) {
+    let trees = random_trees(2, TREES);
+    // A system built from few trees meets many sentences that its inventory does not cover.
+    for known in [1, 10, TREES] {
+        let system = make(&borrowed(&trees[..known]));
+        let mut rng = rng(known as u64);
+        for tree in &trees {
+            random_walk(&system, &sentence(tree), &mut rng, |state, _| {
+                let built = system.tree(state, tree.tokens());
+                assert_valid(&built, tree.tokens());
+                constituents_are_those_of_the_tree(&system, state, &built);
+            });
+        }
+    }
+}
+
+pub(crate) fn constituents_are_those_of_the_tree<S: TransitionSystem>(
+    system: &S,
+    state: &S::State,
+    tree: &Tree,
+) {
+    let view = system.view(state);
+    let built = built_nodes(view.forest, view.complete, view.labels);
+    let built = built.into_iter().map(|id| {
+        let node = view.forest.node(id);
+        (system.label_name(node.label.unwrap()), node.start, node.end)
+    });
+    let (_, nodes) = tree.nodes().split_last().unwrap();
+    let nodes = nodes.iter().map(|node| (&*node.label, node.start, node.end));
+    assert!(built.eq(nodes), "{}", shown(tree));
+}
+
+pub(crate) fn a_sentence_without_words_ends<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
+    let system = make(&borrowed(&random_trees(3, 20)));
+    random_walk(&system, &Sentence::default(), &mut rng(1), |state, _| {
+        assert_eq!(system.tree(state, &[]).tokens().len(), 0);
+    });
+}
+
+pub(crate) fn names_and_codes_identify_actions<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
+    let trees = random_trees(4, TREES);
+    let system = make(&borrowed(&trees));
+    let state = system.start(&sentence(&trees[0]));
+    let mut actions = Vec::new();
+    system.inventory(&state, &mut actions);
+    let mut names: Vec<String> = actions.iter().map(|&action| system.name(action)).collect();
+    // Actions that do the same to different candidates share a code.
+    let mut codes: Vec<(u32, String)> =
+        actions.iter().map(|&action| (action.code(), system.kind_name(action))).collect();
+    let mut kinds: Vec<String> = codes.iter().map(|(_, kind)| kind.clone()).collect();
+    kinds.sort();
+    kinds.dedup();
+    names.sort();
+    names.dedup();
+    codes.sort_unstable();
+    codes.dedup();
+    assert_eq!((names.len(), codes.len()), (actions.len(), kinds.len()));
+}
+
+pub(crate) fn what_is_stored_makes_the_same_system<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
+    let trees = random_trees(5, TREES);
+    let system = make(&borrowed(&trees[..20]));
+    let stored = serde_json::to_string(system.tables()).unwrap();
+    let again = S::from_tables(serde_json::from_str(&stored).unwrap()).unwrap();
+    assert_eq!(stored, serde_json::to_string(again.tables()).unwrap());
+    let mut rng = rng(5);
+    for tree in &trees {
+        let sentence = sentence(tree);
+        let mut twin = again.start(&sentence);
+        let mut state = system.start(&sentence);
+        while !system.is_final(&state) {
+            let actions = legal(&system, &state);
+            assert_eq!(actions, legal(&again, &twin));
+            let action = *actions.choose(&mut rng).unwrap();
+            assert_eq!(system.name(action), again.name(action));
+            system.apply(&mut state, action);
+            again.apply(&mut twin, action);
+        }
+        assert!(again.is_final(&twin));
+        assert_eq!(system.tree(&state, tree.tokens()), again.tree(&twin, tree.tokens()));
+    }
+}

@@ -1,0 +1,53 @@
+//! Random walks through a transition system, every step checked.
+
+use rand::rngs::ChaCha8Rng;
+use rand::seq::IndexedRandom;
+use srparse::symbols::Sentence;
+use srparse::transition::TransitionSystem;
+use srparse::tree::Tree;
+
+/// The number of random trees of a test.
+pub(crate) const TREES: usize = 200;
+/// The number of random walks over each sentence.
+pub(crate) const WALKS: usize = 3;
+
+/// Legal actions, checked as they are handed out.
+pub(crate) fn legal<S: TransitionSystem>(system: &S, state: &S::State) -> Vec<S::Action> {
+    let mut out = Vec::new();
+    system.legal(state, &mut out);
+    assert!(!out.is_empty(), "no action is legal before the end");
+    assert!(out.windows(2).all(|pair| pair[0] < pair[1]), "out of order: {out:?}");
+    if system.is_forced(state) {
+        assert_eq!(out.len(), 1, "a choice: {out:?}");
+        return out;
+    }
+    let mut inventory = Vec::new();
+    system.inventory(state, &mut inventory);
+    assert!(out.iter().all(|action| inventory.contains(action)), "not in the inventory: {out:?}");
+    out
+}
+
+/// Takes random legal actions, `each` seeing every state on the way and the last one.
+pub(crate) fn random_walk<S: TransitionSystem>(
+    system: &S,
+    sentence: &Sentence,
+    rng: &mut ChaCha8Rng,
+    mut each: impl FnMut(&S::State, &mut ChaCha8Rng),
+) {
+    let mut state = system.start(sentence);
+    let bound = system.bound(sentence.len());
+    for step in 0.. {
+        assert_eq!(system.steps(&state), step);
+        each(&state, rng);
+        if system.is_final(&state) {
+            return;
+        }
+        assert!(step < bound, "more than {bound} actions over {} words", sentence.len());
+        let action = *legal(system, &state).choose(rng).unwrap();
+        system.apply(&mut state, action);
+    }
+}
+
+pub(crate) fn borrowed(trees: &[Tree]) -> Vec<&Tree> {
+    trees.iter().collect()
+}
