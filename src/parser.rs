@@ -96,7 +96,7 @@ impl Parser {
         let load = Load { model, plan: &plan, vocabulary: &vocabulary };
         let builder = plan.builder(Source::Tables(&model.header.system), &vocabulary);
         let loaded = with_system(builder, load)?;
-        let has_tagger = plan.preset.tagger.is_some();
+        let has_tagger = model.header.tagger.is_some();
         let tagger_sections = has_tagger.then(|| model.sections.part(TAGGER_PART));
         Ok(Self { plan, vocabulary, loaded, tagger_sections, tagger: OnceLock::new() })
     }
@@ -143,9 +143,8 @@ impl Parser {
         if let Some(tagger) = self.tagger.get() {
             return Ok(&**tagger);
         }
-        let stored = self.tagger_sections.as_ref().zip(self.plan.preset.tagger.as_ref());
-        let Some((sections, choice)) = stored else { return Err(no_tagger()) };
-        let tagger = choice.load(sections)?;
+        let sections = self.tagger_sections.as_ref().ok_or_else(no_tagger)?;
+        let tagger = self.plan.preset.tagger.load(sections)?;
         Ok(&**self.tagger.get_or_init(|| tagger))
     }
 
@@ -246,7 +245,7 @@ impl ParserWorker<'_> {
 }
 
 fn no_tagger() -> Error {
-    let problem = "the model has no tagger: give tagged sentences, or train with a [tagger] table";
+    let problem = "the model has no tagger: give tagged sentences, or train a model with a tagger";
     Error::config("tagger", problem)
 }
 
@@ -285,9 +284,11 @@ impl Tagger {
 /// # Errors
 /// When its parts do not fit together.
 pub fn load_tagger(model: &Model) -> Result<Option<Box<dyn tagger::Tagger>>> {
+    if model.header.tagger.is_none() {
+        return Ok(None);
+    }
     let preset = stored_preset(model, &[])?;
-    let Some(choice) = &preset.tagger else { return Ok(None) };
-    choice.load(&model.sections.part(TAGGER_PART)).map(Some)
+    preset.tagger.load(&model.sections.part(TAGGER_PART)).map(Some)
 }
 
 /// The preset stored in a model, changed by settings of what is not trained: `search.…`, and

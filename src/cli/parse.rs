@@ -144,8 +144,8 @@ fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
     };
     anyhow::ensure!(
         parser.has_tagger(),
-        "{option} needs a model with a tagger, and this model has none: train it with `--jackknife 10` or \
-         with a preset that has a [tagger] table, or tag the sentences first with `srparse tag`"
+        "{option} needs a model with a tagger, and this model has none: train it without \
+         `--no-tagger`, or tag the sentences first with `srparse tag`"
     );
     parser.tagger()?;
     Ok(true)

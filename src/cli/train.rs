@@ -11,7 +11,7 @@ use super::progress::ProgressLog;
 use crate::model::file;
 use crate::observer::Observer;
 use crate::preset::schema::settings_help;
-use crate::preset::{DEFAULT, Preset};
+use crate::preset::{DEFAULT, Preset, TaggerChoice};
 use crate::trainer::Trainer;
 use crate::treebank::Treebank;
 
@@ -19,7 +19,7 @@ const EXAMPLES: &str = "Examples:
   srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
   srparse train --tagger --train data/sample/train.mrg --model tagger.srm";
 
-/// Train a parser or a part-of-speech tagger on a treebank.
+/// Train a parser, with a part-of-speech tagger for words without tags, or a tagger alone.
 ///
 /// Treebanks are in Penn bracket format. With --dev, the parser is scored on the development set after every
 /// epoch, and the best epoch is stored; where a preset adds the weights of several models (learner.models),
@@ -52,11 +52,13 @@ pub struct TrainArgs {
     /// Print only errors.
     #[arg(short, long)]
     quiet: bool,
-    /// Train only the preset's part-of-speech tagger, for `srparse tag`.
+    /// Train only the part-of-speech tagger, for `srparse tag`.
     #[arg(long, conflicts_with = "jackknife", help_heading = TAGGING)]
     tagger: bool,
-    /// Train the parser on tags predicted by N-fold jackknifing, and store a tagger in the model: the preset's,
-    /// or the default one.
+    /// Train no tagger: the parser takes tagged sentences only.
+    #[arg(long, conflicts_with_all = ["tagger", "jackknife"], help_heading = TAGGING)]
+    no_tagger: bool,
+    /// Train the parser on tags predicted by N-fold jackknifing instead of those of the treebank.
     #[arg(long, value_name = "N", help_heading = TAGGING)]
     jackknife: Option<u32>,
     /// Save finished components (of split learners and ensembles) or every epoch (of neural networks) in this
@@ -123,8 +125,8 @@ fn preset(args: &TrainArgs) -> crate::Result<Preset> {
     let mut preset = Preset::load(&args.preset, &args.set)?;
     preset.only_tagger |= args.tagger;
     preset.jackknife = args.jackknife.unwrap_or(preset.jackknife);
-    if args.tagger || args.jackknife.is_some() {
-        preset.tagger.get_or_insert_default();
+    if args.no_tagger {
+        preset.tagger = TaggerChoice::None;
     }
     Ok(preset)
 }

@@ -53,9 +53,8 @@ pub struct Preset {
     pub learner: MethodChoice,
     /// The decoder.
     pub search: Search,
-    /// The part-of-speech tagger that the model has inside, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tagger: Option<TaggerChoice>,
+    /// The part-of-speech tagger that is trained with the parser and stored in the model.
+    pub tagger: TaggerChoice,
 }
 
 /// A transition system and its settings.

@@ -19,7 +19,7 @@ use crate::oracle::Supervised;
 use crate::parallel;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{self, Source, SystemVisitor, with_system};
-use crate::preset::{MethodChoice, Preset};
+use crate::preset::{MethodChoice, Preset, TaggerChoice};
 use crate::symbols::{UNKNOWN, Vocabulary};
 use crate::train::session::{Checkpoints, DevSet, is_short};
 use crate::train::{Components, Session, Trained, TrainingMethod};
@@ -120,9 +120,10 @@ impl<'a> Trainer<'a> {
             MethodChoice::Neural(params) => params.read_pretrained()?,
             _ => None,
         };
-        let tagging = plan.preset.tagger.as_ref();
-        let mut tagging =
-            tagging.map(|choice| Tagging::new(choice, self, train, dev)).transpose()?;
+        let mut tagging = match &plan.preset.tagger {
+            TaggerChoice::None => None,
+            choice => Some(Tagging::new(choice, self, train, dev)?),
+        };
         if plan.preset.only_tagger
             && let Some(tagging) = tagging
         {
