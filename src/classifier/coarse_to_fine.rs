@@ -58,7 +58,7 @@ impl CoarseTable {
         }
         let mut buckets = Vec::with_capacity(BUCKET * n_buckets);
         for mut ids in filled {
-            ids.sort_by(|&a, &b| {
+            ids.sort_unstable_by(|&a, &b| {
                 weights.strength(b).total_cmp(&weights.strength(a)).then(a.cmp(&b))
             });
             let mut bucket = [0; BUCKET];

@@ -339,7 +339,7 @@ impl Weights {
         if pruning.max_bytes > 0 {
             let mut ranked: Vec<(f32, usize)> =
                 kept.iter().map(|&at| (self.strength(at), at)).collect();
-            ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let mut bytes = 0;
             let fits = ranked.iter().take_while(|&&(_, at)| {
                 bytes += bytes_of(size(at)).ceil() as u64;

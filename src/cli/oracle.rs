@@ -258,7 +258,7 @@ fn statistics<S: Supervised>(
         writeln!(out, "nodes lost to limits\t{left_out}\t{share:.2} %")?;
     }
     let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
-    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    ranked.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     for (count, action) in ranked {
         writeln!(
             out,

@@ -103,7 +103,7 @@ impl Packer<'_> {
             let children = children.into_iter().zip(first..);
             open.extend(children.map(|((child, above), place)| (child, place, above)));
             // The last is taken next: the child most instances go to follows its parent.
-            open[start..].sort_by_key(|&(child, ..)| (self.nodes[child].n(), child));
+            open[start..].sort_unstable_by_key(|&(child, ..)| (self.nodes[child].n(), child));
         }
         Ok(())
     }

@@ -232,7 +232,8 @@ impl Level {
             ..Self::default()
         };
         let mut by_frequency: Vec<usize> = (0..counts.values.len()).collect();
-        by_frequency.sort_by_key(|&value| (std::cmp::Reverse(counts.totals[value]), value));
+        by_frequency
+            .sort_unstable_by_key(|&value| (std::cmp::Reverse(counts.totals[value]), value));
         let mut known: FxHashMap<Vec<(u16, u32)>, u16> = FxHashMap::default();
         for value in by_frequency {
             let distribution = if mvdm && counts.totals[value] >= params.min_frequency {
@@ -343,7 +344,7 @@ fn order(levels: &[Level], instances: &Instances) -> Vec<usize> {
         }
         order.push(level);
     }
-    left.sort_by_key(|&level| (std::cmp::Reverse(gains[level]), level));
+    left.sort_unstable_by_key(|&level| (std::cmp::Reverse(gains[level]), level));
     order.extend(left);
     order
 }

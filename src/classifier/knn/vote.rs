@@ -154,7 +154,7 @@ fn ranks(instances: &Instances) -> Vec<u16> {
         appeared[usize::from(instances.class(at))] = at as u32;
     }
     let mut order: Vec<usize> = (0..counts.len()).filter(|&class| counts[class] > 0).collect();
-    order.sort_by_key(|&class| (std::cmp::Reverse(counts[class]), appeared[class]));
+    order.sort_unstable_by_key(|&class| (std::cmp::Reverse(counts[class]), appeared[class]));
     let mut ranks = vec![UNSEEN; counts.len()];
     for (class, rank) in order.into_iter().zip(0..) {
         ranks[class] = rank;

@@ -207,7 +207,7 @@ impl Builder {
         self.starts.push(self.members.len());
         let size = |group: u32| self.starts[group as usize + 1] - self.starts[group as usize];
         let mut order: Vec<u32> = (0..self.factors.len() as u32).collect();
-        order.sort_by_key(|&group| Reverse(size(group)));
+        order.sort_unstable_by_key(|&group| (Reverse(size(group)), group));
         let mut starts = vec![0usize; self.own.len() + 1];
         for &row in &self.members {
             starts[row as usize + 1] += 1;

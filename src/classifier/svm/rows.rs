@@ -153,7 +153,7 @@ impl BinaryClassifiers {
         let counts = instances.counts();
         let mut classes: Vec<u16> = (0..instances.n_classes() as u16).collect();
         classes.retain(|&class| counts[usize::from(class)] > 0);
-        classes.sort_by_key(|&class| Reverse(counts[usize::from(class)]));
+        classes.sort_unstable_by_key(|&class| (Reverse(counts[usize::from(class)]), class));
         Self { classes }
     }
 
