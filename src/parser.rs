@@ -176,10 +176,11 @@ impl Parser {
     /// Trees as the parser sees them: cleaned, head-marked, encoded; those without words are left out.
     fn examples(&self, trees: Vec<Tree>) -> Vec<Example> {
         let example = |tree: Tree| {
-            let (tree, _) = self.plan.cleaned(tree);
-            Example { sentence: self.vocabulary.encode(tree.tokens()), tree }
+            let (tree, _) = self.plan.cleaned(self.plan.preset.clean.strip(tree)?);
+            Some(Example { sentence: self.vocabulary.encode(tree.tokens()), tree })
         };
-        let mut examples = parallel::map_owned(trees, example);
+        let mut examples: Vec<Example> =
+            parallel::map_owned(trees, example).into_iter().flatten().collect();
         examples.retain(|example| !example.sentence.is_empty());
         examples
     }

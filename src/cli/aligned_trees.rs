@@ -7,20 +7,29 @@ use anyhow::bail;
 use crate::error::Place;
 use crate::eval::OTHER_ROOTS;
 use crate::tree::Tree;
-use crate::treebank::{ReadOptions, Trees};
+use crate::treebank::{Cleaning, ReadOptions, Trees};
 
 /// One file, with counts of the root labels in it that are treated as `TOP`.
 struct Side {
     name: &'static str,
     trees: Trees,
+    /// What is stripped from the trees; those without words afterwards are left out.
+    strip: Cleaning,
     read: u64,
+    left_out: u64,
     roots: [u64; OTHER_ROOTS.len()],
 }
 
 impl Side {
     fn next(&mut self) -> anyhow::Result<Option<Tree>> {
-        let Some(tree) = self.trees.next().transpose()? else {
-            return Ok(None);
+        let tree = loop {
+            let Some(tree) = self.trees.next().transpose()? else {
+                return Ok(None);
+            };
+            match self.strip.strip(tree) {
+                Some(tree) => break tree,
+                None => self.left_out += 1,
+            }
         };
         self.read += 1;
         // `(())` stands for a missing parse: its root is not counted.
@@ -64,9 +73,17 @@ impl<const N: usize> AlignedTrees<N> {
         let mut sides = Vec::with_capacity(N);
         for (name, path) in named {
             let trees = Trees::open(&[path.to_path_buf()], options)?;
-            sides.push(Side { name, trees, read: 0, roots: [0; OTHER_ROOTS.len()] });
+            let (strip, roots) = (Cleaning::none(), [0; OTHER_ROOTS.len()]);
+            sides.push(Side { name, trees, strip, read: 0, left_out: 0, roots });
         }
         Ok(Self { sides })
+    }
+
+    /// Strips the gold trees of what their treebank has besides words, tags and labels.
+    #[must_use]
+    pub(super) fn strip_gold(mut self, cleaning: Cleaning) -> Self {
+        self.sides[0].strip = cleaning;
+        self
     }
 
     /// Returns the trees of the next sentence; `None` at the end.
@@ -99,6 +116,9 @@ impl<const N: usize> AlignedTrees<N> {
     pub(super) fn report(&self) {
         for side in &self.sides {
             eprintln!("{}: {}", side.name, side.trees.report());
+            if side.left_out > 0 {
+                eprintln!("{}: left out {} trees without words", side.name, side.left_out);
+            }
             side.report_roots();
         }
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use super::aligned_trees::{AlignedTrees, no_trees};
-use super::options::{EncodingArg, INPUT, SCORING, ThreadsArg};
+use super::options::{EncodingArg, INPUT, ProfileArg, SCORING, ThreadsArg};
 use crate::eval::report::compare::Report;
 use crate::eval::significance::{Brackets, Settings, compare};
 use crate::eval::{Evaluation, Params, Status};
@@ -61,6 +61,8 @@ pub struct CompareArgs {
     #[command(flatten)]
     threads: ThreadsArg,
     #[command(flatten, next_help_heading = INPUT)]
+    profile: ProfileArg,
+    #[command(flatten, next_help_heading = INPUT)]
     encoding: EncodingArg,
 }
 
@@ -106,7 +108,8 @@ fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
     let params = Params::load(&args.params).context("--params")?;
     let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
     let paths = [("gold", args.gold.as_path()), ("A", &args.a), ("B", &args.b)];
-    let mut sides = AlignedTrees::open(paths, &options)?;
+    let sides = AlignedTrees::open(paths, &options)?;
+    let mut sides = sides.strip_gold(args.profile.cleaning()?);
     let mut systems = [(); 2].map(|()| {
         let mut evaluation = Evaluation::new(params.clone(), None);
         evaluation.gold_tags = args.gold_tags;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use super::aligned_trees::{AlignedTrees, no_trees, refuse_two_stdins};
-use super::options::{EncodingArg, INPUT, OUTPUT, SCORING};
+use super::options::{EncodingArg, INPUT, OUTPUT, ProfileArg, SCORING};
 use crate::eval::report::{evalb, json, text};
 use crate::eval::{Evaluation, Params, SentenceScore};
 use crate::tree::heads::HeadRules;
@@ -48,7 +48,7 @@ pub struct EvalArgs {
     heads: String,
     /// Behave as EVALB: compare line by line, leave roots as they are, print its report, and stop after
     /// more than MAX_ERROR errors.
-    #[arg(long, help_heading = SCORING)]
+    #[arg(long, conflicts_with = "treebank", help_heading = SCORING)]
     evalb: bool,
     /// Print one JSON object instead of the report.
     #[arg(long, conflicts_with = "evalb", help_heading = OUTPUT)]
@@ -59,6 +59,8 @@ pub struct EvalArgs {
     /// Exit with status 1 if F1 over all sentences, as EVALB computes it, is below PERCENT.
     #[arg(long, value_name = "PERCENT", value_parser = percentage, help_heading = OUTPUT)]
     min_f1: Option<f64>,
+    #[command(flatten, next_help_heading = INPUT)]
+    profile: ProfileArg,
     #[command(flatten, next_help_heading = INPUT)]
     encoding: EncodingArg,
 }
@@ -113,7 +115,8 @@ fn score_trees(
     let heads = HeadRules::load(&args.heads).context("--heads")?;
     let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
-    let mut sides = AlignedTrees::open(named, &options)?;
+    let sides = AlignedTrees::open(named, &options)?;
+    let mut sides = sides.strip_gold(args.profile.cleaning()?);
     let mut evaluation = Evaluation::new(params, Some(heads));
     evaluation.gold_tags = args.gold_tags;
     if args.per_sentence {

@@ -9,15 +9,15 @@ use anyhow::Context;
 use crate::feature::Templates;
 use crate::model::{Model, TaggerSummary, TaggingScores, file};
 use crate::parser::stored_preset;
-use crate::preset::Preset;
 use crate::preset::schema::kinds;
+use crate::preset::{Preset, TreebankProfile};
 use crate::tree::heads::HeadRules;
 
 /// Describe a model, or list what is built in.
 ///
 /// Prints what the model was trained on, its scores on the development set, its actions, sections and preset.
-/// Without a model file, describes the embedded English model and lists the built-in presets, feature template
-/// files, head rules and learners.
+/// Without a model file, describes the embedded English model and lists the built-in presets, treebank profiles,
+/// feature template files, head rules and learners.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse info
@@ -32,6 +32,9 @@ pub struct InfoArgs {
     /// Print a preset, as a starting point for your own.
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "model")]
     preset: Option<String>,
+    /// Print a treebank profile, with its comments.
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["model", "preset"])]
+    treebank: Option<String>,
 }
 
 /// Runs the command.
@@ -42,6 +45,10 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     if let Some(name) = &args.preset {
         write!(out, "{}", Preset::load(name, &[])?.to_toml())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(name) = &args.treebank {
+        write!(out, "{}", TreebankProfile::load(name)?.text)?;
         return Ok(ExitCode::SUCCESS);
     }
     let model = match &args.model {
@@ -56,6 +63,10 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "\nPresets")?;
         for name in Preset::names() {
             writeln!(out, "  {name:<28} {}", Preset::load(name, &[])?.description)?;
+        }
+        writeln!(out, "\nTreebank profiles")?;
+        for name in TreebankProfile::names() {
+            writeln!(out, "  {name:<28} {}", TreebankProfile::load(name)?.description)?;
         }
         let list = |names: Vec<&str>| names.join(", ");
         writeln!(out, "\nFeature templates\n  {}", list(Templates::names().collect()))?;

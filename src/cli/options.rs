@@ -1,7 +1,9 @@
 //! Options that several commands share.
 
+use crate::Result;
 use crate::parallel;
-use crate::treebank::{Encoding, ReadOptions};
+use crate::preset::{DEFAULT, Preset, TreebankProfile};
+use crate::treebank::{Cleaning, Encoding, ReadOptions};
 
 /// Heading of the options on what is read, and how.
 pub(super) const INPUT: &str = "Input options";
@@ -15,6 +17,8 @@ pub(super) const SCORING: &str = "Scoring options";
 #[command(next_help_heading = INPUT)]
 pub(super) struct TreebankArgs {
     #[command(flatten)]
+    pub(super) profile: ProfileArg,
+    #[command(flatten)]
     encoding: EncodingArg,
     /// Skip malformed trees instead of stopping at the first; skipped trees are counted and reported.
     #[arg(long)]
@@ -24,6 +28,37 @@ pub(super) struct TreebankArgs {
 impl TreebankArgs {
     pub(super) fn options(&self) -> ReadOptions {
         ReadOptions { encoding: self.encoding.encoding, skip_bad_trees: self.skip_bad_trees }
+    }
+}
+
+/// The treebank that the trees are from.
+#[derive(Debug, clap::Args)]
+pub(super) struct ProfileArg {
+    /// Treebank that the (gold) trees are from, which decides how they are cleaned: ptb, ppche, keyaki, negra, spmrl,
+    /// ctb, or a profile file. `srparse info` describes them.
+    #[arg(long, value_name = "NAME|FILE")]
+    treebank: Option<String>,
+}
+
+impl ProfileArg {
+    /// Returns a preset with the profile's changes and then with the settings.
+    pub(super) fn preset(&self, name: &str, settings: &[String]) -> Result<Preset> {
+        let profile = self.treebank.as_deref().map(TreebankProfile::load).transpose()?;
+        Preset::load_for(name, profile.as_ref(), settings)
+    }
+
+    /// Returns an error if a treebank is named beside a model, which has its own cleaning.
+    pub(super) fn refuse_with_model(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.treebank.is_none(),
+            "--treebank has no effect with --model: trees are cleaned as in training: omit the option"
+        );
+        Ok(())
+    }
+
+    /// Returns the cleaning of the default preset with the profile's changes.
+    pub(super) fn cleaning(&self) -> Result<Cleaning> {
+        Ok(self.preset(DEFAULT, &[])?.clean)
     }
 }
 

@@ -15,9 +15,9 @@ use crate::model::file;
 use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
 use crate::parser::Parser;
+use crate::preset::DEFAULT;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemVisitor, with_system};
-use crate::preset::{DEFAULT, Preset};
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::{Action, View};
 use crate::tree::{Token, Tree};
@@ -70,18 +70,19 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.model {
         return accuracy(args, path);
     }
-    let plan = Plan::new(Preset::load(&args.preset, &args.set)?)?;
+    let plan = Plan::new(args.treebank.profile.preset(&args.preset, &args.set)?)?;
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
     eprintln!("{report}");
+    let clean = &plan.preset.clean;
     let prepare = |tree: Tree| {
-        let mut tree = plan.preset.clean.apply(tree).tree;
+        let mut tree = clean.apply(clean.strip(tree)?).tree;
         if let Some(heads) = &plan.heads {
             heads.apply(&mut tree);
         }
-        tree
+        Some(tree)
     };
     let trees: Vec<Tree> =
-        trees.into_iter().map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
+        trees.into_iter().filter_map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     let borrowed: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
@@ -95,6 +96,7 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
 /// Prints how often a model predicts the correct action on the way to the trees.
 fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
     args.threads.apply();
+    args.treebank.profile.refuse_with_model()?;
     let name = || path.display().to_string();
     let parser = Parser::new(&file::read(path)?, &args.set).with_context(name)?;
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;

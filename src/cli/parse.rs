@@ -130,7 +130,8 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         OutputFormat::Conllu => b"# unreadable\n\n",
         OutputFormat::Json => b"{\"tree\":\"(())\",\"complete\":false}\n",
     };
-    let totals = stream::run(&args.files, args.input, &args.stream, unreadable, &processor)?;
+    let (clean, stream) = (&parser.preset().clean, &args.stream);
+    let totals = stream::run(&args.files, args.input, clean, stream, unreadable, &processor)?;
     report(args, &totals, start);
     Ok(totals.exit_code())
 }

@@ -12,7 +12,7 @@ use super::options::{EncodingArg, INPUT};
 use crate::model::{Model, file};
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
-use crate::treebank::{Input, expand};
+use crate::treebank::{Cleaning, Input, expand};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
@@ -103,13 +103,14 @@ impl<T> Totals<T> {
 }
 
 /// Processes every item of the files, or of standard input if there are none, and writes the results to
-/// standard output. An item that cannot be read gives `unreadable`. `make` is called once in each thread.
+/// standard output. Trees are stripped by the cleaning of the model. An item that cannot be read gives `unreadable`. `make` is called once in each thread.
 ///
 /// # Errors
 /// When an input cannot be opened or read, or standard output cannot be written.
 pub(super) fn run<'a, T>(
     files: &[PathBuf],
     format: InputFormat,
+    cleaning: &Cleaning,
     args: &StreamArgs,
     unreadable: &[u8],
     make: MakeProcessor<'_, 'a, T>,
@@ -127,6 +128,7 @@ where
         totals: Totals::default(),
     };
     let sentences = Sentences::new(inputs, format, args.encoding.encoding);
+    let sentences = sentences.strip_trees(cleaning.clone());
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,

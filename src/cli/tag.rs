@@ -10,7 +10,7 @@ use clap::ValueEnum;
 
 use super::options::{INPUT, OUTPUT};
 use super::stream::{self, Processor, Rendered, StreamArgs, Totals};
-use crate::parser::load_tagger;
+use crate::parser::{load_tagger, stored_preset};
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
 use crate::tree::Token;
 use crate::treebank::conllu;
@@ -86,7 +86,8 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
         OutputFormat::Tagged | OutputFormat::Underscore => b"\n",
         OutputFormat::Conllu => b"# unreadable\n\n",
     };
-    let totals = stream::run(&args.files, args.input, &args.stream, unreadable, &processor)?;
+    let (clean, stream) = (&stored_preset(&model, &[])?.clean, &args.stream);
+    let totals = stream::run(&args.files, args.input, clean, stream, unreadable, &processor)?;
     report(args, &totals, start);
     Ok(totals.exit_code())
 }

@@ -17,7 +17,8 @@ use crate::treebank::Treebank;
 
 const EXAMPLES: &str = "Examples:
   srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
-  srparse train --tagger --train data/sample/train.mrg --model tagger.srm";
+  srparse train --tagger --train data/sample/train.mrg --model tagger.srm
+  srparse train --treebank ptb --train data/sample/train.mrg --model ptb.srm";
 
 /// Train a parser, with a part-of-speech tagger for words without tags, or a tagger alone.
 ///
@@ -122,7 +123,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
 
 /// Returns the preset with the changes of the options.
 fn preset(args: &TrainArgs) -> crate::Result<Preset> {
-    let mut preset = Preset::load(&args.preset, &args.set)?;
+    let mut preset = args.treebank.profile.preset(&args.preset, &args.set)?;
     preset.only_tagger |= args.tagger;
     preset.jackknife = args.jackknife.unwrap_or(preset.jackknife);
     if args.no_tagger {

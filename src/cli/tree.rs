@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use super::options::{INPUT, OUTPUT, TreebankArgs};
-use crate::preset::{DEFAULT, Preset};
+use crate::preset::DEFAULT;
 use crate::tree::binarize::binarize;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
@@ -37,7 +37,7 @@ pub struct TreeArgs {
     #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = CONVERSION)]
     clean: Vec<String>,
     /// Do not clean the trees.
-    #[arg(long, conflicts_with = "clean", help_heading = CONVERSION)]
+    #[arg(long, conflicts_with_all = ["clean", "treebank"], help_heading = CONVERSION)]
     no_clean: bool,
     /// Binarize the trees head-outward; labels of temporary nodes end in *.
     #[arg(long, help_heading = CONVERSION)]
@@ -93,11 +93,15 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
     let heads =
         if args.binarize { Some(HeadRules::load(&args.heads).context("--heads")?) } else { None };
     let mut trees = Trees::open(&args.files, &args.treebank.options())?;
-    let mut number = 0;
+    let (mut number, mut without_words) = (0, 0);
     // An SVG file holds one drawing: the tree is written once it is known to be the only one.
     let mut waiting: Option<Tree> = None;
     for tree in trees.by_ref() {
-        let tree = tree?;
+        // A tree of metadata alone is none.
+        let Some(tree) = cleaning.strip(tree?) else {
+            without_words += 1;
+            continue;
+        };
         number += 1;
         if args.nth.is_some_and(|nth| nth != number) {
             continue;
@@ -121,6 +125,9 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
     if let Some(tree) = waiting {
         write_tree(&tree, args.output, false, out).context("standard output")?;
     }
+    if without_words > 0 {
+        eprintln!("left out {without_words} trees that have no words after cleaning");
+    }
     Ok(trees.report().clone())
 }
 
@@ -132,7 +139,7 @@ fn cleaning(args: &TreeArgs) -> anyhow::Result<Cleaning> {
         bail!("--clean {step}: must be KEY=VALUE, such as quotes=true");
     }
     let settings: Vec<String> = args.clean.iter().map(|step| format!("clean.{step}")).collect();
-    Ok(Preset::load(DEFAULT, &settings)?.clean)
+    Ok(args.treebank.profile.preset(DEFAULT, &settings)?.clean)
 }
 
 /// Returns the tree as it is printed: cleaned, and binarized if there are head rules.

@@ -12,6 +12,7 @@ pub mod schema;
 mod set;
 pub mod tagger;
 mod text;
+mod treebank_profile;
 
 use std::path::Path;
 
@@ -27,6 +28,7 @@ use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
 pub use method::MethodChoice;
 pub use tagger::TaggerChoice;
+pub use treebank_profile::TreebankProfile;
 
 /// A preset, as written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -199,11 +201,15 @@ impl Preset {
     /// # Errors
     /// As [`Preset::load`].
     pub fn parse(text: &str, name: &str, settings: &[String]) -> Result<Self> {
-        let preset = Self::from_json(text::read(text, name)?)?;
+        Self::from_json(text::read(text, name, schema::check)?)?.with_settings(settings)
+    }
+
+    /// The preset changed by `KEY=VALUE` settings.
+    fn with_settings(self, settings: &[String]) -> Result<Self> {
         if settings.is_empty() {
-            return Ok(preset);
+            return Ok(self);
         }
-        let mut value = preset.to_json();
+        let mut value = self.to_json();
         for setting in settings {
             set::apply(&mut value, setting)?;
         }

@@ -4,6 +4,7 @@ mod merge;
 mod replay;
 mod tagging;
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
@@ -116,6 +117,7 @@ impl<'a> Trainer<'a> {
     /// refuses the data, or training was stopped before anything was learned ([`Error::Stopped`]).
     pub fn train(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
         let plan = &self.plan;
+        let (train, dev) = (&*self.stripped(train), &*self.stripped(dev));
         let pretrained = match &plan.preset.learner {
             MethodChoice::Neural(params) => params.read_pretrained()?,
             _ => None,
@@ -158,6 +160,17 @@ impl<'a> Trainer<'a> {
 
     fn log(&self, text: &str) {
         self.observer.event(Event::Milestone(text));
+    }
+
+    /// Removes what a treebank has besides words, tags and labels.
+    fn stripped<'t>(&self, treebank: &'t Treebank) -> Cow<'t, Treebank> {
+        let stripped = treebank.stripped(&self.plan.preset.clean);
+        let left_out = treebank.trees.len() - stripped.trees.len();
+        if left_out > 0 {
+            let note = format!("left out {left_out} trees that have no words after cleaning");
+            self.observer.event(Event::Note(&note));
+        }
+        stripped
     }
 
     /// Adds the words of pretrained embeddings to the vocabulary; returns them with the number of word ids

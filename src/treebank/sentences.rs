@@ -5,13 +5,14 @@ use std::fmt;
 use std::io::Read;
 use std::str::FromStr;
 
+use super::clean::Cleaning;
 use super::conllu::SentenceReader;
 use super::input::{Encoding, Input, unknown};
 use super::line_reader::LineReader;
 use super::penn::{PennReader, is_space};
 use super::tagged::{self, LineProblem, TaggedFormat};
 use crate::error::{Error, Place, Result};
-use crate::tree::Token;
+use crate::tree::{Token, Tree};
 
 /// The tag of traces, which are not words.
 pub const TRACE: &str = "-NONE-";
@@ -81,6 +82,7 @@ pub struct Sentences {
     inputs: std::vec::IntoIter<Input>,
     format: InputFormat,
     encoding: Encoding,
+    cleaning: Cleaning,
     source: Option<Source>,
     ended: bool,
 }
@@ -93,7 +95,14 @@ enum Source {
 impl Sentences {
     /// Returns the sentences of the inputs, which are opened one at a time.
     pub fn new(inputs: Vec<Input>, format: InputFormat, encoding: Encoding) -> Self {
-        Self { inputs: inputs.into_iter(), format, encoding, source: None, ended: false }
+        let (cleaning, source) = (Cleaning::none(), None);
+        Self { inputs: inputs.into_iter(), format, encoding, cleaning, source, ended: false }
+    }
+
+    /// Strips trees ([`Cleaning::strip`]) before their words are taken.
+    #[must_use]
+    pub fn strip_trees(self, cleaning: Cleaning) -> Self {
+        Self { cleaning, ..self }
     }
 
     /// Returns the sentences of one stream; messages call it `name`.
@@ -125,7 +134,7 @@ impl Sentences {
                     self.attach(input.open()?, input.name());
                     continue;
                 }
-                Some(Source::Penn(reader)) => penn_item(reader)?,
+                Some(Source::Penn(reader)) => penn_item(reader, &self.cleaning)?,
                 Some(Source::Lines(lines)) => match self.format {
                     InputFormat::Conllu => conllu_item(lines)?,
                     InputFormat::Tokens => line_item(lines, words)?,
@@ -160,11 +169,14 @@ fn sentence(tokens: Vec<Token>) -> Item {
     if tokens.is_empty() { Item::Blank } else { Item::Sentence(tokens) }
 }
 
-fn penn_item(reader: &mut PennReader<Box<dyn Read + Send>>) -> Result<Option<Item>> {
+fn penn_item(
+    reader: &mut PennReader<Box<dyn Read + Send>>,
+    cleaning: &Cleaning,
+) -> Result<Option<Item>> {
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
-            let mut tokens = tree.into_tokens();
+            let mut tokens = cleaning.strip(tree).map(Tree::into_tokens).unwrap_or_default();
             tokens.retain(|token| token.tag != TRACE);
             sentence(tokens)
         }
