@@ -18,6 +18,7 @@ use crate::parser::Parser;
 use crate::preset::DEFAULT;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemVisitor, with_system};
+use crate::sort::sort_by;
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::{Action, View};
 use crate::tree::{Token, Tree};
@@ -260,7 +261,7 @@ fn statistics<S: Supervised>(
         writeln!(out, "nodes lost to limits\t{left_out}\t{share:.2} %")?;
     }
     let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
-    ranked.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    sort_by(&mut ranked, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     for (count, action) in ranked {
         writeln!(
             out,

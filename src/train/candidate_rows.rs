@@ -19,6 +19,7 @@ use crate::feature::{Extractor, Row, Templates, extract};
 use crate::oracle::{GuideKind, Supervised, guide};
 use crate::parallel;
 use crate::scorer::Scratch;
+use crate::sort::stable_sort_by_key;
 use crate::symbols::Sentence;
 use crate::transition::{Action, CandidateSystem, Focus};
 
@@ -173,7 +174,7 @@ impl<S: Supervised + CandidateSystem> CandidateWalk<'_, S> {
             let span =
                 |candidate: &Candidate<S::Action>| (candidate.focus.first, candidate.focus.last);
             for over_span in seen.chunk_by_mut(|a, b| span(a) == span(b)) {
-                over_span.sort_by_key(|candidate| candidate.focus.head);
+                stable_sort_by_key(over_span, |candidate| candidate.focus.head);
                 for same in over_span.chunk_by(|a, b| a.focus == b.focus) {
                     self.take(sentence, &cursor.state, same, &mut path);
                 }

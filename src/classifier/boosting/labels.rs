@@ -10,6 +10,7 @@ use super::{BoostingParams, Fit};
 use crate::Result;
 use crate::memory::Sections;
 use crate::parallel;
+use crate::sort::sort_by_key;
 
 /// How many trees are grown between two times that they are kept.
 const KEEP_EVERY: usize = 50;
@@ -116,7 +117,7 @@ pub fn fit_labels(
         .filter(|&(label, _)| labelled.n_gold(label) > 0)
         .collect();
     // Labels with more to learn take longer: they come first, so that none is left over at the end.
-    order.sort_by_key(|&(label, _)| (std::cmp::Reverse(labelled.n_gold(label)), label));
+    sort_by_key(&mut order, |&(label, _)| (std::cmp::Reverse(labelled.n_gold(label)), label));
     let shares = Mutex::new(vec![0.0; order.len()]);
     let one = |at: usize| {
         let (label, name) = order[at];

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::rows::Rows;
 use crate::hash::split_mix;
+use crate::sort::sort_by_key;
 
 /// What the parts of the map count in the kernel: the squares of their factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -207,7 +208,7 @@ impl Builder {
         self.starts.push(self.members.len());
         let size = |group: u32| self.starts[group as usize + 1] - self.starts[group as usize];
         let mut order: Vec<u32> = (0..self.factors.len() as u32).collect();
-        order.sort_unstable_by_key(|&group| (Reverse(size(group)), group));
+        sort_by_key(&mut order, |&group| (Reverse(size(group)), group));
         let mut starts = vec![0usize; self.own.len() + 1];
         for &row in &self.members {
             starts[row as usize + 1] += 1;
