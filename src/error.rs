@@ -58,8 +58,8 @@ pub enum Error {
     /// A model whose parts do not belong together, or are damaged.
     #[error("the model is damaged or was written by another version: {0}")]
     Corrupt(String),
-    /// Training was stopped before anything was learned.
-    #[error("training was stopped before anything was learned")]
+    /// Training was stopped before anything was learned, or before a part without which there is no model.
+    #[error("training was stopped before there was a model")]
     Stopped,
 }
 

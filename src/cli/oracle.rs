@@ -127,9 +127,9 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
     let kinds = kinds.map(|(kind, of_kind)| (format!("{kind:?}").to_uppercase(), of_kind));
     let rows = [("all".to_owned(), &counts.all), ("with a choice".to_owned(), &counts.choices)];
     for (name, decisions) in rows.into_iter().chain(kinds) {
-        let (number, right) = (decisions.number, decisions.accuracy());
-        let of_legal = decisions.accuracy_of_legal();
-        writeln!(out, "{name}\t{number}\t{right:.2} %\t{of_legal:.2} %")?;
+        let [right, of_legal] = [decisions.accuracy(), decisions.accuracy_of_legal()]
+            .map(|share| share.map_or("-".to_owned(), |share| format!("{share:.2} %")));
+        writeln!(out, "{name}\t{}\t{right}\t{of_legal}", decisions.number)?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

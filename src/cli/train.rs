@@ -1,13 +1,13 @@
 //! `srparse train`: trains a model on treebank files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
+use super::interrupts::{INTERRUPTED, Interrupts};
 use super::options::{INPUT, ThreadsArg, TreebankArgs};
 use super::progress::ProgressLog;
+use crate::Error;
 use crate::model::file;
 use crate::observer::Observer;
 use crate::preset::schema::settings_help;
@@ -89,18 +89,17 @@ const LONG_RUNS: &str = "Options for long training runs";
 /// When the preset, a treebank or the path of the model is invalid, or training fails.
 pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply();
+    let interrupts = Interrupts::catch(args.quiet);
     let trainer = Trainer::with_preset(preset(args)?)?;
     check_options(args, trainer.preset())?;
     // Fail now rather than after training.
-    let folder = args.model.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        anyhow::bail!("{}: no such folder: create it first", folder.display());
+    for path in [Some(&args.model), args.curve.as_ref()].into_iter().flatten() {
+        check_folder(path)?;
     }
     let train = read(args, &args.train, "train")?;
     let dev = if args.dev.is_empty() { Treebank::default() } else { read(args, &args.dev, "dev")? };
-    let interrupts = catch_interrupts();
     let start = Instant::now();
-    let log = ProgressLog::new(args.quiet, args.curve.as_deref(), interrupts)?;
+    let log = ProgressLog::new(args.quiet, args.curve.as_deref(), &interrupts);
     let merge =
         args.merge.iter().map(|path| file::read(path)).collect::<crate::Result<Vec<_>>>()?;
     let mut trainer =
@@ -108,8 +107,13 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.checkpoint {
         trainer = trainer.checkpoint(folder);
     }
-    let model = trainer.train(&train, &dev)?;
+    interrupts.training_begins();
+    let trained = trainer.train(&train, &dev);
     log.finish_bar();
+    let model = match trained {
+        Err(Error::Stopped) => return Ok(stopped(args)),
+        trained => trained?,
+    };
     file::write(&model, &args.model)?;
     if !args.quiet {
         let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
@@ -119,6 +123,24 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     }
     log.finish_curve()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that no model was written.
+fn stopped(args: &TrainArgs) -> ExitCode {
+    let kept = args.checkpoint.as_ref().map_or(String::new(), |folder| {
+        format!("; the same command resumes from what is finished in {}", folder.display())
+    });
+    eprintln!("{}: nothing was written{kept}", Error::Stopped);
+    ExitCode::from(INTERRUPTED)
+}
+
+fn check_folder(file: &Path) -> anyhow::Result<()> {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            anyhow::bail!("{}: no such folder: create it first", folder.display())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the preset with the changes of the options.
@@ -158,20 +180,4 @@ fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<Treeb
         paths[0].display()
     );
     Ok(treebank)
-}
-
-/// Counts how often Ctrl-C is pressed; the second time ends the program at once.
-fn catch_interrupts() -> Arc<AtomicU32> {
-    let interrupts = Arc::new(AtomicU32::new(0));
-    let seen = Arc::clone(&interrupts);
-    // Without a handler, Ctrl-C simply ends the program.
-    let _ = ctrlc::set_handler(move || {
-        if seen.fetch_add(1, Ordering::Relaxed) > 0 {
-            std::process::exit(130);
-        }
-        eprintln!(
-            "\nstopping: the best model so far will be written (press Ctrl-C again to quit at once)"
-        );
-    });
-    interrupts
 }

@@ -4,8 +4,6 @@
 //! Each tree contributes one derivation; if several actions are correct, one is taken at random. Negative sampling
 //! keeps one in N of the rows that are wrong for every label, with weight N.
 
-use std::ops::ControlFlow;
-
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -52,17 +50,17 @@ const MAX_CHUNK_WORDS: usize = 2_000;
 
 /// Collects the candidates of all configurations along one derivation of each tree. Classes are action codes, below
 /// `n_classes`. The result does not depend on the number of threads. `progress` receives the number of trees
-/// processed and may stop the collection.
+/// processed and may end the collection by an error.
 ///
 /// # Errors
-/// If the system cannot build a tree.
+/// If the system cannot build a tree, and those of `progress`.
 pub fn collect<S: Supervised + CandidateSystem>(
     system: &S,
     examples: &[Example],
     templates: &Templates,
     n_classes: usize,
     sampling: Sampling,
-    mut progress: impl FnMut(usize) -> ControlFlow<()>,
+    mut progress: impl FnMut(usize) -> Result<()>,
 ) -> Result<(Candidates, CandidateCounts)> {
     let extractor = Extractor::new(templates);
     let columns = templates.columns();
@@ -98,9 +96,7 @@ pub fn collect<S: Supervised + CandidateSystem>(
             counts.kept += path.kept.len() as u64;
         }
         done += chunk.len();
-        if progress(done).is_break() {
-            break;
-        }
+        progress(done)?;
     }
     Ok((candidates, counts))
 }

@@ -319,8 +319,8 @@ impl<S: Supervised> EpochLearner<S> for NeuralEpochs<'_, S> {
     }
 
     fn describe(&self, epoch: u32, report: &EpochReport) -> String {
-        let (loss, accuracy) = (report.loss / report.decisions.max(1) as f64, report.accuracy());
-        format!("epoch {epoch}: loss {loss:.4}, training accuracy {accuracy:.2} %")
+        let loss = report.loss / report.decisions.max(1) as f64;
+        format!("epoch {epoch}: loss {loss:.4}, {}", report.accuracy_text())
     }
 
     fn divergence(&self, report: &EpochReport) -> Option<Error> {

@@ -104,7 +104,7 @@ pub fn fit_label(
 /// not depend on which others are trained.
 ///
 /// # Errors
-/// As [`fit_label`].
+/// As [`fit_label`]; [`crate::Error::Stopped`] when training is stopped before the first tree of any label.
 pub fn fit_labels(
     design: &Design,
     labelled: &Labelled,
@@ -136,6 +136,9 @@ pub fn fit_labels(
     let mut ensembles = vec![None; labelled.n_labels()];
     for (label, result) in parallel::map_owned(0..order.len(), one) {
         ensembles[label] = result?;
+    }
+    if ensembles.iter().all(Option::is_none) {
+        fit.unless_stopped()?;
     }
     Ok(ensembles)
 }
