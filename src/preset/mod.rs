@@ -4,6 +4,7 @@
 //! checks how the parts fit together and loads the files that they name, and [`registry`] is the one place that
 //! knows which transition systems and which ways to train there are. Nothing trains here.
 
+mod by_kind;
 pub mod learner;
 pub mod method;
 pub mod plan;
