@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 25] = [
+const LAYERS: [&[&str]; 26] = [
     &["error"],
     &["hash"],
     &["observer"],
@@ -17,6 +17,7 @@ const LAYERS: [&[&str]; 25] = [
     &["neural"],
     &["tree"],
     &["symbols"],
+    &["text"],
     &["treebank"],
     &["transition"],
     &["oracle"],
