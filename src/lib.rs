@@ -27,8 +27,8 @@
 //! - `error`, `observer`, `parallel`, `sort`, `memory`: errors; events of long work; work on all cores; sorting; arrays
 //!   that are owned or memory-mapped.
 //! - `neural`: networks on one CPU, which know nothing of parsing.
-//! - `tree`, `symbols`, `treebank`: trees, head rules, binarization; strings as numbers; reading,
-//!   writing, cleaning.
+//! - `tree`, `symbols`, `text`, `treebank`: trees, head rules, binarization; strings as numbers; raw text as
+//!   sentences of words; reading, writing, cleaning.
 //! - `transition`, `oracle`: the transition systems; static and dynamic oracles.
 //! - `feature`, `classifier`, `scorer`: templates to rows of columns; rows to scores of classes;
 //!   configurations to scores of actions.
@@ -87,6 +87,7 @@ mod sort;
 pub mod symbols;
 #[doc(hidden)]
 pub mod tagger;
+pub mod text;
 #[doc(hidden)]
 pub mod train;
 #[doc(hidden)]

@@ -19,6 +19,7 @@ use crate::preset::{Preset, SystemChoice};
 use crate::scorer::Scorer;
 use crate::symbols::Vocabulary;
 use crate::tagger::{self, TaggerWorker};
+use crate::text::TextSettings;
 use crate::train::{Components, Example, TrainingMethod};
 use crate::transition::CandidateSystem;
 use crate::tree::{Token, Tree};
@@ -69,8 +70,8 @@ impl Parser {
         Self::new(&Model::embedded()?, &[])
     }
 
-    /// The parser of a model. `settings` are `KEY=VALUE` texts for what is not trained: `search.…`, and
-    /// `learner.threshold` of boosted trees.
+    /// The parser of a model. `settings` are `KEY=VALUE` texts for what is not trained: `search.…`,
+    /// `text.…`, and `learner.threshold` of boosted trees.
     ///
     /// # Errors
     /// When the model holds no parser, its parts do not fit together, or a setting cannot be changed.
@@ -292,8 +293,8 @@ pub fn load_tagger(model: &Model) -> Result<Option<Box<dyn tagger::Tagger>>> {
     preset.tagger.load(&model.sections.part(TAGGER_PART)).map(Some)
 }
 
-/// The preset stored in a model, changed by settings of what is not trained: `search.…`, and
-/// `learner.threshold` of boosted trees.
+/// The preset stored in a model, changed by settings of what is not trained: `search.…`, `text.…`,
+/// and `learner.threshold` of boosted trees.
 ///
 /// # Errors
 /// When the stored preset is invalid, or a setting cannot be changed after training.
@@ -306,10 +307,12 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
     let changed = Preset::parse(&preset.to_toml(), "the model's preset", settings)?;
     let fixed = |preset: &Preset| {
         let learner = preset.learner.uncalibrated();
-        Preset { search: Search::default(), learner, ..preset.clone() }
+        let text = TextSettings::default();
+        Preset { search: Search::default(), text, learner, ..preset.clone() }
     };
     if fixed(&changed) != fixed(&preset) {
-        let problem = "after training, only search.… and, for boosted trees, learner.threshold can be changed";
+        let problem = "after training, only search.…, text.… and, for boosted trees, learner.threshold can \
+                       be changed";
         return Err(Error::config("settings", problem));
     }
     Ok(changed)

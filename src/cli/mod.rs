@@ -18,6 +18,7 @@ mod stream;
 pub mod tag;
 pub mod train;
 pub mod tree;
+mod untokenized;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -26,7 +27,7 @@ use clap::{Parser, Subcommand};
 
 /// Train and run linear-time shift-reduce constituency parsers.
 ///
-/// Try it: echo 'The/DT dog/NN barks/VBZ ./.' | srparse parse
+/// Try it: echo "Dogs bark. Don't they?" | srparse parse --input text
 #[derive(Debug, Parser)]
 #[command(name = "srparse", version, max_term_width = 100)]
 pub struct Cli {

@@ -10,9 +10,10 @@ use anyhow::Context;
 use clap::ValueEnum;
 
 use super::options::{INPUT, OUTPUT};
-use super::stream::{self, Processor, Rendered, StreamArgs, Totals};
+use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals};
 use crate::decode::{NbestRequest, Parse};
 use crate::parser::{Parser, ParserWorker};
+use crate::text::Layout;
 use crate::tree::Token;
 use crate::tree::dependencies::dependencies;
 use crate::treebank::sentences::InputFormat;
@@ -24,10 +25,14 @@ use crate::treebank::{conllu, json, penn};
 /// order of the input. Tokens are expected to be tagged (word/TAG); with --input tokens, the tagger in
 /// the model tags them first. Words and given tags are copied to the output unchanged.
 ///
-/// A blank line produces a blank line. A line that cannot be read produces (()) and an error message,
-/// and the exit status is 2.
+/// With --input text, raw text is split into sentences and words, wherever lines end; a blank line ends
+/// a sentence.
+///
+/// Otherwise a blank line produces a blank line. A line that cannot be read produces (()) and an error
+/// message, and the exit status is 2.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  echo \"Dogs bark. Don't they?\" | srparse parse --input text
   echo 'The/DT dog/NN barks/VBZ ./.' | srparse parse
   echo 'The dog barks .' | srparse parse --input tokens
   srparse parse --output conllu data/sample/sentences.txt
@@ -37,7 +42,8 @@ pub struct ParseArgs {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Format of the input: tagged (word/TAG), underscore (word_TAG), conllu, penn (only the words and
-    /// tags of the trees are used), or tokens (words without tags).
+    /// tags of the trees are used), tokens (words without tags), text (raw text), or json (an object per
+    /// line whose tokens are words or lists of word and tag).
     #[arg(long, value_name = "FORMAT", default_value_t, help_heading = INPUT)]
     input: InputFormat,
     /// Replace the tags of the input with those of the tagger in the model.
@@ -48,6 +54,10 @@ pub struct ParseArgs {
     /// Format of the trees.
     #[arg(long, value_name = "FORMAT", default_value = "brackets", help_heading = OUTPUT)]
     output: OutputFormat,
+    /// Write -LRB- and other escaped words as the characters they stand for: with --input text as in the
+    /// text. Brackets still have no round brackets in words.
+    #[arg(long, help_heading = OUTPUT)]
+    unescape: bool,
     /// Write up to K different trees per sentence, best first, each with its rank and score, followed by a
     /// blank line; with --output json, one list per sentence. Greedy search finds only one tree.
     #[arg(long, value_name = "K", help_heading = OUTPUT)]
@@ -123,15 +133,24 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let processor = || -> Processor<'_, u64> {
         let mut parser = parser.worker();
-        Box::new(move |tokens, result| parse_sentence(&mut parser, retags, tokens, args, result))
+        Box::new(move |tokens, layout, result| {
+            let sentence = (tokens, layout);
+            parse_sentence(&mut parser, retags, sentence, args, result)
+        })
     };
     let unreadable: &[u8] = match args.output {
         OutputFormat::Brackets | OutputFormat::Pretty => b"(())\n",
         OutputFormat::Conllu => b"# unreadable\n\n",
         OutputFormat::Json => b"{\"tree\":\"(())\",\"complete\":false}\n",
     };
-    let (clean, stream) = (&parser.preset().clean, &args.stream);
-    let totals = stream::run(&args.files, args.input, clean, stream, unreadable, &processor)?;
+    let preset = parser.preset();
+    let expected = ExpectedInput {
+        clean: preset.clean.clone(),
+        text: preset.text,
+        needs_tags: !parser.has_tagger(),
+    };
+    let totals =
+        stream::run(&args.files, args.input, expected, &args.stream, unreadable, &processor)?;
     report(args, &totals, start);
     Ok(totals.exit_code())
 }
@@ -140,7 +159,13 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
 fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
     let option = match (args.input, args.retag) {
         (InputFormat::Tokens, _) => "--input tokens",
+        (InputFormat::Text, _) => "--input text",
         (_, true) => "--retag",
+        (InputFormat::Json, false) if parser.has_tagger() => {
+            // For words without tags, if there are any.
+            parser.tagger()?;
+            return Ok(false);
+        }
         _ => return Ok(false),
     };
     anyhow::ensure!(
@@ -170,30 +195,52 @@ fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
 fn parse_sentence(
     parser: &mut ParserWorker<'_>,
     retags: bool,
-    mut tokens: Vec<Token>,
+    (mut tokens, layout): (Vec<Token>, Option<&Layout>),
     args: &ParseArgs,
     result: &mut Rendered<u64>,
 ) -> io::Result<()> {
     if retags {
         parser.tag(&mut tokens).map_err(io::Error::other)?;
     }
-    if args.nbest.is_none() && !args.span_scores {
-        let parse = parser.parse(&tokens).map_err(io::Error::other)?;
-        result.tally = u64::from(!parse.complete);
-        return write_parse(&parse, args.output, &mut result.bytes);
-    }
-    let trees = args.nbest.map_or(1, NonZeroUsize::get);
-    let request = NbestRequest { trees, constituents: args.span_scores };
-    let parses = parser.parse_nbest(&tokens, request).map_err(io::Error::other)?;
+    let mut parses = if args.nbest.is_none() && !args.span_scores {
+        vec![parser.parse(&tokens).map_err(io::Error::other)?]
+    } else {
+        let trees = args.nbest.map_or(1, NonZeroUsize::get);
+        let request = NbestRequest { trees, constituents: args.span_scores };
+        parser.parse_nbest(&tokens, request).map_err(io::Error::other)?
+    };
     result.tally = u64::from(parses.iter().any(|parse| !parse.complete));
+    if args.unescape {
+        parses.iter_mut().for_each(|parse| unescape(parse.tree.tokens_mut(), layout));
+    }
     match &parses[..] {
-        [parse] if args.nbest.is_none() => write_parse(parse, args.output, &mut result.bytes),
-        parses => write_nbest(parses, args.output, &mut result.bytes),
+        [parse] if args.nbest.is_none() => {
+            write_parse(parse, layout, args.output, &mut result.bytes)
+        }
+        parses => write_nbest(parses, layout, args.output, &mut result.bytes),
+    }
+}
+
+/// Writes words as in the raw text, or else without the escapes of treebanks.
+fn unescape(tokens: &mut [Token], layout: Option<&Layout>) {
+    match layout {
+        Some(layout) => {
+            let surfaces = tokens.iter_mut().zip(layout.surfaces());
+            surfaces.for_each(|(token, surface)| token.word = surface.into());
+        }
+        None => {
+            tokens.iter_mut().for_each(|token| token.word = (&*penn::unescape(&token.word)).into())
+        }
     }
 }
 
 /// Writes the trees of one sentence, best first.
-fn write_nbest(parses: &[Parse], format: OutputFormat, out: &mut Vec<u8>) -> io::Result<()> {
+fn write_nbest(
+    parses: &[Parse],
+    layout: Option<&Layout>,
+    format: OutputFormat,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
     let is_json = format == OutputFormat::Json;
     for (parse, rank) in parses.iter().zip(1..) {
         match format {
@@ -203,7 +250,7 @@ fn write_nbest(parses: &[Parse], format: OutputFormat, out: &mut Vec<u8>) -> io:
                 writeln!(out, "# rank = {rank}\n# score = {}", parse.score)?;
             }
         }
-        write_parse(parse, format, out)?;
+        write_parse(parse, layout, format, out)?;
         if is_json {
             out.pop();
         }
@@ -212,7 +259,12 @@ fn write_nbest(parses: &[Parse], format: OutputFormat, out: &mut Vec<u8>) -> io:
     Ok(())
 }
 
-fn write_parse(parse: &Parse, format: OutputFormat, out: &mut Vec<u8>) -> io::Result<()> {
+fn write_parse(
+    parse: &Parse,
+    layout: Option<&Layout>,
+    format: OutputFormat,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
     let Parse { tree, score, complete, constituents } = parse;
     match format {
         OutputFormat::Brackets => penn::write_line(tree, out),
@@ -222,7 +274,7 @@ fn write_parse(parse: &Parse, format: OutputFormat, out: &mut Vec<u8>) -> io::Re
                 .into_iter()
                 .map(|dependency| (dependency.head, dependency.label))
                 .unzip();
-            conllu::write_sentence(tree, &heads, &relations, out)
+            conllu::write_sentence(tree, &heads, &relations, layout, out)
         }
         OutputFormat::Json => {
             let heads: Vec<u32> =
@@ -234,6 +286,7 @@ fn write_parse(parse: &Parse, format: OutputFormat, out: &mut Vec<u8>) -> io::Re
                     score: Some(*score),
                     complete: *complete,
                     span_scores: constituents.as_deref(),
+                    layout,
                 },
                 out,
             )

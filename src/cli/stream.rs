@@ -9,7 +9,9 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
 use super::options::{EncodingArg, INPUT};
+use super::untokenized::UntokenizedCheck;
 use crate::model::{Model, file};
+use crate::text::{Layout, TextSentence, TextSettings};
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
 use crate::treebank::{Cleaning, Input, expand};
@@ -29,7 +31,7 @@ pub(super) struct Rendered<T> {
 
 /// Processes the sentences of one thread; the result it writes to is empty.
 pub(super) type Processor<'a, T> =
-    Box<dyn FnMut(Vec<Token>, &mut Rendered<T>) -> io::Result<()> + 'a>;
+    Box<dyn FnMut(Vec<Token>, Option<&Layout>, &mut Rendered<T>) -> io::Result<()> + 'a>;
 
 /// Makes a processor for a thread.
 type MakeProcessor<'f, 'a, T> = &'f (dyn Fn() -> Processor<'a, T> + Sync);
@@ -71,6 +73,11 @@ impl StreamArgs {
         path.map_or("the embedded model".to_owned(), |path| path.display().to_string())
     }
 
+    /// The check of words without tags, unless nothing is to be printed.
+    fn check(&self, format: InputFormat) -> Option<UntokenizedCheck> {
+        (format == InputFormat::Tokens && !self.quiet).then(UntokenizedCheck::default)
+    }
+
     /// Prints how many trees were read if the input was a treebank.
     pub(super) fn report_trees<T>(&self, format: InputFormat, totals: &Totals<T>) {
         if format == InputFormat::Penn && !self.quiet {
@@ -102,15 +109,26 @@ impl<T> Totals<T> {
     }
 }
 
+/// What sentences have to be for a model.
+#[derive(Debug, Clone)]
+pub(super) struct ExpectedInput {
+    /// How trees are stripped.
+    pub(super) clean: Cleaning,
+    /// How raw text is split.
+    pub(super) text: TextSettings,
+    /// Whether each word must have a tag, for lack of a tagger.
+    pub(super) needs_tags: bool,
+}
+
 /// Processes every item of the files, or of standard input if there are none, and writes the results to
-/// standard output. Trees are stripped by the cleaning of the model. An item that cannot be read gives `unreadable`. `make` is called once in each thread.
+/// standard output. An item that cannot be read gives `unreadable`. `make` is called once in each thread.
 ///
 /// # Errors
 /// When an input cannot be opened or read, or standard output cannot be written.
 pub(super) fn run<'a, T>(
     files: &[PathBuf],
     format: InputFormat,
-    cleaning: &Cleaning,
+    expected: ExpectedInput,
     args: &StreamArgs,
     unreadable: &[u8],
     make: MakeProcessor<'_, 'a, T>,
@@ -127,8 +145,11 @@ where
         out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
         totals: Totals::default(),
     };
-    let sentences = Sentences::new(inputs, format, args.encoding.encoding);
-    let sentences = sentences.strip_trees(cleaning.clone());
+    let sentences = Sentences::new(inputs, format, args.encoding.encoding)
+        .strip_trees(expected.clean)
+        .split_by(expected.text)
+        .needing_tags(expected.needs_tags);
+    let sentences = Noted { sentences, check: args.check(format) };
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
@@ -140,6 +161,30 @@ where
     }
     output.out.flush()?;
     Ok(output.totals)
+}
+
+/// The items, with a note on standard error if they look wrong.
+struct Noted {
+    sentences: Sentences,
+    check: Option<UntokenizedCheck>,
+}
+
+impl Iterator for Noted {
+    type Item = crate::Result<Item>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.sentences.next();
+        if let Some(check) = &mut self.check
+            && !matches!(next, Some(Err(_)))
+            && check.see(next.as_ref().and_then(|item| item.as_ref().ok()))
+        {
+            eprintln!(
+                "note: the words look as if they were not tokenized: --input text splits raw text into \
+                 sentences and words"
+            );
+        }
+        next
+    }
 }
 
 /// What is done with each item.
@@ -164,7 +209,12 @@ impl<T> Work<'_, '_, T> {
             }
             Item::Sentence(tokens) => {
                 result.words = tokens.len();
-                processor(tokens, result)?;
+                processor(tokens, None, result)?;
+            }
+            Item::Text(sentence) => {
+                let TextSentence { tokens, layout } = *sentence;
+                result.words = tokens.len();
+                processor(tokens, Some(&layout), result)?;
             }
         }
         Ok(())
@@ -203,7 +253,7 @@ impl<T: Default + AddAssign> OrderedWriter<T> {
 /// Processes and writes one item after the other.
 fn one_thread<T: Default + AddAssign>(
     work: &Work<'_, '_, T>,
-    sentences: Sentences,
+    sentences: Noted,
     output: &mut OrderedWriter<T>,
 ) -> anyhow::Result<()> {
     let mut processor = (work.make)();
@@ -232,7 +282,7 @@ type Numbered<T> = (u64, T);
 /// a program at the other end of a pipe gets each result as soon as it is there.
 fn many_threads<T: Default + Send + AddAssign>(
     work: &Work<'_, '_, T>,
-    sentences: Sentences,
+    sentences: Noted,
     output: &mut OrderedWriter<T>,
     threads: usize,
 ) -> anyhow::Result<()> {

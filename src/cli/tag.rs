@@ -9,9 +9,11 @@ use anyhow::Context;
 use clap::ValueEnum;
 
 use super::options::{INPUT, OUTPUT};
-use super::stream::{self, Processor, Rendered, StreamArgs, Totals};
+use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals};
 use crate::parser::{load_tagger, stored_preset};
+use crate::preset::Preset;
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
+use crate::text::Layout;
 use crate::tree::Token;
 use crate::treebank::conllu;
 use crate::treebank::sentences::InputFormat;
@@ -22,19 +24,24 @@ use crate::treebank::tagged::{TaggedFormat, write_line};
 /// Reads one sentence per line from files or standard input and writes one tagged sentence per line, in
 /// the order of the input. Words are copied unchanged; tags in the input are replaced.
 ///
-/// A blank line produces a blank line. A line that cannot be read produces a blank line and an error
+/// With --input text, raw text is split into sentences and words, wherever lines end; a blank line ends
+/// a sentence.
+///
+/// Otherwise a blank line produces a blank line. A line that cannot be read produces a blank line and an error
 /// message, and the exit status is 2.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   echo 'The dog barks .' | srparse tag
+  echo \"Dogs bark. Don't they?\" | srparse tag --input text
   srparse train --tagger --train data/sample/train.mrg --model tagger.srm
   srparse tag --model tagger.srm --input penn --accuracy data/sample/dev.mrg")]
 pub struct TagArgs {
     /// Files with sentences (may be .gz); standard input if omitted.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Format of the input: tokens (words without tags), tagged (word/TAG), underscore (word_TAG), conllu,
-    /// or penn (only the words of the trees are used).
+    /// Format of the input: tokens (words without tags), text (raw text), tagged (word/TAG), underscore
+    /// (word_TAG), conllu, penn (only the words of the trees are used), or json (an object per line whose
+    /// tokens are words or lists of word and tag).
     #[arg(long, value_name = "FORMAT", default_value = "tokens", help_heading = INPUT)]
     input: InputFormat,
     #[command(flatten)]
@@ -64,9 +71,10 @@ enum OutputFormat {
 /// When the model cannot be loaded or has no tagger, or an input cannot be read.
 pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
-        !(args.accuracy && args.input == InputFormat::Tokens),
-        "--accuracy needs tags to compare with, and --input tokens has none: choose tagged, underscore, \
-         conllu or penn"
+        !(args.accuracy && matches!(args.input, InputFormat::Tokens | InputFormat::Text)),
+        "--accuracy needs tags to compare with, and --input {} has none: choose tagged, underscore, \
+         conllu, penn or json",
+        args.input
     );
     let model = args.stream.model()?;
     let name = || args.stream.model_name();
@@ -80,14 +88,18 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let processor = || -> Processor<'_, Accuracy> {
         let (tagger, mut worker) = (&*tagger, TaggerWorker::new(&*tagger));
-        Box::new(move |tokens, result| tag_sentence(tagger, &mut worker, tokens, args, result))
+        Box::new(move |tokens, layout, result| {
+            tag_sentence(tagger, &mut worker, (tokens, layout), args, result)
+        })
     };
     let unreadable: &[u8] = match args.output {
         OutputFormat::Tagged | OutputFormat::Underscore => b"\n",
         OutputFormat::Conllu => b"# unreadable\n\n",
     };
-    let (clean, stream) = (&stored_preset(&model, &[])?.clean, &args.stream);
-    let totals = stream::run(&args.files, args.input, clean, stream, unreadable, &processor)?;
+    let Preset { clean, text, .. } = stored_preset(&model, &[])?;
+    let expected = ExpectedInput { clean, text, needs_tags: args.accuracy };
+    let totals =
+        stream::run(&args.files, args.input, expected, &args.stream, unreadable, &processor)?;
     report(args, &totals, start);
     Ok(totals.exit_code())
 }
@@ -113,7 +125,7 @@ fn report(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) {
 fn tag_sentence(
     tagger: &dyn Tagger,
     worker: &mut TaggerWorker<'_>,
-    mut tokens: Vec<Token>,
+    (mut tokens, layout): (Vec<Token>, Option<&Layout>),
     args: &TagArgs,
     result: &mut Rendered<Accuracy>,
 ) -> io::Result<()> {
@@ -128,6 +140,6 @@ fn tag_sentence(
     match args.output {
         OutputFormat::Tagged => write_line(&tokens, TaggedFormat::Slash, out),
         OutputFormat::Underscore => write_line(&tokens, TaggedFormat::Underscore, out),
-        OutputFormat::Conllu => conllu::write_tokens(&tokens, out),
+        OutputFormat::Conllu => conllu::write_tokens(&tokens, layout, out),
     }
 }

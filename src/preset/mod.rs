@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::built_in::PRESETS;
 use crate::decode::Search;
 use crate::error::{Error, Result, did_you_mean};
+use crate::text::TextSettings;
 use crate::transition::items::{ItemOrder, MaxChildren};
 use crate::tree::binarize::Scheme;
 use crate::treebank::Cleaning;
@@ -46,6 +47,8 @@ pub struct Preset {
     /// folds, and each fold is tagged by a tagger trained on the others.
     #[schemars(extend("anyOf" = [{"const": 0}, {"minimum": 2, "maximum": 100}]))]
     pub jackknife: u32,
+    /// How raw text becomes sentences of words.
+    pub text: TextSettings,
     /// What is done to trees and sentences before the parser sees them.
     pub clean: Cleaning,
     /// The transition system.

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use super::penn::{excerpt, is_space};
 use super::tagged::LineProblem;
+use crate::text::{Layout, Span};
 use crate::tree::{Token, Tree};
 
 /// The number of columns.
@@ -110,7 +111,8 @@ fn is_number(text: &str) -> bool {
 ///
 /// `heads` has the position of each token's head, from 1, with 0 for the root; `relations` has the names of
 /// the relations. Missing values are written as `0` and `_`. Tabs, line feeds and other white space inside a
-/// field become `_`, except spaces in FORM.
+/// field become `_`, except spaces in FORM. With the layout of raw text there are a comment `# text` and MISC
+/// with `SpaceAfter=No`, `start_char` and `end_char`.
 ///
 /// # Errors
 /// When writing fails.
@@ -118,8 +120,10 @@ pub fn write_sentence<R: AsRef<str>>(
     tree: &Tree,
     heads: &[u32],
     relations: &[R],
+    layout: Option<&Layout>,
     out: &mut impl Write,
 ) -> io::Result<()> {
+    write_text(layout, out)?;
     for (position, token) in tree.tokens().iter().enumerate() {
         write!(out, "{}\t", position + 1)?;
         write_field(&token.word, |c| is_space(c) && c != ' ', out)?;
@@ -127,7 +131,8 @@ pub fn write_sentence<R: AsRef<str>>(
         write_field(&token.tag, is_space, out)?;
         write!(out, "\t_\t{}\t", heads.get(position).copied().unwrap_or(0))?;
         write_field(relations.get(position).map_or("_", |r| r.as_ref()), is_space, out)?;
-        out.write_all(b"\t_\t_\n")?;
+        out.write_all(b"\t_\t")?;
+        write_misc(layout, position, out)?;
     }
     out.write_all(b"\n")
 }
@@ -136,15 +141,38 @@ pub fn write_sentence<R: AsRef<str>>(
 ///
 /// # Errors
 /// When writing fails.
-pub fn write_tokens(tokens: &[Token], out: &mut impl Write) -> io::Result<()> {
-    for (token, id) in tokens.iter().zip(1..) {
-        write!(out, "{id}\t")?;
+pub fn write_tokens(
+    tokens: &[Token],
+    layout: Option<&Layout>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    write_text(layout, out)?;
+    for (position, token) in tokens.iter().enumerate() {
+        write!(out, "{}\t", position + 1)?;
         write_field(&token.word, |c| is_space(c) && c != ' ', out)?;
         out.write_all(b"\t_\t_\t")?;
         write_field(&token.tag, is_space, out)?;
-        out.write_all(b"\t_\t_\t_\t_\t_\n")?;
+        out.write_all(b"\t_\t_\t_\t_\t")?;
+        write_misc(layout, position, out)?;
     }
     out.write_all(b"\n")
+}
+
+/// Writes the text of a sentence, with one space for white space of any kind.
+fn write_text(layout: Option<&Layout>, out: &mut impl Write) -> io::Result<()> {
+    let Some(layout) = layout else { return Ok(()) };
+    let words: Vec<&str> = layout.text.split_whitespace().collect();
+    writeln!(out, "# text = {}", words.join(" "))
+}
+
+/// Writes the last column and ends the line.
+fn write_misc(layout: Option<&Layout>, position: usize, out: &mut impl Write) -> io::Result<()> {
+    let span = layout.and_then(|layout| Some((layout, layout.spans.get(position)?)));
+    let Some((layout, Span { start, end })) = span else { return out.write_all(b"_\n") };
+    if !layout.space_after(position) {
+        out.write_all(b"SpaceAfter=No|")?;
+    }
+    writeln!(out, "start_char={start}|end_char={end}")
 }
 
 fn write_field(text: &str, bad: fn(char) -> bool, out: &mut impl Write) -> io::Result<()> {
@@ -201,7 +229,7 @@ mod tests {
         builder.token("a\tb", "N N");
         builder.close();
         let mut out = Vec::new();
-        write_sentence(&builder.finish(), &[2, 0], &["nummod"], &mut out).unwrap();
+        write_sentence(&builder.finish(), &[2, 0], &["nummod"], None, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(
             text,

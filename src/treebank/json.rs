@@ -1,12 +1,104 @@
-//! Parses as JSON Lines: one object per sentence.
+//! JSON Lines: one object per sentence. Parses are written; of what is read, only `tokens` are used.
 
+use std::fmt;
 use std::io::{self, Write};
 
+use compact_str::CompactString;
+use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::penn::write_brackets;
-use crate::tree::Tree;
+use super::penn::{excerpt, is_space, write_brackets};
+use super::tagged::LineProblem;
+use crate::text::Layout;
+use crate::tree::{Token, Tree};
+
+/// Reads the `tokens` of an object: words, or lists of a word and a tag. Words without tags have empty ones.
+/// A blank line has no tokens.
+///
+/// # Errors
+/// When the line is no such object, a word or a tag is empty, or a tag is missing and needed.
+pub fn parse_line(line: &str, needs_tags: bool) -> Result<Vec<Token>, LineProblem> {
+    let line = line.trim_end_matches(is_space);
+    if line.trim_start_matches(is_space).is_empty() {
+        return Ok(Vec::new());
+    }
+    if !line.trim_start_matches(is_space).starts_with('{') {
+        return Err(LineProblem::new(
+            line,
+            line,
+            format!("`{}` is no object: {FORM}", excerpt(line)),
+        ));
+    }
+    let Object { tokens } = serde_json::from_str(line).map_err(|error| problem(line, &error))?;
+    let tokens: Vec<Token> = tokens.into_iter().map(|Readable(token)| token).collect();
+    match tokens.iter().find(|token| needs_tags && token.tag.is_empty()) {
+        None => Ok(tokens),
+        Some(token) => {
+            let problem = format!(
+                "`{}` has no tag, and there is no tagger: write [\"{0}\",\"TAG\"]",
+                excerpt(&token.word)
+            );
+            Err(LineProblem::new(line, line, problem))
+        }
+    }
+}
+
+/// What messages recommend.
+const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} on one line";
+
+fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let before = line.as_bytes().get(..error.column().saturating_sub(1)).unwrap_or(line.as_bytes());
+    let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
+    LineProblem { column, problem: format!("{message}: {FORM}") }
+}
+
+#[derive(Deserialize)]
+struct Object {
+    tokens: Vec<Readable>,
+}
+
+/// A token as it is read.
+struct Readable(Token);
+
+impl<'de> Deserialize<'de> for Readable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WordOrPair;
+
+        impl<'de> Visitor<'de> for WordOrPair {
+            type Value = Readable;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word or [word, tag]")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Readable, E> {
+                if word.is_empty() {
+                    return Err(E::custom("an empty word"));
+                }
+                Ok(Readable(Token::untagged(word)))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Readable, A::Error> {
+                let (word, tag) = (list.next_element()?, list.next_element()?);
+                let more = list.next_element::<serde::de::IgnoredAny>()?;
+                let (Some(word), Some(tag), None) = (word, tag, more) else {
+                    return Err(A::Error::custom("a list that is not [word, tag]"));
+                };
+                let (word, tag): (CompactString, CompactString) = (word, tag);
+                let token = Token::new(word, tag);
+                if token.word.is_empty() || token.tag.is_empty() {
+                    return Err(A::Error::custom("an empty word or tag"));
+                }
+                Ok(Readable(token))
+            }
+        }
+
+        deserializer.deserialize_any(WordOrPair)
+    }
+}
 
 /// A parse with its score and dependencies.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +113,8 @@ pub struct Parse<'a> {
     pub complete: bool,
     /// A score for each node of the tree; written as `null` if it is not finite.
     pub span_scores: Option<&'a [f32]>,
+    /// How the sentence stands in raw text.
+    pub layout: Option<&'a Layout>,
 }
 
 /// Writes a parse as one line.
@@ -28,8 +122,9 @@ pub struct Parse<'a> {
 /// The keys are always present, in this order: `tree` (Penn brackets), `tokens` (a list of `[word, tag]`),
 /// `spans` (a list of `[label, start, end]`, in tokens from 0, end exclusive, children before parents),
 /// `heads` (from 1, with 0 for the root; or `null`), `score` (or `null`) and `complete`; then `span_scores`
-/// (parallel to `spans`, with `null` for a score that is not finite) if there are any. Words and tags are
-/// escaped only in `tree`.
+/// (parallel to `spans`, with `null` for a score that is not finite) if there are any; then, for raw text, `text`
+/// and `start` and `end` (parallel to `tokens`: the first character of each and the one after its last, counted
+/// from 0 at the beginning of the input). Words and tags are escaped only in `tree`.
 ///
 /// # Errors
 /// When writing fails.
@@ -54,6 +149,12 @@ impl Serialize for Parse<'_> {
         if let Some(scores) = self.span_scores {
             let finite = |&score: &f32| Some(score).filter(|score| score.is_finite());
             map.serialize_entry("span_scores", &scores.iter().map(finite).collect::<Vec<_>>())?;
+        }
+        if let Some(layout) = self.layout {
+            let spans = || layout.spans.iter();
+            map.serialize_entry("text", &layout.text)?;
+            map.serialize_entry("start", &spans().map(|span| span.start).collect::<Vec<_>>())?;
+            map.serialize_entry("end", &spans().map(|span| span.end).collect::<Vec<_>>())?;
         }
         map.end()
     }
@@ -95,9 +196,9 @@ mod tests {
         builder.token("\"(\"\n", "``");
         builder.close();
         let tree = builder.finish();
-        let (heads, span_scores) = (Some(&[0][..]), None);
-        let mut parse =
-            Parse { tree: &tree, heads, score: Some(-1.5), complete: true, span_scores };
+        let (heads, score) = (Some(&[0][..]), Some(-1.5));
+        let (span_scores, layout) = (None, None);
+        let mut parse = Parse { tree: &tree, heads, score, complete: true, span_scores, layout };
         let mut out = Vec::new();
         write_line(&parse, &mut out).unwrap();
         parse = Parse { heads: None, score: Some(f64::NAN), complete: false, ..parse };
@@ -113,5 +214,36 @@ mod tests {
             second.ends_with("\"heads\":null,\"score\":null,\"complete\":false}\n"),
             "{second}"
         );
+    }
+
+    #[test]
+    fn words_and_pairs_are_read_and_other_keys_are_not() {
+        let line = "{\"id\":[{}],\"tokens\":[\"a b\",[\"(\",\"-LRB-\"]]}\n";
+        let tokens = [Token::untagged("a b"), Token::new("(", "-LRB-")];
+        assert_eq!(parse_line(line, false).unwrap(), tokens);
+        assert_eq!(parse_line(" \r\n", true).unwrap(), []);
+    }
+
+    #[test]
+    fn faults_are_placed_and_say_what_to_write() {
+        for (line, column, says) in [
+            ("dogs bark", 1, "`dogs bark` is no object"),
+            ("[\"dogs\"]", 1, "is no object"),
+            ("{\"tokens\":[\"d\u{f6}gs\",]}", 19, "trailing comma"),
+            ("{\"tokens\":[\"dogs\"", 18, "EOF while parsing"),
+            ("{\"words\":[]}", 12, "missing field `tokens`"),
+            ("{\"tokens\":[3]}", 13, "expected a word or [word, tag]"),
+            ("{\"tokens\":[[\"a\"]]}", 17, "a list that is not [word, tag]"),
+            ("{\"tokens\":[[\"a\",\"\"]]}", 20, "an empty word or tag"),
+        ] {
+            let LineProblem { column: at, problem } = parse_line(line, false).unwrap_err();
+            assert!(
+                problem.contains(says) && problem.contains("write an object"),
+                "{line}: {problem}"
+            );
+            assert_eq!(at, column, "{line}: {problem}");
+        }
+        let problem = parse_line("{\"tokens\":[\"a\"]}", true).unwrap_err().problem;
+        assert_eq!(problem, "`a` has no tag, and there is no tagger: write [\"a\",\"TAG\"]");
     }
 }

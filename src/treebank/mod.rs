@@ -10,7 +10,7 @@
 //!    read as `-LRB-`.
 //! 5. What a writer writes, the reader of the same format reads; if no word needed escaping, the result is
 //!    the same tree.
-//! 6. Only ASCII white space separates words; no-break and thin spaces are parts of words.
+//! 6. Only ASCII white space separates words, except in raw text; no-break and thin spaces are parts of words.
 //! 7. The depth of trees is limited only by memory: nothing recurses.
 
 pub mod clean;
@@ -20,6 +20,7 @@ mod input;
 pub mod json;
 mod line_reader;
 pub mod penn;
+mod raw_text;
 mod reattach;
 pub mod sentences;
 pub mod tagged;

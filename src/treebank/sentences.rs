@@ -8,10 +8,13 @@ use std::str::FromStr;
 use super::clean::Cleaning;
 use super::conllu::SentenceReader;
 use super::input::{Encoding, Input, unknown};
+use super::json;
 use super::line_reader::LineReader;
 use super::penn::{PennReader, is_space};
+use super::raw_text::TextReader;
 use super::tagged::{self, LineProblem, TaggedFormat};
 use crate::error::{Error, Place, Result};
+use crate::text::{TextSentence, TextSettings};
 use crate::tree::{Token, Tree};
 
 /// The tag of traces, which are not words.
@@ -31,11 +34,16 @@ pub enum InputFormat {
     Penn,
     /// Words without tags, one sentence per line; the tags are empty.
     Tokens,
+    /// Raw text, split into sentences and words; the tags are empty.
+    Text,
+    /// One JSON object per line, with `tokens`: words, whose tags are empty, or lists of word and tag.
+    Json,
 }
 
 impl InputFormat {
     /// The names that [`FromStr`] accepts and messages list.
-    pub const NAMES: [&'static str; 5] = ["tagged", "underscore", "conllu", "penn", "tokens"];
+    pub const NAMES: [&'static str; 7] =
+        ["tagged", "underscore", "conllu", "penn", "tokens", "text", "json"];
 }
 
 impl fmt::Display for InputFormat {
@@ -54,6 +62,8 @@ impl FromStr for InputFormat {
             "conllu" => Ok(Self::Conllu),
             "penn" => Ok(Self::Penn),
             "tokens" => Ok(Self::Tokens),
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
             other => Err(Error::config("input format", unknown(other, Self::NAMES))),
         }
     }
@@ -64,6 +74,8 @@ impl FromStr for InputFormat {
 pub enum Item {
     /// A sentence of one or more tokens.
     Sentence(Vec<Token>),
+    /// A sentence of raw text.
+    Text(Box<TextSentence>),
     /// A blank line, or a CoNLL-U sentence or tree without words.
     Blank,
     /// A line, sentence or tree that cannot be read.
@@ -83,11 +95,14 @@ pub struct Sentences {
     format: InputFormat,
     encoding: Encoding,
     cleaning: Cleaning,
+    text: TextSettings,
+    needs_tags: bool,
     source: Option<Source>,
     ended: bool,
 }
 
 enum Source {
+    Text(TextReader),
     Lines(LineReader),
     Penn(Box<PennReader<Box<dyn Read + Send>>>),
 }
@@ -95,14 +110,27 @@ enum Source {
 impl Sentences {
     /// Returns the sentences of the inputs, which are opened one at a time.
     pub fn new(inputs: Vec<Input>, format: InputFormat, encoding: Encoding) -> Self {
-        let (cleaning, source) = (Cleaning::none(), None);
-        Self { inputs: inputs.into_iter(), format, encoding, cleaning, source, ended: false }
+        let inputs = inputs.into_iter();
+        let (cleaning, text, needs_tags) = (Cleaning::none(), TextSettings::default(), false);
+        Self { inputs, format, encoding, cleaning, text, needs_tags, source: None, ended: false }
     }
 
     /// Strips trees ([`Cleaning::strip`]) before their words are taken.
     #[must_use]
     pub fn strip_trees(self, cleaning: Cleaning) -> Self {
         Self { cleaning, ..self }
+    }
+
+    /// Sets how raw text is split.
+    #[must_use]
+    pub fn split_by(self, text: TextSettings) -> Self {
+        Self { text, ..self }
+    }
+
+    /// Sets whether a JSON object with a word without a tag cannot be read.
+    #[must_use]
+    pub fn needing_tags(self, needs_tags: bool) -> Self {
+        Self { needs_tags, ..self }
     }
 
     /// Returns the sentences of one stream; messages call it `name`.
@@ -122,6 +150,10 @@ impl Sentences {
             InputFormat::Penn => {
                 Source::Penn(Box::new(PennReader::new(reader, name, self.encoding).lenient()))
             }
+            InputFormat::Text => {
+                let lines = LineReader::new(reader, name, self.encoding);
+                Source::Text(TextReader::new(lines, self.text))
+            }
             _ => Source::Lines(LineReader::new(reader, name, self.encoding)),
         });
     }
@@ -135,9 +167,13 @@ impl Sentences {
                     continue;
                 }
                 Some(Source::Penn(reader)) => penn_item(reader, &self.cleaning)?,
+                Some(Source::Text(reader)) => reader.read()?,
                 Some(Source::Lines(lines)) => match self.format {
                     InputFormat::Conllu => conllu_item(lines)?,
                     InputFormat::Tokens => line_item(lines, words)?,
+                    InputFormat::Json => {
+                        line_item(lines, |line| json::parse_line(line, self.needs_tags))?
+                    }
                     InputFormat::Underscore => {
                         line_item(lines, |line| tagged::parse_line(line, TaggedFormat::Underscore))?
                     }
@@ -256,7 +292,7 @@ mod tests {
         items(text, format)
             .iter()
             .map(|item| match item {
-                Item::Sentence(_) => "s".to_owned(),
+                Item::Sentence(_) | Item::Text(_) => "s".to_owned(),
                 Item::Blank => "b".to_owned(),
                 Item::Bad { at, .. } => at.line.to_string(),
             })

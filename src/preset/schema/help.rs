@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::{Node, shortest};
 
 /// The sections of a preset whose settings are listed, with their headings.
-const SECTIONS: [(&str, &str); 4] = [
+const SECTIONS: [(&str, &str); 5] = [
     ("learner", "Learners and their settings ([learner] in a preset, or --set learner.KEY=VALUE):"),
     ("tagger", "Taggers and their settings ([tagger] in a preset, or --set tagger.KEY=VALUE):"),
     ("search", "Settings of the search ([search] in a preset, or --set search.KEY=VALUE):"),
+    ("text", "Splitting of raw text ([text] in a preset, or --set text.KEY=VALUE):"),
     ("clean", "Cleaning steps ([clean] in a preset, or --set clean.KEY=VALUE):"),
 ];
 

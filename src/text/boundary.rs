@@ -1,0 +1,182 @@
+//! Where a sentence ends.
+
+use super::abbreviations::begins_sentences;
+use super::piece::{Abbreviation, Piece, Role};
+
+/// The number of tokens after which a sentence ends wherever it is.
+pub const MAX_TOKENS: usize = 1000;
+
+/// The sentence that has not ended yet.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    pub(super) pieces: Vec<Piece>,
+    cut: Option<Cut>,
+    in_quotes: bool,
+}
+
+/// Where the sentence may end: what follows decides.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    /// The token that may end it.
+    mark: usize,
+    /// The number of its tokens, with closing brackets and quotation marks.
+    end: usize,
+}
+
+impl Pending {
+    /// Adds the next piece of a text. Returns the number of tokens of the sentence that has ended, if one has:
+    /// before the piece or with it.
+    pub(super) fn add(&mut self, mut piece: Piece, text: &str) -> Option<usize> {
+        if piece.role == Role::Quote {
+            piece.role = self.side(piece, text);
+        }
+        let mut ended = None;
+        if let Some(cut) = &mut self.cut {
+            let is_next = cut.end == self.pieces.len();
+            let is_glued = self.pieces.last().is_some_and(|last| last.end == piece.start);
+            if piece.role == Role::Closing && is_next {
+                cut.end += 1;
+            } else if piece.role != Role::Opening && !(may_end(piece.role) && is_next && is_glued) {
+                let cut = *cut;
+                self.cut = None;
+                ended = self.decide(cut, piece, text);
+            }
+        }
+        self.pieces.push(piece);
+        if may_end(piece.role) {
+            let end = self.pieces.len() - ended.unwrap_or(0);
+            self.cut = Some(Cut { mark: end - 1, end });
+        }
+        ended.or_else(|| (self.pieces.len() >= MAX_TOKENS).then(|| self.end()))
+    }
+
+    /// Takes the first tokens: a sentence that has ended.
+    pub(super) fn take(&mut self, length: usize) {
+        self.pieces.drain(..length);
+    }
+
+    /// Ends the sentence here; returns its number of tokens.
+    fn end(&mut self) -> usize {
+        self.cut = None;
+        self.pieces.len()
+    }
+
+    /// Ends the paragraph; returns the number of tokens of its last sentence, if there is one.
+    pub(super) fn end_paragraph(&mut self) -> Option<usize> {
+        self.in_quotes = false;
+        if let Some(cut) = self.cut.filter(|cut| cut.end == self.pieces.len()) {
+            self.separate_period(cut.mark);
+        }
+        Some(self.end()).filter(|&length| length > 0)
+    }
+
+    /// Ends the line; returns the number of tokens of a sentence that ends with it whatever follows.
+    pub(super) fn end_line(&mut self, text: &str) -> Option<usize> {
+        let cut = self.cut.filter(|cut| cut.end == self.pieces.len())?;
+        let is_certain = match self.pieces[cut.mark].role {
+            Role::Period => !self.is_list_number(cut, text),
+            Role::Exclamation => cut.mark + 1 == cut.end,
+            _ => false,
+        };
+        is_certain.then(|| self.end())
+    }
+
+    /// Decides whether the sentence ends at a cut where `next` follows; returns its number of tokens.
+    fn decide(&mut self, cut: Cut, next: Piece, text: &str) -> Option<usize> {
+        if self.is_list_number(cut, text) {
+            self.join_period(cut.mark);
+            return None;
+        }
+        let role = self.pieces[cut.mark].role;
+        let is_bracketed = self.pieces.len() > cut.end;
+        if ends(role, is_bracketed, &text[next.start..next.end]) {
+            return Some(cut.end + self.separate_period(cut.mark));
+        }
+        if cut.end == cut.mark + 1 && self.is_unknown_abbreviation(cut.mark, text) {
+            self.join_period(cut.mark);
+        }
+        None
+    }
+
+    /// The word before a period, if nothing stands between them.
+    fn word_before<'t>(&self, period: usize, text: &'t str) -> Option<&'t str> {
+        let (word, period) = (self.pieces.get(period.checked_sub(1)?)?, self.pieces[period]);
+        let is_glued = period.role == Role::Period && word.end == period.start;
+        is_glued.then(|| &text[word.start..word.end])
+    }
+
+    /// Whether all there is so far is the number of an item of a list: `1.`, `2.1.`.
+    fn is_list_number(&self, cut: Cut, text: &str) -> bool {
+        let is_number = |word: &str| {
+            word.len() <= 5 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        };
+        cut.mark == 1 && cut.end == 2 && self.word_before(1, text).is_some_and(is_number)
+    }
+
+    /// Whether a period before a word in lower case is that of an abbreviation, which looks like one.
+    fn is_unknown_abbreviation(&self, period: usize, text: &str) -> bool {
+        let is_short = |word: &str| {
+            let is_consonant = |c: char| c.is_ascii_lowercase() && !"aeiouy".contains(c);
+            word.len() <= 5 && word.chars().all(is_consonant)
+        };
+        self.word_before(period, text).is_some_and(is_short)
+    }
+
+    /// Joins a period with the word before it.
+    fn join_period(&mut self, at: usize) {
+        let period = self.pieces.remove(at);
+        self.pieces[at - 1].end = period.end;
+    }
+
+    /// Makes the period of an abbreviation a token if it is to be one where the sentence ends; returns the
+    /// number of new tokens.
+    fn separate_period(&mut self, at: usize) -> usize {
+        let piece = self.pieces[at];
+        if matches!(piece.role, Role::Abbreviation(Abbreviation::Initial | Abbreviation::Numbered))
+        {
+            let start = piece.end - 1;
+            self.pieces[at] = Piece { end: start, role: Role::Word, ..piece };
+            self.pieces.insert(at + 1, Piece { start, role: Role::Period, ..piece });
+            return 1;
+        }
+        0
+    }
+
+    /// Whether a straight quotation mark opens or closes.
+    fn side(&mut self, mark: Piece, text: &str) -> Role {
+        let before = self.pieces.last().filter(|before| before.end == mark.start);
+        let after = text[mark.end..].starts_with(|c: char| !c.is_whitespace());
+        let opens = match (before, after) {
+            (Some(_), false) => false,
+            (None, true) => true,
+            (Some(before), true) if before.role == Role::Opening => true,
+            _ => !self.in_quotes,
+        };
+        if text[mark.start..].starts_with('"') {
+            self.in_quotes = opens;
+        }
+        if opens { Role::Opening } else { Role::Closing }
+    }
+}
+
+/// Whether a token of this role may end a sentence.
+fn may_end(role: Role) -> bool {
+    matches!(role, Role::Period | Role::Exclamation | Role::Ellipsis | Role::Abbreviation(_))
+}
+
+/// Whether a token ends a sentence where `next` follows, perhaps after an opening bracket.
+fn ends(role: Role, is_bracketed: bool, next: &str) -> bool {
+    let is_lowercase = next.chars().all(|c| c.is_lowercase() || c == '\'' || c == '\u{2019}');
+    match role {
+        Role::Period => is_bracketed || !is_lowercase,
+        Role::Exclamation => !is_lowercase,
+        Role::Ellipsis => {
+            next.starts_with(|c: char| c.is_uppercase() || c.is_numeric()) && next != "I"
+        }
+        Role::Abbreviation(Abbreviation::Numbered) => {
+            !is_lowercase && !next.contains(char::is_numeric)
+        }
+        Role::Abbreviation(_) => begins_sentences(next),
+        _ => false,
+    }
+}

@@ -1,0 +1,156 @@
+//! A run of characters without white space, split into pieces.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::piece::{Piece, Role};
+use super::settings::{Compounds, TextSettings, Tokenization};
+use super::{abbreviations, compounds, contractions, marks, penn, web};
+
+/// Splits `text[start..end]`, which has no white space, and adds its pieces.
+pub(super) fn split(
+    text: &str,
+    start: usize,
+    end: usize,
+    settings: TextSettings,
+    pieces: &mut Vec<Piece>,
+) {
+    let text = &text[start..end];
+    let mut chunk = Chunk { text, offset: start, settings, pieces };
+    if chunk.is_penn() && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        chunk.push_word(0, text.len());
+    } else {
+        chunk.split();
+    }
+}
+
+struct Chunk<'a> {
+    text: &'a str,
+    /// Where it begins in the whole text.
+    offset: usize,
+    settings: TextSettings,
+    pieces: &'a mut Vec<Piece>,
+}
+
+impl Chunk<'_> {
+    fn split(&mut self) {
+        let has_address = web::may_hold_address(self.text);
+        let mut at = 0;
+        while at < self.text.len() {
+            let address = if has_address { web::address(&self.text[at..]) } else { None };
+            at = match address {
+                Some(length) => self.push(at, at + length, Role::Word),
+                None if self.begins_word(at) => self.word(at),
+                None => self.mark(at),
+            };
+        }
+    }
+
+    /// Adds a piece; returns its end.
+    fn push(&mut self, start: usize, end: usize, role: Role) -> usize {
+        self.pieces.push(Piece { start: self.offset + start, end: self.offset + end, role });
+        end
+    }
+
+    fn is_penn(&self) -> bool {
+        self.settings.tokenization != Tokenization::Unicode
+    }
+
+    /// Whether a letter or digit stands there, or the sign before a number, a hashtag or a user's name.
+    fn begins_word(&self, at: usize) -> bool {
+        let mut characters = self.text[at..].chars();
+        let (Some(first), second) = (characters.next(), characters.next()) else { return false };
+        let before = |is: fn(char) -> bool| second.is_some_and(is);
+        match first {
+            '#' => before(char::is_alphabetic) && characters.take(3).any(char::is_lowercase),
+            '@' => before(char::is_alphabetic),
+            '.' => at == 0 && before(|c| c.is_ascii_digit()),
+            '-' if self.settings.compounds == Compounds::Keep => {
+                at == 0 && before(|c| c.is_ascii_digit())
+            }
+            first => first.is_alphanumeric() || first == '_' && before(char::is_alphanumeric),
+        }
+    }
+
+    /// Takes the word at `start`, with the period after it if that is part of it.
+    fn word(&mut self, start: usize) -> usize {
+        let sign = usize::from(self.text[start..].starts_with(['#', '@', '.', '-']));
+        let end = if self.is_penn() {
+            penn::word_end(self.text, start + sign, self.settings.compounds)
+        } else {
+            self.unicode_word_end(start + sign)
+        };
+        let after = self.text[end..].strip_prefix('.');
+        let after = after.filter(|after| !after.starts_with(['.', '\u{2026}']));
+        if let Some(role) = after.and_then(|after| self.abbreviation(start, end, after)) {
+            return self.push(start, end + 1, role);
+        }
+        if self.is_penn() { self.push_word(start, end) } else { self.push(start, end, Role::Word) }
+    }
+
+    /// The role of a word with the period after it; `None` if the period is no part of it. `after` is what
+    /// follows the period.
+    fn abbreviation(&self, start: usize, end: usize, after: &str) -> Option<Role> {
+        let word = &self.text[start..end];
+        if after.starts_with([',', ';', ':', '-', '/', '\'', '\u{2019}'])
+            && word.chars().all(|c| c.is_alphabetic() || c == '.')
+        {
+            return Some(Role::Word);
+        }
+        // `FVB/N.` ends with no initial, but `J.-P.` does.
+        let before = &self.text[..start];
+        let follows = before
+            .ends_with(|c: char| compounds::is_hyphen(c) || "/+'\u{2013}\u{2032}".contains(c));
+        if follows && !before.ends_with(".-") && abbreviations::is_initial(word) {
+            return None;
+        }
+        if self.is_penn() { abbreviations::english(word) } else { abbreviations::of_letters(word) }
+    }
+
+    /// Adds an English word, split where contractions are.
+    fn push_word(&mut self, start: usize, end: usize) -> usize {
+        let first = self.pieces.len();
+        let mut rest = end;
+        loop {
+            let at = start + contractions::last_token(&self.text[start..rest]);
+            self.push(at, rest, Role::Word);
+            if at == start {
+                break;
+            }
+            rest = at;
+        }
+        self.pieces[first..].reverse();
+        end
+    }
+
+    /// Takes what begins with neither letter nor digit.
+    fn mark(&mut self, at: usize) -> usize {
+        let rest = &self.text[at..];
+        if self.is_penn()
+            && let Some(length) = contractions::clipped(rest, at > 0)
+        {
+            return self.push(at, at + length, Role::Word);
+        }
+        if let Some(digits) = marks::reference(rest) {
+            let ends = [at + 1, at + 1 + digits, at + 2 + digits];
+            return ends.into_iter().fold(at, |start, end| self.push(start, end, Role::Closing));
+        }
+        let (length, role) = marks::mark(rest);
+        self.push(at, at + length, role)
+    }
+
+    /// The end of the word at `start` by the word boundaries of Unicode.
+    fn unicode_word_end(&self, start: usize) -> usize {
+        let mut end = start;
+        loop {
+            end += self.text[end..].split_word_bounds().next().map_or(0, str::len);
+            let rest = &self.text[end..];
+            let after = rest.strip_prefix(compounds::is_hyphen);
+            let joins = self.settings.compounds != Compounds::Split
+                && after.is_some_and(|after| after.starts_with(char::is_alphanumeric));
+            if !joins {
+                return end;
+            }
+            end += rest.chars().next().map_or(0, char::len_utf8);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! English contractions: `don't` is `do n't`, `dog's` is `dog 's`, `gonna` is `gon na`.
+
+/// Words written as one, and where the second begins.
+const JOINED: &[(&str, usize)] = &[
+    ("cannot", 3),
+    ("d'ye", 2),
+    ("gimme", 3),
+    ("gonna", 3),
+    ("gotta", 3),
+    ("lemme", 3),
+    ("more'n", 4),
+    ("wanna", 3),
+    ("y'all", 2),
+];
+
+/// What follows an apostrophe in a token of its own.
+const CLITICS: &[&str] = &["s", "m", "d", "re", "ve", "ll"];
+
+/// Words whose first letters an apostrophe stands for.
+const ELISIONS: &[&str] = &["em", "til", "cause", "bout", "n", "round", "cuz"];
+
+/// The straight apostrophe and the typographic one.
+pub(super) const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
+
+/// Where the last token of a word begins; 0 if it is one token.
+pub(super) fn last_token(word: &str) -> usize {
+    if let Some((_, at)) = JOINED.iter().find(|(whole, _)| word.eq_ignore_ascii_case(whole)) {
+        return *at;
+    }
+    let Some(apostrophe) = word.rfind(APOSTROPHES) else { return 0 };
+    let before = &word[..apostrophe];
+    let after = word[apostrophe..].trim_start_matches(APOSTROPHES);
+    if CLITICS.iter().any(|clitic| after.eq_ignore_ascii_case(clitic)) {
+        apostrophe
+    } else if after.eq_ignore_ascii_case("t") && before.len() > 1 && before.ends_with(['n', 'N']) {
+        apostrophe - 1
+    } else {
+        0
+    }
+}
+
+/// The length of the token that begins with an apostrophe: a clitic that stands alone (`'s`), or a word
+/// without its first letters (`'em`, `'80s`). `None` for a quotation mark. `glued` says whether something
+/// stands before it.
+pub(super) fn clipped(text: &str, glued: bool) -> Option<usize> {
+    let apostrophe = text.chars().next().filter(|c| APOSTROPHES.contains(c))?.len_utf8();
+    let rest = &text[apostrophe..];
+    let word = &rest[..rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())];
+    let is_in = |list: &[&str]| list.iter().any(|known| word.eq_ignore_ascii_case(known));
+    if is_in(&["tis", "twas"]) {
+        return Some(apostrophe + 1);
+    }
+    let is_clitic = is_in(CLITICS) && (glued || word.len() == rest.len());
+    let is_word = !glued && (is_in(ELISIONS) || is_decade(word));
+    (is_clitic || is_word).then_some(apostrophe + word.len())
+}
+
+/// Whether it is `80s` or `80`.
+fn is_decade(word: &str) -> bool {
+    let digits = word.strip_suffix('s').unwrap_or(word);
+    digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_token_of_a_contraction_is_found() {
+        for (word, token) in [
+            ("don't", "n't"),
+            ("CAN\u{2019}T", "N\u{2019}T"),
+            ("dog's", "'s"),
+            ("we\u{2019}ve", "\u{2019}ve"),
+            ("shouldn't've", "'ve"),
+            ("Gonna", "na"),
+            ("cannot", "not"),
+        ] {
+            assert_eq!(&word[last_token(word)..], token, "{word}");
+        }
+        for word in ["O'Neill", "rock'n'roll", "n't", "o'clock", "can", "d'Ettorre"] {
+            assert_eq!(last_token(word), 0, "{word}");
+        }
+    }
+
+    #[test]
+    fn apostrophes_at_the_beginning_stand_for_letters_or_quote() {
+        assert_eq!(clipped("'em.", false), Some(3));
+        assert_eq!(clipped("\u{2019}80s", false), Some(6));
+        assert_eq!(clipped("'twas", false), Some(2));
+        assert_eq!(clipped("'s", false), Some(2));
+        assert_eq!(clipped("'s,", true), Some(2));
+        for text in ["'house'", "''", "'", "'s house'", "emu"] {
+            assert_eq!(clipped(text, false), None, "{text}");
+        }
+        assert_eq!(clipped("'em", true), None);
+    }
+}

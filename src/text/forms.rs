@@ -1,0 +1,56 @@
+//! How a token of the text is written in a tree.
+
+use std::borrow::Cow;
+
+use super::piece::Role;
+use super::settings::Punctuation;
+
+/// The word of a tree for a token of the text.
+pub(super) fn form(surface: &str, role: Role, punctuation: Punctuation) -> Cow<'_, str> {
+    if punctuation == Punctuation::Penn && !surface.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    {
+        return penn(surface, role);
+    }
+    if surface.contains(['(', ')']) {
+        return Cow::Owned(surface.replace('(', "-LRB-").replace(')', "-RRB-"));
+    }
+    Cow::Borrowed(surface)
+}
+
+fn penn(surface: &str, role: Role) -> Cow<'_, str> {
+    let whole = match surface {
+        "\"" | "\u{ff02}" => {
+            if role == Role::Closing {
+                "''"
+            } else {
+                "``"
+            }
+        }
+        "\u{201c}" | "\u{201e}" | "\u{ab}" => "``",
+        "\u{201d}" | "\u{bb}" => "''",
+        "'" if role == Role::Opening => "`",
+        "\u{2018}" | "\u{201a}" => "`",
+        "\u{2013}" | "\u{2014}" => "--",
+        "\u{2026}" => "...",
+        _ => "",
+    };
+    if !whole.is_empty() {
+        return Cow::Borrowed(whole);
+    }
+    let mut text = String::with_capacity(surface.len() + 8);
+    for c in surface.chars() {
+        match c {
+            '(' => text.push_str("-LRB-"),
+            ')' => text.push_str("-RRB-"),
+            '[' => text.push_str("-LSB-"),
+            ']' => text.push_str("-RSB-"),
+            '{' => text.push_str("-LCB-"),
+            '}' => text.push_str("-RCB-"),
+            '/' => text.push_str("\\/"),
+            '*' => text.push_str("\\*"),
+            '\u{2019}' => text.push('\''),
+            c => text.push(c),
+        }
+    }
+    Cow::Owned(text)
+}

@@ -1,0 +1,80 @@
+//! Punctuation and symbols: tokens that begin with neither letter nor digit.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::piece::Role;
+
+/// Full stops of all scripts.
+const PERIODS: &str =
+    ".\u{3002}\u{ff0e}\u{ff61}\u{6d4}\u{589}\u{964}\u{965}\u{1362}\u{17d4}\u{17d5}\u{104a}\u{104b}";
+/// Question and exclamation marks of all scripts.
+const EXCLAMATIONS: &str =
+    "?!\u{ff1f}\u{ff01}\u{61f}\u{37e}\u{203c}\u{203d}\u{2047}\u{2048}\u{2049}\u{1367}";
+const OPENING: &str = "([{\u{ff08}\u{ff3b}\u{ff5b}\u{201c}\u{2018}\u{201e}\u{201a}\u{ab}\u{2039}\u{300c}\
+                       \u{300e}\u{3010}\u{300a}\u{3008}\u{3014}\u{bf}\u{a1}";
+const CLOSING: &str = ")]}\u{ff09}\u{ff3d}\u{ff5d}\u{201d}\u{2019}\u{bb}\u{203a}\u{300d}\u{300f}\u{3011}\
+                       \u{300b}\u{3009}\u{3015}";
+
+/// Tokens of several characters.
+const GROUPS: &[(&str, Role)] = &[
+    ("``", Role::Opening),
+    ("''", Role::Closing),
+    ("\u{b0}C", Role::Word),
+    ("\u{b0}F", Role::Word),
+    (":-)", Role::Word),
+    (":-(", Role::Word),
+    (";-)", Role::Word),
+    (":)", Role::Word),
+    (":(", Role::Word),
+    (";)", Role::Word),
+];
+
+/// The length and the role of the token at the beginning of a text, which is not empty.
+pub(super) fn mark(text: &str) -> (usize, Role) {
+    let first = text.chars().next().unwrap_or_default();
+    let dots = text.find(|c| c != '.' && c != '\u{2026}').unwrap_or(text.len());
+    if dots > 1 {
+        return (dots, Role::Ellipsis);
+    }
+    if let Some((group, role)) = GROUPS.iter().find(|(group, _)| is_group(text, group)) {
+        return (group.len(), *role);
+    }
+    if "-*+=_~#".contains(first) {
+        let same = text.bytes().take_while(|&byte| char::from(byte) == first).count();
+        return (same, Role::Word);
+    }
+    (grapheme(text), role(first))
+}
+
+fn is_group(text: &str, group: &str) -> bool {
+    text.strip_prefix(group).is_some_and(|after| {
+        !(group.ends_with(char::is_alphabetic) && after.starts_with(char::is_alphanumeric))
+    })
+}
+
+fn role(c: char) -> Role {
+    match c {
+        c if PERIODS.contains(c) => Role::Period,
+        c if EXCLAMATIONS.contains(c) => Role::Exclamation,
+        c if OPENING.contains(c) => Role::Opening,
+        c if CLOSING.contains(c) => Role::Closing,
+        '"' | '\'' | '\u{ff02}' => Role::Quote,
+        _ => Role::Word,
+    }
+}
+
+/// The length of the first character with the marks on it.
+pub(super) fn grapheme(text: &str) -> usize {
+    // Nothing combines within ASCII but line ends, which are white space.
+    match text.as_bytes() {
+        [0..=127] | [0..=127, 0..=127, ..] => 1,
+        _ => text.graphemes(true).next().map_or(0, str::len),
+    }
+}
+
+/// The number of digits of a reference such as `[12]`, which belongs to the sentence before it.
+pub(super) fn reference(text: &str) -> Option<usize> {
+    let after = text.strip_prefix('[')?;
+    let digits = after.bytes().take(4).take_while(u8::is_ascii_digit).count();
+    ((1..=3).contains(&digits) && after[digits..].starts_with(']')).then_some(digits)
+}

@@ -1,0 +1,31 @@
+//! Raw text: from characters to sentences of words.
+//!
+//! A [`Splitter`] takes a text line by line and returns its sentences. Below it, `chunk` splits a run of
+//! characters without white space into pieces, by the rules of [`TextSettings`], and `boundary` decides where
+//! a sentence ends.
+//!
+//! Promises:
+//! 1. Every text is split, and no character is lost: tokens stand in order, do not overlap, and nothing but
+//!    white space (Unicode's) lies between them.
+//! 2. Offsets count characters (Unicode scalar values) from the beginning of the input.
+//! 3. A blank line ends a sentence, and no sentence has more than [`MAX_TOKENS`] tokens: memory grows with the
+//!    longest line only.
+//! 4. A sentence is returned as soon as its end is certain: at the latest with the blank line or the end of
+//!    the input that follows it.
+
+mod abbreviations;
+mod boundary;
+mod chunk;
+mod compounds;
+mod contractions;
+mod forms;
+mod marks;
+mod penn;
+mod piece;
+mod settings;
+mod splitter;
+mod web;
+
+pub use boundary::MAX_TOKENS;
+pub use settings::{Compounds, Punctuation, TextSettings, Tokenization};
+pub use splitter::{Layout, Span, Splitter, TextSentence};

@@ -1,0 +1,102 @@
+//! English words as in the Penn Treebank.
+
+use super::contractions::APOSTROPHES;
+use super::settings::Compounds;
+use super::{compounds, marks};
+
+/// The end of the word that begins at `start`.
+pub(super) fn word_end(chunk: &str, start: usize, compounds: Compounds) -> usize {
+    let mut end = start;
+    while let Some(c) = chunk[end..].chars().next() {
+        let word = Word { chunk, start, end, compounds };
+        if !(c.is_alphanumeric() || c == '_' || end > start && word.goes_on_with(c)) {
+            break;
+        }
+        end += c.len_utf8();
+    }
+    end
+}
+
+/// A word so far, which is not empty. No question about it takes longer for a longer word, unless the answer
+/// ends the word.
+struct Word<'a> {
+    chunk: &'a str,
+    start: usize,
+    end: usize,
+    compounds: Compounds,
+}
+
+impl Word<'_> {
+    /// Whether the next character, which is neither letter nor digit, is part of the word.
+    fn goes_on_with(&self, c: char) -> bool {
+        let word = &self.chunk[self.start..self.end];
+        let rest = &self.chunk[self.end + c.len_utf8()..];
+        let is_inside =
+            word.ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric);
+        match c {
+            '.' => is_inside || self.is_letters_before_hyphen(rest),
+            ',' => word.ends_with(is_digit) && digits(rest) == 3,
+            ':' => word.len() <= 2 && digits(word) == word.len() && is_minutes(rest),
+            '&' => is_inside && is_capital(word),
+            '+' => is_charge(word, rest),
+            '/' => is_inside && (self.keeps() || compounds::is_fraction(self.chunk, self.start)),
+            c if compounds::is_hyphen(c) && is_inside => {
+                self.keeps() || compounds::stays(self.chunk, self.start, self.end)
+            }
+            c if compounds::is_hyphen(c) => {
+                compounds::breaks_off(word) && !rest.starts_with(compounds::is_hyphen)
+            }
+            c if APOSTROPHES.contains(&c) => {
+                word.ends_with(char::is_alphabetic) && rest.starts_with(char::is_alphabetic)
+            }
+            c => !c.is_ascii() && self.is_combined_with(c),
+        }
+    }
+
+    fn keeps(&self) -> bool {
+        self.compounds == Compounds::Keep
+    }
+
+    /// Whether the period after the word is that of `U.S.-based`.
+    fn is_letters_before_hyphen(&self, rest: &str) -> bool {
+        let is_hyphenated = rest
+            .strip_prefix(compounds::is_hyphen)
+            .is_some_and(|after| after.starts_with(char::is_alphanumeric));
+        let word = &self.chunk[self.start..self.end];
+        self.keeps() && is_hyphenated && word.len() > 1 && word.as_bytes()[word.len() - 2] == b'.'
+    }
+
+    /// Whether a character is a mark on the last one, such as an accent.
+    fn is_combined_with(&self, c: char) -> bool {
+        let last = self.chunk[..self.end].chars().next_back().map_or(0, char::len_utf8);
+        marks::grapheme(&self.chunk[self.end - last..self.end + c.len_utf8()]) > last
+    }
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+/// The number of digits at the beginning of a text, up to four.
+fn digits(text: &str) -> usize {
+    text.bytes().take(4).take_while(u8::is_ascii_digit).count()
+}
+
+/// Whether a text begins with two digits and no longer number.
+fn is_minutes(text: &str) -> bool {
+    let mut after = text.chars().skip(2);
+    let (next, second) = (after.next(), after.next());
+    let goes_on = next.is_some_and(|c| c == ',' || c == '.') && second.is_some_and(is_digit);
+    digits(text) == 2 && !goes_on
+}
+
+fn is_capital(word: &str) -> bool {
+    let mut characters = word.chars();
+    characters.next().is_some_and(char::is_uppercase) && characters.next().is_none()
+}
+
+/// Whether a plus is part of a name, as in `Ca2+`, rather than of a sum or of `+/-`.
+fn is_charge(word: &str, rest: &str) -> bool {
+    word.starts_with(char::is_alphabetic)
+        && !rest.starts_with(|c: char| c.is_alphanumeric() || "+/-\u{2212}".contains(c))
+}

@@ -1,0 +1,218 @@
+//! Sentences from lines of text.
+
+use super::boundary::Pending;
+use super::chunk;
+use super::forms::form;
+use super::piece::Piece;
+use super::settings::TextSettings;
+use crate::tree::Token;
+
+/// The characters of a token: its first and the one after its last, counted from 0 at the beginning of the
+/// input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The first character.
+    pub start: u64,
+    /// The one after the last.
+    pub end: u64,
+}
+
+/// How a sentence stands in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Its characters, from the first of its first token to the last of its last.
+    pub text: String,
+    /// The characters of each token.
+    pub spans: Vec<Span>,
+    /// Whether white space or the end of the text follows it.
+    pub space_after: bool,
+}
+
+impl Layout {
+    /// The tokens as they stand in the text.
+    pub fn surfaces(&self) -> impl Iterator<Item = &str> {
+        let mut rest = self.text.as_str();
+        let mut at = self.spans.first().map_or(0, |span| span.start);
+        self.spans.iter().map(move |span| {
+            rest = skip(rest, span.start - at);
+            let after = skip(rest, span.end - span.start);
+            let surface = &rest[..rest.len() - after.len()];
+            (rest, at) = (after, span.end);
+            surface
+        })
+    }
+
+    /// Whether white space or the end of the text follows a token.
+    pub fn space_after(&self, token: usize) -> bool {
+        match (self.spans.get(token), self.spans.get(token + 1)) {
+            (Some(this), Some(next)) => this.end < next.start,
+            _ => self.space_after,
+        }
+    }
+}
+
+/// The text after some characters.
+fn skip(text: &str, characters: u64) -> &str {
+    text.char_indices().nth(characters as usize).map_or("", |(at, _)| &text[at..])
+}
+
+/// A sentence of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextSentence {
+    /// Its words, without tags, written as in a tree: `(` is `-LRB-`.
+    pub tokens: Vec<Token>,
+    /// How they stand in the text.
+    pub layout: Layout,
+}
+
+/// Splits a text into sentences, line by line.
+///
+/// ```
+/// use srparse::text::{Splitter, TextSettings};
+///
+/// let mut splitter = Splitter::new(TextSettings::default());
+/// splitter.add_line("Dr. Reed can't sing (yet). She\n");
+/// let sentence = splitter.next_sentence().unwrap();
+/// let words: Vec<&str> = sentence.tokens.iter().map(|token| token.word.as_str()).collect();
+/// assert_eq!(words, ["Dr.", "Reed", "ca", "n't", "sing", "-LRB-", "yet", "-RRB-", "."]);
+/// assert_eq!(sentence.layout.text, "Dr. Reed can't sing (yet).");
+/// assert_eq!((sentence.layout.spans[3].start, sentence.layout.spans[3].end), (11, 14));
+/// assert!(splitter.next_sentence().is_none());
+/// splitter.end_paragraph();
+/// assert_eq!(splitter.next_sentence().unwrap().layout.text, "She");
+/// ```
+#[derive(Debug)]
+pub struct Splitter {
+    settings: TextSettings,
+    /// What has not been returned, and before it the rest of its first line.
+    text: String,
+    /// How much of the text is in pieces.
+    split: usize,
+    /// How much of it has been returned, in bytes of the text and in characters of the input.
+    returned: usize,
+    characters: u64,
+    /// The pieces of a run of characters without white space, and how many of them are in the sentence.
+    pieces: Vec<Piece>,
+    next: usize,
+    sentence: Pending,
+    /// Characters after the text.
+    skipped: u64,
+    paragraph_ended: bool,
+}
+
+impl Splitter {
+    /// A splitter at the beginning of an input.
+    pub fn new(settings: TextSettings) -> Self {
+        Self {
+            settings,
+            text: String::new(),
+            split: 0,
+            returned: 0,
+            characters: 0,
+            pieces: Vec::new(),
+            next: 0,
+            sentence: Pending::default(),
+            skipped: 0,
+            paragraph_ended: false,
+        }
+    }
+
+    /// Adds a line with its line feed, when [`Self::next_sentence`] has returned `None`. A line of white space
+    /// ends the paragraph.
+    pub fn add_line(&mut self, line: &str) {
+        self.forget_returned();
+        self.paragraph_ended |= line.trim().is_empty();
+        self.text.push_str(line);
+    }
+
+    /// Skips a line of so many characters that cannot be read, when [`Self::next_sentence`] has returned `None`.
+    /// It ends the paragraph.
+    pub fn skip_line(&mut self, characters: u64) {
+        self.paragraph_ended = true;
+        self.skipped += characters;
+    }
+
+    /// Ends the paragraph, as a blank line and the end of the input do.
+    pub fn end_paragraph(&mut self) {
+        self.paragraph_ended = true;
+    }
+
+    /// The next sentence; `None` if its end has not been reached.
+    pub fn next_sentence(&mut self) -> Option<TextSentence> {
+        while self.next < self.pieces.len() || self.split_chunk() {
+            let piece = self.pieces[self.next];
+            self.next += 1;
+            if let Some(length) = self.sentence.add(piece, &self.text) {
+                return Some(self.take(length));
+            }
+        }
+        let length = if self.paragraph_ended {
+            self.sentence.end_paragraph()
+        } else {
+            self.sentence.end_line(&self.text)
+        };
+        self.paragraph_ended &= length.is_some();
+        length.map(|length| self.take(length))
+    }
+
+    /// Splits the next run of characters without white space; returns false at the end of the text.
+    fn split_chunk(&mut self) -> bool {
+        self.pieces.clear();
+        self.next = 0;
+        let rest = self.text[self.split..].trim_start();
+        let start = self.text.len() - rest.len();
+        let end = start + rest.find(char::is_whitespace).unwrap_or(rest.len());
+        self.split = end;
+        if start < end {
+            chunk::split(&self.text, start, end, self.settings, &mut self.pieces);
+        }
+        start < end
+    }
+
+    /// Removes what has been returned from the text.
+    fn forget_returned(&mut self) {
+        let end = self.sentence.pieces.first().map_or(self.split, |first| first.start);
+        self.characters +=
+            count(&self.text[self.returned..end]) + std::mem::take(&mut self.skipped);
+        self.text.drain(..end);
+        self.split -= end;
+        self.returned = 0;
+        for piece in &mut self.sentence.pieces {
+            piece.start -= end;
+            piece.end -= end;
+        }
+    }
+
+    /// Takes a sentence of so many tokens.
+    fn take(&mut self, length: usize) -> TextSentence {
+        let pieces = &self.sentence.pieces[..length];
+        let (text, punctuation) = (&self.text, self.settings.punctuation);
+        let start = pieces.first().map_or(self.returned, |first| first.start);
+        let (mut at, mut characters) = (self.returned, self.characters);
+        let mut position = |to: usize| {
+            characters += count(&text[at..to]);
+            at = to;
+            characters
+        };
+        let mut tokens = Vec::with_capacity(length);
+        let mut spans = Vec::with_capacity(length);
+        for piece in pieces {
+            spans.push(Span { start: position(piece.start), end: position(piece.end) });
+            let surface = &text[piece.start..piece.end];
+            tokens.push(Token::untagged(form(surface, piece.role, punctuation)));
+        }
+        let layout = Layout {
+            text: text[start.min(at)..at].to_owned(),
+            spans,
+            space_after: !text[at..].starts_with(|c: char| !c.is_whitespace()),
+        };
+        (self.returned, self.characters) = (at, characters);
+        self.sentence.take(length);
+        TextSentence { tokens, layout }
+    }
+}
+
+/// The number of characters.
+fn count(text: &str) -> u64 {
+    text.chars().count() as u64
+}

@@ -1,0 +1,103 @@
+//! Addresses on the web, of e-mail, and of documents (DOI), which stay whole.
+
+/// The last parts of web addresses that are known without `http://` or `www.`.
+const DOMAINS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "uk", "eu", "de", "info"];
+
+/// The longest part of an address that is looked for. Nothing longer is read twice.
+const LONGEST: usize = 256;
+
+/// Whether a text without white space may have an address in it.
+pub(super) fn may_hold_address(chunk: &str) -> bool {
+    let is_domain = |part: &str| {
+        let end = part.find(|c: char| !c.is_alphanumeric()).unwrap_or(part.len());
+        DOMAINS.contains(&&part[..end])
+    };
+    ["://", "www.", "@", "doi:", "DOI:", "10."].iter().any(|sign| chunk.contains(sign))
+        || chunk.split('.').skip(1).any(is_domain)
+}
+
+/// The length of the address at the beginning of a text; `None` if there is none.
+pub(super) fn address(text: &str) -> Option<usize> {
+    if !text.starts_with(char::is_alphanumeric) {
+        return None;
+    }
+    if has_scheme(text) || text.starts_with("www.") || is_doi(text) {
+        return Some(trimmed(text));
+    }
+    email(text).or_else(|| host(text))
+}
+
+fn has_scheme(text: &str) -> bool {
+    let scheme = text.bytes().take(8).take_while(u8::is_ascii_alphabetic).count();
+    text[scheme..].starts_with("://")
+}
+
+/// Whether a text begins with `doi:` or, as these identifiers do, with `10.1234/`.
+fn is_doi(text: &str) -> bool {
+    let identifier =
+        text.strip_prefix("doi:").or_else(|| text.strip_prefix("DOI:")).unwrap_or(text);
+    let Some(after) = identifier.strip_prefix("10.") else { return false };
+    let digits = after.bytes().take(9).take_while(u8::is_ascii_digit).count();
+    digits >= 4 && after[digits..].starts_with('/')
+}
+
+/// The characters of host names, and of what stands before the `@`.
+fn run(text: &str, others: &[u8]) -> usize {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || others.contains(byte);
+    text.bytes().take(LONGEST).take_while(is_part).count()
+}
+
+fn email(text: &str) -> Option<usize> {
+    let name = run(text, b"._%+-");
+    let after = text[name..].strip_prefix('@')?;
+    let host = after[..run(after, b".-")].trim_end_matches(['.', '-']);
+    host.contains('.').then_some(name + 1 + host.len())
+}
+
+/// The length of a web address without a scheme.
+fn host(text: &str) -> Option<usize> {
+    let host = text[..run(text, b".-")].trim_end_matches(['.', '-']);
+    let (name, domain) = host.rsplit_once('.')?;
+    if name.is_empty() || !DOMAINS.contains(&domain) {
+        return None;
+    }
+    let has_path = text[host.len()..].starts_with('/');
+    Some(if has_path { trimmed(text) } else { host.len() })
+}
+
+/// The length of an address that goes on to the end of the text or to a character that no address has. Final
+/// punctuation is no part of it, nor are closing brackets without an opening one.
+fn trimmed(text: &str) -> usize {
+    let foreign = |c: char| "<>\"\u{201c}\u{201d}\u{2018}\u{2019}\u{ab}\u{bb}\u{2014}".contains(c);
+    let address = &text[..text.find(foreign).unwrap_or(text.len())];
+    let pairs = [('(', ')'), ('[', ']'), ('{', '}')];
+    let unmatched = pairs.map(|(opening, closing)| (closing, !address.contains(opening)));
+    let is_final = |c: char| ".,;:!?'".contains(c) || unmatched.contains(&(c, true));
+    address.trim_end_matches(is_final).len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Option<&str> {
+        address(text).map(|length| &text[..length])
+    }
+
+    #[test]
+    fn addresses_end_before_final_punctuation() {
+        assert_eq!(found("http://a.example/b?c=(d)."), Some("http://a.example/b?c=(d)"));
+        assert_eq!(found("https://a.example),"), Some("https://a.example"));
+        assert_eq!(found("www.a.example/b\u{201d}"), Some("www.a.example/b"));
+        assert_eq!(found("a.b+c@d.example."), Some("a.b+c@d.example"));
+        assert_eq!(found("my-site.org/x,y;"), Some("my-site.org/x,y"));
+        assert_eq!(found("doi:10.1234/a.b(c)1.x)."), Some("doi:10.1234/a.b(c)1.x)"));
+    }
+
+    #[test]
+    fn other_words_are_no_addresses() {
+        for text in ["e.g.", "3.5", "10.1", "and/or", "a@b", "Ph.D", "end.com1", "://", "@a.org"] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+}

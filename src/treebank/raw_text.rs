@@ -1,0 +1,53 @@
+//! Raw text as sentences to parse.
+
+use super::line_reader::LineReader;
+use super::sentences::Item;
+use crate::error::Result;
+use crate::text::{Splitter, TextSettings};
+
+/// The sentences of one input.
+pub(super) struct TextReader {
+    lines: LineReader,
+    splitter: Splitter,
+    /// The line that cannot be read, while the paragraph before it is returned.
+    bad: Option<Item>,
+    ended: bool,
+}
+
+impl TextReader {
+    pub(super) fn new(lines: LineReader, settings: TextSettings) -> Self {
+        Self { lines, splitter: Splitter::new(settings), bad: None, ended: false }
+    }
+
+    /// The next sentence or unreadable line; `None` at the end.
+    pub(super) fn read(&mut self) -> Result<Option<Item>> {
+        loop {
+            if let Some(sentence) = self.splitter.next_sentence() {
+                return Ok(Some(Item::Text(Box::new(sentence))));
+            }
+            if self.bad.is_some() || self.ended {
+                return Ok(self.bad.take());
+            }
+            self.advance()?;
+        }
+    }
+
+    /// Reads the next line. One that cannot be read ends the paragraph.
+    fn advance(&mut self) -> Result<()> {
+        self.ended = !self.lines.advance()?;
+        if self.ended {
+            self.splitter.end_paragraph();
+            return Ok(());
+        }
+        match self.lines.decode() {
+            Ok(line) => self.splitter.add_line(&line),
+            Err((column, problem)) => {
+                self.bad =
+                    Some(Item::Bad { at: self.lines.place(column), problem: problem.to_owned() });
+                let characters = String::from_utf8_lossy(self.lines.bytes()).chars().count();
+                self.splitter.skip_line(characters as u64);
+            }
+        }
+        Ok(())
+    }
+}
