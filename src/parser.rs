@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use compact_str::CompactString;
+
 use crate::decode::parser::{Parse, Pipeline, Worker};
 use crate::decode::{NbestRequest, Search};
 use crate::error::{Error, Result};
@@ -149,6 +151,29 @@ impl Parser {
         Ok(&**self.tagger.get_or_init(|| tagger))
     }
 
+    /// The tags that the parser has seen in training, in the order of their first appearance.
+    pub fn tags(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.vocabulary.tags().names()
+    }
+
+    /// What the parser has not seen in training of a sentence.
+    pub fn unseen(&self, tokens: &[Token]) -> Unseen {
+        let mut unseen = Unseen::default();
+        for Token { word, tag } in self.plan.preset.clean.apply_tokens(tokens).tokens {
+            if word.contains(char::is_alphabetic) {
+                unseen.n_words += 1;
+                let is_unseen = self.vocabulary.words().position(&word).is_none();
+                unseen.words += u64::from(is_unseen);
+            }
+            if !tag.is_empty() {
+                unseen.n_tags += 1;
+                let is_unseen = self.vocabulary.tags().position(&tag).is_none();
+                unseen.tags.extend(is_unseen.then_some(tag));
+            }
+        }
+        unseen
+    }
+
     /// The classification accuracy on the way to gold trees.
     pub fn decisions(&self, trees: Vec<Tree>) -> DecisionCounts {
         // More than one candidate may be correct.
@@ -185,6 +210,19 @@ impl Parser {
         examples.retain(|example| !example.sentence.is_empty());
         examples
     }
+}
+
+/// What a parser has not seen in training of a sentence.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// The number of words with letters.
+    pub n_words: u64,
+    /// How many of them it has not seen.
+    pub words: u64,
+    /// The number of tokens with a tag.
+    pub n_tags: u64,
+    /// The tags that it has not seen, one for each such token.
+    pub tags: Vec<CompactString>,
 }
 
 /// Parses sentences one after the other.

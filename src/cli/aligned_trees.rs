@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
+use super::options::announce_terminal;
 use crate::error::Place;
 use crate::eval::OTHER_ROOTS;
 use crate::tree::Tree;
@@ -58,6 +59,7 @@ impl Side {
 /// The gold trees and those of `N - 1` parsers.
 pub(super) struct AlignedTrees<const N: usize> {
     sides: Vec<Side>,
+    quiet: bool,
 }
 
 impl<const N: usize> AlignedTrees<N> {
@@ -68,15 +70,19 @@ impl<const N: usize> AlignedTrees<N> {
     pub(super) fn open(
         named: [(&'static str, &Path); N],
         options: &ReadOptions,
+        quiet: bool,
     ) -> anyhow::Result<Self> {
         refuse_two_stdins(&named)?;
+        if !quiet && named.iter().any(|(_, path)| is_stdin(path)) {
+            announce_terminal();
+        }
         let mut sides = Vec::with_capacity(N);
         for (name, path) in named {
             let trees = Trees::open(&[path.to_path_buf()], options)?;
             let (strip, roots) = (Cleaning::none(), [0; OTHER_ROOTS.len()]);
             sides.push(Side { name, trees, strip, read: 0, left_out: 0, roots });
         }
-        Ok(Self { sides })
+        Ok(Self { sides, quiet })
     }
 
     /// Strips the gold trees of what their treebank has besides words, tags and labels.
@@ -112,8 +118,11 @@ impl<const N: usize> AlignedTrees<N> {
         self.sides[side].trees.place()
     }
 
-    /// Prints how many trees were read from each file.
+    /// Prints how many trees were read from each file, unless told to be quiet.
     pub(super) fn report(&self) {
+        if self.quiet {
+            return;
+        }
         for side in &self.sides {
             eprintln!("{}: {}", side.name, side.trees.report());
             if side.left_out > 0 {

@@ -1,5 +1,9 @@
 //! Options that several commands share.
 
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use super::listed;
 use crate::Result;
 use crate::parallel;
 use crate::preset::{DEFAULT, Preset, TreebankProfile};
@@ -21,13 +25,13 @@ pub(super) struct TreebankArgs {
     #[command(flatten)]
     encoding: EncodingArg,
     /// Skip malformed trees instead of stopping at the first; skipped trees are counted and reported.
-    #[arg(long)]
-    skip_bad_trees: bool,
+    #[arg(long, alias = "skip-bad-trees")]
+    skip_bad: bool,
 }
 
 impl TreebankArgs {
     pub(super) fn options(&self) -> ReadOptions {
-        ReadOptions { encoding: self.encoding.encoding, skip_bad_trees: self.skip_bad_trees }
+        ReadOptions { encoding: self.encoding.encoding, skip_bad_trees: self.skip_bad }
     }
 }
 
@@ -36,7 +40,7 @@ impl TreebankArgs {
 pub(super) struct ProfileArg {
     /// Treebank that the (gold) trees are from, which decides how they are cleaned: ptb, ppche, keyaki, negra, spmrl,
     /// ctb, or a profile file. `srparse info` describes them.
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(value_parser = listed::treebanks(), hide_possible_values = true, long, value_name = "NAME|FILE")]
     treebank: Option<String>,
 }
 
@@ -56,17 +60,48 @@ impl ProfileArg {
         Ok(())
     }
 
-    /// Returns the cleaning of the default preset with the profile's changes.
-    pub(super) fn cleaning(&self) -> Result<Cleaning> {
-        Ok(self.preset(DEFAULT, &[])?.clean)
+    /// Returns the cleaning of the default preset with the profile's changes and then with the settings.
+    ///
+    /// # Errors
+    /// When the profile or a setting is invalid, or a setting is not one of the cleaning.
+    pub(super) fn cleaning(&self, settings: &[String]) -> anyhow::Result<Cleaning> {
+        let other = settings.iter().find(|setting| !setting.starts_with("clean."));
+        if let Some(setting) = other {
+            anyhow::bail!(
+                "--set {setting}: only the cleaning can be changed, such as clean.quotes=true"
+            );
+        }
+        Ok(self.preset(DEFAULT, settings)?.clean)
     }
+}
+
+/// Says that a command waits for its user to type.
+pub(super) fn announce_terminal() {
+    if io::stdin().is_terminal() {
+        eprintln!("reading from the terminal; Ctrl-D ends");
+    }
+}
+
+/// Says that a command waits for its user to type if standard input is among its files.
+pub(super) fn announce_stdin(files: &[PathBuf], quiet: bool) {
+    if !quiet && files.iter().any(|file| file.as_os_str() == "-") {
+        announce_terminal();
+    }
+}
+
+/// Whether a command says nothing but errors.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Verbosity {
+    /// Print only errors.
+    #[arg(short, long)]
+    pub(super) quiet: bool,
 }
 
 /// The encoding of text files.
 #[derive(Debug, clap::Args)]
 pub(super) struct EncodingArg {
     /// Character encoding of the input: utf-8, gb18030 or latin-1.
-    #[arg(long, value_name = "NAME", default_value_t)]
+    #[arg(value_parser = listed::encodings(), hide_possible_values = true, long, value_name = "NAME", default_value_t)]
     pub(super) encoding: Encoding,
 }
 

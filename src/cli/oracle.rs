@@ -1,13 +1,15 @@
 //! `srparse oracle`: derivations of trees, and how well a model predicts their actions.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::options::{ThreadsArg, TreebankArgs};
+use super::listed;
+use super::options::{ThreadsArg, TreebankArgs, Verbosity, announce_stdin};
+use super::out::OutArg;
 use crate::Result;
 use crate::inspect::decisions::KINDS;
 use crate::inspect::margins::BIN;
@@ -41,7 +43,7 @@ pub struct OracleArgs {
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
     /// Preset that defines the transition system: a name listed by `srparse info`, or a file.
-    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
+    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = DEFAULT)]
     preset: String,
     /// Change a setting of the preset or, with --model, a search setting of the model; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -58,6 +60,10 @@ pub struct OracleArgs {
     #[arg(long, value_name = "LABEL", requires = "model")]
     margins: Option<String>,
     #[command(flatten)]
+    out: OutArg,
+    #[command(flatten)]
+    verbosity: Verbosity,
+    #[command(flatten)]
     threads: ThreadsArg,
     #[command(flatten)]
     treebank: TreebankArgs,
@@ -68,12 +74,15 @@ pub struct OracleArgs {
 /// # Errors
 /// When the trees cannot be read, or no transition system can be built from them.
 pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
+    announce_stdin(&args.files, args.verbosity.quiet);
     if let Some(path) = &args.model {
         return accuracy(args, path);
     }
     let plan = Plan::new(args.treebank.profile.preset(&args.preset, &args.set)?)?;
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
-    eprintln!("{report}");
+    if !args.verbosity.quiet || report.skipped > 0 {
+        eprintln!("{report}");
+    }
     let clean = &plan.preset.clean;
     let prepare = |tree: Tree| {
         let mut tree = clean.apply(clean.strip(tree)?).tree;
@@ -84,13 +93,13 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     };
     let trees: Vec<Tree> =
         trees.into_iter().filter_map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = args.out.open()?;
     let borrowed: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
     let builder = plan.builder(Source::Trees(&borrowed), &vocabulary);
     let show = Show { trees: &borrowed, vocabulary: &vocabulary, stats: args.stats, out: &mut out };
     let unfit = with_system(builder, show)?;
-    out.flush()?;
+    out.finish()?;
     Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -101,8 +110,10 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
     let name = || path.display().to_string();
     let parser = Parser::new(&file::read(path)?, &args.set).with_context(name)?;
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
-    eprintln!("{report}");
-    let mut out = BufWriter::new(io::stdout().lock());
+    if !args.verbosity.quiet || report.skipped > 0 {
+        eprintln!("{report}");
+    }
+    let mut out = args.out.open()?;
     if let Some(label) = &args.margins {
         let margins = parser.margins(trees, label).with_context(name)?;
         writeln!(out, "margin from\tcorrect candidates\twrong candidates")?;
@@ -116,7 +127,7 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
                  trees for this label"
             );
         }
-        out.flush()?;
+        out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
     let counts = parser.decisions(trees);
@@ -131,7 +142,7 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
             .map(|share| share.map_or("-".to_owned(), |share| format!("{share:.2} %")));
         writeln!(out, "{name}\t{}\t{right}\t{of_legal}", decisions.number)?;
     }
-    out.flush()?;
+    out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 

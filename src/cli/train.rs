@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use super::interrupts::{INTERRUPTED, Interrupts};
-use super::options::{INPUT, ThreadsArg, TreebankArgs};
+use super::listed;
+use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::progress::ProgressLog;
 use crate::Error;
 use crate::model::file;
@@ -29,18 +30,18 @@ const EXAMPLES: &str = "Examples:
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", settings_help()))]
 pub struct TrainArgs {
     /// Training trees: files (may be .gz), folders, or quoted patterns.
-    #[arg(long, value_name = "PATH", num_args = 1.., required = true, help_heading = INPUT)]
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = INPUT)]
     train: Vec<PathBuf>,
     /// Development trees, to select the best epoch and report its scores.
-    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = INPUT)]
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
     dev: Vec<PathBuf>,
     #[command(flatten)]
     treebank: TreebankArgs,
     /// Model file to write.
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     model: PathBuf,
     /// What to train: a preset listed by `srparse info`, or a preset file.
-    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
+    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = DEFAULT)]
     preset: String,
     /// Change a setting of the preset, such as learner.epochs=5; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -50,9 +51,8 @@ pub struct TrainArgs {
     seed: u64,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Print only errors.
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    verbosity: Verbosity,
     /// Train only the part-of-speech tagger, for `srparse tag`.
     #[arg(long, conflicts_with = "jackknife", help_heading = TAGGING)]
     tagger: bool,
@@ -89,7 +89,7 @@ const LONG_RUNS: &str = "Options for long training runs";
 /// When the preset, a treebank or the path of the model is invalid, or training fails.
 pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply();
-    let interrupts = Interrupts::catch(args.quiet);
+    let interrupts = Interrupts::catch(args.verbosity.quiet);
     let trainer = Trainer::with_preset(preset(args)?)?;
     check_options(args, trainer.preset())?;
     // Fail now rather than after training.
@@ -99,7 +99,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let train = read(args, &args.train, "train")?;
     let dev = if args.dev.is_empty() { Treebank::default() } else { read(args, &args.dev, "dev")? };
     let start = Instant::now();
-    let log = ProgressLog::new(args.quiet, args.curve.as_deref(), &interrupts);
+    let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
     let merge =
         args.merge.iter().map(|path| file::read(path)).collect::<crate::Result<Vec<_>>>()?;
     let mut trainer =
@@ -115,7 +115,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         trained => trained?,
     };
     file::write(&model, &args.model)?;
-    if !args.quiet {
+    if !args.verbosity.quiet {
         let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
         let (seconds, megabytes) = (start.elapsed().as_secs_f64(), bytes as f64 / 1e6);
         let early = if log.is_stopped() { ", stopped early" } else { "" };
@@ -171,7 +171,7 @@ fn check_options(args: &TrainArgs, preset: &Preset) -> anyhow::Result<()> {
 
 fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<Treebank> {
     let (treebank, report) = Treebank::read(paths, &args.treebank.options())?;
-    if !args.quiet || report.skipped > 0 {
+    if !args.verbosity.quiet || report.skipped > 0 {
         eprintln!("{what}: {report}");
     }
     anyhow::ensure!(

@@ -22,6 +22,7 @@ mod line_reader;
 pub mod penn;
 mod raw_text;
 mod reattach;
+mod recognize;
 pub mod sentences;
 pub mod tagged;
 mod text_window;

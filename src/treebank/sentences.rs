@@ -12,8 +12,9 @@ use super::json;
 use super::line_reader::LineReader;
 use super::penn::{PennReader, is_space};
 use super::raw_text::TextReader;
+use super::recognize;
 use super::tagged::{self, LineProblem, TaggedFormat};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputKind, Place, Result};
 use crate::text::{TextSentence, TextSettings};
 use crate::tree::{Token, Tree};
 
@@ -102,7 +103,7 @@ pub struct Sentences {
 }
 
 enum Source {
-    Text(TextReader),
+    Text(Box<TextReader>),
     Lines(LineReader),
     Penn(Box<PennReader<Box<dyn Read + Send>>>),
 }
@@ -145,6 +146,44 @@ impl Sentences {
         sentences
     }
 
+    /// Returns where the last item began.
+    pub fn place(&self) -> Option<Place> {
+        Some(match self.source.as_ref()? {
+            Source::Lines(lines) => lines.began(),
+            Source::Text(text) => text.began(),
+            Source::Penn(reader) => Place::new(reader.name(), reader.began(), 0),
+        })
+    }
+
+    /// Opens an input, unless it is something else than sentences in this format.
+    fn open(&mut self, input: &Input) -> Result<()> {
+        let name = input.name();
+        let (start, reader) =
+            recognize::peek(input.open()?).map_err(|source| Error::io(&name, source))?;
+        if let Some(found) = recognize::kind(&start).filter(|&kind| !self.reads(kind, &start)) {
+            return Err(Error::OtherInput { input: name, found });
+        }
+        self.attach(reader, name);
+        Ok(())
+    }
+
+    /// Whether an input that begins like this may be in the format.
+    fn reads(&self, kind: InputKind, start: &[u8]) -> bool {
+        let start = String::from_utf8_lossy(start);
+        let first = start.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        match (self.format, kind) {
+            (_, InputKind::Model) => false,
+            (InputFormat::Penn, InputKind::Trees) | (InputFormat::Conllu, InputKind::Conllu) => {
+                true
+            }
+            (InputFormat::Tagged, _) => tagged::parse_line(first, TaggedFormat::Slash).is_ok(),
+            (InputFormat::Underscore, _) => {
+                tagged::parse_line(first, TaggedFormat::Underscore).is_ok()
+            }
+            _ => false,
+        }
+    }
+
     fn attach(&mut self, reader: Box<dyn Read + Send>, name: String) {
         self.source = Some(match self.format {
             InputFormat::Penn => {
@@ -152,7 +191,7 @@ impl Sentences {
             }
             InputFormat::Text => {
                 let lines = LineReader::new(reader, name, self.encoding);
-                Source::Text(TextReader::new(lines, self.text))
+                Source::Text(Box::new(TextReader::new(lines, self.text)))
             }
             _ => Source::Lines(LineReader::new(reader, name, self.encoding)),
         });
@@ -163,7 +202,7 @@ impl Sentences {
             let item = match &mut self.source {
                 None => {
                     let Some(input) = self.inputs.next() else { return Ok(None) };
-                    self.attach(input.open()?, input.name());
+                    self.open(&input)?;
                     continue;
                 }
                 Some(Source::Penn(reader)) => penn_item(reader, &self.cleaning)?,
@@ -232,6 +271,7 @@ fn line_item(
     if !lines.advance()? {
         return Ok(None);
     }
+    lines.begin();
     Ok(Some(parse_line(lines, parse).map_or_else(|problem| bad_line(lines, problem), sentence)))
 }
 
@@ -243,7 +283,7 @@ fn words(line: &str) -> Result<Vec<Token>, LineProblem> {
 
 fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
     let mut sentence_reader = SentenceReader::new();
-    let mut fault = None;
+    let (mut fault, mut begun) = (None, false);
     loop {
         let ended = !lines.advance()?;
         if ended || lines.bytes().iter().all(|&byte| is_space(char::from(byte))) {
@@ -254,7 +294,12 @@ fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
                 (None, None) if ended => return Ok(None),
                 (None, None) => {}
             }
-        } else if fault.is_none() {
+            continue;
+        }
+        if !std::mem::replace(&mut begun, true) {
+            lines.begin();
+        }
+        if fault.is_none() {
             // The rest of a sentence with a fault is skipped: one sentence, one item.
             let taken = parse_line(lines, |line| sentence_reader.line(line));
             fault = taken.err().map(|problem| bad_line(lines, problem));
