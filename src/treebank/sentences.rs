@@ -281,7 +281,7 @@ mod tests {
         items(text, format)
             .iter()
             .map(|item| match item {
-                Item::Sentence(_) => "s".to_owned(),
+                Item::Sentence(_) | Item::Text(_) => "s".to_owned(),
                 Item::Blank => "b".to_owned(),
                 Item::Bad { at, .. } => at.line.to_string(),
             })
@@ -295,6 +295,24 @@ mod tests {
         assert_eq!(shape(b"a_A\nb/B\n", InputFormat::Underscore), "s2");
         assert_eq!(shape(b"", InputFormat::Tagged), "");
         assert_eq!(shape(b"a  b/c\n\n\xff\n(", InputFormat::Tokens), "sb3s");
+    }
+
+    #[test]
+    fn every_sentence_of_raw_text_is_one_item() {
+        let text = b"\xef\xbb\xbfA b. C\nd\xff\nE.\n\nf\n\n";
+        assert_eq!(shape(text, InputFormat::Text), "ss2ss");
+        // Offsets go on over what cannot be read.
+        let Item::Text(sentence) = &items(text, InputFormat::Text)[3] else {
+            panic!("no sentence")
+        };
+        assert_eq!(sentence.layout.spans[0].start, 10);
+        assert_eq!(shape(b"", InputFormat::Text), "");
+    }
+
+    #[test]
+    fn every_object_is_one_item() {
+        let text = b"{\"tokens\":[\"a\"]}\n\n{\"tokens\":[]}\n{\n[]";
+        assert_eq!(shape(text, InputFormat::Json), "sbb45");
     }
 
     #[test]
