@@ -1,4 +1,5 @@
-//! The text files of `data/` inside the program: presets, feature templates, head rules, EVALB parameters.
+//! The text files of `data/` inside the program: presets, treebank profiles, feature templates, head rules, EVALB
+//! parameters.
 
 use include_dir::{Dir, include_dir};
 
@@ -7,6 +8,12 @@ pub(crate) const PRESETS: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/data/presets"),
     extension: ".toml",
     first: &["fast", "beam", "accurate", "english"],
+};
+/// Treebank profiles.
+pub(crate) const TREEBANKS: Folder = Folder {
+    files: include_dir!("$CARGO_MANIFEST_DIR/data/treebanks"),
+    extension: ".toml",
+    first: &["ptb"],
 };
 /// Feature templates.
 pub(crate) const TEMPLATES: Folder = Folder {
@@ -57,7 +64,7 @@ mod tests {
 
     #[test]
     fn every_name_has_a_text_and_names_are_in_order() {
-        for folder in [PRESETS, TEMPLATES, HEADS, PARAMETERS] {
+        for folder in [PRESETS, TREEBANKS, TEMPLATES, HEADS, PARAMETERS] {
             let names: Vec<&str> = folder.names().collect();
             assert!(names.iter().all(|name| folder.text(name).is_some()), "{names:?}");
             assert!(names[folder.first.len()..].is_sorted(), "{names:?}");

@@ -28,6 +28,14 @@ pub enum Error {
         /// What is wrong and what to do now.
         problem: String,
     },
+    /// An input that is something else than what it is read as.
+    #[error("{input}: this looks like {found}: choose another input format")]
+    OtherInput {
+        /// The name of the input.
+        input: String,
+        /// What it looks like.
+        found: InputKind,
+    },
     /// A file that cannot be opened, read or written.
     #[error("{}: {}", path.display(), with_advice(cause))]
     Io {
@@ -58,8 +66,8 @@ pub enum Error {
     /// A model whose parts do not belong together, or are damaged.
     #[error("the model is damaged or was written by another version: {0}")]
     Corrupt(String),
-    /// Training was stopped before anything was learned.
-    #[error("training was stopped before anything was learned")]
+    /// Training was stopped before anything was learned, or before a part without which there is no model.
+    #[error("training was stopped before there was a model")]
     Stopped,
 }
 
@@ -91,6 +99,28 @@ impl Error {
             Self::Config { key, problem } => Self::config(format!("{path}.{key}"), problem),
             other => other,
         }
+    }
+}
+
+/// What an input looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InputKind {
+    /// A model file.
+    Model,
+    /// Trees in brackets.
+    Trees,
+    /// CoNLL-U.
+    Conllu,
+}
+
+impl fmt::Display for InputKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Model => "a model file",
+            Self::Trees => "trees in brackets",
+            Self::Conllu => "CoNLL-U",
+        })
     }
 }
 

@@ -24,7 +24,7 @@
 //! The public surface is what these pages list. The other modules are open to the command, the tests and the
 //! benchmarks only, and may change with every version. From the bottom up, each uses only what is below it:
 //!
-//! - `error`, `observer`, `parallel`, `memory`: errors; events of long work; work on all cores; arrays
+//! - `error`, `observer`, `parallel`, `sort`, `memory`: errors; events of long work; work on all cores; sorting; arrays
 //!   that are owned or memory-mapped.
 //! - `neural`: networks on one CPU, which know nothing of parsing.
 //! - `tree`, `symbols`, `text`, `treebank`: trees, head rules, binarization; strings as numbers; raw text as
@@ -82,6 +82,7 @@ pub mod parser;
 pub mod preset;
 #[doc(hidden)]
 pub mod scorer;
+mod sort;
 #[doc(hidden)]
 pub mod symbols;
 #[doc(hidden)]

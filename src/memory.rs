@@ -7,6 +7,9 @@ use bytemuck::Pod;
 
 use crate::{Error, Result};
 
+/// The first bytes of a model file.
+pub const MODEL_MAGIC: &[u8; 8] = b"SRPARSE\0";
+
 /// Bytes that arrays are read from in place, aligned to 64 bytes.
 #[derive(Debug)]
 pub enum Memory {

@@ -57,8 +57,8 @@ pub struct EpochScores {
     pub model: u32,
     /// Which epoch; from 1.
     pub epoch: u32,
-    /// Training accuracy: the share of decisions predicted correctly, in percent.
-    pub accuracy: f64,
+    /// Training accuracy: the share of decisions predicted correctly, in percent, if there were decisions.
+    pub accuracy: Option<f64>,
     /// F1 on the dev set, in percent, if it was parsed.
     pub f1: Option<f64>,
 }

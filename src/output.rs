@@ -2,13 +2,13 @@
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use crate::{Error, Result};
 
-/// Writes a file: first a temporary one in the same directory, which then replaces the file. An existing
-/// file keeps its permissions, and stays as it is after an error. What is no regular file, such as a pipe,
-/// is written in place.
+/// Writes a file; see [`OutputFile`].
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -16,41 +16,95 @@ pub(crate) fn write(
     path: &Path,
     contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    try_write(path, contents).map_err(|error| Error::io(path, error))
+    let mut file = OutputFile::create(path)?;
+    contents(&mut file).map_err(|error| Error::io(path, error))?;
+    file.finish()
 }
 
-fn try_write(
-    path: &Path,
-    contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    // Through symbolic links: the file that they lead to is replaced, not the link.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let existing = path.metadata().ok();
-    if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
-        return fill(&OpenOptions::new().write(true).open(path)?, contents);
-    }
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    if let Some(permissions) = new_file() {
-        builder.permissions(permissions);
-    }
-    let temporary = builder.tempfile_in(directory)?;
-    fill(temporary.as_file(), contents)?;
-    temporary.as_file().sync_all()?;
-    if let Some(existing) = existing {
-        temporary.as_file().set_permissions(existing.permissions())?;
-    }
-    temporary.persist(path)?;
-    Ok(())
+/// A file that is written as a temporary one in the same directory, which replaces it at the end. An existing file
+/// keeps its permissions, and stays as it is without [`OutputFile::finish`]. What is no regular file, such as a pipe,
+/// is written in place.
+pub(crate) struct OutputFile {
+    /// The name in messages.
+    name: PathBuf,
+    target: Target,
 }
 
-fn fill(file: &File, contents: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(file);
-    contents(&mut out)?;
-    out.flush()
+enum Target {
+    InPlace(BufWriter<File>),
+    Beside { path: PathBuf, permissions: Option<Permissions>, temporary: BufWriter<NamedTempFile> },
+}
+
+impl OutputFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// When it cannot be written there.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let target = Target::open(path).map_err(|error| Error::io(path, error))?;
+        Ok(Self { name: path.to_owned(), target })
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.target.finish().map_err(|error| Error::io(&self.name, error))
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::InPlace(out) => out.write(bytes),
+            Target::Beside { temporary, .. } => temporary.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::InPlace(out) => out.flush(),
+            Target::Beside { temporary, .. } => temporary.flush(),
+        }
+    }
+}
+
+impl Target {
+    fn open(path: &Path) -> io::Result<Self> {
+        // Through symbolic links: the file that they lead to is replaced, not the link.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let existing = path.metadata().ok();
+        if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(Self::InPlace(BufWriter::new(file)));
+        }
+        let directory = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        if let Some(permissions) = new_file() {
+            builder.permissions(permissions);
+        }
+        let temporary = BufWriter::new(builder.tempfile_in(directory)?);
+        let permissions = existing.map(|existing| existing.permissions());
+        Ok(Self::Beside { path, permissions, temporary })
+    }
+
+    fn finish(self) -> io::Result<()> {
+        let (path, permissions, temporary) = match self {
+            Self::InPlace(mut out) => return out.flush(),
+            Self::Beside { path, permissions, temporary } => (path, permissions, temporary),
+        };
+        let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
+        temporary.as_file().sync_all()?;
+        if let Some(permissions) = permissions {
+            temporary.as_file().set_permissions(permissions)?;
+        }
+        temporary.persist(path)?;
+        Ok(())
+    }
 }
 
 /// The permissions of new files, from which the user's mask is taken; temporary files have fewer.

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use compact_str::CompactString;
+
 use crate::decode::parser::{Parse, Pipeline, Worker};
 use crate::decode::{NbestRequest, Search};
 use crate::error::{Error, Result};
@@ -97,7 +99,7 @@ impl Parser {
         let load = Load { model, plan: &plan, vocabulary: &vocabulary };
         let builder = plan.builder(Source::Tables(&model.header.system), &vocabulary);
         let loaded = with_system(builder, load)?;
-        let has_tagger = plan.preset.tagger.is_some();
+        let has_tagger = model.header.tagger.is_some();
         let tagger_sections = has_tagger.then(|| model.sections.part(TAGGER_PART));
         Ok(Self { plan, vocabulary, loaded, tagger_sections, tagger: OnceLock::new() })
     }
@@ -144,10 +146,32 @@ impl Parser {
         if let Some(tagger) = self.tagger.get() {
             return Ok(&**tagger);
         }
-        let stored = self.tagger_sections.as_ref().zip(self.plan.preset.tagger.as_ref());
-        let Some((sections, choice)) = stored else { return Err(no_tagger()) };
-        let tagger = choice.load(sections)?;
+        let sections = self.tagger_sections.as_ref().ok_or_else(no_tagger)?;
+        let tagger = self.plan.preset.tagger.load(sections)?;
         Ok(&**self.tagger.get_or_init(|| tagger))
+    }
+
+    /// The tags that the parser has seen in training, in the order of their first appearance.
+    pub fn tags(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.vocabulary.tags().names()
+    }
+
+    /// What the parser has not seen in training of a sentence.
+    pub fn unseen(&self, tokens: &[Token]) -> Unseen {
+        let mut unseen = Unseen::default();
+        for Token { word, tag } in self.plan.preset.clean.apply_tokens(tokens).tokens {
+            if word.contains(char::is_alphabetic) {
+                unseen.n_words += 1;
+                let is_unseen = self.vocabulary.words().position(&word).is_none();
+                unseen.words += u64::from(is_unseen);
+            }
+            if !tag.is_empty() {
+                unseen.n_tags += 1;
+                let is_unseen = self.vocabulary.tags().position(&tag).is_none();
+                unseen.tags.extend(is_unseen.then_some(tag));
+            }
+        }
+        unseen
     }
 
     /// The classification accuracy on the way to gold trees.
@@ -178,13 +202,27 @@ impl Parser {
     /// Trees as the parser sees them: cleaned, head-marked, encoded; those without words are left out.
     fn examples(&self, trees: Vec<Tree>) -> Vec<Example> {
         let example = |tree: Tree| {
-            let (tree, _) = self.plan.cleaned(tree);
-            Example { sentence: self.vocabulary.encode(tree.tokens()), tree }
+            let (tree, _) = self.plan.cleaned(self.plan.preset.clean.strip(tree)?);
+            Some(Example { sentence: self.vocabulary.encode(tree.tokens()), tree })
         };
-        let mut examples = parallel::map_owned(trees, example);
+        let mut examples: Vec<Example> =
+            parallel::map_owned(trees, example).into_iter().flatten().collect();
         examples.retain(|example| !example.sentence.is_empty());
         examples
     }
+}
+
+/// What a parser has not seen in training of a sentence.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// The number of words with letters.
+    pub n_words: u64,
+    /// How many of them it has not seen.
+    pub words: u64,
+    /// The number of tokens with a tag.
+    pub n_tags: u64,
+    /// The tags that it has not seen, one for each such token.
+    pub tags: Vec<CompactString>,
 }
 
 /// Parses sentences one after the other.
@@ -247,7 +285,7 @@ impl ParserWorker<'_> {
 }
 
 fn no_tagger() -> Error {
-    let problem = "the model has no tagger: give tagged sentences, or train with a [tagger] table";
+    let problem = "the model has no tagger: give tagged sentences, or train a model with a tagger";
     Error::config("tagger", problem)
 }
 
@@ -286,9 +324,11 @@ impl Tagger {
 /// # Errors
 /// When its parts do not fit together.
 pub fn load_tagger(model: &Model) -> Result<Option<Box<dyn tagger::Tagger>>> {
+    if model.header.tagger.is_none() {
+        return Ok(None);
+    }
     let preset = stored_preset(model, &[])?;
-    let Some(choice) = &preset.tagger else { return Ok(None) };
-    choice.load(&model.sections.part(TAGGER_PART)).map(Some)
+    preset.tagger.load(&model.sections.part(TAGGER_PART)).map(Some)
 }
 
 /// The preset stored in a model, changed by settings of what is not trained: `search.…`, `text.…`,

@@ -6,7 +6,7 @@
 #[allow(dead_code, unreachable_pub)]
 mod command;
 
-use command::{folder, model, parse, sample, srparse, text, transcript};
+use command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
 const COMMANDS: [&str; 11] = [
     "train",
@@ -292,29 +292,20 @@ fn the_oracle_reports_the_accuracy_of_a_model() {
     srparse(&["oracle", "--stats", "--model", "m.srm"]).assert().code(2);
 }
 
-#[cfg(unix)]
 #[test]
-fn an_interrupt_ends_training_with_a_model() {
-    use std::io::{BufRead, BufReader};
-    use std::process::{Command, Stdio};
-
-    let folder = folder(&[]);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_srparse"))
-        .current_dir(&folder)
-        .args(["train", "--set", "epochs=100000", "--model", "m.srm", "--train"])
-        .arg(sample("train.mrg"))
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut printed = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-    assert!(printed.any(|line| line.contains("epoch 2:")), "training ended too early");
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    let rest: Vec<String> = printed.collect();
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{rest:?}");
-    assert!(rest.last().is_some_and(|line| line.contains("stopped early")), "{rest:?}");
-    let mut parse = srparse(&["parse", "--model", "m.srm"]);
-    parse.current_dir(&folder).write_stdin("dogs/NNS bark/VBP\n").assert().success();
+fn no_percentage_is_printed_of_nothing() {
+    let folder = folder(&[("one.mrg", b"(S (A a))\n"), ("none.txt", b"")]);
+    let run = |arguments: &[&str]| {
+        let done = srparse(arguments).current_dir(&folder).assert().success();
+        transcript(&done)
+    };
+    let train = run(&["train", "--train", "one.mrg", "--model", "m.srm", "--set", "models=1"]);
+    assert!(train.contains("epoch 1: no mistakes to learn from"), "{train}");
+    let oracle = run(&["oracle", "--model", "m.srm", "none.txt"]);
+    assert!(oracle.contains("all\t0\t-\t-"), "{oracle}");
+    let mut tag = srparse(&["tag", "--input", "tagged", "--accuracy", "--model"]);
+    let tag = tag.arg(model_with_tagger()).arg("none.txt").current_dir(&folder).assert();
+    assert!(transcript(&tag.success()).contains("tagging accuracy: - (no words)"));
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn errors_are_listed_with_their_place_and_then_counted() {
     let done = Case::new(&gold, &test).run(&[]).success();
     let notes = stderr(&done);
     assert!(notes.starts_with("test:1: sentence 1 excluded: Words unmatch (a|b)\n"), "{notes}");
-    assert!(notes.contains("\n3 more sentences excluded\ngold: read 13 trees"), "{notes}");
+    assert!(notes.contains("\n… and 3 more excluded sentences\ngold: read 13 trees"), "{notes}");
     assert_eq!(notes.lines().count(), 13);
 }
 

@@ -9,7 +9,7 @@ mod command;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use command::{model, model_with_tagger, sample, srparse, tag, text, transcript};
+use command::{model_with_tagger, sample, srparse, tag, text, transcript};
 
 /// Lines of every kind, and the number of words of each; `None` for a malformed line.
 const LINES: [(&[u8], Option<usize>); 10] = [
@@ -150,7 +150,9 @@ fn a_model_without_a_tagger_or_parser_is_reported() {
     let tagger = folder.path().join("tagger.srm");
     let mut train = srparse(&["train", "--quiet", "--tagger", "--set", "max_words=40"]);
     train.arg("--train").arg(sample("train.mrg")).arg("--model").arg(&tagger).assert().success();
-    std::fs::copy(model(), folder.path().join("parser.srm")).unwrap();
+    let mut train = srparse(&["train", "--quiet", "--no-tagger", "--set", "epochs=1"]);
+    let parser = folder.path().join("parser.srm");
+    train.arg("--train").arg(sample("train.mrg")).arg("--model").arg(&parser).assert().success();
     let mut all = String::new();
     for line in [
         "parse --model tagger.srm",
@@ -179,6 +181,22 @@ fn a_model_without_a_tagger_or_parser_is_reported() {
         .assert()
         .success();
     assert_eq!(text(&done.get_output().stdout), "The/DT dog/NN\n");
+}
+
+#[test]
+fn a_parser_is_trained_with_a_tagger_whose_settings_can_be_changed() {
+    let folder = command::folder(&[]);
+    let path = folder.path().join("m.srm");
+    let mut train = srparse(&["train", "--quiet", "--set", "epochs=1", "--set", "tagger.epochs=2"]);
+    train.arg("--train").arg(sample("train.mrg")).arg("--model").arg(&path).assert().success();
+    let parse = srparse(&["parse", "-q", "--input", "tokens", "--model"])
+        .arg(&path)
+        .write_stdin("The dog barks .\n")
+        .assert()
+        .success();
+    assert!(text(&parse.get_output().stdout).contains("(DT The)"));
+    let info = srparse(&["info"]).arg(&path).assert().success();
+    assert!(text(&info.get_output().stdout).contains("  tagger with "));
 }
 
 #[test]

@@ -100,3 +100,36 @@ fn the_documentation_lists_every_preset() {
         assert!(listed.contains(&format!("`{name}`")), "docs/presets.md does not list {name}");
     }
 }
+
+/// The commands in the code blocks of a page, each as words; lines that end in `\` go on.
+fn commands(page: &str) -> Vec<Vec<String>> {
+    let page = page.replace("\\\n", " ");
+    let blocks = page.split("```sh\n").skip(1);
+    let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or_default().lines());
+    let commands = lines.filter(|line| line.starts_with("srparse "));
+    commands.map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn the_documentation_trains_with_presets_and_settings_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["", "docs", "docs/papers", "data/models"].map(|folder| root.join(folder));
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
+    let pages = files.map(|file| file.expect("a file").path());
+    let mut checked = 0;
+    for page in pages.filter(|path| path.extension().is_some_and(|end| end == "md")) {
+        let text = std::fs::read_to_string(&page).expect("a page is text");
+        for command in commands(&text).into_iter().filter(|command| command[1] == "train") {
+            let after = |option: &str| -> Vec<String> {
+                let pairs = command.windows(2).filter(|pair| pair[0] == option);
+                pairs.map(|pair| pair[1].trim_matches('\'').to_owned()).collect()
+            };
+            let preset = after("--preset").pop().unwrap_or("fast".to_owned());
+            if let Err(error) = srparse::Preset::load(&preset, &after("--set")) {
+                panic!("{}: {}: {error}", page.display(), command.join(" "));
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked >= 15, "only {checked} commands were found");
+}

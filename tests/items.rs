@@ -5,7 +5,6 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 use rand::seq::IndexedRandom;
 use srparse::classifier::boosting::{BoostingParams, Candidates, Ensembles, Labelled, fit_labels};
@@ -42,8 +41,8 @@ fn templates() -> Templates {
     Templates::named("turian-2005").unwrap()
 }
 
-fn go_on(_: usize) -> ControlFlow<()> {
-    ControlFlow::Continue(())
+fn go_on(_: usize) -> srparse::Result<()> {
+    Ok(())
 }
 
 /// The candidates of some trees.

@@ -5,10 +5,12 @@
 mod common;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use srparse::classifier::boosting::Ensembles;
 use srparse::decode::parser::Parse;
 use srparse::feature::Templates;
+use srparse::observer::{Event, Observer};
 use srparse::{Model, Parser, Preset, Token, Trainer, Tree, Treebank};
 
 use common::assert_valid;
@@ -106,10 +108,26 @@ fn labels_that_stopped_at_different_thresholds_are_used_down_to_the_same() {
     assert_eq!(threshold, all.reached());
 }
 
+/// Stops training when the first tree of a label has been grown.
+#[derive(Default)]
+struct AfterFirstTree(AtomicBool);
+
+impl Observer for AfterFirstTree {
+    fn event(&self, event: Event<'_>) {
+        if matches!(event, Event::Step { .. }) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 #[test]
 fn training_that_is_stopped_ends_soon_with_a_model_that_parses() {
-    let log = Log::stopping_at(0);
-    let model = train(&trainer(&[]).observe(&log), short_sentences(12)).unwrap();
+    let stop = AfterFirstTree::default();
+    let model = train(&trainer(&[]).observe(&stop), short_sentences(12)).unwrap();
     let tokens = short_sentences(1)[0].tokens().to_vec();
     for method in ["best-first", "beam", "greedy"] {
         let settings = [format!("search.method={method}"), "search.threshold=1".to_owned()];

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 26] = [
+const LAYERS: [&[&str]; 27] = [
     &["error"],
     &["hash"],
     &["observer"],
     &["output"],
     &["built_in"],
     &["parallel"],
+    &["sort"],
     &["memory"],
     &["neural"],
     &["tree"],

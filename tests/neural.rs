@@ -6,15 +6,16 @@ mod common;
 
 use rand::seq::IndexedRandom;
 use srparse::decode::{Cursor, Method, PathScore, Problem, Search};
+use srparse::neural::inference::InstructionSet;
 use srparse::neural::{Decay, OptimizerParams};
 use srparse::observer::Silent;
 use srparse::oracle::replay::same_brackets;
 use srparse::oracle::{GuideKind, Supervised};
-use srparse::scorer::Scratch;
 use srparse::scorer::neural::encoder::EncoderParams;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
 use srparse::scorer::neural::{NetworkParams, Neural};
+use srparse::scorer::{Scorer, Scratch};
 use srparse::train::Progress;
 use srparse::train::choice::Exploration;
 use srparse::train::epochs::EpochLearner;
@@ -299,5 +300,42 @@ fn threads_change_no_parameter() {
             pool.install(|| train(&lab, initial(&lab, &params), &params).0)
         });
         assert!(one.params.values() == three.params.values());
+    }
+}
+
+/// The scores of a network after each action on the way to gold trees.
+fn scores_on_the_way<S: Supervised>(lab: &Lab<S>, scorer: &dyn Scorer<S>) -> Vec<Vec<f32>> {
+    let (mut scratch, mut legal, mut all) = (Scratch::default(), Vec::new(), Vec::new());
+    for example in &lab.examples {
+        let problem = Problem { system: &lab.system, sentence: &example.sentence, scorer };
+        let mut cursor = Cursor::start(problem, &mut scratch);
+        while !cursor.is_final(problem) {
+            let mut scores = Vec::new();
+            cursor.legal(problem, &mut legal);
+            cursor.scores(problem, &legal, &mut scratch, &mut scores);
+            cursor.take(problem, legal[all.len() % legal.len()], &mut scratch);
+            all.push(scores);
+        }
+    }
+    all
+}
+
+/// Compiled networks score as the tape does, whatever their sizes and the instruction set.
+#[test]
+fn compiled_networks_score_as_the_tape_does() {
+    let trees = toy::treebank(12, 2);
+    let system = Bracketing::of_trees(&trees, Strategy::InOrder, Scheme::None).unwrap();
+    let lab = Lab::new(system, &trees);
+    for (sizes, layers) in [([12, 6, 4, 16], 1), ([5, 3, 0, 20], 2), ([9, 2, 3, 50], 3)] {
+        for network in networks_of(sizes, layers) {
+            let tape = initial(&lab, &params(network));
+            let expected = scores_on_the_way(&lab, &tape);
+            for set in InstructionSet::available() {
+                let scores = scores_on_the_way(&lab, &*tape.clone().compile(set));
+                let pairs = scores.iter().flatten().zip(expected.iter().flatten());
+                let off = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(off < 1e-4, "{network:?} {set:?}: {off}");
+            }
+        }
     }
 }

@@ -4,10 +4,14 @@
 
 use std::path::PathBuf;
 
+use srparse::model::bincode_section;
+use srparse::preset::TreebankProfile;
+use srparse::symbols::Vocabulary;
 use srparse::tree::draw;
 use srparse::treebank::clean::{CleanedTree, reattach};
 use srparse::treebank::penn::{PennReader, write_line, write_pretty};
 use srparse::treebank::{Cleaning, Encoding, ReadOptions, read_all};
+use srparse::{Preset, Trainer, Treebank};
 
 /// The file's path, or `None` (and the test passes unread) where there are no treebanks.
 fn treebank(name: &str) -> Option<PathBuf> {
@@ -15,7 +19,7 @@ fn treebank(name: &str) -> Option<PathBuf> {
 }
 
 /// File, trees, words without traces (words with a thin or no-break space in them count once).
-const COUNTS: [(&str, usize, usize); 9] = [
+const COUNTS: [(&str, usize, usize); 11] = [
     ("craft/train.mrg", 18_951, 493_380),
     ("craft/dev.mrg", 2_780, 67_652),
     ("gum/train.mrg", 10_224, 177_410),
@@ -25,7 +29,12 @@ const COUNTS: [(&str, usize, usize); 9] = [
     ("sinica/train.mrg", 8_000, 72_242),
     ("sinica/dev.mrg", 1_000, 14_864),
     ("sinica/test.mrg", 1_000, 14_036),
+    ("icon/train.mrg", 8_000, 145_794),
+    ("icon/dev.mrg", 1_000, 18_291),
 ];
+
+/// The marks of identifiers, empty elements and indices in raw Keyaki files, which are in no word.
+const MARKS: [char; 4] = ['*', ';', '{', '}'];
 
 #[test]
 fn trees_and_words_are_as_many_as_published() {
@@ -91,5 +100,34 @@ fn real_trees_are_cleaned_and_get_their_tokens_back() {
             draw::svg(&tree, &mut std::io::sink()).unwrap();
         }
         assert_eq!(words, n_words, "{name}");
+    }
+}
+
+#[test]
+fn nothing_but_words_tags_and_labels_of_raw_keyaki_files_reaches_a_model() {
+    let profile = TreebankProfile::load("keyaki").unwrap();
+    let settings = ["learner.epochs=1".to_owned(), "learner.models=1".to_owned()];
+    let preset = Preset::load_for("fast", Some(&profile), &settings).unwrap();
+    let clean = preset.clean.clone();
+    for (name, n_trees, n_words) in
+        [("keyaki/train.psd", 8_116, 166_351), ("keyaki/dev.psd", 784, 21_402)]
+    {
+        let Some(path) = treebank(name) else { return };
+        let raw = Treebank::open(path).unwrap();
+        let stripped = raw.stripped(&clean);
+        let words: usize = stripped.trees.iter().map(|tree| tree.tokens().len()).sum();
+        assert_eq!((stripped.trees.len(), words), (n_trees, n_words), "{name}");
+        if name.ends_with("dev.psd") {
+            let trainer = Trainer::with_preset(preset.clone()).unwrap();
+            let model = trainer.train(&raw, &Treebank::default()).unwrap();
+            let vocabulary: Vocabulary =
+                bincode_section::get(&model.sections, "vocabulary").unwrap();
+            let symbols = vocabulary.words().names().chain(vocabulary.tags().names());
+            for text in symbols.chain(model.header.actions.iter().map(String::as_str)) {
+                assert!(!text.contains(MARKS) && text != "ID", "{text}");
+            }
+            assert!(vocabulary.words().position("「").is_some());
+            assert!(vocabulary.tags().position("-LRB-").is_some());
+        }
     }
 }

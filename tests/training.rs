@@ -159,10 +159,12 @@ const N: u64 = 10;
 
 #[test]
 fn training_that_is_stopped_before_anything_was_learned_says_so() {
-    for (preset, settings) in EPOCHS {
-        let error = train(preset, settings, &Log::stopping_at(0)).unwrap_err();
+    for preset in Preset::names() {
+        let error = train(preset, &[], &Log::stopping_at(0)).unwrap_err();
         assert!(matches!(error, Error::Stopped), "{preset}: {error}");
     }
+    let error = train("english", &["jackknife=2"], &Log::stopping_at(0)).unwrap_err();
+    assert!(matches!(error, Error::Stopped), "{error}");
 }
 
 #[test]

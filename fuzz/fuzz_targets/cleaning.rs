@@ -3,15 +3,15 @@
 
 use libfuzzer_sys::fuzz_target;
 use srparse::treebank::Encoding;
-use srparse::treebank::clean::{Cleaning, RootPolicy, reattach};
+use srparse::treebank::clean::{Cleaning, Functions, RootPolicy, reattach};
 use srparse::treebank::penn::PennReader;
 
 fuzz_target!(|input: (u16, &[u8])| {
     let (on, bytes) = input;
     let on = |bit: u32| on & (1 << bit) != 0;
     let cleaning = Cleaning {
-        traces: on(0),
-        functions: on(1),
+        traces: if on(0) { vec!["-NONE-".to_owned()] } else { Vec::new() },
+        functions: if on(1) { Functions::Drop } else { Functions::Keep },
         prt_to_advp: on(2),
         quotes: on(3),
         raise_punctuation: on(4),

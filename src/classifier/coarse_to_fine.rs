@@ -18,6 +18,7 @@ use super::{Classifier, ScoreScale, Scratch, first_best};
 use crate::feature::template::DecisionStep;
 use crate::feature::{Indicators, RowRef, Templates};
 use crate::memory::{Array, Sections};
+use crate::sort::sort_by;
 use crate::{Error, Result};
 
 /// The most kinds there can be.
@@ -58,7 +59,7 @@ impl CoarseTable {
         }
         let mut buckets = Vec::with_capacity(BUCKET * n_buckets);
         for mut ids in filled {
-            ids.sort_by(|&a, &b| {
+            sort_by(&mut ids, |&a, &b| {
                 weights.strength(b).total_cmp(&weights.strength(a)).then(a.cmp(&b))
             });
             let mut bucket = [0; BUCKET];

@@ -30,10 +30,10 @@ pub mod perceptron;
 pub mod sparse;
 pub mod svm;
 
-use crate::Result;
 use crate::feature::{Row, RowRef};
 use crate::memory::Sections;
 use crate::observer::{Event, Observer, Silent};
+use crate::{Error, Result};
 pub use instances::Instances;
 
 /// What scores mean.
@@ -150,7 +150,8 @@ impl Scratch {
 pub struct Fit<'a> {
     /// Seeds everything random.
     pub seed: u64,
-    /// Receives progress, and may stop the fit: it ends early with what it has.
+    /// Receives progress, and may stop the fit: it ends early with what it has learned, or with
+    /// [`Error::Stopped`] if that is nothing.
     pub observer: &'a dyn Observer,
     /// Where finished parts are stored, so that a fit can be resumed.
     pub checkpoint: Option<&'a dyn Checkpoint>,
@@ -171,6 +172,14 @@ impl Fit<'_> {
     pub fn is_stopped(&self) -> bool {
         self.observer.is_stopped()
     }
+
+    /// Returns an error if the fit is to stop, for fits that have learned nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn unless_stopped(&self) -> Result<()> {
+        if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
+    }
 }
 
 /// Stores the finished components of a fit. Each combination of data, settings and seed needs a checkpoint of
@@ -190,7 +199,8 @@ pub trait Learner: Send + Sync {
     /// Fits the instances.
     ///
     /// # Errors
-    /// When the instances have columns the learner cannot take, or are too many for it.
+    /// When the instances have columns the learner cannot take, or are too many for it; [`Error::Stopped`]
+    /// when the fit was stopped before anything was learned.
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>>;
     /// The classifier that such a learner fitted, from what [`Classifier::store`] put.
     ///

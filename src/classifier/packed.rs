@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ScoreScale;
 use crate::memory::{Array, Sections};
+use crate::sort::{sort_by, stable_sort_by_key};
 use crate::{Error, Result};
 
 /// Numbers in a bucket.
@@ -234,7 +235,7 @@ impl Weights {
                     *at += 1;
                 }
             }
-            row.sort_by_key(|&(class, _)| class);
+            stable_sort_by_key(&mut row, |&(class, _)| class);
             row.dedup_by(|next, kept| {
                 let same = next.0 == kept.0;
                 kept.1 += if same { next.1 } else { 0.0 };
@@ -339,7 +340,7 @@ impl Weights {
         if pruning.max_bytes > 0 {
             let mut ranked: Vec<(f32, usize)> =
                 kept.iter().map(|&at| (self.strength(at), at)).collect();
-            ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            sort_by(&mut ranked, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let mut bytes = 0;
             let fits = ranked.iter().take_while(|&&(_, at)| {
                 bytes += bytes_of(size(at)).ceil() as u64;

@@ -49,6 +49,10 @@ impl Learner for Perceptron {
         if instances.n_classes() > MAX_CLASSES {
             return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
         }
+        if instances.is_empty() {
+            return Err(Error::Unfit("the training data has no decision to learn from".into()));
+        }
+        fit.unless_stopped()?;
         let indicators = &self.indicators;
         let mut weights = SparseWeights::default();
         let mut rng = ChaCha8Rng::seed_from_u64(fit.seed);
@@ -75,7 +79,7 @@ impl Learner for Perceptron {
                 weights.tick();
             }
             let done = f64::from(epoch + 1) / f64::from(self.params.epochs);
-            let share = 100.0 * (1.0 - mistakes as f64 / instances.len().max(1) as f64);
+            let share = 100.0 * (1.0 - mistakes as f64 / instances.len() as f64);
             fit.step(done, &format!("epoch {}: {share:.2} % right while learning", epoch + 1));
             if fit.is_stopped() {
                 break;

@@ -4,23 +4,33 @@ use std::path::Path;
 
 use anyhow::bail;
 
+use super::options::announce_terminal;
 use crate::error::Place;
 use crate::eval::OTHER_ROOTS;
 use crate::tree::Tree;
-use crate::treebank::{ReadOptions, Trees};
+use crate::treebank::{Cleaning, ReadOptions, Trees};
 
 /// One file, with counts of the root labels in it that are treated as `TOP`.
 struct Side {
     name: &'static str,
     trees: Trees,
+    /// What is stripped from the trees; those without words afterwards are left out.
+    strip: Cleaning,
     read: u64,
+    left_out: u64,
     roots: [u64; OTHER_ROOTS.len()],
 }
 
 impl Side {
     fn next(&mut self) -> anyhow::Result<Option<Tree>> {
-        let Some(tree) = self.trees.next().transpose()? else {
-            return Ok(None);
+        let tree = loop {
+            let Some(tree) = self.trees.next().transpose()? else {
+                return Ok(None);
+            };
+            match self.strip.strip(tree) {
+                Some(tree) => break tree,
+                None => self.left_out += 1,
+            }
         };
         self.read += 1;
         // `(())` stands for a missing parse: its root is not counted.
@@ -49,6 +59,7 @@ impl Side {
 /// The gold trees and those of `N - 1` parsers.
 pub(super) struct AlignedTrees<const N: usize> {
     sides: Vec<Side>,
+    quiet: bool,
 }
 
 impl<const N: usize> AlignedTrees<N> {
@@ -59,14 +70,26 @@ impl<const N: usize> AlignedTrees<N> {
     pub(super) fn open(
         named: [(&'static str, &Path); N],
         options: &ReadOptions,
+        quiet: bool,
     ) -> anyhow::Result<Self> {
         refuse_two_stdins(&named)?;
+        if !quiet && named.iter().any(|(_, path)| is_stdin(path)) {
+            announce_terminal();
+        }
         let mut sides = Vec::with_capacity(N);
         for (name, path) in named {
             let trees = Trees::open(&[path.to_path_buf()], options)?;
-            sides.push(Side { name, trees, read: 0, roots: [0; OTHER_ROOTS.len()] });
+            let (strip, roots) = (Cleaning::none(), [0; OTHER_ROOTS.len()]);
+            sides.push(Side { name, trees, strip, read: 0, left_out: 0, roots });
         }
-        Ok(Self { sides })
+        Ok(Self { sides, quiet })
+    }
+
+    /// Strips the gold trees of what their treebank has besides words, tags and labels.
+    #[must_use]
+    pub(super) fn strip_gold(mut self, cleaning: Cleaning) -> Self {
+        self.sides[0].strip = cleaning;
+        self
     }
 
     /// Returns the trees of the next sentence; `None` at the end.
@@ -95,10 +118,16 @@ impl<const N: usize> AlignedTrees<N> {
         self.sides[side].trees.place()
     }
 
-    /// Prints how many trees were read from each file.
+    /// Prints how many trees were read from each file, unless told to be quiet.
     pub(super) fn report(&self) {
+        if self.quiet {
+            return;
+        }
         for side in &self.sides {
             eprintln!("{}: {}", side.name, side.trees.report());
+            if side.left_out > 0 {
+                eprintln!("{}: left out {} trees without words", side.name, side.left_out);
+            }
             side.report_roots();
         }
     }

@@ -11,6 +11,8 @@ use plotters::coord::combinators::BindKeyPoints;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
+use super::options::announce_terminal;
+use super::out::OutArg;
 use crate::Error;
 
 /// Draw a table of points as an SVG chart.
@@ -23,6 +25,7 @@ use crate::Error;
   srparse chart --log-x --points docs/speed-accuracy.tsv > chart.svg")]
 pub struct ChartArgs {
     /// File with the table; standard input if omitted.
+    #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Title above the chart.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
@@ -33,6 +36,8 @@ pub struct ChartArgs {
     /// Do not connect the points.
     #[arg(long)]
     points: bool,
+    #[command(flatten)]
+    out: OutArg,
 }
 
 /// A point and its label.
@@ -58,6 +63,7 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
             (name, std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?)
         }
         None => {
+            announce_terminal();
             let mut text = String::new();
             io::stdin().read_to_string(&mut text).context("standard input")?;
             ("standard input".to_owned(), text)
@@ -70,7 +76,9 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
         let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
         draw(&area, &table, args).map_err(|error| anyhow!("the chart cannot be drawn: {error}"))?;
     }
-    io::stdout().lock().write_all(svg.as_bytes())?;
+    let mut out = args.out.open()?;
+    out.write_all(svg.as_bytes())?;
+    out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -240,7 +248,13 @@ mod tests {
 
     fn svg(text: &str, log_x: bool) -> String {
         let table = parse(text, log_x).unwrap();
-        let args = ChartArgs { file: None, title: "A <title>".into(), log_x, points: false };
+        let args = ChartArgs {
+            file: None,
+            title: "A <title>".into(),
+            log_x,
+            points: false,
+            out: OutArg::default(),
+        };
         let mut svg = String::new();
         let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
         draw(&area, &table, &args).unwrap();

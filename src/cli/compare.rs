@@ -1,13 +1,14 @@
 //! `srparse compare`: tests whether the difference between two parsers is significant.
 
-use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
 use super::aligned_trees::{AlignedTrees, no_trees};
-use super::options::{EncodingArg, INPUT, SCORING, ThreadsArg};
+use super::listed;
+use super::options::{EncodingArg, INPUT, ProfileArg, SCORING, ThreadsArg, Verbosity};
+use super::out::OutArg;
 use crate::eval::report::compare::Report;
 use crate::eval::significance::{Brackets, Settings, compare};
 use crate::eval::{Evaluation, Params, Status};
@@ -33,7 +34,7 @@ pub struct CompareArgs {
     /// Trees of parser B.
     b: PathBuf,
     /// EVALB parameters: collins, new, spmrl, or a .prm file.
-    #[arg(long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
+    #[arg(value_parser = listed::params(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
     params: String,
     /// Give the trees of both parsers the tags of the gold trees.
     #[arg(long, help_heading = SCORING)]
@@ -59,7 +60,16 @@ pub struct CompareArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    out: OutArg,
+    #[command(flatten)]
+    verbosity: Verbosity,
+    #[command(flatten)]
     threads: ThreadsArg,
+    #[command(flatten, next_help_heading = INPUT)]
+    profile: ProfileArg,
+    /// Change a step of the cleaning of the gold trees, such as clean.traces=false; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = INPUT)]
+    set: Vec<String>,
     #[command(flatten, next_help_heading = INPUT)]
     encoding: EncodingArg,
 }
@@ -82,13 +92,13 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let settings = Settings { shuffles, resamples, seed };
     let comparison = compare(&sentences, &settings);
     let report = Report { comparison: &comparison, settings: &settings, max_words, failures };
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = args.out.open()?;
     if args.json {
         report.json(&mut out)?;
     } else {
         report.text(&mut out)?;
     }
-    out.flush()?;
+    out.finish()?;
     let (difference, p) = (comparison.difference().f1, comparison.p.f1);
     match args.max_p {
         Some(most) if difference <= 0.0 || p > most => {
@@ -106,7 +116,8 @@ fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
     let params = Params::load(&args.params).context("--params")?;
     let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
     let paths = [("gold", args.gold.as_path()), ("A", &args.a), ("B", &args.b)];
-    let mut sides = AlignedTrees::open(paths, &options)?;
+    let sides = AlignedTrees::open(paths, &options, args.verbosity.quiet)?;
+    let mut sides = sides.strip_gold(args.profile.cleaning(&args.set)?);
     let mut systems = [(); 2].map(|()| {
         let mut evaluation = Evaluation::new(params.clone(), None);
         evaluation.gold_tags = args.gold_tags;
@@ -130,7 +141,7 @@ fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
         bail!("{}: every sentence is longer than --max-words: raise it", args.gold.display());
     }
     for (name, failures) in ["A", "B"].iter().zip(failures) {
-        if failures > 0 {
+        if failures > 0 && !args.verbosity.quiet {
             eprintln!(
                 "{name}: sentences without a parse, or with words that differ from gold: {failures} (counted as \
                  parses without brackets; `srparse eval` lists them)"

@@ -1,20 +1,20 @@
 //! `srparse eval`: scores parse trees against gold trees.
 
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
 use super::aligned_trees::{AlignedTrees, no_trees, refuse_two_stdins};
-use super::options::{EncodingArg, INPUT, OUTPUT, SCORING};
+use super::listed;
+use super::notes::Notes;
+use super::options::{EncodingArg, INPUT, OUTPUT, ProfileArg, SCORING, Verbosity};
+use super::out::OutArg;
 use crate::eval::report::{evalb, json, text};
 use crate::eval::{Evaluation, Params, SentenceScore};
 use crate::tree::heads::HeadRules;
 use crate::treebank::{Input, LineReader, ReadOptions, expand};
-
-/// How many of the excluded sentences are named.
-const NAMED_ERRORS: u64 = 10;
 
 /// Score parse trees against gold trees.
 ///
@@ -37,18 +37,18 @@ pub struct EvalArgs {
     /// Trees to score, one for each gold tree; given like the gold trees.
     test: PathBuf,
     /// EVALB parameters: collins, new, spmrl, or a .prm file.
-    #[arg(long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
+    #[arg(value_parser = listed::params(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
     params: String,
     /// Give test trees the tags of the gold trees, so that tagging errors do not change which words and
     /// brackets count. Tagging accuracy is still that of the test trees.
     #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
     gold_tags: bool,
     /// Head rules for dependency accuracy: a name listed by `srparse info`, or a file.
-    #[arg(long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
+    #[arg(value_parser = listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
     heads: String,
     /// Behave as EVALB: compare line by line, leave roots as they are, print its report, and stop after
     /// more than MAX_ERROR errors.
-    #[arg(long, help_heading = SCORING)]
+    #[arg(long, conflicts_with = "treebank", help_heading = SCORING)]
     evalb: bool,
     /// Print one JSON object instead of the report.
     #[arg(long, conflicts_with = "evalb", help_heading = OUTPUT)]
@@ -60,6 +60,15 @@ pub struct EvalArgs {
     #[arg(long, value_name = "PERCENT", value_parser = percentage, help_heading = OUTPUT)]
     min_f1: Option<f64>,
     #[command(flatten, next_help_heading = INPUT)]
+    profile: ProfileArg,
+    /// Change a step of the cleaning of the gold trees, such as clean.traces=false; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = INPUT)]
+    set: Vec<String>,
+    #[command(flatten)]
+    out: OutArg,
+    #[command(flatten)]
+    verbosity: Verbosity,
+    #[command(flatten, next_help_heading = INPUT)]
     encoding: EncodingArg,
 }
 
@@ -68,15 +77,15 @@ pub struct EvalArgs {
 /// # Errors
 /// When a file cannot be read, or the numbers of test trees and gold trees differ.
 pub fn run(args: &EvalArgs) -> anyhow::Result<ExitCode> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = args.out.open()?;
     let code = score(args, &mut out)?;
-    out.flush()?;
+    out.finish()?;
     Ok(code)
 }
 
 fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     let params = Params::load(&args.params).context("--params")?;
-    if params.debug > 0 {
+    if params.debug > 0 && !args.verbosity.quiet {
         eprintln!("note: DEBUG in {} has no effect; use --per-sentence instead", args.params);
     }
     let evaluation = if args.evalb {
@@ -113,15 +122,17 @@ fn score_trees(
     let heads = HeadRules::load(&args.heads).context("--heads")?;
     let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
-    let mut sides = AlignedTrees::open(named, &options)?;
+    let sides = AlignedTrees::open(named, &options, args.verbosity.quiet)?;
+    let mut sides = sides.strip_gold(args.profile.cleaning(&args.set)?);
     let mut evaluation = Evaluation::new(params, Some(heads));
     evaluation.gold_tags = args.gold_tags;
     if args.per_sentence {
         evalb::header(out)?;
     }
+    let mut excluded = Notes::new("excluded sentences", args.verbosity.quiet);
     while let Some([gold, test]) = sides.next()? {
         let score = evaluation.add(&gold, &test);
-        report_error(&score, evaluation.all.errors, &sides);
+        report_error(&score, &sides, &mut excluded);
         if args.per_sentence {
             evalb::row(out, sides.read(), &score)?;
         }
@@ -129,18 +140,17 @@ fn score_trees(
     if sides.read() == 0 {
         return Err(no_trees(&args.gold));
     }
-    if evaluation.all.errors > NAMED_ERRORS {
-        eprintln!("{} more sentences excluded", evaluation.all.errors - NAMED_ERRORS);
-    }
+    excluded.end();
     sides.report();
     Ok(evaluation)
 }
 
-/// Prints why a sentence was excluded, for the first few.
-fn report_error(score: &SentenceScore, errors: u64, sides: &AlignedTrees<2>) {
-    if errors <= NAMED_ERRORS && !score.problems.is_empty() {
+/// Notes why a sentence was excluded.
+fn report_error(score: &SentenceScore, sides: &AlignedTrees<2>, excluded: &mut Notes) {
+    if !score.problems.is_empty() {
         let place = sides.place(1).map(|place| format!("{place}: ")).unwrap_or_default();
-        eprintln!("{place}sentence {} excluded: {}", sides.read(), score.problems.join("; "));
+        let problems = score.problems.join("; ");
+        excluded.say(&format!("{place}sentence {} excluded: {problems}", sides.read()));
     }
 }
 

@@ -1,23 +1,25 @@
 //! `srparse info`: the content of a model file, and what is built in.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 
+use super::listed;
+use super::out::OutArg;
 use crate::feature::Templates;
 use crate::model::{Model, TaggerSummary, TaggingScores, file};
 use crate::parser::stored_preset;
-use crate::preset::Preset;
 use crate::preset::schema::kinds;
+use crate::preset::{Preset, TreebankProfile};
 use crate::tree::heads::HeadRules;
 
 /// Describe a model, or list what is built in.
 ///
 /// Prints what the model was trained on, its scores on the development set, its actions, sections and preset.
-/// Without a model file, describes the embedded English model and lists the built-in presets, feature template
-/// files, head rules and learners.
+/// Without a model file, describes the embedded English model and lists the built-in presets, treebank profiles,
+/// feature template files, head rules and learners.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse info
@@ -30,8 +32,13 @@ pub struct InfoArgs {
     #[arg(long)]
     actions: bool,
     /// Print a preset, as a starting point for your own.
-    #[arg(long, value_name = "NAME|FILE", conflicts_with = "model")]
+    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", conflicts_with = "model")]
     preset: Option<String>,
+    #[command(flatten)]
+    out: OutArg,
+    /// Print a treebank profile, with its comments.
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["model", "preset"])]
+    treebank: Option<String>,
 }
 
 /// Runs the command.
@@ -39,10 +46,20 @@ pub struct InfoArgs {
 /// # Errors
 /// When the model cannot be loaded.
 pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
-    let mut out = io::stdout().lock();
+    let mut out = args.out.open()?;
+    write_info(args, &mut out)?;
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_info(args: &InfoArgs, out: &mut impl Write) -> anyhow::Result<()> {
     if let Some(name) = &args.preset {
         write!(out, "{}", Preset::load(name, &[])?.to_toml())?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
+    }
+    if let Some(name) = &args.treebank {
+        write!(out, "{}", TreebankProfile::load(name)?.text)?;
+        return Ok(());
     }
     let model = match &args.model {
         Some(path) => file::read(path)?,
@@ -51,11 +68,15 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
     let name =
         args.model.as_ref().map_or("embedded English model".into(), |path| path.to_string_lossy());
     writeln!(out, "{name}")?;
-    describe(&model, args.actions, &mut out).context("writing to standard output")?;
+    describe(&model, args.actions, out).context("writing to standard output")?;
     if args.model.is_none() {
         writeln!(out, "\nPresets")?;
         for name in Preset::names() {
             writeln!(out, "  {name:<28} {}", Preset::load(name, &[])?.description)?;
+        }
+        writeln!(out, "\nTreebank profiles")?;
+        for name in TreebankProfile::names() {
+            writeln!(out, "  {name:<28} {}", TreebankProfile::load(name)?.description)?;
         }
         let list = |names: Vec<&str>| names.join(", ");
         writeln!(out, "\nFeature templates\n  {}", list(Templates::names().collect()))?;
@@ -67,7 +88,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
             list(learners)
         )?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn describe_tagger(tagger: &TaggerSummary, out: &mut impl Write) -> anyhow::Result<()> {

@@ -1,7 +1,13 @@
 //! Options that several commands share.
 
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use super::listed;
+use crate::Result;
 use crate::parallel;
-use crate::treebank::{Encoding, ReadOptions};
+use crate::preset::{DEFAULT, Preset, TreebankProfile};
+use crate::treebank::{Cleaning, Encoding, ReadOptions};
 
 /// Heading of the options on what is read, and how.
 pub(super) const INPUT: &str = "Input options";
@@ -15,23 +21,87 @@ pub(super) const SCORING: &str = "Scoring options";
 #[command(next_help_heading = INPUT)]
 pub(super) struct TreebankArgs {
     #[command(flatten)]
+    pub(super) profile: ProfileArg,
+    #[command(flatten)]
     encoding: EncodingArg,
     /// Skip malformed trees instead of stopping at the first; skipped trees are counted and reported.
-    #[arg(long)]
-    skip_bad_trees: bool,
+    #[arg(long, alias = "skip-bad-trees")]
+    skip_bad: bool,
 }
 
 impl TreebankArgs {
     pub(super) fn options(&self) -> ReadOptions {
-        ReadOptions { encoding: self.encoding.encoding, skip_bad_trees: self.skip_bad_trees }
+        ReadOptions { encoding: self.encoding.encoding, skip_bad_trees: self.skip_bad }
     }
+}
+
+/// The treebank that the trees are from.
+#[derive(Debug, clap::Args)]
+pub(super) struct ProfileArg {
+    /// Treebank that the (gold) trees are from, which decides how they are cleaned: ptb, ppche, keyaki, negra, spmrl,
+    /// ctb, or a profile file. `srparse info` describes them.
+    #[arg(value_parser = listed::treebanks(), hide_possible_values = true, long, value_name = "NAME|FILE")]
+    treebank: Option<String>,
+}
+
+impl ProfileArg {
+    /// Returns a preset with the profile's changes and then with the settings.
+    pub(super) fn preset(&self, name: &str, settings: &[String]) -> Result<Preset> {
+        let profile = self.treebank.as_deref().map(TreebankProfile::load).transpose()?;
+        Preset::load_for(name, profile.as_ref(), settings)
+    }
+
+    /// Returns an error if a treebank is named beside a model, which has its own cleaning.
+    pub(super) fn refuse_with_model(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.treebank.is_none(),
+            "--treebank has no effect with --model: trees are cleaned as in training: omit the option"
+        );
+        Ok(())
+    }
+
+    /// Returns the cleaning of the default preset with the profile's changes and then with the settings.
+    ///
+    /// # Errors
+    /// When the profile or a setting is invalid, or a setting is not one of the cleaning.
+    pub(super) fn cleaning(&self, settings: &[String]) -> anyhow::Result<Cleaning> {
+        let other = settings.iter().find(|setting| !setting.starts_with("clean."));
+        if let Some(setting) = other {
+            anyhow::bail!(
+                "--set {setting}: only the cleaning can be changed, such as clean.quotes=true"
+            );
+        }
+        Ok(self.preset(DEFAULT, settings)?.clean)
+    }
+}
+
+/// Says that a command waits for its user to type.
+pub(super) fn announce_terminal() {
+    if io::stdin().is_terminal() {
+        eprintln!("reading from the terminal; Ctrl-D ends");
+    }
+}
+
+/// Says that a command waits for its user to type if standard input is among its files.
+pub(super) fn announce_stdin(files: &[PathBuf], quiet: bool) {
+    if !quiet && files.iter().any(|file| file.as_os_str() == "-") {
+        announce_terminal();
+    }
+}
+
+/// Whether a command says nothing but errors.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Verbosity {
+    /// Print only errors.
+    #[arg(short, long)]
+    pub(super) quiet: bool,
 }
 
 /// The encoding of text files.
 #[derive(Debug, clap::Args)]
 pub(super) struct EncodingArg {
     /// Character encoding of the input: utf-8, gb18030 or latin-1.
-    #[arg(long, value_name = "NAME", default_value_t)]
+    #[arg(value_parser = listed::encodings(), hide_possible_values = true, long, value_name = "NAME", default_value_t)]
     pub(super) encoding: Encoding,
 }
 

@@ -1,13 +1,15 @@
 //! `srparse oracle`: derivations of trees, and how well a model predicts their actions.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::options::{ThreadsArg, TreebankArgs};
+use super::listed;
+use super::options::{ThreadsArg, TreebankArgs, Verbosity, announce_stdin};
+use super::out::OutArg;
 use crate::Result;
 use crate::inspect::decisions::KINDS;
 use crate::inspect::margins::BIN;
@@ -15,9 +17,10 @@ use crate::model::file;
 use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
 use crate::parser::Parser;
+use crate::preset::DEFAULT;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemVisitor, with_system};
-use crate::preset::{DEFAULT, Preset};
+use crate::sort::sort_by;
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::{Action, View};
 use crate::tree::{Token, Tree};
@@ -40,7 +43,7 @@ pub struct OracleArgs {
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
     /// Preset that defines the transition system: a name listed by `srparse info`, or a file.
-    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
+    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = DEFAULT)]
     preset: String,
     /// Change a setting of the preset or, with --model, a search setting of the model; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -57,6 +60,10 @@ pub struct OracleArgs {
     #[arg(long, value_name = "LABEL", requires = "model")]
     margins: Option<String>,
     #[command(flatten)]
+    out: OutArg,
+    #[command(flatten)]
+    verbosity: Verbosity,
+    #[command(flatten)]
     threads: ThreadsArg,
     #[command(flatten)]
     treebank: TreebankArgs,
@@ -67,39 +74,46 @@ pub struct OracleArgs {
 /// # Errors
 /// When the trees cannot be read, or no transition system can be built from them.
 pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
+    announce_stdin(&args.files, args.verbosity.quiet);
     if let Some(path) = &args.model {
         return accuracy(args, path);
     }
-    let plan = Plan::new(Preset::load(&args.preset, &args.set)?)?;
+    let plan = Plan::new(args.treebank.profile.preset(&args.preset, &args.set)?)?;
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
-    eprintln!("{report}");
+    if !args.verbosity.quiet || report.skipped > 0 {
+        eprintln!("{report}");
+    }
+    let clean = &plan.preset.clean;
     let prepare = |tree: Tree| {
-        let mut tree = plan.preset.clean.apply(tree).tree;
+        let mut tree = clean.apply(clean.strip(tree)?).tree;
         if let Some(heads) = &plan.heads {
             heads.apply(&mut tree);
         }
-        tree
+        Some(tree)
     };
     let trees: Vec<Tree> =
-        trees.into_iter().map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
-    let mut out = BufWriter::new(io::stdout().lock());
+        trees.into_iter().filter_map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
+    let mut out = args.out.open()?;
     let borrowed: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
     let builder = plan.builder(Source::Trees(&borrowed), &vocabulary);
     let show = Show { trees: &borrowed, vocabulary: &vocabulary, stats: args.stats, out: &mut out };
     let unfit = with_system(builder, show)?;
-    out.flush()?;
+    out.finish()?;
     Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints how often a model predicts the correct action on the way to the trees.
 fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
     args.threads.apply();
+    args.treebank.profile.refuse_with_model()?;
     let name = || path.display().to_string();
     let parser = Parser::new(&file::read(path)?, &args.set).with_context(name)?;
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
-    eprintln!("{report}");
-    let mut out = BufWriter::new(io::stdout().lock());
+    if !args.verbosity.quiet || report.skipped > 0 {
+        eprintln!("{report}");
+    }
+    let mut out = args.out.open()?;
     if let Some(label) = &args.margins {
         let margins = parser.margins(trees, label).with_context(name)?;
         writeln!(out, "margin from\tcorrect candidates\twrong candidates")?;
@@ -113,7 +127,7 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
                  trees for this label"
             );
         }
-        out.flush()?;
+        out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
     let counts = parser.decisions(trees);
@@ -124,11 +138,11 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
     let kinds = kinds.map(|(kind, of_kind)| (format!("{kind:?}").to_uppercase(), of_kind));
     let rows = [("all".to_owned(), &counts.all), ("with a choice".to_owned(), &counts.choices)];
     for (name, decisions) in rows.into_iter().chain(kinds) {
-        let (number, right) = (decisions.number, decisions.accuracy());
-        let of_legal = decisions.accuracy_of_legal();
-        writeln!(out, "{name}\t{number}\t{right:.2} %\t{of_legal:.2} %")?;
+        let [right, of_legal] = [decisions.accuracy(), decisions.accuracy_of_legal()]
+            .map(|share| share.map_or("-".to_owned(), |share| format!("{share:.2} %")));
+        writeln!(out, "{name}\t{}\t{right}\t{of_legal}", decisions.number)?;
     }
-    out.flush()?;
+    out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -258,7 +272,7 @@ fn statistics<S: Supervised>(
         writeln!(out, "nodes lost to limits\t{left_out}\t{share:.2} %")?;
     }
     let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
-    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    sort_by(&mut ranked, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     for (count, action) in ranked {
         writeln!(
             out,

@@ -9,13 +9,15 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
+use super::listed;
 use super::options::{INPUT, OUTPUT};
-use super::stream::{self, Processor, Rendered, StreamArgs, Totals, Wanted};
+use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
+use super::unseen::UnseenNotes;
 use crate::decode::{NbestRequest, Parse};
 use crate::parser::{Parser, ParserWorker};
 use crate::text::Layout;
-use crate::tree::Token;
 use crate::tree::dependencies::dependencies;
+use crate::tree::{Token, Tree};
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::{conllu, json, penn};
 
@@ -28,8 +30,9 @@ use crate::treebank::{conllu, json, penn};
 /// With --input text, raw text is split into sentences and words, wherever lines end; a blank line ends
 /// a sentence.
 ///
-/// Otherwise a blank line produces a blank line. A line that cannot be read produces (()) and an error
-/// message, and the exit status is 2.
+/// Otherwise a blank line produces a blank line, or an empty object in JSON. A line that cannot be read
+/// produces (()) and an error message, and the exit status is 2. Partial parses, tags that the model has
+/// never seen, and text of another language are noted on standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   echo \"Dogs bark. Don't they?\" | srparse parse --input text
@@ -44,7 +47,8 @@ pub struct ParseArgs {
     /// Format of the input: tagged (word/TAG), underscore (word_TAG), conllu, penn (only the words and
     /// tags of the trees are used), tokens (words without tags), text (raw text), or json (an object per
     /// line whose tokens are words or lists of word and tag).
-    #[arg(long, value_name = "FORMAT", default_value_t, help_heading = INPUT)]
+    #[arg(value_parser = listed::input_formats(), hide_possible_values = true, long,
+          value_name = "FORMAT", default_value_t, help_heading = INPUT)]
     input: InputFormat,
     /// Replace the tags of the input with those of the tagger in the model.
     #[arg(long, help_heading = INPUT)]
@@ -138,16 +142,46 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
             parse_sentence(&mut parser, retags, sentence, args, result)
         })
     };
-    let unreadable: &[u8] = match args.output {
-        OutputFormat::Brackets | OutputFormat::Pretty => b"(())\n",
-        OutputFormat::Conllu => b"# unreadable\n\n",
-        OutputFormat::Json => b"{\"tree\":\"(())\",\"complete\":false}\n",
+    let unreadable = |problem: &str| match args.output {
+        OutputFormat::Brackets | OutputFormat::Pretty => b"(())\n".to_vec(),
+        OutputFormat::Conllu => b"# unreadable\n\n".to_vec(),
+        OutputFormat::Json => missing(args, Some(problem)),
     };
-    let wanted = Wanted { text: parser.preset().text, tags: !parser.has_tagger() };
-    let totals =
-        stream::run(&args.files, args.input, wanted, &args.stream, unreadable, &processor)?;
+    let blank =
+        if args.output == OutputFormat::Json { missing(args, None) } else { b"\n".to_vec() };
+    let preset = parser.preset();
+    let work = Work {
+        files: &args.files,
+        format: args.input,
+        expected: ExpectedInput {
+            clean: preset.clean.clone(),
+            text: preset.text,
+            needs_tags: !parser.has_tagger(),
+        },
+        blank: &blank,
+        unreadable: &unreadable,
+        make: &processor,
+    };
+    let mut unseen = UnseenNotes::new(&parser, args.stream.verbosity.quiet);
+    let totals = stream::run(&work, &mut |tokens| unseen.look(tokens), &args.stream)?;
+    unseen.end();
     report(args, &totals, start);
-    Ok(totals.exit_code())
+    Ok(args.stream.exit_code(&totals))
+}
+
+/// Returns the JSON of a sentence without a parse; `problem` says why it cannot be read.
+fn missing(args: &ParseArgs, problem: Option<&str>) -> Vec<u8> {
+    let tree = Tree::default();
+    let span_scores = args.span_scores.then_some(&[][..]);
+    let parse = json::Parse { span_scores, error: problem, ..json::Parse::bare(&tree) };
+    let mut out = Vec::new();
+    // Writing to memory does not fail.
+    let _ = json::write_line(&parse, &mut out);
+    if args.nbest.is_some() {
+        out.pop();
+        out = [b"[", &out[..], b"]\n"].concat();
+    }
+    out
 }
 
 /// Returns whether the model's tagger tags the input; fails if it should and there is none.
@@ -165,8 +199,8 @@ fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
     };
     anyhow::ensure!(
         parser.has_tagger(),
-        "{option} needs a model with a tagger, and this model has none: train it with `--jackknife 10` or \
-         with a preset that has a [tagger] table, or tag the sentences first with `srparse tag`"
+        "{option} needs a model with a tagger, and this model has none: train it without \
+         `--no-tagger`, or tag the sentences first with `srparse tag`"
     );
     parser.tagger()?;
     Ok(true)
@@ -176,7 +210,7 @@ fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
 fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
     let Totals { sentences, words, unreadable, tally: partial, .. } = totals;
     args.stream.report_trees(args.input, totals);
-    if !args.stream.quiet && (io::stderr().is_terminal() || partial + unreadable > 0) {
+    if !args.stream.verbosity.quiet && (io::stderr().is_terminal() || partial + unreadable > 0) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *sentences as f64 / seconds.max(1e-9);
         eprintln!(
@@ -204,7 +238,9 @@ fn parse_sentence(
         let request = NbestRequest { trees, constituents: args.span_scores };
         parser.parse_nbest(&tokens, request).map_err(io::Error::other)?
     };
-    result.tally = u64::from(parses.iter().any(|parse| !parse.complete));
+    let is_partial = parses.iter().any(|parse| !parse.complete);
+    result.tally = u64::from(is_partial);
+    result.note = is_partial.then_some("no complete parse was found, so the tree is partial");
     if args.unescape {
         parses.iter_mut().for_each(|parse| unescape(parse.tree.tokens_mut(), layout));
     }
@@ -224,7 +260,7 @@ fn unescape(tokens: &mut [Token], layout: Option<&Layout>) {
             surfaces.for_each(|(token, surface)| token.word = surface.into());
         }
         None => {
-            tokens.iter_mut().for_each(|token| token.word = (&*penn::unescape(&token.word)).into())
+            tokens.iter_mut().for_each(|token| token.word = (&*penn::unescape(&token.word)).into());
         }
     }
 }
@@ -282,6 +318,7 @@ fn write_parse(
                     complete: *complete,
                     span_scores: constituents.as_deref(),
                     layout,
+                    error: None,
                 },
                 out,
             )

@@ -2,12 +2,12 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::interrupts::Interrupts;
 use crate::Result;
 use crate::observer::{EpochScores, Event, Observer};
 
@@ -15,28 +15,23 @@ use crate::observer::{EpochScores, Event, Observer};
 const STEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Logs the events of training.
-pub(super) struct ProgressLog {
+pub(super) struct ProgressLog<'a> {
     bar: ProgressBar,
     quiet: bool,
     start: Instant,
     /// When a step was last logged without a bar.
     last_step: Mutex<Instant>,
     curve: Option<Mutex<Curve>>,
-    /// How often the user asked to stop.
-    interrupts: Arc<AtomicU32>,
+    interrupts: &'a Interrupts,
 }
 
-impl ProgressLog {
-    /// Starts the clock, and creates the file of the learning curve if there is to be one.
-    pub(super) fn new(
-        quiet: bool,
-        curve: Option<&Path>,
-        interrupts: Arc<AtomicU32>,
-    ) -> Result<Self> {
+impl<'a> ProgressLog<'a> {
+    /// Starts the clock; the learning curve is written after every epoch.
+    pub(super) fn new(quiet: bool, curve: Option<&Path>, interrupts: &'a Interrupts) -> Self {
         let start = Instant::now();
-        let curve = curve.map(Curve::new).transpose()?.map(Mutex::new);
+        let curve = curve.map(Curve::new).map(Mutex::new);
         let last_step = Mutex::new(start);
-        Ok(Self { bar: progress_bar(quiet), quiet, start, last_step, curve, interrupts })
+        Self { bar: progress_bar(quiet), quiet, start, last_step, curve, interrupts }
     }
 
     /// Removes the bar.
@@ -72,7 +67,7 @@ impl ProgressLog {
     }
 }
 
-impl Observer for ProgressLog {
+impl Observer for ProgressLog<'_> {
     fn event(&self, event: Event<'_>) {
         match event {
             Event::Progress { done, total, unit } => {
@@ -93,7 +88,7 @@ impl Observer for ProgressLog {
     }
 
     fn is_stopped(&self) -> bool {
-        self.interrupts.load(Ordering::Relaxed) > 0
+        self.interrupts.is_stopped()
     }
 }
 
@@ -105,16 +100,17 @@ struct Curve {
 }
 
 impl Curve {
-    /// A table without rows, written at once: it is better to fail now than after training.
-    fn new(path: &Path) -> Result<Self> {
+    /// A table without rows.
+    fn new(path: &Path) -> Self {
         let table = "series\tepoch\tpercent\n".to_owned();
-        crate::output::write(path, |out| out.write_all(table.as_bytes()))?;
-        Ok(Self { path: path.to_owned(), table, written: Ok(()) })
+        Self { path: path.to_owned(), table, written: Ok(()) }
     }
 
     fn add(&mut self, EpochScores { model, epoch, accuracy, f1 }: EpochScores) {
         let model = if model > 1 { format!(", model {model}") } else { String::new() };
-        self.table += &format!("training accuracy{model}\t{epoch}\t{accuracy:.2}\n");
+        if let Some(accuracy) = accuracy {
+            self.table += &format!("training accuracy{model}\t{epoch}\t{accuracy:.2}\n");
+        }
         if let Some(f1) = f1 {
             self.table += &format!("F1 on the dev set{model}\t{epoch}\t{f1:.2}\n");
         }

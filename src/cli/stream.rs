@@ -1,20 +1,23 @@
 //! Runs a model over a stream of sentences: one result per sentence, in order, on any number of threads.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::ops::AddAssign;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
-use super::options::{EncodingArg, INPUT};
+use super::notes::Notes;
+use super::options::{EncodingArg, INPUT, Verbosity, announce_terminal};
+use super::out::{Out, OutArg};
 use super::untokenized::UntokenizedCheck;
+use crate::error::{InputKind, Place};
 use crate::model::{Model, file};
 use crate::text::{Layout, TextSentence, TextSettings};
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
-use crate::treebank::{Input, expand};
+use crate::treebank::{Cleaning, Input, expand};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
@@ -27,14 +30,40 @@ pub(super) struct Rendered<T> {
     pub(super) tally: T,
     /// Why the item could not be read.
     pub(super) problem: Option<String>,
+    /// What is to be said about the sentence.
+    pub(super) note: Option<&'static str>,
+    /// Where the item began.
+    at: Option<Place>,
+}
+
+impl<T> Rendered<T> {
+    /// Begins with the next item.
+    fn restart(&mut self, at: Option<Place>) {
+        self.bytes.clear();
+        (self.words, self.problem, self.note, self.at) = (0, None, None, at);
+    }
 }
 
 /// Processes the sentences of one thread; the result it writes to is empty.
 pub(super) type Processor<'a, T> =
     Box<dyn FnMut(Vec<Token>, Option<&Layout>, &mut Rendered<T>) -> io::Result<()> + 'a>;
 
-/// Makes a processor for a thread.
-type MakeProcessor<'f, 'a, T> = &'f (dyn Fn() -> Processor<'a, T> + Sync);
+/// Sees each sentence before it is processed, in order.
+pub(super) type Look<'f> = &'f mut (dyn FnMut(&[Token]) + Send);
+
+/// What a command does with its input.
+pub(super) struct Work<'f, 'a, T> {
+    /// The files to read; standard input if there are none.
+    pub(super) files: &'f [PathBuf],
+    pub(super) format: InputFormat,
+    pub(super) expected: ExpectedInput,
+    /// What is written for a blank line, or a sentence or tree without words.
+    pub(super) blank: &'f [u8],
+    /// What is written for an item that cannot be read, for some reason.
+    pub(super) unreadable: &'f (dyn Fn(&str) -> Vec<u8> + Sync),
+    /// Makes a processor; called once in each thread.
+    pub(super) make: &'f (dyn Fn() -> Processor<'a, T> + Sync),
+}
 
 /// Options of commands that run a model over sentences.
 #[derive(Debug, clap::Args)]
@@ -45,12 +74,16 @@ pub(super) struct StreamArgs {
     /// Number of threads; 0 uses all cores. The output does not depend on it.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
     threads: usize,
-    /// Print only errors, no statistics.
-    #[arg(short, long)]
-    pub(super) quiet: bool,
+    #[command(flatten)]
+    out: OutArg,
+    #[command(flatten)]
+    pub(super) verbosity: Verbosity,
     /// Stop at the first line that cannot be read.
     #[arg(long, help_heading = INPUT)]
     strict: bool,
+    /// Exit with status 0 although lines cannot be read.
+    #[arg(long, conflicts_with = "strict", help_heading = INPUT)]
+    skip_bad: bool,
     #[command(flatten, next_help_heading = INPUT)]
     encoding: EncodingArg,
 }
@@ -75,12 +108,18 @@ impl StreamArgs {
 
     /// The check of words without tags, unless nothing is to be printed.
     fn check(&self, format: InputFormat) -> Option<UntokenizedCheck> {
-        (format == InputFormat::Tokens && !self.quiet).then(UntokenizedCheck::default)
+        (format == InputFormat::Tokens && !self.verbosity.quiet).then(UntokenizedCheck::default)
+    }
+
+    /// Returns the exit status: 2 if an item could not be read.
+    pub(super) fn exit_code<T>(&self, totals: &Totals<T>) -> ExitCode {
+        let is_done = totals.unreadable == 0 || self.skip_bad;
+        if is_done { ExitCode::SUCCESS } else { ExitCode::from(2) }
     }
 
     /// Prints how many trees were read if the input was a treebank.
     pub(super) fn report_trees<T>(&self, format: InputFormat, totals: &Totals<T>) {
-        if format == InputFormat::Penn && !self.quiet {
+        if format == InputFormat::Penn && !self.verbosity.quiet {
             let Totals { blank, sentences, unreadable, .. } = totals;
             eprintln!("read {} trees, skipped {unreadable}", sentences + blank);
         }
@@ -102,75 +141,83 @@ pub(super) struct Totals<T> {
     pub(super) tally: T,
 }
 
-impl<T> Totals<T> {
-    /// Returns the exit status: 2 if an item could not be read.
-    pub(super) fn exit_code(&self) -> ExitCode {
-        if self.unreadable > 0 { ExitCode::from(2) } else { ExitCode::SUCCESS }
-    }
-}
-
-/// How a model wants its sentences.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+/// What sentences have to be for a model.
+#[derive(Debug, Clone)]
+pub(super) struct ExpectedInput {
+    /// How trees are stripped.
+    pub(super) clean: Cleaning,
     /// How raw text is split.
     pub(super) text: TextSettings,
     /// Whether each word must have a tag, for lack of a tagger.
-    pub(super) tags: bool,
+    pub(super) needs_tags: bool,
 }
 
-/// Processes every item of the files, or of standard input if there are none, and writes the results to
-/// standard output. An item that cannot be read gives `unreadable`. `make` is called once in each thread.
+/// Processes every item of the input and writes the results to standard output.
 ///
 /// # Errors
-/// When an input cannot be opened or read, or standard output cannot be written.
-pub(super) fn run<'a, T>(
-    files: &[PathBuf],
-    format: InputFormat,
-    wanted: Wanted,
+/// When an input cannot be opened or read or is in another format, or standard output cannot be written.
+pub(super) fn run<T: Default + Send + AddAssign>(
+    work: &Work<'_, '_, T>,
+    look: Look<'_>,
     args: &StreamArgs,
-    unreadable: &[u8],
-    make: MakeProcessor<'_, 'a, T>,
-) -> anyhow::Result<Totals<T>>
-where
-    T: Default + Send + AddAssign,
-{
-    let inputs = if files.is_empty() { vec![Input::Stdin] } else { expand(files)? };
+) -> anyhow::Result<Totals<T>> {
+    let inputs = if work.files.is_empty() { vec![Input::Stdin] } else { expand(work.files)? };
+    if inputs.contains(&Input::Stdin) && !args.verbosity.quiet {
+        announce_terminal();
+    }
     let is_file = |input: &Input| matches!(input, Input::File(path) if path.is_file());
-    let work = &Work { make, unreadable };
     let mut output = OrderedWriter {
         flush_each: !inputs.iter().all(is_file),
         strict: args.strict,
-        out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
+        out: args.out.open()?,
         totals: Totals::default(),
+        problems: Notes::new("lines that cannot be read", false),
+        notes: Notes::new("partial parses", args.verbosity.quiet),
     };
-    let sentences = Sentences::new(inputs, format, args.encoding.encoding)
-        .split_by(wanted.text)
-        .needing_tags(wanted.tags);
-    let sentences = Noted { sentences, check: args.check(format) };
+    let ExpectedInput { clean, text, needs_tags } = work.expected.clone();
+    let sentences = Sentences::new(inputs, work.format, args.encoding.encoding)
+        .strip_trees(clean)
+        .split_by(text)
+        .needing_tags(needs_tags);
+    let sentences = Noted { sentences, look, check: args.check(work.format) };
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
-    if threads == 1 {
-        one_thread(work, sentences, &mut output)?;
+    let done = if threads == 1 {
+        one_thread(work, sentences, &mut output)
     } else {
-        many_threads(work, sentences, &mut output, threads)?;
+        many_threads(work, sentences, &mut output, threads)
+    };
+    let is_whole = done.is_ok() && !(args.strict && output.totals.unreadable > 0);
+    if is_whole {
+        output.out.finish()?;
+    } else {
+        output.out.abandon()?;
     }
-    output.out.flush()?;
+    output.problems.end();
+    output.notes.end();
+    done.map_err(advised)?;
     Ok(output.totals)
 }
 
-/// The items, with a note on standard error if they look wrong.
-struct Noted {
+/// The items, each with where it began.
+struct Noted<'f> {
     sentences: Sentences,
+    look: Look<'f>,
     check: Option<UntokenizedCheck>,
 }
 
-impl Iterator for Noted {
-    type Item = crate::Result<Item>;
+impl Iterator for Noted<'_> {
+    type Item = crate::Result<Placed>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.sentences.next();
+        match &next {
+            Some(Ok(Item::Sentence(tokens))) => (self.look)(tokens),
+            Some(Ok(Item::Text(sentence))) => (self.look)(&sentence.tokens),
+            _ => {}
+        }
         if let Some(check) = &mut self.check
             && !matches!(next, Some(Err(_)))
             && check.see(next.as_ref().and_then(|item| item.as_ref().ok()))
@@ -180,14 +227,21 @@ impl Iterator for Noted {
                  sentences and words"
             );
         }
-        next
+        Some(next?.map(|item| (item, self.sentences.place())))
     }
 }
 
-/// What is done with each item.
-struct Work<'f, 'a, T> {
-    make: MakeProcessor<'f, 'a, T>,
-    unreadable: &'f [u8],
+/// Names the option that an input in another format needs.
+fn advised(error: anyhow::Error) -> anyhow::Error {
+    let Some(crate::Error::OtherInput { input, found }) = error.downcast_ref() else {
+        return error;
+    };
+    let advice = match found {
+        InputKind::Model => format!("give a model with --model {input}"),
+        InputKind::Trees => "add --input penn".to_owned(),
+        InputKind::Conllu => "add --input conllu".to_owned(),
+    };
+    anyhow::anyhow!("{input}: this looks like {found}: {advice}")
 }
 
 impl<T> Work<'_, '_, T> {
@@ -199,10 +253,11 @@ impl<T> Work<'_, '_, T> {
         result: &mut Rendered<T>,
     ) -> io::Result<()> {
         match item {
-            Item::Blank => result.bytes.push(b'\n'),
+            Item::Blank => result.bytes.extend_from_slice(self.blank),
             Item::Bad { at, problem } => {
-                result.problem = Some(format!("{at}: {problem}"));
-                result.bytes.extend_from_slice(self.unreadable);
+                let problem = format!("{at}: {problem}");
+                result.bytes = (self.unreadable)(&problem);
+                result.problem = Some(problem);
             }
             Item::Sentence(tokens) => {
                 result.words = tokens.len();
@@ -220,11 +275,13 @@ impl<T> Work<'_, '_, T> {
 
 /// Writes results in order and counts them.
 struct OrderedWriter<T> {
-    out: BufWriter<io::StdoutLock<'static>>,
+    out: Out,
     /// Whether each result is flushed: the input may come from a program that waits for it.
     flush_each: bool,
     strict: bool,
     totals: Totals<T>,
+    problems: Notes,
+    notes: Notes,
 }
 
 impl<T: Default + AddAssign> OrderedWriter<T> {
@@ -233,10 +290,13 @@ impl<T: Default + AddAssign> OrderedWriter<T> {
         let totals = &mut self.totals;
         if let Some(problem) = &result.problem {
             totals.unreadable += 1;
-            eprintln!("{problem}");
+            self.problems.say(problem);
             if self.strict {
                 return Ok(false);
             }
+        }
+        if let (Some(note), Some(at)) = (result.note, &result.at) {
+            self.notes.say(&format!("note: {at}: {note}"));
         }
         totals.blank += u64::from(result.words == 0 && result.problem.is_none());
         totals.sentences += u64::from(result.words > 0);
@@ -250,15 +310,15 @@ impl<T: Default + AddAssign> OrderedWriter<T> {
 /// Processes and writes one item after the other.
 fn one_thread<T: Default + AddAssign>(
     work: &Work<'_, '_, T>,
-    sentences: Noted,
+    sentences: Noted<'_>,
     output: &mut OrderedWriter<T>,
 ) -> anyhow::Result<()> {
     let mut processor = (work.make)();
     let mut result = Rendered::default();
     for item in sentences {
-        result.bytes.clear();
-        (result.words, result.problem) = (0, None);
-        work.process(&mut processor, item?, &mut result)?;
+        let (item, at) = item?;
+        result.restart(at);
+        work.process(&mut processor, item, &mut result)?;
         if !output.write(&mut result)? {
             break;
         }
@@ -274,16 +334,18 @@ const QUEUE: usize = 1024;
 const BATCH: usize = 32;
 
 type Numbered<T> = (u64, T);
+/// An item and where it began.
+type Placed = (Item, Option<Place>);
 
 /// One thread reads, several process, and this one writes in order. Nothing waits for a batch to fill, so
 /// a program at the other end of a pipe gets each result as soon as it is there.
 fn many_threads<T: Default + Send + AddAssign>(
     work: &Work<'_, '_, T>,
-    sentences: Noted,
+    sentences: Noted<'_>,
     output: &mut OrderedWriter<T>,
     threads: usize,
 ) -> anyhow::Result<()> {
-    let (items_in, items_out) = sync_channel::<Numbered<Item>>(QUEUE);
+    let (items_in, items_out) = sync_channel::<Numbered<Placed>>(QUEUE);
     let (results_in, results_out) = sync_channel::<Numbered<Rendered<T>>>(QUEUE);
     let items_out = Mutex::new(items_out);
     std::thread::scope(|scope| {
@@ -305,7 +367,8 @@ fn many_threads<T: Default + Send + AddAssign>(
         if !matches!(written, Ok(true)) {
             // The reader may be blocked on input that never comes, and the other threads wait for it;
             // nothing they hold is needed, so the program ends here.
-            let ended = written.and_then(|_| output.out.flush());
+            let abandoned = output.out.abandon();
+            let ended = written.and(abandoned);
             std::process::exit(match ended {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
                 Err(error) => {
@@ -322,7 +385,7 @@ fn many_threads<T: Default + Send + AddAssign>(
 
 fn process_items<T: Default>(
     work: &Work<'_, '_, T>,
-    items: &Mutex<Receiver<Numbered<Item>>>,
+    items: &Mutex<Receiver<Numbered<Placed>>>,
     results: &SyncSender<Numbered<Rendered<T>>>,
 ) {
     let mut processor = (work.make)();
@@ -334,8 +397,8 @@ fn process_items<T: Default>(
             taken.push(first);
             taken.extend(items.try_iter().take(BATCH - 1));
         }
-        for (number, item) in taken.drain(..) {
-            let mut result = Rendered::default();
+        for (number, (item, at)) in taken.drain(..) {
+            let mut result = Rendered { at, ..Rendered::default() };
             // Writing to memory does not fail.
             let _ = work.process(&mut processor, item, &mut result);
             if results.send((number, result)).is_err() {

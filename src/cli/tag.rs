@@ -8,9 +8,11 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
+use super::listed;
 use super::options::{INPUT, OUTPUT};
-use super::stream::{self, Processor, Rendered, StreamArgs, Totals, Wanted};
+use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
 use crate::parser::{load_tagger, stored_preset};
+use crate::preset::Preset;
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
 use crate::text::Layout;
 use crate::tree::Token;
@@ -41,7 +43,8 @@ pub struct TagArgs {
     /// Format of the input: tokens (words without tags), text (raw text), tagged (word/TAG), underscore
     /// (word_TAG), conllu, penn (only the words of the trees are used), or json (an object per line whose
     /// tokens are words or lists of word and tag).
-    #[arg(long, value_name = "FORMAT", default_value = "tokens", help_heading = INPUT)]
+    #[arg(value_parser = listed::input_formats(), hide_possible_values = true, long,
+          value_name = "FORMAT", default_value = "tokens", help_heading = INPUT)]
     input: InputFormat,
     #[command(flatten)]
     stream: StreamArgs,
@@ -91,15 +94,22 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
             tag_sentence(tagger, &mut worker, (tokens, layout), args, result)
         })
     };
-    let unreadable: &[u8] = match args.output {
-        OutputFormat::Tagged | OutputFormat::Underscore => b"\n",
-        OutputFormat::Conllu => b"# unreadable\n\n",
+    let unreadable = |_: &str| match args.output {
+        OutputFormat::Tagged | OutputFormat::Underscore => b"\n".to_vec(),
+        OutputFormat::Conllu => b"# unreadable\n\n".to_vec(),
     };
-    let wanted = Wanted { text: stored_preset(&model, &[])?.text, tags: args.accuracy };
-    let totals =
-        stream::run(&args.files, args.input, wanted, &args.stream, unreadable, &processor)?;
+    let Preset { clean, text, .. } = stored_preset(&model, &[])?;
+    let work = Work {
+        files: &args.files,
+        format: args.input,
+        expected: ExpectedInput { clean, text, needs_tags: args.accuracy },
+        blank: b"\n",
+        unreadable: &unreadable,
+        make: &processor,
+    };
+    let totals = stream::run(&work, &mut |_| {}, &args.stream)?;
     report(args, &totals, start);
-    Ok(totals.exit_code())
+    Ok(args.stream.exit_code(&totals))
 }
 
 /// Prints the accuracy if it was asked for, how many sentences were tagged, and how fast.
@@ -109,7 +119,7 @@ fn report(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) {
     if args.accuracy {
         eprintln!("tagging accuracy: {tally}");
     }
-    if !args.stream.quiet && (io::stderr().is_terminal() || *unreadable > 0) {
+    if !args.stream.verbosity.quiet && (io::stderr().is_terminal() || *unreadable > 0) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *words as f64 / seconds.max(1e-9);
         eprintln!(

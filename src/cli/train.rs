@@ -1,25 +1,27 @@
 //! `srparse train`: trains a model on treebank files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use super::options::{INPUT, ThreadsArg, TreebankArgs};
+use super::interrupts::{INTERRUPTED, Interrupts};
+use super::listed;
+use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::progress::ProgressLog;
+use crate::Error;
 use crate::model::file;
 use crate::observer::Observer;
 use crate::preset::schema::settings_help;
-use crate::preset::{DEFAULT, Preset};
+use crate::preset::{DEFAULT, Preset, TaggerChoice};
 use crate::trainer::Trainer;
 use crate::treebank::Treebank;
 
 const EXAMPLES: &str = "Examples:
   srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
-  srparse train --tagger --train data/sample/train.mrg --model tagger.srm";
+  srparse train --tagger --train data/sample/train.mrg --model tagger.srm
+  srparse train --treebank ptb --train data/sample/train.mrg --model ptb.srm";
 
-/// Train a parser or a part-of-speech tagger on a treebank.
+/// Train a parser, with a part-of-speech tagger for words without tags, or a tagger alone.
 ///
 /// Treebanks are in Penn bracket format. With --dev, the parser is scored on the development set after every
 /// epoch, and the best epoch is stored; where a preset adds the weights of several models (learner.models),
@@ -28,18 +30,18 @@ const EXAMPLES: &str = "Examples:
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", settings_help()))]
 pub struct TrainArgs {
     /// Training trees: files (may be .gz), folders, or quoted patterns.
-    #[arg(long, value_name = "PATH", num_args = 1.., required = true, help_heading = INPUT)]
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = INPUT)]
     train: Vec<PathBuf>,
     /// Development trees, to select the best epoch and report its scores.
-    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = INPUT)]
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
     dev: Vec<PathBuf>,
     #[command(flatten)]
     treebank: TreebankArgs,
     /// Model file to write.
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     model: PathBuf,
     /// What to train: a preset listed by `srparse info`, or a preset file.
-    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT)]
+    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = DEFAULT)]
     preset: String,
     /// Change a setting of the preset, such as learner.epochs=5; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -49,14 +51,15 @@ pub struct TrainArgs {
     seed: u64,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Print only errors.
-    #[arg(short, long)]
-    quiet: bool,
-    /// Train only the preset's part-of-speech tagger, for `srparse tag`.
+    #[command(flatten)]
+    verbosity: Verbosity,
+    /// Train only the part-of-speech tagger, for `srparse tag`.
     #[arg(long, conflicts_with = "jackknife", help_heading = TAGGING)]
     tagger: bool,
-    /// Train the parser on tags predicted by N-fold jackknifing, and store a tagger in the model: the preset's,
-    /// or the default one.
+    /// Train no tagger: the parser takes tagged sentences only.
+    #[arg(long, conflicts_with_all = ["tagger", "jackknife"], help_heading = TAGGING)]
+    no_tagger: bool,
+    /// Train the parser on tags predicted by N-fold jackknifing instead of those of the treebank.
     #[arg(long, value_name = "N", help_heading = TAGGING)]
     jackknife: Option<u32>,
     /// Save finished components (of split learners and ensembles) or every epoch (of neural networks) in this
@@ -86,18 +89,17 @@ const LONG_RUNS: &str = "Options for long training runs";
 /// When the preset, a treebank or the path of the model is invalid, or training fails.
 pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply();
+    let interrupts = Interrupts::catch(args.verbosity.quiet);
     let trainer = Trainer::with_preset(preset(args)?)?;
     check_options(args, trainer.preset())?;
     // Fail now rather than after training.
-    let folder = args.model.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        anyhow::bail!("{}: no such folder: create it first", folder.display());
+    for path in [Some(&args.model), args.curve.as_ref()].into_iter().flatten() {
+        check_folder(path)?;
     }
     let train = read(args, &args.train, "train")?;
     let dev = if args.dev.is_empty() { Treebank::default() } else { read(args, &args.dev, "dev")? };
-    let interrupts = catch_interrupts();
     let start = Instant::now();
-    let log = ProgressLog::new(args.quiet, args.curve.as_deref(), interrupts)?;
+    let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
     let merge =
         args.merge.iter().map(|path| file::read(path)).collect::<crate::Result<Vec<_>>>()?;
     let mut trainer =
@@ -105,10 +107,15 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.checkpoint {
         trainer = trainer.checkpoint(folder);
     }
-    let model = trainer.train(&train, &dev)?;
+    interrupts.training_begins();
+    let trained = trainer.train(&train, &dev);
     log.finish_bar();
+    let model = match trained {
+        Err(Error::Stopped) => return Ok(stopped(args)),
+        trained => trained?,
+    };
     file::write(&model, &args.model)?;
-    if !args.quiet {
+    if !args.verbosity.quiet {
         let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
         let (seconds, megabytes) = (start.elapsed().as_secs_f64(), bytes as f64 / 1e6);
         let early = if log.is_stopped() { ", stopped early" } else { "" };
@@ -118,13 +125,31 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says that no model was written.
+fn stopped(args: &TrainArgs) -> ExitCode {
+    let kept = args.checkpoint.as_ref().map_or(String::new(), |folder| {
+        format!("; the same command resumes from what is finished in {}", folder.display())
+    });
+    eprintln!("{}: nothing was written{kept}", Error::Stopped);
+    ExitCode::from(INTERRUPTED)
+}
+
+fn check_folder(file: &Path) -> anyhow::Result<()> {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            anyhow::bail!("{}: no such folder: create it first", folder.display())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Returns the preset with the changes of the options.
 fn preset(args: &TrainArgs) -> crate::Result<Preset> {
-    let mut preset = Preset::load(&args.preset, &args.set)?;
+    let mut preset = args.treebank.profile.preset(&args.preset, &args.set)?;
     preset.only_tagger |= args.tagger;
     preset.jackknife = args.jackknife.unwrap_or(preset.jackknife);
-    if args.tagger || args.jackknife.is_some() {
-        preset.tagger.get_or_insert_default();
+    if args.no_tagger {
+        preset.tagger = TaggerChoice::None;
     }
     Ok(preset)
 }
@@ -146,7 +171,7 @@ fn check_options(args: &TrainArgs, preset: &Preset) -> anyhow::Result<()> {
 
 fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<Treebank> {
     let (treebank, report) = Treebank::read(paths, &args.treebank.options())?;
-    if !args.quiet || report.skipped > 0 {
+    if !args.verbosity.quiet || report.skipped > 0 {
         eprintln!("{what}: {report}");
     }
     anyhow::ensure!(
@@ -155,20 +180,4 @@ fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<Treeb
         paths[0].display()
     );
     Ok(treebank)
-}
-
-/// Counts how often Ctrl-C is pressed; the second time ends the program at once.
-fn catch_interrupts() -> Arc<AtomicU32> {
-    let interrupts = Arc::new(AtomicU32::new(0));
-    let seen = Arc::clone(&interrupts);
-    // Without a handler, Ctrl-C simply ends the program.
-    let _ = ctrlc::set_handler(move || {
-        if seen.fetch_add(1, Ordering::Relaxed) > 0 {
-            std::process::exit(130);
-        }
-        eprintln!(
-            "\nstopping: the best model so far will be written (press Ctrl-C again to quit at once)"
-        );
-    });
-    interrupts
 }

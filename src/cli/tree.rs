@@ -1,13 +1,14 @@
 //! `srparse tree`: cleans, converts and draws trees.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use super::options::{INPUT, OUTPUT, TreebankArgs};
-use crate::preset::{DEFAULT, Preset};
+use super::listed;
+use super::options::{INPUT, OUTPUT, TreebankArgs, Verbosity, announce_stdin};
+use super::out::OutArg;
 use crate::tree::binarize::binarize;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
@@ -17,33 +18,40 @@ use crate::treebank::{Cleaning, ReadReport, Trees, penn};
 /// Clean, convert and draw the trees of a treebank.
 ///
 /// Prints the trees as a parser is trained on them: without traces and function tags, under a root TOP.
-/// Use --clean to change a step of this cleaning, or --no-clean to switch it off.
+/// Use --set to change a step of this cleaning, or --no-clean to switch it off.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse tree --output text --nth 1 data/sample/dev.mrg
   srparse tree --output svg --nth 1 data/sample/dev.mrg > tree.svg
-  srparse tree --clean quotes=true --binarize data/sample/dev.mrg")]
+  srparse tree --set clean.quotes=true --binarize data/sample/dev.mrg")]
 pub struct TreeArgs {
     /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    out: OutArg,
+    #[command(flatten)]
+    verbosity: Verbosity,
     #[command(flatten)]
     treebank: TreebankArgs,
     /// Convert only the N-th tree, counted from 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
           help_heading = INPUT)]
     nth: Option<u64>,
-    /// Change a step of the cleaning, such as quotes=true or root=keep; may be repeated.
+    /// Change a step of the cleaning, such as clean.quotes=true or clean.root=keep; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = CONVERSION)]
+    set: Vec<String>,
+    /// The same without `clean.`, as in earlier versions.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1, hide = true)]
     clean: Vec<String>,
     /// Do not clean the trees.
-    #[arg(long, conflicts_with = "clean", help_heading = CONVERSION)]
+    #[arg(long, conflicts_with_all = ["set", "clean", "treebank"], help_heading = CONVERSION)]
     no_clean: bool,
     /// Binarize the trees head-outward; labels of temporary nodes end in *.
     #[arg(long, help_heading = CONVERSION)]
     binarize: bool,
     /// Head rules for --binarize: a name listed by `srparse info`, or a file.
-    #[arg(long, value_name = "NAME|FILE", default_value = "collins-modified",
+    #[arg(value_parser = listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins-modified",
           help_heading = CONVERSION)]
     heads: String,
     /// Undo the escapes of the Penn Treebank in words: ( for -LRB-, / for \/. In Penn brackets, round
@@ -80,10 +88,12 @@ enum TreeOutput {
 /// # Errors
 /// When an argument is invalid, an input cannot be read, or the output cannot be written.
 pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = args.out.open()?;
     let report = convert(args, &mut out)?;
-    out.flush().context("standard output")?;
-    eprintln!("{report}");
+    out.finish()?;
+    if !args.verbosity.quiet || report.skipped > 0 {
+        eprintln!("{report}");
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -92,12 +102,17 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
     let cleaning = cleaning(args)?;
     let heads =
         if args.binarize { Some(HeadRules::load(&args.heads).context("--heads")?) } else { None };
+    announce_stdin(&args.files, args.verbosity.quiet);
     let mut trees = Trees::open(&args.files, &args.treebank.options())?;
-    let mut number = 0;
+    let (mut number, mut without_words) = (0, 0);
     // An SVG file holds one drawing: the tree is written once it is known to be the only one.
     let mut waiting: Option<Tree> = None;
     for tree in trees.by_ref() {
-        let tree = tree?;
+        // A tree of metadata alone is none.
+        let Some(tree) = cleaning.strip(tree?) else {
+            without_words += 1;
+            continue;
+        };
         number += 1;
         if args.nth.is_some_and(|nth| nth != number) {
             continue;
@@ -121,6 +136,9 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
     if let Some(tree) = waiting {
         write_tree(&tree, args.output, false, out).context("standard output")?;
     }
+    if without_words > 0 && !args.verbosity.quiet {
+        eprintln!("left out {without_words} trees that have no words after cleaning");
+    }
     Ok(trees.report().clone())
 }
 
@@ -128,11 +146,9 @@ fn cleaning(args: &TreeArgs) -> anyhow::Result<Cleaning> {
     if args.no_clean {
         return Ok(Cleaning::none());
     }
-    if let Some(step) = args.clean.iter().find(|step| !step.contains('=')) {
-        bail!("--clean {step}: must be KEY=VALUE, such as quotes=true");
-    }
-    let settings: Vec<String> = args.clean.iter().map(|step| format!("clean.{step}")).collect();
-    Ok(Preset::load(DEFAULT, &settings)?.clean)
+    let steps = args.clean.iter().map(|step| format!("clean.{step}"));
+    let settings: Vec<String> = steps.chain(args.set.iter().cloned()).collect();
+    args.treebank.profile.cleaning(&settings)
 }
 
 /// Returns the tree as it is printed: cleaned, and binarized if there are head rules.
@@ -210,9 +226,12 @@ mod tests {
         let expected = "(TOP (S (NP (-LRB- -LRB-) (NN 1\\/2))))\n(TOP (S (A a)))\n";
         assert_eq!(converted(TEXT, &[]).unwrap(), expected);
         assert!(converted(TEXT, &["--no-clean"]).unwrap().starts_with("( (S (NP-SBJ"));
-        assert!(converted(TEXT, &["--clean", "root=keep"]).unwrap().starts_with("( (S (NP "));
-        let problem = format!("{:#}", converted(TEXT, &["--clean", "rot=keep"]).unwrap_err());
+        assert!(converted(TEXT, &["--set", "clean.root=keep"]).unwrap().starts_with("( (S (NP "));
+        let problem = format!("{:#}", converted(TEXT, &["--set", "clean.rot=keep"]).unwrap_err());
         assert!(problem.contains("did you mean `clean.root`?"), "{problem}");
+        assert!(converted(TEXT, &["--clean", "root=keep"]).unwrap().starts_with("( (S (NP "));
+        let problem = format!("{:#}", converted(TEXT, &["--set", "search.beam=2"]).unwrap_err());
+        assert!(problem.contains("only the cleaning"), "{problem}");
     }
 
     #[test]

@@ -335,9 +335,14 @@ impl Beam {
             agenda.advance(self, problem, None, scratch);
         }
         // Complete derivations rank above partial ones, whatever their scores.
-        let mut ranked = agenda.beam.clone();
-        ranked.sort_by_key(|hypothesis| !system.is_complete(agenda.state(hypothesis)));
-        ranked.iter().take(n.max(1)).map(|best| agenda.decoded(system, best)).collect()
+        let (complete, partial): (Vec<_>, Vec<_>) =
+            agenda.beam.iter().partition(|hypothesis| system.is_complete(agenda.state(hypothesis)));
+        complete
+            .into_iter()
+            .chain(partial)
+            .take(n.max(1))
+            .map(|best| agenda.decoded(system, best))
+            .collect()
     }
 }
 

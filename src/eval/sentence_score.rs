@@ -3,6 +3,7 @@
 use crate::eval::brackets::{Bracket, Bracketing, UNCLOSED};
 use crate::eval::dependency::Attachments;
 use crate::eval::params::Params;
+use crate::sort::stable_sort_by_key;
 
 /// The status of a pair of trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -142,7 +143,7 @@ fn match_brackets(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params)
     };
     let mut by_span: Vec<u32> =
         (0..test.brackets.len() as u32).filter(|&t| matches.test[t as usize].is_some()).collect();
-    by_span.sort_by_key(span);
+    stable_sort_by_key(&mut by_span, span);
     // How many test brackets at the beginning of a run of equal spans are matched: without it, long unary
     // chains of one label would be searched again for each gold bracket.
     let mut taken = vec![0; by_span.len()];

@@ -18,6 +18,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use crate::eval::percent::{f1, percent};
 use crate::eval::sentence_score::{SentenceScore, Status};
 use crate::parallel;
+use crate::sort::sort_by;
 
 /// The number of shuffles or bootstrap samples that share one stream of random numbers.
 const BLOCK: u64 = 1024;
@@ -252,7 +253,7 @@ fn bootstrap(sentences: &[[Brackets; 2]], settings: &Settings) -> [f64; 2] {
     let resamples = |rng: &mut ChaCha8Rng, n| (0..n).map(|_| resample(rng)).collect::<Vec<f64>>();
     let n = settings.resamples.max(1);
     let mut differences = blocks(n, settings.seed, BOOTSTRAP_STREAMS, resamples).concat();
-    differences.sort_unstable_by(f64::total_cmp);
+    sort_by(&mut differences, f64::total_cmp);
     let last = differences.len() - 1;
     let tail = (differences.len() as f64 * 0.025) as usize;
     [differences[tail.min(last)], differences[last - tail.min(last)]]

@@ -29,14 +29,14 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// The accuracy among all actions of the inventory, in percent.
-    pub fn accuracy(&self) -> f64 {
-        percent(self.right, self.number)
+    /// The accuracy among all actions of the inventory, in percent; none without decisions.
+    pub fn accuracy(&self) -> Option<f64> {
+        (self.number > 0).then(|| percent(self.right, self.number))
     }
 
-    /// The accuracy among legal actions, in percent.
-    pub fn accuracy_of_legal(&self) -> f64 {
-        percent(self.right_of_legal, self.number)
+    /// The accuracy among legal actions, in percent; none without decisions.
+    pub fn accuracy_of_legal(&self) -> Option<f64> {
+        (self.number > 0).then(|| percent(self.right_of_legal, self.number))
     }
 }
 
@@ -219,6 +219,8 @@ mod tests {
         assert_eq!(found.all, of(8, 4, 8));
         assert_eq!(found.choices, of(2, 0, 2));
         assert_eq!(found.kinds, [of(4, 4, 4), of(2, 0, 2), of(0, 0, 0), of(2, 0, 2)]);
-        assert_eq!((found.all.accuracy(), found.all.accuracy_of_legal()), (50.0, 100.0));
+        assert_eq!(found.all.accuracy(), Some(50.0));
+        assert_eq!(found.all.accuracy_of_legal(), Some(100.0));
+        assert_eq!(Decisions::default().accuracy(), None);
     }
 }

@@ -20,10 +20,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Header, Model};
-use crate::memory::{Array, Memory, Section, Sections};
+use crate::memory::{Array, MODEL_MAGIC, Memory, Section, Sections};
 use crate::{Error, Result, output};
 
-const MAGIC: &[u8; 8] = b"SRPARSE\0";
 /// The version of the format that is written and read.
 pub const FORMAT_VERSION: u32 = 2;
 const FIXED: usize = 20;
@@ -68,7 +67,7 @@ pub fn write_to(model: &Model, out: &mut impl Write) -> std::io::Result<()> {
         }
         room = needed;
     };
-    out.write_all(MAGIC)?;
+    out.write_all(MODEL_MAGIC)?;
     out.write_all(&FORMAT_VERSION.to_le_bytes())?;
     out.write_all(&(json.len() as u32).to_le_bytes())?;
     out.write_all(&crc32fast::hash(&json).to_le_bytes())?;
@@ -131,7 +130,7 @@ pub fn read_memory(memory: Memory, path: &Path) -> Result<Model> {
     let word = |at: usize| -> Option<u32> {
         bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map(u32::from_le_bytes)
     };
-    if bytes.get(..MAGIC.len()) != Some(MAGIC) {
+    if bytes.get(..MODEL_MAGIC.len()) != Some(MODEL_MAGIC) {
         return Err(fail(
             "not an srparse model: give a model file, as `srparse train` writes it".into(),
         ));

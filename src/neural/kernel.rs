@@ -128,11 +128,23 @@ fn exp(x: f32) -> f32 {
     series * f32::from_bits(((whole as i32 + 127) << 23) as u32)
 }
 
+/// The logistic function, 1 / (1 + e⁻ˣ).
+#[inline(always)]
+pub(super) fn logistic(x: f32) -> f32 {
+    1.0 / (1.0 + exp(-x))
+}
+
+/// The hyperbolic tangent.
+#[inline(always)]
+pub(super) fn tangent(x: f32) -> f32 {
+    1.0 - 2.0 / (1.0 + exp(2.0 * x))
+}
+
 dispatched! {
-    /// Replaces every number by its logistic function, 1 / (1 + e⁻ˣ).
+    /// Replaces every number by its logistic function.
     sigmoid, sigmoid_fast, sigmoid_slow, (values: &mut [f32]), |_fused| {
         for value in values.iter_mut() {
-            *value = 1.0 / (1.0 + exp(-*value));
+            *value = logistic(*value);
         }
     }
 }
@@ -141,7 +153,7 @@ dispatched! {
     /// Replaces every number by its hyperbolic tangent.
     tanh, tanh_fast, tanh_slow, (values: &mut [f32]), |_fused| {
         for value in values.iter_mut() {
-            *value = 1.0 - 2.0 / (1.0 + exp(2.0 * *value));
+            *value = tangent(*value);
         }
     }
 }

@@ -4,10 +4,12 @@
 //! - [`params`]: the matrices and tables that are learned, and their gradients.
 //! - [`tape`]: what a network computes for one sentence, written down so that gradients can be read off it.
 //! - [`optimizer`]: from gradients to better parameters.
+//! - [`inference`]: packed weights, for results alone.
 //!
 //! Vectors are rows. A matrix of shape (inputs, outputs) is stored row by row, so that a product with a vector
 //! adds up rows, and is `x W + b`. Nothing here knows of parsing.
 
+pub mod inference;
 pub mod kernel;
 pub mod optimizer;
 pub mod params;

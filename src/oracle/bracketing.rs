@@ -12,8 +12,9 @@
 //! - *In order*, no two open constituents have the same left edge. One becomes the smallest gold bracket of that
 //!   edge, or it is wrong and is closed at once; larger brackets can still be opened over it.
 //!
-//! The loss is exact while the limits on opened constituents and on the children of a root do not bind: some
-//! action keeps it, and at the end it is the number of brackets that differ. The brackets of a unary chain have
+//! The loss is exact while the limits on opened constituents and on the children of a root do not bind, and where
+//! a constituent may have a single child of its own label: some action keeps it, and at the end it is the number
+//! of brackets that differ. Where it may not, an open constituent that needs another child can cost more. The brackets of a unary chain have
 //! the same loss in any order; of several optimal OPEN actions only the first on the gold path is returned.
 
 use super::gold::{Gold, chain};

@@ -8,8 +8,8 @@
 //! on the gold path is the replayed action alone.
 //!
 //! The loss is exact for a system with reductions of every label and number of items
-//! ([`NonBinary::with_every_arity`]): some action always keeps it, and at the end it is the number of
-//! brackets that differ. An inventory read off training trees may lack the reductions that keep it; the oracle
+//! ([`NonBinary::with_every_arity`]) in which labels may repeat in unary chains: some action always keeps it, and
+//! at the end it is the number of brackets that differ. An inventory read off training trees may lack the reductions that keep it; the oracle
 //! then gives the legal actions that raise it least.
 
 use super::gold::{Gold, chain};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::by_kind::deserialize_by_kind;
 use crate::classifier::Learner;
 use crate::classifier::boosting::{Boosting, BoostingParams};
 use crate::classifier::combine;
@@ -22,7 +23,7 @@ use crate::feature::{Column, Indicators, Templates};
 use crate::transition::{Action, ActionKind};
 
 /// A learner and its settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LearnerChoice {
     /// Averaged perceptron over instances of gold derivations.
@@ -54,6 +55,23 @@ pub enum LearnerChoice {
     /// Boosted decision trees over candidates, an ensemble for each label.
     Boosting(BoostingParams),
 }
+
+deserialize_by_kind!(LearnerChoice {
+    "perceptron" => Perceptron,
+    "maxent" => Maxent,
+    "svm" => Svm,
+    "split" => Split,
+    "two-stage" => TwoStage,
+    "one-vs-rest" => OneVsRest,
+    "vote" => Vote,
+    "stack" => Stack,
+    "meta" => Meta,
+    "calibrate" => Calibrate,
+    "knn" => Knn,
+    "c45" => C45,
+    "cart" => Cart,
+    "boosting" => Boosting,
+});
 
 /// What a learner needs besides its settings.
 #[derive(Debug, Clone)]

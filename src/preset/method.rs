@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::by_kind::ByKind;
 use super::learner::LearnerChoice;
 use crate::classifier::boosting::BoostingParams;
 use crate::error::Result;
@@ -95,23 +96,15 @@ impl MethodChoice {
 impl<'de> Deserialize<'de> for MethodChoice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        let method = match value.get("kind").and_then(Value::as_str) {
-            Some("online-perceptron") => settings(value).map(Self::OnlinePerceptron),
-            Some("structured-perceptron") => settings(value).map(Self::StructuredPerceptron),
-            Some("neural") => settings(value).map(Self::Neural),
-            Some("boosting") => settings(value).map(Self::Boosting),
-            _ => serde_json::from_value(value).map(Self::Batch),
-        };
-        method.map_err(D::Error::custom)
+        let read = ByKind::read(value.clone()).map_err(D::Error::custom)?;
+        match read.kind.as_str() {
+            "online-perceptron" => read.settings().map(Self::OnlinePerceptron),
+            "structured-perceptron" => read.settings().map(Self::StructuredPerceptron),
+            "neural" => read.settings().map(Self::Neural),
+            "boosting" => read.settings().map(Self::Boosting),
+            _ => LearnerChoice::deserialize(value).map(Self::Batch).map_err(D::Error::custom),
+        }
     }
-}
-
-/// Reads the settings of a kind.
-fn settings<T: DeserializeOwned>(mut value: Value) -> serde_json::Result<T> {
-    if let Some(table) = value.as_object_mut() {
-        table.remove("kind");
-    }
-    serde_json::from_value(value)
 }
 
 impl JsonSchema for MethodChoice {

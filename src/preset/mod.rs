@@ -4,6 +4,7 @@
 //! checks how the parts fit together and loads the files that they name, and [`registry`] is the one place that
 //! knows which transition systems and which ways to train there are. Nothing trains here.
 
+mod by_kind;
 pub mod learner;
 pub mod method;
 pub mod plan;
@@ -12,6 +13,7 @@ pub mod schema;
 mod set;
 pub mod tagger;
 mod text;
+mod treebank_profile;
 
 use std::path::Path;
 
@@ -28,6 +30,7 @@ use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
 pub use method::MethodChoice;
 pub use tagger::TaggerChoice;
+pub use treebank_profile::TreebankProfile;
 
 /// A preset, as written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -56,9 +59,8 @@ pub struct Preset {
     pub learner: MethodChoice,
     /// The decoder.
     pub search: Search,
-    /// The part-of-speech tagger that the model has inside, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tagger: Option<TaggerChoice>,
+    /// The part-of-speech tagger that is trained with the parser and stored in the model.
+    pub tagger: TaggerChoice,
 }
 
 /// A transition system and its settings.
@@ -203,11 +205,15 @@ impl Preset {
     /// # Errors
     /// As [`Preset::load`].
     pub fn parse(text: &str, name: &str, settings: &[String]) -> Result<Self> {
-        let preset = Self::from_json(text::read(text, name)?)?;
+        Self::from_json(text::read(text, name, schema::check)?)?.with_settings(settings)
+    }
+
+    /// The preset changed by `KEY=VALUE` settings.
+    fn with_settings(self, settings: &[String]) -> Result<Self> {
         if settings.is_empty() {
-            return Ok(preset);
+            return Ok(self);
         }
-        let mut value = preset.to_json();
+        let mut value = self.to_json();
         for setting in settings {
             set::apply(&mut value, setting)?;
         }

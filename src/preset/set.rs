@@ -5,8 +5,9 @@ use serde_json::Value;
 use super::{schema, text};
 use crate::error::{Error, Result, did_you_mean};
 
-/// Changes one setting of a preset. A key is a dotted path, or the last part of one if that is unambiguous. The
-/// whole path of a table or a list replaces all of it.
+/// Changes one setting of a preset. A key is a dotted path, or the last part of one if that is unambiguous; the
+/// last part alone never means a setting of the tagger that a parser's preset has beside the parser. The whole
+/// path of a table or a list replaces all of it.
 ///
 /// # Errors
 /// When the key is unknown or ambiguous, or cannot have the value.
@@ -41,10 +42,15 @@ fn full_path(preset: &mut Value, key: &str) -> Result<String> {
     let mut paths = Vec::new();
     leaves(preset, "", &mut paths);
     let suffix = format!(".{key}");
-    let found: Vec<&String> = match paths.iter().find(|path| *path == key) {
+    let mut found: Vec<&String> = match paths.iter().find(|path| *path == key) {
         Some(path) => vec![path],
         None => paths.iter().filter(|path| path.ends_with(&suffix)).collect(),
     };
+    let only_tagger = preset["only_tagger"] == true;
+    let is_main = |path: &&String| path.starts_with("tagger.") == only_tagger;
+    if found.iter().any(is_main) {
+        found.retain(is_main);
+    }
     match found[..] {
         [path] => Ok(path.clone()),
         [] if value_at(preset, key).is_some() => Ok(key.to_owned()),

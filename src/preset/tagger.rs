@@ -17,6 +17,8 @@ use crate::tree::Token;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TaggerChoice {
+    /// No tagger: the parser takes tagged sentences only.
+    None,
     /// Averaged perceptron, greedy from left to right.
     Perceptron(PerceptronTaggerParams),
     /// Two passes (Wang, Sagae and Mitamura 2006).
@@ -60,7 +62,7 @@ impl TaggerChoice {
     /// Checks the learner of a tagger that has one.
     fn check(&self) -> Result<()> {
         match self {
-            Self::Perceptron(_) => Ok(()),
+            Self::None | Self::Perceptron(_) => Ok(()),
             Self::TwoPass(choice) => {
                 choice.learner.check_as("tagger.learner", &two_pass::columns(true))
             }
@@ -70,9 +72,10 @@ impl TaggerChoice {
     /// Fits a tagger.
     ///
     /// # Errors
-    /// When there are no words, or the learner refuses the data.
+    /// When none is chosen, there are no words, or the learner refuses the data.
     pub fn fit(&self, sentences: &[&[Token]], fit: &Fit<'_>) -> Result<Box<dyn Tagger>> {
         Ok(match self {
+            Self::None => return Err(none_chosen()),
             Self::Perceptron(params) => Box::new(params.fit(sentences, fit)?),
             Self::TwoPass(choice) => {
                 let make = |columns: &[Column], n_tags| choice.make(columns, n_tags);
@@ -84,9 +87,10 @@ impl TaggerChoice {
     /// Loads the tagger that was stored.
     ///
     /// # Errors
-    /// When the sections are not those of such a tagger.
+    /// When none is chosen, or the sections are not those of such a tagger.
     pub fn load(&self, sections: &Sections) -> Result<Box<dyn Tagger>> {
         Ok(match self {
+            Self::None => return Err(none_chosen()),
             Self::Perceptron(_) => Box::new(PerceptronTagger::load(sections)?),
             Self::TwoPass(choice) => {
                 let make = |columns: &[Column], n_tags| choice.make(columns, n_tags);
@@ -96,26 +100,25 @@ impl TaggerChoice {
     }
 }
 
+fn none_chosen() -> Error {
+    Error::config("tagger.kind", "there is no tagger: choose perceptron or two-pass")
+}
+
 /// Checks what a preset says about tagging.
 ///
 /// # Errors
 /// Naming the key and the fix.
 pub(super) fn check(preset: &Preset) -> Result<()> {
-    let lacks = |key: &str| {
-        let problem =
-            "needs a tagger: give the preset a table `[tagger]` with `kind = \"perceptron\"`";
-        Err(Error::config(key, problem))
-    };
+    let lacks = |key: &str| Err(Error::config(key, "needs a tagger: set tagger.kind=perceptron"));
     match (&preset.tagger, preset.jackknife) {
-        (None, 1..) => lacks("jackknife"),
-        (None, 0) if preset.only_tagger => lacks("only_tagger"),
-        (None, 0) => Ok(()),
-        (Some(_), 1..) if preset.only_tagger => {
+        (TaggerChoice::None, 1..) => lacks("jackknife"),
+        (TaggerChoice::None, 0) if preset.only_tagger => lacks("only_tagger"),
+        (_, 1..) if preset.only_tagger => {
             let problem =
                 "is for the tags that a parser learns from: leave it out for a tagger alone";
             Err(Error::config("jackknife", problem))
         }
-        (Some(choice), _) => choice.check(),
+        (choice, _) => choice.check(),
     }
 }
 
@@ -132,8 +135,8 @@ mod tests {
     #[test]
     fn settings_that_make_no_sense_are_named() {
         for (text, key) in [
-            ("jackknife = 10", "jackknife: needs a tagger"),
-            ("only_tagger = true", "only_tagger: needs a tagger"),
+            ("jackknife = 10\n[tagger]\nkind = \"none\"", "jackknife: needs a tagger"),
+            ("only_tagger = true\n[tagger]\nkind = \"none\"", "only_tagger: needs a tagger"),
             (
                 "jackknife = 1\n[tagger]\nkind = \"perceptron\"",
                 "test:1:1: jackknife: must be 0, or 2 to 100",

@@ -9,11 +9,11 @@ use toml::de::{DeTable, DeValue};
 use super::schema;
 use crate::error::{Error, Place, Result};
 
-/// Reads and checks the text of a preset; `name` stands in messages.
+/// Reads the text of a preset, or of a part of one, and checks it; `name` stands in messages.
 ///
 /// # Errors
 /// With file, line and column.
-pub(super) fn read(text: &str, name: &str) -> Result<Value> {
+pub(super) fn read(text: &str, name: &str, check: fn(&Value) -> Result<()>) -> Result<Value> {
     let place = |start: usize| {
         let before = text.get(..start).unwrap_or_default();
         let line = before.matches('\n').count() as u64 + 1;
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Value> {
         Error::syntax(place(start), error.message().trim())
     })?;
     let table = table.into_inner();
-    let checked = json_table(&table, "").and_then(|value| schema::check(&value).map(|()| value));
+    let checked = json_table(&table, "").and_then(|value| check(&value).map(|()| value));
     checked.map_err(|error| match error {
         Error::Config { key, problem } => {
             Error::syntax(place(start_of(&table, &key)), format!("{key}: {problem}"))

@@ -57,6 +57,9 @@ impl AddAssign for Accuracy {
 
 impl fmt::Display for Accuracy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.words == 0 {
+            return f.write_str("- (no words)");
+        }
         write!(f, "{:.2} % of {} words", self.percent(), self.words)?;
         match self.unseen {
             0 => f.write_str(", all of them seen in training"),
@@ -80,9 +83,6 @@ mod tests {
         assert_eq!(accuracy, Accuracy { words: 3, right: 2, unseen: 1, unseen_right: 1 });
         accuracy += accuracy;
         assert_eq!(accuracy.to_string(), "66.67 % of 6 words, 100.00 % of 2 not seen in training");
-        assert_eq!(
-            Accuracy::default().to_string(),
-            "0.00 % of 0 words, all of them seen in training"
-        );
+        assert_eq!(Accuracy::default().to_string(), "- (no words)");
     }
 }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::hash::word_hash;
 use crate::memory::{Array, Sections};
+use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
 /// Tags that a word has in less than this share of its occurrences do not count for its class.
@@ -36,7 +37,7 @@ impl Lexicon {
             }
         }
         let mut words: Vec<(u32, Vec<(u16, u32)>)> = counts.into_iter().collect();
-        words.sort_unstable_by_key(|(word, _)| *word);
+        sort_by_key(&mut words, |(word, _)| *word);
         let mut sets: FxHashMap<Vec<u16>, u16> = FxHashMap::default();
         let classes = words.iter().map(|(_, tags)| {
             let total: u32 = tags.iter().map(|(_, count)| count).sum();

@@ -4,8 +4,6 @@
 //! Each tree contributes one derivation; if several actions are correct, one is taken at random. Negative sampling
 //! keeps one in N of the rows that are wrong for every label, with weight N.
 
-use std::ops::ControlFlow;
-
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -19,6 +17,7 @@ use crate::feature::{Extractor, Row, Templates, extract};
 use crate::oracle::{GuideKind, Supervised, guide};
 use crate::parallel;
 use crate::scorer::Scratch;
+use crate::sort::stable_sort_by_key;
 use crate::symbols::Sentence;
 use crate::transition::{Action, CandidateSystem, Focus};
 
@@ -51,17 +50,17 @@ const MAX_CHUNK_WORDS: usize = 2_000;
 
 /// Collects the candidates of all configurations along one derivation of each tree. Classes are action codes, below
 /// `n_classes`. The result does not depend on the number of threads. `progress` receives the number of trees
-/// processed and may stop the collection.
+/// processed and may end the collection by an error.
 ///
 /// # Errors
-/// If the system cannot build a tree.
+/// If the system cannot build a tree, and those of `progress`.
 pub fn collect<S: Supervised + CandidateSystem>(
     system: &S,
     examples: &[Example],
     templates: &Templates,
     n_classes: usize,
     sampling: Sampling,
-    mut progress: impl FnMut(usize) -> ControlFlow<()>,
+    mut progress: impl FnMut(usize) -> Result<()>,
 ) -> Result<(Candidates, CandidateCounts)> {
     let extractor = Extractor::new(templates);
     let columns = templates.columns();
@@ -97,9 +96,7 @@ pub fn collect<S: Supervised + CandidateSystem>(
             counts.kept += path.kept.len() as u64;
         }
         done += chunk.len();
-        if progress(done).is_break() {
-            break;
-        }
+        progress(done)?;
     }
     Ok((candidates, counts))
 }
@@ -173,7 +170,7 @@ impl<S: Supervised + CandidateSystem> CandidateWalk<'_, S> {
             let span =
                 |candidate: &Candidate<S::Action>| (candidate.focus.first, candidate.focus.last);
             for over_span in seen.chunk_by_mut(|a, b| span(a) == span(b)) {
-                over_span.sort_by_key(|candidate| candidate.focus.head);
+                stable_sort_by_key(over_span, |candidate| candidate.focus.head);
                 for same in over_span.chunk_by(|a, b| a.focus == b.focus) {
                     self.take(sentence, &cursor.state, same, &mut path);
                 }

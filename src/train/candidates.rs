@@ -1,8 +1,6 @@
 //! Training on candidates, for item systems: an ensemble of boosted decision trees for each label, truncated at a
 //! common threshold (Turian and Melamed 2005, section 2).
 
-use std::ops::ControlFlow;
-
 use super::candidate_rows::{CandidateCounts, Sampling, collect};
 use super::session::dev_line;
 use super::{Components, Session, Trained, TrainingMethod};
@@ -164,7 +162,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
         let (observer, total) = (session.observer, session.examples.len() as u64);
         let progress = |done: usize| {
             observer.event(Event::Progress { done: done as u64, total, unit: "sentences" });
-            if observer.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if observer.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
         };
         let sampling = Sampling { seed: session.seed, negative_sampling: params.negative_sampling };
         let n_classes = wanted.len();

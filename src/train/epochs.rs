@@ -35,9 +35,16 @@ impl EpochReport {
         self.loss += part.loss;
     }
 
-    /// Training accuracy: the share of correct predictions, in percent.
-    pub fn accuracy(&self) -> f64 {
-        100.0 * (1.0 - self.mistakes as f64 / self.decisions.max(1) as f64)
+    /// Training accuracy: the share of correct predictions, in percent; none without decisions.
+    pub fn accuracy(&self) -> Option<f64> {
+        let wrong = self.mistakes as f64 / self.decisions as f64;
+        (self.decisions > 0).then_some(100.0 * (1.0 - wrong))
+    }
+
+    /// Training accuracy in the log.
+    pub(super) fn accuracy_text(&self) -> String {
+        let percent = self.accuracy().map_or("-".to_owned(), |percent| format!("{percent:.2} %"));
+        format!("training accuracy {percent}")
     }
 
     /// Whether training was stopped before the first decision.

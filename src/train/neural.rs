@@ -21,6 +21,7 @@ use super::walk::Walk;
 use super::{Components, Session, Trained, TrainingMethod};
 use crate::error::{Error, Result};
 use crate::memory::Sections;
+use crate::neural::inference::InstructionSet;
 use crate::neural::{Decay, Gradients, MovingAverage, Optimizer, OptimizerParams, OptimizerState};
 use crate::oracle::{Guide, Supervised};
 use crate::parallel;
@@ -141,7 +142,7 @@ impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
             has_embeddings.then(|| PretrainedTable::load(sections, vocabulary)).transpose()?;
         let mut network = Neural::new(self.0.network, system, vocabulary, pretrained, None)?;
         network.params.load(sections)?;
-        Ok(Box::new(network))
+        Ok(network.compile(InstructionSet::detect()))
     }
 }
 
@@ -315,12 +316,12 @@ impl<S: Supervised> EpochLearner<S> for NeuralEpochs<'_, S> {
         let network = self.network.averaged(&self.state);
         let mut sections = Sections::default();
         network.store(&mut sections);
-        (Box::new(network), sections)
+        (network.compile(InstructionSet::detect()), sections)
     }
 
     fn describe(&self, epoch: u32, report: &EpochReport) -> String {
-        let (loss, accuracy) = (report.loss / report.decisions.max(1) as f64, report.accuracy());
-        format!("epoch {epoch}: loss {loss:.4}, training accuracy {accuracy:.2} %")
+        let loss = report.loss / report.decisions.max(1) as f64;
+        format!("epoch {epoch}: loss {loss:.4}, {}", report.accuracy_text())
     }
 
     fn divergence(&self, report: &EpochReport) -> Option<Error> {

@@ -200,7 +200,7 @@ impl<S: Supervised> EpochLearner<S> for OnlineEpochs<'_, S> {
     }
 
     fn describe(&self, epoch: u32, report: &EpochReport) -> String {
-        perceptrons::describe(epoch, report.accuracy(), &self.perceptron)
+        perceptrons::describe(epoch, report, &self.perceptron)
     }
 }
 

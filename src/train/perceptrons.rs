@@ -1,7 +1,7 @@
 //! What online and structured training share: one perceptron with its best epoch, or several whose weights
 //! are added.
 
-use super::epochs::{EpochLearner, Epochs, Progress};
+use super::epochs::{EpochLearner, EpochReport, Epochs, Progress};
 use super::session::dev_line;
 use super::{Session, Trained};
 use crate::classifier::Classifier;
@@ -95,7 +95,9 @@ pub(super) fn snapshot<S: Supervised>(
 }
 
 /// An epoch of a perceptron in the log.
-pub(super) fn describe(epoch: u32, accuracy: f64, perceptron: &OnlinePerceptron) -> String {
-    let n_features = perceptron.n_features();
-    format!("epoch {epoch}: training accuracy {accuracy:.2} %, {n_features} features")
+pub(super) fn describe(epoch: u32, report: &EpochReport, perceptron: &OnlinePerceptron) -> String {
+    match perceptron.n_features() {
+        0 => format!("epoch {epoch}: no mistakes to learn from"),
+        n => format!("epoch {epoch}: {}, {n} features", report.accuracy_text()),
+    }
 }

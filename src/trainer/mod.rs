@@ -4,6 +4,7 @@ mod merge;
 mod replay;
 mod tagging;
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ use crate::oracle::Supervised;
 use crate::parallel;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{self, Source, SystemVisitor, with_system};
-use crate::preset::{MethodChoice, Preset};
+use crate::preset::{MethodChoice, Preset, TaggerChoice};
 use crate::symbols::{UNKNOWN, Vocabulary};
 use crate::train::session::{Checkpoints, DevSet, is_short};
 use crate::train::{Components, Session, Trained, TrainingMethod};
@@ -123,13 +124,15 @@ impl<'a> Trainer<'a> {
 
     fn train_by_plan(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
         let plan = &self.plan;
+        let (train, dev) = (&*self.stripped(train), &*self.stripped(dev));
         let pretrained = match &plan.preset.learner {
             MethodChoice::Neural(params) => params.read_pretrained()?,
             _ => None,
         };
-        let tagging = plan.preset.tagger.as_ref();
-        let mut tagging =
-            tagging.map(|choice| Tagging::new(choice, self, train, dev)).transpose()?;
+        let mut tagging = match &plan.preset.tagger {
+            TaggerChoice::None => None,
+            choice => Some(Tagging::new(choice, self, train, dev)?),
+        };
         if plan.preset.only_tagger
             && let Some(tagging) = tagging
         {
@@ -164,6 +167,17 @@ impl<'a> Trainer<'a> {
 
     fn log(&self, text: &str) {
         self.observer.event(Event::Milestone(text));
+    }
+
+    /// Removes what a treebank has besides words, tags and labels.
+    fn stripped<'t>(&self, treebank: &'t Treebank) -> Cow<'t, Treebank> {
+        let stripped = treebank.stripped(&self.plan.preset.clean);
+        let left_out = treebank.trees.len() - stripped.trees.len();
+        if left_out > 0 {
+            let note = format!("left out {left_out} trees that have no words after cleaning");
+            self.observer.event(Event::Note(&note));
+        }
+        stripped
     }
 
     /// Adds the words of pretrained embeddings to the vocabulary; returns them with the number of word ids

@@ -53,6 +53,20 @@ pub fn built_nodes(forest: &Forest, items: &[u32], labels: &Symbols) -> Vec<u32>
     nodes
 }
 
+/// The label that an item has in [`tree_of`]: its own or, for temporary nodes and `root`, that of an only
+/// child. `None` for a token, or where several children pass to the parent.
+pub fn visible_label(forest: &Forest, item: u32, root: Option<Label>) -> Option<Label> {
+    let mut id = item;
+    while let Some(label) = forest.node(id).label {
+        if !forest.node(id).temporary && Some(label) != root {
+            return Some(label);
+        }
+        let &[only] = forest.children(id) else { return None };
+        id = only;
+    }
+    None
+}
+
 /// A step of a walk over what has been built.
 enum Visit {
     /// The token of this position.

@@ -76,6 +76,19 @@ pub fn n_roots(tree: &Tree) -> u32 {
     tree.root().map_or(0, |root| tree.children(root).len() as u32)
 }
 
+/// Whether some node has a single child of its own label.
+pub fn repeats_a_label(tree: &Tree) -> bool {
+    tree.ids().any(|id| match tree.children(id) {
+        [Child::Node(child)] => tree.node(*child).label == tree.node(id).label,
+        _ => false,
+    })
+}
+
+/// What tables that do not say whether labels may repeat stand for: models of earlier versions.
+pub(super) fn may_repeat() -> bool {
+    true
+}
+
 /// The length of the longest chain of nodes with a single child each, without the root.
 pub fn longest_unary_chain(tree: &Tree) -> u32 {
     let mut chain = vec![0; tree.nodes().len()];

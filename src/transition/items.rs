@@ -25,6 +25,7 @@ use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
 use super::{Action, ActionKind, CandidateSystem, Focus, Forest, TransitionSystem, View};
 use crate::hash::split_mix;
+use crate::sort::stable_sort_by_key;
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::{BottomUpBuilder, Child, Token, Tree};
 use crate::{Error, Result};
@@ -356,7 +357,7 @@ impl TransitionSystem for Items {
         let tree = self.reduced(tree);
         let mut nodes: Vec<_> = tree.nodes().iter().collect();
         if self.tables.order == ItemOrder::RightToLeft {
-            nodes.sort_by_key(|node| (std::cmp::Reverse(node.start), node.end));
+            stable_sort_by_key(&mut nodes, |node| (std::cmp::Reverse(node.start), node.end));
         }
         let mut frontier: Vec<(u32, u32)> =
             (0..tree.tokens().len() as u32).map(|at| (at, at + 1)).collect();

@@ -6,6 +6,7 @@
 //! keeps the system total:
 //!
 //! - consecutive reductions of one item are limited to the longest unary chain of the training trees;
+//! - no constituent has a single child of its own label unless one of the training trees has;
 //! - FINISH takes at most as many items as a root of the training trees has children, or all items when no
 //!   reduction of several items fits.
 //!
@@ -15,7 +16,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gold_tree::{MAX_LABELS, check_tree, label_of, labels_of, longest_unary_chain, n_roots};
+use super::built_tree::visible_label;
+use super::gold_tree::{
+    MAX_LABELS, check_tree, label_of, labels_of, longest_unary_chain, may_repeat, n_roots,
+    repeats_a_label,
+};
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
@@ -115,6 +120,9 @@ pub struct NonBinaryTables {
     pub max_roots: u32,
     /// The binarization of the trees.
     pub scheme: Scheme,
+    /// Whether a constituent may have a single child of its own label.
+    #[serde(default = "may_repeat")]
+    pub repeated_labels: bool,
 }
 
 /// The non-binary system over a fixed inventory of actions.
@@ -151,12 +159,13 @@ impl NonBinary {
     ) -> Result<Self> {
         let (labels, counts) = labels_of(trees.clone())?;
         let mut seen = std::collections::BTreeSet::new();
-        let (mut max_unaries, mut max_roots) = (1, 1);
+        let (mut max_unaries, mut max_roots, mut repeated_labels) = (1, 1, false);
         for tree in trees {
             let Ok(derivation) = derive(tree, &labels, scheme) else { continue };
             seen.extend(derivation);
             max_unaries = max_unaries.max(longest_unary_chain(&scheme.apply(tree)));
             max_roots = max_roots.max(n_roots(tree));
+            repeated_labels |= repeats_a_label(tree);
         }
         // Two items can always be joined, at least under the most frequent label.
         let common = (0..counts.len()).max_by_key(|&label| (counts[label], usize::MAX - label));
@@ -164,7 +173,14 @@ impl NonBinary {
         let join = NonBinaryAction::Reduce { label, temporary: false, arity: 2 };
         seen.extend([NonBinaryAction::Shift, NonBinaryAction::Finish, join]);
         let actions = seen.into_iter().map(Action::code).collect();
-        Self::from_tables(NonBinaryTables { labels, actions, max_unaries, max_roots, scheme })
+        Self::from_tables(NonBinaryTables {
+            labels,
+            actions,
+            max_unaries,
+            max_roots,
+            scheme,
+            repeated_labels,
+        })
     }
 
     /// The same system with reductions of every label over 1 to `max_arity` items, at most [`MAX_ARITY`], and
@@ -189,6 +205,13 @@ impl NonBinary {
     #[must_use]
     pub fn with_heads(self, heads: Option<HeadFinder>) -> Self {
         Self { heads, ..self }
+    }
+
+    /// The reduction that would give the topmost item a parent of its own label, if that is illegal.
+    fn repetition(&self, base: &StackBuffer) -> Option<NonBinaryAction> {
+        let &item = base.items.last().filter(|_| !self.tables.repeated_labels)?;
+        let label = visible_label(&base.forest, item, None)?;
+        Some(NonBinaryAction::Reduce { label, temporary: false, arity: 1 })
     }
 
     /// Every action, in order.
@@ -315,6 +338,9 @@ impl TransitionSystem for NonBinary {
         let height = n.min(self.all.len() - 1);
         let groups = if *unaries < self.tables.max_unaries { &self.all } else { &self.several };
         out.extend_from_slice(&groups[height]);
+        if let Some(at) = self.repetition(base).and_then(|action| out.binary_search(&action).ok()) {
+            out.remove(at);
+        }
         let fits = n <= self.tables.max_roots as usize || self.several[height].is_empty();
         if at_end && fits {
             out.push(NonBinaryAction::Finish);

@@ -8,13 +8,18 @@
 //!
 //! MATCH is forced when a tag is on top; FINISH is forced when nothing else is legal, so that every derivation
 //! ends. The derivation is complete if no prediction and no word remains. Between two words at most as many
-//! predictions are made as in the training trees.
+//! predictions are made as in the training trees. No constituent has a single child of its own label unless one
+//! of the training trees has: a label is not replaced by itself, and a constituent that predictions over no
+//! words leave with such a child is not built.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::gold_tree::{MAX_LABELS, ROOT, check_tree, label_of, labels_of};
+use super::built_tree::visible_label;
+use super::gold_tree::{
+    MAX_LABELS, ROOT, check_tree, label_of, labels_of, may_repeat, repeats_a_label,
+};
 use super::stack_buffer::StackBuffer;
 use super::state::{Open, clone_in_place};
 use super::{Action, ActionKind, TransitionSystem, View};
@@ -75,6 +80,9 @@ pub struct PredictiveTables {
     pub max_predictions: u32,
     /// The binarization of the trees.
     pub scheme: Scheme,
+    /// Whether a constituent may have a single child of its own label.
+    #[serde(default = "may_repeat")]
+    pub repeated_labels: bool,
 }
 
 /// The predictive system over a fixed inventory of lists.
@@ -117,8 +125,10 @@ impl Predictive {
             names.intern(&format!("/{}", token.tag));
         }
         let (mut lists, mut max_predictions) = (BTreeSet::new(), 1);
+        let mut repeated_labels = false;
         for tree in trees {
             let Ok(steps) = derive(tree, &names, scheme) else { continue };
+            repeated_labels |= repeats_a_label(tree);
             let mut predicted = 0;
             for step in steps {
                 predicted = if step.is_some() { predicted + 1 } else { 0 };
@@ -127,7 +137,14 @@ impl Predictive {
             }
         }
         let lists = lists.into_iter().collect();
-        Self::from_tables(PredictiveTables { names, n_labels, lists, max_predictions, scheme })
+        Self::from_tables(PredictiveTables {
+            names,
+            n_labels,
+            lists,
+            max_predictions,
+            scheme,
+            repeated_labels,
+        })
     }
 
     fn list_name(&self, list: &[Prediction]) -> String {
@@ -143,15 +160,35 @@ impl Predictive {
         label.is_some_and(|label| u32::from(label.0) < self.tables.n_labels)
     }
 
+    /// The prediction that would replace the label of a node by itself, if that is illegal.
+    fn repetition(&self, state: &PredictiveState, node: u32) -> Option<PredictiveAction> {
+        let node = state.base.forest.node(node);
+        let label = node.label.filter(|_| !self.tables.repeated_labels && !node.temporary)?;
+        let alone = [u32::from(label.0) * 2];
+        let at = self.tables.lists.binary_search_by(|list| list[..].cmp(&alone)).ok()?;
+        Some(PredictiveAction::Predict(at as u16))
+    }
+
+    /// Whether the words since an open constituent began are a single item of its label.
+    fn is_repetition(&self, base: &StackBuffer, Open { node, first }: Open) -> bool {
+        let node = base.forest.node(node);
+        match base.items[first as usize..] {
+            [only] if !self.tables.repeated_labels && !node.temporary => {
+                visible_label(&base.forest, only, None) == node.label
+            }
+            _ => false,
+        }
+    }
+
     /// Completes the open constituents that have all their children. The root stays open.
-    fn complete(state: &mut PredictiveState) {
+    fn complete(&self, state: &mut PredictiveState) {
         while state.open.len() > 1 && state.waiting.last() == Some(&0) {
             state.waiting.pop();
-            let Some(Open { node, first }) = state.open.pop() else { return };
-            let node = *state.base.forest.node(node);
-            let has_words = (first as usize) < state.base.items.len();
-            if let (Some(label), true) = (node.label, has_words) {
-                state.base.join(None, label, node.temporary, first as usize);
+            let Some(open) = state.open.pop() else { return };
+            let (node, first) = (*state.base.forest.node(open.node), open.first as usize);
+            let is_built = first < state.base.items.len() && !self.is_repetition(&state.base, open);
+            if let (Some(label), true) = (node.label, is_built) {
+                state.base.join(None, label, node.temporary, first);
             }
             if let Some(waiting) = state.waiting.last_mut() {
                 *waiting -= 1;
@@ -254,9 +291,14 @@ impl TransitionSystem for Predictive {
     }
 
     fn is_forced(&self, state: &PredictiveState) -> bool {
-        let may_predict = state.base.remaining() > 0 || self.nothing.is_some();
-        let may_predict = may_predict && state.predicted < self.tables.max_predictions;
-        !(may_predict && state.stack.last().is_some_and(|&next| self.is_label(state, next)))
+        let Some(&next) = state.stack.last().filter(|&&next| self.is_label(state, next)) else {
+            return true;
+        };
+        let may_predict = match state.base.remaining() {
+            0 => self.nothing.is_some(),
+            _ => self.predictions.len() > usize::from(self.repetition(state, next).is_some()),
+        };
+        !may_predict || state.predicted >= self.tables.max_predictions
     }
 
     fn is_complete(&self, state: &PredictiveState) -> bool {
@@ -273,7 +315,13 @@ impl TransitionSystem for Predictive {
             Some(&next) if self.is_label(state, next) => match at_end {
                 _ if state.predicted >= self.tables.max_predictions => {}
                 true => out.extend(self.nothing),
-                false => out.extend_from_slice(&self.predictions),
+                false => {
+                    out.extend_from_slice(&self.predictions);
+                    let repetition = self.repetition(state, next);
+                    if let Some(at) = repetition.and_then(|list| out.binary_search(&list).ok()) {
+                        out.remove(at);
+                    }
+                }
             },
             Some(_) if !at_end => out.push(PredictiveAction::Match),
             _ => {}
@@ -293,7 +341,7 @@ impl TransitionSystem for Predictive {
                 if let Some(waiting) = state.waiting.last_mut() {
                     *waiting -= 1;
                 }
-                Self::complete(state);
+                self.complete(state);
             }
             PredictiveAction::Predict(list) => {
                 let Some(node) = state.stack.pop() else { return };
@@ -306,7 +354,7 @@ impl TransitionSystem for Predictive {
                     state.stack.push(state.base.forest.push_open(label, temporary, None, at));
                 }
                 state.predicted += 1;
-                Self::complete(state);
+                self.complete(state);
             }
             PredictiveAction::Finish => state.base.finished = true,
         }

@@ -127,7 +127,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
         let problem = "the folder has no files: give a treebank file or a folder with such files";
         return Err(Error::config(folder.display().to_string(), problem));
     }
-    files.sort();
+    files.sort_unstable();
     Ok(files)
 }
 

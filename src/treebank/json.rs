@@ -115,6 +115,16 @@ pub struct Parse<'a> {
     pub span_scores: Option<&'a [f32]>,
     /// How the sentence stands in raw text.
     pub layout: Option<&'a Layout>,
+    /// Why there is no parse.
+    pub error: Option<&'a str>,
+}
+
+impl<'a> Parse<'a> {
+    /// A tree without heads and scores.
+    pub fn bare(tree: &'a Tree) -> Self {
+        let (score, span_scores, layout, error) = (None, None, None, None);
+        Self { tree, heads: Some(&[]), score, complete: false, span_scores, layout, error }
+    }
 }
 
 /// Writes a parse as one line.
@@ -124,7 +134,8 @@ pub struct Parse<'a> {
 /// `heads` (from 1, with 0 for the root; or `null`), `score` (or `null`) and `complete`; then `span_scores`
 /// (parallel to `spans`, with `null` for a score that is not finite) if there are any; then, for raw text, `text`
 /// and `start` and `end` (parallel to `tokens`: the first character of each and the one after its last, counted
-/// from 0 at the beginning of the input). Words and tags are escaped only in `tree`.
+/// from 0 at the beginning of the input); then `error` if there is one. Words and tags are escaped only in `tree`.
+/// The tree of no words is `(())`.
 ///
 /// # Errors
 /// When writing fails.
@@ -155,6 +166,9 @@ impl Serialize for Parse<'_> {
             map.serialize_entry("text", &layout.text)?;
             map.serialize_entry("start", &spans().map(|span| span.start).collect::<Vec<_>>())?;
             map.serialize_entry("end", &spans().map(|span| span.end).collect::<Vec<_>>())?;
+        }
+        if let Some(error) = self.error {
+            map.serialize_entry("error", error)?;
         }
         map.end()
     }
@@ -197,8 +211,7 @@ mod tests {
         builder.close();
         let tree = builder.finish();
         let (heads, score) = (Some(&[0][..]), Some(-1.5));
-        let (span_scores, layout) = (None, None);
-        let mut parse = Parse { tree: &tree, heads, score, complete: true, span_scores, layout };
+        let mut parse = Parse { heads, score, complete: true, ..Parse::bare(&tree) };
         let mut out = Vec::new();
         write_line(&parse, &mut out).unwrap();
         parse = Parse { heads: None, score: Some(f64::NAN), complete: false, ..parse };

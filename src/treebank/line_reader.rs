@@ -14,13 +14,14 @@ pub struct LineReader {
     encoding: Encoding,
     bytes: Vec<u8>,
     number: u64,
+    began: u64,
 }
 
 impl LineReader {
     /// Returns a reader of a stream; messages call it `name`.
     pub fn new(reader: Box<dyn Read + Send>, name: String, encoding: Encoding) -> Self {
         let reader = BufReader::with_capacity(64 * 1024, reader);
-        Self { reader, name, encoding, bytes: Vec::new(), number: 0 }
+        Self { reader, name, encoding, bytes: Vec::new(), number: 0, began: 0 }
     }
 
     /// Opens an input.
@@ -55,6 +56,16 @@ impl LineReader {
     /// Returns a place on the current line; `column` counts characters from 1.
     pub(super) fn place(&self, column: u64) -> Place {
         Place::new(&self.name, self.number, column)
+    }
+
+    /// Notes that a sentence begins on the current line.
+    pub(super) fn begin(&mut self) {
+        self.began = self.number;
+    }
+
+    /// Returns the line on which the last sentence began.
+    pub(super) fn began(&self) -> Place {
+        Place::new(&self.name, self.began, 0)
     }
 
     /// Decodes the current line, line feed included.

@@ -22,10 +22,12 @@ mod line_reader;
 pub mod penn;
 mod raw_text;
 mod reattach;
+mod recognize;
 pub mod sentences;
 pub mod tagged;
 mod text_window;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
@@ -36,6 +38,7 @@ pub use line_reader::LineReader;
 pub use sentences::{InputFormat, Item, Sentences};
 
 use crate::error::{Error, Place, Result};
+use crate::parallel;
 use crate::tree::Tree;
 use penn::PennReader;
 
@@ -214,6 +217,16 @@ impl Treebank {
         };
         let files = expand(paths)?.iter().map(|input| without_folder(input.name())).collect();
         Ok((Self { files, trees }, report))
+    }
+
+    /// Returns the treebank as [`Cleaning::strip`] leaves it: trees that lose all their words are left out.
+    pub fn stripped(&self, cleaning: &Cleaning) -> Cow<'_, Self> {
+        if !cleaning.strips() {
+            return Cow::Borrowed(self);
+        }
+        let stripped = parallel::map(&self.trees, |tree| cleaning.strip(tree.clone()));
+        let trees = stripped.into_iter().flatten().collect();
+        Cow::Owned(Self { files: self.files.clone(), trees })
     }
 }
 

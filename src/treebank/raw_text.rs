@@ -2,7 +2,7 @@
 
 use super::line_reader::LineReader;
 use super::sentences::Item;
-use crate::error::Result;
+use crate::error::{Place, Result};
 use crate::text::{Splitter, TextSettings};
 
 /// The sentences of one input.
@@ -12,11 +12,13 @@ pub(super) struct TextReader {
     /// The line that cannot be read, while the paragraph before it is returned.
     bad: Option<Item>,
     ended: bool,
+    /// Whether the current paragraph has a line.
+    begun: bool,
 }
 
 impl TextReader {
     pub(super) fn new(lines: LineReader, settings: TextSettings) -> Self {
-        Self { lines, splitter: Splitter::new(settings), bad: None, ended: false }
+        Self { lines, splitter: Splitter::new(settings), bad: None, ended: false, begun: false }
     }
 
     /// The next sentence or unreadable line; `None` at the end.
@@ -32,6 +34,11 @@ impl TextReader {
         }
     }
 
+    /// Where the paragraph of the last sentence began.
+    pub(super) fn began(&self) -> Place {
+        self.lines.began()
+    }
+
     /// Reads the next line. One that cannot be read ends the paragraph.
     fn advance(&mut self) -> Result<()> {
         self.ended = !self.lines.advance()?;
@@ -39,6 +46,11 @@ impl TextReader {
             self.splitter.end_paragraph();
             return Ok(());
         }
+        let is_blank = self.lines.bytes().iter().all(u8::is_ascii_whitespace);
+        if !is_blank && !self.begun {
+            self.lines.begin();
+        }
+        self.begun = !is_blank;
         match self.lines.decode() {
             Ok(line) => self.splitter.add_line(&line),
             Err((column, problem)) => {

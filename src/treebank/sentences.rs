@@ -5,16 +5,18 @@ use std::fmt;
 use std::io::Read;
 use std::str::FromStr;
 
+use super::clean::Cleaning;
 use super::conllu::SentenceReader;
 use super::input::{Encoding, Input, unknown};
 use super::json;
 use super::line_reader::LineReader;
 use super::penn::{PennReader, is_space};
 use super::raw_text::TextReader;
+use super::recognize;
 use super::tagged::{self, LineProblem, TaggedFormat};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, InputKind, Place, Result};
 use crate::text::{TextSentence, TextSettings};
-use crate::tree::Token;
+use crate::tree::{Token, Tree};
 
 /// The tag of traces, which are not words.
 pub const TRACE: &str = "-NONE-";
@@ -93,6 +95,7 @@ pub struct Sentences {
     inputs: std::vec::IntoIter<Input>,
     format: InputFormat,
     encoding: Encoding,
+    cleaning: Cleaning,
     text: TextSettings,
     needs_tags: bool,
     source: Option<Source>,
@@ -100,7 +103,7 @@ pub struct Sentences {
 }
 
 enum Source {
-    Text(TextReader),
+    Text(Box<TextReader>),
     Lines(LineReader),
     Penn(Box<PennReader<Box<dyn Read + Send>>>),
 }
@@ -109,8 +112,14 @@ impl Sentences {
     /// Returns the sentences of the inputs, which are opened one at a time.
     pub fn new(inputs: Vec<Input>, format: InputFormat, encoding: Encoding) -> Self {
         let inputs = inputs.into_iter();
-        let (text, needs_tags) = (TextSettings::default(), false);
-        Self { inputs, format, encoding, text, needs_tags, source: None, ended: false }
+        let (cleaning, text, needs_tags) = (Cleaning::none(), TextSettings::default(), false);
+        Self { inputs, format, encoding, cleaning, text, needs_tags, source: None, ended: false }
+    }
+
+    /// Strips trees ([`Cleaning::strip`]) before their words are taken.
+    #[must_use]
+    pub fn strip_trees(self, cleaning: Cleaning) -> Self {
+        Self { cleaning, ..self }
     }
 
     /// Sets how raw text is split.
@@ -137,6 +146,44 @@ impl Sentences {
         sentences
     }
 
+    /// Returns where the last item began.
+    pub fn place(&self) -> Option<Place> {
+        Some(match self.source.as_ref()? {
+            Source::Lines(lines) => lines.began(),
+            Source::Text(text) => text.began(),
+            Source::Penn(reader) => Place::new(reader.name(), reader.began(), 0),
+        })
+    }
+
+    /// Opens an input, unless it is something else than sentences in this format.
+    fn open(&mut self, input: &Input) -> Result<()> {
+        let name = input.name();
+        let (start, reader) =
+            recognize::peek(input.open()?).map_err(|source| Error::io(&name, source))?;
+        if let Some(found) = recognize::kind(&start).filter(|&kind| !self.reads(kind, &start)) {
+            return Err(Error::OtherInput { input: name, found });
+        }
+        self.attach(reader, name);
+        Ok(())
+    }
+
+    /// Whether an input that begins like this may be in the format.
+    fn reads(&self, kind: InputKind, start: &[u8]) -> bool {
+        let start = String::from_utf8_lossy(start);
+        let first = start.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        match (self.format, kind) {
+            (_, InputKind::Model) => false,
+            (InputFormat::Penn, InputKind::Trees) | (InputFormat::Conllu, InputKind::Conllu) => {
+                true
+            }
+            (InputFormat::Tagged, _) => tagged::parse_line(first, TaggedFormat::Slash).is_ok(),
+            (InputFormat::Underscore, _) => {
+                tagged::parse_line(first, TaggedFormat::Underscore).is_ok()
+            }
+            _ => false,
+        }
+    }
+
     fn attach(&mut self, reader: Box<dyn Read + Send>, name: String) {
         self.source = Some(match self.format {
             InputFormat::Penn => {
@@ -144,7 +191,7 @@ impl Sentences {
             }
             InputFormat::Text => {
                 let lines = LineReader::new(reader, name, self.encoding);
-                Source::Text(TextReader::new(lines, self.text))
+                Source::Text(Box::new(TextReader::new(lines, self.text)))
             }
             _ => Source::Lines(LineReader::new(reader, name, self.encoding)),
         });
@@ -155,10 +202,10 @@ impl Sentences {
             let item = match &mut self.source {
                 None => {
                     let Some(input) = self.inputs.next() else { return Ok(None) };
-                    self.attach(input.open()?, input.name());
+                    self.open(&input)?;
                     continue;
                 }
-                Some(Source::Penn(reader)) => penn_item(reader)?,
+                Some(Source::Penn(reader)) => penn_item(reader, &self.cleaning)?,
                 Some(Source::Text(reader)) => reader.read()?,
                 Some(Source::Lines(lines)) => match self.format {
                     InputFormat::Conllu => conllu_item(lines)?,
@@ -197,11 +244,14 @@ fn sentence(tokens: Vec<Token>) -> Item {
     if tokens.is_empty() { Item::Blank } else { Item::Sentence(tokens) }
 }
 
-fn penn_item(reader: &mut PennReader<Box<dyn Read + Send>>) -> Result<Option<Item>> {
+fn penn_item(
+    reader: &mut PennReader<Box<dyn Read + Send>>,
+    cleaning: &Cleaning,
+) -> Result<Option<Item>> {
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
-            let mut tokens = tree.into_tokens();
+            let mut tokens = cleaning.strip(tree).map(Tree::into_tokens).unwrap_or_default();
             tokens.retain(|token| token.tag != TRACE);
             sentence(tokens)
         }
@@ -221,6 +271,7 @@ fn line_item(
     if !lines.advance()? {
         return Ok(None);
     }
+    lines.begin();
     Ok(Some(parse_line(lines, parse).map_or_else(|problem| bad_line(lines, problem), sentence)))
 }
 
@@ -232,7 +283,7 @@ fn words(line: &str) -> Result<Vec<Token>, LineProblem> {
 
 fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
     let mut sentence_reader = SentenceReader::new();
-    let mut fault = None;
+    let (mut fault, mut begun) = (None, false);
     loop {
         let ended = !lines.advance()?;
         if ended || lines.bytes().iter().all(|&byte| is_space(char::from(byte))) {
@@ -243,7 +294,12 @@ fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
                 (None, None) if ended => return Ok(None),
                 (None, None) => {}
             }
-        } else if fault.is_none() {
+            continue;
+        }
+        if !std::mem::replace(&mut begun, true) {
+            lines.begin();
+        }
+        if fault.is_none() {
             // The rest of a sentence with a fault is skipped: one sentence, one item.
             let taken = parse_line(lines, |line| sentence_reader.line(line));
             fault = taken.err().map(|problem| bad_line(lines, problem));

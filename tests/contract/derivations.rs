@@ -5,16 +5,18 @@ use srparse::oracle::replay::{Replay, check_replay, same_brackets};
 use srparse::oracle::{Oracle, Supervised};
 use srparse::symbols::Sentence;
 use srparse::transition::built_tree::built_nodes;
+use srparse::transition::gold_tree::repeats_a_label;
 use srparse::transition::{Action, TransitionSystem};
 use srparse::tree::Tree;
 
-use super::walk::{TREES, borrowed, legal, random_walk};
-use crate::common::{assert_valid, random_trees, rng, sentence, shown};
+use super::walk::{TREES, Trees, borrowed, legal, random_walk};
+use crate::common::{assert_valid, rng, sentence, shown};
 
 pub(crate) fn replaying_a_derivation_rebuilds_the_tree<S: Supervised>(
+    trees: Trees,
     make: impl Fn(&[&Tree]) -> S,
 ) {
-    let trees = random_trees(1, TREES);
+    let trees = trees(1, TREES);
     let system = make(&borrowed(&trees));
     for tree in &trees {
         let sentence = sentence(tree);
@@ -38,9 +40,10 @@ pub(crate) fn replaying_a_derivation_rebuilds_the_tree<S: Supervised>(
 }
 
 pub(crate) fn every_state_of_a_random_walk_gives_a_valid_tree<S: Supervised>(
+    trees: Trees,
     make: impl Fn(&[&Tree]) -> S,
 ) {
-    let trees = random_trees(2, TREES);
+    let trees = trees(2, TREES);
     // A system built from few trees meets many sentences that its inventory does not cover.
     for known in [1, 10, TREES] {
         let system = make(&borrowed(&trees[..known]));
@@ -50,6 +53,23 @@ pub(crate) fn every_state_of_a_random_walk_gives_a_valid_tree<S: Supervised>(
                 let built = system.tree(state, tree.tokens());
                 assert_valid(&built, tree.tokens());
                 constituents_are_those_of_the_tree(&system, state, &built);
+            });
+        }
+    }
+}
+
+pub(crate) fn no_tree_has_a_constituent_with_an_only_child_of_its_label<S: Supervised>(
+    trees: Trees,
+    make: impl Fn(&[&Tree]) -> S,
+) {
+    let trees = trees(11, TREES);
+    for known in [1, 10, TREES] {
+        let system = make(&borrowed(&trees[..known]));
+        let mut rng = rng(11 + known as u64);
+        for tree in &trees {
+            random_walk(&system, &sentence(tree), &mut rng, |state, _| {
+                let built = system.tree(state, tree.tokens());
+                assert!(!repeats_a_label(&built), "{}", shown(&built));
             });
         }
     }
@@ -71,15 +91,21 @@ pub(crate) fn constituents_are_those_of_the_tree<S: TransitionSystem>(
     assert!(built.eq(nodes), "{}", shown(tree));
 }
 
-pub(crate) fn a_sentence_without_words_ends<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
-    let system = make(&borrowed(&random_trees(3, 20)));
+pub(crate) fn a_sentence_without_words_ends<S: Supervised>(
+    trees: Trees,
+    make: impl Fn(&[&Tree]) -> S,
+) {
+    let system = make(&borrowed(&trees(3, 20)));
     random_walk(&system, &Sentence::default(), &mut rng(1), |state, _| {
         assert_eq!(system.tree(state, &[]).tokens().len(), 0);
     });
 }
 
-pub(crate) fn names_and_codes_identify_actions<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
-    let trees = random_trees(4, TREES);
+pub(crate) fn names_and_codes_identify_actions<S: Supervised>(
+    trees: Trees,
+    make: impl Fn(&[&Tree]) -> S,
+) {
+    let trees = trees(4, TREES);
     let system = make(&borrowed(&trees));
     let state = system.start(&sentence(&trees[0]));
     let mut actions = Vec::new();
@@ -98,8 +124,11 @@ pub(crate) fn names_and_codes_identify_actions<S: Supervised>(make: impl Fn(&[&T
     assert_eq!((names.len(), codes.len()), (actions.len(), kinds.len()));
 }
 
-pub(crate) fn what_is_stored_makes_the_same_system<S: Supervised>(make: impl Fn(&[&Tree]) -> S) {
-    let trees = random_trees(5, TREES);
+pub(crate) fn what_is_stored_makes_the_same_system<S: Supervised>(
+    trees: Trees,
+    make: impl Fn(&[&Tree]) -> S,
+) {
+    let trees = trees(5, TREES);
     let system = make(&borrowed(&trees[..20]));
     let stored = serde_json::to_string(system.tables()).unwrap();
     let again = S::from_tables(serde_json::from_str(&stored).unwrap()).unwrap();

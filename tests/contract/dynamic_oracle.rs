@@ -6,13 +6,14 @@ use srparse::oracle::{DynamicOracle, Oracle, Supervised};
 
 use srparse::tree::Tree;
 
-use super::walk::{TREES, WALKS, borrowed, legal, random_walk};
-use crate::common::{differences, random_trees, rng, sentence, shown};
+use super::walk::{TREES, Trees, WALKS, borrowed, legal, random_walk};
+use crate::common::{differences, rng, sentence, shown};
 
 pub(crate) fn the_dynamic_oracle_replays_on_the_gold_path<S: Supervised>(
+    trees: Trees,
     make: impl Fn(&[&Tree]) -> S,
 ) {
-    let trees = random_trees(6, TREES);
+    let trees = trees(6, TREES);
     let system = make(&borrowed(&trees));
     let Some(oracle) = system.dynamic_oracle() else { return };
     let mut optimal = Vec::new();
@@ -33,9 +34,10 @@ pub(crate) fn the_dynamic_oracle_replays_on_the_gold_path<S: Supervised>(
 }
 
 pub(crate) fn loss_never_falls_and_ends_as_the_brackets_that_differ<S: Supervised>(
+    trees: Trees,
     make: impl Fn(&[&Tree]) -> S,
 ) {
-    let trees = random_trees(7, TREES);
+    let trees = trees(7, TREES);
     let system = make(&borrowed(&trees));
     let Some(oracle) = system.dynamic_oracle() else { return };
     let mut rng = rng(7);
@@ -64,9 +66,10 @@ pub(crate) fn loss_never_falls_and_ends_as_the_brackets_that_differ<S: Supervise
 }
 
 pub(crate) fn the_dynamic_oracle_leads_to_an_end_from_everywhere<S: Supervised>(
+    trees: Trees,
     make: impl Fn(&[&Tree]) -> S,
 ) {
-    let trees = random_trees(8, TREES);
+    let trees = trees(8, TREES);
     let system = make(&borrowed(&trees));
     let Some(oracle) = system.dynamic_oracle() else { return };
     let mut rng = rng(8);
@@ -107,10 +110,11 @@ pub(crate) struct Shortfall {
 }
 
 pub(crate) fn the_dynamic_oracle_falls_short_no_more_than_documented<S: Supervised>(
+    trees: Trees,
     make: impl Fn(&[&Tree]) -> S,
     most: Shortfall,
 ) {
-    let trees = random_trees(9, TREES);
+    let trees = trees(9, TREES);
     let system = make(&borrowed(&trees));
     let Some(oracle) = system.dynamic_oracle() else { return };
     let mut rng = rng(9);

@@ -9,9 +9,9 @@ use srparse::transition::TransitionSystem;
 
 use srparse::tree::Tree;
 
-use super::walk::{TREES, borrowed};
+use super::walk::{TREES, Trees, borrowed};
 use crate::common::training::decode;
-use crate::common::{random_trees, sentence, shown};
+use crate::common::{sentence, shown};
 
 /// Scores the actions that a guide thinks optimal 0 and all others -1: however long a path is, it scores 0 if
 /// all of its actions were optimal, and less if not. Away from the gold path a guide that replays a derivation
@@ -44,9 +44,10 @@ impl<S: TransitionSystem> Scorer<S> for Guided<S> {
 }
 
 pub(crate) fn searches_that_the_oracle_guides_find_the_tree<S: Supervised>(
+    trees: Trees,
     make: impl Fn(&[&Tree]) -> S,
 ) {
-    let trees = random_trees(10, TREES / 4);
+    let trees = trees(10, TREES / 4);
     let system = make(&borrowed(&trees));
     let greedy = Search { method: Method::Greedy, ..Search::default() };
     let ranking_all = Search { illegal: Illegal::Fail, ..greedy.clone() };

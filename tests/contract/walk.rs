@@ -5,11 +5,23 @@ use rand::seq::IndexedRandom;
 use srparse::symbols::Sentence;
 use srparse::transition::TransitionSystem;
 use srparse::tree::Tree;
+use srparse::treebank::Cleaning;
+
+use crate::common::random_trees;
 
 /// The number of random trees of a test.
 pub(crate) const TREES: usize = 200;
 /// The number of random walks over each sentence.
 pub(crate) const WALKS: usize = 3;
+
+/// Random trees by their seed and number.
+pub(crate) type Trees = fn(u64, usize) -> Vec<Tree>;
+
+/// Random trees without constituents that have a single child of their own label.
+pub(crate) fn collapsed_trees(seed: u64, n: usize) -> Vec<Tree> {
+    let cleaning = Cleaning { collapse_unaries: true, ..Cleaning::none() };
+    random_trees(seed, n).into_iter().map(|tree| cleaning.apply(tree).tree).collect()
+}
 
 /// Legal actions, checked as they are handed out.
 pub(crate) fn legal<S: TransitionSystem>(system: &S, state: &S::State) -> Vec<S::Action> {

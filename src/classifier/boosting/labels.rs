@@ -10,6 +10,7 @@ use super::{BoostingParams, Fit};
 use crate::Result;
 use crate::memory::Sections;
 use crate::parallel;
+use crate::sort::sort_by_key;
 
 /// How many trees are grown between two times that they are kept.
 const KEEP_EVERY: usize = 50;
@@ -103,7 +104,7 @@ pub fn fit_label(
 /// not depend on which others are trained.
 ///
 /// # Errors
-/// As [`fit_label`].
+/// As [`fit_label`]; [`crate::Error::Stopped`] when training is stopped before the first tree of any label.
 pub fn fit_labels(
     design: &Design,
     labelled: &Labelled,
@@ -116,7 +117,7 @@ pub fn fit_labels(
         .filter(|&(label, _)| labelled.n_gold(label) > 0)
         .collect();
     // Labels with more to learn take longer: they come first, so that none is left over at the end.
-    order.sort_by_key(|&(label, _)| (std::cmp::Reverse(labelled.n_gold(label)), label));
+    sort_by_key(&mut order, |&(label, _)| (std::cmp::Reverse(labelled.n_gold(label)), label));
     let shares = Mutex::new(vec![0.0; order.len()]);
     let one = |at: usize| {
         let (label, name) = order[at];
@@ -135,6 +136,9 @@ pub fn fit_labels(
     let mut ensembles = vec![None; labelled.n_labels()];
     for (label, result) in parallel::map_owned(0..order.len(), one) {
         ensembles[label] = result?;
+    }
+    if ensembles.iter().all(Option::is_none) {
+        fit.unless_stopped()?;
     }
     Ok(ensembles)
 }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::candidates::Example;
 use super::design::{Design, Marks, Sums};
 use super::{BoostingParams, Loss};
+use crate::sort::stable_sort_by_key;
 
 /// All weights together are below 2 to the power of this, in their unit.
 const WEIGHT_BITS: i32 = 60;
@@ -31,7 +32,7 @@ impl Side {
         let mut side = Self::default();
         let mut sorted: Vec<&Example> =
             examples.iter().filter(|example| example.gold == gold).collect();
-        sorted.sort_by_key(|example| example.row);
+        stable_sort_by_key(&mut sorted, |example| example.row);
         for example in sorted {
             if side.rows.last() == Some(&example.row) {
                 if let Some(count) = side.counts.last_mut() {

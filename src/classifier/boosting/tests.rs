@@ -327,14 +327,17 @@ fn training_taken_up_again_ends_as_if_never_stopped() {
 }
 
 #[test]
-fn a_label_that_training_never_came_to_is_never_chosen() {
+fn a_label_that_training_never_came_to_has_no_trees() {
     let (_, candidates) = noisy(200, 9);
     let (design, labelled) = candidates.finish(1);
-    let observer = Recorder::new(|| true);
-    let fit = Fit { seed: 1, observer: &observer, checkpoint: None };
     let names = [Some("A"), Some("B"), Some("C")];
-    let none = fit_labels(&design, &labelled, &names, &params(1.0), &fit).unwrap();
-    assert_eq!(none, [None, None, None]);
+    let asked = AtomicUsize::new(0);
+    let observer = Recorder::new(|| asked.fetch_add(1, Ordering::Relaxed) > 0);
+    let fit = Fit { seed: 1, observer: &observer, checkpoint: None };
+    let first = fit_labels(&design, &labelled, &names, &params(1.0), &fit).unwrap();
+    assert_eq!(first.iter().flatten().map(Ensemble::n_trees).collect::<Vec<_>>(), [1]);
+    let none = fit_labels(&design, &labelled, &names, &params(1.0), &fit);
+    assert!(matches!(none, Err(crate::Error::Stopped)));
     let empty = fit_label(&design, &labelled.examples(0), &params(1.0), &fit).unwrap();
     assert_eq!((empty.n_trees(), empty.reached()), (0, f64::INFINITY));
 }

@@ -13,6 +13,7 @@ use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch
 use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
 use crate::parallel;
+use crate::sort::sort_by;
 use crate::{Error, Result};
 
 /// How scores become probabilities.
@@ -148,7 +149,7 @@ fn platt(scored: &[(f32, bool)]) -> Vec<[f32; 2]> {
 
 /// The steps: the least score of each and its probability, rising.
 fn isotonic(mut scored: Vec<(f32, bool)>) -> Vec<[f32; 2]> {
-    scored.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    sort_by(&mut scored, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     // Least score, instances of the class, all instances.
     let mut steps: Vec<(f32, f64, f64)> = Vec::new();
     for (score, right) in scored {

@@ -15,6 +15,7 @@ use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
 use crate::observer::{Event, Observer};
 use crate::parallel;
+use crate::sort::{sort_by_key, stable_sort_by_key};
 use crate::{Error, Result};
 
 /// Learns one classifier for each value of a column.
@@ -57,7 +58,7 @@ impl Split {
         }
         let mut buckets: Vec<Bucket> =
             rows.into_iter().map(|(value, rows)| Bucket { value: Some(value), rows }).collect();
-        buckets.sort_unstable_by_key(|bucket| (bucket.rows.len(), bucket.value));
+        sort_by_key(&mut buckets, |bucket| (bucket.rows.len(), bucket.value));
         let mut others = Bucket { value: None, rows: Vec::new() };
         let rare = |bucket: &Bucket| bucket.rows.len() < self.min_rows as usize;
         let too_few = |others: &Bucket| others.rows.len() < self.min_rows.max(1) as usize;
@@ -70,7 +71,7 @@ impl Split {
             }
         }
         frequent.push(others);
-        frequent.sort_by_key(|bucket| std::cmp::Reverse(bucket.rows.len()));
+        stable_sort_by_key(&mut frequent, |bucket| std::cmp::Reverse(bucket.rows.len()));
         frequent
     }
 }

@@ -5,6 +5,7 @@
 
 use super::table::Coding;
 use crate::memory::{Array, Sections};
+use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
 /// The most ranges of a column.
@@ -100,7 +101,7 @@ fn ranges_of(values: &[u32], mut at: u32) -> Vec<Range> {
         .map(|(pair, next)| (pair[1] - pair[0], next))
         .filter(|&(gap, _)| gap > GAP)
         .collect();
-    gaps.sort_unstable_by_key(|&(gap, next)| (std::cmp::Reverse(gap), next));
+    sort_by_key(&mut gaps, |&(gap, next)| (std::cmp::Reverse(gap), next));
     gaps.truncate(MAX_RANGES - 1);
     let mut starts: Vec<usize> = std::iter::once(0).chain(gaps.iter().map(|gap| gap.1)).collect();
     starts.sort_unstable();

@@ -120,7 +120,7 @@ struct Grown {
     children: Vec<(Counts, Option<Block>)>,
 }
 
-/// Grows a tree; the root is the first node.
+/// Grows a tree; the root is the first node. A fit that is stopped has one level of tests at least.
 pub(super) fn grow(
     codings: &[Coding],
     root: Block,
@@ -133,7 +133,7 @@ pub(super) fn grow(
     if is_open(&nodes[0].counts, root.len(), chooser) {
         level.push((0, root));
     }
-    while !level.is_empty() && !fit.is_stopped() {
+    while !level.is_empty() && (nodes.len() == 1 || !fit.is_stopped()) {
         let waiting: usize = level.iter().map(|(_, block)| block.len()).sum();
         let done = 1.0 - waiting as f64 / total as f64;
         fit.step(

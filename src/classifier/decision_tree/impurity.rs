@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::tally::{Run, Tally, n_log_n};
+use crate::sort::sort_by;
 
 /// How mixed the classes of some instances are.
 #[derive(
@@ -136,7 +137,7 @@ impl Sides {
             count.map_or(0.0, |cell| f64::from(cell.1) / f64::from(run.n))
         };
         let mut order: Vec<(f64, usize)> = tally.runs.iter().map(share).zip(0..).collect();
-        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        sort_by(&mut order, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let order: Vec<usize> = order.into_iter().map(|(_, run)| run).collect();
         let (mut purity, cut) = self.best_cut(tally, &order, min)?;
         let mut right = vec![true; order.len()];

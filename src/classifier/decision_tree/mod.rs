@@ -56,6 +56,7 @@ fn grow_tree(
         return Err(Error::Unfit("no instances to grow a decision tree from".into()));
     }
     let (codings, root) = encode(instances, min_word_count);
+    fit.unless_stopped()?;
     let nodes = grow(&codings, root, chooser, fit);
     Ok((codings, nodes))
 }

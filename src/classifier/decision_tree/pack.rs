@@ -7,6 +7,7 @@ use super::codes::Codes;
 use super::grow::{Node, Test};
 use super::table::Coding;
 use super::tree::{AMONG, AT_MOST, FIRST, HEAD, LEAF, NODE, UNIT, WHICH, slot_of};
+use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
 /// The distribution of a node above, for those below it.
@@ -103,7 +104,7 @@ impl Packer<'_> {
             let children = children.into_iter().zip(first..);
             open.extend(children.map(|((child, above), place)| (child, place, above)));
             // The last is taken next: the child most instances go to follows its parent.
-            open[start..].sort_by_key(|&(child, ..)| (self.nodes[child].n(), child));
+            sort_by_key(&mut open[start..], |&(child, ..)| (self.nodes[child].n(), child));
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::classifier::Instances;
 use crate::feature::{Column, ColumnKind};
 use crate::parallel;
+use crate::sort::sort_by_key;
 
 /// The most values of a column that have a code of their own; of more, the commonest have.
 const MAX_CODES: usize = u16::MAX as usize - 1;
@@ -78,7 +79,7 @@ fn encode_column(
     let minimum = if column.lexical { min_word_count } else { 0 };
     let mut kept: Vec<(u32, u32)> =
         counts.into_iter().filter(|&(_, count)| count >= minimum).collect();
-    kept.sort_unstable_by_key(|&(value, count)| (std::cmp::Reverse(count), value));
+    sort_by_key(&mut kept, |&(value, count)| (std::cmp::Reverse(count), value));
     kept.truncate(MAX_CODES);
     let mut values_kept: Vec<u32> = kept.into_iter().map(|(value, _)| value).collect();
     values_kept.sort_unstable();

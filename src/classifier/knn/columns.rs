@@ -6,6 +6,7 @@ use super::{KnnParams, Metric, Weighting};
 use crate::classifier::Instances;
 use crate::feature::ColumnKind;
 use crate::parallel;
+use crate::sort::sort_by_key;
 use crate::symbols::NOTHING;
 use crate::{Error, Result};
 
@@ -232,7 +233,7 @@ impl Level {
             ..Self::default()
         };
         let mut by_frequency: Vec<usize> = (0..counts.values.len()).collect();
-        by_frequency.sort_by_key(|&value| (std::cmp::Reverse(counts.totals[value]), value));
+        sort_by_key(&mut by_frequency, |&value| (std::cmp::Reverse(counts.totals[value]), value));
         let mut known: FxHashMap<Vec<(u16, u32)>, u16> = FxHashMap::default();
         for value in by_frequency {
             let distribution = if mvdm && counts.totals[value] >= params.min_frequency {
@@ -343,7 +344,7 @@ fn order(levels: &[Level], instances: &Instances) -> Vec<usize> {
         }
         order.push(level);
     }
-    left.sort_by_key(|&level| (std::cmp::Reverse(gains[level]), level));
+    sort_by_key(&mut left, |&level| (std::cmp::Reverse(gains[level]), level));
     order.extend(left);
     order
 }

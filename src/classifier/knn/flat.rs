@@ -13,6 +13,7 @@ use super::search::{Found, Memory};
 use super::tree::Sorted;
 use super::values::{Shared, Values};
 use crate::memory::{Array, Sections};
+use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
 /// Rows of a block.
@@ -89,7 +90,7 @@ impl Flat {
     pub(super) fn search(&self, values: &Values, k: usize, memory: &mut Memory) {
         let Memory { tables, shared, here, sums, nearest, found, .. } = memory;
         let own = tables.shared(values, shared);
-        shared.sort_unstable_by_key(|one| (std::cmp::Reverse(one.weight), one.level));
+        sort_by_key(shared, |one| (std::cmp::Reverse(one.weight), one.level));
         let mut found = Found::new(k, nearest, found);
         let asked = |level: usize| tables.id(values, level);
         let begin = self.block_of(&asked);

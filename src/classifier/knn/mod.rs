@@ -149,9 +149,8 @@ impl Learner for Knn {
         drop(counts);
         fit.step(0.5, "weighed the columns");
         let values = Values::new(&chosen, &self.params, instances.n_classes());
-        // A fit that is stopped here gives a model without rows, which has the class frequencies only.
-        let kept = if fit.is_stopped() { &instances.select(|_| None, 0) } else { instances };
-        let sorted = Sorted::of(&chosen, kept);
+        fit.unless_stopped()?;
+        let sorted = Sorted::of(&chosen, instances);
         fit.step(0.8, "sorted the rows");
         let index = if self.params.one_hot {
             Index::Flat(Flat::new(&sorted, &values))

@@ -5,7 +5,6 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::feature::{Column, ColumnKind, Row};
-use crate::observer::Recorder;
 
 fn columns(n: usize, kind: ColumnKind) -> Vec<Column> {
     (0..n).map(|at| Column { name: format!("c{at}"), kind, lexical: false }).collect()
@@ -382,21 +381,6 @@ fn few_instances_are_enough_and_none_answer_nothing() {
     assert_eq!(scores(&none, &[], &mut Scratch::default()), [f32::NEG_INFINITY; 2]);
     let one = fitted(&params, &[(vec![3, 4], 1)], 2);
     assert_eq!(scores(&one, &[9, 9], &mut Scratch::default()), [f32::NEG_INFINITY, 1.0]);
-}
-
-#[test]
-fn a_fit_that_is_stopped_knows_how_frequent_the_classes_are() {
-    let rows = [(vec![3, 4], 1), (vec![3, 5], 1), (vec![4, 5], 2)];
-    for one_hot in [false, true] {
-        let learner = Knn { params: KnnParams { one_hot, ..KnnParams::default() } };
-        let observer = Recorder::new(|| true);
-        let fit = Fit { observer: &observer, ..Fit::quiet(1) };
-        let model = learner.fit(&instances(&rows, 3), &fit).unwrap();
-        let mut out = [0.0; 3];
-        let row = RowRef { values: &[3, 4], members: &[] };
-        model.scores(row, &mut Scratch::default(), &mut out);
-        assert!(out[1] > out[2] && out[2] > out[0], "{out:?}");
-    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::values::Values;
 use crate::classifier::Instances;
 use crate::memory::{Array, Sections};
 use crate::parallel;
+use crate::sort::sort_by;
 use crate::{Error, Result};
 
 /// A block has no children if it has at most so many rows.
@@ -93,7 +94,7 @@ impl Sorted {
         });
         let row = |at: u32| &ids[at as usize * width..][..width];
         let mut order: Vec<u32> = (0..instances.len() as u32).collect();
-        order.sort_unstable_by(|&a, &b| row(a).cmp(row(b)).then(a.cmp(&b)));
+        sort_by(&mut order, |&a, &b| row(a).cmp(row(b)).then(a.cmp(&b)));
         let mut rows = RowsOf::default();
         let mut firsts = Vec::new();
         for same in order.chunk_by(|&a, &b| row(a) == row(b)) {

@@ -5,6 +5,7 @@ use super::tree::RowsOf;
 use super::{KnnParams, Voting};
 use crate::classifier::Instances;
 use crate::memory::{Array, Sections};
+use crate::sort::{sort_by, sort_by_key};
 use crate::{Error, Result};
 
 /// The rank of a class that was never seen.
@@ -87,7 +88,7 @@ impl Votes {
         let all: f64 = votes.iter().sum();
         order.clear();
         order.extend((0..self.n_classes() as u16).filter(|&class| votes[usize::from(class)] > 0.0));
-        order.sort_unstable_by(|&a, &b| {
+        sort_by(order, |&a, &b| {
             let (a, b) = (usize::from(a), usize::from(b));
             votes[b].total_cmp(&votes[a]).then(self.ranks[a].cmp(&self.ranks[b])).then(a.cmp(&b))
         });
@@ -154,7 +155,7 @@ fn ranks(instances: &Instances) -> Vec<u16> {
         appeared[usize::from(instances.class(at))] = at as u32;
     }
     let mut order: Vec<usize> = (0..counts.len()).filter(|&class| counts[class] > 0).collect();
-    order.sort_by_key(|&class| (std::cmp::Reverse(counts[class]), appeared[class]));
+    sort_by_key(&mut order, |&class| (std::cmp::Reverse(counts[class]), appeared[class]));
     let mut ranks = vec![UNSEEN; counts.len()];
     for (class, rank) in order.into_iter().zip(0..) {
         ranks[class] = rank;

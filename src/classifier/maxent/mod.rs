@@ -87,6 +87,7 @@ impl Learner for Maxent {
         }
         let indicators = &self.indicators;
         let mut problem = Problem::new(instances, indicators, &self.params)?;
+        fit.unless_stopped()?;
         let weights = self.minimize(&mut problem, fit);
         let tables = problem.weights(&weights).pack(
             &self.params.prune,

@@ -22,6 +22,7 @@ use crate::classifier::Instances;
 use crate::classifier::linear::Weights;
 use crate::feature::Indicators;
 use crate::parallel;
+use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
 /// Instances with their indicators and classes, and the weights there are; see the module.
@@ -209,7 +210,7 @@ impl Problem {
     /// The weights by id, for packing.
     pub fn weights(&self, weights: &[f64]) -> Weights {
         let mut order: Vec<u32> = (0..self.ids.len() as u32).collect();
-        order.sort_unstable_by_key(|&indicator| self.ids[indicator as usize]);
+        sort_by_key(&mut order, |&indicator| self.ids[indicator as usize]);
         let (mut by_id, mut row) = (Weights::default(), Vec::new());
         for indicator in order {
             let range = self.weights_of(indicator);

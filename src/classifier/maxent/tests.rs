@@ -216,7 +216,7 @@ fn a_cutoff_leaves_out_rare_indicators() {
 fn stops_when_asked_and_tells_how_far_it_is() {
     let data = many();
     let asked = std::sync::atomic::AtomicU32::new(0);
-    let observer = Recorder::new(|| asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 2);
+    let observer = Recorder::new(|| asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 3);
     let fit = Fit { observer: &observer, ..Fit::quiet(1) };
     let maxent =
         Maxent { params: MaxentParams::default(), indicators: Indicators::new(&templates(PAIR)) };

@@ -11,8 +11,11 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use super::Fit;
 use super::rows::Rows;
+use crate::Result;
 use crate::hash::split_mix;
+use crate::sort::sort_by_key;
 
 /// What the parts of the map count in the kernel: the squares of their factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,8 +72,6 @@ pub struct Groups {
 struct Limits {
     pairs: bool,
     min_count: u32,
-    /// Indicators from this on were not looked at.
-    singles: usize,
 }
 
 /// A hash of a set of rows.
@@ -207,7 +208,7 @@ impl Builder {
         self.starts.push(self.members.len());
         let size = |group: u32| self.starts[group as usize + 1] - self.starts[group as usize];
         let mut order: Vec<u32> = (0..self.factors.len() as u32).collect();
-        order.sort_by_key(|&group| Reverse(size(group)));
+        sort_by_key(&mut order, |&group| (Reverse(size(group)), group));
         let mut starts = vec![0usize; self.own.len() + 1];
         for &row in &self.members {
             starts[row as usize + 1] += 1;
@@ -247,16 +248,12 @@ impl Builder {
 }
 
 impl Groups {
-    /// Groups the features of the rows. Pairs that fewer than `min_pair_count` rows have are left out; when
-    /// `stop` says so, the rarer indicators with their pairs too.
-    pub fn new(
-        rows: &Rows,
-        factors: Factors,
-        min_pair_count: u32,
-        stop: &dyn Fn() -> bool,
-    ) -> Self {
-        let pairs = factors.pair > 0.0;
-        let mut limits = Limits { pairs, min_count: min_pair_count, singles: rows.ids.len() };
+    /// Groups the features of the rows. Pairs that fewer than `min_pair_count` rows have are left out.
+    ///
+    /// # Errors
+    /// [`crate::Error::Stopped`].
+    pub fn new(rows: &Rows, factors: Factors, min_pair_count: u32, fit: &Fit<'_>) -> Result<Self> {
+        let limits = Limits { pairs: factors.pair > 0.0, min_count: min_pair_count };
         let mut builder = Builder { own: vec![0.0; rows.len()], ..Builder::default() };
         let all: Vec<u32> = (0..rows.len() as u32).collect();
         // The constant is a group also where there is a single row.
@@ -266,10 +263,7 @@ impl Groups {
         let (starts, inverted) = rows.inverted();
         let mut pairs = Pairs::default();
         for single in 0..rows.ids.len() {
-            if stop() {
-                limits.singles = single;
-                break;
-            }
+            fit.unless_stopped()?;
             let with = &inverted[starts[single]..starts[single + 1]];
             builder.add_listed(with, factors.single);
             if limits.pairs {
@@ -282,7 +276,7 @@ impl Groups {
                 );
             }
         }
-        builder.finish(limits, marks(&all))
+        Ok(builder.finish(limits, marks(&all)))
     }
 
     /// Tells of every feature and its place, in a fixed order.
@@ -294,7 +288,7 @@ impl Groups {
             1 => Some(alone(last)),
             _ => self.by_rows.get(&marks).map(|&group| group as usize),
         };
-        for single in 0..self.limits.singles {
+        for single in 0..rows.ids.len() {
             let with = &inverted[starts[single]..starts[single + 1]];
             let number = single as u32;
             let &[.., last] = with else { continue };

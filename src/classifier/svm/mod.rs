@@ -138,6 +138,7 @@ impl Learner for Svm {
         if instances.n_classes() > MAX_CLASSES {
             return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
         }
+        fit.unless_stopped()?;
         let rows = Rows::new(instances, &self.indicators);
         if self.params.solver == Solver::Linfa {
             reference::check(instances.len(), &rows)?;
@@ -183,13 +184,7 @@ impl Training<'_> {
             Error::config("learner.degree", "the solver `map` writes out degree 1 or 2")
         })?;
         let firsts: Vec<usize> = (0..self.classifiers.len()).step_by(MAX_BLOCK).collect();
-        // What was kept fits all groups only.
-        let is_kept = |first: &usize| {
-            fit.checkpoint.is_some_and(|kept| kept.load(&block_name(*first)).is_some())
-        };
-        let stop: &dyn Fn() -> bool =
-            if firsts.iter().any(is_kept) { &|| false } else { &|| fit.is_stopped() };
-        let groups = Groups::new(&self.rows, factors, params.min_pair_count, stop);
+        let groups = Groups::new(&self.rows, factors, params.min_pair_count, fit)?;
         let done = AtomicUsize::new(0);
         let share = |done: usize| done as f64 / firsts.len() as f64;
         let Fit { seed, checkpoint, .. } = *fit;

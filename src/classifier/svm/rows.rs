@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::classifier::Instances;
 use crate::feature::Indicators;
 use crate::hash::mix;
+use crate::sort::sort_by_key;
 
 /// The distinct rows of a training set, and how often each has which class. Indicators are numbered
 /// from 0, the most frequent first.
@@ -87,7 +88,7 @@ impl Rows {
             counts[item as usize] += 1;
         }
         let mut order: Vec<u32> = (0..self.ids.len() as u32).collect();
-        order.sort_unstable_by_key(|&old| (Reverse(counts[old as usize]), self.ids[old as usize]));
+        sort_by_key(&mut order, |&old| (Reverse(counts[old as usize]), self.ids[old as usize]));
         let mut new = vec![0u32; order.len()];
         for (&old, number) in order.iter().zip(0..) {
             new[old as usize] = number;
@@ -153,7 +154,7 @@ impl BinaryClassifiers {
         let counts = instances.counts();
         let mut classes: Vec<u16> = (0..instances.n_classes() as u16).collect();
         classes.retain(|&class| counts[usize::from(class)] > 0);
-        classes.sort_by_key(|&class| Reverse(counts[usize::from(class)]));
+        sort_by_key(&mut classes, |&class| (Reverse(counts[usize::from(class)]), class));
         Self { classes }
     }
 

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
 use libsvm_rs::train::svm_train;
@@ -219,25 +220,6 @@ fn map_and_kernel_choose_the_same_classes() {
     assert!(n_same >= 196, "{n_same} of 200");
 }
 
-#[test]
-fn grouping_that_is_stopped_leaves_out_the_rarer_indicators() {
-    let data = instances(COLUMNS, 2, &noisy(40, 2, 5));
-    let rows = Rows::new(&data, &indicators(COLUMNS));
-    for most in [0, 3] {
-        let asked = std::cell::Cell::new(0);
-        let stop = || asked.replace(asked.get() + 1) == most;
-        let groups = Groups::new(&rows, Factors::of(2).unwrap(), 0, &stop);
-        let mut visited = Vec::new();
-        groups.visit(&rows, |feature, _| match feature {
-            Feature::Single(at) | Feature::Pair(_, at) => visited.push(at),
-        });
-        assert_eq!(visited.iter().max().map_or(0, |&at| at + 1), most);
-        let whole: f32 = groups.row(0).iter().map(|&at| groups.factors[at as usize]).sum();
-        let known = rows.row(0).iter().filter(|&&at| at < most).count();
-        assert_eq!(groups.own[0] + whole, kernel(known as u32, 2) as f32);
-    }
-}
-
 /// A stored model.
 static SMALL: LazyLock<Sections> = LazyLock::new(|| {
     let params = SvmParams { max_epochs: 5, ..params(Solver::Map) };
@@ -252,7 +234,7 @@ proptest! {
     fn groups_add_up_to_the_kernel(n in 1usize..30, seed: u64, min_pair_count in 0u32..4) {
         let data = instances(COLUMNS, 2, &noisy(n, 2, seed));
         let rows = Rows::new(&data, &indicators(COLUMNS));
-        let groups = Groups::new(&rows, Factors::of(2).unwrap(), min_pair_count, &|| false);
+        let groups = Groups::new(&rows, Factors::of(2).unwrap(), min_pair_count, &Fit::quiet(1)).unwrap();
         let together = |a: usize, b: usize| rows.row(a).iter().filter(|item| rows.row(b).contains(item)).count();
         for a in 0..rows.len() {
             for b in 0..rows.len() {
@@ -275,7 +257,7 @@ proptest! {
     fn every_feature_is_visited_once(n in 1usize..30, seed: u64, min_pair_count in 0u32..4) {
         let data = instances(COLUMNS, 2, &noisy(n, 2, seed));
         let rows = Rows::new(&data, &indicators(COLUMNS));
-        let groups = Groups::new(&rows, Factors::of(2).unwrap(), min_pair_count, &|| false);
+        let groups = Groups::new(&rows, Factors::of(2).unwrap(), min_pair_count, &Fit::quiet(1)).unwrap();
         let mut expected: BTreeMap<(u32, Option<u32>), u32> = BTreeMap::new();
         for row in 0..rows.len() {
             for (at, &b) in rows.row(row).iter().enumerate() {
@@ -428,27 +410,30 @@ impl Checkpoint for Kept {
 fn kept_parts_are_not_learned_again_and_broken_ones_are() {
     let data = instances(COLUMNS, 4, &noisy(100, 4, 11));
     for solver in [Solver::Map, Solver::Kernel] {
-        let svm = Svm { params: params(solver), indicators: indicators(COLUMNS) };
         let kept = Kept::default();
-        let fit = |stopped: bool| {
-            let observer = Recorder::new(|| stopped);
-            let fit = Fit { seed: 1, observer: &observer, checkpoint: Some(&kept) };
+        let fit = |c: f64| {
+            let params = SvmParams { c, ..params(solver) };
+            let svm = Svm { params, indicators: indicators(COLUMNS) };
+            let fit = Fit { checkpoint: Some(&kept), ..Fit::quiet(1) };
             stored(&*svm.fit(&data, &fit).unwrap())
         };
-        let model = fit(false);
+        let model = fit(1.0);
         assert!(!kept.0.lock().unwrap().is_empty());
-        // A fit that is told to stop at once can only get there with what was kept.
-        assert_eq!(fit(true), model, "{solver:?}");
+        // What is taken from the checkpoint does not depend on the setting.
+        assert_eq!(fit(0.01), model, "{solver:?}");
         kept.0.lock().unwrap().values_mut().for_each(|sections| sections.0.truncate(1));
-        assert_eq!(fit(false), model, "{solver:?}");
+        assert_eq!(fit(1.0), model, "{solver:?}");
     }
 }
 
 #[test]
-fn a_fit_that_is_stopped_ends_early_and_keeps_nothing() {
+fn a_fit_that_is_stopped_in_the_first_pass_ends_early_and_keeps_nothing() {
     let data = instances(COLUMNS, 4, &noisy(100, 4, 12));
     let kept = Kept::default();
-    let observer = Recorder::new(|| true);
+    // It is asked once at the beginning, and for each indicator that is grouped.
+    let n_grouped = Rows::new(&data, &indicators(COLUMNS)).ids.len();
+    let asked = AtomicUsize::new(0);
+    let observer = Recorder::new(|| asked.fetch_add(1, Ordering::Relaxed) > n_grouped);
     let fit = Fit { seed: 1, observer: &observer, checkpoint: Some(&kept) };
     let svm = Svm { params: params(Solver::Map), indicators: indicators(COLUMNS) };
     svm.fit(&data, &fit).unwrap();

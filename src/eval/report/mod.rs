@@ -7,13 +7,14 @@ pub mod json;
 pub mod text;
 
 use crate::eval::{Counts, Evaluation};
+use crate::sort::stable_sort_by_key;
 
 /// Returns the labels with their counts, the most frequent in gold first.
 fn by_frequency(evaluation: &Evaluation) -> Vec<(&str, &Counts)> {
     let mut labels: Vec<(&str, &Counts)> =
         evaluation.labels.iter().map(|(label, counts)| (label.as_str(), counts)).collect();
     // The map is in alphabetical order, and a stable sort preserves it among equals.
-    labels.sort_by_key(|(_, counts)| std::cmp::Reverse((counts.gold, counts.test)));
+    stable_sort_by_key(&mut labels, |(_, counts)| std::cmp::Reverse((counts.gold, counts.test)));
     labels
 }
 

@@ -10,6 +10,7 @@ pub mod lstm;
 
 use super::kernel;
 use super::params::{Gradients, Param, Params};
+use crate::sort::stable_sort_by_key;
 pub use lstm::{Cell, Lstm};
 
 /// Numbers on the tape.
@@ -379,7 +380,7 @@ impl Tape {
     /// The gradients of matrices and of what is added to their products.
     fn back_weights(&mut self, gradients: &mut Gradients) {
         let Self { values, gradients: own, products, inputs, outputs, .. } = self;
-        products.sort_by_key(|&(weights, ..)| weights.range().start);
+        stable_sort_by_key(products, |&(weights, ..)| weights.range().start);
         for group in products.chunk_by(|a, b| a.0 == b.0) {
             let (weights, bias, ..) = group[0];
             inputs.clear();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ForwardPass, Inventory};
 use crate::memory::{Array, Sections};
 use crate::neural::params::Builder;
-use crate::neural::{Param, Var};
+use crate::neural::{Param, Params, Var};
 use crate::symbols::{NOTHING, Sentence, UNKNOWN, Vocabulary, VocabularySizes};
 use crate::treebank::embeddings::PretrainedEmbeddings;
 use crate::{Error, Result};
@@ -135,6 +135,19 @@ impl Embeddings {
         self.word_dropout = counts.iter().map(probability).collect();
     }
 
+    /// The rows of a token, or of the padding before and after a sentence (`None`): of its pretrained embedding,
+    /// its word, its tag, and the parts of its form.
+    fn rows(&self, sentence: &Sentence, token: Option<usize>) -> (u32, u32, u32, [u32; 3]) {
+        let (mut word, mut tag, mut parts) = (NOTHING, NOTHING, [NOTHING; 3]);
+        if let Some(token) = token {
+            let form = sentence.forms[token];
+            (word, tag) = (sentence.words[token], sentence.tags[token]);
+            parts = [form.suffix2, form.suffix3, form.shape];
+        }
+        let trained = self.pretrained.as_ref().is_none_or(|table| word < table.trained as u32);
+        (word, if trained { word } else { UNKNOWN }, tag, parts)
+    }
+
     /// Appends the embeddings of a token, or of the padding before and after a sentence (`None`), to `out`.
     pub fn embed(
         &self,
@@ -143,15 +156,9 @@ impl Embeddings {
         pass: &mut ForwardPass<'_>,
         out: &mut Vec<Var>,
     ) {
-        let (mut word, mut tag, mut parts) = (NOTHING, NOTHING, [NOTHING; 3]);
-        if let Some(token) = token {
-            let form = sentence.forms[token];
-            (word, tag) = (sentence.words[token], sentence.tags[token]);
-            parts = [form.suffix2, form.suffix3, form.shape];
-        }
+        let (known, mut word, tag, parts) = self.rows(sentence, token);
         if let Some(pretrained) = &self.pretrained {
-            out.push(pass.tape.constant(pretrained.row(word)));
-            word = if word < pretrained.trained as u32 { word } else { UNKNOWN };
+            out.push(pass.tape.constant(pretrained.row(known)));
         }
         let rate = self.word_dropout.get(word as usize).copied().unwrap_or(0.0);
         if pass.dropout.as_mut().is_some_and(|dropout| rate > 0.0 && dropout.happens(rate)) {
@@ -162,6 +169,26 @@ impl Embeddings {
         if let Some(forms) = self.forms {
             let parts = parts.map(|part| pass.tape.lookup(pass.params, forms, part));
             out.push(pass.tape.sum(&parts));
+        }
+    }
+
+    /// Appends the values of the same embeddings, without dropout.
+    pub fn append(
+        &self,
+        sentence: &Sentence,
+        token: Option<usize>,
+        params: &Params,
+        out: &mut Vec<f32>,
+    ) {
+        let (known, word, tag, parts) = self.rows(sentence, token);
+        if let Some(pretrained) = &self.pretrained {
+            out.extend_from_slice(pretrained.row(known));
+        }
+        out.extend_from_slice(params.row(self.words, word));
+        out.extend_from_slice(params.row(self.tags, tag));
+        if let Some(forms) = self.forms {
+            let [a, b, c] = parts.map(|part| params.row(forms, part));
+            out.extend(a.iter().zip(b).zip(c).map(|((a, b), c)| a + b + c));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A sentence encoder: bidirectional LSTM layers over the embeddings of the words.
 
+pub mod compiled;
+
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
@@ -93,8 +95,7 @@ impl Encoder {
     pub fn encode(&self, sentence: &Sentence, pass: &mut ForwardPass<'_>) -> Var {
         let n = sentence.len() + 2;
         let mut parts = Vec::with_capacity(3 * n);
-        for position in 0..n {
-            let token = position.checked_sub(1).filter(|&token| token < sentence.len());
+        for token in padded(sentence) {
             self.embeddings.embed(sentence, token, pass, &mut parts);
         }
         let mut rows = pass.tape.join(parts.iter().copied());
@@ -109,4 +110,9 @@ impl Encoder {
         debug_assert_eq!(rows.len(), n * 2 * self.lstm_dim);
         pass.dropout(rows)
     }
+}
+
+/// The tokens of a sentence, with padding before and after them.
+fn padded(sentence: &Sentence) -> impl Iterator<Item = Option<usize>> {
+    std::iter::once(None).chain((0..sentence.len()).map(Some)).chain([None])
 }

@@ -1,7 +1,8 @@
 //! Scorers that are neural networks.
 //!
 //! A [`Network`] records its computations on a tape, one for each sentence; [`Neural`] is the scorer of a network
-//! with its parameters, and [`NeuralLearner`] that of a network in training.
+//! with its parameters, and [`NeuralLearner`] that of a network in training. [`Neural::compile`] makes a scorer for
+//! parsing alone: networks on positions then need no tape.
 //!
 //! - [`network`]: the networks to choose from, behind one type.
 //! - [`embeddings`] and [`lstm`]: their components.
@@ -22,12 +23,14 @@ pub use network::{AnyNetwork, NetworkParams};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
+use self::positions::compiled::{CompiledPositions, PositionsScratch};
 use super::factored::Classes;
 use super::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::Result;
 use crate::classifier::ScoreScale;
 use crate::classifier::linear::log_softmax;
 use crate::memory::Sections;
+use crate::neural::inference::InstructionSet;
 use crate::neural::{OptimizerState, Params, Tape, Var};
 use crate::symbols::{Sentence, Vocabulary, VocabularySizes};
 use crate::transition::TransitionSystem;
@@ -176,6 +179,16 @@ impl Neural {
         Self { params, network: self.network.clone(), classes: self.classes.clone() }
     }
 
+    /// The scorer for parsing: packed for an instruction set where the network allows it, else on the tape.
+    pub fn compile<S: TransitionSystem>(self, set: InstructionSet) -> Box<dyn Scorer<S>> {
+        match self.network {
+            AnyNetwork::Positions(network) => {
+                Box::new(CompiledPositions::new(*network, self.params, self.classes, set))
+            }
+            AnyNetwork::StackLstm(_) => Box::new(self),
+        }
+    }
+
     /// Writes the scores of `actions` into `out`; returns the scores of all classes.
     fn score_all<S: TransitionSystem>(
         &self,
@@ -199,6 +212,8 @@ pub struct NeuralScratch {
     pub tape: Tape,
     /// Dropout; none when parsing.
     pub dropout: Option<Dropout>,
+    /// Of a compiled network.
+    positions: PositionsScratch,
     /// The sum of the losses of all decisions since it was last set to 0.
     pub loss: f64,
     /// The scores of the last decision, for all classes.
@@ -210,6 +225,15 @@ pub struct NeuralScratch {
 impl NeuralScratch {
     fn pass<'a>(&'a mut self, params: &'a Params) -> ForwardPass<'a> {
         ForwardPass { tape: &mut self.tape, params, dropout: self.dropout.as_mut() }
+    }
+}
+
+/// Normalizes scores over the actions that they are given for.
+fn normalize(scores: &mut [f32]) {
+    log_softmax(scores);
+    if scores.iter().any(|score| score.is_nan()) {
+        // Overflow, which only the parameters of a corrupt model cause.
+        scores.fill(0.0);
     }
 }
 
@@ -230,12 +254,7 @@ impl<S: TransitionSystem> Scorer<S> for Neural {
         let end = scratch.neural.tape.end();
         self.score_all(at, memory, actions, &mut scratch.neural, out);
         scratch.neural.tape.forget_after(end);
-        // Normalized over the given actions only.
-        log_softmax(out);
-        if out.iter().any(|score| score.is_nan()) {
-            // Overflow, which only the parameters of a corrupt model cause.
-            out.fill(0.0);
-        }
+        normalize(out);
     }
 
     fn advance(

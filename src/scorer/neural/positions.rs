@@ -6,6 +6,8 @@
 //! The product of each hidden state with the weights of each position is computed once per sentence, so a
 //! decision only adds up vectors (precomputation as in Chen and Manning 2014).
 
+pub mod compiled;
+
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::Embeddings;

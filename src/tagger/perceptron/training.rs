@@ -72,6 +72,7 @@ impl Training {
         params: &PerceptronTaggerParams,
         fit: &Fit<'_>,
     ) -> Result<PerceptronTagger> {
+        fit.unless_stopped()?;
         let mut order: Vec<u32> = (0..self.sentences.len() as u32).collect();
         let words: usize = self.sentences.iter().map(Vec::len).sum();
         for epoch in 1..=params.epochs {

@@ -9,6 +9,7 @@
 //! - no temporary node is built that no later reduction could take;
 //! - consecutive unary reductions are limited, by default to the paper's three or to the longest chain
 //!   of the training trees, whichever is larger;
+//! - no unary reduction repeats the label below it unless one of the training trees has such a node;
 //! - a reduction to `TOP` covers the whole sentence. FINISH adds `TOP` where no reduction built it.
 
 use serde::{Deserialize, Serialize};
@@ -17,13 +18,13 @@ mod action;
 
 pub use action::BinaryAction;
 
-use super::gold_tree::{MAX_LABELS, ROOT, check_tree, label_of, too_many_labels};
+use super::gold_tree::{MAX_LABELS, ROOT, check_tree, label_of, repeats_a_label, too_many_labels};
 use super::stack_buffer::StackBuffer;
 use super::state::{View, clone_in_place};
 use super::{Action, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::binarize;
-use crate::tree::{Child, Token, Tree, Visit};
+use crate::tree::{Token, Tree, Visit};
 use crate::{Error, Result};
 
 /// The limit on consecutive unary reductions in Sagae and Lavie 2005, section 2.3.
@@ -128,14 +129,6 @@ fn join(state: &mut BinaryState, label: Label, temporary: bool, head_is_left: bo
     let n = state.base.items.len();
     state.base.join_under(usize::from(!head_is_left), label, temporary, n - 2..n);
     state.unaries = 0;
-}
-
-/// Whether some node has a single child of its own label.
-fn repeats_a_label(tree: &Tree) -> bool {
-    tree.ids().any(|id| match tree.children(id) {
-        [Child::Node(child)] => tree.node(*child).label == tree.node(id).label,
-        _ => false,
-    })
 }
 
 /// The actions that build a tree, whether or not some system has them all.

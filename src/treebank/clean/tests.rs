@@ -20,6 +20,7 @@ fn cleaned(text: &str, cleaning: &Cleaning) -> String {
 fn with(steps: &[(&str, &str)]) -> Cleaning {
     let mut table = serde_json::to_value(Cleaning::none()).unwrap();
     for (key, value) in steps {
+        assert!(table.get(key).is_some(), "{key}");
         table[key] = serde_json::from_str(value).unwrap_or_else(|_| (*value).into());
     }
     serde_json::from_value(table).unwrap()
@@ -30,6 +31,22 @@ fn the_default_is_the_usual_preprocessing() {
     let text = "( (S-1 (NP-SBJ=2 (-NONE- *)) (VP (VP (V go) (NP (-NONE- *T*-1)))) (-LRB- -LRB-)) )";
     assert_eq!(cleaned(text, &Cleaning::default()), "(TOP (S (VP (V go)) (-LRB- -LRB-)))");
     assert_eq!(Cleaning::default().apply(read(text)).positions, [1, 3]);
+}
+
+#[test]
+fn function_tags_may_stay_and_indices_go() {
+    let cleaning = with(&[("functions", "keep"), ("indices", "true"), ("separators", "-=;{")]);
+    let text = "(S-TTL-1 (NP-SBJ=2 (A a)) (PP;*SBJ* (-LRB- b)) (-LRB- (NP;{DOG_1} (A c))))";
+    let expected = "(S-TTL (NP-SBJ (A a)) (PP;*SBJ* (-LRB- b)) (-LRB- (NP (A c))))";
+    assert_eq!(cleaned(text, &cleaning), expected);
+}
+
+#[test]
+fn switches_of_earlier_models_are_understood() {
+    let read = |text: &str| serde_json::from_str::<Cleaning>(text).unwrap();
+    assert_eq!(read(r#"{"traces":true,"functions":true}"#), Cleaning::default());
+    let off = read(r#"{"traces":false,"functions":false}"#);
+    assert_eq!((off.traces.len(), off.functions), (0, Functions::Keep));
 }
 
 #[test]
@@ -49,25 +66,6 @@ fn a_root_is_renamed_added_or_made_one() {
     assert_eq!(cleaned("(())", &top), "(TOP )");
     assert_eq!(cleaned("( (A a))", &top), "(TOP (A a))");
     assert_eq!(top.apply(Tree::default()).tree.nodes().len(), 1);
-}
-
-#[test]
-fn labels_are_cut_at_a_separator_but_never_away() {
-    for (label, expected) in [
-        ("NP-SBJ", "NP"),
-        ("NP=1", "NP"),
-        ("-LRB-", "-LRB-"),
-        ("-NONE-", "-NONE-"),
-        ("-X-Y", "-X"),
-        ("-", "-"),
-        ("--", "--"),
-        ("", ""),
-        ("PRT|ADVP", "PRT|ADVP"),
-        ("\u{4f60}-A", "\u{4f60}"),
-    ] {
-        assert_eq!(bare(label, "-="), expected);
-    }
-    assert_eq!(bare("NP##case=nom##", "#"), "NP");
 }
 
 #[test]
@@ -107,17 +105,6 @@ fn particles_become_adverbs_and_words_lower_case() {
         cleaned("(S (PRT (RP UP)) (-LRB- -LRB-))", &cleaning),
         "(S (ADVP (RP up)) (-LRB- -LRB-))"
     );
-}
-
-#[test]
-fn rare_words_become_one() {
-    let mut counts = WordCounts::new();
-    let tree = read("(S (A a) (A a) (B b))");
-    counts.add(tree.tokens());
-    let mut tokens = tree.tokens().to_vec();
-    counts.replace_rare(&mut tokens, 2);
-    assert_eq!(tokens.iter().map(|t| t.word.as_str()).collect::<Vec<_>>(), ["a", "a", "UNK"]);
-    assert_eq!(counts.frequent(2), ["a"]);
 }
 
 #[test]
@@ -165,8 +152,8 @@ fn any_tree() -> impl Strategy<Value = Tree> {
 
 fn any_cleaning() -> impl Strategy<Value = Cleaning> {
     proptest::array::uniform9(any::<bool>()).prop_map(|on| Cleaning {
-        traces: on[0],
-        functions: on[1],
+        traces: if on[0] { vec![TRACE.to_owned()] } else { Vec::new() },
+        functions: if on[1] { Functions::Drop } else { Functions::Keep },
         prt_to_advp: on[2],
         quotes: on[3],
         raise_punctuation: on[4],

@@ -13,12 +13,21 @@
 //! The labels are read off the training trees. Legality keeps the system total:
 //!
 //! - between two shifts at most as many constituents are opened as in the training trees;
+//! - no constituent has a single child of its own label unless one of the training trees has: such a constituent
+//!   is not closed, and it is opened only where enough words are left to give it another child;
 //! - in order, a word is not shifted next to an item under the root if no root of the training trees has as
 //!   many children, as long as that item can become a left corner.
 
 use serde::{Deserialize, Serialize};
 
-use super::gold_tree::{MAX_LABELS, ROOT, check_tree, label_of, labels_of, n_roots};
+mod action;
+mod repetition;
+
+pub use action::BracketAction;
+
+use super::gold_tree::{
+    MAX_LABELS, ROOT, check_tree, label_of, labels_of, may_repeat, n_roots, repeats_a_label,
+};
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
 use super::state::{Open, clone_in_place};
@@ -38,57 +47,6 @@ pub enum Strategy {
     InOrder,
 }
 
-/// An action of the bracketing systems.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BracketAction {
-    /// Moves the next token from the buffer.
-    Shift,
-    /// Completes the innermost open constituent.
-    Close,
-    /// Opens a nonterminal, or a temporary node of a binarization.
-    Open(Label, bool),
-    /// Ends the derivation.
-    Finish,
-}
-
-impl Action for BracketAction {
-    fn kind(self) -> ActionKind {
-        match self {
-            Self::Shift => ActionKind::Shift,
-            Self::Close => ActionKind::Reduce,
-            Self::Open(..) => ActionKind::Open,
-            Self::Finish => ActionKind::Finish,
-        }
-    }
-
-    fn label(self) -> Option<Label> {
-        match self {
-            Self::Open(label, _) => Some(label),
-            _ => None,
-        }
-    }
-
-    fn code(self) -> u32 {
-        match self {
-            Self::Shift => 0,
-            Self::Close => 1,
-            Self::Finish => 2,
-            Self::Open(label, temporary) => 3 + u32::from(label.0) * 2 + u32::from(temporary),
-        }
-    }
-}
-
-impl BracketAction {
-    fn of_code(code: u32) -> Self {
-        match code {
-            0 => Self::Shift,
-            1 => Self::Close,
-            2 => Self::Finish,
-            _ => Self::Open(Label(((code - 3) / 2) as u16), (code - 3) % 2 == 1),
-        }
-    }
-}
-
 /// The stored tables of a bracketing system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BracketingTables {
@@ -104,6 +62,9 @@ pub struct BracketingTables {
     pub max_roots: u32,
     /// The binarization of the trees.
     pub scheme: Scheme,
+    /// Whether a constituent may have a single child of its own label.
+    #[serde(default = "may_repeat")]
+    pub repeated_labels: bool,
 }
 
 /// A bracketing system over a fixed inventory of actions.
@@ -113,6 +74,11 @@ pub struct Bracketing {
     heads: Option<HeadFinder>,
     inventory: Vec<BracketAction>,
     opens: Vec<BracketAction>,
+    /// The label of roots, if they are opened and closed.
+    root: Option<Label>,
+    /// Whether a constituent may have a single child of its own label. Top-down, a temporary node would hide
+    /// until it is closed that it becomes one.
+    may_repeat: bool,
 }
 
 /// A configuration of a bracketing system.
@@ -129,15 +95,23 @@ pub struct BracketState {
     places: Vec<u32>,
     /// The number of constituents opened since the last shift.
     opened: u32,
+    /// Top-down, the number of open constituents whose only child, open or complete, has their label. Each needs
+    /// another child.
+    repetitions: u32,
 }
 
-clone_in_place!(BracketState { base, open, stack, places, opened });
+clone_in_place!(BracketState { base, open, stack, places, opened, repetitions });
 
 impl BracketState {
     /// The item that can become a left corner: the last complete one, if nothing was opened after it.
     pub fn corner(&self) -> Option<u32> {
         let &last = self.base.items.last()?;
         (self.stack.last() == Some(&last)).then_some(last)
+    }
+
+    /// Whether a constituent is open that has no children yet.
+    fn is_empty(&self) -> bool {
+        self.open.last().is_some_and(|open| open.first as usize == self.base.items.len())
     }
 
     /// Whether the innermost open constituent has a single complete child.
@@ -162,7 +136,7 @@ impl Bracketing {
         }
         let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
         let mut seen = std::collections::BTreeSet::from(ends);
-        let (mut max_opens, mut max_roots) = (1, 1);
+        let (mut max_opens, mut max_roots, mut repeated_labels) = (1, 1, false);
         for tree in trees {
             let Ok(derivation) = derive(tree, &labels, order, scheme) else { continue };
             let mut opened = 0;
@@ -176,9 +150,18 @@ impl Bracketing {
             }
             seen.extend(derivation);
             max_roots = max_roots.max(n_roots(tree));
+            repeated_labels |= repeats_a_label(tree);
         }
         let actions = seen.into_iter().map(Action::code).collect();
-        Self::from_tables(BracketingTables { labels, actions, order, max_opens, max_roots, scheme })
+        Self::from_tables(BracketingTables {
+            labels,
+            actions,
+            order,
+            max_opens,
+            max_roots,
+            scheme,
+            repeated_labels,
+        })
     }
 
     /// The same system with roots over any number of children and up to `max_opens` constituents opened
@@ -218,10 +201,13 @@ impl Bracketing {
 
     fn may_open(&self, state: &BracketState) -> bool {
         let has_place = match self.tables.order {
-            Strategy::TopDown => state.base.remaining() > 0,
+            Strategy::TopDown => state.base.remaining() > 0 && !self.must_close(state),
             Strategy::InOrder => state.corner().is_some(),
         };
-        has_place && state.opened < self.tables.max_opens && !self.opens.is_empty()
+        let dead_end = || self.dead_end(state);
+        has_place
+            && state.opened < self.tables.max_opens
+            && self.opens.iter().any(|&open| Some(open) != dead_end())
     }
 
     fn may_shift(&self, state: &BracketState, may_open: bool) -> bool {
@@ -229,7 +215,7 @@ impl Bracketing {
         let crowded = state.open.is_empty() && roots >= self.tables.max_roots as usize;
         let waits = self.tables.order == Strategy::InOrder && crowded && may_open;
         let waits = waits && !self.opens_root();
-        state.base.remaining() > 0 && !waits
+        state.base.remaining() > 0 && !waits && !self.must_close(state)
     }
 }
 
@@ -312,7 +298,12 @@ impl TransitionSystem for Bracketing {
         }
         let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
         let opens = inventory.iter().filter(is_open).copied().collect();
-        Ok(Self { opens, inventory, heads: None, tables })
+        let root = tables.labels.position(ROOT).map(|position| Label(position as u16));
+        let root = root.filter(|_| opens_root(tables.order, tables.scheme));
+        let is_temporary = |action: &BracketAction| matches!(action, BracketAction::Open(_, true));
+        let hides = tables.order == Strategy::TopDown && inventory.iter().any(is_temporary);
+        let may_repeat = tables.repeated_labels || hides;
+        Ok(Self { opens, inventory, heads: None, root, may_repeat, tables })
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
@@ -342,6 +333,7 @@ impl TransitionSystem for Bracketing {
             stack: Vec::with_capacity(sentence.len().min(64)),
             places: Vec::new(),
             opened: 0,
+            repetitions: 0,
         }
     }
 
@@ -376,11 +368,15 @@ impl TransitionSystem for Bracketing {
         if self.may_shift(state, may_open) {
             out.push(BracketAction::Shift);
         }
-        if open.last().is_some_and(|open| (open.first as usize) < base.items.len()) {
+        if !open.is_empty() && !state.is_empty() && (self.may_repeat || !self.is_repetition(state))
+        {
             out.push(BracketAction::Close);
         }
         if may_open {
             out.extend_from_slice(&self.opens);
+            if let Some(at) = self.dead_end(state).and_then(|open| out.binary_search(&open).ok()) {
+                out.remove(at);
+            }
         }
         if at_end && open.is_empty() && !self.opens_root() {
             out.push(BracketAction::Finish);
@@ -388,7 +384,10 @@ impl TransitionSystem for Bracketing {
     }
 
     fn apply(&self, state: &mut BracketState, action: BracketAction) {
-        let BracketState { base, open, stack, places, opened } = state;
+        if !self.may_repeat && self.tables.order == Strategy::TopDown {
+            self.count_repetitions(state, action);
+        }
+        let BracketState { base, open, stack, places, opened, .. } = state;
         base.note(action.code());
         match action {
             BracketAction::Shift => {

@@ -1,0 +1,59 @@
+//! Messages about single lines of the input, of which only the first few are printed.
+
+/// How many messages of one kind are printed.
+pub(super) const NAMED: u64 = 10;
+
+/// The messages of one kind.
+#[derive(Debug)]
+pub(super) struct Notes {
+    /// What there are more of.
+    what: &'static str,
+    quiet: bool,
+    count: u64,
+}
+
+impl Notes {
+    /// No messages so far; there will be none if `quiet`.
+    pub(super) fn new(what: &'static str, quiet: bool) -> Self {
+        Self { what, quiet, count: 0 }
+    }
+
+    /// Prints a message, unless there were many.
+    pub(super) fn say(&mut self, message: &str) {
+        self.count += u64::from(!self.quiet);
+        if !self.quiet && self.count <= NAMED {
+            eprintln!("{message}");
+        }
+    }
+
+    /// Says how many messages were not printed.
+    pub(super) fn end(&self) {
+        if self.count > NAMED {
+            eprintln!("… and {} more {}", grouped(self.count - NAMED), self.what);
+        }
+    }
+}
+
+/// Formats a number with commas between groups of three digits.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_from_the_end() {
+        let texts = [0, 999, 1_000, 6_255, 1_234_567].map(grouped);
+        assert_eq!(texts, ["0", "999", "1,000", "6,255", "1,234,567"]);
+    }
+}

@@ -1,0 +1,75 @@
+//! Where a command writes its output: standard output, or a file that is complete or not there.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use crate::output::OutputFile;
+
+/// The option that names the output file.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct OutArg {
+    /// Write the output to this file, once it is complete, instead of standard output.
+    #[arg(short = 'o', long = "out", value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+impl OutArg {
+    /// Opens the output.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(super) fn open(&self) -> crate::Result<Out> {
+        self.file
+            .as_deref()
+            .map_or(Ok(Out::stdout()), |path| OutputFile::create(path).map(Out::File))
+    }
+}
+
+/// An open output.
+pub(super) enum Out {
+    Stdout(BufWriter<StdoutLock<'static>>),
+    File(OutputFile),
+}
+
+impl Out {
+    fn stdout() -> Self {
+        Self::Stdout(BufWriter::with_capacity(1 << 16, io::stdout().lock()))
+    }
+
+    /// Ends the output before its end: what was written to standard output stays, a file does not appear.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub(super) fn abandon(&mut self) -> io::Result<()> {
+        std::mem::replace(self, Self::stdout()).flush()
+    }
+
+    /// Ends the output. A file gets its name only now.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Stdout(mut out) => out.flush().context("standard output"),
+            Self::File(file) => Ok(file.finish()?),
+        }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::File(out) => out.flush(),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Notes on input that the model cannot know: tags of another tagset, words of another language.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use compact_str::CompactString;
+
+use crate::parser::{Parser, Unseen};
+use crate::tree::Token;
+
+/// How many sentences are looked at.
+const SENTENCES: u32 = 1000;
+/// How many tags are listed.
+const LISTED: usize = 10;
+/// How many words it takes to say that most are unknown.
+const WORDS: u64 = 20;
+
+/// What the model has not seen of the first sentences.
+pub(super) struct UnseenNotes<'a> {
+    parser: &'a Parser,
+    quiet: bool,
+    sentences: u32,
+    all: Unseen,
+}
+
+impl<'a> UnseenNotes<'a> {
+    pub(super) fn new(parser: &'a Parser, quiet: bool) -> Self {
+        Self { parser, quiet, sentences: 0, all: Unseen::default() }
+    }
+
+    /// Looks at the next sentence. After enough of them, says what was found.
+    pub(super) fn look(&mut self, tokens: &[Token]) {
+        if self.quiet || self.sentences == SENTENCES {
+            return;
+        }
+        self.sentences += 1;
+        let found = self.parser.unseen(tokens);
+        self.all.n_words += found.n_words;
+        self.all.words += found.words;
+        self.all.n_tags += found.n_tags;
+        self.all.tags.extend(found.tags);
+        if self.sentences == SENTENCES {
+            self.say();
+        }
+    }
+
+    /// Says what was found, unless there were so many sentences that it has been said.
+    pub(super) fn end(&self) {
+        if self.sentences < SENTENCES {
+            self.say();
+        }
+    }
+
+    fn say(&self) {
+        if !self.all.tags.is_empty() {
+            eprintln!("{}", self.tags());
+        }
+        let Unseen { n_words, words, .. } = self.all;
+        if n_words >= WORDS && 2 * words > n_words {
+            eprintln!(
+                "note: {words} of {n_words} words are unknown to the model: it was trained on texts of another \
+                 language, script or kind"
+            );
+        }
+    }
+
+    /// The message on unknown tags.
+    fn tags(&self) -> String {
+        let Unseen { n_tags, tags, .. } = &self.all;
+        let known = self.parser.tags().take(LISTED).collect::<Vec<_>>().join(", ");
+        let known = match self.parser.tags().len() {
+            n if n > LISTED => format!("{known}, … ({n} tags)"),
+            _ => known,
+        };
+        let unknown = most_frequent(tags);
+        let advice = if self.parser.has_tagger() {
+            "--retag replaces the tags by those of the model's tagger"
+        } else {
+            "tag the words with the tagset of the model"
+        };
+        let n_unknown = tags.len();
+        if 2 * n_unknown as u64 > *n_tags {
+            return format!(
+                "WARNING: the tags of {n_unknown} of {n_tags} words are unknown to the model, so the trees are of \
+                 little use: {unknown}. It knows {known}. {advice}"
+            );
+        }
+        format!("note: tags unknown to the model: {unknown}. It knows {known}. {advice}")
+    }
+}
+
+/// The most frequent tags with their counts, and how many more there are.
+fn most_frequent(tags: &[CompactString]) -> String {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for tag in tags {
+        *counts.entry(tag).or_default() += 1;
+    }
+    let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(_, count)| Reverse(count));
+    let listed = counts.iter().take(LISTED).map(|(tag, count)| format!("{tag} ({count})"));
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    match counts.len().saturating_sub(LISTED) {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
+}

@@ -1,0 +1,111 @@
+//! Treebank profiles: how the trees of a treebank, or of a family of treebanks, are to be cleaned.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::{Preset, schema, text};
+use crate::built_in::TREEBANKS;
+use crate::error::{Error, Result, did_you_mean};
+
+/// The part of a preset that depends on the treebank: settings of `[clean]`, and head rules.
+///
+/// The settings of a profile replace those of a preset. Its head rules replace the rules of presets that have any.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreebankProfile {
+    /// Which treebanks it is for.
+    pub description: String,
+    /// Head rules: a name or a file.
+    pub heads: Option<String>,
+    /// Its text, with comments.
+    pub text: String,
+    clean: Map<String, Value>,
+}
+
+impl TreebankProfile {
+    /// The names of the built-in profiles.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        TREEBANKS.names()
+    }
+
+    /// Reads a built-in profile or a file.
+    ///
+    /// # Errors
+    /// When there is no such profile, a key is unknown, or a value does not fit.
+    pub fn load(name: &str) -> Result<Self> {
+        match TREEBANKS.text(name) {
+            Some(text) => Self::parse(text, name),
+            None if Path::new(name).is_file() => {
+                let text = std::fs::read_to_string(name).map_err(|error| Error::io(name, error))?;
+                Self::parse(&text, name)
+            }
+            None => {
+                let known = Self::names().collect::<Vec<_>>().join(", ");
+                let hint = did_you_mean(name, Self::names());
+                let problem = format!("no profile or file `{name}`: {hint}there are {known}");
+                Err(Error::config("treebank", problem))
+            }
+        }
+    }
+
+    /// Reads the text of a profile; `name` stands in messages.
+    ///
+    /// # Errors
+    /// As [`TreebankProfile::load`].
+    pub fn parse(text: &str, name: &str) -> Result<Self> {
+        let mut keys = text::read(text, name, check)?;
+        let mut take_text = |key| match keys.get_mut(key).map(Value::take) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        };
+        let description = take_text("description").unwrap_or_default();
+        let heads = take_text("heads");
+        let clean = keys["clean"].as_object().cloned().unwrap_or_default();
+        Ok(Self { description, heads, text: text.to_owned(), clean })
+    }
+
+    /// Changes a preset, as JSON.
+    pub(super) fn apply(&self, preset: &mut Value) {
+        for (key, value) in &self.clean {
+            preset["clean"][key] = value.clone();
+        }
+        let heads = preset.get_mut("system").and_then(|system| system.get_mut("heads"));
+        if let (Some(heads), Some(new)) = (heads, &self.heads)
+            && heads.as_str().is_some_and(|heads| !heads.is_empty())
+        {
+            *heads = Value::String(new.clone());
+        }
+    }
+}
+
+/// Checks a profile: it is a part of a preset, except for its head rules.
+fn check(profile: &Value) -> Result<()> {
+    let mut part = profile.clone();
+    let keys = part.as_object_mut().map(|keys| (keys.remove("heads"), keys.keys()));
+    let Some((heads, mut keys)) = keys else { return Ok(()) };
+    if heads.is_some_and(|heads| !heads.is_string()) {
+        return Err(Error::config("heads", "must be text: the name of head rules, or a file"));
+    }
+    if let Some(key) = keys.find(|key| !["description", "clean"].contains(&key.as_str())) {
+        let problem = "no such key; the keys of a treebank profile are description, heads, clean";
+        return Err(Error::config(key, problem));
+    }
+    schema::check(&part)
+}
+
+impl Preset {
+    /// Reads a built-in preset or a file, changes it for a treebank, and then by `KEY=VALUE` settings.
+    ///
+    /// # Errors
+    /// As [`Preset::load`].
+    pub fn load_for(
+        name: &str,
+        treebank: Option<&TreebankProfile>,
+        settings: &[String],
+    ) -> Result<Self> {
+        let Some(treebank) = treebank else { return Self::load(name, settings) };
+        let mut value = Self::load(name, &[])?.to_json();
+        treebank.apply(&mut value);
+        Self::from_json(value)?.with_settings(settings)
+    }
+}

@@ -1,0 +1,107 @@
+//! The network for parsing: packed weights, no tape.
+
+use bytemuck::Zeroable;
+
+use super::{POSITIONS, Positions, SYMBOLS};
+use crate::classifier::ScoreScale;
+use crate::neural::inference::{InstructionSet, Matrix, PANEL, Panel, lanes};
+use crate::neural::{Param, Params};
+use crate::scorer::factored::Classes;
+use crate::scorer::neural::encoder::compiled::{CompiledEncoder, EncoderScratch};
+use crate::scorer::neural::normalize;
+use crate::scorer::{Configuration, Memory, Scorer, Scratch};
+use crate::transition::TransitionSystem;
+
+/// A packed network with its parameters.
+#[derive(Debug)]
+pub struct CompiledPositions {
+    network: Positions,
+    params: Params,
+    classes: Classes,
+    set: InstructionSet,
+    encoder: CompiledEncoder,
+    /// From a hidden state to its contributions at every position.
+    contributions: Matrix,
+    bias: Vec<Panel>,
+    /// For each symbol position, the contributions of the symbols.
+    symbols: [Vec<Panel>; SYMBOLS],
+    out: Matrix,
+}
+
+/// Memory of one thread: what is known of a sentence, and of a decision.
+#[derive(Debug, Default)]
+pub struct PositionsScratch {
+    encoder: EncoderScratch,
+    /// The contributions of the hidden states, by row and position.
+    contributions: Vec<Panel>,
+    rows: u32,
+    hidden: Vec<Panel>,
+    scores: Vec<Panel>,
+}
+
+impl CompiledPositions {
+    /// Packs a network for an instruction set.
+    pub fn new(network: Positions, params: Params, classes: Classes, set: InstructionSet) -> Self {
+        let encoder = CompiledEncoder::new(&network.encoder, &params);
+        let contributions = Matrix::pack_blocks(&params, (network.weights, None), network.hidden);
+        let out = (network.out, Some(network.out_bias));
+        let out = Matrix::pack_blocks(&params, out, network.out.columns as usize);
+        let bias = panels(&params, network.bias);
+        let symbols = network.symbols.map(|table| panels(&params, table));
+        Self { network, params, classes, set, encoder, contributions, bias, symbols, out }
+    }
+}
+
+/// The rows of a table, each in panels of its own.
+fn panels(params: &Params, table: Param) -> Vec<Panel> {
+    let width = (table.columns as usize).div_ceil(PANEL);
+    let mut panels = vec![Panel::zeroed(); table.rows as usize * width];
+    for (row, panels) in panels.chunks_exact_mut(width).enumerate() {
+        let values = params.row(table, row as u32);
+        bytemuck::cast_slice_mut(panels)[..values.len()].copy_from_slice(values);
+    }
+    panels
+}
+
+impl<S: TransitionSystem> Scorer<S> for CompiledPositions {
+    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+        let scratch = &mut scratch.neural.positions;
+        let rows = self.encoder.encode(self.set, at.sentence, &self.params, &mut scratch.encoder);
+        scratch.rows = rows as u32;
+        self.contributions.products(self.set, &scratch.encoder.rows, &mut scratch.contributions);
+        Memory::None
+    }
+
+    fn score(
+        &self,
+        at: Configuration<'_, S>,
+        _memory: &Memory,
+        actions: &[S::Action],
+        scratch: &mut Scratch,
+        out: &mut Vec<f32>,
+    ) {
+        let PositionsScratch { contributions, rows, hidden, scores, .. } =
+            &mut scratch.neural.positions;
+        let (view, width) = (at.system.view(at.state), self.bias.len());
+        let mut parts = [&self.bias[..]; POSITIONS + SYMBOLS + 1];
+        for (position, row) in Positions::positions(&view).into_iter().enumerate() {
+            let block = row.min(*rows - 1) as usize * POSITIONS + position;
+            parts[position] = &contributions[block * width..(block + 1) * width];
+        }
+        let symbols = self.network.symbols(&at.sentence.tags, &view);
+        for (slot, (table, symbol)) in self.symbols.iter().zip(symbols).enumerate() {
+            let row = (symbol as usize).min(table.len() / width - 1);
+            parts[POSITIONS + slot] = &table[row * width..(row + 1) * width];
+        }
+        hidden.resize(width, Panel::zeroed());
+        lanes::rectified_sum(self.set, &parts, hidden);
+        let hidden = &bytemuck::cast_slice(hidden)[..self.network.hidden];
+        self.out.product(self.set, hidden, scores);
+        self.classes.pick(actions, &bytemuck::cast_slice(scores)[..self.classes.len()], out);
+        normalize(out);
+    }
+
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
+    }
+}

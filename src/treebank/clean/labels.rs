@@ -1,0 +1,138 @@
+//! Labels: function tags, indices, and the names of roots.
+
+use compact_str::CompactString;
+
+use super::settings::{Cleaning, Functions, RootPolicy};
+use crate::tree::Tree;
+use crate::treebank::penn::ROOT_LABELS;
+
+/// The label of the root after cleaning.
+pub const TOP: &str = "TOP";
+
+impl Cleaning {
+    /// Applies the steps that change only labels.
+    pub(super) fn relabel(&self, tree: &mut Tree) {
+        self.cut_labels(tree);
+        if self.prt_to_advp {
+            for node in tree.nodes_mut().iter_mut().filter(|node| node.label == "PRT") {
+                node.label = CompactString::const_new("ADVP");
+            }
+        }
+        if self.root == RootPolicy::Top
+            && let Some(root) = tree.nodes_mut().last_mut()
+            && is_root_label(&root.label)
+        {
+            root.label = CompactString::const_new(TOP);
+        }
+    }
+
+    /// Removes function tags and indices from labels.
+    pub(super) fn cut_labels(&self, tree: &mut Tree) {
+        // Most labels consist of letters only and need no search for separators.
+        let no_letters = !self.separators.bytes().any(|byte| byte.is_ascii_alphabetic());
+        for node in tree.nodes_mut() {
+            let plain = || no_letters && node.label.bytes().all(|byte| byte.is_ascii_alphabetic());
+            match self.functions {
+                Functions::Drop if !plain() => {
+                    let length = bare(&node.label, &self.separators).len();
+                    node.label.truncate(length);
+                }
+                Functions::Keep if self.indices && !plain() => {
+                    node.label = without_indices(&node.label, &self.separators);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+pub(super) fn is_root_label(label: &str) -> bool {
+    label.is_empty() || ROOT_LABELS.contains(&label)
+}
+
+/// Returns a label without function tags and indices.
+pub(super) fn bare<'a>(label: &'a str, separators: &str) -> &'a str {
+    let separates = |c: char| separators.contains(c);
+    if label.starts_with(separates) && label.ends_with(separates) {
+        return label;
+    }
+    let after_first = label.chars().next().map_or(0, char::len_utf8);
+    match label[after_first..].find(separates) {
+        Some(at) => &label[..after_first + at],
+        None => label,
+    }
+}
+
+/// Returns a label without indices: `NP-SBJ-1` becomes `NP-SBJ`.
+fn without_indices(label: &str, separators: &str) -> CompactString {
+    let (first, mut rest) = label.split_at(label.chars().next().map_or(0, char::len_utf8));
+    let mut kept = CompactString::from(first);
+    while let Some(next) = rest.chars().next() {
+        let length = match index_length(rest, separators) {
+            0 => {
+                kept.push(next);
+                next.len_utf8()
+            }
+            length => length,
+        };
+        rest = &rest[length..];
+    }
+    kept
+}
+
+/// Returns the length of the index that a text begins with, with the separator before it; 0 if there is none.
+fn index_length(text: &str, separators: &str) -> usize {
+    let separates = |c: char| separators.contains(c);
+    let body = text.strip_prefix(|c: char| c != '{' && separates(c)).unwrap_or(text);
+    let before = text.len() - body.len();
+    if body.starts_with('{') {
+        return before + body.find('}').map_or(body.len(), |at| at + 1);
+    }
+    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    let ends = body[digits..].chars().next().is_none_or(|next| next == '{' || separates(next));
+    if before > 0 && digits > 0 && ends { before + digits } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_cut_at_a_separator_but_never_away() {
+        for (label, expected) in [
+            ("NP-SBJ", "NP"),
+            ("NP=1", "NP"),
+            ("-LRB-", "-LRB-"),
+            ("-NONE-", "-NONE-"),
+            ("-X-Y", "-X"),
+            ("-", "-"),
+            ("--", "--"),
+            ("", ""),
+            ("PRT|ADVP", "PRT|ADVP"),
+            ("\u{4f60}-A", "\u{4f60}"),
+        ] {
+            assert_eq!(bare(label, "-="), expected);
+        }
+        assert_eq!(bare("NP##case=nom##", "#"), "NP");
+    }
+
+    #[test]
+    fn indices_are_removed_and_function_tags_stay() {
+        for (label, expected) in [
+            ("NP-SBJ-1", "NP-SBJ"),
+            ("NP-1-SBJ", "NP-SBJ"),
+            ("IP-MAT=2", "IP-MAT"),
+            ("NP-LOC-2=3", "NP-LOC"),
+            ("NP;{A_1}", "NP"),
+            ("NP-SBJ{A-1}-X", "NP-SBJ-X"),
+            ("NP-SBJ;{A", "NP-SBJ"),
+            ("IP-ADV2", "IP-ADV2"),
+            ("NP-2X", "NP-2X"),
+            ("-LRB-", "-LRB-"),
+            ("-1", "-1"),
+            ("", ""),
+        ] {
+            assert_eq!(without_indices(label, "-=;{"), expected, "{label}");
+        }
+    }
+}

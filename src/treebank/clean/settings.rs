@@ -1,0 +1,161 @@
+//! The settings of cleaning, `[clean]` in a preset.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::treebank::sentences::TRACE;
+
+/// The steps of cleaning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cleaning {
+    /// Labels and tags of what is removed with all that is below it, such as `ID` or `CODE*`; `*` stands for any
+    /// characters. Treebanks only: sentences to parse keep such tokens.
+    pub drop: Vec<String>,
+    /// Tags and, in treebanks, words of empty elements, such as `-NONE-` or `*T*...`; `...` stands for any characters,
+    /// and `*` only for itself. They are removed, and so are nodes without any token.
+    #[serde(deserialize_with = "traces_or_switch")]
+    pub traces: Vec<String>,
+    /// What stands between a word of the treebank and its lemma: `-` in `hestar-hestur`. Empty if there are no lemmas.
+    ///
+    /// The first character of a word is no separator, and a word of separators alone has no lemma.
+    pub lemma_separator: String,
+    /// Which separator begins the lemma if there are several.
+    pub lemma_after: Separator,
+    /// Replacements inside the words of a treebank, each `FROM TO`, such as `<dash/> -`. They follow the removal of lemmas.
+    pub replace: Vec<String>,
+    /// The characters at which the tags of a treebank are cut; `-` makes `NN-SB` `NN`.
+    pub tag_separators: String,
+    /// Whether node labels keep function tags: `NP-SBJ-1` becomes `NP` or `NP-SBJ`.
+    ///
+    /// A label is cut at the first separator that is not its first character; a label that starts and ends
+    /// with a separator (`-LRB-`) is not cut.
+    #[serde(deserialize_with = "functions_or_switch")]
+    pub functions: Functions,
+    /// Removes indices from labels that keep their function tags: `-1`, `=2`, `{A}`.
+    pub indices: bool,
+    /// The characters that separate function tags and indices; some treebanks use `#`, `*` or `|`.
+    pub separators: String,
+    /// Renames `PRT` to `ADVP` (Magerman 1995).
+    pub prt_to_advp: bool,
+    /// Removes quotation marks, the tokens tagged ` `` ` and `''`.
+    pub quotes: bool,
+    /// Raises punctuation to the lowest node that contains words on both sides of it; at the edges of the sentence, to
+    /// the node below the root (Collins 1999).
+    pub raise_punctuation: bool,
+    /// Removes punctuation at the edges of the sentence.
+    pub outermost_punctuation: bool,
+    /// The tags that count as punctuation, separated by spaces; the default is EVALB's.
+    pub punctuation: String,
+    /// Merges a node with its only child if they have the same label.
+    pub collapse_unaries: bool,
+    /// Lowercases words.
+    pub lowercase: bool,
+    /// Replaces words seen fewer times than this in training by `UNK`.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
+    pub unknown_below: u32,
+    /// How the root is changed.
+    pub root: RootPolicy,
+}
+
+/// What happens to function tags.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Functions {
+    /// They are removed, and indices with them.
+    #[default]
+    Drop,
+    /// They stay: the parser learns them.
+    Keep,
+}
+
+/// One of several separators.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Separator {
+    /// The first.
+    #[default]
+    First,
+    /// The last.
+    Last,
+}
+
+/// How the root is changed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum RootPolicy {
+    /// Every tree gets exactly one `TOP` as root: an unlabelled root, `ROOT`, `S1` and `VROOT` are renamed; any
+    /// other root gets a `TOP` above it.
+    #[default]
+    Top,
+    /// The root is not changed.
+    Keep,
+}
+
+impl Default for Cleaning {
+    fn default() -> Self {
+        Self {
+            drop: Vec::new(),
+            traces: vec![TRACE.to_owned()],
+            lemma_separator: String::new(),
+            lemma_after: Separator::First,
+            replace: Vec::new(),
+            tag_separators: String::new(),
+            functions: Functions::Drop,
+            indices: true,
+            separators: "-=".to_owned(),
+            prt_to_advp: false,
+            quotes: false,
+            raise_punctuation: false,
+            outermost_punctuation: false,
+            punctuation: ", : `` '' .".to_owned(),
+            collapse_unaries: true,
+            lowercase: false,
+            unknown_below: 0,
+            root: RootPolicy::Top,
+        }
+    }
+}
+
+impl Cleaning {
+    /// Returns a cleaning without any steps.
+    pub fn none() -> Self {
+        Self {
+            traces: Vec::new(),
+            functions: Functions::Keep,
+            indices: false,
+            collapse_unaries: false,
+            root: RootPolicy::Keep,
+            ..Self::default()
+        }
+    }
+}
+
+/// A setting that was a switch in earlier models.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OrSwitch<T> {
+    Switch(bool),
+    Setting(T),
+}
+
+fn traces_or_switch<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    Ok(match OrSwitch::deserialize(from)? {
+        OrSwitch::Switch(true) => vec![TRACE.to_owned()],
+        OrSwitch::Switch(false) => Vec::new(),
+        OrSwitch::Setting(traces) => traces,
+    })
+}
+
+fn functions_or_switch<'de, D: Deserializer<'de>>(from: D) -> Result<Functions, D::Error> {
+    Ok(match OrSwitch::deserialize(from)? {
+        OrSwitch::Switch(true) => Functions::Drop,
+        OrSwitch::Switch(false) => Functions::Keep,
+        OrSwitch::Setting(functions) => functions,
+    })
+}

@@ -1,0 +1,140 @@
+//! Recognizes inputs that are not in the format they are read in, by their first bytes.
+
+use std::io::{self, Cursor, Read};
+
+use super::penn::is_space;
+use crate::error::InputKind;
+use crate::memory::MODEL_MAGIC;
+
+/// How many bytes are looked at, at most.
+const LOOKED_AT: usize = 4096;
+/// The number of columns of CoNLL-U.
+const COLUMNS: usize = 10;
+
+/// Reads the beginning of a stream; returns it with a reader of the whole stream.
+///
+/// The beginning is what one read gives, so that nothing waits for more than the first line from a program at the
+/// other end of a pipe.
+///
+/// # Errors
+/// When the stream fails.
+pub(super) fn peek(
+    mut reader: Box<dyn Read + Send>,
+) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
+    let mut start = vec![0; LOOKED_AT];
+    let read = loop {
+        match reader.read(&mut start) {
+            Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
+            read => break read?,
+        }
+    };
+    start.truncate(read);
+    let whole = Cursor::new(start.clone()).chain(reader);
+    Ok((start, Box::new(whole)))
+}
+
+/// Returns what an input begins like, unless that may be sentences.
+pub(super) fn kind(start: &[u8]) -> Option<InputKind> {
+    if start.starts_with(MODEL_MAGIC) {
+        return Some(InputKind::Model);
+    }
+    let text = String::from_utf8_lossy(start);
+    let text = text.trim_start_matches('\u{feff}');
+    if begins_with_trees(text) {
+        return Some(InputKind::Trees);
+    }
+    begins_with_columns(text).then_some(InputKind::Conllu)
+}
+
+/// How many leaves are enough to know a tree.
+const LEAVES: usize = 3;
+
+/// Whether a text begins with trees in brackets: a label or a `(` after every `(`, and a single word after the label
+/// of a leaf, with no space before its `)`. A constituent must have a leaf in it: brackets alone are words too.
+fn begins_with_trees(text: &str) -> bool {
+    let (mut depth, mut leaves) = (0, 0);
+    let mut rest = text.trim_start_matches(is_space);
+    while leaves < LEAVES && !rest.is_empty() {
+        let Some(inside) = rest.strip_prefix('(') else {
+            match rest.strip_prefix(')').filter(|_| depth > 0) {
+                Some(after) => (depth, rest) = (depth - 1, after.trim_start_matches(is_space)),
+                None => return false,
+            }
+            continue;
+        };
+        depth += 1;
+        let (label, after) = atom(inside);
+        let (word, end) = atom(after.trim_start_matches(is_space));
+        rest = match (label, word) {
+            (_, "") => after.trim_start_matches(is_space),
+            ("", _) => return false,
+            _ if end.is_empty() => break,
+            _ if depth > 1 && end.starts_with(')') => {
+                leaves += 1;
+                end
+            }
+            _ => return false,
+        };
+    }
+    leaves > 0
+}
+
+/// Splits a text at its first bracket or space.
+fn atom(text: &str) -> (&str, &str) {
+    let ends = |c: char| is_space(c) || matches!(c, '(' | ')');
+    text.split_at(text.find(ends).unwrap_or(text.len()))
+}
+
+/// Whether the first line that is not a comment has ten columns, the first of them an ID.
+fn begins_with_columns(text: &str) -> bool {
+    let is_comment = |line: &&str| line.starts_with('#') || line.trim().is_empty();
+    let Some(line) = text.lines().find(|line| !is_comment(line)) else { return false };
+    let mut columns = line.split('\t');
+    let id = columns.next().unwrap_or_default();
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    id.split(['-', '.']).all(is_number) && columns.count() + 1 == COLUMNS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_are_recognized_whatever_their_layout() {
+        for text in [
+            "(TOP (S (NN a)))\n",
+            "\u{feff}( (S\n    (NP (DT the) (NN dog))\n",
+            "\n(ROOT\n  (S (VP (V go)\n (NP (N",
+            "((S (NP-SBJ (-NONE- *))))",
+            "(())\n(TOP (S (NN a)))\n",
+        ] {
+            assert_eq!(kind(text.as_bytes()), Some(InputKind::Trees), "{text}");
+        }
+    }
+
+    #[test]
+    fn sentences_that_begin_with_brackets_are_no_trees() {
+        for text in [
+            "(/-LRB- a/NN )/-RRB-\n",
+            "( see ( Smith 1990 ) for details )\n",
+            "(see (Smith 1990) for details)\n",
+            "(a) (b c) d\n",
+            "( ( ) )\n",
+            "(\n",
+            "(A",
+            ") (A (B c))",
+            "",
+        ] {
+            assert_eq!(kind(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn columns_and_models_are_recognized() {
+        let conllu = b"# text = a b\n1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n";
+        assert_eq!(kind(conllu), Some(InputKind::Conllu));
+        assert_eq!(kind(b"SRPARSE\0\x02\0\0\0"), Some(InputKind::Model));
+        assert_eq!(kind(b"1\ta\tb\n"), None);
+        assert_eq!(kind(b"# 1/CD\t2/CD\n"), None);
+    }
+}

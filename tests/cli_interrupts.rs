@@ -1,0 +1,128 @@
+//! Training that is told to end by a signal: what is written, what is said, and the exit status.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+#[path = "common/command.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod command;
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+use command::{folder, sample, srparse};
+
+/// `srparse train` at work in a folder with an old model, `m.srm`, and a pipe without a writer, `pipe`.
+struct Training {
+    folder: TempDir,
+    child: Child,
+    lines: Box<dyn Iterator<Item = String>>,
+}
+
+impl Training {
+    fn start(arguments: &[&str]) -> Self {
+        let folder = folder(&[("m.srm", b"old model"), ("bad.mrg", b"(S (A a)) x\n(S (A a))\n")]);
+        let pipe = Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
+        assert!(pipe.success());
+        let mut child = Command::new(env!("CARGO_BIN_EXE_srparse"))
+            .current_dir(&folder)
+            .args(["train", "--model", "m.srm"])
+            .args(arguments)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { folder, child, lines: Box::new(lines.map_while(Result::ok)) }
+    }
+
+    /// Waits for a line of the log.
+    fn wait_for(&mut self, text: &str) {
+        assert!(self.lines.any(|line| line.contains(text)), "training ended too early");
+    }
+
+    fn signal(&self, name: &str) {
+        let kill = Command::new("kill").args([name, &self.child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// Returns the exit status and the rest of the log.
+    fn end(&mut self) -> (Option<i32>, Vec<String>) {
+        let rest = self.lines.by_ref().collect();
+        (self.child.wait().unwrap().code(), rest)
+    }
+
+    /// The only files in the folder are those that were there.
+    fn assert_untouched(&self) {
+        let mut names: Vec<_> = fs::read_dir(&self.folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["bad.mrg", "m.srm", "pipe"]);
+        assert_eq!(fs::read(self.folder.path().join("m.srm")).unwrap(), b"old model");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_training_with_a_model() {
+    let train = sample("train.mrg");
+    let mut training =
+        Training::start(&["--set", "epochs=100000", "--train", train.to_str().unwrap()]);
+    training.wait_for("epoch 2:");
+    training.signal("-INT");
+    let (status, rest) = training.end();
+    assert_eq!(status, Some(0), "{rest:?}");
+    assert!(rest.last().is_some_and(|line| line.contains("stopped early")), "{rest:?}");
+    let mut parse = srparse(&["parse", "--model", "m.srm"]);
+    parse.current_dir(&training.folder).write_stdin("dogs/NNS bark/VBP\n").assert().success();
+}
+
+#[test]
+fn a_signal_while_trees_are_read_ends_training_at_once_and_writes_nothing() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        for quiet in [&[][..], &["--quiet"]] {
+            // The dev trees never come.
+            let files =
+                ["--skip-bad-trees", "--curve", "c.tsv", "--train", "bad.mrg", "--dev", "pipe"];
+            let mut training = Training::start(&[&files, quiet].concat());
+            training.wait_for("skipped 1");
+            training.signal(signal);
+            let (status, rest) = training.end();
+            assert_eq!(status, Some(130), "{signal}: {rest:?}");
+            let said = "training was stopped before there was a model: nothing was written";
+            assert_eq!(rest, [said], "{signal}");
+            training.assert_untouched();
+        }
+    }
+}
+
+#[test]
+fn a_signal_before_anything_was_learned_leaves_the_old_model() {
+    let mut training = Training::start(&[
+        "--skip-bad-trees",
+        "--curve",
+        "c.tsv",
+        "--train",
+        "bad.mrg",
+        "--preset",
+        "liu-zhang-2017",
+        "--set",
+        "learner.pretrained=pipe",
+    ]);
+    training.wait_for("skipped 1");
+    // Training waits for the first embedding.
+    let mut pipe =
+        OpenOptions::new().write(true).open(training.folder.path().join("pipe")).unwrap();
+    training.signal("-TERM");
+    training.wait_for("stopping: ");
+    writeln!(pipe, "a 0.5 0.5").unwrap();
+    drop(pipe);
+    let (status, rest) = training.end();
+    assert_eq!(status, Some(130), "{rest:?}");
+    let said = "training was stopped before there was a model: nothing was written";
+    assert_eq!(rest.last().map(String::as_str), Some(said), "{rest:?}");
+    training.assert_untouched();
+}

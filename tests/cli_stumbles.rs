@@ -1,0 +1,221 @@
+//! What users get wrong at first: each mistake gives one message that says what to do.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+#[path = "common/command.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod command;
+
+use assert_cmd::Command;
+use command::{folder, model, model_with_tagger, parse, sample, srparse, tag, text};
+
+/// The exit status, the lines of standard output and what was said.
+fn run(mut command: Command) -> (i32, Vec<String>, String) {
+    let done = command.assert();
+    let output = done.get_output();
+    let lines = text(&output.stdout).lines().map(str::to_owned).collect();
+    (output.status.code().unwrap(), lines, text(&output.stderr))
+}
+
+#[test]
+fn a_model_among_the_input_is_recognized() {
+    let path = model().to_str().unwrap();
+    for (mut command, says) in [
+        (srparse(&["parse"]), "--model"),
+        (tag(&[]), "--model"),
+        (parse(&["-j", "2", "--input", "penn"]), "--model"),
+    ] {
+        command.arg(path);
+        let said = format!(
+            "error: {path}: this looks like a model file: give a model with {says} {path}\n"
+        );
+        assert_eq!(run(command), (2, Vec::new(), said));
+    }
+}
+
+#[test]
+fn treebanks_and_columns_name_the_option_they_need() {
+    let conllu = "# text = a\n1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n";
+    let folder = folder(&[("x.conllu", conllu.as_bytes())]);
+    let trees = sample("dev.mrg");
+    let trees = trees.to_str().unwrap();
+    for format in ["tagged", "underscore", "conllu", "tokens"] {
+        let mut command = srparse(&["parse", "--model"]);
+        command.arg(model_with_tagger()).args(["--input", format, trees]);
+        let said = format!("error: {trees}: this looks like trees in brackets: add --input penn\n");
+        assert_eq!(run(command), (2, Vec::new(), said));
+    }
+    for mut command in [tag(&[]), tag(&["--input", "penn"]), parse(&[]), parse(&["-j", "2"])] {
+        command.arg("x.conllu").current_dir(&folder);
+        let said = "error: x.conllu: this looks like CoNLL-U: add --input conllu\n";
+        assert_eq!(run(command), (2, Vec::new(), said.to_owned()));
+    }
+    let mut command = tag(&["-q", trees]);
+    assert!(text(&command.output().unwrap().stderr).contains("add --input penn"));
+    assert_eq!(run(tag(&["-q", "--input", "penn", trees])).0, 0);
+}
+
+#[test]
+fn sentences_that_begin_with_brackets_are_read() {
+    for line in ["(/-LRB- (/-LRB- a/NN )/-RRB- )/-RRB-", "(NP/X (DT/X a)/X b)/X"] {
+        let mut command = parse(&["-q"]);
+        command.write_stdin(format!("{line}\n"));
+        let (status, trees, said) = run(command);
+        assert_eq!((status, trees.len(), said), (0, 1, String::new()), "{line}");
+    }
+    let mut command = tag(&["-q"]);
+    command.write_stdin("( see ( Smith 1990 ) for details )\n");
+    let (status, lines, said) = run(command);
+    assert_eq!((status, lines[0].split(' ').count(), said), (0, 10, String::new()));
+}
+
+#[test]
+fn many_messages_of_one_kind_are_counted() {
+    for threads in ["1", "2"] {
+        let mut command = parse(&["-q", "-j", threads]);
+        command.write_stdin("no tags here\n".repeat(6265));
+        let (status, trees, said) = run(command);
+        assert_eq!((status, trees.len()), (2, 6265));
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines.len(), 11, "{said}");
+        assert!(lines[9].starts_with("<stdin>:10:1: "), "{}", lines[9]);
+        assert_eq!(lines[10], "… and 6,255 more lines that cannot be read");
+    }
+}
+
+/// A model whose parses are all partial: its preset takes the best action, legal or not, and it knows nothing.
+fn failing(arguments: &[&str]) -> Command {
+    let mut command = parse(&["--set", "search.illegal=fail"]);
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn partial_parses_are_named_by_line() {
+    // Words and tags of no sentence of the training data.
+    let line = "zz/QQ zz/QQ zz/QQ zz/QQ zz/QQ zz/QQ zz/QQ zz/QQ\n";
+    let input = format!("\n{}", line.repeat(13));
+    for threads in ["1", "2"] {
+        let mut command = failing(&["-j", threads, "--output", "json"]);
+        command.write_stdin(input.clone());
+        let (status, lines, said) = run(command);
+        let partial = lines.iter().skip(1).filter(|line| line.contains("\"complete\":false"));
+        assert_eq!((status, partial.count()), (0, 13), "{lines:?}");
+        let notes: Vec<&str> = said.lines().filter(|line| line.contains("<stdin>")).collect();
+        let note = |line: u32| {
+            format!("note: <stdin>:{line}: no complete parse was found, so the tree is partial")
+        };
+        assert_eq!(notes, (2..12).map(note).collect::<Vec<_>>());
+        assert!(said.contains("\n… and 3 more partial parses\n"), "{said}");
+        assert!(said.contains("13 partial, 0 unreadable"), "{said}");
+    }
+    let mut quiet = failing(&["-q"]);
+    quiet.write_stdin(input);
+    assert_eq!(run(quiet).2, "");
+    // A tree is named by the line it begins on.
+    let trees = "( (S\n (QQ zz) (QQ zz)\n (QQ zz) (QQ zz) (QQ zz)) )\n".repeat(2);
+    let mut penn = failing(&["--input", "penn"]);
+    penn.write_stdin(trees);
+    let said = run(penn).2;
+    assert!(said.contains("<stdin>:1: ") && said.contains("<stdin>:4: "), "{said}");
+}
+
+#[test]
+fn every_line_of_json_is_json() {
+    let input = "\nno tags\ndogs/NNS bark/VBP\n";
+    for options in [&[][..], &["--span-scores"], &["--nbest", "2"]] {
+        let mut command = parse(&["-q", "--output", "json"]);
+        command.args(options).write_stdin(input);
+        let (status, lines, _) = run(command);
+        assert_eq!((status, lines.len()), (2, 3), "{lines:?}");
+        let objects = lines.iter().map(|line| -> serde_json::Value {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            let is_list = options.contains(&"--nbest");
+            if is_list { value[0].clone() } else { value }
+        });
+        let [blank, unreadable, parsed] = objects.collect::<Vec<_>>().try_into().unwrap();
+        let keys = |value: &serde_json::Value| -> Vec<String> {
+            value.as_object().unwrap().keys().filter(|key| *key != "error").cloned().collect()
+        };
+        for empty in [&blank, &unreadable] {
+            assert_eq!(keys(empty), keys(&parsed));
+            assert_eq!((&empty["tree"], &empty["complete"]), (&"(())".into(), &false.into()));
+            for list in ["tokens", "spans", "heads"] {
+                assert_eq!(empty[list], serde_json::json!([]));
+            }
+            assert!(empty["score"].is_null());
+        }
+        assert!(blank.get("error").is_none() && parsed.get("error").is_none());
+        let error = unreadable["error"].as_str().unwrap();
+        assert!(error.starts_with("<stdin>:2:1: `no` has no tag"), "{error}");
+    }
+}
+
+#[test]
+fn tags_of_another_tagset_are_noted_once() {
+    let known = "The/DT baker/NN opens/VBZ the/DT shop/NN ./.\n";
+    let other = "The/DET baker/NOUN opens/VERB the/DET shop/NOUN ./.\n";
+    let with = |mut command: Command, input: &str| {
+        command.write_stdin(input.to_owned());
+        let (status, _, said) = run(command);
+        assert_eq!(status, 0);
+        said
+    };
+    assert_eq!(with(parse(&[]), known), "");
+    let few = with(parse(&[]), &format!("{}{other}", known.repeat(5)));
+    let start = "note: tags unknown to the model: DET (2), NOUN (2), VERB (1). It knows DT, ";
+    assert!(few.starts_with(start) && few.lines().count() == 1, "{few}");
+    assert!(few.contains(" tags). tag the words with the tagset of the model"), "{few}");
+    for threads in ["1", "2"] {
+        // It is said after a thousand sentences and not again.
+        let most = with(parse(&["-j", threads]), &other.repeat(1001));
+        let start = "WARNING: the tags of 5000 of 6000 words are unknown to the model, so the trees are of little \
+                     use: DET (2000), NOUN (2000), VERB (1000). It knows DT, ";
+        assert!(most.starts_with(start) && most.lines().count() == 1, "{most}");
+    }
+    let mut tagged = srparse(&["parse", "--model"]);
+    tagged.arg(model_with_tagger());
+    let said = with(tagged, other);
+    assert!(said.contains("--retag replaces the tags by those of the model's tagger"), "{said}");
+    let mut retag = srparse(&["parse", "--retag", "--model"]);
+    retag.arg(model_with_tagger());
+    assert_eq!(with(retag, other), "");
+    assert_eq!(with(parse(&["-q"]), other), "");
+}
+
+#[test]
+fn text_of_another_language_is_noted() {
+    let words = "Собака/NN лает/VBZ на/IN кошку/NN ,/, а/CC кошка/NN спит/VBZ ./.\n";
+    let mut command = parse(&[]);
+    command.write_stdin(words.repeat(3));
+    let said = run(command).2;
+    let note = "note: 21 of 21 words are unknown to the model: it was trained on texts of another language, \
+                script or kind\n";
+    assert_eq!(said, note);
+    // A few words are too few to tell.
+    let mut command = parse(&[]);
+    command.write_stdin(words);
+    assert_eq!(run(command).2, "");
+}
+
+/// Runs a command line on a terminal and returns what it shows.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(line: &str, input: &str) -> String {
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--command", line, "/dev/null"]);
+    let done = script.write_stdin(input.to_owned()).assert().success();
+    text(&done.get_output().stdout)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_command_that_reads_from_the_terminal_says_so() {
+    let program = env!("CARGO_BIN_EXE_srparse");
+    let says = "reading from the terminal; Ctrl-D ends";
+    for command in ["parse", "parse -j 2", "tree"] {
+        let shown = on_a_terminal(&format!("{program} {command}"), "\u{4}");
+        assert!(shown.contains(says), "{command}: {shown}");
+    }
+    let quiet = on_a_terminal(&format!("{program} parse -q"), "\u{4}");
+    assert!(!quiet.contains(says), "{quiet}");
+}
