@@ -25,26 +25,31 @@ impl UntokenizedCheck {
         }
         if let Some(Item::Sentence(tokens)) = item {
             self.words += tokens.len() as u64;
-            self.unsplit += tokens.iter().filter(|token| looks_unsplit(token)).count() as u64;
+            self.unsplit += unsplit(tokens) as u64;
         }
         self.judged = item.is_none() || self.words >= WORDS;
         self.judged && self.unsplit > 0 && self.unsplit * ONE_IN >= self.words
     }
 }
 
-/// Whether a word ends with a mark after letters, or has a contraction in it.
-fn looks_unsplit(Token { word, .. }: &Token) -> bool {
-    let without_mark = word.trim_end_matches([',', ';', ':', '.', '?', '!', ')', '"']);
-    let has_mark = without_mark.len() < word.len()
-        && without_mark.chars().count() > 1
-        && without_mark.chars().all(char::is_alphabetic);
-    // An abbreviation has its period rightly; most are short or capitalised.
-    let may_be_abbreviation = word.ends_with('.')
-        && (without_mark.len() <= 4 || without_mark.starts_with(char::is_uppercase));
-    let has_contraction = ["n't", "n\u{2019}t", "'s", "\u{2019}s", "'re", "'ll", "'ve"]
-        .iter()
-        .any(|clitic| word.len() > clitic.len() && word.ends_with(clitic));
-    has_mark && !may_be_abbreviation || has_contraction
+/// The words that look unsplit. A final period counts at the end of a sentence only: others may be those of
+/// abbreviations.
+fn unsplit(tokens: &[Token]) -> usize {
+    let inside = tokens.iter().filter(|token| looks_unsplit(&token.word)).count();
+    let last = tokens.last().and_then(|token| token.word.strip_suffix('.'));
+    inside + usize::from(last.is_some_and(|word| word.len() > 4 && is_alphabetic(word)))
+}
+
+/// Whether a word of letters ends with a mark, or with a contraction.
+fn looks_unsplit(word: &str) -> bool {
+    let letters = word.trim_end_matches([',', ';', ':', '?', '!', ')', '"']);
+    let contraction = |clitic: &&str| word.len() > clitic.len() && word.ends_with(*clitic);
+    letters.len() < word.len() && letters.len() > 1 && is_alphabetic(letters)
+        || ["n't", "n\u{2019}t", "'s", "\u{2019}s", "'re", "'ll", "'ve"].iter().any(contraction)
+}
+
+fn is_alphabetic(word: &str) -> bool {
+    word.chars().all(char::is_alphabetic)
 }
 
 #[cfg(test)]

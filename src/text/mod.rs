@@ -29,3 +29,6 @@ mod web;
 pub use boundary::MAX_TOKENS;
 pub use settings::{Compounds, Punctuation, TextSettings, Tokenization};
 pub use splitter::{Layout, Span, Splitter, TextSentence};
+
+#[cfg(test)]
+mod tests;

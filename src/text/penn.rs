@@ -40,8 +40,8 @@ impl Word<'_> {
             '&' => is_inside && is_capital(word),
             '+' => is_charge(word, rest),
             '/' => is_inside && (self.keeps() || compounds::is_fraction(self.chunk, self.start)),
-            c if compounds::is_hyphen(c) && is_inside => {
-                self.keeps() || compounds::stays(self.chunk, self.start, self.end)
+            c if compounds::is_hyphen(c) && rest.starts_with(char::is_alphanumeric) => {
+                self.keeps() || is_inside && compounds::stays(self.chunk, self.start, self.end)
             }
             c if compounds::is_hyphen(c) => {
                 compounds::breaks_off(word) && !rest.starts_with(compounds::is_hyphen)

@@ -243,11 +243,11 @@ mod tests {
             ("dogs bark", 1, "`dogs bark` is no object"),
             ("[\"dogs\"]", 1, "is no object"),
             ("{\"tokens\":[\"d\u{f6}gs\",]}", 19, "trailing comma"),
-            ("{\"tokens\":[\"dogs\"", 18, "EOF while parsing"),
+            ("{\"tokens\":[\"dogs\"", 17, "EOF while parsing"),
             ("{\"words\":[]}", 12, "missing field `tokens`"),
-            ("{\"tokens\":[3]}", 13, "expected a word or [word, tag]"),
-            ("{\"tokens\":[[\"a\"]]}", 17, "a list that is not [word, tag]"),
-            ("{\"tokens\":[[\"a\",\"\"]]}", 20, "an empty word or tag"),
+            ("{\"tokens\":[3]}", 12, "expected a word or [word, tag]"),
+            ("{\"tokens\":[[\"a\"]]}", 16, "a list that is not [word, tag]"),
+            ("{\"tokens\":[[\"a\",\"\"]]}", 19, "an empty word or tag"),
         ] {
             let LineProblem { column: at, problem } = parse_line(line, false).unwrap_err();
             assert!(

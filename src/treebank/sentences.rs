@@ -354,6 +354,24 @@ mod tests {
     }
 
     #[test]
+    fn every_sentence_of_raw_text_is_one_item() {
+        let text = b"\xef\xbb\xbfA b. C\nd\xff\nE.\n\nf\n\n";
+        assert_eq!(shape(text, InputFormat::Text), "ss2ss");
+        // Offsets go on over what cannot be read.
+        let Item::Text(sentence) = &items(text, InputFormat::Text)[3] else {
+            panic!("no sentence")
+        };
+        assert_eq!(sentence.layout.spans[0].start, 10);
+        assert_eq!(shape(b"", InputFormat::Text), "");
+    }
+
+    #[test]
+    fn every_object_is_one_item() {
+        let text = b"{\"tokens\":[\"a\"]}\n\n{\"tokens\":[]}\n{\n[]";
+        assert_eq!(shape(text, InputFormat::Json), "sbb45");
+    }
+
+    #[test]
     fn every_conllu_sentence_is_one_item() {
         let text = b"# c\n1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n\n# only\n\n1\tb\n2\tc\n\n\
                      1-2\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n1\td\t_\tX\t_\t_\t_\t_\t_\t_";

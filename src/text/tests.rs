@@ -1,0 +1,281 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// The sentences of a text.
+fn sentences(text: &str, settings: TextSettings) -> Vec<TextSentence> {
+    let mut splitter = Splitter::new(settings);
+    let mut found = Vec::new();
+    for line in text.split_inclusive('\n') {
+        splitter.add_line(line);
+        found.extend(std::iter::from_fn(|| splitter.next_sentence()));
+    }
+    splitter.end_paragraph();
+    found.extend(std::iter::from_fn(|| splitter.next_sentence()));
+    found
+}
+
+const SPLIT: TextSettings = TextSettings {
+    tokenization: Tokenization::Penn,
+    compounds: Compounds::Split,
+    punctuation: Punctuation::Keep,
+};
+const TREEBANK_2: TextSettings = TextSettings {
+    tokenization: Tokenization::Penn,
+    compounds: Compounds::Keep,
+    punctuation: Punctuation::Penn,
+};
+const UNICODE: TextSettings = TextSettings {
+    tokenization: Tokenization::Unicode,
+    compounds: Compounds::Keep,
+    punctuation: Punctuation::Keep,
+};
+
+/// The sentences of a text, words separated by spaces.
+fn split(text: &str, settings: TextSettings) -> Vec<String> {
+    let words = |sentence: TextSentence| {
+        sentence.tokens.iter().map(|token| token.word.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    sentences(text, settings).into_iter().map(words).collect()
+}
+
+#[track_caller]
+fn check(settings: TextSettings, cases: &[(&str, &[&str])]) {
+    for (text, expected) in cases {
+        assert_eq!(split(text, settings), *expected, "{text}");
+    }
+}
+
+#[test]
+fn contractions_and_clitics_are_split() {
+    check(
+        SPLIT,
+        &[
+            (
+                "I can't, won\u{2019}t and shouldn't've",
+                &["I ca n't , wo n\u{2019}t and should n't 've"],
+            ),
+            ("Ann's and the girls' dogs", &["Ann 's and the girls ' dogs"]),
+            ("It's gonna be what they cannot do", &["It 's gon na be what they can not do"]),
+            ("O'Neill at six o'clock in the '90s", &["O'Neill at six o'clock in the '90s"]),
+        ],
+    );
+}
+
+#[test]
+fn numbers_abbreviations_and_addresses_stay_whole() {
+    check(
+        SPLIT,
+        &[
+            (
+                "1,000 or 3.5 or 50% of $2.50 (-5 \u{b0}C)",
+                &["1,000 or 3.5 or 50 % of $ 2.50 -LRB- - 5 \u{b0}C -RRB-"],
+            ),
+            ("at 6:30, 1/2 or 1:100, not 1,2", &["at 6:30 , 1/2 or 1 : 100 , not 1 , 2"]),
+            (
+                "Call 555-0123 (e.g. today), i.e. now",
+                &["Call 555-0123 -LRB- e.g. today -RRB- , i.e. now"],
+            ),
+            (
+                "See https://a.example/b?c=1, or write to a.b@c.example.",
+                &["See https://a.example/b?c=1 , or write to a.b@c.example ."],
+            ),
+            ("Ca2+ in A.B.'s R&D", &["Ca2+ in A.B. 's R&D"]),
+            (
+                "Well... no!? \u{2014}yes--maybe \u{2026}",
+                &["Well ... no ! ?", "\u{2014} yes -- maybe \u{2026}"],
+            ),
+            ("cafe\u{301}s na\u{ef}ve", &["cafe\u{301}s na\u{ef}ve"]),
+        ],
+    );
+}
+
+#[test]
+fn compounds_are_split_or_kept() {
+    let text = "A well-known non-human (U.S.-based) and/or X-ray pre- and two-fold";
+    check(
+        SPLIT,
+        &[(
+            text,
+            &[
+                "A well - known non-human -LRB- U.S. - based -RRB- and / or X-ray pre - and two-fold",
+            ],
+        )],
+    );
+    check(
+        TREEBANK_2,
+        &[(
+            text,
+            &["A well-known non-human -LRB- U.S.-based -RRB- and\\/or X-ray pre - and two-fold"],
+        )],
+    );
+}
+
+#[test]
+fn punctuation_is_kept_or_written_as_in_the_penn_treebank() {
+    let text = "\"Oh,\" he \u{201c}said\u{201d} \u{2014} \u{2018}so\u{2019} {it} is [his]\u{2026}";
+    check(
+        SPLIT,
+        &[(
+            text,
+            &[
+                "\" Oh , \" he \u{201c} said \u{201d} \u{2014} \u{2018} so \u{2019} { it } is [ his ] \u{2026}",
+            ],
+        )],
+    );
+    check(
+        TREEBANK_2,
+        &[(text, &["`` Oh , '' he `` said '' -- ` so ' -LCB- it -RCB- is -LSB- his -RSB- ..."])],
+    );
+}
+
+#[test]
+fn sentences_end_at_final_marks_and_not_at_abbreviations() {
+    check(
+        SPLIT,
+        &[
+            ("Dr. Reed met J. R. Smith. He ran.", &["Dr. Reed met J. R. Smith .", "He ran ."]),
+            (
+                "No. 5 says no. Take vitamin C. The end.",
+                &["No. 5 says no .", "Take vitamin C .", "The end ."],
+            ),
+            (
+                "As in Fig. 3 (Reed et al. 1999). So.",
+                &["As in Fig. 3 -LRB- Reed et al. 1999 -RRB- .", "So ."],
+            ),
+            (
+                "From the U.S. The rest is in the U.S. Army.",
+                &["From the U.S.", "The rest is in the U.S. Army ."],
+            ),
+            (
+                "\"Go!\" he said. (She did.) [4] \"Why?\" Nobody",
+                &["\" Go ! \" he said .", "-LRB- She did . -RRB- [ 4 ]", "\" Why ? \"", "Nobody"],
+            ),
+            (
+                "1. First. 2. Second, approx. two tsp. of it.",
+                &["1. First .", "2. Second , approx. two tsp. of it ."],
+            ),
+            ("Wait... what? Wait... What?", &["Wait ... what ?", "Wait ...", "What ?"]),
+        ],
+    );
+}
+
+#[test]
+fn other_languages_are_split_by_the_rules_of_unicode() {
+    check(
+        UNICODE,
+        &[
+            (
+                "L'eau est l\u{e0}. \u{ab}Bonjour\u{bb}, dit-il.",
+                &["L'eau est l\u{e0} .", "\u{ab} Bonjour \u{bb} , dit-il ."],
+            ),
+            (
+                "\u{6211}\u{559d}\u{8336}\u{3002}\u{4f60}\u{5462}\u{ff1f}\u{597d}\u{ff01}",
+                &[
+                    "\u{6211} \u{559d} \u{8336} \u{3002}",
+                    "\u{4f60} \u{5462} \u{ff1f}",
+                    "\u{597d} \u{ff01}",
+                ],
+            ),
+            (
+                "\u{645}\u{627}\u{630}\u{627}\u{61f} \u{646}\u{639}\u{645}\u{6d4}",
+                &["\u{645}\u{627}\u{630}\u{627} \u{61f}", "\u{646}\u{639}\u{645} \u{6d4}"],
+            ),
+            (
+                "\u{939}\u{93e}\u{901}\u{964} \u{920}\u{940}\u{915}",
+                &["\u{939}\u{93e}\u{901} \u{964}", "\u{920}\u{940}\u{915}"],
+            ),
+            ("Z.B. anak-anak (2,5 %).", &["Z.B. anak-anak -LRB- 2,5 % -RRB- ."]),
+        ],
+    );
+}
+
+#[test]
+fn a_blank_line_ends_a_sentence_and_a_line_does_not() {
+    check(
+        SPLIT,
+        &[("A title\n \nA first\nline.\r\nA second\n", &["A title", "A first line .", "A second"])],
+    );
+}
+
+#[test]
+fn a_line_that_ends_a_sentence_returns_it_at_once() {
+    let mut splitter = Splitter::new(SPLIT);
+    for (line, sentences) in
+        [("He ran.\n", 1), ("She said \"No!\"\n", 0), ("Why?\n", 2), ("1.\n", 0), ("Dr.\n", 0)]
+    {
+        splitter.add_line(line);
+        let found = std::iter::from_fn(|| splitter.next_sentence()).count();
+        assert_eq!(found, sentences, "{line}");
+    }
+}
+
+#[test]
+fn a_sentence_without_end_is_cut() {
+    let text = "word ".repeat(2 * MAX_TOKENS + 1);
+    let lengths: Vec<usize> = sentences(&text, SPLIT).iter().map(|s| s.tokens.len()).collect();
+    assert_eq!(lengths, [MAX_TOKENS, MAX_TOKENS, 1]);
+}
+
+#[test]
+fn offsets_count_characters_from_the_beginning_of_the_input() {
+    let found = sentences("\u{e9}t\u{e9} (no).\r\n\n\u{1f600}b", SPLIT);
+    let spans = |at: usize| -> Vec<(u64, u64)> {
+        found[at].layout.spans.iter().map(|span| (span.start, span.end)).collect()
+    };
+    assert_eq!(spans(0), [(0, 3), (4, 5), (5, 7), (7, 8), (8, 9)]);
+    assert_eq!(spans(1), [(12, 13), (13, 14)]);
+    let layout = &found[0].layout;
+    assert_eq!(layout.surfaces().collect::<Vec<_>>(), ["\u{e9}t\u{e9}", "(", "no", ")", "."]);
+    let spaces: Vec<bool> = (0..5).map(|token| layout.space_after(token)).collect();
+    assert_eq!(spaces, [true, false, false, false, true]);
+}
+
+#[test]
+fn settings_are_found_in_training_words() {
+    let of = |words: &str| TextSettings::default().resolved(words.split(' '));
+    assert_eq!(of("the dog - like cat 's non-dog x / y \""), SPLIT);
+    assert_eq!(of("`` the well-known dog does n't ''"), TREEBANK_2);
+    assert_eq!(of("anak-anak itu"), UNICODE);
+    assert_eq!(of(""), UNICODE);
+    assert_eq!(TREEBANK_2.resolved(["anak"]), TREEBANK_2);
+}
+
+/// Texts with much that the rules look at.
+fn texts() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        "\\PC{0,4}",
+        "[ \n\t\u{a0}]{1,2}",
+        "[.?!,;:'\"\u{2019}()\\[\\]#@$%+*/-]{1,3}",
+        "[0-9]{1,3}",
+        "(Dr|No|U\\.S|J|can't|dog's|http://|www|com|[a-zA-Z]{1,3})\\.?",
+        "[\u{e9}\u{301}\u{200d}\u{3002}\u{6211}\u{1f600}\u{e01}\u{94d}]{1,3}",
+    ];
+    proptest::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_split_without_loss(text in texts(), which in 0..3usize) {
+        let settings = [SPLIT, TREEBANK_2, UNICODE][which];
+        let characters: Vec<char> = text.chars().collect();
+        let mut at = 0;
+        for TextSentence { tokens, layout } in sentences(&text, settings) {
+            prop_assert!(!tokens.is_empty());
+            prop_assert_eq!(tokens.len(), layout.spans.len());
+            let whole = layout.spans[0].start as usize..layout.spans[tokens.len() - 1].end as usize;
+            prop_assert_eq!(&layout.text, &characters[whole].iter().collect::<String>());
+            let surfaces: Vec<&str> = layout.surfaces().collect();
+            for ((token, span), surface) in tokens.iter().zip(&layout.spans).zip(surfaces) {
+                let (start, end) = (span.start as usize, span.end as usize);
+                prop_assert!(at <= start && start < end, "{at} {start} {end}");
+                let between = &characters[at..start];
+                prop_assert!(between.iter().all(|c| c.is_whitespace()), "{between:?}");
+                prop_assert_eq!(surface, characters[start..end].iter().collect::<String>());
+                prop_assert!(!surface.contains(char::is_whitespace) && !token.word.is_empty());
+                at = end;
+            }
+        }
+        prop_assert!(characters[at..].iter().all(|c| c.is_whitespace()), "{:?}", &characters[at..]);
+    }
+}
