@@ -66,9 +66,9 @@ fn the_examples_of_the_help_texts_run() {
     let short = ["--set", "learner.epochs=5"];
     assert!(text(&srparse(&["train", "--help"]).output().unwrap().stdout).contains(short[1]));
     let clean = text(&srparse(&["tree", "--help"]).output().unwrap().stdout);
-    for step in ["quotes=true", "root=keep"] {
+    for step in ["clean.quotes=true", "clean.root=keep"] {
         assert!(clean.contains(step));
-        srparse(&["tree", "--clean", step]).arg(sample("dev.mrg")).assert().success();
+        srparse(&["tree", "--set", step]).arg(sample("dev.mrg")).assert().success();
     }
 }
 
@@ -119,7 +119,7 @@ fn missing_and_malformed_files_are_reported_with_their_place() {
         "parse --strict bad.tagged",
         "tree no.mrg",
         "tree bad.mrg",
-        "tree --skip-bad-trees bad.mrg",
+        "tree --skip-bad bad.mrg",
         "tree open.mrg",
         "oracle bad.mrg",
         "train --train no.mrg --model m.srm",
@@ -161,8 +161,8 @@ fn unknown_names_and_values_get_the_nearest_known_one() {
         "train --train good.mrg --model m.srm --set heads=colins",
         "train --train good.mrg --model m.srm --set templates=rihc",
         "train --train good.mrg --model m.srm --set kind=online-perceptorn",
-        "tree --clean rot=keep good.mrg",
-        "tree --clean root good.mrg",
+        "tree --set clean.rot=keep good.mrg",
+        "tree --set clean.root good.mrg",
         "info --preset fasst",
         "completions bsh",
     ]));

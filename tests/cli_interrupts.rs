@@ -85,8 +85,7 @@ fn a_signal_while_trees_are_read_ends_training_at_once_and_writes_nothing() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         for quiet in [&[][..], &["--quiet"]] {
             // The dev trees never come.
-            let files =
-                ["--skip-bad-trees", "--curve", "c.tsv", "--train", "bad.mrg", "--dev", "pipe"];
+            let files = ["--skip-bad", "--curve", "c.tsv", "--train", "bad.mrg", "--dev", "pipe"];
             let mut training = Training::start(&[&files, quiet].concat());
             training.wait_for("skipped 1");
             training.signal(signal);
@@ -102,7 +101,7 @@ fn a_signal_while_trees_are_read_ends_training_at_once_and_writes_nothing() {
 #[test]
 fn a_signal_before_anything_was_learned_leaves_the_old_model() {
     let mut training = Training::start(&[
-        "--skip-bad-trees",
+        "--skip-bad",
         "--curve",
         "c.tsv",
         "--train",

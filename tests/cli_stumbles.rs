@@ -198,6 +198,144 @@ fn text_of_another_language_is_noted() {
     assert_eq!(run(command).2, "");
 }
 
+/// The files of a folder, by name.
+fn names(folder: &tempfile::TempDir) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_command_writes_a_file_that_is_complete_or_not_there() {
+    let folder = folder(&[
+        ("a.mrg", b"( (S (NP (DT the) (NN dog)) (VP (VBZ barks))) )\n"),
+        ("a.tagged", b"dogs/NNS bark/VBP\n"),
+        ("bad.tagged", b"dogs/NNS bark/VBP\ndogs\n"),
+        ("bad.mrg", b"(S (A a))\n(S (A a)\n"),
+        ("a.tsv", b"series\tx\ty\na\t1\t2\n"),
+        ("out", b"old"),
+    ]);
+    let model = model_with_tagger().to_str().unwrap();
+    let before = names(&folder);
+    for line in [
+        "parse --model MODEL a.tagged",
+        "parse --model MODEL -j 2 a.tagged",
+        "tag --model MODEL --input tagged a.tagged",
+        "eval a.mrg a.mrg",
+        "compare --shuffles 9 --resamples 9 a.mrg a.mrg a.mrg",
+        "oracle a.mrg",
+        "oracle --model MODEL a.mrg",
+        "tree a.mrg",
+        "info --preset fast",
+        "info MODEL",
+        "chart a.tsv",
+        "completions bash",
+        "man",
+    ] {
+        let arguments: Vec<&str> =
+            line.split(' ').map(|word| if word == "MODEL" { model } else { word }).collect();
+        let done = srparse(&arguments).current_dir(&folder).assert().success();
+        let printed = done.get_output().stdout.clone();
+        let done = srparse(&arguments).args(["-o", "out"]).current_dir(&folder).assert().success();
+        assert_eq!(done.get_output().stdout, b"", "{line}");
+        assert!(std::fs::read(folder.path().join("out")).unwrap() == printed, "{line}");
+        assert!(!printed.is_empty());
+    }
+    std::fs::write(folder.path().join("out"), "old").unwrap();
+    for line in [
+        "parse --strict --model MODEL bad.tagged",
+        "parse --strict -j 2 --model MODEL bad.tagged",
+        "parse --model MODEL a.tagged a.mrg",
+        "tree bad.mrg",
+        "eval a.mrg bad.mrg",
+    ] {
+        let arguments: Vec<&str> =
+            line.split(' ').map(|word| if word == "MODEL" { model } else { word }).collect();
+        srparse(&arguments).args(["-o", "out"]).current_dir(&folder).assert().code(2);
+        assert_eq!(std::fs::read(folder.path().join("out")).unwrap(), b"old", "{line}");
+        assert_eq!(names(&folder), before, "{line}");
+    }
+}
+
+#[test]
+fn common_options_are_spelled_alike() {
+    let folder = folder(&[
+        ("a.mrg", b"( (S (NP (DT the) (NN dog)) (`` ``) (VP (VBZ barks))) )\n"),
+        ("bad.mrg", b"( (S (A a)) )\n(S x y)\n( (S (A b)) )\n"),
+        ("bad.tagged", b"dogs/NNS bark/VBP\ndogs\n"),
+    ]);
+    let model = model().to_str().unwrap();
+    for line in [
+        "train -q --skip-bad --set clean.quotes=true --set epochs=1 -o m.srm --train bad.mrg a.mrg",
+        "train -q --skip-bad-trees --set epochs=1 --model m.srm --train bad.mrg",
+        "parse -q --skip-bad --model MODEL bad.tagged",
+        "tag -q --skip-bad --model m.srm --input tagged bad.tagged",
+        "tree -q --skip-bad --set clean.quotes=true bad.mrg",
+        "tree -q --clean quotes=true a.mrg",
+        "oracle -q --skip-bad --set clean.quotes=true bad.mrg",
+        "eval -q --set clean.traces=false a.mrg a.mrg",
+        "compare -q --set clean.traces=false --shuffles 9 --resamples 9 a.mrg a.mrg a.mrg",
+    ] {
+        let arguments: Vec<&str> =
+            line.split(' ').map(|word| if word == "MODEL" { model } else { word }).collect();
+        let done = srparse(&arguments).current_dir(&folder).assert().success();
+        let said = text(&done.get_output().stderr);
+        // What was skipped is said even so.
+        let is_skip = |said: &str| said.contains("skipped 1") || said.contains("bad.tagged:2:1: ");
+        assert!(said.lines().all(is_skip), "{line}: {said}");
+        assert_eq!(said.is_empty(), !line.contains("--skip-bad"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn shells_complete_names_beside_files() {
+    let script = |shell: &str| {
+        let done = srparse(&["completions", shell]).assert().success();
+        text(&done.get_output().stdout)
+    };
+    for shell in ["bash", "zsh", "fish"] {
+        let script = script(shell);
+        for name in ["wang-2006-svm", "keyaki", "sinica", "spmrl", "conllu", "gb18030"] {
+            assert!(script.contains(name), "{name} is missing for {shell}");
+        }
+    }
+}
+
+#[test]
+fn each_command_has_a_manual_page() {
+    let page = |arguments: &[&str]| {
+        let done = srparse(&[&["man"], arguments].concat()).assert().success();
+        text(&done.get_output().stdout)
+    };
+    let sections = |page: &str| -> Vec<String> {
+        let headings = page.lines().filter_map(|line| line.strip_prefix(".SH "));
+        headings.map(|heading| heading.trim_matches('"').to_owned()).collect()
+    };
+    let program = page(&[]);
+    assert!(program.contains("\n.TH srparse 1 "), "{program}");
+    let expected = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "SUBCOMMANDS", "EXIT STATUS"];
+    assert_eq!(sections(&program), expected);
+    assert!(!program.contains("srparse\\-help"), "{program}");
+    let train = page(&["train"]);
+    let title = concat!(
+        "\n.TH srparse-train 1  \"srparse ",
+        env!("CARGO_PKG_VERSION"),
+        "\" \"srparse manual\"\n"
+    );
+    assert!(train.contains(title), "{train}");
+    let synopsis = "\n.SH SYNOPSIS\n\\fBsrparse train\\fR [OPTIONS] \\-\\-train <FILE>... \\-\\-model <FILE>\n";
+    assert!(train.contains(synopsis), "{train}");
+    let expected = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"];
+    assert_eq!(sections(&train)[..4], expected);
+    assert!(sections(&train).contains(&"EXAMPLES".to_owned()), "{train}");
+    assert!(train.contains("\n.nf\n  srparse train \\-\\-train data/sample/train.mrg"), "{train}");
+    let done = srparse(&["man", "trian"]).assert().code(2);
+    let said = text(&done.get_output().stderr);
+    assert!(said.contains("no such command: `trian`: did you mean `train`? "), "{said}");
+}
+
 /// Runs a command line on a terminal and returns what it shows.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(line: &str, input: &str) -> String {
@@ -218,4 +356,38 @@ fn a_command_that_reads_from_the_terminal_says_so() {
     }
     let quiet = on_a_terminal(&format!("{program} parse -q"), "\u{4}");
     assert!(!quiet.contains(says), "{quiet}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn long_work_shows_itself_on_a_terminal() {
+    let folder = folder(&[]);
+    let out = folder.path().join("out");
+    let (trees, sentences) = (sample("dev.mrg"), sample("sentences.txt"));
+    let [trees, sentences, out] = [&trees, &sentences, &out].map(|path| path.to_str().unwrap());
+    let (program, model) = (env!("CARGO_BIN_EXE_srparse"), model_with_tagger().to_str().unwrap());
+    for (command, unit) in [
+        (format!("parse --model {model} -o {out} {sentences}"), "sentences"),
+        (format!("parse --model {model} -j 2 -o {out} {sentences}"), "sentences"),
+        (format!("cat {sentences} | {program} parse --model {model} -o {out}"), "sentences"),
+        (format!("tag --model {model} --input tagged -o {out} {sentences}"), "sentences"),
+        (format!("eval {trees} {trees}"), "sentences"),
+        (format!("tree -o {out} {trees}"), "trees"),
+        (format!("oracle --stats {trees}"), "trees"),
+        (format!("oracle --model {model} {trees}"), "trees"),
+    ] {
+        let line = match command.starts_with("cat") {
+            true => command,
+            false => format!("{program} {command}"),
+        };
+        let is_bar = |shown: &str| shown.contains(&format!("0 {unit}, 0/s"));
+        let shown = on_a_terminal(&line, "");
+        assert!(is_bar(&shown), "{line}: {shown}");
+        assert_eq!(shown.contains(" remaining"), !line.starts_with("cat"), "{line}: {shown}");
+        let quiet = on_a_terminal(&format!("{line} -q"), "");
+        assert!(!is_bar(&quiet), "{line}: {quiet}");
+        let elsewhere = on_a_terminal(&format!("{line} 2> {out}.log"), "");
+        let log = std::fs::read_to_string(format!("{out}.log")).unwrap();
+        assert!(!is_bar(&elsewhere) && !is_bar(&log), "{line}: {log}");
+    }
 }

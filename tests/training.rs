@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rand::RngExt;
@@ -175,6 +176,29 @@ fn training_that_is_stopped_in_an_epoch_ends_with_that_epoch() {
             let model = train(preset, settings, &Log::stopping_at(stop_at)).unwrap();
             assert_eq!(model.header.training.epoch, 2, "{preset}");
         }
+    }
+}
+
+/// Records the first progress of training.
+#[derive(Default)]
+struct FirstProgress(OnceLock<(u64, u64)>);
+
+impl Observer for FirstProgress {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Progress { done, total, .. } = event {
+            self.0.get_or_init(|| (done, total));
+        }
+    }
+}
+
+#[test]
+fn progress_begins_with_nothing_done() {
+    for (preset, settings) in EPOCHS {
+        let settings = [settings, &["learner.epochs=1"]].concat();
+        let first = FirstProgress::default();
+        train(preset, &settings, &first).unwrap();
+        let (done, total) = *first.0.get().unwrap();
+        assert!(done == 0 && total >= N, "{preset}: {done} of {total}");
     }
 }
 

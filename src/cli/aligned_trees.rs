@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::options::announce_terminal;
+use super::reading_bar::ReadingBar;
 use crate::error::Place;
 use crate::eval::OTHER_ROOTS;
 use crate::tree::Tree;
-use crate::treebank::{Cleaning, ReadOptions, Trees};
+use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees, expand};
 
 /// One file, with counts of the root labels in it that are treated as `TOP`.
 struct Side {
@@ -60,6 +61,8 @@ impl Side {
 pub(super) struct AlignedTrees<const N: usize> {
     sides: Vec<Side>,
     quiet: bool,
+    /// Until the end of the files.
+    bar: Option<ReadingBar>,
 }
 
 impl<const N: usize> AlignedTrees<N> {
@@ -76,13 +79,17 @@ impl<const N: usize> AlignedTrees<N> {
         if !quiet && named.iter().any(|(_, path)| is_stdin(path)) {
             announce_terminal();
         }
+        let (mut all, counter) = (Vec::new(), ByteCounter::default());
         let mut sides = Vec::with_capacity(N);
         for (name, path) in named {
-            let trees = Trees::open(&[path.to_path_buf()], options)?;
+            let inputs = expand(&[path.to_path_buf()])?;
+            let trees = Trees::new(inputs.clone(), options).counted_by(counter.clone());
+            all.extend(inputs);
             let (strip, roots) = (Cleaning::none(), [0; OTHER_ROOTS.len()]);
             sides.push(Side { name, trees, strip, read: 0, left_out: 0, roots });
         }
-        Ok(Self { sides, quiet })
+        let bar = ReadingBar::of_inputs(!quiet, &all, counter, "sentences");
+        Ok(Self { sides, quiet, bar: Some(bar) })
     }
 
     /// Strips the gold trees of what their treebank has besides words, tags and labels.
@@ -102,9 +109,22 @@ impl<const N: usize> AlignedTrees<N> {
             trees.extend(side.next()?);
         }
         match <[Tree; N]>::try_from(trees) {
-            Ok(trees) => Ok(Some(trees)),
-            Err(trees) if trees.is_empty() => Ok(None),
-            Err(_) => Err(self.other_numbers()?),
+            Ok(trees) => {
+                self.bar.iter_mut().for_each(|bar| bar.add(1));
+                Ok(Some(trees))
+            }
+            Err(trees) => {
+                self.bar = None;
+                if trees.is_empty() { Ok(None) } else { Err(self.other_numbers()?) }
+            }
+        }
+    }
+
+    /// Prints something while no bar is in the way.
+    pub(super) fn print(&self, print: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
         }
     }
 

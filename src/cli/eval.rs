@@ -150,7 +150,8 @@ fn report_error(score: &SentenceScore, sides: &AlignedTrees<2>, excluded: &mut N
     if !score.problems.is_empty() {
         let place = sides.place(1).map(|place| format!("{place}: ")).unwrap_or_default();
         let problems = score.problems.join("; ");
-        excluded.say(&format!("{place}sentence {} excluded: {problems}", sides.read()));
+        let message = format!("{place}sentence {} excluded: {problems}", sides.read());
+        sides.print(|| excluded.say(&message));
     }
 }
 

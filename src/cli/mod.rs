@@ -17,6 +17,7 @@ pub mod oracle;
 mod out;
 pub mod parse;
 mod progress;
+mod reading_bar;
 mod stream;
 pub mod tag;
 pub mod train;

@@ -10,8 +10,9 @@ use anyhow::Context;
 use super::listed;
 use super::options::{ThreadsArg, TreebankArgs, Verbosity, announce_stdin};
 use super::out::OutArg;
+use super::reading_bar::ReadingBar;
 use crate::Result;
-use crate::inspect::decisions::KINDS;
+use crate::inspect::decisions::{DecisionCounts, KINDS};
 use crate::inspect::margins::BIN;
 use crate::model::file;
 use crate::oracle::Supervised;
@@ -69,6 +70,17 @@ pub struct OracleArgs {
     treebank: TreebankArgs,
 }
 
+/// How many trees are parsed between two looks at the bar.
+const CHUNK: usize = 256;
+
+impl OracleArgs {
+    /// A bar for the trees; while there is output on the terminal, none.
+    fn bar(&self, n: usize, writes: bool) -> ReadingBar {
+        let is_disturbing = writes && self.out.is_terminal();
+        ReadingBar::of_count(!self.verbosity.quiet && !is_disturbing, n, "trees")
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -97,7 +109,9 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     let borrowed: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
     let builder = plan.builder(Source::Trees(&borrowed), &vocabulary);
-    let show = Show { trees: &borrowed, vocabulary: &vocabulary, stats: args.stats, out: &mut out };
+    let bar = args.bar(trees.len(), !args.stats);
+    let (stats, out_of) = (args.stats, &mut out);
+    let show = Show { trees: &borrowed, vocabulary: &vocabulary, stats, bar, out: out_of };
     let unfit = with_system(builder, show)?;
     out.finish()?;
     Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -130,7 +144,19 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let counts = parser.decisions(trees);
+    let mut bar = args.bar(trees.len(), false);
+    let mut counts = DecisionCounts::default();
+    let mut trees = trees.into_iter();
+    loop {
+        let chunk: Vec<Tree> = trees.by_ref().take(CHUNK).collect();
+        if chunk.is_empty() {
+            break;
+        }
+        let n = chunk.len() as u64;
+        counts += parser.decisions(chunk);
+        bar.add(n);
+    }
+    drop(bar);
     writeln!(out, "trees\t{}", counts.trees)?;
     writeln!(out, "trees that cannot be built\t{}", counts.unfit)?;
     writeln!(out, "decisions\tnumber\taccuracy, all actions\taccuracy, legal actions")?;
@@ -150,6 +176,7 @@ struct Show<'a, W> {
     trees: &'a [&'a Tree],
     vocabulary: &'a Vocabulary,
     stats: bool,
+    bar: ReadingBar,
     out: &'a mut W,
 }
 
@@ -157,12 +184,13 @@ impl<W: Write> SystemVisitor for Show<'_, W> {
     /// How many trees the system cannot build.
     type Output = io::Result<u64>;
 
-    fn visit<S: Supervised>(self, system: S) -> Result<io::Result<u64>> {
+    fn visit<S: Supervised>(mut self, system: S) -> Result<io::Result<u64>> {
         if self.stats {
-            return Ok(statistics(&system, self.vocabulary, self.trees, self.out));
+            return Ok(statistics(&system, self));
         }
         let mut unfit = 0;
         for (tree, number) in self.trees.iter().zip(1..) {
+            self.bar.add(1);
             let sentence = self.vocabulary.encode(tree.tokens());
             let written = match check_replay(&system, &sentence, tree) {
                 Ok(_) => derivation(&system, &sentence, tree, self.out),
@@ -224,17 +252,14 @@ fn stack_text<S: Supervised>(system: &S, view: &View<'_>, tokens: &[Token]) -> S
 }
 
 /// Writes derivation lengths and how often each action is taken.
-fn statistics<S: Supervised>(
-    system: &S,
-    vocabulary: &Vocabulary,
-    trees: &[&Tree],
-    out: &mut impl Write,
-) -> io::Result<u64> {
+fn statistics<S: Supervised>(system: &S, show: Show<'_, impl Write>) -> io::Result<u64> {
+    let Show { trees, vocabulary, mut bar, out, .. } = show;
     // Actions that do the same to different candidates count as one.
     let mut counts: BTreeMap<u32, (u64, S::Action)> = BTreeMap::new();
     let (mut lengths, mut words, mut unfit) = (Vec::new(), 0, 0);
     let (mut nodes, mut left_out) = (0, 0);
     for tree in trees {
+        bar.add(1);
         match check_replay(system, &vocabulary.encode(tree.tokens()), tree) {
             Ok(length) => lengths.push(length),
             Err(_) => {
@@ -249,6 +274,7 @@ fn statistics<S: Supervised>(
         nodes += tree.nodes().len();
         left_out += tree.nodes().len() - system.target(tree).nodes().len();
     }
+    drop(bar);
     lengths.sort_unstable();
     let total: usize = lengths.iter().sum();
     let n = lengths.len().max(1);

@@ -1,6 +1,6 @@
 //! Where a command writes its output: standard output, or a file that is complete or not there.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -24,6 +24,11 @@ impl OutArg {
         self.file
             .as_deref()
             .map_or(Ok(Out::stdout()), |path| OutputFile::create(path).map(Out::File))
+    }
+
+    /// Whether the output appears on the terminal.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.file.is_none() && io::stdout().is_terminal()
     }
 }
 

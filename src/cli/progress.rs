@@ -71,9 +71,12 @@ impl Observer for ProgressLog<'_> {
     fn event(&self, event: Event<'_>) {
         match event {
             Event::Progress { done, total, unit } => {
+                self.bar.set_position(done);
                 self.bar.set_length(total);
                 self.bar.set_message(unit);
-                self.bar.set_position(done);
+                if done == 0 {
+                    self.bar.reset_eta();
+                }
             }
             Event::Step { share, text } => self.step(share, text),
             Event::Epoch(scores) => {
@@ -119,7 +122,8 @@ impl Curve {
 }
 
 fn progress_bar(quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::new(0);
+    // A bar of no length is empty, one of length 0 is full.
+    let bar = ProgressBar::no_length();
     if quiet || !std::io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
         return bar;

@@ -11,13 +11,14 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use super::notes::Notes;
 use super::options::{EncodingArg, INPUT, Verbosity, announce_terminal};
 use super::out::{Out, OutArg};
+use super::reading_bar::ReadingBar;
 use super::untokenized::UntokenizedCheck;
 use crate::error::{InputKind, Place};
 use crate::model::{Model, file};
 use crate::text::{Layout, TextSentence, TextSettings};
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
-use crate::treebank::{Cleaning, Input, expand};
+use crate::treebank::{ByteCounter, Cleaning, Input, expand};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
@@ -34,13 +35,16 @@ pub(super) struct Rendered<T> {
     pub(super) note: Option<&'static str>,
     /// Where the item began.
     at: Option<Place>,
+    /// What is to be said about the input up to here.
+    said: Option<String>,
 }
 
 impl<T> Rendered<T> {
     /// Begins with the next item.
-    fn restart(&mut self, at: Option<Place>) {
+    fn restart(&mut self, at: Option<Place>, said: Option<String>) {
         self.bytes.clear();
-        (self.words, self.problem, self.note, self.at) = (0, None, None, at);
+        (self.words, self.problem, self.note) = (0, None, None);
+        (self.at, self.said) = (at, said);
     }
 }
 
@@ -48,8 +52,8 @@ impl<T> Rendered<T> {
 pub(super) type Processor<'a, T> =
     Box<dyn FnMut(Vec<Token>, Option<&Layout>, &mut Rendered<T>) -> io::Result<()> + 'a>;
 
-/// Sees each sentence before it is processed, in order.
-pub(super) type Look<'f> = &'f mut (dyn FnMut(&[Token]) + Send);
+/// Sees each sentence before it is processed, in order; returns what is to be said.
+pub(super) type Look<'f> = &'f mut (dyn FnMut(&[Token]) -> Option<String> + Send);
 
 /// What a command does with its input.
 pub(super) struct Work<'f, 'a, T> {
@@ -166,6 +170,9 @@ pub(super) fn run<T: Default + Send + AddAssign>(
         announce_terminal();
     }
     let is_file = |input: &Input| matches!(input, Input::File(path) if path.is_file());
+    let (counter, is_shown) =
+        (ByteCounter::default(), !args.verbosity.quiet && !args.out.is_terminal());
+    let bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), "sentences");
     let mut output = OrderedWriter {
         flush_each: !inputs.iter().all(is_file),
         strict: args.strict,
@@ -173,12 +180,14 @@ pub(super) fn run<T: Default + Send + AddAssign>(
         totals: Totals::default(),
         problems: Notes::new("lines that cannot be read", false),
         notes: Notes::new("partial parses", args.verbosity.quiet),
+        bar,
     };
     let ExpectedInput { clean, text, needs_tags } = work.expected.clone();
     let sentences = Sentences::new(inputs, work.format, args.encoding.encoding)
         .strip_trees(clean)
         .split_by(text)
-        .needing_tags(needs_tags);
+        .needing_tags(needs_tags)
+        .counted_by(counter);
     let sentences = Noted { sentences, look, check: args.check(work.format) };
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -195,13 +204,14 @@ pub(super) fn run<T: Default + Send + AddAssign>(
     } else {
         output.out.abandon()?;
     }
+    drop(output.bar);
     output.problems.end();
     output.notes.end();
     done.map_err(advised)?;
     Ok(output.totals)
 }
 
-/// The items, each with where it began.
+/// The items, each with where it began and what is to be said.
 struct Noted<'f> {
     sentences: Sentences,
     look: Look<'f>,
@@ -209,26 +219,36 @@ struct Noted<'f> {
 }
 
 impl Iterator for Noted<'_> {
-    type Item = crate::Result<Placed>;
+    type Item = crate::Result<NotedItem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.sentences.next();
-        match &next {
+        let mut said = match &next {
             Some(Ok(Item::Sentence(tokens))) => (self.look)(tokens),
             Some(Ok(Item::Text(sentence))) => (self.look)(&sentence.tokens),
-            _ => {}
-        }
+            _ => None,
+        };
         if let Some(check) = &mut self.check
             && !matches!(next, Some(Err(_)))
             && check.see(next.as_ref().and_then(|item| item.as_ref().ok()))
         {
-            eprintln!(
-                "note: the words look as if they were not tokenized: --input text splits raw text into \
-                 sentences and words"
-            );
+            let note = "note: the words look as if they were not tokenized: --input text splits raw text into \
+                        sentences and words";
+            match (&next, &mut said) {
+                (None, _) => eprintln!("{note}"),
+                (_, Some(said)) => *said = format!("{said}\n{note}"),
+                (_, None) => said = Some(note.to_owned()),
+            }
         }
-        Some(next?.map(|item| (item, self.sentences.place())))
+        Some(next?.map(|item| NotedItem { item, at: self.sentences.place(), said }))
     }
+}
+
+/// An item, where it began, and what is to be said about the input up to here.
+struct NotedItem {
+    item: Item,
+    at: Option<Place>,
+    said: Option<String>,
 }
 
 /// Names the option that an input in another format needs.
@@ -282,6 +302,7 @@ struct OrderedWriter<T> {
     totals: Totals<T>,
     problems: Notes,
     notes: Notes,
+    bar: ReadingBar,
 }
 
 impl<T: Default + AddAssign> OrderedWriter<T> {
@@ -290,18 +311,22 @@ impl<T: Default + AddAssign> OrderedWriter<T> {
         let totals = &mut self.totals;
         if let Some(problem) = &result.problem {
             totals.unreadable += 1;
-            self.problems.say(problem);
+            self.bar.suspend(|| self.problems.say(problem));
             if self.strict {
                 return Ok(false);
             }
         }
         if let (Some(note), Some(at)) = (result.note, &result.at) {
-            self.notes.say(&format!("note: {at}: {note}"));
+            self.bar.suspend(|| self.notes.say(&format!("note: {at}: {note}")));
+        }
+        if let Some(said) = result.said.take() {
+            self.bar.suspend(|| eprintln!("{said}"));
         }
         totals.blank += u64::from(result.words == 0 && result.problem.is_none());
         totals.sentences += u64::from(result.words > 0);
         totals.words += result.words as u64;
         totals.tally += std::mem::take(&mut result.tally);
+        self.bar.add(u64::from(result.words > 0));
         self.out.write_all(&result.bytes)?;
         Ok(true)
     }
@@ -316,8 +341,8 @@ fn one_thread<T: Default + AddAssign>(
     let mut processor = (work.make)();
     let mut result = Rendered::default();
     for item in sentences {
-        let (item, at) = item?;
-        result.restart(at);
+        let NotedItem { item, at, said } = item?;
+        result.restart(at, said);
         work.process(&mut processor, item, &mut result)?;
         if !output.write(&mut result)? {
             break;
@@ -334,8 +359,6 @@ const QUEUE: usize = 1024;
 const BATCH: usize = 32;
 
 type Numbered<T> = (u64, T);
-/// An item and where it began.
-type Placed = (Item, Option<Place>);
 
 /// One thread reads, several process, and this one writes in order. Nothing waits for a batch to fill, so
 /// a program at the other end of a pipe gets each result as soon as it is there.
@@ -345,7 +368,7 @@ fn many_threads<T: Default + Send + AddAssign>(
     output: &mut OrderedWriter<T>,
     threads: usize,
 ) -> anyhow::Result<()> {
-    let (items_in, items_out) = sync_channel::<Numbered<Placed>>(QUEUE);
+    let (items_in, items_out) = sync_channel::<Numbered<NotedItem>>(QUEUE);
     let (results_in, results_out) = sync_channel::<Numbered<Rendered<T>>>(QUEUE);
     let items_out = Mutex::new(items_out);
     std::thread::scope(|scope| {
@@ -385,7 +408,7 @@ fn many_threads<T: Default + Send + AddAssign>(
 
 fn process_items<T: Default>(
     work: &Work<'_, '_, T>,
-    items: &Mutex<Receiver<Numbered<Placed>>>,
+    items: &Mutex<Receiver<Numbered<NotedItem>>>,
     results: &SyncSender<Numbered<Rendered<T>>>,
 ) {
     let mut processor = (work.make)();
@@ -397,8 +420,8 @@ fn process_items<T: Default>(
             taken.push(first);
             taken.extend(items.try_iter().take(BATCH - 1));
         }
-        for (number, (item, at)) in taken.drain(..) {
-            let mut result = Rendered { at, ..Rendered::default() };
+        for (number, NotedItem { item, at, said }) in taken.drain(..) {
+            let mut result = Rendered { at, said, ..Rendered::default() };
             // Writing to memory does not fail.
             let _ = work.process(&mut processor, item, &mut result);
             if results.send((number, result)).is_err() {

@@ -107,7 +107,7 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
         unreadable: &unreadable,
         make: &processor,
     };
-    let totals = stream::run(&work, &mut |_| {}, &args.stream)?;
+    let totals = stream::run(&work, &mut |_| None, &args.stream)?;
     report(args, &totals, start);
     Ok(args.stream.exit_code(&totals))
 }

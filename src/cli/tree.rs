@@ -9,11 +9,12 @@ use anyhow::{Context, bail};
 use super::listed;
 use super::options::{INPUT, OUTPUT, TreebankArgs, Verbosity, announce_stdin};
 use super::out::OutArg;
+use super::reading_bar::ReadingBar;
 use crate::tree::binarize::binarize;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
 use crate::treebank::tagged::{self, TaggedFormat};
-use crate::treebank::{Cleaning, ReadReport, Trees, penn};
+use crate::treebank::{ByteCounter, Cleaning, ReadReport, Trees, expand, penn};
 
 /// Clean, convert and draw the trees of a treebank.
 ///
@@ -103,7 +104,10 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
     let heads =
         if args.binarize { Some(HeadRules::load(&args.heads).context("--heads")?) } else { None };
     announce_stdin(&args.files, args.verbosity.quiet);
-    let mut trees = Trees::open(&args.files, &args.treebank.options())?;
+    let (inputs, counter) = (expand(&args.files)?, ByteCounter::default());
+    let is_shown = !args.verbosity.quiet && !args.out.is_terminal();
+    let mut bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), "trees");
+    let mut trees = Trees::new(inputs, &args.treebank.options()).counted_by(counter);
     let (mut number, mut without_words) = (0, 0);
     // An SVG file holds one drawing: the tree is written once it is known to be the only one.
     let mut waiting: Option<Tree> = None;
@@ -114,6 +118,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
             continue;
         };
         number += 1;
+        bar.add(1);
         if args.nth.is_some_and(|nth| nth != number) {
             continue;
         }
@@ -128,6 +133,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
             break;
         }
     }
+    drop(bar);
     if let Some(nth) = args.nth
         && number < nth
     {

@@ -28,10 +28,10 @@ impl<'a> UnseenNotes<'a> {
         Self { parser, quiet, sentences: 0, all: Unseen::default() }
     }
 
-    /// Looks at the next sentence. After enough of them, says what was found.
-    pub(super) fn look(&mut self, tokens: &[Token]) {
+    /// Looks at the next sentence. After enough of them, returns what is to be said.
+    pub(super) fn look(&mut self, tokens: &[Token]) -> Option<String> {
         if self.quiet || self.sentences == SENTENCES {
-            return;
+            return None;
         }
         self.sentences += 1;
         let found = self.parser.unseen(tokens);
@@ -39,29 +39,27 @@ impl<'a> UnseenNotes<'a> {
         self.all.words += found.words;
         self.all.n_tags += found.n_tags;
         self.all.tags.extend(found.tags);
-        if self.sentences == SENTENCES {
-            self.say();
-        }
+        if self.sentences == SENTENCES { self.found() } else { None }
     }
 
     /// Says what was found, unless there were so many sentences that it has been said.
     pub(super) fn end(&self) {
-        if self.sentences < SENTENCES {
-            self.say();
+        if let Some(found) = self.found().filter(|_| self.sentences < SENTENCES) {
+            eprintln!("{found}");
         }
     }
 
-    fn say(&self) {
-        if !self.all.tags.is_empty() {
-            eprintln!("{}", self.tags());
-        }
+    fn found(&self) -> Option<String> {
+        let tags = (!self.all.tags.is_empty()).then(|| self.tags());
         let Unseen { n_words, words, .. } = self.all;
-        if n_words >= WORDS && 2 * words > n_words {
-            eprintln!(
+        let words = (n_words >= WORDS && 2 * words > n_words).then(|| {
+            format!(
                 "note: {words} of {n_words} words are unknown to the model: it was trained on texts of another \
                  language, script or kind"
-            );
-        }
+            )
+        });
+        let found: Vec<String> = tags.into_iter().chain(words).collect();
+        (!found.is_empty()).then(|| found.join("\n"))
     }
 
     /// The message on unknown tags.

@@ -76,8 +76,10 @@ impl DecisionCounts {
         let row = KINDS.iter().position(|&kind| kind == action);
         self.kinds[row.unwrap_or(0)] += decision;
     }
+}
 
-    fn plus(mut self, other: Self) -> Self {
+impl AddAssign for DecisionCounts {
+    fn add_assign(&mut self, other: Self) {
         self.trees += other.trees;
         self.unfit += other.unfit;
         self.all += other.all;
@@ -85,7 +87,6 @@ impl DecisionCounts {
         for (mine, others) in self.kinds.iter_mut().zip(other.kinds) {
             *mine += others;
         }
-        self
     }
 }
 
@@ -101,8 +102,11 @@ pub fn decisions<S: Supervised>(
         let counts = memory.follow(problem, &example.tree, kind);
         counts.unwrap_or(DecisionCounts { unfit: 1, ..DecisionCounts::default() })
     };
-    let counts = parallel::map_init(examples, FollowMemory::default, follow);
-    counts.into_iter().fold(DecisionCounts::default(), DecisionCounts::plus)
+    let mut all = DecisionCounts::default();
+    for counts in parallel::map_init(examples, FollowMemory::default, follow) {
+        all += counts;
+    }
+    all
 }
 
 /// Scratch memory of one thread.

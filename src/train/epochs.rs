@@ -61,9 +61,11 @@ pub struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Progress from 0 to `total` sentences.
+    /// Progress from 0 to `total` sentences, reported from the beginning.
     pub fn new(observer: &'a dyn Observer, total: u64) -> Self {
-        Self { observer, done: AtomicU64::new(0), total }
+        let progress = Self { observer, done: AtomicU64::new(0), total };
+        progress.add(0);
+        progress
     }
 
     /// Reports `n` more sentences.

@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result, did_you_mean};
 
@@ -27,21 +29,61 @@ impl Input {
         }
     }
 
+    /// Returns the number of bytes of a file as it is stored; `None` where it is not known in advance.
+    pub fn size(&self) -> Option<u64> {
+        let Self::File(path) = self else { return None };
+        path.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
+    }
+
     /// Opens the input for reading.
     ///
     /// # Errors
     /// [`Error::Io`] when the file cannot be opened.
     pub fn open(&self) -> Result<Box<dyn Read + Send>> {
+        self.open_counted(&ByteCounter::default())
+    }
+
+    /// Opens the input for reading; the counter is told how many of the bytes that are stored have been read.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub fn open_counted(&self, counter: &ByteCounter) -> Result<Box<dyn Read + Send>> {
         let path = match self {
             Self::Stdin => return Ok(Box::new(io::stdin())),
             Self::File(path) => path,
         };
         let file = File::open(path).map_err(|source| Error::io(path, source))?;
+        let file = Counted { file, counter: counter.clone() };
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
             // A concatenation of compressed files (`cat a.gz b.gz`) is one file.
             return Ok(Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(file))));
         }
         Ok(Box::new(file))
+    }
+}
+
+/// Counts the bytes that are read from files.
+#[derive(Debug, Clone, Default)]
+pub struct ByteCounter(Arc<AtomicU64>);
+
+impl ByteCounter {
+    /// Returns how many bytes have been read.
+    pub fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A file whose bytes are counted as they are read.
+struct Counted {
+    file: File,
+    counter: ByteCounter,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.counter.0.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
     }
 }
 

@@ -33,7 +33,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
-pub use input::{Encoding, Input, expand};
+pub use input::{ByteCounter, Encoding, Input, expand};
 pub use line_reader::LineReader;
 pub use sentences::{InputFormat, Item, Sentences};
 
@@ -101,6 +101,7 @@ pub struct Trees {
     reader: Option<PennReader<Box<dyn Read + Send>>>,
     options: ReadOptions,
     report: ReadReport,
+    counter: ByteCounter,
     ended: bool,
 }
 
@@ -120,8 +121,15 @@ impl Trees {
             reader: None,
             options: *options,
             report: ReadReport::default(),
+            counter: ByteCounter::default(),
             ended: false,
         }
+    }
+
+    /// Counts the bytes that are read by this counter.
+    #[must_use]
+    pub fn counted_by(self, counter: ByteCounter) -> Self {
+        Self { counter, ..self }
     }
 
     /// Returns how many trees have been read and skipped so far.
@@ -139,7 +147,11 @@ impl Trees {
         loop {
             let Some(reader) = &mut self.reader else {
                 let Some(input) = self.inputs.next() else { return Ok(None) };
-                let reader = PennReader::new(input.open()?, input.name(), self.options.encoding);
+                let reader = PennReader::new(
+                    input.open_counted(&self.counter)?,
+                    input.name(),
+                    self.options.encoding,
+                );
                 self.reader =
                     Some(if self.options.skip_bad_trees { reader.lenient() } else { reader });
                 continue;

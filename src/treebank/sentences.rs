@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::clean::Cleaning;
 use super::conllu::SentenceReader;
-use super::input::{Encoding, Input, unknown};
+use super::input::{ByteCounter, Encoding, Input, unknown};
 use super::json;
 use super::line_reader::LineReader;
 use super::penn::{PennReader, is_space};
@@ -98,6 +98,7 @@ pub struct Sentences {
     cleaning: Cleaning,
     text: TextSettings,
     needs_tags: bool,
+    counter: ByteCounter,
     source: Option<Source>,
     ended: bool,
 }
@@ -113,7 +114,17 @@ impl Sentences {
     pub fn new(inputs: Vec<Input>, format: InputFormat, encoding: Encoding) -> Self {
         let inputs = inputs.into_iter();
         let (cleaning, text, needs_tags) = (Cleaning::none(), TextSettings::default(), false);
-        Self { inputs, format, encoding, cleaning, text, needs_tags, source: None, ended: false }
+        Self {
+            inputs,
+            format,
+            encoding,
+            cleaning,
+            text,
+            needs_tags,
+            counter: ByteCounter::default(),
+            source: None,
+            ended: false,
+        }
     }
 
     /// Strips trees ([`Cleaning::strip`]) before their words are taken.
@@ -146,6 +157,12 @@ impl Sentences {
         sentences
     }
 
+    /// Counts the bytes that are read by this counter.
+    #[must_use]
+    pub fn counted_by(self, counter: ByteCounter) -> Self {
+        Self { counter, ..self }
+    }
+
     /// Returns where the last item began.
     pub fn place(&self) -> Option<Place> {
         Some(match self.source.as_ref()? {
@@ -158,8 +175,8 @@ impl Sentences {
     /// Opens an input, unless it is something else than sentences in this format.
     fn open(&mut self, input: &Input) -> Result<()> {
         let name = input.name();
-        let (start, reader) =
-            recognize::peek(input.open()?).map_err(|source| Error::io(&name, source))?;
+        let reader = input.open_counted(&self.counter)?;
+        let (start, reader) = recognize::peek(reader).map_err(|source| Error::io(&name, source))?;
         if let Some(found) = recognize::kind(&start).filter(|&kind| !self.reads(kind, &start)) {
             return Err(Error::OtherInput { input: name, found });
         }
