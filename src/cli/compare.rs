@@ -33,6 +33,10 @@ pub struct CompareArgs {
     a: PathBuf,
     /// Trees of parser B.
     b: PathBuf,
+    #[command(flatten)]
+    out: OutArg,
+    #[command(flatten)]
+    verbosity: Verbosity,
     /// EVALB parameters: collins, new, spmrl, or a .prm file.
     #[arg(value_parser = listed::params(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
     params: String,
@@ -60,14 +64,10 @@ pub struct CompareArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    out: OutArg,
-    #[command(flatten)]
-    verbosity: Verbosity,
-    #[command(flatten)]
     threads: ThreadsArg,
     #[command(flatten, next_help_heading = INPUT)]
     profile: ProfileArg,
-    /// Change a step of the cleaning of the gold trees, such as clean.traces=false; may be repeated.
+    /// Change a step of the cleaning of the gold trees, such as clean.lemma_separator=-; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = INPUT)]
     set: Vec<String>,
     #[command(flatten, next_help_heading = INPUT)]

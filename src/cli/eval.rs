@@ -36,6 +36,10 @@ pub struct EvalArgs {
     gold: PathBuf,
     /// Trees to score, one for each gold tree; given like the gold trees.
     test: PathBuf,
+    #[command(flatten)]
+    out: OutArg,
+    #[command(flatten)]
+    verbosity: Verbosity,
     /// EVALB parameters: collins, new, spmrl, or a .prm file.
     #[arg(value_parser = listed::params(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
     params: String,
@@ -61,13 +65,9 @@ pub struct EvalArgs {
     min_f1: Option<f64>,
     #[command(flatten, next_help_heading = INPUT)]
     profile: ProfileArg,
-    /// Change a step of the cleaning of the gold trees, such as clean.traces=false; may be repeated.
+    /// Change a step of the cleaning of the gold trees, such as clean.lemma_separator=-; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = INPUT)]
     set: Vec<String>,
-    #[command(flatten)]
-    out: OutArg,
-    #[command(flatten)]
-    verbosity: Verbosity,
     #[command(flatten, next_help_heading = INPUT)]
     encoding: EncodingArg,
 }

@@ -11,8 +11,8 @@ use crate::output::OutputFile;
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct OutArg {
     /// Write the output to this file, once it is complete, instead of standard output.
-    #[arg(short = 'o', long = "out", value_name = "FILE")]
-    file: Option<PathBuf>,
+    #[arg(short = 'o', long, value_name = "FILE")]
+    out: Option<PathBuf>,
 }
 
 impl OutArg {
@@ -21,14 +21,14 @@ impl OutArg {
     /// # Errors
     /// When the file cannot be written.
     pub(super) fn open(&self) -> crate::Result<Out> {
-        self.file
+        self.out
             .as_deref()
             .map_or(Ok(Out::stdout()), |path| OutputFile::create(path).map(Out::File))
     }
 
     /// Whether the output appears on the terminal.
     pub(super) fn is_terminal(&self) -> bool {
-        self.file.is_none() && io::stdout().is_terminal()
+        self.out.is_none() && io::stdout().is_terminal()
     }
 }
 

@@ -162,7 +162,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         unreadable: &unreadable,
         make: &processor,
     };
-    let mut unseen = UnseenNotes::new(&parser, args.stream.verbosity.quiet);
+    let mut unseen = UnseenNotes::new(&parser, args.stream.verbosity.quiet, retags);
     let totals = stream::run(&work, &mut |tokens| unseen.look(tokens), &args.stream)?;
     unseen.end();
     report(args, &totals, start);

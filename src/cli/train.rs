@@ -35,8 +35,6 @@ pub struct TrainArgs {
     /// Development trees, to select the best epoch and report its scores.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
     dev: Vec<PathBuf>,
-    #[command(flatten)]
-    treebank: TreebankArgs,
     /// Model file to write.
     #[arg(short = 'o', long, value_name = "FILE")]
     model: PathBuf,
@@ -78,6 +76,8 @@ pub struct TrainArgs {
     /// --labels.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = LONG_RUNS)]
     merge: Vec<PathBuf>,
+    #[command(flatten)]
+    treebank: TreebankArgs,
 }
 
 const TAGGING: &str = "Tagging options";

@@ -33,8 +33,6 @@ pub struct TreeArgs {
     out: OutArg,
     #[command(flatten)]
     verbosity: Verbosity,
-    #[command(flatten)]
-    treebank: TreebankArgs,
     /// Convert only the N-th tree, counted from 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
           help_heading = INPUT)]
@@ -62,6 +60,8 @@ pub struct TreeArgs {
     /// Format of the output.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = OUTPUT)]
     output: TreeOutput,
+    #[command(flatten)]
+    treebank: TreebankArgs,
 }
 
 const CONVERSION: &str = "Conversion options";

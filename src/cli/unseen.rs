@@ -19,13 +19,15 @@ const WORDS: u64 = 20;
 pub(super) struct UnseenNotes<'a> {
     parser: &'a Parser,
     quiet: bool,
+    /// Whether the tags of the input are replaced.
+    retags: bool,
     sentences: u32,
     all: Unseen,
 }
 
 impl<'a> UnseenNotes<'a> {
-    pub(super) fn new(parser: &'a Parser, quiet: bool) -> Self {
-        Self { parser, quiet, sentences: 0, all: Unseen::default() }
+    pub(super) fn new(parser: &'a Parser, quiet: bool, retags: bool) -> Self {
+        Self { parser, quiet, retags, sentences: 0, all: Unseen::default() }
     }
 
     /// Looks at the next sentence. After enough of them, returns what is to be said.
@@ -37,8 +39,10 @@ impl<'a> UnseenNotes<'a> {
         let found = self.parser.unseen(tokens);
         self.all.n_words += found.n_words;
         self.all.words += found.words;
-        self.all.n_tags += found.n_tags;
-        self.all.tags.extend(found.tags);
+        if !self.retags {
+            self.all.n_tags += found.n_tags;
+            self.all.tags.extend(found.tags);
+        }
         if self.sentences == SENTENCES { self.found() } else { None }
     }
 
