@@ -156,10 +156,18 @@ fn what_is_written_as_json_is_read_again() {
 
 #[test]
 fn words_without_tags_need_a_tagger() {
+    let folder = command::folder(&[]);
+    let options =
+        ["train", "--quiet", "--no-tagger", "--set", "epochs=1", "--model", "m.srm", "--train"];
+    srparse(&options).arg(sample("train.mrg")).current_dir(&folder).assert().success();
+    let parse = |arguments: &[&str]| {
+        let mut command = srparse(&["parse", "-q", "--model", "m.srm"]);
+        command.args(arguments).current_dir(&folder);
+        command
+    };
     for threads in ["1", "2"] {
         let lines = "{\"tokens\":[[\"dogs\",\"NNS\"]]}\n{\"tokens\":[\"dogs\"]}\n";
-        let done =
-            parse(&["-q", "--input", "json", "-j", threads]).write_stdin(lines).assert().code(2);
+        let done = parse(&["--input", "json", "-j", threads]).write_stdin(lines).assert().code(2);
         let out = text(&done.get_output().stdout);
         assert!(out.starts_with("(TOP ") && out.ends_with("\n(())\n"), "{out}");
         let message = text(&done.get_output().stderr);
