@@ -23,7 +23,7 @@ static SMALL: LazyLock<Model> = LazyLock::new(|| {
         train.trees.push(tree);
     }
     let mut preset = Preset::load("fast", &["epochs=2".to_owned()]).expect("a built-in preset");
-    preset.tagger = Some(TaggerChoice::default());
+    preset.tagger = TaggerChoice::default();
     let trainer = Trainer::with_preset(preset).expect("a built-in preset");
     trainer.train(&train, &Treebank::default()).expect("two good trees")
 });
