@@ -127,7 +127,8 @@ impl Observer for AfterFirstTree {
 #[test]
 fn training_that_is_stopped_ends_soon_with_a_model_that_parses() {
     let stop = AfterFirstTree::default();
-    let model = train(&trainer(&[]).observe(&stop), short_sentences(12)).unwrap();
+    let model =
+        train(&trainer(&["tagger={ kind = 'none' }"]).observe(&stop), short_sentences(12)).unwrap();
     let tokens = short_sentences(1)[0].tokens().to_vec();
     for method in ["best-first", "beam", "greedy"] {
         let settings = [format!("search.method={method}"), "search.threshold=1".to_owned()];
