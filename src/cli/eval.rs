@@ -9,8 +9,9 @@ use anyhow::{Context, bail};
 use super::aligned_trees::{AlignedTrees, no_trees, refuse_two_stdins};
 use super::options::{EncodingArg, INPUT, OUTPUT, ProfileArg, SCORING};
 use crate::eval::report::{evalb, json, text};
-use crate::eval::{Evaluation, Params, SentenceScore};
+use crate::eval::{Evaluation, FunctionScores, Params, SentenceScore};
 use crate::tree::heads::HeadRules;
+use crate::treebank::clean::{Cleaning, Functions};
 use crate::treebank::{Input, LineReader, ReadOptions, expand};
 
 /// How many of the excluded sentences are named.
@@ -43,6 +44,10 @@ pub struct EvalArgs {
     /// brackets count. Tagging accuracy is still that of the test trees.
     #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
     gold_tags: bool,
+    /// Also score function tags, such as SBJ in NP-SBJ: brackets whose function tags must match too, and the tags of
+    /// matching brackets.
+    #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
+    functions: bool,
     /// Head rules for dependency accuracy: a name listed by `srparse info`, or a file.
     #[arg(long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
     heads: String,
@@ -116,9 +121,10 @@ fn score_trees(
     let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
     let sides = AlignedTrees::open(named, &options)?;
-    let mut sides = sides.strip_gold(args.profile.cleaning()?);
+    let mut sides = sides.strip_gold(gold_cleaning(args)?);
     let mut evaluation = Evaluation::new(params, Some(heads));
     evaluation.gold_tags = args.gold_tags;
+    evaluation.functions = args.functions.then(FunctionScores::default);
     if args.per_sentence {
         evalb::header(out)?;
     }
@@ -137,6 +143,15 @@ fn score_trees(
     }
     sides.report();
     Ok(evaluation)
+}
+
+/// Returns how gold trees are cleaned; function tags stay if they are scored.
+fn gold_cleaning(args: &EvalArgs) -> anyhow::Result<Cleaning> {
+    let mut cleaning = args.profile.cleaning()?;
+    if args.functions {
+        cleaning.functions = Functions::Keep;
+    }
+    Ok(cleaning)
 }
 
 /// Prints why a sentence was excluded, for the first few.
