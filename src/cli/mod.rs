@@ -8,6 +8,7 @@ pub mod chart;
 pub mod compare;
 pub mod eval;
 pub mod info;
+mod lint_notes;
 pub mod man_and_completions;
 mod options;
 pub mod oracle;

@@ -180,20 +180,26 @@ fn parse_sentence(
     if args.nbest.is_none() && !args.span_scores {
         let parse = parser.parse(&tokens).map_err(io::Error::other)?;
         result.tally = u64::from(!parse.complete);
-        return write_parse(&parse, args.output, &mut result.bytes);
+        return write_parse(&parse, args.output, result.source.as_ref(), &mut result.bytes);
     }
     let trees = args.nbest.map_or(1, NonZeroUsize::get);
     let request = NbestRequest { trees, constituents: args.span_scores };
     let parses = parser.parse_nbest(&tokens, request).map_err(io::Error::other)?;
     result.tally = u64::from(parses.iter().any(|parse| !parse.complete));
+    let (source, out) = (result.source.as_ref(), &mut result.bytes);
     match &parses[..] {
-        [parse] if args.nbest.is_none() => write_parse(parse, args.output, &mut result.bytes),
-        parses => write_nbest(parses, args.output, &mut result.bytes),
+        [parse] if args.nbest.is_none() => write_parse(parse, args.output, source, out),
+        parses => write_nbest(parses, args.output, source, out),
     }
 }
 
 /// Writes the trees of one sentence, best first.
-fn write_nbest(parses: &[Parse], format: OutputFormat, out: &mut Vec<u8>) -> io::Result<()> {
+fn write_nbest(
+    parses: &[Parse],
+    format: OutputFormat,
+    source: Option<&conllu::Source>,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
     let is_json = format == OutputFormat::Json;
     for (parse, rank) in parses.iter().zip(1..) {
         match format {
@@ -203,7 +209,7 @@ fn write_nbest(parses: &[Parse], format: OutputFormat, out: &mut Vec<u8>) -> io:
                 writeln!(out, "# rank = {rank}\n# score = {}", parse.score)?;
             }
         }
-        write_parse(parse, format, out)?;
+        write_parse(parse, format, source, out)?;
         if is_json {
             out.pop();
         }
@@ -212,7 +218,13 @@ fn write_nbest(parses: &[Parse], format: OutputFormat, out: &mut Vec<u8>) -> io:
     Ok(())
 }
 
-fn write_parse(parse: &Parse, format: OutputFormat, out: &mut Vec<u8>) -> io::Result<()> {
+/// Writes a tree; in CoNLL-U as the sentence was read, if it was read from that.
+fn write_parse(
+    parse: &Parse,
+    format: OutputFormat,
+    source: Option<&conllu::Source>,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
     let Parse { tree, score, complete, constituents } = parse;
     match format {
         OutputFormat::Brackets => penn::write_line(tree, out),
@@ -222,7 +234,10 @@ fn write_parse(parse: &Parse, format: OutputFormat, out: &mut Vec<u8>) -> io::Re
                 .into_iter()
                 .map(|dependency| (dependency.head, dependency.label))
                 .unzip();
-            conllu::write_sentence(tree, &heads, &relations, out)
+            match source {
+                Some(source) => source.write_parsed(tree, &heads, &relations, out),
+                None => conllu::write_sentence(tree, &heads, &relations, out),
+            }
         }
         OutputFormat::Json => {
             let heads: Vec<u32> =

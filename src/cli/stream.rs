@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use super::options::{EncodingArg, INPUT};
 use crate::model::{Model, file};
 use crate::tree::Token;
+use crate::treebank::conllu;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
 use crate::treebank::{Cleaning, Input, expand};
 
@@ -23,6 +24,8 @@ pub(super) struct Rendered<T> {
     pub(super) words: usize,
     /// What the command counts.
     pub(super) tally: T,
+    /// The lines that the sentence was read from, in CoNLL-U.
+    pub(super) source: Option<conllu::Source>,
     /// Why the item could not be read.
     pub(super) problem: Option<String>,
 }
@@ -156,11 +159,16 @@ impl<T> Work<'_, '_, T> {
         item: Item,
         result: &mut Rendered<T>,
     ) -> io::Result<()> {
+        result.source = None;
         match item {
             Item::Blank => result.bytes.push(b'\n'),
             Item::Bad { at, problem } => {
                 result.problem = Some(format!("{at}: {problem}"));
                 result.bytes.extend_from_slice(self.unreadable);
+            }
+            Item::Conllu(tokens, source) => {
+                (result.words, result.source) = (tokens.len(), Some(source));
+                processor(tokens, result)?;
             }
             Item::Sentence(tokens) => {
                 result.words = tokens.len();

@@ -128,6 +128,9 @@ fn tag_sentence(
     match args.output {
         OutputFormat::Tagged => write_line(&tokens, TaggedFormat::Slash, out),
         OutputFormat::Underscore => write_line(&tokens, TaggedFormat::Underscore, out),
-        OutputFormat::Conllu => conllu::write_tokens(&tokens, out),
+        OutputFormat::Conllu => match &result.source {
+            Some(source) => source.write_tagged(&tokens, out),
+            None => conllu::write_tokens(&tokens, out),
+        },
     }
 }

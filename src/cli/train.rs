@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
+use super::lint_notes;
 use super::options::{INPUT, ThreadsArg, TreebankArgs};
 use super::progress::ProgressLog;
 use crate::model::file;
@@ -13,7 +14,9 @@ use crate::observer::Observer;
 use crate::preset::schema::settings_help;
 use crate::preset::{DEFAULT, Preset};
 use crate::trainer::Trainer;
-use crate::treebank::Treebank;
+use crate::tree::Tree;
+use crate::treebank::lint::Lint;
+use crate::treebank::{Treebank, Trees};
 
 const EXAMPLES: &str = "Examples:
   srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
@@ -94,8 +97,21 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         anyhow::bail!("{}: no such folder: create it first", folder.display());
     }
-    let train = read(args, &args.train, "train")?;
-    let dev = if args.dev.is_empty() { Treebank::default() } else { read(args, &args.dev, "dev")? };
+    let clean = trainer.preset().clean.clone();
+    let mut lint = Lint::new(&clean);
+    let look = |tree: &Tree, trees: &Trees| {
+        if let Some(at) = trees.place() {
+            lint.add(tree, &at);
+        }
+    };
+    let train = read(args, &args.train, "train", look)?;
+    if !args.quiet {
+        lint_notes::print(&lint.findings(), &args.treebank.profile);
+    }
+    let dev = match &args.dev[..] {
+        [] => Treebank::default(),
+        paths => read(args, paths, "dev", |_, _| {})?,
+    };
     let interrupts = catch_interrupts();
     let start = Instant::now();
     let log = ProgressLog::new(args.quiet, args.curve.as_deref(), interrupts)?;
@@ -145,8 +161,13 @@ fn check_options(args: &TrainArgs, preset: &Preset) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<Treebank> {
-    let (treebank, report) = Treebank::read(paths, &args.treebank.options())?;
+fn read(
+    args: &TrainArgs,
+    paths: &[PathBuf],
+    what: &str,
+    visit: impl FnMut(&Tree, &Trees),
+) -> anyhow::Result<Treebank> {
+    let (treebank, report) = Treebank::read_and_visit(paths, &args.treebank.options(), visit)?;
     if !args.quiet || report.skipped > 0 {
         eprintln!("{what}: {report}");
     }

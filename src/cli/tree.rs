@@ -9,10 +9,11 @@ use anyhow::{Context, bail};
 use super::options::{INPUT, OUTPUT, TreebankArgs};
 use crate::preset::DEFAULT;
 use crate::tree::binarize::binarize;
+use crate::tree::dependencies::dependencies;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
 use crate::treebank::tagged::{self, TaggedFormat};
-use crate::treebank::{Cleaning, ReadReport, Trees, penn};
+use crate::treebank::{Cleaning, ReadReport, Trees, conllu, json, penn};
 
 /// Clean, convert and draw the trees of a treebank.
 ///
@@ -42,7 +43,7 @@ pub struct TreeArgs {
     /// Binarize the trees head-outward; labels of temporary nodes end in *.
     #[arg(long, help_heading = CONVERSION)]
     binarize: bool,
-    /// Head rules for --binarize: a name listed by `srparse info`, or a file.
+    /// Head rules for --binarize and for --output conllu and json: a name listed by `srparse info`, or a file.
     #[arg(long, value_name = "NAME|FILE", default_value = "collins-modified",
           help_heading = CONVERSION)]
     heads: String,
@@ -73,6 +74,17 @@ enum TreeOutput {
     Tagged,
     /// Only the words and tags: word_TAG, one sentence per line.
     Underscore,
+    /// CoNLL-U: words, tags, and dependencies by the head rules, which are not Universal Dependencies.
+    Conllu,
+    /// One JSON object per line: tree, tokens, spans, and heads by the head rules.
+    Json,
+}
+
+impl TreeOutput {
+    /// Whether the output has dependencies.
+    fn has_heads(self) -> bool {
+        matches!(self, Self::Conllu | Self::Json)
+    }
 }
 
 /// Runs the command.
@@ -90,8 +102,8 @@ pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
 /// Writes the trees that were asked for.
 fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> {
     let cleaning = cleaning(args)?;
-    let heads =
-        if args.binarize { Some(HeadRules::load(&args.heads).context("--heads")?) } else { None };
+    let needs_heads = args.binarize || args.output.has_heads();
+    let heads = needs_heads.then(|| HeadRules::load(&args.heads).context("--heads")).transpose()?;
     let mut trees = Trees::open(&args.files, &args.treebank.options())?;
     let (mut number, mut without_words) = (0, 0);
     // An SVG file holds one drawing: the tree is written once it is known to be the only one.
@@ -106,7 +118,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
         if args.nth.is_some_and(|nth| nth != number) {
             continue;
         }
-        let tree = converted_tree(tree, &cleaning, heads.as_ref(), args.unescape);
+        let tree = converted_tree(tree, &cleaning, heads.as_ref(), args);
         if args.output != TreeOutput::Svg {
             write_tree(&tree, args.output, number > 1 && args.nth.is_none(), out)
                 .context("standard output")?;
@@ -126,7 +138,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
         write_tree(&tree, args.output, false, out).context("standard output")?;
     }
     if without_words > 0 {
-        eprintln!("left out {without_words} trees that have no words after cleaning");
+        eprintln!("trees left out because they have no words after cleaning: {without_words}");
     }
     Ok(trees.report().clone())
 }
@@ -142,22 +154,24 @@ fn cleaning(args: &TreeArgs) -> anyhow::Result<Cleaning> {
     Ok(args.treebank.profile.preset(DEFAULT, &settings)?.clean)
 }
 
-/// Returns the tree as it is printed: cleaned, and binarized if there are head rules.
+/// Returns the tree as it is printed: cleaned, with heads if there are rules, and binarized if asked for.
 fn converted_tree(
     tree: Tree,
     cleaning: &Cleaning,
     heads: Option<&HeadRules>,
-    unescape: bool,
+    args: &TreeArgs,
 ) -> Tree {
     let mut tree = cleaning.apply(tree).tree;
     if let Some(heads) = heads {
         heads.apply(&mut tree);
+    }
+    if args.binarize {
         tree = binarize(&tree);
         for node in tree.nodes_mut().iter_mut().filter(|node| node.temporary) {
             node.label.push('*');
         }
     }
-    if unescape {
+    if args.unescape {
         for token in tree.tokens_mut() {
             if let std::borrow::Cow::Owned(plain) = penn::unescape(&token.word) {
                 token.word = plain.into();
@@ -185,6 +199,17 @@ fn write_tree(
         TreeOutput::Svg => draw::svg(tree, out),
         TreeOutput::Tagged => tagged::write_line(tree.tokens(), TaggedFormat::Slash, out),
         TreeOutput::Underscore => tagged::write_line(tree.tokens(), TaggedFormat::Underscore, out),
+        TreeOutput::Conllu => {
+            let (heads, relations): (Vec<u32>, Vec<_>) =
+                dependencies(tree).into_iter().map(|found| (found.head, found.label)).unzip();
+            conllu::write_sentence(tree, &heads, &relations, out)
+        }
+        TreeOutput::Json => {
+            let heads: Vec<u32> = dependencies(tree).into_iter().map(|found| found.head).collect();
+            let heads = Some(&heads[..]);
+            let (score, complete, span_scores) = (None, true, None);
+            json::write_line(&json::Parse { tree, heads, score, complete, span_scores }, out)
+        }
     }
 }
 
@@ -228,6 +253,17 @@ mod tests {
         assert_eq!(tagged, "(_-LRB- 1/2_NN\na_A\n");
         let brackets = converted(TEXT, &["--unescape", "--nth", "1"]).unwrap();
         assert_eq!(brackets, "(TOP (S (NP (-LRB- -LRB-) (NN 1/2))))\n");
+    }
+
+    #[test]
+    fn dependencies_are_those_of_the_head_rules() {
+        let text = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))";
+        let conllu = converted(text, &["--output", "conllu"]).unwrap();
+        let expected = "1\tthe\t_\t_\tDT\t_\t2\tDT\t_\t_\n2\tdog\t_\t_\tNN\t_\t3\tNP\t_\t_\n\
+                        3\tbarks\t_\t_\tVBZ\t_\t0\troot\t_\t_\n\n";
+        assert_eq!(conllu, expected);
+        let json = converted(text, &["--output", "json", "--heads", "left"]).unwrap();
+        assert!(json.contains("\"heads\":[0,1,1],\"score\":null,\"complete\":true"), "{json}");
     }
 
     #[test]

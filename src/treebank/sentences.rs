@@ -6,11 +6,12 @@ use std::io::Read;
 use std::str::FromStr;
 
 use super::clean::Cleaning;
-use super::conllu::SentenceReader;
+use super::conllu::{self, SentenceReader};
 use super::input::{Encoding, Input, unknown};
 use super::line_reader::LineReader;
-use super::penn::{PennReader, is_space};
+use super::penn::is_space;
 use super::tagged::{self, LineProblem, TaggedFormat};
+use super::tree_reader::TreeReader;
 use crate::error::{Error, Place, Result};
 use crate::tree::{Token, Tree};
 
@@ -27,7 +28,7 @@ pub enum InputFormat {
     Underscore,
     /// CoNLL-U.
     Conllu,
-    /// Penn brackets, of which only words and tags are used.
+    /// Trees in any treebank format, of which only words and tags are used.
     Penn,
     /// Words without tags, one sentence per line; the tags are empty.
     Tokens,
@@ -64,6 +65,8 @@ impl FromStr for InputFormat {
 pub enum Item {
     /// A sentence of one or more tokens.
     Sentence(Vec<Token>),
+    /// The same from CoNLL-U, with its lines.
+    Conllu(Vec<Token>, conllu::Source),
     /// A blank line, or a CoNLL-U sentence or tree without words.
     Blank,
     /// A line, sentence or tree that cannot be read.
@@ -89,7 +92,7 @@ pub struct Sentences {
 
 enum Source {
     Lines(LineReader),
-    Penn(Box<PennReader<Box<dyn Read + Send>>>),
+    Trees(TreeReader),
 }
 
 impl Sentences {
@@ -120,7 +123,7 @@ impl Sentences {
     fn attach(&mut self, reader: Box<dyn Read + Send>, name: String) {
         self.source = Some(match self.format {
             InputFormat::Penn => {
-                Source::Penn(Box::new(PennReader::new(reader, name, self.encoding).lenient()))
+                Source::Trees(TreeReader::new(reader, name, self.encoding).lenient())
             }
             _ => Source::Lines(LineReader::new(reader, name, self.encoding)),
         });
@@ -134,7 +137,7 @@ impl Sentences {
                     self.attach(input.open()?, input.name());
                     continue;
                 }
-                Some(Source::Penn(reader)) => penn_item(reader, &self.cleaning)?,
+                Some(Source::Trees(reader)) => tree_item(reader, &self.cleaning)?,
                 Some(Source::Lines(lines)) => match self.format {
                     InputFormat::Conllu => conllu_item(lines)?,
                     InputFormat::Tokens => line_item(lines, words)?,
@@ -169,10 +172,7 @@ fn sentence(tokens: Vec<Token>) -> Item {
     if tokens.is_empty() { Item::Blank } else { Item::Sentence(tokens) }
 }
 
-fn penn_item(
-    reader: &mut PennReader<Box<dyn Read + Send>>,
-    cleaning: &Cleaning,
-) -> Result<Option<Item>> {
+fn tree_item(reader: &mut TreeReader, cleaning: &Cleaning) -> Result<Option<Item>> {
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
@@ -214,7 +214,10 @@ fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
             let tokens = sentence_reader.finish();
             match (fault.take(), tokens) {
                 (Some(fault), _) => return Ok(Some(fault)),
-                (None, Some(tokens)) => return Ok(Some(sentence(tokens))),
+                (None, Some(tokens)) if tokens.is_empty() => return Ok(Some(Item::Blank)),
+                (None, Some(tokens)) => {
+                    return Ok(Some(Item::Conllu(tokens, sentence_reader.take_source())));
+                }
                 (None, None) if ended => return Ok(None),
                 (None, None) => {}
             }
@@ -256,7 +259,7 @@ mod tests {
         items(text, format)
             .iter()
             .map(|item| match item {
-                Item::Sentence(_) => "s".to_owned(),
+                Item::Sentence(_) | Item::Conllu(..) => "s".to_owned(),
                 Item::Blank => "b".to_owned(),
                 Item::Bad { at, .. } => at.line.to_string(),
             })
