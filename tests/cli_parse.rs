@@ -325,3 +325,34 @@ fn a_search_that_compares_paths_needs_scores_that_add_up() {
         assert!(printed.contains("`structured-perceptron`"), "{printed}");
     }
 }
+
+/// The line of a word in CoNLL-U, every column of which has a value.
+fn word(id: u32, word: &str, tag: &str, [head, relation, misc]: [&str; 3]) -> String {
+    format!("{id}\t{word}\tlemma\tX\t{tag}\tA=b\t{head}\t{relation}\t0:x\t{misc}\n")
+}
+
+#[test]
+fn conllu_comes_back_as_it_was_but_for_the_columns_of_the_parse() {
+    let sentence = |columns: [[&str; 3]; 3]| {
+        let [the, dog, barks] = columns;
+        [
+            "# sent_id = 1\n",
+            "1-2\tThedog\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n",
+            &word(1, "The", "DT", the),
+            &word(2, "dog", "NN", dog),
+            "2.1\tgap\tgap\tNOUN\tNN\t_\t_\t_\t3:dep\t_\n",
+            &word(3, "barks", "VBZ", barks),
+            "\n",
+        ]
+        .concat()
+    };
+    let read = sentence([["9", "det", "_"], ["8", "nsubj", "Gloss=x"], ["0", "root", "_"]]);
+    let options = ["--input", "conllu", "--output", "conllu"];
+    let done = parse(&options).write_stdin(format!("# newpar\n\n{read}")).assert().success();
+    let expected = sentence([
+        ["2", "DT", "Constituents=(TOP(S(NP*"],
+        ["3", "NP", "Gloss=x|Constituents=*)"],
+        ["0", "root", "Constituents=(VP*)))"],
+    ]);
+    assert_eq!(text(&done.get_output().stdout), format!("# newpar\n{expected}"));
+}

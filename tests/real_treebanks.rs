@@ -9,9 +9,10 @@ use srparse::preset::TreebankProfile;
 use srparse::symbols::Vocabulary;
 use srparse::tree::draw;
 use srparse::treebank::clean::{CleanedTree, reattach};
+use srparse::treebank::lint::Lint;
 use srparse::treebank::penn::{PennReader, write_line, write_pretty};
-use srparse::treebank::{Cleaning, Encoding, ReadOptions, read_all};
-use srparse::{Preset, Trainer, Treebank};
+use srparse::treebank::{Cleaning, Encoding, ReadOptions, Trees, read_all};
+use srparse::{Preset, Trainer, Tree, Treebank};
 
 /// The file's path, or `None` (and the test passes unread) where there are no treebanks.
 fn treebank(name: &str) -> Option<PathBuf> {
@@ -129,5 +130,36 @@ fn nothing_but_words_tags_and_labels_of_raw_keyaki_files_reaches_a_model() {
             assert!(vocabulary.words().position("「").is_some());
             assert!(vocabulary.tags().position("-LRB-").is_some());
         }
+    }
+}
+
+#[test]
+fn the_lint_is_silent_about_clean_treebanks_and_speaks_about_raw_ones() {
+    let found = |name: &str, cleaning: &Cleaning| -> Option<Vec<String>> {
+        let mut lint = Lint::new(cleaning);
+        let look = |tree: &Tree, trees: &Trees| lint.add(tree, &trees.place().unwrap());
+        Treebank::read_and_visit(&[treebank(name)?], &ReadOptions::default(), look).unwrap();
+        Some(lint.findings().iter().map(ToString::to_string).collect())
+    };
+    for name in [
+        "craft/train.mrg",
+        "gum/train.mrg",
+        "gum/train-open.mrg",
+        "sinica/train.mrg",
+        "icon/train.mrg",
+    ] {
+        let Some(findings) = found(name, &Cleaning::default()) else { return };
+        assert_eq!(findings, [""; 0], "{name}");
+    }
+    let profile = TreebankProfile::load("keyaki").unwrap();
+    let keyaki = Preset::load_for("fast", Some(&profile), &[]).unwrap().clean;
+    assert_eq!(found("keyaki/train.psd", &keyaki).unwrap(), [""; 0]);
+    let raw = found("keyaki/train.psd", &Cleaning::default()).unwrap();
+    for (finding, says) in raw.iter().zip([
+        "words that look like identifiers: 8117, such as (ID 1_aozora",
+        "words that look like empty elements: 32544, such as (NP-SBJ *",
+        "labels with marks of functions or indices: ",
+    ]) {
+        assert!(finding.starts_with(says), "{finding}");
     }
 }

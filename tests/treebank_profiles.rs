@@ -145,6 +145,15 @@ fn function_tags_can_be_kept_and_settings_have_the_last_word() {
     assert!(!actions.contains("SBJ-1") && !actions.contains('='), "{actions}");
     let parsed = output(&folder, &["parse", "--model", "m.srm", "--input", "penn", "raw.psd"]);
     assert!(parsed.contains("(TOP (IP-MAT (NP-SBJ (D-N þeir)"), "{parsed}");
+    std::fs::write(folder.path().join("out.mrg"), parsed.replace("IP-MAT-SPE", "IP-MAT")).unwrap();
+    let scored = ["eval", "--functions", "--treebank", "ppche", "--json", "raw.psd", "out.mrg"];
+    let scores: serde_json::Value = serde_json::from_str(&output(&folder, &scored)).unwrap();
+    assert_eq!(scores["all"]["f1"], 100.0);
+    let missing = |row: &str| {
+        let [gold, matched] = ["gold", "matched"].map(|key| scores["functions"][row][key].as_u64());
+        gold.unwrap() - matched.unwrap()
+    };
+    assert_eq!((missing("brackets"), missing("tags")), (1, 1), "{scores}");
     let info = output(&folder, &["info", "m.srm"]);
     for setting in ["lemma_separator = \"-\"", "functions = \"keep\"", "heads = \"ppche\""] {
         assert!(info.contains(setting), "{setting} is not in {info}");
@@ -191,4 +200,84 @@ fn every_profile_is_listed_and_printed() {
         };
         assert_eq!(cleaned(name), cleaned(&file));
     }
+}
+
+/// The notes that training prints.
+fn notes(raw: &str, options: &[&str]) -> String {
+    let folder = folder(&[("raw.psd", raw.as_bytes())]);
+    let mut train = srparse(&["train", "--set", "learner.epochs=1", "--train", "raw.psd"]);
+    let done = train.args(["--model", "m.srm"]).args(options).current_dir(folder.path()).assert();
+    let messages = text(&done.success().get_output().stderr);
+    let is_note = |line: &&str| line.starts_with("note: ") && !line.contains("left out");
+    messages.lines().filter(is_note).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn training_on_raw_trees_names_what_looks_wrong_and_the_setting_that_mends_it() {
+    let found = notes(PPCHE, &[]);
+    for says in [
+        "words that look like identifiers: 2, such as (ID 1210.SAMPLE.NAR-SAG,.1) in raw.psd:4: try --set 'clean.drop=[\"CODE\", \"ID\"]'",
+        "words that look like empty elements: 8, such as (NP-SBJ *T*-2) in raw.psd:4: try --set 'clean.traces=[\"-NONE-\", \
+         \"*...\", \"0\"]'",
+        "words that seem to have a lemma behind them: 17, such as (D-N þeir-sá) in raw.psd:4: try --set \
+         'clean.lemma_separator=\"-\"'",
+        "note: --treebank NAME has all settings for a known treebank: ptb, ctb, keyaki, negra, ppche, spmrl",
+    ] {
+        assert!(found.contains(says), "{says} is not in\n{found}");
+    }
+    assert_eq!(notes(PPCHE, &["--treebank", "ppche"]), "");
+    assert_eq!(notes(PPCHE, &["--quiet"]), "");
+    let found = notes(KEYAKI, &[]);
+    assert!(found.contains("clean.separators=\"-=;\""), "{found}");
+    assert!(!notes(KEYAKI, &["--treebank", "keyaki"]).contains("--set"), "{found}");
+}
+
+/// A sentence with crossing branches in both formats that have such.
+const EXPORT: &str = "#FORMAT 3\n#BOS 1\nHunde\tNN\t--\tOA\t500\nhat\tVAFIN\t--\tHD\t501\nsie\tPPER\t--\tSB\t501\n\
+                      gesehen\tVVPP\t--\tHD\t500\n.\t$.\t--\t--\t0\n#500\tVP\t--\tOC\t501\n\
+                      #501\tS\t--\t--\t0\n#EOS 1\n";
+const TIGER_XML: &str = "<?xml version='1.0' encoding='utf-8'?>\n<corpus><body><s><graph><terminals>\
+     <t id='1' word='Hunde' pos='NN'/><t id='2' word='hat' pos='VAFIN'/><t id='3' word='sie' pos='PPER'/>\
+     <t id='4' word='gesehen' pos='VVPP'/><t id='5' word='.' pos='$.'/></terminals><nonterminals>\
+     <nt id='6' cat='S'><edge label='HD' idref='2'/><edge label='SB' idref='3'/><edge label='OC' idref='7'/></nt>\
+     <nt id='7' cat='VP'><edge label='OA' idref='1'/><edge label='HD' idref='4'/></nt>\
+     </nonterminals></graph></s></body></corpus>\n";
+
+#[test]
+fn export_files_and_tiger_xml_are_read_wherever_trees_are() {
+    let files = [("a.export", EXPORT.as_bytes()), ("b.xml", TIGER_XML.as_bytes())];
+    let folder = folder(&files);
+    for (name, _) in files {
+        let mut tree = srparse(&["tree", "--treebank", "negra", name]);
+        let done = tree.current_dir(folder.path()).assert().success();
+        let expected = "(TOP (S (NN Hunde) (VAFIN hat) (PPER sie) (VP (VVPP gesehen))) ($. .))\n";
+        assert_eq!(text(&done.get_output().stdout), expected);
+        let report = text(&done.get_output().stderr);
+        assert!(report.contains("; 1 discontinuous nodes were made continuous"), "{report}");
+        output(
+            &folder,
+            &["train", "--quiet", "--treebank", "negra", "--train", name, "--model", "m.srm"],
+        );
+        let parsed = output(&folder, &["parse", "--model", "m.srm", "--input", "penn", name]);
+        assert_eq!(parsed, expected);
+        std::fs::write(folder.path().join("out"), parsed).unwrap();
+        let report = output(&folder, &["eval", "--json", "--treebank", "negra", name, "out"]);
+        assert!(report.contains("\"f1\": 100.0"), "{report}");
+        let kept =
+            output(&folder, &["tree", "--treebank", "negra", "--clean", "functions=keep", name]);
+        assert!(kept.contains("(VP-OC (VVPP gesehen))"), "{kept}");
+    }
+    std::fs::write(folder.path().join("a.export"), EXPORT.replace("\t501\nsie", "\t509\nsie"))
+        .unwrap();
+    let mut tree = srparse(&["tree", "a.export"]);
+    let done = tree.current_dir(folder.path()).assert().code(2);
+    let message = text(&done.get_output().stderr);
+    assert!(message.contains("a.export:4:17: there is no node 509"), "{message}");
+    let skipped =
+        srparse(&["tree", "--skip-bad-trees", "a.export"]).current_dir(folder.path()).assert();
+    let report = text(&skipped.success().get_output().stderr);
+    assert!(
+        report.contains("read 0 trees, skipped 1 (a.export:2: there is no node 509"),
+        "{report}"
+    );
 }

@@ -146,7 +146,10 @@ impl<const N: usize> AlignedTrees<N> {
         for side in &self.sides {
             eprintln!("{}: {}", side.name, side.trees.report());
             if side.left_out > 0 {
-                eprintln!("{}: left out {} trees without words", side.name, side.left_out);
+                eprintln!(
+                    "{}: trees left out because they have no words: {}",
+                    side.name, side.left_out
+                );
             }
             side.report_roots();
         }

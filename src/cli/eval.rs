@@ -12,8 +12,9 @@ use super::notes::Notes;
 use super::options::{EncodingArg, INPUT, OUTPUT, ProfileArg, SCORING, Verbosity};
 use super::out::OutArg;
 use crate::eval::report::{evalb, json, text};
-use crate::eval::{Evaluation, Params, SentenceScore};
+use crate::eval::{Evaluation, FunctionScores, Params, SentenceScore};
 use crate::tree::heads::HeadRules;
+use crate::treebank::clean::{Cleaning, Functions};
 use crate::treebank::{Input, LineReader, ReadOptions, expand};
 
 /// Score parse trees against gold trees.
@@ -47,6 +48,10 @@ pub struct EvalArgs {
     /// brackets count. Tagging accuracy is still that of the test trees.
     #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
     gold_tags: bool,
+    /// Also score function tags, such as SBJ in NP-SBJ: brackets whose function tags must match too, and the tags of
+    /// matching brackets.
+    #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
+    functions: bool,
     /// Head rules for dependency accuracy: a name listed by `srparse info`, or a file.
     #[arg(value_parser = listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
     heads: String,
@@ -123,9 +128,10 @@ fn score_trees(
     let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
     let sides = AlignedTrees::open(named, &options, args.verbosity.quiet)?;
-    let mut sides = sides.strip_gold(args.profile.cleaning(&args.set)?);
+    let mut sides = sides.strip_gold(gold_cleaning(args)?);
     let mut evaluation = Evaluation::new(params, Some(heads));
     evaluation.gold_tags = args.gold_tags;
+    evaluation.functions = args.functions.then(FunctionScores::default);
     if args.per_sentence {
         evalb::header(out)?;
     }
@@ -143,6 +149,15 @@ fn score_trees(
     excluded.end();
     sides.report();
     Ok(evaluation)
+}
+
+/// Returns how gold trees are cleaned; function tags stay if they are scored.
+fn gold_cleaning(args: &EvalArgs) -> anyhow::Result<Cleaning> {
+    let mut cleaning = args.profile.cleaning(&args.set)?;
+    if args.functions {
+        cleaning.functions = Functions::Keep;
+    }
+    Ok(cleaning)
 }
 
 /// Notes why a sentence was excluded.

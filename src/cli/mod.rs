@@ -9,6 +9,7 @@ pub mod compare;
 pub mod eval;
 pub mod info;
 mod interrupts;
+mod lint_notes;
 mod listed;
 pub mod man_and_completions;
 mod notes;

@@ -51,6 +51,11 @@ impl ProfileArg {
         Preset::load_for(name, profile.as_ref(), settings)
     }
 
+    /// Returns whether a treebank is named.
+    pub(super) fn is_given(&self) -> bool {
+        self.treebank.is_some()
+    }
+
     /// Returns an error if a treebank is named beside a model, which has its own cleaning.
     pub(super) fn refuse_with_model(&self) -> anyhow::Result<()> {
         anyhow::ensure!(

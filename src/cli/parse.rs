@@ -19,7 +19,7 @@ use crate::text::Layout;
 use crate::tree::dependencies::dependencies;
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::InputFormat;
-use crate::treebank::{conllu, json, penn};
+use crate::treebank::{Origin, json, penn};
 
 /// Parse sentences into constituency trees.
 ///
@@ -137,8 +137,8 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let processor = || -> Processor<'_, u64> {
         let mut parser = parser.worker();
-        Box::new(move |tokens, layout, result| {
-            let sentence = (tokens, layout);
+        Box::new(move |tokens, origin, result| {
+            let sentence = (tokens, origin);
             parse_sentence(&mut parser, retags, sentence, args, result)
         })
     };
@@ -224,7 +224,7 @@ fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
 fn parse_sentence(
     parser: &mut ParserWorker<'_>,
     retags: bool,
-    (mut tokens, layout): (Vec<Token>, Option<&Layout>),
+    (mut tokens, origin): (Vec<Token>, &Origin),
     args: &ParseArgs,
     result: &mut Rendered<u64>,
 ) -> io::Result<()> {
@@ -242,13 +242,13 @@ fn parse_sentence(
     result.tally = u64::from(is_partial);
     result.note = is_partial.then_some("no complete parse was found, so the tree is partial");
     if args.unescape {
-        parses.iter_mut().for_each(|parse| unescape(parse.tree.tokens_mut(), layout));
+        parses.iter_mut().for_each(|parse| unescape(parse.tree.tokens_mut(), origin.layout()));
     }
     match &parses[..] {
         [parse] if args.nbest.is_none() => {
-            write_parse(parse, layout, args.output, &mut result.bytes)
+            write_parse(parse, origin, args.output, &mut result.bytes)
         }
-        parses => write_nbest(parses, layout, args.output, &mut result.bytes),
+        parses => write_nbest(parses, origin, args.output, &mut result.bytes),
     }
 }
 
@@ -268,7 +268,7 @@ fn unescape(tokens: &mut [Token], layout: Option<&Layout>) {
 /// Writes the trees of one sentence, best first.
 fn write_nbest(
     parses: &[Parse],
-    layout: Option<&Layout>,
+    origin: &Origin,
     format: OutputFormat,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
@@ -281,7 +281,7 @@ fn write_nbest(
                 writeln!(out, "# rank = {rank}\n# score = {}", parse.score)?;
             }
         }
-        write_parse(parse, layout, format, out)?;
+        write_parse(parse, origin, format, out)?;
         if is_json {
             out.pop();
         }
@@ -292,7 +292,7 @@ fn write_nbest(
 
 fn write_parse(
     parse: &Parse,
-    layout: Option<&Layout>,
+    origin: &Origin,
     format: OutputFormat,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
@@ -305,7 +305,7 @@ fn write_parse(
                 .into_iter()
                 .map(|dependency| (dependency.head, dependency.label))
                 .unzip();
-            conllu::write_sentence(tree, &heads, &relations, layout, out)
+            origin.write_parse(tree, &heads, &relations, out)
         }
         OutputFormat::Json => {
             let heads: Vec<u32> =
@@ -317,7 +317,7 @@ fn write_parse(
                     score: Some(*score),
                     complete: *complete,
                     span_scores: constituents.as_deref(),
-                    layout,
+                    layout: origin.layout(),
                     error: None,
                 },
                 out,

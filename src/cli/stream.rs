@@ -15,10 +15,10 @@ use super::reading_bar::ReadingBar;
 use super::untokenized::UntokenizedCheck;
 use crate::error::{InputKind, Place};
 use crate::model::{Model, file};
-use crate::text::{Layout, TextSentence, TextSettings};
+use crate::text::TextSettings;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Item, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Input, expand};
+use crate::treebank::{ByteCounter, Cleaning, Input, Origin, expand};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl<T> Rendered<T> {
 
 /// Processes the sentences of one thread; the result it writes to is empty.
 pub(super) type Processor<'a, T> =
-    Box<dyn FnMut(Vec<Token>, Option<&Layout>, &mut Rendered<T>) -> io::Result<()> + 'a>;
+    Box<dyn FnMut(Vec<Token>, &Origin, &mut Rendered<T>) -> io::Result<()> + 'a>;
 
 /// Sees each sentence before it is processed, in order; returns what is to be said.
 pub(super) type Look<'f> = &'f mut (dyn FnMut(&[Token]) -> Option<String> + Send);
@@ -224,8 +224,7 @@ impl Iterator for Noted<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.sentences.next();
         let mut said = match &next {
-            Some(Ok(Item::Sentence(tokens))) => (self.look)(tokens),
-            Some(Ok(Item::Text(sentence))) => (self.look)(&sentence.tokens),
+            Some(Ok(Item::Sentence(tokens, _))) => (self.look)(tokens),
             _ => None,
         };
         if let Some(check) = &mut self.check
@@ -279,14 +278,9 @@ impl<T> Work<'_, '_, T> {
                 result.bytes = (self.unreadable)(&problem);
                 result.problem = Some(problem);
             }
-            Item::Sentence(tokens) => {
+            Item::Sentence(tokens, origin) => {
                 result.words = tokens.len();
-                processor(tokens, None, result)?;
-            }
-            Item::Text(sentence) => {
-                let TextSentence { tokens, layout } = *sentence;
-                result.words = tokens.len();
-                processor(tokens, Some(&layout), result)?;
+                processor(tokens, &origin, result)?;
             }
         }
         Ok(())

@@ -14,9 +14,8 @@ use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals
 use crate::parser::{load_tagger, stored_preset};
 use crate::preset::Preset;
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
-use crate::text::Layout;
 use crate::tree::Token;
-use crate::treebank::conllu;
+use crate::treebank::Origin;
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::tagged::{TaggedFormat, write_line};
 
@@ -90,8 +89,8 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let processor = || -> Processor<'_, Accuracy> {
         let (tagger, mut worker) = (&*tagger, TaggerWorker::new(&*tagger));
-        Box::new(move |tokens, layout, result| {
-            tag_sentence(tagger, &mut worker, (tokens, layout), args, result)
+        Box::new(move |tokens, origin, result| {
+            tag_sentence(tagger, &mut worker, (tokens, origin), args, result)
         })
     };
     let unreadable = |_: &str| match args.output {
@@ -133,7 +132,7 @@ fn report(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) {
 fn tag_sentence(
     tagger: &dyn Tagger,
     worker: &mut TaggerWorker<'_>,
-    (mut tokens, layout): (Vec<Token>, Option<&Layout>),
+    (mut tokens, origin): (Vec<Token>, &Origin),
     args: &TagArgs,
     result: &mut Rendered<Accuracy>,
 ) -> io::Result<()> {
@@ -148,6 +147,6 @@ fn tag_sentence(
     match args.output {
         OutputFormat::Tagged => write_line(&tokens, TaggedFormat::Slash, out),
         OutputFormat::Underscore => write_line(&tokens, TaggedFormat::Underscore, out),
-        OutputFormat::Conllu => conllu::write_tokens(&tokens, layout, out),
+        OutputFormat::Conllu => origin.write_tokens(&tokens, out),
     }
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use super::interrupts::{INTERRUPTED, Interrupts};
+use super::lint_notes;
 use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::progress::ProgressLog;
@@ -14,7 +15,9 @@ use crate::observer::Observer;
 use crate::preset::schema::settings_help;
 use crate::preset::{DEFAULT, Preset, TaggerChoice};
 use crate::trainer::Trainer;
-use crate::treebank::Treebank;
+use crate::tree::Tree;
+use crate::treebank::lint::Lint;
+use crate::treebank::{Treebank, Trees};
 
 const EXAMPLES: &str = "Examples:
   srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
@@ -96,8 +99,21 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     for path in [Some(&args.model), args.curve.as_ref()].into_iter().flatten() {
         check_folder(path)?;
     }
-    let train = read(args, &args.train, "train")?;
-    let dev = if args.dev.is_empty() { Treebank::default() } else { read(args, &args.dev, "dev")? };
+    let clean = trainer.preset().clean.clone();
+    let mut lint = Lint::new(&clean);
+    let look = |tree: &Tree, trees: &Trees| {
+        if let Some(at) = trees.place() {
+            lint.add(tree, &at);
+        }
+    };
+    let train = read(args, &args.train, "train", look)?;
+    if !args.verbosity.quiet {
+        lint_notes::print(&lint.findings(), &args.treebank.profile);
+    }
+    let dev = match &args.dev[..] {
+        [] => Treebank::default(),
+        paths => read(args, paths, "dev", |_, _| {})?,
+    };
     let start = Instant::now();
     let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
     let merge =
@@ -169,8 +185,13 @@ fn check_options(args: &TrainArgs, preset: &Preset) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn read(args: &TrainArgs, paths: &[PathBuf], what: &str) -> anyhow::Result<Treebank> {
-    let (treebank, report) = Treebank::read(paths, &args.treebank.options())?;
+fn read(
+    args: &TrainArgs,
+    paths: &[PathBuf],
+    what: &str,
+    visit: impl FnMut(&Tree, &Trees),
+) -> anyhow::Result<Treebank> {
+    let (treebank, report) = Treebank::read_and_visit(paths, &args.treebank.options(), visit)?;
     if !args.verbosity.quiet || report.skipped > 0 {
         eprintln!("{what}: {report}");
     }

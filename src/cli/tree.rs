@@ -11,10 +11,11 @@ use super::options::{INPUT, OUTPUT, TreebankArgs, Verbosity, announce_stdin};
 use super::out::OutArg;
 use super::reading_bar::ReadingBar;
 use crate::tree::binarize::binarize;
+use crate::tree::dependencies::dependencies;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
 use crate::treebank::tagged::{self, TaggedFormat};
-use crate::treebank::{ByteCounter, Cleaning, ReadReport, Trees, expand, penn};
+use crate::treebank::{ByteCounter, Cleaning, ReadReport, Trees, conllu, expand, json, penn};
 
 /// Clean, convert and draw the trees of a treebank.
 ///
@@ -49,7 +50,7 @@ pub struct TreeArgs {
     /// Binarize the trees head-outward; labels of temporary nodes end in *.
     #[arg(long, help_heading = CONVERSION)]
     binarize: bool,
-    /// Head rules for --binarize: a name listed by `srparse info`, or a file.
+    /// Head rules for --binarize and for --output conllu and json: a name listed by `srparse info`, or a file.
     #[arg(value_parser = listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins-modified",
           help_heading = CONVERSION)]
     heads: String,
@@ -82,6 +83,17 @@ enum TreeOutput {
     Tagged,
     /// Only the words and tags: word_TAG, one sentence per line.
     Underscore,
+    /// CoNLL-U: words, tags, and dependencies by the head rules, which are not Universal Dependencies.
+    Conllu,
+    /// One JSON object per line: tree, tokens, spans, and heads by the head rules.
+    Json,
+}
+
+impl TreeOutput {
+    /// Whether the output has dependencies.
+    fn has_heads(self) -> bool {
+        matches!(self, Self::Conllu | Self::Json)
+    }
 }
 
 /// Runs the command.
@@ -101,8 +113,8 @@ pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
 /// Writes the trees that were asked for.
 fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> {
     let cleaning = cleaning(args)?;
-    let heads =
-        if args.binarize { Some(HeadRules::load(&args.heads).context("--heads")?) } else { None };
+    let needs_heads = args.binarize || args.output.has_heads();
+    let heads = needs_heads.then(|| HeadRules::load(&args.heads).context("--heads")).transpose()?;
     announce_stdin(&args.files, args.verbosity.quiet);
     let (inputs, counter) = (expand(&args.files)?, ByteCounter::default());
     let is_shown = !args.verbosity.quiet && !args.out.is_terminal();
@@ -122,7 +134,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
         if args.nth.is_some_and(|nth| nth != number) {
             continue;
         }
-        let tree = converted_tree(tree, &cleaning, heads.as_ref(), args.unescape);
+        let tree = converted_tree(tree, &cleaning, heads.as_ref(), args);
         if args.output != TreeOutput::Svg {
             write_tree(&tree, args.output, number > 1 && args.nth.is_none(), out)
                 .context("standard output")?;
@@ -157,22 +169,24 @@ fn cleaning(args: &TreeArgs) -> anyhow::Result<Cleaning> {
     args.treebank.profile.cleaning(&settings)
 }
 
-/// Returns the tree as it is printed: cleaned, and binarized if there are head rules.
+/// Returns the tree as it is printed: cleaned, with heads if there are rules, and binarized if asked for.
 fn converted_tree(
     tree: Tree,
     cleaning: &Cleaning,
     heads: Option<&HeadRules>,
-    unescape: bool,
+    args: &TreeArgs,
 ) -> Tree {
     let mut tree = cleaning.apply(tree).tree;
     if let Some(heads) = heads {
         heads.apply(&mut tree);
+    }
+    if args.binarize {
         tree = binarize(&tree);
         for node in tree.nodes_mut().iter_mut().filter(|node| node.temporary) {
             node.label.push('*');
         }
     }
-    if unescape {
+    if args.unescape {
         for token in tree.tokens_mut() {
             if let std::borrow::Cow::Owned(plain) = penn::unescape(&token.word) {
                 token.word = plain.into();
@@ -200,6 +214,16 @@ fn write_tree(
         TreeOutput::Svg => draw::svg(tree, out),
         TreeOutput::Tagged => tagged::write_line(tree.tokens(), TaggedFormat::Slash, out),
         TreeOutput::Underscore => tagged::write_line(tree.tokens(), TaggedFormat::Underscore, out),
+        TreeOutput::Conllu => {
+            let (heads, relations): (Vec<u32>, Vec<_>) =
+                dependencies(tree).into_iter().map(|found| (found.head, found.label)).unzip();
+            conllu::write_sentence(tree, &heads, &relations, None, out)
+        }
+        TreeOutput::Json => {
+            let heads: Vec<u32> = dependencies(tree).into_iter().map(|found| found.head).collect();
+            let whole = json::Parse { complete: true, ..json::Parse::bare(tree) };
+            json::write_line(&json::Parse { heads: Some(&heads), ..whole }, out)
+        }
     }
 }
 
@@ -246,6 +270,17 @@ mod tests {
         assert_eq!(tagged, "(_-LRB- 1/2_NN\na_A\n");
         let brackets = converted(TEXT, &["--unescape", "--nth", "1"]).unwrap();
         assert_eq!(brackets, "(TOP (S (NP (-LRB- -LRB-) (NN 1/2))))\n");
+    }
+
+    #[test]
+    fn dependencies_are_those_of_the_head_rules() {
+        let text = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))";
+        let conllu = converted(text, &["--output", "conllu"]).unwrap();
+        let expected = "1\tthe\t_\t_\tDT\t_\t2\tDT\t_\t_\n2\tdog\t_\t_\tNN\t_\t3\tNP\t_\t_\n\
+                        3\tbarks\t_\t_\tVBZ\t_\t0\troot\t_\t_\n\n";
+        assert_eq!(conllu, expected);
+        let json = converted(text, &["--output", "json", "--heads", "left"]).unwrap();
+        assert!(json.contains("\"heads\":[0,1,1],\"score\":null,\"complete\":true"), "{json}");
     }
 
     #[test]

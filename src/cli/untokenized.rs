@@ -1,7 +1,7 @@
 //! Words that look as if nobody had split punctuation and contractions off them.
 
 use crate::tree::Token;
-use crate::treebank::sentences::Item;
+use crate::treebank::Item;
 
 /// How many words are looked at before the input is judged; a shorter one is judged at its end.
 const WORDS: u64 = 200;
@@ -23,7 +23,7 @@ impl UntokenizedCheck {
         if self.judged {
             return false;
         }
-        if let Some(Item::Sentence(tokens)) = item {
+        if let Some(Item::Sentence(tokens, _)) = item {
             self.words += tokens.len() as u64;
             self.unsplit += unsplit(tokens) as u64;
         }
@@ -55,11 +55,12 @@ fn is_alphabetic(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::treebank::Origin;
 
     fn judged(text: &str) -> bool {
         let tokens = text.split(' ').map(Token::untagged).collect();
         let mut check = UntokenizedCheck::default();
-        check.see(Some(&Item::Sentence(tokens))) || check.see(None)
+        check.see(Some(&Item::Sentence(tokens, Origin::Plain))) || check.see(None)
     }
 
     #[test]
@@ -72,7 +73,7 @@ mod tests {
 
     #[test]
     fn it_is_said_once() {
-        let item = Item::Sentence(vec![Token::untagged("dogs,")]);
+        let item = Item::Sentence(vec![Token::untagged("dogs,")], Origin::Plain);
         let mut check = UntokenizedCheck::default();
         let said = (0..500).filter(|_| check.see(Some(&item))).count();
         assert_eq!((said, check.see(None)), (1, false));

@@ -40,6 +40,8 @@ pub(crate) struct Terminal<'a> {
 pub(crate) struct Bracket<'a> {
     /// The label up to the first `-` or `=`.
     pub(crate) label: &'a str,
+    /// The rest of the label.
+    pub(crate) functions: &'a str,
     pub(crate) start: u32,
     pub(crate) end: u32,
     /// The number of children with at least one word that counts for length.
@@ -185,9 +187,9 @@ impl<'a, 'p> BracketingBuilder<'a, 'p> {
     }
 
     fn open(&mut self, label: &'a str) {
-        let label = &label[..label.find(['-', '=']).unwrap_or(label.len())];
+        let (label, functions) = label.split_at(label.find(['-', '=']).unwrap_or(label.len()));
         let (start, parent) = (self.out.words.len() as u32, self.parent());
-        let bracket = Bracket { label, start, end: UNCLOSED, children: 0, parent };
+        let bracket = Bracket { label, functions, start, end: UNCLOSED, children: 0, parent };
         self.open.push((self.out.brackets.len() as u32, self.out.length));
         self.out.brackets.push(bracket);
     }

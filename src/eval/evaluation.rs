@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use compact_str::CompactString;
 
 use crate::eval::brackets::{Bracket, Bracketing};
+use crate::eval::counts::Counts;
 use crate::eval::dependency;
+use crate::eval::functions::FunctionScores;
 use crate::eval::gold_tags;
 use crate::eval::params::Params;
-use crate::eval::percent::{f1, percent};
 use crate::eval::sentence_score::{self, Matches, SentenceScore, Status};
 use crate::eval::totals::Totals;
 use crate::tree::Tree;
@@ -20,47 +21,6 @@ pub const CHILDREN: [&str; 6] = ["1", "2", "3", "4", "5", "6+"];
 /// The rows of the table by sentence length, each with its maximum length.
 pub const LENGTHS: [(&str, u32); 4] =
     [("1-10", 10), ("11-20", 20), ("21-40", 40), ("41+", u32::MAX)];
-
-/// Counts of gold and test brackets in one row of a table. Two brackets that match by `EQ_LABEL`, or with
-/// different numbers of children, are in different rows; therefore matches are counted on both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Gold brackets.
-    pub gold: u64,
-    /// Matched gold brackets.
-    pub gold_matched: u64,
-    /// Test brackets.
-    pub test: u64,
-    /// Matched test brackets.
-    pub test_matched: u64,
-}
-
-impl Counts {
-    /// Returns recall in percent.
-    pub fn recall(&self) -> f64 {
-        percent(self.gold_matched, self.gold)
-    }
-
-    /// Returns precision in percent.
-    pub fn precision(&self) -> f64 {
-        percent(self.test_matched, self.test)
-    }
-
-    /// Returns F1 in percent.
-    pub fn f1(&self) -> f64 {
-        f1(self.precision(), self.recall())
-    }
-
-    fn add_gold(&mut self, matched: bool) {
-        self.gold += 1;
-        self.gold_matched += u64::from(matched);
-    }
-
-    fn add_test(&mut self, matched: bool) {
-        self.test += 1;
-        self.test_matched += u64::from(matched);
-    }
-}
 
 /// The evaluation of a treebank, built pair by pair.
 ///
@@ -88,6 +48,8 @@ pub struct Evaluation {
     /// Whether test trees are scored with the tags of the gold trees; tagging accuracy is still that of the test
     /// trees. Lines are always scored with their own tags.
     pub gold_tags: bool,
+    /// The scores of function tags; `None` to leave them out. Lines have none.
+    pub functions: Option<FunctionScores>,
     /// All sentences.
     pub all: Totals,
     /// The sentences up to the cut-off length.
@@ -108,6 +70,7 @@ impl Evaluation {
             params,
             heads,
             gold_tags: false,
+            functions: None,
             all: Totals::default(),
             short: Totals::default(),
             labels: BTreeMap::new(),
@@ -160,6 +123,9 @@ impl Evaluation {
         self.lengths[row.unwrap_or(LENGTHS.len() - 1)].add(score);
         if score.status != Status::Valid {
             return;
+        }
+        if let Some(functions) = &mut self.functions {
+            functions.add(gold, test, matches);
         }
         for (bracket, matched) in scored(gold, &matches.gold) {
             self.label(bracket.label).add_gold(matched);

@@ -13,8 +13,10 @@
 //! [`significance`] tests whether one parser is better than another.
 
 mod brackets;
+mod counts;
 pub mod dependency;
 mod evaluation;
+mod functions;
 mod gold_tags;
 mod params;
 pub(crate) mod percent;
@@ -24,7 +26,9 @@ pub mod significance;
 mod totals;
 
 pub use brackets::OTHER_ROOTS;
-pub use evaluation::{CHILDREN, Counts, Evaluation, LENGTHS, evaluate};
+pub use counts::Counts;
+pub use evaluation::{CHILDREN, Evaluation, LENGTHS, evaluate};
+pub use functions::FunctionScores;
 pub use params::Params;
 pub use sentence_score::{SentenceScore, Status};
 pub use totals::Totals;

@@ -56,6 +56,8 @@ pub struct SentenceScore {
 pub(crate) struct Matches {
     pub(crate) gold: Vec<Option<bool>>,
     pub(crate) test: Vec<Option<bool>>,
+    /// The positions of the gold and the test bracket of each match.
+    pub(crate) pairs: Vec<(u32, u32)>,
 }
 
 /// Scores a test sentence against the gold sentence. Quotes may be restored in either.
@@ -136,6 +138,7 @@ fn match_brackets(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params)
     let mut matches = Matches {
         gold: gold.brackets.iter().map(scored).collect(),
         test: test.brackets.iter().map(scored).collect(),
+        pairs: Vec::new(),
     };
     let span = |t: &u32| {
         let bracket = &test.brackets[*t as usize];
@@ -165,6 +168,7 @@ fn match_brackets(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params)
         if let Some(t) = partner {
             matches.gold[g] = Some(true);
             matches.test[t as usize] = Some(true);
+            matches.pairs.push((g as u32, t));
         }
     }
     matches

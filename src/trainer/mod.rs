@@ -174,7 +174,8 @@ impl<'a> Trainer<'a> {
         let stripped = treebank.stripped(&self.plan.preset.clean);
         let left_out = treebank.trees.len() - stripped.trees.len();
         if left_out > 0 {
-            let note = format!("left out {left_out} trees that have no words after cleaning");
+            let note =
+                format!("trees left out because they have no words after cleaning: {left_out}");
             self.observer.event(Event::Note(&note));
         }
         stripped

@@ -1,7 +1,10 @@
 //! CoNLL-U: one word per line in ten columns, and a blank line after each sentence.
 //!
 //! FORM is the word and XPOS the tag (UPOS if XPOS is `_`). Multiword token ranges (`1-2`), empty nodes
-//! (`1.1`) and comments are skipped.
+//! (`1.1`) and comments are no words; a [`Source`] has them, so that a sentence can be written as it was read, with
+//! its parse.
+
+mod source;
 
 use std::io::{self, Write};
 
@@ -9,6 +12,7 @@ use super::penn::{excerpt, is_space};
 use super::tagged::LineProblem;
 use crate::text::{Layout, Span};
 use crate::tree::{Token, Tree};
+pub use source::Source;
 
 /// The number of columns.
 const COLUMNS: usize = 10;
@@ -18,6 +22,7 @@ const COLUMNS: usize = 10;
 pub struct SentenceReader {
     tokens: Vec<Token>,
     begun: bool,
+    source: Source,
 }
 
 impl SentenceReader {
@@ -33,6 +38,7 @@ impl SentenceReader {
     pub fn line(&mut self, line: &str) -> Result<(), LineProblem> {
         let line = line.trim_end_matches(['\r', '\n']);
         if line.starts_with('#') {
+            self.source.other(line);
             return Ok(());
         }
         self.begun = true;
@@ -63,7 +69,10 @@ impl SentenceReader {
                 );
                 return Err(LineProblem::new(line, id, problem));
             }
-            Some(Line::Skipped) => return Ok(()),
+            Some(Line::Other) => {
+                self.source.other(line);
+                return Ok(());
+            }
             None => {
                 let problem = format!(
                     "`{}` is not an ID: write a number, a range (1-2) or the ID of an empty node (1.1)",
@@ -79,6 +88,7 @@ impl SentenceReader {
             }
         }
         self.tokens.push(Token::new(form, if xpos == "_" { upos } else { xpos }));
+        self.source.word(line);
         Ok(())
     }
 
@@ -87,18 +97,23 @@ impl SentenceReader {
         let tokens = std::mem::take(&mut self.tokens);
         std::mem::take(&mut self.begun).then_some(tokens)
     }
+
+    /// Returns the lines of the last sentence, with comments that stood alone before it.
+    pub fn take_source(&mut self) -> Source {
+        std::mem::take(&mut self.source)
+    }
 }
 
 enum Line {
     Word(u64),
     /// A multiword token range or an empty node.
-    Skipped,
+    Other,
 }
 
 /// Classifies a line by its ID; `None` for an invalid ID.
 fn line_of(id: &str) -> Option<Line> {
     if let Some((first, second)) = id.split_once(['-', '.']) {
-        return (is_number(first) && is_number(second)).then_some(Line::Skipped);
+        return (is_number(first) && is_number(second)).then_some(Line::Other);
     }
     if is_number(id) { id.parse().ok().map(Line::Word) } else { None }
 }

@@ -16,9 +16,13 @@
 pub mod clean;
 pub mod conllu;
 pub mod embeddings;
+pub mod export;
+mod graph;
 mod input;
 pub mod json;
 mod line_reader;
+pub mod lint;
+mod origin;
 pub mod penn;
 mod raw_text;
 mod reattach;
@@ -26,21 +30,23 @@ mod recognize;
 pub mod sentences;
 pub mod tagged;
 mod text_window;
+pub mod tiger_xml;
+mod tree_reader;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::Read;
 use std::path::PathBuf;
 
 pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
 pub use input::{ByteCounter, Encoding, Input, expand};
 pub use line_reader::LineReader;
+pub use origin::Origin;
 pub use sentences::{InputFormat, Item, Sentences};
 
 use crate::error::{Error, Place, Result};
 use crate::parallel;
 use crate::tree::Tree;
-use penn::PennReader;
+use tree_reader::TreeReader;
 
 /// How to read treebanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,6 +69,8 @@ pub struct ReadReport {
     pub skipped: u64,
     /// Where and why, for the first few.
     pub reasons: Vec<String>,
+    /// How many nodes with crossing branches were made continuous.
+    pub discontinuous: u64,
 }
 
 impl ReadReport {
@@ -82,23 +90,27 @@ impl fmt::Display for ReadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.read == 1 { "" } else { "s" };
         write!(f, "read {} tree{plural}, skipped {}", self.read, self.skipped)?;
-        if self.reasons.is_empty() {
-            return Ok(());
+        if !self.reasons.is_empty() {
+            write!(f, " ({}", self.reasons.join("; "))?;
+            match self.skipped - self.reasons.len() as u64 {
+                0 => f.write_str(")")?,
+                more => write!(f, "; and {more} more)")?,
+            }
         }
-        write!(f, " ({}", self.reasons.join("; "))?;
-        match self.skipped - self.reasons.len() as u64 {
-            0 => f.write_str(")"),
-            more => write!(f, "; and {more} more)"),
+        match self.discontinuous {
+            0 => Ok(()),
+            n => write!(f, "; {n} discontinuous nodes were made continuous"),
         }
     }
 }
 
-/// Iterates over the trees of several inputs.
+/// Iterates over the trees of several inputs, in Penn brackets, NEGRA export or TIGER-XML, which are recognised by
+/// how each begins.
 ///
 /// Without [`ReadOptions::skip_bad_trees`], iteration ends with the first error.
 pub struct Trees {
     inputs: std::vec::IntoIter<Input>,
-    reader: Option<PennReader<Box<dyn Read + Send>>>,
+    reader: Option<TreeReader>,
     options: ReadOptions,
     report: ReadReport,
     counter: ByteCounter,
@@ -147,18 +159,17 @@ impl Trees {
         loop {
             let Some(reader) = &mut self.reader else {
                 let Some(input) = self.inputs.next() else { return Ok(None) };
-                let reader = PennReader::new(
-                    input.open_counted(&self.counter)?,
-                    input.name(),
-                    self.options.encoding,
-                );
+                let stream = input.open_counted(&self.counter)?;
+                let reader = TreeReader::new(stream, input.name(), self.options.encoding);
                 self.reader =
                     Some(if self.options.skip_bad_trees { reader.lenient() } else { reader });
                 continue;
             };
+            let discontinuous = reader.discontinuous();
             match reader.read() {
                 Ok(Some(tree)) => {
                     self.report.read += 1;
+                    self.report.discontinuous += reader.discontinuous() - discontinuous;
                     return Ok(Some(tree));
                 }
                 Ok(None) => self.reader = None,
@@ -193,10 +204,7 @@ impl Iterator for Trees {
 /// skipped.
 pub fn read_all(paths: &[PathBuf], options: &ReadOptions) -> Result<(Vec<Tree>, ReadReport)> {
     let mut trees = Trees::open(paths, options)?;
-    let mut all = Vec::new();
-    for tree in &mut trees {
-        all.push(tree?);
-    }
+    let all = trees.by_ref().collect::<Result<_>>()?;
     Ok((all, trees.report))
 }
 
@@ -223,7 +231,25 @@ impl Treebank {
     /// # Errors
     /// When a path leads nowhere, a file cannot be read, or a tree is malformed and bad trees are not skipped.
     pub fn read(paths: &[PathBuf], options: &ReadOptions) -> Result<(Self, ReadReport)> {
-        let (trees, report) = read_all(paths, options)?;
+        Self::read_and_visit(paths, options, |_, _| {})
+    }
+
+    /// Reads files, folders and patterns, and shows each tree to a visitor; [`Trees::place`] is where it begins.
+    ///
+    /// # Errors
+    /// As [`Treebank::read`].
+    pub fn read_and_visit(
+        paths: &[PathBuf],
+        options: &ReadOptions,
+        mut visit: impl FnMut(&Tree, &Trees),
+    ) -> Result<(Self, ReadReport)> {
+        let mut reader = Trees::open(paths, options)?;
+        let mut trees = Vec::new();
+        while let Some(tree) = reader.next().transpose()? {
+            visit(&tree, &reader);
+            trees.push(tree);
+        }
+        let report = reader.report;
         let without_folder = |name: String| {
             PathBuf::from(&name).file_name().map_or(name, |name| name.to_string_lossy().into())
         };

@@ -1,9 +1,10 @@
 //! Raw text as sentences to parse.
 
 use super::line_reader::LineReader;
+use super::origin::Origin;
 use super::sentences::Item;
 use crate::error::{Place, Result};
-use crate::text::{Splitter, TextSettings};
+use crate::text::{Splitter, TextSentence, TextSettings};
 
 /// The sentences of one input.
 pub(super) struct TextReader {
@@ -25,7 +26,8 @@ impl TextReader {
     pub(super) fn read(&mut self) -> Result<Option<Item>> {
         loop {
             if let Some(sentence) = self.splitter.next_sentence() {
-                return Ok(Some(Item::Text(Box::new(sentence))));
+                let TextSentence { tokens, layout } = sentence;
+                return Ok(Some(Item::Sentence(tokens, Origin::Text(Box::new(layout)))));
             }
             if self.bad.is_some() || self.ended {
                 return Ok(self.bad.take());

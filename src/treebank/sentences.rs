@@ -10,12 +10,14 @@ use super::conllu::SentenceReader;
 use super::input::{ByteCounter, Encoding, Input, unknown};
 use super::json;
 use super::line_reader::LineReader;
-use super::penn::{PennReader, is_space};
+use super::origin::Origin;
+use super::penn::is_space;
 use super::raw_text::TextReader;
 use super::recognize;
 use super::tagged::{self, LineProblem, TaggedFormat};
+use super::tree_reader::TreeReader;
 use crate::error::{Error, InputKind, Place, Result};
-use crate::text::{TextSentence, TextSettings};
+use crate::text::TextSettings;
 use crate::tree::{Token, Tree};
 
 /// The tag of traces, which are not words.
@@ -31,7 +33,7 @@ pub enum InputFormat {
     Underscore,
     /// CoNLL-U.
     Conllu,
-    /// Penn brackets, of which only words and tags are used.
+    /// Trees in any treebank format, of which only words and tags are used.
     Penn,
     /// Words without tags, one sentence per line; the tags are empty.
     Tokens,
@@ -73,10 +75,8 @@ impl FromStr for InputFormat {
 /// One item of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
-    /// A sentence of one or more tokens.
-    Sentence(Vec<Token>),
-    /// A sentence of raw text.
-    Text(Box<TextSentence>),
+    /// A sentence of one or more tokens, with what the input says about it beside words and tags.
+    Sentence(Vec<Token>, Origin),
     /// A blank line, or a CoNLL-U sentence or tree without words.
     Blank,
     /// A line, sentence or tree that cannot be read.
@@ -106,7 +106,7 @@ pub struct Sentences {
 enum Source {
     Text(Box<TextReader>),
     Lines(LineReader),
-    Penn(Box<PennReader<Box<dyn Read + Send>>>),
+    Trees(TreeReader),
 }
 
 impl Sentences {
@@ -168,7 +168,7 @@ impl Sentences {
         Some(match self.source.as_ref()? {
             Source::Lines(lines) => lines.began(),
             Source::Text(text) => text.began(),
-            Source::Penn(reader) => Place::new(reader.name(), reader.began(), 0),
+            Source::Trees(reader) => Place::new(reader.name(), reader.began(), 0),
         })
     }
 
@@ -204,7 +204,7 @@ impl Sentences {
     fn attach(&mut self, reader: Box<dyn Read + Send>, name: String) {
         self.source = Some(match self.format {
             InputFormat::Penn => {
-                Source::Penn(Box::new(PennReader::new(reader, name, self.encoding).lenient()))
+                Source::Trees(TreeReader::new(reader, name, self.encoding).lenient())
             }
             InputFormat::Text => {
                 let lines = LineReader::new(reader, name, self.encoding);
@@ -222,7 +222,7 @@ impl Sentences {
                     self.open(&input)?;
                     continue;
                 }
-                Some(Source::Penn(reader)) => penn_item(reader, &self.cleaning)?,
+                Some(Source::Trees(reader)) => tree_item(reader, &self.cleaning)?,
                 Some(Source::Text(reader)) => reader.read()?,
                 Some(Source::Lines(lines)) => match self.format {
                     InputFormat::Conllu => conllu_item(lines)?,
@@ -258,13 +258,10 @@ impl Iterator for Sentences {
 }
 
 fn sentence(tokens: Vec<Token>) -> Item {
-    if tokens.is_empty() { Item::Blank } else { Item::Sentence(tokens) }
+    if tokens.is_empty() { Item::Blank } else { Item::Sentence(tokens, Origin::Plain) }
 }
 
-fn penn_item(
-    reader: &mut PennReader<Box<dyn Read + Send>>,
-    cleaning: &Cleaning,
-) -> Result<Option<Item>> {
+fn tree_item(reader: &mut TreeReader, cleaning: &Cleaning) -> Result<Option<Item>> {
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
@@ -307,7 +304,11 @@ fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
             let tokens = sentence_reader.finish();
             match (fault.take(), tokens) {
                 (Some(fault), _) => return Ok(Some(fault)),
-                (None, Some(tokens)) => return Ok(Some(sentence(tokens))),
+                (None, Some(tokens)) if tokens.is_empty() => return Ok(Some(Item::Blank)),
+                (None, Some(tokens)) => {
+                    let origin = Origin::Conllu(Box::new(sentence_reader.take_source()));
+                    return Ok(Some(Item::Sentence(tokens, origin)));
+                }
                 (None, None) if ended => return Ok(None),
                 (None, None) => {}
             }
@@ -354,7 +355,7 @@ mod tests {
         items(text, format)
             .iter()
             .map(|item| match item {
-                Item::Sentence(_) | Item::Text(_) => "s".to_owned(),
+                Item::Sentence(..) => "s".to_owned(),
                 Item::Blank => "b".to_owned(),
                 Item::Bad { at, .. } => at.line.to_string(),
             })
@@ -375,10 +376,10 @@ mod tests {
         let text = b"\xef\xbb\xbfA b. C\nd\xff\nE.\n\nf\n\n";
         assert_eq!(shape(text, InputFormat::Text), "ss2ss");
         // Offsets go on over what cannot be read.
-        let Item::Text(sentence) = &items(text, InputFormat::Text)[3] else {
+        let Item::Sentence(_, Origin::Text(layout)) = &items(text, InputFormat::Text)[3] else {
             panic!("no sentence")
         };
-        assert_eq!(sentence.layout.spans[0].start, 10);
+        assert_eq!(layout.spans[0].start, 10);
         assert_eq!(shape(b"", InputFormat::Text), "");
     }
 
@@ -400,7 +401,7 @@ mod tests {
         let text =
             b"(S (NP (-NONE- *)) (VP (V go)))\n(())\n(S (NP (-NONE- *)))\n(S (V a) b)\n(S (V c))\n";
         assert_eq!(shape(text, InputFormat::Penn), "sbb4s");
-        let Item::Sentence(tokens) = &items(text, InputFormat::Penn)[0] else {
+        let Item::Sentence(tokens, _) = &items(text, InputFormat::Penn)[0] else {
             panic!("no sentence")
         };
         assert_eq!(tokens[..], [Token::new("go", "V")]);
@@ -409,7 +410,7 @@ mod tests {
     #[test]
     fn words_without_tags_are_kept_byte_for_byte() {
         let text = "\u{2009}a\u{a0}b ( x/y\t\\ \n".as_bytes();
-        let Item::Sentence(tokens) = &items(text, InputFormat::Tokens)[0] else {
+        let Item::Sentence(tokens, _) = &items(text, InputFormat::Tokens)[0] else {
             panic!("no sentence")
         };
         let words: Vec<&str> = tokens.iter().map(|token| token.word.as_str()).collect();

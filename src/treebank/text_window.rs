@@ -1,6 +1,6 @@
 //! Decoded text from a stream of bytes, in chunks, with exact lines and columns.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
 use super::input::Encoding;
 
@@ -191,4 +191,36 @@ impl<R: Read> TextWindow<R> {
 /// Counts the characters of a piece of UTF-8.
 fn count_characters(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64
+}
+
+/// The decoded text as bytes, with lines counted. Bytes that are not text are an error of the kind
+/// [`io::ErrorKind::InvalidData`].
+impl<R: Read> BufRead for TextWindow<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.pos == self.window.len() && self.more(self.pos)? == More::Bad {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        Ok(&self.window.as_bytes()[self.pos..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        let end = self.pos + amount;
+        while let Some(length) =
+            self.window.as_bytes()[self.pos..end].iter().position(|&byte| byte == b'\n')
+        {
+            self.pos += length + 1;
+            self.newline(self.pos);
+        }
+        self.pos = end;
+    }
+}
+
+impl<R: Read> Read for TextWindow<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let length = available.len().min(into.len());
+        into[..length].copy_from_slice(&available[..length]);
+        self.consume(length);
+        Ok(length)
+    }
 }

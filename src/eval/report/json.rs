@@ -15,6 +15,7 @@ use crate::eval::{CHILDREN, Counts, Evaluation, LENGTHS, Totals};
 /// - `all`: scores over all sentences; see below.
 /// - `len40`: the same for the sentences up to the cut-off length, which is part of the key and in `cutoff`.
 /// - `counted`: a description of what is counted.
+/// - `functions`, if function tags were scored: rows `brackets` and `tags`, with the keys of a row of `labels`.
 /// - `labels`, `children`, `lengths`: tables, as lists of rows. A row of the first two has its
 ///   `label` or `children`, then `gold`, `test`, `matched` (gold brackets matched), `precision`, `recall`
 ///   and `f1`; a row of `lengths` has its `length` and the keys of `all`.
@@ -34,6 +35,10 @@ pub fn write(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
         counted: evaluation.params.counted(),
         all: summary(&evaluation.all),
         short: [(format!("len{}", evaluation.params.cutoff), summary(&evaluation.short))].into(),
+        functions: evaluation.functions.map(|functions| Functions {
+            brackets: Row::new(&functions.brackets),
+            tags: Row::new(&functions.tags),
+        }),
         labels: (by_frequency(evaluation).into_iter())
             .map(|(label, counts)| LabelRow { label, counts: Row::new(counts) })
             .collect(),
@@ -55,9 +60,17 @@ struct Document<'a> {
     all: Summary,
     #[serde(flatten)]
     short: std::collections::BTreeMap<String, Summary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    functions: Option<Functions>,
     labels: Vec<LabelRow<'a>>,
     children: Vec<ChildrenRow>,
     lengths: Vec<LengthRow>,
+}
+
+#[derive(Serialize)]
+struct Functions {
+    brackets: Row,
+    tags: Row,
 }
 
 #[derive(Serialize)]

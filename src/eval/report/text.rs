@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{by_frequency, rows};
-use crate::eval::{CHILDREN, Counts, Evaluation, LENGTHS, Totals};
+use crate::eval::{CHILDREN, Counts, Evaluation, FunctionScores, LENGTHS, Totals};
 
 /// A line of the summary: its name and its value.
 type Line<N> = (&'static str, fn(&Totals) -> N);
@@ -63,6 +63,11 @@ fn tables(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
     heading(out, "label")?;
     for (label, counts) in by_frequency(evaluation) {
         row(out, if label.is_empty() { "(none)" } else { label }, counts)?;
+    }
+    if let Some(FunctionScores { brackets, tags }) = &evaluation.functions {
+        heading(out, "functions")?;
+        row(out, "brackets", brackets)?;
+        row(out, "tags", tags)?;
     }
     heading(out, "children")?;
     for (name, counts) in rows(CHILDREN, &evaluation.children) {

@@ -27,7 +27,7 @@ impl Cleaning {
     }
 
     /// Removes function tags and indices from labels.
-    pub(super) fn cut_labels(&self, tree: &mut Tree) {
+    pub(in crate::treebank) fn cut_labels(&self, tree: &mut Tree) {
         // Most labels consist of letters only and need no search for separators.
         let no_letters = !self.separators.bytes().any(|byte| byte.is_ascii_alphabetic());
         for node in tree.nodes_mut() {

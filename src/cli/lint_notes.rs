@@ -1,0 +1,22 @@
+//! Notes about what looks wrong in a treebank, before training on it.
+
+use super::options::ProfileArg;
+use crate::preset::TreebankProfile;
+use crate::treebank::lint::Finding;
+
+/// Prints the findings, each with the setting that mends it, and points to the profiles.
+pub(super) fn print(findings: &[Finding], profile: &ProfileArg) {
+    for finding in findings {
+        match &finding.setting {
+            Some(setting) => eprintln!("note: {finding}: try --set '{setting}'"),
+            None => eprintln!("note: {finding}"),
+        }
+    }
+    if findings.iter().any(|finding| finding.setting.is_some()) && !profile.is_given() {
+        let names: Vec<&str> = TreebankProfile::names().collect();
+        eprintln!(
+            "note: --treebank NAME has all settings for a known treebank: {}",
+            names.join(", ")
+        );
+    }
+}

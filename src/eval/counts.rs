@@ -1,0 +1,50 @@
+//! Counts of brackets, and the scores they give.
+
+use crate::eval::percent::{f1, percent};
+
+/// Counts of gold and test brackets in one row of a table. Two brackets that match by `EQ_LABEL`, or with
+/// different numbers of children, are in different rows; therefore matches are counted on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Gold brackets.
+    pub gold: u64,
+    /// Matched gold brackets.
+    pub gold_matched: u64,
+    /// Test brackets.
+    pub test: u64,
+    /// Matched test brackets.
+    pub test_matched: u64,
+}
+
+impl Counts {
+    /// Returns recall in percent.
+    pub fn recall(&self) -> f64 {
+        percent(self.gold_matched, self.gold)
+    }
+
+    /// Returns precision in percent.
+    pub fn precision(&self) -> f64 {
+        percent(self.test_matched, self.test)
+    }
+
+    /// Returns F1 in percent.
+    pub fn f1(&self) -> f64 {
+        f1(self.precision(), self.recall())
+    }
+
+    pub(crate) fn add_gold(&mut self, matched: bool) {
+        self.gold += 1;
+        self.gold_matched += u64::from(matched);
+    }
+
+    pub(crate) fn add_test(&mut self, matched: bool) {
+        self.test += 1;
+        self.test_matched += u64::from(matched);
+    }
+
+    /// Counts matches that are the same on both sides.
+    pub(crate) fn add_matched(&mut self, matched: u64) {
+        self.gold_matched += matched;
+        self.test_matched += matched;
+    }
+}

@@ -1,0 +1,73 @@
+//! What a lint finds.
+
+use std::fmt;
+
+use crate::error::Place;
+
+/// What looks wrong in a treebank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suspect {
+    /// Identifiers of sentences.
+    Identifiers,
+    /// Empty elements that are taken for words.
+    Traces,
+    /// Markup, page numbers, comments.
+    Markup,
+    /// Words with their lemmas.
+    Lemmas,
+    /// Words that lose what follows a hyphen, although the treebank seems to have no lemmas.
+    NoLemmas,
+    /// Sentences of one word, if there are very many.
+    OneWord,
+    /// Labels with marks of functions or indices.
+    LabelMarks,
+    /// Labels that occur once, if they are a large part of all.
+    RareLabels,
+    /// Tags that are the words themselves, or almost as many as the words.
+    TagsLikeWords,
+}
+
+impl Suspect {
+    /// What the counted things are.
+    fn description(self) -> &'static str {
+        match self {
+            Self::Identifiers => "words that look like identifiers",
+            Self::Traces => "words that look like empty elements",
+            Self::Markup => "words that look like markup or comments",
+            Self::Lemmas => "words that seem to have a lemma behind them",
+            Self::NoLemmas => "words cut at the lemma separator, though most words have none",
+            Self::OneWord => "sentences of one word",
+            Self::LabelMarks => "labels with marks of functions or indices",
+            Self::RareLabels => "labels that occur once",
+            Self::TagsLikeWords => "tags that look like words",
+        }
+    }
+}
+
+/// A finding, displayed as `words that look like identifiers: 12, such as (ID x.1) in a.psd:3`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What looks wrong.
+    pub suspect: Suspect,
+    /// How many words, sentences, labels or tags.
+    pub count: u64,
+    /// One of them, as it stands in the tree.
+    pub example: String,
+    /// The line on which the tree of the example begins.
+    pub at: Place,
+    /// The setting that mends it, as `KEY=VALUE`; none if there is no such setting.
+    pub setting: Option<String>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { suspect, count, example, at, .. } = self;
+        write!(
+            f,
+            "{}: {count}, such as {example} in {}:{}",
+            suspect.description(),
+            at.path,
+            at.line
+        )
+    }
+}

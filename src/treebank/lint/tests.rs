@@ -1,0 +1,69 @@
+use super::*;
+
+/// The findings in trees, one on each line: suspect, count, example, line and setting.
+fn findings(text: &str, cleaning: &Cleaning) -> Vec<String> {
+    let mut lint = Lint::new(cleaning);
+    for (line, number) in text.lines().zip(1..) {
+        lint.add(&line.parse().unwrap(), &Place::new("t", number, 0));
+    }
+    let shown = |finding: Finding| {
+        let Finding { suspect, count, example, at, setting } = finding;
+        format!("{suspect:?} {count} {example} {} {}", at.line, setting.unwrap_or_default())
+    };
+    lint.findings().into_iter().map(shown).collect()
+}
+
+#[test]
+fn an_ordinary_treebank_gives_no_finding() {
+    let text = "( (S-1 (NP-SBJ (-NONE- *T*-1) (NN self-made) (SYM *) (CD 0)) (VP (CD 12) (CD 13))) )\n\
+                (S (TO TO) (. .) (SYM **) (CD <0.5>) (NP (NNP A) (NNP B) (NNP C)))\n";
+    assert_eq!(findings(&text.repeat(30), &Cleaning::default()), [""; 0]);
+}
+
+#[test]
+fn metadata_empty_elements_and_lemmas_are_found_with_the_settings_that_remove_them() {
+    let text = "( (IP (CODE <P_1>) (NP *pro*) (CP;*X* (WNP 0) (C 0)) (VB fara-fara) (N sæ-sær)) (ID a.1))\n\
+                ( (IP (NP *T*-1) (X {COM:a}) (VB sjá-sjá)) (ID a.2))\n";
+    let found = findings(text, &Cleaning::default());
+    assert_eq!(
+        found,
+        [
+            "Identifiers 2 (ID a.1) 1 clean.drop=[\"CODE\", \"ID\"]",
+            "Markup 2 (CODE <P_1>) 1 clean.drop=[\"CODE\", \"ID\"]",
+            "Traces 4 (NP *pro*) 1 clean.traces=[\"-NONE-\", \"*...\", \"0\"]",
+            "LabelMarks 1 (CP;*X*) 1 clean.separators=\"-=;\"",
+        ]
+    );
+    let cleaning = Cleaning {
+        drop: ["CODE", "ID", "X"].map(str::to_owned).to_vec(),
+        traces: ["-NONE-", "*...", "0"].map(str::to_owned).to_vec(),
+        separators: "-=;".to_owned(),
+        ..Cleaning::default()
+    };
+    let lemmas = ["Lemmas 3 (VB fara-fara) 1 clean.lemma_separator=\"-\""];
+    assert_eq!(findings(text, &cleaning), lemmas);
+    let cleaning = Cleaning { lemma_separator: "-".to_owned(), ..cleaning };
+    assert_eq!(findings(text, &cleaning), [""; 0]);
+    let text = "(S (N a-b) (N dog) (N cat) (V see) (V go))";
+    let needless = ["NoLemmas 1 (N a-b) 1 clean.lemma_separator=\"\""];
+    assert_eq!(findings(text, &cleaning), needless);
+}
+
+#[test]
+fn identifiers_are_found_under_any_tag() {
+    let text: String = (0..20).map(|n| format!("(S (N dog) (REF doc.{n}))\n")).collect();
+    let found = findings(&text, &Cleaning::default());
+    assert_eq!(found, ["Identifiers 20 (REF doc.0) 1 clean.drop=[\"REF\"]"]);
+}
+
+#[test]
+fn short_sentences_rare_labels_and_tags_like_words_are_found() {
+    let text: String = (0..20).map(|n| format!("(L{n} (N dog))\n")).collect();
+    let found = findings(&text, &Cleaning::default());
+    assert_eq!(found, ["OneWord 20 (N dog) 1 ", "RareLabels 20 (L0) 1 "]);
+    let found = findings("(S (dog dog) (barks barks))", &Cleaning::default());
+    assert_eq!(found, ["TagsLikeWords 2 (dog dog) 1 "]);
+    let text: String = (0..100).map(|n| format!("(S (N#{n} a) (N#{n} b))\n")).collect();
+    let found = findings(&text, &Cleaning::default());
+    assert_eq!(found, ["TagsLikeWords 100 (N#0 a) 1 clean.tag_separators=\"#\""]);
+}

@@ -1,0 +1,53 @@
+//! What the input says about a sentence beside its words and tags.
+
+use std::io::{self, Write};
+
+use super::conllu::{self, Source};
+use crate::text::Layout;
+use crate::tree::{Token, Tree};
+
+/// What a sentence was read from, which CoNLL-U output gives back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A format that has words and tags only.
+    Plain,
+    /// Raw text, with the place of each word.
+    Text(Box<Layout>),
+    /// CoNLL-U, with all its lines.
+    Conllu(Box<Source>),
+}
+
+impl Origin {
+    /// Returns the place of each word in raw text.
+    pub fn layout(&self) -> Option<&Layout> {
+        if let Self::Text(layout) = self { Some(layout) } else { None }
+    }
+
+    /// Writes a parse in CoNLL-U: [`Source::write_parsed`] or [`conllu::write_sentence`].
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn write_parse<R: AsRef<str>>(
+        &self,
+        tree: &Tree,
+        heads: &[u32],
+        relations: &[R],
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        match self {
+            Self::Conllu(source) => source.write_parsed(tree, heads, relations, out),
+            _ => conllu::write_sentence(tree, heads, relations, self.layout(), out),
+        }
+    }
+
+    /// Writes tagged words in CoNLL-U: [`Source::write_tagged`] or [`conllu::write_tokens`].
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn write_tokens(&self, tokens: &[Token], out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Conllu(source) => source.write_tagged(tokens, out),
+            _ => conllu::write_tokens(tokens, self.layout(), out),
+        }
+    }
+}
