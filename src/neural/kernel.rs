@@ -115,9 +115,10 @@ dispatched! {
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     let x = x.clamp(-87.0, 87.0) * std::f32::consts::LOG2_E;
-    // Adding and taking away this number rounds.
+    // Adding and taking away this number rounds; between the two, the whole number stands in the lowest bits.
     const ROUND: f32 = 12_582_912.0;
-    let whole = (x + ROUND) - ROUND;
+    let rounded = x + ROUND;
+    let whole = rounded - ROUND;
     let y = (x - whole) * std::f32::consts::LN_2;
     let series = 1.0 / 720.0;
     let series = series * y + 1.0 / 120.0;
@@ -125,7 +126,7 @@ fn exp(x: f32) -> f32 {
     let series = series * y + 1.0 / 6.0;
     let series = series * y + 0.5;
     let series = (series * y + 1.0) * y + 1.0;
-    series * f32::from_bits(((whole as i32 + 127) << 23) as u32)
+    series * f32::from_bits((rounded.to_bits() << 23).wrapping_add(127 << 23))
 }
 
 /// The logistic function, 1 / (1 + e⁻ˣ).

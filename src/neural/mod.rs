@@ -4,7 +4,7 @@
 //! - [`params`]: the matrices and tables that are learned, and their gradients.
 //! - [`tape`]: what a network computes for one sentence, written down so that gradients can be read off it.
 //! - [`optimizer`]: from gradients to better parameters.
-//! - [`inference`]: packed weights, for results alone.
+//! - [`inference`]: results alone, from packed 8-bit weights.
 //!
 //! Vectors are rows. A matrix of shape (inputs, outputs) is stored row by row, so that a product with a vector
 //! adds up rows, and is `x W + b`. Nothing here knows of parsing.

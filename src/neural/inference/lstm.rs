@@ -2,8 +2,9 @@
 
 use bytemuck::Zeroable;
 
-use super::lanes::{self, InstructionSet, LANES, Lanes, PANEL, Panel};
-use super::matrix::{Matrix, Tiles};
+use super::lanes::{HIDDEN_SCALE, LANES, Lanes, Panel, ZEROS};
+use super::matrix::{Matrix, Places, Rows};
+use super::{InstructionSet, loops};
 use crate::neural::{Lstm, Params};
 
 /// The weights of an LSTM; each panel holds the four gates of 16 units.
@@ -11,7 +12,6 @@ use crate::neural::{Lstm, Params};
 pub struct PackedLstm {
     input: Matrix,
     recurrent: Matrix,
-    dim: usize,
 }
 
 /// What an LSTM computes for a sentence.
@@ -19,60 +19,58 @@ pub struct PackedLstm {
 pub struct Steps {
     gates: Vec<Panel>,
     memory: Vec<Lanes>,
-    outputs: Vec<Lanes>,
-    dim: usize,
+    /// The outputs before the first step: 0.
+    start: Vec<[u8; LANES]>,
+    /// The outputs for each row, 16 units together.
+    pub(super) outputs: Vec<[u8; LANES]>,
 }
 
 impl Steps {
-    /// The output for a row.
-    pub fn output(&self, row: usize) -> &[f32] {
-        let width = self.memory.len();
-        &bytemuck::cast_slice(&self.outputs[row * width..(row + 1) * width])[..self.dim]
+    /// Sets a row of inputs, from the place `first` on, to the outputs for this row.
+    pub fn copy(&self, row: usize, to: &mut Rows, first: usize) {
+        let panels = self.memory.len();
+        let outputs = self.outputs[row * panels..(row + 1) * panels].as_flattened();
+        to.set(row, first, outputs, HIDDEN_SCALE);
     }
 }
 
 impl PackedLstm {
-    /// Packs the weights.
-    pub fn pack(params: &Params, lstm: Lstm) -> Self {
-        let dim = lstm.recurrent.rows as usize;
-        let panels = dim.div_ceil(LANES);
-        let column = |place: usize| {
-            let (gate, unit) = (place % PANEL / LANES, place / PANEL * LANES + place % LANES);
-            (unit < dim).then_some(gate * dim + unit)
-        };
-        let input = Matrix::pack(params, (lstm.input, Some(lstm.bias)), panels, column);
-        Self { input, recurrent: Matrix::pack(params, (lstm.recurrent, None), panels, column), dim }
+    /// Packs the weights; the inputs stand at `inputs`.
+    pub fn pack(params: &Params, lstm: Lstm, inputs: &Places) -> Self {
+        let units = lstm.recurrent.rows as usize;
+        let (gates, own) = (Places::gates(units), Places::blocks(1, units, LANES));
+        Self {
+            input: Matrix::pack(params, (lstm.input, Some(lstm.bias)), inputs, &gates),
+            recurrent: Matrix::pack(params, (lstm.recurrent, None), &own, &gates),
+        }
     }
 
-    /// The number of units.
-    pub fn dim(&self) -> usize {
-        self.dim
+    /// The number of places of the outputs of a row.
+    pub fn outputs(&self) -> usize {
+        self.input.panels() * LANES
     }
 
-    /// Reads `rows` rows from the first to the last, or backwards.
-    pub fn run(
-        &self,
-        set: InstructionSet,
-        (x, rows): (&Tiles, usize),
-        backwards: bool,
-        steps: &mut Steps,
-    ) {
+    /// Reads `n` rows from the first to the last, or backwards.
+    pub fn run(&self, set: InstructionSet, x: &Rows, n: usize, backwards: bool, steps: &mut Steps) {
         let panels = self.input.panels();
         self.input.products(set, x, &mut steps.gates);
-        steps.dim = self.dim;
         steps.memory.clear();
         steps.memory.resize(panels, Lanes::zeroed());
-        steps.outputs.resize(rows * panels, Lanes::zeroed());
-        let mut gates = steps.gates.chunks_exact(panels).take(rows);
+        steps.start.clear();
+        steps.start.resize(panels, [ZEROS[0]; LANES]);
+        steps.outputs.resize(n * panels, [ZEROS[0]; LANES]);
+        let mut gates = steps.gates.chunks_exact(panels).take(n);
         let mut outputs = steps.outputs.chunks_exact_mut(panels);
         let mut next = || match backwards {
             false => (gates.next(), outputs.next()),
             true => (gates.next_back(), outputs.next_back()),
         };
-        let mut before: &[f32] = &[];
+        let Matrix { weights, scaling } = &self.recurrent;
+        let mut before = &*steps.start;
         while let (Some(gates), Some(output)) = next() {
-            lanes::step(set, gates, before, self.recurrent.weights(), &mut steps.memory, output);
-            before = &bytemuck::cast_slice(output)[..self.dim];
+            let inputs = before.as_flattened().as_chunks().0;
+            loops::step(set, gates, inputs, weights, scaling, &mut steps.memory, output);
+            before = output;
         }
     }
 }

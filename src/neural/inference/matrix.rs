@@ -1,102 +1,132 @@
-//! Packed matrices.
+//! Packed matrices, and rows of inputs for them.
 
 use bytemuck::Zeroable;
 
-use super::lanes::{self, InstructionSet, LANES, PANEL, Panel, ROWS, Tile};
+use super::lanes::{ByteLanes, LANES, LARGEST, PANEL, Panel, Quad, ROWS, Scaling, ZEROS};
+use super::{InstructionSet, loops};
 use crate::neural::{Param, Params};
+
+/// Where the rows or columns of a matrix stand when it is packed; some places hold nothing.
+#[derive(Debug, Clone)]
+pub struct Places(Vec<Option<u32>>);
+
+impl Places {
+    /// `blocks` blocks of `size` numbers, each padded to a multiple of `multiple`.
+    pub fn blocks(blocks: usize, size: usize, multiple: usize) -> Self {
+        let padded = size.next_multiple_of(multiple);
+        let block = |number: usize| {
+            (0..padded).map(move |at| (at < size).then_some((number * size + at) as u32))
+        };
+        Self((0..blocks).flat_map(block).collect())
+    }
+
+    /// The four gates of each 16 units together.
+    pub(super) fn gates(units: usize) -> Self {
+        let place = |place: usize| {
+            let (gate, unit) = (place % PANEL / LANES, place / PANEL * LANES + place % LANES);
+            (unit < units).then_some((gate * units + unit) as u32)
+        };
+        Self((0..units.div_ceil(LANES) * PANEL).map(place).collect())
+    }
+
+    /// Those that hold something: the place, and the row or column.
+    fn used(&self) -> impl Iterator<Item = (usize, usize)> {
+        let used = |(place, from): (usize, &Option<u32>)| Some((place, (*from)? as usize));
+        self.0.iter().enumerate().filter_map(used)
+    }
+}
 
 /// Rows of inputs, four of them side by side.
 #[derive(Debug, Default)]
-pub struct Tiles {
-    tiles: Vec<Tile>,
-    inputs: usize,
+pub struct Rows {
+    quads: Vec<[Quad; ROWS]>,
+    /// What an input of 1 stands for in each row.
+    units: Vec<f32>,
+    /// Quads of a row.
+    width: usize,
+    row: Vec<u8>,
 }
 
-impl Tiles {
-    /// Makes room for `rows` rows of `inputs` numbers, all 0.
+impl Rows {
+    /// Makes room for `rows` rows of `inputs` places, all 0.
     pub fn reset(&mut self, rows: usize, inputs: usize) {
-        self.tiles.clear();
-        self.tiles.resize(rows.div_ceil(ROWS) * inputs, [0.0; ROWS]);
-        self.inputs = inputs;
+        self.width = inputs.div_ceil(4);
+        self.quads.clear();
+        self.quads.resize(rows.div_ceil(ROWS) * self.width, [ZEROS; ROWS]);
+        self.units.clear();
+        self.units.resize(rows.next_multiple_of(ROWS), 0.0);
     }
 
-    /// Sets numbers of a row from the input `first` on.
-    pub fn set(&mut self, row: usize, first: usize, values: &[f32]) {
-        let tiles = &mut self.tiles[row / ROWS * self.inputs + first..][..values.len()];
-        for (tile, &value) in tiles.iter_mut().zip(values) {
-            tile[row % ROWS] = value;
+    /// Sets the inputs of a row from the place `first` on, a multiple of 4, of which an input of 1 stands for `unit`.
+    pub fn set(&mut self, row: usize, first: usize, inputs: &[u8], unit: f32) {
+        let quads = &mut self.quads[row / ROWS * self.width..][..self.width];
+        let (inputs, _) = inputs.as_chunks();
+        for (quads, &inputs) in quads[first / 4..].iter_mut().zip(inputs) {
+            quads[row % ROWS] = inputs;
         }
+        self.units[row] = unit;
     }
 
-    /// The number of rows, rounded up to whole tiles.
-    fn rows(&self) -> usize {
-        ROWS * self.tiles.len() / self.inputs.max(1)
+    /// Sets the inputs of a row from numbers.
+    pub fn set_numbers(&mut self, set: InstructionSet, row: usize, values: &[f32]) {
+        let mut inputs = std::mem::take(&mut self.row);
+        inputs.clear();
+        inputs.resize(4 * self.width, ZEROS[0]);
+        let mut unit = 0.0;
+        loops::row(set, values, &mut inputs, &mut unit);
+        self.set(row, 0, &inputs, unit);
+        self.row = inputs;
     }
 }
 
 /// A matrix whose outputs stand in panels, with what is added to a product.
 #[derive(Debug)]
 pub struct Matrix {
-    /// For each panel, one of weights for each input.
-    weights: Vec<Panel>,
-    bias: Vec<Panel>,
+    /// For each panel, the weights of each four inputs.
+    pub(super) weights: Vec<[ByteLanes; 4]>,
+    pub(super) scaling: Vec<Scaling>,
 }
 
 impl Matrix {
-    /// Packs a matrix of `params` with the columns that `column` gives for the places of `panels` panels; places
-    /// without one get 0.
+    /// Packs a matrix, whose rows go to the places of `inputs` and whose columns go to those of `outputs`.
     pub fn pack(
         params: &Params,
         (weights, bias): (Param, Option<Param>),
-        panels: usize,
-        column: impl Fn(usize) -> Option<usize>,
+        inputs: &Places,
+        outputs: &Places,
     ) -> Self {
-        let columns = weights.columns as usize;
-        let (from, inputs) = (params.of(weights), weights.rows as usize);
-        let mut packed = vec![Panel::zeroed(); panels * inputs];
-        let mut packed_bias = vec![Panel::zeroed(); panels];
-        for place in 0..panels * PANEL {
-            let Some(column) = column(place) else { continue };
+        let (from, columns) = (params.of(weights), weights.columns as usize);
+        let quads = inputs.0.len().div_ceil(4);
+        let panels = outputs.0.len().div_ceil(PANEL);
+        let mut packed = vec![<[ByteLanes; 4]>::zeroed(); panels * quads];
+        let mut scaling = vec![Scaling::zeroed(); panels];
+        for (place, column) in outputs.used() {
             let (panel, group, lane) = (place / PANEL, place % PANEL / LANES, place % LANES);
-            for input in 0..inputs {
-                packed[panel * inputs + input][group].0[lane] = from[input * columns + column];
+            let weight = |row: usize| from[row * columns + column];
+            let rows = 0..weights.rows as usize;
+            let largest = rows.fold(0.0, |largest: f32, row| largest.max(weight(row).abs()));
+            let scale = if largest > 0.0 { largest / LARGEST } else { 1.0 };
+            let (mut sum, scaling) = (0, &mut scaling[panel]);
+            for (place, row) in inputs.used() {
+                let byte = (weight(row) / scale).round_ties_even().clamp(-LARGEST, LARGEST) as i8;
+                packed[panel * quads + place / 4][group].0[lane][place % 4] = byte;
+                sum += i32::from(byte);
             }
-            if let Some(bias) = bias {
-                packed_bias[panel][group].0[lane] = params.of(bias)[column];
-            }
+            scaling.excess[group].0[lane] = 128 * sum;
+            scaling.scale[group].0[lane] = scale;
+            scaling.bias[group].0[lane] = bias.map_or(0.0, |bias| params.of(bias)[column]);
         }
-        Self { weights: packed, bias: packed_bias }
-    }
-
-    /// Packs the columns of a matrix in their order, in blocks of `block` columns that each begin a panel.
-    pub fn pack_blocks(params: &Params, of: (Param, Option<Param>), block: usize) -> Self {
-        let panels = block.div_ceil(PANEL);
-        let blocks = of.0.columns as usize / block;
-        let column = |place| {
-            let (number, at) = (place / (panels * PANEL), place % (panels * PANEL));
-            (at < block).then_some(number * block + at)
-        };
-        Self::pack(params, of, blocks * panels, column)
+        Self { weights: packed, scaling }
     }
 
     /// The number of panels of a row of results.
     pub fn panels(&self) -> usize {
-        self.bias.len()
+        self.scaling.len()
     }
 
-    /// Writes `x W + b` of each row into `out`, row by row.
-    pub fn products(&self, set: InstructionSet, x: &Tiles, out: &mut Vec<Panel>) {
-        out.resize(x.rows() * self.panels(), Panel::zeroed());
-        lanes::products(set, &x.tiles, &self.weights, &self.bias, out);
-    }
-
-    /// Writes `x W + b` of one row into `out`.
-    pub fn product(&self, set: InstructionSet, x: &[f32], out: &mut Vec<Panel>) {
-        out.resize(self.panels(), Panel::zeroed());
-        lanes::product(set, x, &self.weights, &self.bias, out);
-    }
-
-    pub(super) fn weights(&self) -> &[Panel] {
-        &self.weights
+    /// Writes the product of each row into `out`, row by row.
+    pub fn products(&self, set: InstructionSet, x: &Rows, out: &mut Vec<Panel>) {
+        out.resize(x.units.len() * self.panels(), Panel::zeroed());
+        loops::products(set, &x.quads, &x.units, &self.weights, &self.scaling, out);
     }
 }

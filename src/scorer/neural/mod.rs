@@ -2,7 +2,7 @@
 //!
 //! A [`Network`] records its computations on a tape, one for each sentence; [`Neural`] is the scorer of a network
 //! with its parameters, and [`NeuralLearner`] that of a network in training. [`Neural::compile`] makes a scorer for
-//! parsing alone: networks on positions then need no tape.
+//! parsing alone: networks on positions then compute with 8-bit weights and no tape.
 //!
 //! - [`network`]: the networks to choose from, behind one type.
 //! - [`embeddings`] and [`lstm`]: their components.

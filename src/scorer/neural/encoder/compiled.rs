@@ -1,8 +1,8 @@
 //! The encoder for parsing: packed weights, no tape.
 
 use super::{Embeddings, Encoder, padded};
-use crate::neural::Params;
-use crate::neural::inference::{InstructionSet, PackedLstm, Steps, Tiles};
+use crate::neural::inference::{InstructionSet, LANES, PackedLstm, Places, Rows, Steps};
+use crate::neural::{Lstm, Params};
 use crate::symbols::Sentence;
 
 /// A packed encoder.
@@ -18,15 +18,24 @@ pub struct EncoderScratch {
     embedding: Vec<f32>,
     steps: [Steps; 2],
     /// The inputs of a layer; at last the hidden states.
-    pub rows: Tiles,
+    pub rows: Rows,
 }
 
 impl CompiledEncoder {
     /// Packs an encoder.
     pub fn new(encoder: &Encoder, params: &Params) -> Self {
-        let pack = |pair: &[_; 2]| pair.map(|lstm| PackedLstm::pack(params, lstm));
-        let layers = encoder.layers.iter().map(pack).collect();
+        let pack = |(layer, pair): (usize, &[Lstm; 2])| {
+            let embedding = || Places::blocks(1, pair[0].input.rows as usize, 4);
+            let inputs = if layer == 0 { embedding() } else { Self::outputs(encoder) };
+            pair.map(|lstm| PackedLstm::pack(params, lstm, &inputs))
+        };
+        let layers = encoder.layers.iter().enumerate().map(pack).collect();
         Self { layers, embeddings: encoder.embeddings.clone() }
+    }
+
+    /// The places of the hidden states of a layer: both directions.
+    pub fn outputs(encoder: &Encoder) -> Places {
+        Places::blocks(2, encoder.lstm_dim, LANES)
     }
 
     /// Leaves the hidden states that [`Encoder::encode`] returns in `scratch.rows`, and returns their number.
@@ -45,15 +54,15 @@ impl CompiledEncoder {
             if row == 0 {
                 rows.reset(n, embedding.len());
             }
-            rows.set(row, 0, embedding);
+            rows.set_numbers(set, row, embedding);
         }
         for [forwards, backwards] in &self.layers {
-            forwards.run(set, (rows, n), false, &mut steps[0]);
-            backwards.run(set, (rows, n), true, &mut steps[1]);
-            rows.reset(n, forwards.dim() + backwards.dim());
+            forwards.run(set, rows, n, false, &mut steps[0]);
+            backwards.run(set, rows, n, true, &mut steps[1]);
+            rows.reset(n, forwards.outputs() + backwards.outputs());
             for row in 0..n {
-                rows.set(row, 0, steps[0].output(row));
-                rows.set(row, forwards.dim(), steps[1].output(row));
+                steps[0].copy(row, rows, 0);
+                steps[1].copy(row, rows, forwards.outputs());
             }
         }
         n

@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 
 use super::{POSITIONS, Positions, SYMBOLS};
 use crate::classifier::ScoreScale;
-use crate::neural::inference::{InstructionSet, Matrix, PANEL, Panel, lanes};
+use crate::neural::inference::{Decision, InstructionSet, Matrix, PANEL, Panel, Places};
 use crate::neural::{Param, Params};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::encoder::compiled::{CompiledEncoder, EncoderScratch};
@@ -35,17 +35,20 @@ pub struct PositionsScratch {
     /// The contributions of the hidden states, by row and position.
     contributions: Vec<Panel>,
     rows: u32,
-    hidden: Vec<Panel>,
-    scores: Vec<Panel>,
+    decision: Decision,
 }
 
 impl CompiledPositions {
     /// Packs a network for an instruction set.
     pub fn new(network: Positions, params: Params, classes: Classes, set: InstructionSet) -> Self {
         let encoder = CompiledEncoder::new(&network.encoder, &params);
-        let contributions = Matrix::pack_blocks(&params, (network.weights, None), network.hidden);
-        let out = (network.out, Some(network.out_bias));
-        let out = Matrix::pack_blocks(&params, out, network.out.columns as usize);
+        let blocks = |number, size| Places::blocks(number, size, PANEL);
+        let (hidden, states) = (network.hidden, CompiledEncoder::outputs(&network.encoder));
+        let of = (network.weights, None);
+        let contributions = Matrix::pack(&params, of, &states, &blocks(POSITIONS, hidden));
+        let scores = blocks(1, network.out.columns as usize);
+        let of = (network.out, Some(network.out_bias));
+        let out = Matrix::pack(&params, of, &blocks(1, hidden), &scores);
         let bias = panels(&params, network.bias);
         let symbols = network.symbols.map(|table| panels(&params, table));
         Self { network, params, classes, set, encoder, contributions, bias, symbols, out }
@@ -80,8 +83,7 @@ impl<S: TransitionSystem> Scorer<S> for CompiledPositions {
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let PositionsScratch { contributions, rows, hidden, scores, .. } =
-            &mut scratch.neural.positions;
+        let PositionsScratch { contributions, rows, decision, .. } = &mut scratch.neural.positions;
         let (view, width) = (at.system.view(at.state), self.bias.len());
         let mut parts = [&self.bias[..]; POSITIONS + SYMBOLS + 1];
         for (position, row) in Positions::positions(&view).into_iter().enumerate() {
@@ -93,11 +95,8 @@ impl<S: TransitionSystem> Scorer<S> for CompiledPositions {
             let row = (symbol as usize).min(table.len() / width - 1);
             parts[POSITIONS + slot] = &table[row * width..(row + 1) * width];
         }
-        hidden.resize(width, Panel::zeroed());
-        lanes::rectified_sum(self.set, &parts, hidden);
-        let hidden = &bytemuck::cast_slice(hidden)[..self.network.hidden];
-        self.out.product(self.set, hidden, scores);
-        self.classes.pick(actions, &bytemuck::cast_slice(scores)[..self.classes.len()], out);
+        let scores = decision.scores(self.set, &parts, &self.out);
+        self.classes.pick(actions, &scores[..self.classes.len()], out);
         normalize(out);
     }
 

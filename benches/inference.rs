@@ -1,0 +1,42 @@
+//! How many words an LSTM of the size of `accurate` reads, with each instruction set.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use srparse::neural::Lstm;
+use srparse::neural::inference::{InstructionSet, PackedLstm, Places, Rows, Steps};
+use srparse::neural::params::Builder;
+
+const WORDS: usize = 26;
+const INPUTS: usize = 164;
+const UNITS: usize = 160;
+
+fn lstm(criterion: &mut Criterion) {
+    let mut builder = Builder::new(Some(1));
+    let lstm = Lstm {
+        input: builder.matrix(INPUTS, 4 * UNITS),
+        bias: builder.vector(4 * UNITS, 0.0),
+        recurrent: builder.matrix(UNITS, 4 * UNITS),
+    };
+    let params = builder.finish().expect("it is small");
+    let packed = PackedLstm::pack(&params, lstm, &Places::blocks(1, INPUTS, 4));
+    let mut group = criterion.benchmark_group("lstm");
+    group.throughput(Throughput::Elements(WORDS as u64));
+    for set in InstructionSet::available() {
+        let mut rows = Rows::default();
+        rows.reset(WORDS, INPUTS);
+        for row in 0..WORDS {
+            let values: Vec<f32> =
+                (0..INPUTS).map(|at| ((row + at) % 9) as f32 / 4.0 - 1.0).collect();
+            rows.set_numbers(set, row, &values);
+        }
+        let mut steps = Steps::default();
+        group.bench_function(BenchmarkId::from_parameter(set.name()), |bencher| {
+            bencher.iter(|| packed.run(set, black_box(&rows), WORDS, false, &mut steps));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, lstm);
+criterion_main!(benches);

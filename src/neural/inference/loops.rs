@@ -1,0 +1,170 @@
+//! The inner loops, compiled once for each instruction set.
+
+use bytemuck::Zeroable;
+
+use super::instructions::{self, InstructionSet, dispatched};
+use super::lanes::{
+    ByteLanes, HIDDEN_SCALE, IntLanes, LANES, LARGEST, Lanes, Panel, Quad, ROWS, Scaling,
+};
+use crate::neural::kernel;
+
+/// The sums to begin with, so that the excess of the inputs vanishes.
+#[inline(always)]
+fn start(scaling: &Scaling, group: usize, excess: bool) -> IntLanes {
+    if excess { IntLanes(scaling.excess[group].0.map(|sum| -sum)) } else { IntLanes::zeroed() }
+}
+
+/// The numbers that sums stand for, when an input of 1 stands for `unit`, added to others.
+#[inline(always)]
+fn numbers(sums: &IntLanes, unit: f32, scale: &Lanes, others: &Lanes) -> Lanes {
+    let number = |lane| sums.0[lane] as f32 * (scale.0[lane] * unit) + others.0[lane];
+    Lanes(std::array::from_fn(number))
+}
+
+/// The sums of a panel for one row.
+#[inline(always)]
+fn row_sums(
+    x: &[Quad],
+    weights: &[[ByteLanes; 4]],
+    scaling: &Scaling,
+    excess: bool,
+    dot: impl Fn(Quad, &ByteLanes, IntLanes) -> IntLanes,
+) -> [IntLanes; 4] {
+    let mut sums = std::array::from_fn(|group| start(scaling, group, excess));
+    for (&x, weights) in x.iter().zip(weights) {
+        for group in 0..4 {
+            sums[group] = dot(x, &weights[group], sums[group]);
+        }
+    }
+    sums
+}
+
+/// The sums of four rows, for the lanes of a panel from `first` on.
+#[inline(always)]
+fn tile_sums<const GROUPS: usize>(
+    x: &[[Quad; ROWS]],
+    weights: &[[ByteLanes; 4]],
+    first: usize,
+    start: [IntLanes; GROUPS],
+    dot: impl Fn(Quad, &ByteLanes, IntLanes) -> IntLanes,
+) -> [[IntLanes; GROUPS]; ROWS] {
+    let mut sums = [start; ROWS];
+    for (x, weights) in x.iter().zip(weights) {
+        for row in 0..ROWS {
+            for group in 0..GROUPS {
+                sums[row][group] = dot(x[row], &weights[first + group], sums[row][group]);
+            }
+        }
+    }
+    sums
+}
+
+dispatched! {
+    /// Writes the products of rows with a matrix into `y`: `x` holds the inputs of four rows each, `units` what an input
+    /// of 1 stands for in each row. `y` gets a panel for each of `scaling`, row by row.
+    products(x: &[[Quad; ROWS]], units: &[f32], weights: &[[ByteLanes; 4]], scaling: &[Scaling], y: &mut [Panel]),
+    |dot, EXCESS, GROUPS| {
+        let (quads, panels) = (weights.len() / scaling.len(), scaling.len());
+        let weights = weights.chunks_exact(quads);
+        for (panel, (weights, scaling)) in weights.zip(scaling).enumerate() {
+            let tiles = x.chunks_exact(quads).zip(units.chunks_exact(ROWS));
+            for ((x, units), y) in tiles.zip(y.chunks_exact_mut(ROWS * panels)) {
+                for first in (0..4).step_by(GROUPS) {
+                    let begin = std::array::from_fn(|group| start(scaling, first + group, EXCESS));
+                    let sums = tile_sums::<GROUPS>(x, weights, first, begin, dot);
+                    for row in 0..ROWS {
+                        for group in 0..GROUPS {
+                            let (sums, place) = (&sums[row][group], first + group);
+                            let (scale, bias) = (&scaling.scale[place], &scaling.bias[place]);
+                            y[row * panels + panel][place] = numbers(sums, units[row], scale, bias);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+dispatched! {
+    /// Takes one step of an LSTM. `gates` holds what goes into them from the inputs, `before` the outputs of the step
+    /// before, `memory` the cells, which are updated.
+    step(gates: &[Panel], before: &[Quad], weights: &[[ByteLanes; 4]], scaling: &[Scaling],
+         memory: &mut [Lanes], output: &mut [[u8; LANES]]),
+    |dot, EXCESS, _GROUPS| {
+        let weights = weights.chunks_exact(before.len());
+        let places = memory.iter_mut().zip(output);
+        let panels = gates.iter().zip(weights).zip(scaling).zip(places);
+        for (((gates, weights), scaling), (memory, output)) in panels {
+            let sums = row_sums(before, weights, scaling, EXCESS, dot);
+            let gates: Panel = std::array::from_fn(|gate| {
+                numbers(&sums[gate], HIDDEN_SCALE, &scaling.scale[gate], &gates[gate])
+            });
+            activate(&gates, memory, output);
+        }
+    }
+}
+
+/// From the inputs of the gates (input, forget, output, and what goes into the memory) to memory and output.
+#[inline(always)]
+fn activate([input, forget, out, fresh]: &Panel, memory: &mut Lanes, output: &mut [u8; LANES]) {
+    for lane in 0..LANES {
+        let kept = kernel::logistic(forget.0[lane]) * memory.0[lane];
+        memory.0[lane] = kernel::logistic(input.0[lane]) * kernel::tangent(fresh.0[lane]) + kept;
+    }
+    for (lane, output) in output.iter_mut().enumerate() {
+        let value = kernel::logistic(out.0[lane]) * kernel::tangent(memory.0[lane]);
+        *output = quantized(value * LARGEST);
+    }
+}
+
+/// The nearest whole number of one between -127 and 127, plus 128.
+#[inline(always)]
+fn quantized(value: f32) -> u8 {
+    // Adding this number leaves the whole number in the lowest bits.
+    const ROUND: f32 = 12_582_912.0;
+    (value + ROUND).to_bits() as u8 ^ 0x80
+}
+
+/// Writes the nearest multiples of a unit for numbers; returns the unit, by which the largest number is 127.
+#[inline(always)]
+fn quantize(values: &[f32], x: &mut [u8]) -> f32 {
+    let largest = values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
+    let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
+    for (x, &value) in x.iter_mut().zip(values) {
+        *x = quantized(value * factor);
+    }
+    largest / LARGEST
+}
+
+dispatched! {
+    /// Writes the inputs of a row for numbers, and what an input of 1 stands for.
+    row(values: &[f32], x: &mut [u8], unit: &mut f32), |_dot, _EXCESS, _GROUPS| {
+        *unit = quantize(values, x);
+    }
+}
+
+dispatched! {
+    /// Adds up rows into `sum`, 0 where the sum is negative, and writes the product of it with a matrix into `y`. `x` is
+    /// for the inputs.
+    decide(rows: &[&[Panel]], sum: &mut [Panel], x: &mut [Quad],
+           weights: &[[ByteLanes; 4]], scaling: &[Scaling], y: &mut [Panel]),
+    |dot, EXCESS, _GROUPS| {
+        let sums: &mut [f32] = bytemuck::cast_slice_mut(sum);
+        sums.fill(0.0);
+        for row in rows {
+            for (sum, value) in sums.iter_mut().zip(bytemuck::cast_slice::<_, f32>(row)) {
+                *sum += value;
+            }
+        }
+        for sum in sums {
+            *sum = sum.max(0.0);
+        }
+        let unit = quantize(bytemuck::cast_slice(sum), bytemuck::cast_slice_mut(x));
+        for ((weights, scaling), y) in weights.chunks_exact(x.len()).zip(scaling).zip(y) {
+            let sums = row_sums(x, weights, scaling, EXCESS, dot);
+            for group in 0..4 {
+                y[group] = numbers(&sums[group], unit, &scaling.scale[group], &scaling.bias[group]);
+            }
+        }
+    }
+}

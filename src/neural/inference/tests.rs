@@ -1,0 +1,125 @@
+use super::lanes::{HIDDEN_SCALE, LARGEST};
+use super::*;
+use crate::neural::params::Builder;
+use crate::neural::{Lstm, Param, Params, Tape};
+
+fn numbers(n: usize, seed: u32) -> Vec<f32> {
+    (0..n as u32).map(|at| ((at * 37 + seed * 101) % 19) as f32 / 7.0 - 1.2).collect()
+}
+
+fn matrix(inputs: usize, outputs: usize) -> (Params, Param, Param) {
+    let mut builder = Builder::new(Some(3));
+    let weights = builder.matrix(inputs, outputs);
+    let bias = builder.vector_of(|at| at as f32 / 8.0, outputs);
+    (builder.finish().unwrap(), weights, bias)
+}
+
+/// Rows of so many numbers each.
+fn rows(set: InstructionSet, values: &[f32], inputs: usize) -> Rows {
+    let mut rows = Rows::default();
+    rows.reset(values.len() / inputs, inputs);
+    for (row, values) in values.chunks_exact(inputs).enumerate() {
+        rows.set_numbers(set, row, values);
+    }
+    rows
+}
+
+/// The same numbers with every instruction set, near those of the definition, for any sizes and numbers of rows.
+#[test]
+fn products_are_those_of_the_definition() {
+    for (n, inputs, outputs) in [(1, 5, 3), (2, 40, 70), (7, 33, 64), (4, 164, 200)] {
+        let (params, weights, bias) = matrix(inputs, outputs);
+        let places = [Places::blocks(1, inputs, 4), Places::blocks(1, outputs, PANEL)];
+        let packed = Matrix::pack(&params, (weights, Some(bias)), &places[0], &places[1]);
+        let values = numbers(n * inputs, 1);
+        let mut all = Vec::new();
+        for set in InstructionSet::available() {
+            let mut out = Vec::new();
+            packed.products(set, &rows(set, &values, inputs), &mut out);
+            all.push(out);
+        }
+        assert!(all.iter().all(|out| *out == all[0]), "{n} × {inputs} × {outputs}");
+        for (row, out) in all[0].chunks_exact(packed.panels()).take(n).enumerate() {
+            let (out, x) = (bytemuck::cast_slice::<_, f32>(out), &values[row * inputs..]);
+            for (column, out) in out.iter().enumerate().take(outputs) {
+                let weight = |at: usize| params.of(weights)[at * outputs + column];
+                let sum: f32 = (0..inputs).map(|at| x[at] * weight(at)).sum();
+                let expected = params.of(bias)[column] + sum;
+                assert!((out - expected).abs() < 0.02, "{out} {expected}");
+            }
+        }
+    }
+}
+
+/// The largest inputs and weights, of all signs: no sum of two products is cut off.
+#[test]
+fn extremes_are_exact() {
+    let (mut params, weights, bias) = matrix(64, 64);
+    for (at, weight) in params.of_mut(weights).iter_mut().enumerate() {
+        *weight = if at / 64 % 3 == 0 { -LARGEST } else { LARGEST };
+    }
+    let places = [Places::blocks(1, 64, 4), Places::blocks(1, 64, PANEL)];
+    let packed = Matrix::pack(&params, (weights, Some(bias)), &places[0], &places[1]);
+    for sign in [-LARGEST, LARGEST] {
+        for set in InstructionSet::available() {
+            let mut out = Vec::new();
+            packed.products(set, &rows(set, &[sign; 64], 64), &mut out);
+            let sum = sign * LARGEST * (42.0 - 22.0);
+            let expected: Vec<f32> = params.of(bias).iter().map(|bias| sum + bias).collect();
+            assert_eq!(bytemuck::cast_slice::<_, f32>(&out[..1]), expected, "{set:?}");
+        }
+    }
+}
+
+/// A row has the same products alone and among others.
+#[test]
+fn a_row_does_not_depend_on_the_others() {
+    let (params, weights, bias) = matrix(20, 70);
+    let places = [Places::blocks(1, 20, 4), Places::blocks(1, 70, PANEL)];
+    let packed = Matrix::pack(&params, (weights, Some(bias)), &places[0], &places[1]);
+    let values = numbers(9 * 20, 5);
+    for set in InstructionSet::available() {
+        let (mut together, mut alone) = (Vec::new(), Vec::new());
+        packed.products(set, &rows(set, &values, 20), &mut together);
+        for (row, values) in values.chunks_exact(20).enumerate() {
+            packed.products(set, &rows(set, values, 20), &mut alone);
+            assert_eq!(alone[..2], together[2 * row..2 * row + 2]);
+        }
+    }
+}
+
+/// An LSTM is near the one on the tape, and the same with every instruction set.
+#[test]
+fn lstms_are_near_those_of_the_tape() {
+    for (n, inputs, units) in [(1, 5, 3), (6, 20, 16), (9, 12, 40)] {
+        let mut builder = Builder::new(Some(5));
+        let lstm = Lstm {
+            input: builder.matrix(inputs, 4 * units),
+            bias: builder.vector_of(|at| (at % 3) as f32 / 2.0, 4 * units),
+            recurrent: builder.matrix(units, 4 * units),
+        };
+        let params = builder.finish().unwrap();
+        let packed = PackedLstm::pack(&params, lstm, &Places::blocks(1, inputs, 4));
+        let values = numbers(n * inputs, 2);
+        for backwards in [false, true] {
+            let mut tape = Tape::default();
+            let x = tape.constant(&values);
+            let expected = tape.sequence(&params, lstm, x, backwards);
+            let mut all = Vec::new();
+            for set in InstructionSet::available() {
+                let mut steps = Steps::default();
+                packed.run(set, &rows(set, &values, inputs), n, backwards, &mut steps);
+                all.push(steps.outputs.as_flattened().to_vec());
+            }
+            assert!(all.iter().all(|outputs| *outputs == all[0]));
+            let expected = tape.of(expected).chunks_exact(units);
+            for (outputs, expected) in all[0].chunks_exact(packed.outputs()).zip(expected) {
+                for (&output, expected) in outputs.iter().zip(expected) {
+                    let output = (f32::from(output) - 128.0) * HIDDEN_SCALE;
+                    assert!((output - expected).abs() < 0.02, "{output} {expected}");
+                }
+                assert!(outputs[units..].iter().all(|&output| output == 128));
+            }
+        }
+    }
+}
