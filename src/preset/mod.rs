@@ -268,6 +268,14 @@ mod tests {
     }
 
     #[test]
+    fn another_kind_begins_with_its_defaults() {
+        let none = ["tagger.kind=none".to_owned()];
+        assert_eq!(Preset::load("fast", &none).unwrap().tagger, TaggerChoice::None);
+        let refused = Preset::load("fast", &["tagger.kind=nine".to_owned()]).unwrap_err();
+        assert!(refused.to_string().starts_with("tagger.kind: "), "{refused}");
+    }
+
+    #[test]
     fn settings_reach_into_lists_of_learners() {
         let text = "[learner]\nkind = 'vote'\n[[learner.members]]\nkind = 'maxent'\n\
                     [[learner.members]]\nkind = 'perceptron'\nepochs = 3\n";

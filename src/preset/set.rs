@@ -1,6 +1,6 @@
 //! Changes of single settings: `KEY=VALUE`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{schema, text};
 use crate::error::{Error, Result, did_you_mean};
@@ -20,21 +20,25 @@ pub(super) fn apply(preset: &mut Value, setting: &str) -> Result<()> {
     // What reads as a TOML value is one, unless only a text can stand there.
     let as_text = Value::String(text.to_owned());
     let value = text::read_value(text).unwrap_or_else(|| as_text.clone());
-    let mut changed = preset.clone();
-    let refused = match replaced(&mut changed, &path, value) {
-        Ok(()) => None,
-        Err(error) => replaced(&mut changed, &path, as_text).err().map(|_| error),
-    };
-    *preset = changed;
-    refused.map_or(Ok(()), Err)
+    // Another kind may have none of the settings of the present one; it then has its defaults.
+    let kind = path.strip_suffix(".kind").map(|table| (table, json!({ "kind": text })));
+    let changed = replaced(preset, &path, value).or_else(|refused| {
+        let others = std::iter::once((&*path, as_text)).chain(kind);
+        let mut others = others.filter_map(|(path, value)| replaced(preset, path, value).ok());
+        others.next().ok_or(refused)
+    });
+    *preset = changed?;
+    Ok(())
 }
 
-fn replaced(preset: &mut Value, path: &str, value: Value) -> Result<()> {
-    let Some(place) = value_at(preset, path) else {
+/// The preset with another value at a path, if it can have it there.
+fn replaced(preset: &Value, path: &str, value: Value) -> Result<Value> {
+    let mut changed = preset.clone();
+    let Some(place) = value_at(&mut changed, path) else {
         return Err(Error::config(path, "no such key"));
     };
     *place = value;
-    schema::check(preset)
+    schema::check(&changed).map(|()| changed)
 }
 
 /// The path that a key stands for.

@@ -116,15 +116,15 @@ impl<'a> Trainer<'a> {
     /// When no tree is usable, more than a tenth cannot be rebuilt by the transition system, the learner
     /// refuses the data, or training was stopped before anything was learned ([`Error::Stopped`]).
     pub fn train(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
+        let (train, dev) = (self.stripped(train), self.stripped(dev));
         let words = train.trees.iter().flat_map(Tree::tokens).map(|token| token.word.as_str());
         let mut trainer = self.clone();
         trainer.plan.preset.text = self.plan.preset.text.resolved(words);
-        trainer.train_by_plan(train, dev)
+        trainer.train_stripped(&train, &dev)
     }
 
-    fn train_by_plan(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
+    fn train_stripped(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
         let plan = &self.plan;
-        let (train, dev) = (&*self.stripped(train), &*self.stripped(dev));
         let pretrained = match &plan.preset.learner {
             MethodChoice::Neural(params) => params.read_pretrained()?,
             _ => None,
