@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    srparse::cli::run(&srparse::cli::Cli::parse())
+    srparse::cli::run(&srparse::cli::Cli::of_arguments())
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -43,7 +43,7 @@ pub struct ManArgs {
 /// When standard output cannot be written.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "srparse", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::program(), "srparse", &mut script);
     let mut out = args.out.open()?;
     out.write_all(&script)?;
     out.finish()?;
@@ -55,7 +55,7 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When there is no such command, or standard output cannot be written.
 pub fn man(args: &ManArgs) -> anyhow::Result<ExitCode> {
-    let mut program = Cli::command().disable_help_subcommand(true);
+    let mut program = Cli::program().disable_help_subcommand(true);
     program.build();
     let command = match &args.command {
         None => program,

@@ -29,7 +29,7 @@ mod untokenized;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Train and run linear-time shift-reduce constituency parsers.
 ///
@@ -57,6 +57,19 @@ pub enum Command {
     Chart(chart::ChartArgs),
     Completions(man_and_completions::CompletionsArgs),
     Man(man_and_completions::ManArgs),
+}
+
+impl Cli {
+    /// Reads the arguments of the program; exits if they ask for help or are wrong.
+    pub fn of_arguments() -> Self {
+        Self::from_arg_matches(&Self::program().get_matches()).unwrap_or_else(|error| error.exit())
+    }
+
+    /// The program with all its help. The settings that the help of `train` lists are made when they are shown: that
+    /// takes three times as long as starting to parse.
+    fn program() -> clap::Command {
+        Self::command().mut_subcommand("train", |train| train.defer(train::with_settings))
+    }
 }
 
 /// Runs a command and returns the exit status.

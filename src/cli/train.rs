@@ -30,7 +30,7 @@ const EXAMPLES: &str = "Examples:
 /// epoch, and the best epoch is stored; where a preset adds the weights of several models (learner.models),
 /// only their sum is scored. Ctrl-C stops training and writes the best model so far.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", settings_help()))]
+#[command(after_help = EXAMPLES)]
 pub struct TrainArgs {
     /// Training trees: files (may be .gz), folders, or quoted patterns.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = INPUT)]
@@ -85,6 +85,11 @@ pub struct TrainArgs {
 
 const TAGGING: &str = "Tagging options";
 const LONG_RUNS: &str = "Options for long training runs";
+
+/// Adds all settings to the long help.
+pub(super) fn with_settings(command: clap::Command) -> clap::Command {
+    command.after_long_help(format!("{EXAMPLES}\n\n{}", settings_help()))
+}
 
 /// Runs the command.
 ///
