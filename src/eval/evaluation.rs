@@ -7,6 +7,7 @@ use compact_str::CompactString;
 use crate::eval::brackets::{Bracket, Bracketing};
 use crate::eval::counts::Counts;
 use crate::eval::dependency;
+use crate::eval::difference::Difference;
 use crate::eval::functions::FunctionScores;
 use crate::eval::gold_tags;
 use crate::eval::params::Params;
@@ -82,6 +83,27 @@ impl Evaluation {
     /// Scores a test tree against its gold tree and adds the score. Roots labelled `ROOT`, `S1`, `VROOT` or
     /// without a label are treated as `TOP`; the trees are not changed.
     pub fn add(&mut self, gold: &Tree, test: &Tree) -> SentenceScore {
+        self.compare(gold, test, |_| ()).0
+    }
+
+    /// As [`Evaluation::add`]; also returns what differs, unless the pair is excluded.
+    pub fn add_and_compare(
+        &mut self,
+        gold: &Tree,
+        test: &Tree,
+    ) -> (SentenceScore, Option<Difference>) {
+        self.compare(gold, test, |Compared { gold, test, matches, params }| {
+            Difference::new(gold, test, matches, params)
+        })
+    }
+
+    /// Scores a test tree; looks at the brackets unless the pair is excluded.
+    fn compare<R>(
+        &mut self,
+        gold: &Tree,
+        test: &Tree,
+        look: impl FnOnce(Compared<'_, '_>) -> R,
+    ) -> (SentenceScore, Option<R>) {
         let retagged =
             if self.gold_tags { gold_tags::retag(gold, test, &self.params) } else { None };
         let test = retagged.as_ref().map_or(test, |retagged| &retagged.test);
@@ -96,7 +118,15 @@ impl Evaluation {
             score.attachments = dependency::attachments(gold, test, rules, &self.params);
         }
         self.count(&score, &gold_brackets, &test_brackets, &matches);
-        score
+        let found = (score.status == Status::Valid).then(|| {
+            look(Compared {
+                gold: (gold, &gold_brackets),
+                test: (test, &test_brackets),
+                matches: &matches,
+                params: &self.params,
+            })
+        });
+        (score, found)
     }
 
     /// Scores two lines as EVALB reads them, and adds the score.
@@ -143,6 +173,14 @@ impl Evaluation {
         }
         self.labels.get_mut(label).expect("it was inserted if it was missing")
     }
+}
+
+/// Two trees with their brackets.
+struct Compared<'a, 't> {
+    gold: (&'a Tree, &'a Bracketing<'t>),
+    test: (&'a Tree, &'a Bracketing<'t>),
+    matches: &'a Matches,
+    params: &'a Params,
 }
 
 /// The brackets that were scored, with whether they were matched.

@@ -15,6 +15,7 @@
 mod brackets;
 mod counts;
 pub mod dependency;
+mod difference;
 mod evaluation;
 mod functions;
 mod gold_tags;
@@ -27,6 +28,7 @@ mod totals;
 
 pub use brackets::OTHER_ROOTS;
 pub use counts::Counts;
+pub use difference::{Difference, ErrorClass, Mark, ParseError};
 pub use evaluation::{CHILDREN, Evaluation, LENGTHS, evaluate};
 pub use functions::FunctionScores;
 pub use params::Params;
