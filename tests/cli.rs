@@ -8,12 +8,13 @@ mod command;
 
 use command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "train",
     "parse",
     "tag",
     "eval",
     "compare",
+    "diff",
     "oracle",
     "tree",
     "info",

@@ -6,6 +6,7 @@
 mod aligned_trees;
 pub mod chart;
 pub mod compare;
+pub mod diff;
 pub mod eval;
 pub mod info;
 mod interrupts;
@@ -51,6 +52,7 @@ pub enum Command {
     Tag(tag::TagArgs),
     Eval(eval::EvalArgs),
     Compare(compare::CompareArgs),
+    Diff(diff::DiffArgs),
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
     Info(info::InfoArgs),
@@ -80,6 +82,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Tag(args) => tag::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),
         Command::Info(args) => info::run(args),

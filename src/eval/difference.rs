@@ -6,7 +6,7 @@ mod class;
 use crate::eval::brackets::{Bracket, Bracketing};
 use crate::eval::params::Params;
 use crate::eval::sentence_score::Matches;
-use crate::tree::{Child, NodeId, Tree, Visit};
+use crate::tree::{NodeId, Tree, Visit};
 pub use class::ErrorClass;
 
 /// How a node was scored.
@@ -74,7 +74,7 @@ struct Side<'t> {
     nodes: Vec<Scored<'t>>,
     /// The spans of all nodes over the words that are scored, by [`NodeId`].
     spans: Vec<(u32, u32)>,
-    /// The number of scored words before each token.
+    /// The number of scored words before each token, and in all.
     before: Vec<u32>,
 }
 
@@ -110,16 +110,6 @@ impl<'t> Side<'t> {
         let mut before: Vec<u32> = before.collect();
         before.push(words);
         Self { tree, nodes, spans, before }
-    }
-
-    /// The span of a child over the words that are scored.
-    fn child_span(&self, child: Child) -> (u32, u32) {
-        match child {
-            Child::Node(id) => self.spans[id.index()],
-            Child::Token(position) => {
-                (self.before[position as usize], self.before[position as usize + 1])
-            }
-        }
     }
 
     fn marks(&self) -> Vec<Mark> {

@@ -11,8 +11,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{ErrorClass, Mark, ParseError, Side};
-use crate::tree::{Child, NodeId};
+use super::{ErrorClass, Mark, ParseError, Side, class};
 
 type Span = (u32, u32);
 
@@ -42,7 +41,7 @@ pub(super) fn errors<'t>(gold: &mut Side<'t>, test: &mut Side<'t>) -> Vec<ParseE
     crate::sort::sort_by_key(&mut groups, |(moved, group)| {
         (std::cmp::Reverse(group.len()), moved.1 - moved.0, *moved)
     });
-    groups.into_iter().filter_map(|(_, group)| error(&mut sides, &group)).collect()
+    groups.into_iter().filter_map(|(moved, group)| error(&mut sides, moved, &group)).collect()
 }
 
 /// The candidates whose larger bracket is on one side.
@@ -97,37 +96,42 @@ fn rest(larger: Span, smaller: Span) -> Option<Span> {
 }
 
 /// One error of the candidates that are not explained yet; `None` if there are none.
-fn error(sides: &mut [&mut Side<'_>; 2], group: &[Candidate]) -> Option<ParseError> {
+fn error(sides: &mut [&mut Side<'_>; 2], moved: Span, group: &[Candidate]) -> Option<ParseError> {
     let mut found = [Vec::new(), Vec::new()];
-    let mut class = None;
+    let mut only_nominal = true;
     for candidate in group {
         let (side, at) = candidate.larger;
         let is_open = |side: usize, at: usize| sides[side].nodes[at].is_open();
         if !is_open(side, at) || candidate.smaller.is_some_and(|other| !is_open(1 - side, other)) {
             continue;
         }
-        let id = sides[side].explain(at);
-        let of_moved = || moved_children(sides[side], id, candidate.moved);
-        class = class.or_else(|| Some(ErrorClass::of_moved(sides[side], &of_moved()?)));
-        found[side].push(id);
+        only_nominal &= class::is_nominal(sides[side].nodes[at].label);
+        found[side].push(sides[side].explain(at));
         if let Some(other) = candidate.smaller {
             found[1 - side].push(sides[1 - side].explain(other));
         }
     }
     let [missed, spurious] = found;
-    let class = class.unwrap_or(ErrorClass::OtherAttachment);
+    let class = ErrorClass::of_moved(&pieces(sides[0], moved), only_nominal);
     (missed.len() + spurious.len() > 0).then_some(ParseError { class, missed, spurious })
 }
 
-/// The children of a node that are the moved words; `None` if these are only a part of a child.
-fn moved_children(side: &Side<'_>, id: NodeId, moved: Span) -> Option<Vec<Child>> {
-    let children = side.tree.children(id).iter().copied();
-    let is_moved = |child: &Child| {
-        let (start, end) = side.child_span(*child);
-        start < end && moved.0 <= start && end <= moved.1
-    };
-    let children: Vec<Child> = children.filter(is_moved).collect();
-    let first = side.child_span(*children.first()?).0;
-    let last = side.child_span(*children.last()?).1;
-    ((first, last) == moved).then_some(children)
+/// The largest nodes and the tokens that the moved words consist of in a tree: labels and tags, and whether it is a node.
+fn pieces<'s>(side: &'s Side<'_>, moved: Span) -> Vec<(&'s str, bool)> {
+    let mut pieces = Vec::new();
+    let mut at = moved.0;
+    while at < moved.1 {
+        let from = side.nodes.partition_point(|node| node.start < at);
+        let mut here = side.nodes[from..].iter().take_while(|node| node.start == at);
+        // Nodes that begin at one word are ordered from the outermost to the innermost.
+        if let Some(node) = here.find(|node| node.end <= moved.1) {
+            pieces.push((node.label, true));
+            at = node.end;
+        } else {
+            let token = side.before.partition_point(|&before| before <= at) - 1;
+            pieces.push((side.tree.tokens().get(token).map_or("", |token| &token.tag), false));
+            at += 1;
+        }
+    }
+    pieces
 }

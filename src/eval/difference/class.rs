@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::{ParseError, Scored, Side};
-use crate::tree::{Child, NodeId};
+use crate::tree::NodeId;
 
 /// A class of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,27 +52,28 @@ impl ErrorClass {
         Self::Other,
     ];
 
-    /// The class of an error in which these children of a node stand at its edge although they should not, or the
-    /// other way round.
-    pub(super) fn of_moved(side: &Side<'_>, children: &[Child]) -> Self {
-        let labels = children.iter().map(|&child| side.tree.child_label(child).as_str());
-        let is_conjunction = |label: &str| matches!(base(label), "CC" | "CONJP" | "CONJ");
-        if labels.clone().any(is_conjunction) {
+    /// The class of an error in which words stand in the wrong place. They consist of pieces with labels or tags, which
+    /// are nodes or not; `only_nominal` says whether all brackets that are wrong by them are those of noun phrases.
+    pub(super) fn of_moved(pieces: &[(&str, bool)], only_nominal: bool) -> Self {
+        if pieces.iter().any(|(label, _)| matches!(base(label), "CC" | "CONJP" | "CONJ")) {
             return Self::Coordination;
         }
-        let is_phrase = |child: &&Child| matches!(child, Child::Node(_));
-        let main = children.iter().find(is_phrase).or(children.first());
-        let label = main.map_or("", |&child| base(side.tree.child_label(child)));
+        let Some((label, is_node)) = pieces.iter().find(|(_, is_node)| *is_node).or(pieces.first())
+        else {
+            return Self::OtherAttachment;
+        };
+        let label = base(label);
+        if only_nominal && (!is_node || matches!(label, "NML" | "NX" | "QP")) {
+            return Self::NpInternal;
+        }
         match label {
             "PP" | "WHPP" | "IN" | "TO" => Self::PpAttachment,
-            "NP" | "WHNP" | "NX" | "NML" | "QP" => Self::NpAttachment,
-            "VP" => Self::ClauseAttachment,
-            _ if label.starts_with('S') && label.len() > 1 || label == "S" => {
-                Self::ClauseAttachment
-            }
+            "VP" | "S" | "SBAR" | "SBARQ" | "SINV" | "SQ" => Self::ClauseAttachment,
             "ADVP" | "ADJP" | "WHADVP" | "WHADJP" | "PRT" | "RP" => Self::ModifierAttachment,
             _ if label.starts_with("RB") || label.starts_with("JJ") => Self::ModifierAttachment,
-            _ if label.starts_with("NN") || label.starts_with("PRP") => Self::NpAttachment,
+            _ if is_nominal(label) || label.starts_with("NN") || label.starts_with("PRP") => {
+                Self::NpAttachment
+            }
             _ => Self::OtherAttachment,
         }
     }
@@ -146,6 +147,6 @@ fn class_of_single(
     }
 }
 
-fn is_nominal(label: &str) -> bool {
+pub(super) fn is_nominal(label: &str) -> bool {
     matches!(label, "NP" | "NX" | "NML" | "NAC" | "QP" | "ADJP" | "WHNP")
 }

@@ -40,8 +40,7 @@ fn errors(gold: &str, test: &str) -> Vec<String> {
         .collect()
 }
 
-const HIGH: &str =
-    "(TOP (S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat)) (PP (IN in) (NP (NN rain)))) (. .)))";
+const HIGH: &str = "(TOP (S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat)) (PP (IN in) (NP (NN rain)))) (. .)))";
 const LOW: &str = "(TOP (S (NP (NNS dogs)) (VP (VBD saw) (NP (NP (DT a) (NN cat)) (PP (IN in) (NP (NN rain))))) \
                    (. .)))";
 
@@ -80,19 +79,22 @@ fn moved_conjunctions_are_errors_of_coordination() {
 #[test]
 fn other_errors_are_named_by_what_is_missed_or_spurious() {
     let gold = "(TOP (S (NP (NN a)) (VP (VB b) (ADJP (JJ c) (JJ d)))))";
-    assert_eq!(errors(gold, "(TOP (S (NP (NN a)) (VP (VB b) (NP (JJ c) (JJ d)))))"), [
-        "different label: -[ADJP] +[NP]"
-    ]);
+    assert_eq!(
+        errors(gold, "(TOP (S (NP (NN a)) (VP (VB b) (NP (JJ c) (JJ d)))))"),
+        ["different label: -[ADJP] +[NP]"]
+    );
     assert_eq!(errors("(TOP (S (VP (VB go))))", "(TOP (VP (VB go)))"), ["unary: -[S] +[]"]);
     let flat = "(TOP (NP (DT a) (JJ b) (NN c) (NN d)))";
     let nested = "(TOP (NP (DT a) (NML (JJ b) (NN c)) (NN d)))";
     assert_eq!(errors(flat, nested), ["NP internal structure: -[] +[NML]"]);
-    assert_eq!(errors("(TOP (S (NN a) (VP (VB b) (NN c))))", "(TOP (S (ADVP (NN a)) (VP (VB b) (NN c))))"), [
-        "single-word phrase: -[] +[ADVP]"
-    ]);
-    assert_eq!(errors("(TOP (S (X a) (X b) (X c)))", "(TOP (S (PRN (X a) (X b)) (X c)))"), [
-        "other: -[] +[PRN]"
-    ]);
+    assert_eq!(
+        errors("(TOP (S (NN a) (VP (VB b) (NN c))))", "(TOP (S (ADVP (NN a)) (VP (VB b) (NN c))))"),
+        ["single-word phrase: -[] +[ADVP]"]
+    );
+    assert_eq!(
+        errors("(TOP (S (X a) (X b) (X c)))", "(TOP (S (PRN (X a) (X b)) (X c)))"),
+        ["other: -[] +[PRN]"]
+    );
 }
 
 #[test]
