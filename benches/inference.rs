@@ -3,9 +3,9 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use srparse::neural::Lstm;
 use srparse::neural::inference::{InstructionSet, PackedLstm, Places, Rows, Steps};
 use srparse::neural::params::Builder;
+use srparse::neural::{Lstm, Quantized};
 
 const WORDS: usize = 26;
 const INPUTS: usize = 164;
@@ -19,7 +19,7 @@ fn lstm(criterion: &mut Criterion) {
         recurrent: builder.matrix(UNITS, 4 * UNITS),
     };
     let params = builder.finish().expect("it is small");
-    let packed = PackedLstm::pack(&params, lstm, &Places::blocks(1, INPUTS, 4));
+    let packed = PackedLstm::pack(&Quantized::new(&params), lstm, &Places::blocks(1, INPUTS, 4));
     let mut group = criterion.benchmark_group("lstm");
     group.throughput(Throughput::Elements(WORDS as u64));
     for set in InstructionSet::available() {

@@ -84,6 +84,9 @@ pub trait Element: Pod {
 impl Element for u8 {
     const NAME: &'static str = "u8";
 }
+impl Element for i8 {
+    const NAME: &'static str = "i8";
+}
 impl Element for u16 {
     const NAME: &'static str = "u16";
 }

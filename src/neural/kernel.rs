@@ -1,12 +1,11 @@
-//! Products of matrices and vectors.
+//! Products of matrices and vectors, and functions of vectors.
 //!
-//! Matrices with more than a few rows go to a library. A vector times a matrix, which is what a recurrent
-//! network spends its time with, is done here: the library would first copy the matrix into another order, which
-//! costs as much as the product. Where the processor has AVX2 and FMA they are used, so that results are the same
-//! on one machine, and nearly the same on another.
+//! A matrix with more than a few rows is multiplied with a packed one ([`product`]). For a vector packing would cost as
+//! much as the product. Where the processor has FMA it is used, so that results are the same on one machine, and nearly
+//! the same on another.
 
-use ndarray::linalg::general_mat_mul;
-use ndarray::{ArrayView2, ArrayViewMut2};
+use super::dispatch::dispatched;
+use super::product::{self, Packed};
 
 /// Up to so many rows a product is made row by row.
 const FEW_ROWS: usize = 3;
@@ -15,39 +14,10 @@ const BLOCK: usize = 32;
 /// Lanes of a dot product.
 const LANES: usize = 32;
 
-/// Makes one function for processors with AVX2 and FMA, and one for all others, of the same body. `$fused` adds a
-/// product.
-macro_rules! dispatched {
-    ($(#[$doc:meta])* $name:ident, $fast:ident, $slow:ident, ($($arg:ident: $type:ty),*) $(-> $out:ty)?,
-     |$fused:ident| $body:block) => {
-        $(#[$doc])*
-        pub fn $name($($arg: $type),*) $(-> $out)? {
-            #[cfg(target_arch = "x86_64")]
-            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-                // The features it is compiled for have just been found.
-                #[allow(unsafe_code)]
-                return unsafe { $fast($($arg),*) };
-            }
-            $slow($($arg),*)
-        }
-
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma")]
-        fn $fast($($arg: $type),*) $(-> $out)? {
-            let $fused = |a: f32, b: f32, sum: f32| a.mul_add(b, sum);
-            $body
-        }
-
-        fn $slow($($arg: $type),*) $(-> $out)? {
-            let $fused = |a: f32, b: f32, sum: f32| a * b + sum;
-            $body
-        }
-    };
-}
-
 dispatched! {
     /// Adds `x W` to `y`; `weights` has a row of `y.len()` numbers for each of `x`.
-    add_product, add_product_fast, add_product_slow, (x: &[f32], weights: &[f32], y: &mut [f32]), |fused| {
+    pub add_product(x: &[f32], weights: &[f32], y: &mut [f32]),
+    |fused, _WIDE| {
         let n = y.len();
         let (blocks, rest) = y.as_chunks_mut::<BLOCK>();
         for (at, block) in blocks.iter_mut().enumerate() {
@@ -71,8 +41,8 @@ dispatched! {
 
 dispatched! {
     /// Adds `W dy` to `dx`: for each row of the weights its dot product with `dy`.
-    add_back_product, add_back_product_fast, add_back_product_slow,
-    (dy: &[f32], weights: &[f32], dx: &mut [f32]), |fused| {
+    pub add_back_product(dy: &[f32], weights: &[f32], dx: &mut [f32]),
+    |fused, _WIDE| {
         for (dx, row) in dx.iter_mut().zip(weights.chunks_exact(dy.len())) {
             let ((a, rest_a), (b, rest_b)) = (row.as_chunks::<LANES>(), dy.as_chunks::<LANES>());
             let mut sums = [0.0; LANES];
@@ -89,7 +59,8 @@ dispatched! {
 
 dispatched! {
     /// The sum of the squares of numbers.
-    sum_of_squares, sum_of_squares_fast, sum_of_squares_slow, (x: &[f32]) -> f32, |fused| {
+    pub sum_of_squares(x: &[f32]) -> f32,
+    |fused, _WIDE| {
         let (blocks, rest) = x.as_chunks::<LANES>();
         let mut sums = [0.0; LANES];
         for block in blocks {
@@ -103,11 +74,47 @@ dispatched! {
 
 dispatched! {
     /// Adds `factor x` to `y`.
-    add_scaled, add_scaled_fast, add_scaled_slow, (factor: f32, x: &[f32], y: &mut [f32]), |fused| {
+    pub add_scaled(factor: f32, x: &[f32], y: &mut [f32]),
+    |fused, _WIDE| {
         for (y, &x) in y.iter_mut().zip(x) {
             *y = fused(factor, x, *y);
         }
     }
+}
+
+dispatched! {
+    /// Writes the sum of rows, 0 where it is negative.
+    pub sum_rectified(rows: &[&[f32]], sum: &mut [f32]),
+    |_fused, _WIDE| {
+        sum.fill(0.0);
+        for row in rows {
+            for (sum, x) in sum.iter_mut().zip(*row) {
+                *sum += x;
+            }
+        }
+        for sum in sum.iter_mut() {
+            *sum = sum.max(0.0);
+        }
+    }
+}
+
+/// The loss of choosing among some of the scores: minus the logarithm of the probability of the one at `right` among
+/// those `among`. Writes the gradient of the scores.
+///
+/// # Panics
+/// When `right` or one of `among` is beyond the scores.
+pub fn cross_entropy(scores: &[f32], among: &[u32], right: u32, gradient: &mut [f32]) -> f32 {
+    let most = among.iter().fold(f32::NEG_INFINITY, |most, &at| most.max(scores[at as usize]));
+    gradient.fill(0.0);
+    let mut sum = 0.0;
+    for &at in among {
+        let share = (scores[at as usize] - most).exp();
+        gradient[at as usize] = share;
+        sum += share;
+    }
+    gradient.iter_mut().for_each(|share| *share /= sum);
+    gradient[right as usize] -= 1.0;
+    most + sum.ln() - scores[right as usize]
 }
 
 /// e to the power of x, to seven digits, without a branch: 2 to the power of the nearest whole number by its bits,
@@ -142,68 +149,53 @@ pub(super) fn tangent(x: f32) -> f32 {
 }
 
 dispatched! {
-    /// Replaces every number by its logistic function.
-    sigmoid, sigmoid_fast, sigmoid_slow, (values: &mut [f32]), |_fused| {
-        for value in values.iter_mut() {
-            *value = logistic(*value);
-        }
-    }
-}
-
-dispatched! {
     /// Replaces every number by its hyperbolic tangent.
-    tanh, tanh_fast, tanh_slow, (values: &mut [f32]), |_fused| {
+    pub tanh(values: &mut [f32]),
+    |_fused, _WIDE| {
         for value in values.iter_mut() {
             *value = tangent(*value);
         }
     }
 }
 
-fn view(rows: usize, columns: usize, values: &[f32]) -> ArrayView2<'_, f32> {
-    ArrayView2::from_shape((rows, columns), values).expect("a matrix has rows × columns numbers")
-}
-
-fn view_mut(rows: usize, columns: usize, values: &mut [f32]) -> ArrayViewMut2<'_, f32> {
-    ArrayViewMut2::from_shape((rows, columns), values).expect("a matrix has rows × columns numbers")
-}
-
 /// Adds `X W` to `Y`, for `n` rows.
 pub fn add_products(n: usize, x: &[f32], weights: &[f32], y: &mut [f32]) {
     let (inputs, outputs) = (x.len() / n.max(1), y.len() / n.max(1));
-    if n <= FEW_ROWS || outputs < BLOCK {
-        for (x, y) in x.chunks_exact(inputs.max(1)).zip(y.chunks_exact_mut(outputs.max(1))) {
-            add_product(x, weights, y);
-        }
-        return;
+    if n > FEW_ROWS {
+        let mut packed = Packed::default();
+        packed.pack(weights, outputs);
+        return product::add_product(x, &packed, y);
     }
-    let (x, weights) = (view(n, inputs, x), view(inputs, outputs, weights));
-    general_mat_mul(1.0, &x, &weights, 1.0, &mut view_mut(n, outputs, y));
+    for (x, y) in x.chunks_exact(inputs.max(1)).zip(y.chunks_exact_mut(outputs.max(1))) {
+        add_product(x, weights, y);
+    }
 }
 
 /// Adds `dY Wᵀ` to `dX`, for `n` rows.
 pub fn add_back_products(n: usize, dy: &[f32], weights: &[f32], dx: &mut [f32]) {
     let (inputs, outputs) = (dx.len() / n.max(1), dy.len() / n.max(1));
-    if n <= FEW_ROWS {
-        for (dy, dx) in dy.chunks_exact(outputs.max(1)).zip(dx.chunks_exact_mut(inputs.max(1))) {
-            add_back_product(dy, weights, dx);
-        }
-        return;
+    if n > FEW_ROWS {
+        let mut packed = Packed::default();
+        packed.pack_transposed(weights, outputs);
+        return product::add_product(dy, &packed, dx);
     }
-    let (dy, weights) = (view(n, outputs, dy), view(inputs, outputs, weights));
-    general_mat_mul(1.0, &dy, &weights.t(), 1.0, &mut view_mut(n, inputs, dx));
+    for (dy, dx) in dy.chunks_exact(outputs.max(1)).zip(dx.chunks_exact_mut(inputs.max(1))) {
+        add_back_product(dy, weights, dx);
+    }
 }
 
 /// Adds `Xᵀ dY` to the gradient of the weights, for `n` rows.
 pub fn add_weight_gradient(n: usize, x: &[f32], dy: &[f32], gradient: &mut [f32]) {
     let (inputs, outputs) = (x.len() / n.max(1), dy.len() / n.max(1));
-    if n == 1 {
-        for (&x, row) in x.iter().zip(gradient.chunks_exact_mut(outputs)) {
-            add_scaled(x, dy, row);
-        }
-        return;
+    if n > 1 {
+        let (mut packed, mut flipped) = (Packed::default(), Vec::new());
+        packed.pack(dy, outputs);
+        product::transpose(x, inputs, &mut flipped);
+        return product::add_product(&flipped, &packed, gradient);
     }
-    let (x, dy) = (view(n, inputs, x), view(n, outputs, dy));
-    general_mat_mul(1.0, &x.t(), &dy, 1.0, &mut view_mut(inputs, outputs, gradient));
+    for (&x, row) in x.iter().zip(gradient.chunks_exact_mut(outputs)) {
+        add_scaled(x, dy, row);
+    }
 }
 
 #[cfg(test)]
@@ -218,10 +210,9 @@ mod tests {
     fn functions_are_near_those_of_the_library() {
         for at in -1_000..1_000 {
             let x = at as f32 / 25.0;
-            let (mut s, mut t) = ([x], [x]);
-            sigmoid(&mut s);
+            let (s, mut t) = (logistic(x), [x]);
             tanh(&mut t);
-            assert!((s[0] - 1.0 / (1.0 + (-x).exp())).abs() < 1e-6, "{x}: {}", s[0]);
+            assert!((s - 1.0 / (1.0 + (-x).exp())).abs() < 1e-6, "{x}: {s}");
             assert!((t[0] - x.tanh()).abs() < 1e-6, "{x}: {}", t[0]);
         }
         let mut far = [f32::MAX, f32::MIN];

@@ -13,6 +13,8 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Param {
     at: u32,
+    /// Where its scales begin when it is quantized.
+    scales: u32,
     /// Rows: the inputs of a matrix, the entries of a table.
     pub rows: u32,
     /// The numbers of a row: the outputs of a matrix.
@@ -28,6 +30,11 @@ impl Param {
     /// Whether it has none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
+    }
+
+    /// Where it begins among the scales.
+    pub(super) fn first_scale(self) -> usize {
+        self.scales as usize
     }
 
     pub(super) fn range(self) -> std::ops::Range<usize> {
@@ -49,6 +56,26 @@ pub struct Params {
     len: usize,
     /// How many numbers the matrices have.
     dense: usize,
+    layout: Vec<(Param, Kind)>,
+}
+
+/// What a parameter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Matrix,
+    Vector,
+    Table,
+}
+
+impl Kind {
+    /// How many scales a parameter has: one for each column of a matrix and each row of a table. A vector is stored
+    /// in their place.
+    pub(super) fn scales(self, param: Param) -> usize {
+        match self {
+            Self::Matrix | Self::Vector => param.columns as usize,
+            Self::Table => param.rows as usize,
+        }
+    }
 }
 
 /// A network has no more numbers than this: 512 MB, and about 13 times as much while it is trained.
@@ -70,6 +97,7 @@ impl Builder {
 
     fn add(
         &mut self,
+        kind: Kind,
         rows: usize,
         columns: usize,
         mut value: impl FnMut(&mut ChaCha8Rng) -> f32,
@@ -80,17 +108,20 @@ impl Builder {
         if let Some(rng) = self.rng.as_mut().filter(|_| self.params.len <= MOST) {
             self.params.values.extend((0..n).map(|_| value(rng)));
         }
-        Param { at, rows: rows as u32, columns: columns as u32 }
+        let scales = self.params.scales() as u32;
+        let param = Param { at, scales, rows: rows as u32, columns: columns as u32 };
+        self.params.layout.push((param, kind));
+        param
     }
 
-    fn uniform(&mut self, rows: usize, columns: usize, bound: f32) -> Param {
-        self.add(rows, columns, |rng| (rng.random::<f32>() * 2.0 - 1.0) * bound)
+    fn uniform(&mut self, kind: Kind, rows: usize, columns: usize, bound: f32) -> Param {
+        self.add(kind, rows, columns, |rng| (rng.random::<f32>() * 2.0 - 1.0) * bound)
     }
 
     /// A matrix, drawn as Glorot and Bengio (2010) do. All matrices come before the first table.
     pub fn matrix(&mut self, inputs: usize, outputs: usize) -> Param {
         let bound = (6.0 / (inputs + outputs) as f32).sqrt();
-        let matrix = self.uniform(inputs, outputs, bound);
+        let matrix = self.uniform(Kind::Matrix, inputs, outputs, bound);
         self.params.dense = self.params.len;
         matrix
     }
@@ -103,7 +134,7 @@ impl Builder {
     /// A vector of given numbers. All vectors come before the first table.
     pub fn vector_of(&mut self, value: impl Fn(usize) -> f32, n: usize) -> Param {
         let mut at = 0;
-        let vector = self.add(1, n, |_| {
+        let vector = self.add(Kind::Vector, 1, n, |_| {
             at += 1;
             value(at - 1)
         });
@@ -113,7 +144,7 @@ impl Builder {
 
     /// A table, its rows of about unit length.
     pub fn table(&mut self, rows: usize, columns: usize) -> Param {
-        self.uniform(rows, columns, (3.0 / columns as f32).sqrt())
+        self.uniform(Kind::Table, rows, columns, (3.0 / columns as f32).sqrt())
     }
 
     /// What has been laid out.
@@ -156,6 +187,21 @@ impl Params {
         self.values.split_at_mut(self.dense)
     }
 
+    /// How many numbers there are, whether or not they are known.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// All parameters in the order in which they were laid out.
+    pub(super) fn layout(&self) -> &[(Param, Kind)] {
+        &self.layout
+    }
+
+    /// How many scales there are when all are quantized.
+    pub(super) fn scales(&self) -> usize {
+        self.layout.last().map_or(0, |&(param, kind)| param.first_scale() + kind.scales(param))
+    }
+
     pub(super) fn dense(&self) -> usize {
         self.dense
     }
@@ -163,7 +209,7 @@ impl Params {
     /// Parameters of the same layout with other values.
     pub(super) fn with(&self, values: Vec<f32>) -> Self {
         debug_assert_eq!(values.len(), self.len);
-        Self { values, len: self.len, dense: self.dense }
+        Self { values, len: self.len, dense: self.dense, layout: self.layout.clone() }
     }
 
     /// Adds them to the sections of a model.
@@ -200,6 +246,18 @@ impl Params {
     }
 }
 
+/// Tables whose rows can be added up.
+pub trait Tables {
+    /// Adds a row of a table, or the last one for a number beyond it.
+    fn add_row(&self, table: Param, row: u32, to: &mut [f32]);
+}
+
+impl Tables for Params {
+    fn add_row(&self, table: Param, row: u32, to: &mut [f32]) {
+        to.iter_mut().zip(self.row(table, row)).for_each(|(sum, value)| *sum += value);
+    }
+}
+
 /// Numbers that one thread works on at a time.
 pub(super) const CHUNK: usize = 1 << 16;
 
@@ -224,12 +282,29 @@ impl Gradients {
     }
 
     /// The gradient of a matrix or vector.
-    pub(super) fn of_mut(&mut self, param: Param) -> &mut [f32] {
+    pub fn of_mut(&mut self, param: Param) -> &mut [f32] {
         &mut self.dense[param.range()]
     }
 
-    /// Adds to the gradient of the row of a table that begins at `at` among all numbers.
-    pub(super) fn add_to_row(&mut self, at: u32, gradient: &[f32]) {
+    /// The gradients of matrices and vectors, which must be in the order in which they were laid out.
+    pub(super) fn several_mut<const N: usize>(&mut self, params: [Param; N]) -> [&mut [f32]; N] {
+        let (mut rest, mut done) = (&mut self.dense[..], 0);
+        params.map(|param| {
+            let range = param.range();
+            let (_, from) = std::mem::take(&mut rest).split_at_mut(range.start - done);
+            let (own, after) = from.split_at_mut(range.len());
+            (rest, done) = (after, range.end);
+            own
+        })
+    }
+
+    /// Adds to the gradient of the row of a table.
+    pub fn add_to_row(&mut self, table: Param, row: u32, gradient: &[f32]) {
+        self.add_at(table.row(row).start as u32, gradient);
+    }
+
+    /// The same for the row that begins at `at` among all numbers.
+    pub(super) fn add_at(&mut self, at: u32, gradient: &[f32]) {
         let new = self.rows.len() as u32;
         let first = *self.index.entry(at).or_insert(new);
         if first == new {
@@ -249,7 +324,7 @@ impl Gradients {
         });
         for other in others {
             for (at, gradient) in other.used_rows() {
-                self.add_to_row(at as u32, gradient);
+                self.add_at(at as u32, gradient);
             }
         }
     }

@@ -43,8 +43,6 @@ pub enum Memory {
     /// Nothing: scores depend on the configuration alone.
     #[default]
     None,
-    /// The encoded sentence, of a [`neural::positions`] network.
-    Positions(neural::positions::PositionsMemory),
     /// The LSTM states, of a [`neural::stack_lstm`] network.
     StackLstm(Box<neural::stack_lstm::StackMemory>),
 }

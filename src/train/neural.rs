@@ -1,8 +1,7 @@
 //! Training of networks: parse each training sentence, sum up the loss of every decision, follow the gradient.
 //!
-//! Sentences are parsed in batches: all of a batch with the same parameters, on any number of threads, each
-//! group of sentences with gradients of its own, which are added up in order. So the result does not depend on
-//! the number of threads.
+//! Sentences are parsed in batches: all of a batch with the same parameters, on any number of threads. What is added up
+//! is added up in the same order for any number of threads, so the result does not depend on it.
 
 use std::hash::{Hash, Hasher};
 use std::path::Path;
@@ -25,8 +24,11 @@ use crate::neural::inference::InstructionSet;
 use crate::neural::{Decay, Gradients, MovingAverage, Optimizer, OptimizerParams, OptimizerState};
 use crate::oracle::{Guide, Supervised};
 use crate::parallel;
-use crate::scorer::Scorer;
-use crate::scorer::neural::{Dropout, NetworkParams, Neural, NeuralLearner, PretrainedTable};
+use crate::scorer::neural::{
+    Dropout, NetworkParams, Neural, NeuralBatch, NeuralLearner, PretrainedTable,
+};
+use crate::scorer::{Scorer, Scratch};
+use crate::symbols::Sentence;
 use crate::train::Example;
 use crate::treebank::embeddings::PretrainedEmbeddings;
 
@@ -140,9 +142,8 @@ impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
         let has_embeddings = !self.0.pretrained.is_empty();
         let pretrained =
             has_embeddings.then(|| PretrainedTable::load(sections, vocabulary)).transpose()?;
-        let mut network = Neural::new(self.0.network, system, vocabulary, pretrained, None)?;
-        network.params.load(sections)?;
-        Ok(network.compile(InstructionSet::detect()))
+        let network = Neural::new(self.0.network, system, vocabulary, pretrained, None)?;
+        network.load(sections, InstructionSet::detect())
     }
 }
 
@@ -191,14 +192,12 @@ const GROUPS: usize = 8;
 /// The memory of a group of sentences.
 struct Group<S: Supervised> {
     walk: Walk<S>,
-    gradients: Gradients,
     report: EpochReport,
 }
 
 impl<S: Supervised> Default for Group<S> {
     fn default() -> Self {
-        let (gradients, report) = (Gradients::default(), EpochReport::default());
-        Self { walk: Walk::default(), gradients, report }
+        Self { walk: Walk::default(), report: EpochReport::default() }
     }
 }
 
@@ -210,6 +209,8 @@ pub struct NeuralEpochs<'a, S: Supervised> {
     state: OptimizerState,
     params: &'a NeuralParams,
     groups: Vec<Group<S>>,
+    work: NeuralBatch,
+    gradients: Gradients,
     progress: &'a Progress<'a>,
 }
 
@@ -227,10 +228,16 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
         let optimizer = Optimizer::new(params.optimizer, params.clip, &network.params);
         let state = OptimizerState { optimizer, average };
         let groups = (0..GROUPS).map(|_| Group::default()).collect();
-        Self { session, guides, network, state, params, groups, progress }
+        let (work, gradients) = (NeuralBatch::new(&network.network), Gradients::default());
+        Self { session, guides, network, state, params, groups, work, gradients, progress }
     }
 
-    /// Parses the sentences of a batch, each group on a thread; the first group then has all gradients.
+    /// The network as learned so far: with the moving average of its parameters, if there is one.
+    pub fn averaged(&self) -> Neural {
+        self.network.averaged(&self.state)
+    }
+
+    /// Parses the sentences of a batch, each group on a thread, and computes their gradients.
     fn batch(
         &mut self,
         batch: &[usize],
@@ -238,46 +245,52 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
         exploration: Option<Exploration>,
         report: &mut EpochReport,
     ) {
-        let Self { session, guides, network, params, groups, .. } = self;
+        let Self { session, guides, network, params, groups, work, gradients, .. } = self;
+        let seeds = (0..batch.len() as u64).map(|place| seed.wrapping_add(place));
+        let mut dropouts: Vec<Dropout> =
+            seeds.clone().map(|seed| Dropout::new(seed, params.dropout)).collect();
+        let sentences: Vec<&Sentence> =
+            batch.iter().map(|&at| &session.examples[at].sentence).collect();
+        work.begin(network, &sentences, &mut dropouts);
         let groups = &mut groups[..batch.len().min(GROUPS)];
         let share = batch.len().div_ceil(groups.len());
-        parallel::for_each(groups.iter_mut().enumerate(), |(number, group)| {
-            group.gradients.clear(&network.params);
+        let mut lessons = (0..).zip(batch).zip(seeds.zip(dropouts));
+        let shares = groups.iter_mut().map(|group| (group, lessons.by_ref().take(share).collect()));
+        let shares: Vec<(_, Vec<_>)> = shares.collect();
+        parallel::for_each(shares, |(group, lessons)| {
+            work.restart(network, &mut group.walk.scratch);
             group.report = EpochReport::default();
-            for (place, &at) in batch.iter().enumerate().skip(number * share).take(share) {
-                let seed = seed.wrapping_add(place as u64);
+            for ((place, &at), (seed, dropout)) in lessons {
                 let sentence = (session.components.system, &session.examples[at].sentence);
-                let dropout = Dropout::new(seed, params.dropout);
-                group.sentence(sentence, &*guides[at], network, exploration, (seed, dropout));
+                group.walk.scratch.neural.dropout = Some(dropout);
+                let learner = work.learner(network, place);
+                group.sentence(sentence, &*guides[at], learner, exploration, seed);
             }
+            group.report.loss = group.walk.scratch.neural.loss;
         });
-        let (first, others) = groups.split_at_mut(1);
-        let gradients: Vec<&Gradients> = others.iter().map(|other| &other.gradients).collect();
-        first[0].gradients.add(&gradients);
+        let scratches: Vec<&Scratch> = groups.iter().map(|group| &group.walk.scratch).collect();
+        work.end(network, &scratches, gradients);
         groups.iter().for_each(|group| report.add(&group.report));
     }
 }
 
 impl<S: Supervised> Group<S> {
-    /// Parses a sentence and adds the gradients of its loss.
+    /// Parses a sentence.
     fn sentence(
         &mut self,
-        sentence: (&S, &crate::symbols::Sentence),
+        sentence: (&S, &Sentence),
         guide: &dyn Guide<S>,
-        network: &Neural,
+        mut learner: NeuralLearner<'_>,
         exploration: Option<Exploration>,
-        (seed, dropout): (u64, Dropout),
+        seed: u64,
     ) {
-        let Self { walk, gradients, report } = self;
+        let Self { walk, report } = self;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         // Dropout and exploration draw independent numbers.
         rng.set_stream(1);
-        walk.scratch.neural.dropout = Some(dropout);
-        walk.scratch.neural.loss = 0.0;
         let draw = &mut || rng.random();
-        walk.sentence(sentence, guide, &mut NeuralLearner(network), exploration, draw, report);
-        report.loss += walk.scratch.neural.loss;
-        walk.scratch.neural.tape.backward(&network.params, gradients);
+        walk.sentence(sentence, guide, &mut learner, exploration, draw, report);
+        learner.end_sentence(&mut walk.scratch);
     }
 }
 
@@ -300,8 +313,7 @@ impl<S: Supervised> EpochLearner<S> for NeuralEpochs<'_, S> {
             self.batch(batch, rng.random(), exploration, &mut report);
             let NeuralParams { decay, epochs, .. } = self.params;
             let factor = decay.factor(epoch - 1, done as f32 / n as f32, *epochs);
-            let gradients = &self.groups[0].gradients;
-            self.state.optimizer.step(&mut self.network.params, gradients, factor);
+            self.state.optimizer.step(&mut self.network.params, &self.gradients, factor);
             if let Some(average) = &mut self.state.average {
                 average.note(&self.network.params);
             }
@@ -313,7 +325,7 @@ impl<S: Supervised> EpochLearner<S> for NeuralEpochs<'_, S> {
     }
 
     fn snapshot(&self) -> (Box<dyn Scorer<S>>, Sections) {
-        let network = self.network.averaged(&self.state);
+        let network = self.averaged();
         let mut sections = Sections::default();
         network.store(&mut sections);
         (network.compile(InstructionSet::detect()), sections)

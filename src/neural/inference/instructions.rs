@@ -1,6 +1,7 @@
 //! Instruction sets: which of them the processor has, and the product of bytes in each.
 
-use super::lanes::{ByteLanes, IntLanes, LANES, Quad};
+use super::lanes::{ByteLanes, IntLanes, Quad};
+use crate::neural::lanes::LANES;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64 as intel;
 

@@ -1,15 +1,14 @@
-//! Numbers that are computed together.
+//! Bytes, sums and numbers that are computed together.
 
 use bytemuck::{Pod, Zeroable};
 
-/// Numbers that are computed together.
-pub const LANES: usize = 16;
+use crate::neural::lanes::{LANES, Lanes};
+use crate::neural::quantized::LARGEST;
+
 /// Numbers of a [`Panel`].
 pub const PANEL: usize = 4 * LANES;
 /// Rows that are multiplied together.
 pub const ROWS: usize = 4;
-/// The largest weight, and the largest input.
-pub const LARGEST: f32 = 127.0;
 /// What an input of 1 stands for if it is the output of an LSTM.
 pub const HIDDEN_SCALE: f32 = 1.0 / LARGEST;
 
@@ -17,11 +16,6 @@ pub const HIDDEN_SCALE: f32 = 1.0 / LARGEST;
 pub type Quad = [u8; 4];
 /// Inputs that are 0.
 pub const ZEROS: Quad = [128; 4];
-
-/// A number for each of 16 outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Zeroable, Pod)]
-#[repr(C, align(64))]
-pub struct Lanes(pub [f32; LANES]);
 
 /// A sum for each of 16 outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]

@@ -3,10 +3,10 @@
 use bytemuck::Zeroable;
 
 use super::instructions::{self, InstructionSet, dispatched};
-use super::lanes::{
-    ByteLanes, HIDDEN_SCALE, IntLanes, LANES, LARGEST, Lanes, Panel, Quad, ROWS, Scaling,
-};
+use super::lanes::{ByteLanes, HIDDEN_SCALE, IntLanes, Panel, Quad, ROWS, Scaling};
 use crate::neural::kernel;
+use crate::neural::lanes::{LANES, Lanes};
+use crate::neural::quantized::LARGEST;
 
 /// The sums to begin with, so that the excess of the inputs vanishes.
 #[inline(always)]

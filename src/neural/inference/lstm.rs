@@ -2,10 +2,11 @@
 
 use bytemuck::Zeroable;
 
-use super::lanes::{HIDDEN_SCALE, LANES, Lanes, Panel, ZEROS};
+use super::lanes::{HIDDEN_SCALE, Panel, ZEROS};
 use super::matrix::{Matrix, Places, Rows};
 use super::{InstructionSet, loops};
-use crate::neural::{Lstm, Params};
+use crate::neural::lanes::{LANES, Lanes};
+use crate::neural::{Lstm, Quantized};
 
 /// The weights of an LSTM; each panel holds the four gates of 16 units.
 #[derive(Debug)]
@@ -36,12 +37,12 @@ impl Steps {
 
 impl PackedLstm {
     /// Packs the weights; the inputs stand at `inputs`.
-    pub fn pack(params: &Params, lstm: Lstm, inputs: &Places) -> Self {
+    pub fn pack(quantized: &Quantized, lstm: Lstm, inputs: &Places) -> Self {
         let units = lstm.recurrent.rows as usize;
         let (gates, own) = (Places::gates(units), Places::blocks(1, units, LANES));
         Self {
-            input: Matrix::pack(params, (lstm.input, Some(lstm.bias)), inputs, &gates),
-            recurrent: Matrix::pack(params, (lstm.recurrent, None), &own, &gates),
+            input: Matrix::pack(quantized, (lstm.input, Some(lstm.bias)), inputs, &gates),
+            recurrent: Matrix::pack(quantized, (lstm.recurrent, None), &own, &gates),
         }
     }
 

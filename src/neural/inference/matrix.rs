@@ -2,9 +2,10 @@
 
 use bytemuck::Zeroable;
 
-use super::lanes::{ByteLanes, LANES, LARGEST, PANEL, Panel, Quad, ROWS, Scaling, ZEROS};
+use super::lanes::{ByteLanes, PANEL, Panel, Quad, ROWS, Scaling, ZEROS};
 use super::{InstructionSet, loops};
-use crate::neural::{Param, Params};
+use crate::neural::lanes::LANES;
+use crate::neural::{Param, Quantized};
 
 /// Where the rows or columns of a matrix stand when it is packed; some places hold nothing.
 #[derive(Debug, Clone)]
@@ -90,31 +91,27 @@ pub struct Matrix {
 impl Matrix {
     /// Packs a matrix, whose rows go to the places of `inputs` and whose columns go to those of `outputs`.
     pub fn pack(
-        params: &Params,
+        quantized: &Quantized,
         (weights, bias): (Param, Option<Param>),
         inputs: &Places,
         outputs: &Places,
     ) -> Self {
-        let (from, columns) = (params.of(weights), weights.columns as usize);
+        let (from, columns) = (quantized.bytes(weights), weights.columns as usize);
         let quads = inputs.0.len().div_ceil(4);
         let panels = outputs.0.len().div_ceil(PANEL);
         let mut packed = vec![<[ByteLanes; 4]>::zeroed(); panels * quads];
         let mut scaling = vec![Scaling::zeroed(); panels];
         for (place, column) in outputs.used() {
             let (panel, group, lane) = (place / PANEL, place % PANEL / LANES, place % LANES);
-            let weight = |row: usize| from[row * columns + column];
-            let rows = 0..weights.rows as usize;
-            let largest = rows.fold(0.0, |largest: f32, row| largest.max(weight(row).abs()));
-            let scale = if largest > 0.0 { largest / LARGEST } else { 1.0 };
             let (mut sum, scaling) = (0, &mut scaling[panel]);
             for (place, row) in inputs.used() {
-                let byte = (weight(row) / scale).round_ties_even().clamp(-LARGEST, LARGEST) as i8;
+                let byte = from[row * columns + column];
                 packed[panel * quads + place / 4][group].0[lane][place % 4] = byte;
                 sum += i32::from(byte);
             }
             scaling.excess[group].0[lane] = 128 * sum;
-            scaling.scale[group].0[lane] = scale;
-            scaling.bias[group].0[lane] = bias.map_or(0.0, |bias| params.of(bias)[column]);
+            scaling.scale[group].0[lane] = quantized.scales(weights)[column];
+            scaling.bias[group].0[lane] = bias.map_or(0.0, |bias| quantized.scales(bias)[column]);
         }
         Self { weights: packed, scaling }
     }

@@ -22,7 +22,7 @@ pub mod matrix;
 
 pub use decision::Decision;
 pub use instructions::InstructionSet;
-pub use lanes::{LANES, PANEL, Panel};
+pub use lanes::{PANEL, Panel};
 pub use lstm::{PackedLstm, Steps};
 pub use matrix::{Matrix, Places, Rows};
 

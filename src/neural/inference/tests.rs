@@ -1,7 +1,8 @@
-use super::lanes::{HIDDEN_SCALE, LARGEST};
+use super::lanes::HIDDEN_SCALE;
 use super::*;
 use crate::neural::params::Builder;
-use crate::neural::{Lstm, Param, Params, Tape};
+use crate::neural::quantized::LARGEST;
+use crate::neural::{Lstm, Param, Params, Quantized, Tape};
 
 fn numbers(n: usize, seed: u32) -> Vec<f32> {
     (0..n as u32).map(|at| ((at * 37 + seed * 101) % 19) as f32 / 7.0 - 1.2).collect()
@@ -30,7 +31,8 @@ fn products_are_those_of_the_definition() {
     for (n, inputs, outputs) in [(1, 5, 3), (2, 40, 70), (7, 33, 64), (4, 164, 200)] {
         let (params, weights, bias) = matrix(inputs, outputs);
         let places = [Places::blocks(1, inputs, 4), Places::blocks(1, outputs, PANEL)];
-        let packed = Matrix::pack(&params, (weights, Some(bias)), &places[0], &places[1]);
+        let packed =
+            Matrix::pack(&Quantized::new(&params), (weights, Some(bias)), &places[0], &places[1]);
         let values = numbers(n * inputs, 1);
         let mut all = Vec::new();
         for set in InstructionSet::available() {
@@ -59,7 +61,8 @@ fn extremes_are_exact() {
         *weight = if at / 64 % 3 == 0 { -LARGEST } else { LARGEST };
     }
     let places = [Places::blocks(1, 64, 4), Places::blocks(1, 64, PANEL)];
-    let packed = Matrix::pack(&params, (weights, Some(bias)), &places[0], &places[1]);
+    let packed =
+        Matrix::pack(&Quantized::new(&params), (weights, Some(bias)), &places[0], &places[1]);
     for sign in [-LARGEST, LARGEST] {
         for set in InstructionSet::available() {
             let mut out = Vec::new();
@@ -76,7 +79,8 @@ fn extremes_are_exact() {
 fn a_row_does_not_depend_on_the_others() {
     let (params, weights, bias) = matrix(20, 70);
     let places = [Places::blocks(1, 20, 4), Places::blocks(1, 70, PANEL)];
-    let packed = Matrix::pack(&params, (weights, Some(bias)), &places[0], &places[1]);
+    let packed =
+        Matrix::pack(&Quantized::new(&params), (weights, Some(bias)), &places[0], &places[1]);
     let values = numbers(9 * 20, 5);
     for set in InstructionSet::available() {
         let (mut together, mut alone) = (Vec::new(), Vec::new());
@@ -99,7 +103,8 @@ fn lstms_are_near_those_of_the_tape() {
             recurrent: builder.matrix(units, 4 * units),
         };
         let params = builder.finish().unwrap();
-        let packed = PackedLstm::pack(&params, lstm, &Places::blocks(1, inputs, 4));
+        let packed =
+            PackedLstm::pack(&Quantized::new(&params), lstm, &Places::blocks(1, inputs, 4));
         let values = numbers(n * inputs, 2);
         for backwards in [false, true] {
             let mut tape = Tape::default();

@@ -1,30 +1,13 @@
-//! LSTMs (Hochreiter and Schmidhuber 1997, with forget gates) on the tape: one step, or all steps over the rows of
-//! a matrix.
+//! LSTMs on the tape: one step, or all steps over the rows of a matrix.
 //!
 //! Of `n` steps with `c` cells the tape holds, one after the other: the outputs (n × c), the memories (n × c), the
 //! gates (n × 4c: input, forget, output, and what goes into the memory) and the tangents of the memories (n × c).
 //! When only results are wanted, it keeps the outputs, and of a single step the memory.
 
 use super::super::kernel;
-use super::super::params::{Param, Params};
+use super::super::lstm::{self, Lstm};
+use super::super::params::Params;
 use super::{Op, Tape, Var};
-
-/// The weights of an LSTM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lstm {
-    /// From the input to the gates.
-    pub input: Param,
-    /// Added to the gates.
-    pub bias: Param,
-    /// From the output before to the gates.
-    pub recurrent: Param,
-}
-
-impl Lstm {
-    fn cells(self) -> usize {
-        self.recurrent.rows as usize
-    }
-}
 
 /// The output and the memory of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,66 +35,6 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// From what goes into the gates to the output of a step; `kept` is the memory before.
-fn activate(
-    gates: &mut [f32],
-    kept: Option<&[f32]>,
-    memory: &mut [f32],
-    tangent: &mut [f32],
-    output: &mut [f32],
-) {
-    let n = output.len();
-    kernel::sigmoid(&mut gates[..3 * n]);
-    kernel::tanh(&mut gates[3 * n..]);
-    let (input, rest) = gates.split_at(n);
-    let (forget, rest) = rest.split_at(n);
-    let (say, fresh) = rest.split_at(n);
-    for at in 0..n {
-        memory[at] = input[at] * fresh[at];
-    }
-    if let Some(kept) = kept {
-        for at in 0..n {
-            memory[at] += forget[at] * kept[at];
-        }
-    }
-    tangent.copy_from_slice(memory);
-    kernel::tanh(tangent);
-    for at in 0..n {
-        output[at] = say[at] * tangent[at];
-    }
-}
-
-/// What a step was, and the gradients of its output and memory.
-struct Known<'a> {
-    gates: &'a [f32],
-    tangent: &'a [f32],
-    kept: Option<&'a [f32]>,
-    d_output: &'a [f32],
-    d_memory: &'a [f32],
-}
-
-impl Known<'_> {
-    /// The gradient of what went into the gates; that of the memory before is added to `d_kept`.
-    fn back(&self, d_gates: &mut [f32], mut d_kept: Option<&mut [f32]>) {
-        let n = self.d_output.len();
-        let (input, rest) = self.gates.split_at(n);
-        let (forget, rest) = rest.split_at(n);
-        let (say, fresh) = rest.split_at(n);
-        for at in 0..n {
-            let (tangent, said) = (self.tangent[at], self.d_output[at]);
-            let memory = self.d_memory[at] + said * say[at] * (1.0 - tangent * tangent);
-            let kept = self.kept.map_or(0.0, |kept| kept[at]);
-            d_gates[at] = memory * fresh[at] * input[at] * (1.0 - input[at]);
-            d_gates[n + at] = memory * kept * forget[at] * (1.0 - forget[at]);
-            d_gates[2 * n + at] = said * tangent * say[at] * (1.0 - say[at]);
-            d_gates[3 * n + at] = memory * input[at] * (1.0 - fresh[at] * fresh[at]);
-            if let Some(d_kept) = &mut d_kept {
-                d_kept[at] += memory * forget[at];
-            }
-        }
-    }
-}
-
 impl Tape {
     /// One step of an LSTM after another, or the first one.
     pub fn step(&mut self, params: &Params, lstm: Lstm, x: Var, before: Option<Cell>) -> Cell {
@@ -125,8 +48,8 @@ impl Tape {
             let said = &old[before.output.range()];
             kernel::add_products(1, said, params.of(lstm.recurrent), parts.gates);
         }
-        let kept = before.map(|before| &old[before.memory.range()]);
-        activate(parts.gates, kept, parts.memory, parts.tangent, parts.output);
+        let kept = before.map_or(&[][..], |before| &old[before.memory.range()]);
+        lstm::forward(parts.gates, kept, parts.memory, parts.tangent, parts.output);
         self.record(Op::Step { lstm, x, before, out });
         self.forget_after(out.at as usize + 2 * n);
         Cell { output: out.part(0, n), memory: out.part(n, n) }
@@ -150,7 +73,8 @@ impl Tape {
                 kernel::add_products(1, &output[of(last)], params.of(lstm.recurrent), gates);
             }
             let (memory, kept) = two_rows(memory, row, last, cells);
-            activate(gates, kept.as_deref(), memory, &mut tangent[of(row)], &mut output[of(row)]);
+            let kept = kept.as_deref().unwrap_or_default();
+            lstm::forward(gates, kept, memory, &mut tangent[of(row)], &mut output[of(row)]);
         }
         self.record(Op::Sequence { lstm, x, backwards, out });
         self.forget_after(out.at as usize + n * cells);
@@ -171,14 +95,15 @@ impl Tape {
         let d = Parts::of(new, n);
         let values = &*values;
         let own = &values[out.range()];
-        let known = Known {
+        let step = lstm::Step {
             gates: &own[2 * n..6 * n],
-            tangent: &own[6 * n..],
-            kept: before.map(|before| &values[before.memory.range()]),
+            tangents: &own[6 * n..],
+            kept: before.map_or(&[], |before| &values[before.memory.range()]),
             d_output: d.output,
             d_memory: d.memory,
         };
-        known.back(d.gates, before.map(|before| &mut old[before.memory.range()]));
+        let d_kept = before.map_or(&mut [][..], |before| &mut old[before.memory.range()]);
+        lstm::backward(&step, d.gates, d_kept);
         let gates = out.part(2 * n, 4 * n);
         kernel::add_back_products(1, d.gates, params.of(lstm.input), &mut old[x.range()]);
         products.push((lstm.input, Some(lstm.bias), 1, x, gates));
@@ -211,14 +136,15 @@ impl Tape {
             let (row, last) = rows(n, step, backwards);
             let four = 4 * row * cells..4 * (row + 1) * cells;
             let (d_memory, d_kept) = two_rows(d.memory, row, last, cells);
-            let known = Known {
+            let step = lstm::Step {
                 gates: &gates[four.clone()],
-                tangent: &tangent[of(row)],
-                kept: last.map(|last| &memory[of(last)]),
+                tangents: &tangent[of(row)],
+                kept: last.map_or(&[], |last| &memory[of(last)]),
                 d_output: &d.output[of(row)],
                 d_memory,
             };
-            known.back(&mut d.gates[four.clone()], d_kept);
+            let d_kept = d_kept.unwrap_or_default();
+            lstm::backward(&step, &mut d.gates[four.clone()], d_kept);
             if let Some(last) = last {
                 let d_last = &mut d.output[of(last)];
                 kernel::add_back_products(1, &d.gates[four], params.of(lstm.recurrent), d_last);

@@ -9,9 +9,10 @@
 pub mod lstm;
 
 use super::kernel;
+use super::lstm::Lstm;
 use super::params::{Gradients, Param, Params};
 use crate::sort::stable_sort_by_key;
-pub use lstm::{Cell, Lstm};
+pub use lstm::Cell;
 
 /// Numbers on the tape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -287,17 +288,10 @@ impl Tape {
     /// # Panics
     /// When `right` or one of `among` is beyond the scores.
     pub fn cross_entropy(&mut self, scores: Var, among: &[u32], right: u32) -> f32 {
-        let values = self.of(scores);
-        let most = among.iter().fold(f32::NEG_INFINITY, |most, &at| most.max(values[at as usize]));
-        let sum: f32 = among.iter().map(|&at| (values[at as usize] - most).exp()).sum();
-        let loss = most + sum.ln() - values[right as usize];
         let gradient = self.factors.len();
         self.factors.resize(gradient + scores.len(), 0.0);
-        for &at in among {
-            let share = (self.values[scores.at as usize + at as usize] - most).exp() / sum;
-            self.factors[gradient + at as usize] = share;
-        }
-        self.factors[gradient + right as usize] -= 1.0;
+        let values = &self.values[scores.range()];
+        let loss = kernel::cross_entropy(values, among, right, &mut self.factors[gradient..]);
         self.record(Op::Loss { scores, gradient: gradient as u32 });
         loss
     }
@@ -357,7 +351,7 @@ impl Tape {
         if first < params.dense() {
             kernel::add_scaled(1.0, gradient, &mut gradients.dense[first..first + gradient.len()]);
         } else {
-            gradients.add_to_row(from, gradient);
+            gradients.add_at(from, gradient);
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{ForwardPass, Inventory};
+use super::{Dropout, ForwardPass, Inventory};
 use crate::memory::{Array, Sections};
 use crate::neural::params::Builder;
-use crate::neural::{Param, Params, Var};
+use crate::neural::{Param, Tables, Var};
 use crate::symbols::{NOTHING, Sentence, UNKNOWN, Vocabulary, VocabularySizes};
 use crate::treebank::embeddings::PretrainedEmbeddings;
 use crate::{Error, Result};
@@ -148,6 +148,13 @@ impl Embeddings {
         (word, if trained { word } else { UNKNOWN }, tag, parts)
     }
 
+    /// The row of a word, or of UNK if it is dropped.
+    fn drop_word(&self, word: u32, dropout: Option<&mut Dropout>) -> u32 {
+        let rate = self.word_dropout.get(word as usize).copied().unwrap_or(0.0);
+        let is_dropped = dropout.is_some_and(|dropout| rate > 0.0 && dropout.happens(rate));
+        if is_dropped { UNKNOWN } else { word }
+    }
+
     /// Appends the embeddings of a token, or of the padding before and after a sentence (`None`), to `out`.
     pub fn embed(
         &self,
@@ -156,14 +163,11 @@ impl Embeddings {
         pass: &mut ForwardPass<'_>,
         out: &mut Vec<Var>,
     ) {
-        let (known, mut word, tag, parts) = self.rows(sentence, token);
+        let (known, word, tag, parts) = self.rows(sentence, token);
         if let Some(pretrained) = &self.pretrained {
             out.push(pass.tape.constant(pretrained.row(known)));
         }
-        let rate = self.word_dropout.get(word as usize).copied().unwrap_or(0.0);
-        if pass.dropout.as_mut().is_some_and(|dropout| rate > 0.0 && dropout.happens(rate)) {
-            word = UNKNOWN;
-        }
+        let word = self.drop_word(word, pass.dropout.as_deref_mut());
         out.push(pass.tape.lookup(pass.params, self.words, word));
         out.push(pass.tape.lookup(pass.params, self.tags, tag));
         if let Some(forms) = self.forms {
@@ -172,23 +176,42 @@ impl Embeddings {
         }
     }
 
-    /// Appends the values of the same embeddings, without dropout.
-    pub fn append(
+    /// The dimension of an embedding.
+    pub fn dim(&self) -> usize {
+        let pretrained = self.pretrained.as_ref().map_or(0, PretrainedTable::dim);
+        let tables = [Some(self.words), Some(self.tags), self.forms].into_iter().flatten();
+        pretrained + tables.map(|table| table.columns as usize).sum::<usize>()
+    }
+
+    /// Writes the same embedding to `out`; `used` gets the rows of tables that it is made of, with the place from
+    /// which each was added.
+    pub fn write(
         &self,
         sentence: &Sentence,
         token: Option<usize>,
-        params: &Params,
-        out: &mut Vec<f32>,
+        tables: &impl Tables,
+        dropout: Option<&mut Dropout>,
+        out: &mut [f32],
+        mut used: impl FnMut(usize, Param, u32),
     ) {
         let (known, word, tag, parts) = self.rows(sentence, token);
+        let word = self.drop_word(word, dropout);
+        out.fill(0.0);
+        let mut place = 0;
         if let Some(pretrained) = &self.pretrained {
-            out.extend_from_slice(pretrained.row(known));
+            place = pretrained.dim;
+            out[..place].copy_from_slice(pretrained.row(known));
         }
-        out.extend_from_slice(params.row(self.words, word));
-        out.extend_from_slice(params.row(self.tags, tag));
+        let mut add = |place: usize, table: Param, row: u32| {
+            let row = row.min(table.rows.saturating_sub(1));
+            tables.add_row(table, row, &mut out[place..]);
+            used(place, table, row);
+            place + table.columns as usize
+        };
+        place = add(place, self.words, word);
+        place = add(place, self.tags, tag);
         if let Some(forms) = self.forms {
-            let [a, b, c] = parts.map(|part| params.row(forms, part));
-            out.extend(a.iter().zip(b).zip(c).map(|((a, b), c)| a + b + c));
+            parts.into_iter().for_each(|part| _ = add(place, forms, part));
         }
     }
 }

@@ -1,14 +1,14 @@
 //! A sentence encoder: bidirectional LSTM layers over the embeddings of the words.
 
 pub mod compiled;
+pub mod training;
 
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
-use super::lstm;
-use super::{ForwardPass, Inventory};
+use super::{Inventory, lstm};
+use crate::neural::Lstm;
 use crate::neural::params::Builder;
-use crate::neural::{Lstm, Var};
 use crate::symbols::Sentence;
 
 /// The sizes of an encoder.
@@ -88,27 +88,6 @@ impl Encoder {
     /// The embedding tables.
     pub fn embeddings_mut(&mut self) -> &mut Embeddings {
         &mut self.embeddings
-    }
-
-    /// Returns the hidden states of the sentence, (words + 2) × [`EncoderLayers::output_dim`]: one row for the
-    /// padding before it, one for each word, and one for the padding after it.
-    pub fn encode(&self, sentence: &Sentence, pass: &mut ForwardPass<'_>) -> Var {
-        let n = sentence.len() + 2;
-        let mut parts = Vec::with_capacity(3 * n);
-        for token in padded(sentence) {
-            self.embeddings.embed(sentence, token, pass, &mut parts);
-        }
-        let mut rows = pass.tape.join(parts.iter().copied());
-        for [forwards, backwards] in &self.layers {
-            let input = pass.dropout(rows);
-            let forwards = pass.tape.sequence(pass.params, *forwards, input, false);
-            let backwards = pass.tape.sequence(pass.params, *backwards, input, true);
-            let row = |both: Var, row: usize| both.part(row * self.lstm_dim, self.lstm_dim);
-            let both = (0..n).flat_map(|at| [row(forwards, at), row(backwards, at)]);
-            rows = pass.tape.join(both);
-        }
-        debug_assert_eq!(rows.len(), n * 2 * self.lstm_dim);
-        pass.dropout(rows)
     }
 }
 

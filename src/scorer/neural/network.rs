@@ -1,14 +1,20 @@
-//! The networks to choose from, behind one type.
+//! The networks to choose from, behind one type, and a network with its parameters.
 
 use serde::{Deserialize, Serialize};
 
+use super::Inventory;
 use super::embeddings::{Embeddings, PretrainedTable};
+use super::positions::compiled::CompiledPositions;
 use super::positions::{Positions, PositionsParams};
+use super::stack_lstm::scorer::StackLstmScorer;
 use super::stack_lstm::{StackLstm, StackLstmParams};
-use super::{ForwardPass, Inventory, Network};
 use crate::Result;
-use crate::neural::{Params, Var};
-use crate::scorer::{Configuration, Memory};
+use crate::memory::Sections;
+use crate::neural::inference::InstructionSet;
+use crate::neural::{OptimizerState, Params, Quantized};
+use crate::scorer::Scorer;
+use crate::scorer::factored::Classes;
+use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
 
 /// The network and its sizes.
@@ -76,43 +82,92 @@ impl AnyNetwork {
     }
 }
 
-impl<S: TransitionSystem> Network<S> for AnyNetwork {
-    type Memory = Memory;
+/// A network with its parameters.
+#[derive(Debug, Clone)]
+pub struct Neural {
+    /// The network.
+    pub network: AnyNetwork,
+    /// Its parameters.
+    pub params: Params,
+    /// The classes of actions.
+    pub classes: Classes,
+}
 
-    fn begin(&self, at: Configuration<'_, S>, pass: &mut ForwardPass<'_>) -> Memory {
-        match self {
-            Self::Positions(network) => Memory::Positions(network.begin(at, pass)),
-            Self::StackLstm(network) => Memory::StackLstm(Box::new(network.begin(at, pass))),
+impl Neural {
+    /// Creates a network for a system and a vocabulary, with parameters initialized by the seed or, without
+    /// one, to be loaded.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn new<S: TransitionSystem>(
+        params: NetworkParams,
+        system: &S,
+        vocabulary: &Vocabulary,
+        pretrained: Option<PretrainedTable>,
+        seed: Option<u64>,
+    ) -> Result<Self> {
+        let mut actions = Vec::new();
+        system.inventory(&system.start(&Sentence::default()), &mut actions);
+        let classes = Classes::of(&actions);
+        let inventory = Inventory {
+            vocabulary: vocabulary.sizes(),
+            labels: system.labels().count(),
+            classes: classes.clone(),
+            pretrained,
+        };
+        let (network, params) = AnyNetwork::new(params, &inventory, seed)?;
+        Ok(Self { network, params, classes })
+    }
+
+    /// Adds the parameters to the sections of a model: in 8 bits where networks parse with such.
+    pub fn store(&self, sections: &mut Sections) {
+        match self.network {
+            AnyNetwork::Positions(_) => Quantized::new(&self.params).store(sections),
+            AnyNetwork::StackLstm(_) => self.params.store(sections),
+        }
+        if let Some(pretrained) = self.network.pretrained() {
+            pretrained.store(sections);
         }
     }
 
-    fn advance(
-        &self,
-        after: Configuration<'_, S>,
-        action: S::Action,
-        memory: &mut Memory,
-        pass: &mut ForwardPass<'_>,
-    ) {
-        match (self, memory) {
-            (Self::Positions(network), Memory::Positions(memory)) => {
-                network.advance(after, action, memory, pass);
+    /// Returns the network with the moving average of its parameters, or a copy if there is no average.
+    #[must_use]
+    pub fn averaged(&self, state: &OptimizerState) -> Self {
+        let params = match &state.average {
+            Some(average) => average.of(&self.params),
+            None => self.params.clone(),
+        };
+        Self { params, network: self.network.clone(), classes: self.classes.clone() }
+    }
+
+    /// The scorer for parsing: packed for an instruction set where the network allows it, else on the tape.
+    pub fn compile<S: TransitionSystem>(self, set: InstructionSet) -> Box<dyn Scorer<S>> {
+        let Self { network, params, classes } = self;
+        match network {
+            AnyNetwork::Positions(network) => {
+                let params = Quantized::new(&params);
+                Box::new(CompiledPositions::new(*network, params, classes, set))
             }
-            (Self::StackLstm(network), Memory::StackLstm(memory)) => {
-                network.advance(after, action, memory, pass);
+            AnyNetwork::StackLstm(network) => {
+                Box::new(StackLstmScorer { network, params, classes })
             }
-            _ => unreachable!("a network receives the memory that it created"),
         }
     }
 
-    fn scores(&self, at: Configuration<'_, S>, memory: &Memory, pass: &mut ForwardPass<'_>) -> Var {
-        match (self, memory) {
-            (Self::Positions(network), Memory::Positions(memory)) => {
-                network.scores(at, memory, pass)
-            }
-            (Self::StackLstm(network), Memory::StackLstm(memory)) => {
-                network.scores(at, memory, pass)
-            }
-            _ => unreachable!("a network receives the memory that it created"),
+    /// The same with the parameters that [`Neural::store`] wrote.
+    ///
+    /// # Errors
+    /// When they are not those of this network.
+    pub fn load<S: TransitionSystem>(
+        mut self,
+        sections: &Sections,
+        set: InstructionSet,
+    ) -> Result<Box<dyn Scorer<S>>> {
+        if let AnyNetwork::Positions(network) = self.network {
+            let params = Quantized::load(&self.params, sections)?;
+            return Ok(Box::new(CompiledPositions::new(*network, params, self.classes, set)));
         }
+        self.params.load(sections)?;
+        Ok(self.compile(set))
     }
 }

@@ -7,19 +7,18 @@
 //! decision only adds up vectors (precomputation as in Chen and Manning 2014).
 
 pub mod compiled;
+pub mod training;
 
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::Embeddings;
 use super::encoder::{Encoder, EncoderLayers, EncoderParams};
-use super::{ForwardPass, Inventory, Network, action_row};
+use super::{Inventory, action_row};
 use crate::Result;
 use crate::neural::params::Builder;
-use crate::neural::tape::Function;
-use crate::neural::{Param, Params, Var};
-use crate::scorer::Configuration;
+use crate::neural::{Param, Params};
 use crate::scorer::factored::Classes;
-use crate::transition::{Constituent, TransitionSystem, View};
+use crate::transition::{Constituent, View};
 
 /// Topmost complete constituents whose first word, last word and head are positions.
 const COMPLETE: usize = 3;
@@ -165,48 +164,5 @@ impl Positions {
         let recent = |code: u32| action_row(&self.classes, code.checked_sub(1));
         symbols[SYMBOLS - 2..].copy_from_slice(&view.recent.map(recent));
         symbols
-    }
-}
-
-/// The contribution of every hidden state to the hidden layer, at every position: (words + 2) rows of
-/// `POSITIONS` × `hidden_dim` values.
-#[derive(Debug, Clone, Copy)]
-pub struct PositionsMemory {
-    contributions: Var,
-    rows: u32,
-}
-
-impl<S: TransitionSystem> Network<S> for Positions {
-    type Memory = PositionsMemory;
-
-    fn begin(&self, at: Configuration<'_, S>, pass: &mut ForwardPass<'_>) -> PositionsMemory {
-        let rows = self.encoder.encode(at.sentence, pass);
-        let contributions = pass.tape.affine(pass.params, self.weights, None, rows);
-        PositionsMemory { contributions, rows: at.sentence.len() as u32 + 2 }
-    }
-
-    fn scores(
-        &self,
-        at: Configuration<'_, S>,
-        memory: &PositionsMemory,
-        pass: &mut ForwardPass<'_>,
-    ) -> Var {
-        let view = at.system.view(at.state);
-        let width = POSITIONS * self.hidden;
-        let mut parts = [memory.contributions; POSITIONS + SYMBOLS + 1];
-        for (position, row) in Self::positions(&view).into_iter().enumerate() {
-            let row = row.min(memory.rows - 1) as usize;
-            parts[position] =
-                memory.contributions.part(row * width + position * self.hidden, self.hidden);
-        }
-        let symbols = self.symbols(&at.sentence.tags, &view);
-        for (slot, (table, symbol)) in self.symbols.into_iter().zip(symbols).enumerate() {
-            parts[POSITIONS + slot] = pass.tape.lookup(pass.params, table, symbol);
-        }
-        parts[POSITIONS + SYMBOLS] = pass.tape.lookup(pass.params, self.bias, 0);
-        let sum = pass.tape.sum(&parts);
-        let hidden = pass.tape.apply(Function::Relu, sum);
-        let hidden = pass.dropout(hidden);
-        pass.tape.affine(pass.params, self.out, Some(self.out_bias), hidden)
     }
 }

@@ -6,11 +6,13 @@
 //! is new, so it serves all systems with constituents on their stacks. A stack item is a word, the embedding of an
 //! open nonterminal, or the composition of a constituent: a bidirectional LSTM over its label and its children.
 
+pub mod scorer;
+
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
 use super::lstm::{LstmLayers, layer};
-use super::{ForwardPass, Inventory, Network, action_row};
+use super::{ForwardPass, Inventory, action_row};
 use crate::Result;
 use crate::neural::params::Builder;
 use crate::neural::tape::Function;
@@ -257,10 +259,13 @@ pub struct StackMemory {
     history: u32,
 }
 
-impl<S: TransitionSystem> Network<S> for StackLstm {
-    type Memory = StackMemory;
-
-    fn begin(&self, at: Configuration<'_, S>, pass: &mut ForwardPass<'_>) -> StackMemory {
+impl StackLstm {
+    /// Encodes the sentence in the initial configuration.
+    fn begin<S: TransitionSystem>(
+        &self,
+        at: Configuration<'_, S>,
+        pass: &mut ForwardPass<'_>,
+    ) -> StackMemory {
         let mut parts = Vec::new();
         for token in 0..at.sentence.len() {
             self.embeddings.embed(at.sentence, Some(token), pass, &mut parts);
@@ -282,7 +287,8 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
         memory
     }
 
-    fn advance(
+    /// Updates the memory after an action; `after` is the configuration that it led to.
+    fn advance<S: TransitionSystem>(
         &self,
         after: Configuration<'_, S>,
         action: S::Action,
@@ -296,7 +302,8 @@ impl<S: TransitionSystem> Network<S> for StackLstm {
         self.update_stack(&after.system.view(after.state), memory, pass);
     }
 
-    fn scores(
+    /// The unnormalized scores of all classes.
+    fn scores<S: TransitionSystem>(
         &self,
         at: Configuration<'_, S>,
         memory: &StackMemory,

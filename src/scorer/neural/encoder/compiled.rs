@@ -1,8 +1,9 @@
 //! The encoder for parsing: packed weights, no tape.
 
 use super::{Embeddings, Encoder, padded};
-use crate::neural::inference::{InstructionSet, LANES, PackedLstm, Places, Rows, Steps};
-use crate::neural::{Lstm, Params};
+use crate::neural::inference::{InstructionSet, PackedLstm, Places, Rows, Steps};
+use crate::neural::lanes::LANES;
+use crate::neural::{Lstm, Quantized};
 use crate::symbols::Sentence;
 
 /// A packed encoder.
@@ -23,7 +24,7 @@ pub struct EncoderScratch {
 
 impl CompiledEncoder {
     /// Packs an encoder.
-    pub fn new(encoder: &Encoder, params: &Params) -> Self {
+    pub fn new(encoder: &Encoder, params: &Quantized) -> Self {
         let pack = |(layer, pair): (usize, &[Lstm; 2])| {
             let embedding = || Places::blocks(1, pair[0].input.rows as usize, 4);
             let inputs = if layer == 0 { embedding() } else { Self::outputs(encoder) };
@@ -38,19 +39,19 @@ impl CompiledEncoder {
         Places::blocks(2, encoder.lstm_dim, LANES)
     }
 
-    /// Leaves the hidden states that [`Encoder::encode`] returns in `scratch.rows`, and returns their number.
+    /// Leaves the hidden states of the padding before the sentence, its words, and the padding after it in `scratch.rows`, and returns their number.
     pub fn encode(
         &self,
         set: InstructionSet,
         sentence: &Sentence,
-        params: &Params,
+        params: &Quantized,
         scratch: &mut EncoderScratch,
     ) -> usize {
         let EncoderScratch { embedding, steps, rows } = scratch;
         let n = sentence.len() + 2;
         for (row, token) in padded(sentence).enumerate() {
-            embedding.clear();
-            self.embeddings.append(sentence, token, params, embedding);
+            embedding.resize(self.embeddings.dim(), 0.0);
+            self.embeddings.write(sentence, token, params, None, embedding, |_, _, _| ());
             if row == 0 {
                 rows.reset(n, embedding.len());
             }

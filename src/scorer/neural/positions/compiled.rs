@@ -5,7 +5,7 @@ use bytemuck::Zeroable;
 use super::{POSITIONS, Positions, SYMBOLS};
 use crate::classifier::ScoreScale;
 use crate::neural::inference::{Decision, InstructionSet, Matrix, PANEL, Panel, Places};
-use crate::neural::{Param, Params};
+use crate::neural::{Param, Quantized, Tables};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::encoder::compiled::{CompiledEncoder, EncoderScratch};
 use crate::scorer::neural::normalize;
@@ -16,7 +16,7 @@ use crate::transition::TransitionSystem;
 #[derive(Debug)]
 pub struct CompiledPositions {
     network: Positions,
-    params: Params,
+    params: Quantized,
     classes: Classes,
     set: InstructionSet,
     encoder: CompiledEncoder,
@@ -40,7 +40,12 @@ pub struct PositionsScratch {
 
 impl CompiledPositions {
     /// Packs a network for an instruction set.
-    pub fn new(network: Positions, params: Params, classes: Classes, set: InstructionSet) -> Self {
+    pub fn new(
+        network: Positions,
+        params: Quantized,
+        classes: Classes,
+        set: InstructionSet,
+    ) -> Self {
         let encoder = CompiledEncoder::new(&network.encoder, &params);
         let blocks = |number, size| Places::blocks(number, size, PANEL);
         let (hidden, states) = (network.hidden, CompiledEncoder::outputs(&network.encoder));
@@ -49,19 +54,19 @@ impl CompiledPositions {
         let scores = blocks(1, network.out.columns as usize);
         let of = (network.out, Some(network.out_bias));
         let out = Matrix::pack(&params, of, &blocks(1, hidden), &scores);
-        let bias = panels(&params, network.bias);
+        let mut bias = vec![Panel::zeroed(); hidden.div_ceil(PANEL)];
+        bytemuck::cast_slice_mut(&mut bias)[..hidden].copy_from_slice(params.scales(network.bias));
         let symbols = network.symbols.map(|table| panels(&params, table));
         Self { network, params, classes, set, encoder, contributions, bias, symbols, out }
     }
 }
 
 /// The rows of a table, each in panels of its own.
-fn panels(params: &Params, table: Param) -> Vec<Panel> {
+fn panels(params: &Quantized, table: Param) -> Vec<Panel> {
     let width = (table.columns as usize).div_ceil(PANEL);
     let mut panels = vec![Panel::zeroed(); table.rows as usize * width];
     for (row, panels) in panels.chunks_exact_mut(width).enumerate() {
-        let values = params.row(table, row as u32);
-        bytemuck::cast_slice_mut(panels)[..values.len()].copy_from_slice(values);
+        params.add_row(table, row as u32, bytemuck::cast_slice_mut(panels));
     }
     panels
 }

@@ -1,0 +1,94 @@
+//! LSTMs (Hochreiter and Schmidhuber 1997, with forget gates): their weights, and a step forwards and backwards.
+//!
+//! The gates of `c` cells are `4c` numbers: input, forget, output, and what goes into the memory.
+
+use super::dispatch::dispatched;
+use super::kernel::{logistic, tangent};
+use super::params::Param;
+
+/// The weights of an LSTM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lstm {
+    /// From the input to the gates.
+    pub input: Param,
+    /// Added to the gates.
+    pub bias: Param,
+    /// From the output before to the gates.
+    pub recurrent: Param,
+}
+
+impl Lstm {
+    pub(super) fn inputs(self) -> usize {
+        self.input.rows as usize
+    }
+
+    pub(super) fn cells(self) -> usize {
+        self.recurrent.rows as usize
+    }
+}
+
+dispatched! {
+    /// From what goes into the gates to the output of a step. `kept` is the memory before, empty for the first step;
+    /// `tangents` are those of the memory.
+    pub(super) forward(gates: &mut [f32], kept: &[f32], memory: &mut [f32], tangents: &mut [f32], output: &mut [f32]),
+    |_fused, _WIDE| {
+        let n = output.len();
+        let (sigmoids, fresh) = gates.split_at_mut(3 * n);
+        sigmoids.iter_mut().for_each(|gate| *gate = logistic(*gate));
+        fresh.iter_mut().for_each(|fresh| *fresh = tangent(*fresh));
+        let (input, rest) = sigmoids.split_at(n);
+        let (forget, say) = rest.split_at(n);
+        for ((memory, input), fresh) in memory.iter_mut().zip(input).zip(&*fresh) {
+            *memory = input * fresh;
+        }
+        for ((memory, forget), kept) in memory.iter_mut().zip(forget).zip(kept) {
+            *memory += forget * kept;
+        }
+        for ((output, tangents), (memory, say)) in output.iter_mut().zip(tangents).zip(memory.iter().zip(say)) {
+            *tangents = tangent(*memory);
+            *output = say * *tangents;
+        }
+    }
+}
+
+/// What a step was, and the gradients of its output and memory.
+pub(super) struct Step<'a> {
+    pub(super) gates: &'a [f32],
+    pub(super) tangents: &'a [f32],
+    /// The memory before; empty for the first step.
+    pub(super) kept: &'a [f32],
+    pub(super) d_output: &'a [f32],
+    pub(super) d_memory: &'a [f32],
+}
+
+dispatched! {
+    /// The gradient of what went into the gates; that of the memory before is added to `d_kept`, if there was one.
+    pub(super) backward(step: &Step<'_>, d_gates: &mut [f32], d_kept: &mut [f32]),
+    |_fused, _WIDE| {
+        let n = step.d_output.len();
+        let of = |gate: usize| &step.gates[gate * n..][..n];
+        let (input, forget, say, fresh) = (of(0), of(1), of(2), of(3));
+        let (tangents, d_output, d_memory) = (&step.tangents[..n], step.d_output, &step.d_memory[..n]);
+        let (d_input, rest) = d_gates.split_at_mut(n);
+        let (d_forget, rest) = rest.split_at_mut(n);
+        let (d_say, d_fresh) = rest.split_at_mut(n);
+        let d_fresh = &mut d_fresh[..n];
+        for at in 0..n {
+            let (tangent, said) = (tangents[at], d_output[at]);
+            let memory = d_memory[at] + said * say[at] * (1.0 - tangent * tangent);
+            d_input[at] = memory * fresh[at] * input[at] * (1.0 - input[at]);
+            d_say[at] = said * tangent * say[at] * (1.0 - say[at]);
+            d_fresh[at] = memory * input[at] * (1.0 - fresh[at] * fresh[at]);
+            // Of the memory, for now.
+            d_forget[at] = memory;
+        }
+        if step.kept.is_empty() {
+            return d_forget.fill(0.0);
+        }
+        let (kept, d_kept) = (&step.kept[..n], &mut d_kept[..n]);
+        for at in 0..n {
+            d_kept[at] += d_forget[at] * forget[at];
+            d_forget[at] *= kept[at] * forget[at] * (1.0 - forget[at]);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Networks in training, behind one type.
+
+use super::positions::training::{PositionsBatch, PositionsLearner};
+use super::stack_lstm::scorer::StackLstmLearner;
+use super::{AnyNetwork, Dropout, Neural, NeuralScratch};
+use crate::classifier::ScoreScale;
+use crate::neural::Gradients;
+use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
+use crate::symbols::Sentence;
+use crate::transition::TransitionSystem;
+
+/// What a network in training computes for a batch of sentences.
+#[derive(Debug)]
+pub enum NeuralBatch {
+    /// All sentences are encoded together, and gradients go back together.
+    Positions(Box<PositionsBatch>),
+    /// Each sentence is recorded on a tape of its own.
+    StackLstm,
+}
+
+impl NeuralBatch {
+    /// The memory for batches of a network.
+    pub fn new(network: &AnyNetwork) -> Self {
+        match network {
+            AnyNetwork::Positions(network) => {
+                Self::Positions(Box::new(PositionsBatch::new(network.as_ref().clone())))
+            }
+            AnyNetwork::StackLstm(_) => Self::StackLstm,
+        }
+    }
+
+    /// Begins with the sentences of a batch.
+    pub fn begin(&mut self, network: &Neural, sentences: &[&Sentence], dropouts: &mut [Dropout]) {
+        if let Self::Positions(batch) = self {
+            batch.encode(&network.params, sentences, dropouts);
+        }
+    }
+
+    /// The learner for a sentence, by its number in the batch.
+    pub fn learner<'a>(&'a self, network: &'a Neural, sentence: usize) -> NeuralLearner<'a> {
+        let params = &network.params;
+        match (self, &network.network) {
+            (Self::Positions(batch), _) => {
+                NeuralLearner::Positions(PositionsLearner { batch, params, sentence })
+            }
+            (Self::StackLstm, AnyNetwork::StackLstm(own)) => {
+                let classes = &network.classes;
+                NeuralLearner::StackLstm(StackLstmLearner { network: own, params, classes })
+            }
+            _ => unreachable!("a batch is that of its network"),
+        }
+    }
+
+    /// Forgets what the memory of a thread holds of the batch before.
+    pub fn restart(&self, network: &Neural, scratch: &mut Scratch) {
+        let NeuralScratch { loss, decisions, gradients, .. } = &mut scratch.neural;
+        *loss = 0.0;
+        match self {
+            Self::Positions(_) => decisions.clear(),
+            Self::StackLstm => gradients.clear(&network.params),
+        }
+    }
+
+    /// The gradients of the losses that are in the memories of the threads.
+    pub fn end(&mut self, network: &Neural, scratches: &[&Scratch], gradients: &mut Gradients) {
+        gradients.clear(&network.params);
+        let scratches = scratches.iter().map(|scratch| &scratch.neural);
+        match self {
+            Self::Positions(batch) => {
+                let decisions = scratches.map(|scratch| &scratch.decisions);
+                batch.backward(&network.params, decisions, gradients);
+            }
+            Self::StackLstm => {
+                let parts: Vec<_> = scratches.map(|scratch| &scratch.gradients).collect();
+                gradients.add(&parts);
+            }
+        }
+    }
+}
+
+/// A network in training, on one sentence.
+#[derive(Debug, Clone, Copy)]
+pub enum NeuralLearner<'a> {
+    /// As in [`super::positions::training`].
+    Positions(PositionsLearner<'a>),
+    /// As in [`super::stack_lstm`].
+    StackLstm(StackLstmLearner<'a>),
+}
+
+impl NeuralLearner<'_> {
+    /// Ends a sentence: goes back, unless all sentences of the batch do so together.
+    pub fn end_sentence(&self, scratch: &mut Scratch) {
+        if let Self::StackLstm(learner) = self {
+            let NeuralScratch { tape, gradients, .. } = &mut scratch.neural;
+            tape.backward(learner.params, gradients);
+        }
+    }
+
+    fn scorer<S: TransitionSystem>(&self) -> &dyn Scorer<S> {
+        match self {
+            Self::Positions(learner) => learner,
+            Self::StackLstm(learner) => learner,
+        }
+    }
+}
+
+impl<S: TransitionSystem> Scorer<S> for NeuralLearner<'_> {
+    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+        self.scorer().begin(at, scratch)
+    }
+
+    fn score(
+        &self,
+        at: Configuration<'_, S>,
+        memory: &Memory,
+        actions: &[S::Action],
+        scratch: &mut Scratch,
+        out: &mut Vec<f32>,
+    ) {
+        self.scorer().score(at, memory, actions, scratch, out);
+    }
+
+    fn advance(
+        &self,
+        after: Configuration<'_, S>,
+        action: S::Action,
+        memory: &mut Memory,
+        scratch: &mut Scratch,
+    ) {
+        self.scorer().advance(after, action, memory, scratch);
+    }
+
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
+    }
+}
+
+impl<S: TransitionSystem> OnlineLearner<S> for NeuralLearner<'_> {
+    fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
+        match self {
+            Self::Positions(learner) => learner.learn(lesson, scratch),
+            Self::StackLstm(learner) => learner.learn(lesson, scratch),
+        }
+    }
+}
