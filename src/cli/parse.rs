@@ -213,7 +213,7 @@ fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
     if !args.stream.verbosity.quiet && (io::stderr().is_terminal() || partial + unreadable > 0) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *sentences as f64 / seconds.max(1e-9);
-        eprintln!(
+        say!(
             "parsed {sentences} sentences ({words} words) in {seconds:.2} s, {rate:.0} sentences/s; \
              {partial} partial, {unreadable} unreadable"
         );
