@@ -278,6 +278,7 @@ impl<T> Work<'_, '_, T> {
                 result.bytes = (self.unreadable)(&problem);
                 result.problem = Some(problem);
             }
+            Item::Stray { at, problem } => result.problem = Some(format!("{at}: {problem}")),
             Item::Sentence(tokens, origin) => {
                 result.words = tokens.len();
                 processor(tokens, &origin, result)?;
