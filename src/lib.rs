@@ -50,6 +50,9 @@
 //! systems stay concrete types, because they are touched many times per action. Parallel work goes through one
 //! function that takes a closure as a trait object. Settings are read through one deserializer.
 
+// They end the program when nobody listens.
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 mod built_in;
 #[doc(hidden)]
 pub mod classifier;

@@ -1,7 +1,7 @@
 //! Output files that are complete or not there.
 
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{File, FileType, OpenOptions, Permissions};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -21,9 +21,43 @@ pub(crate) fn write(
     file.finish()
 }
 
-/// A file that is written as a temporary one in the same directory, which replaces it at the end. An existing file
-/// keeps its permissions, and stays as it is without [`OutputFile::finish`]. What is no regular file, such as a pipe,
-/// is written in place.
+/// Finds out whether a file can be written, before there is anything to write.
+///
+/// # Errors
+/// When it cannot: its folder is missing or cannot be written, or it is a folder or a device.
+pub(crate) fn check(path: &Path) -> Result<()> {
+    Destination::of(path)
+        .and_then(|destination| destination.check())
+        .map_err(|error| Error::io(path, error))
+}
+
+/// The file that a path leads to through symbolic links, whether it exists or not.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    let mut path = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        if let Ok(existing) = path.canonicalize() {
+            return existing;
+        }
+        let Ok(target) = path.read_link() else { break };
+        path = folder(&path).join(target);
+    }
+    match (folder(&path).canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
+}
+
+/// How many symbolic links are followed.
+const MAX_LINKS: usize = 40;
+
+/// The names of temporary files begin and end so.
+const TEMPORARY: (&str, &str) = (".srparse-", ".tmp");
+
+/// A file that is written as a temporary one in the same folder, which replaces it at the end. An existing file
+/// keeps its permissions, and stays as it is without [`OutputFile::finish`]. A pipe is written in place.
+///
+/// A temporary file is locked as long as its writer lives, and the next writer in its folder deletes those that are
+/// not: they were left by a program that was killed.
 pub(crate) struct OutputFile {
     /// The name in messages.
     name: PathBuf,
@@ -32,7 +66,7 @@ pub(crate) struct OutputFile {
 
 enum Target {
     InPlace(BufWriter<File>),
-    Beside { path: PathBuf, permissions: Option<Permissions>, temporary: BufWriter<NamedTempFile> },
+    Beside { path: PathBuf, temporary: BufWriter<NamedTempFile> },
 }
 
 impl OutputFile {
@@ -41,7 +75,8 @@ impl OutputFile {
     /// # Errors
     /// When it cannot be written there.
     pub(crate) fn create(path: &Path) -> Result<Self> {
-        let target = Target::open(path).map_err(|error| Error::io(path, error))?;
+        let target = Destination::of(path).and_then(Destination::open);
+        let target = target.map_err(|error| Error::io(path, error))?;
         Ok(Self { name: path.to_owned(), target })
     }
 
@@ -70,37 +105,120 @@ impl Write for OutputFile {
     }
 }
 
-impl Target {
-    fn open(path: &Path) -> io::Result<Self> {
-        // Through symbolic links: the file that they lead to is replaced, not the link.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let existing = path.metadata().ok();
-        if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
-            let file = OpenOptions::new().write(true).open(path)?;
-            return Ok(Self::InPlace(BufWriter::new(file)));
-        }
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
+/// Where a file goes.
+enum Destination {
+    Pipe(PathBuf),
+    File(PathBuf),
+}
+
+impl Destination {
+    fn of(path: &Path) -> io::Result<Self> {
+        let path = resolved(path);
+        let Ok(existing) = path.metadata() else {
+            let folder = folder(&path);
+            if folder.is_dir() {
+                return Ok(Self::File(path));
+            }
+            let problem = format!("the folder {} is missing: create it first", folder.display());
+            return Err(io::Error::new(ErrorKind::NotADirectory, problem));
         };
-        let mut builder = tempfile::Builder::new();
-        if let Some(permissions) = new_file() {
-            builder.permissions(permissions);
+        if existing.is_dir() {
+            return Err(io::Error::new(ErrorKind::IsADirectory, "this is a folder"));
         }
-        let temporary = BufWriter::new(builder.tempfile_in(directory)?);
-        let permissions = existing.map(|existing| existing.permissions());
-        Ok(Self::Beside { path, permissions, temporary })
+        if is_device(existing.file_type()) {
+            let problem = "this is a device: name a file, or a pipe";
+            return Err(io::Error::new(ErrorKind::InvalidInput, problem));
+        }
+        Ok(if existing.is_file() { Self::File(path) } else { Self::Pipe(path) })
     }
 
+    fn check(&self) -> io::Result<()> {
+        match self {
+            // Opening it would wait for a reader.
+            Self::Pipe(_) => Ok(()),
+            Self::File(path) => temporary(folder(path)).map(drop),
+        }
+    }
+
+    fn open(self) -> io::Result<Target> {
+        Ok(match self {
+            Self::Pipe(path) => {
+                Target::InPlace(BufWriter::new(OpenOptions::new().write(true).open(path)?))
+            }
+            Self::File(path) => {
+                let folder = folder(&path);
+                delete_leftovers(folder);
+                Target::Beside { temporary: BufWriter::new(temporary(folder)?), path }
+            }
+        })
+    }
+}
+
+/// The folder of a file.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn is_device(kind: FileType) -> bool {
+    #[cfg(unix)]
+    return {
+        use std::os::unix::fs::FileTypeExt;
+        kind.is_block_device() || kind.is_char_device()
+    };
+    #[cfg(not(unix))]
+    {
+        let _ = kind;
+        false
+    }
+}
+
+/// Creates a locked temporary file.
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
+    if let Some(permissions) = new_file() {
+        builder.permissions(permissions);
+    }
+    loop {
+        let file = builder.tempfile_in(folder)?;
+        // Not every file system has locks; without, nobody takes the file for a leftover.
+        let _ = file.as_file().lock();
+        // Another writer may have deleted it before it was locked.
+        if file.path().exists() {
+            return Ok(file);
+        }
+    }
+}
+
+/// Deletes the temporary files of programs that were killed.
+fn delete_leftovers(folder: &Path) {
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_temporary = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1));
+        let file = is_temporary.then(|| OpenOptions::new().write(true).open(entry.path()).ok());
+        if let Some(Some(file)) = file
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+impl Target {
     fn finish(self) -> io::Result<()> {
-        let (path, permissions, temporary) = match self {
+        let (path, temporary) = match self {
             Self::InPlace(mut out) => return out.flush(),
-            Self::Beside { path, permissions, temporary } => (path, permissions, temporary),
+            Self::Beside { path, temporary } => (path, temporary),
         };
         let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
         temporary.as_file().sync_all()?;
-        if let Some(permissions) = permissions {
-            temporary.as_file().set_permissions(permissions)?;
+        if let Ok(existing) = path.metadata() {
+            temporary.as_file().set_permissions(existing.permissions())?;
         }
         temporary.persist(path)?;
         Ok(())
@@ -134,6 +252,20 @@ mod tests {
         assert_eq!(folder.path().read_dir().unwrap().count(), 1, "no temporary file is left");
     }
 
+    #[test]
+    fn only_what_a_dead_writer_left_is_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = folder.path().join(".srparse-abcdef.tmp");
+        std::fs::write(&left, "half").unwrap();
+        let mut alive = OutputFile::create(&folder.path().join("one")).unwrap();
+        assert!(!left.exists());
+        write(&folder.path().join("two"), |out| out.write_all(b"two")).unwrap();
+        alive.write_all(b"one").unwrap();
+        alive.finish().unwrap();
+        assert_eq!(std::fs::read(folder.path().join("one")).unwrap(), b"one");
+        assert_eq!(folder.path().read_dir().unwrap().count(), 2);
+    }
+
     #[cfg(unix)]
     #[test]
     fn permissions_and_links_are_kept() {
@@ -147,6 +279,10 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
         assert!(link.is_symlink());
+        let (absent, dangling) = (folder.path().join("absent"), folder.path().join("dangling"));
+        symlink("absent", &dangling).unwrap();
+        write(&dangling, |out| out.write_all(b"new")).unwrap();
+        assert!(dangling.is_symlink() && !absent.is_symlink());
         let plain = folder.path().join("plain");
         std::fs::write(&plain, "").unwrap();
         let (new, plain_mode) =

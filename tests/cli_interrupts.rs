@@ -24,16 +24,26 @@ struct Training {
 
 impl Training {
     fn start(arguments: &[&str]) -> Self {
-        let folder = folder(&[("m.srm", b"old model"), ("bad.mrg", b"(S (A a)) x\n(S (A a))\n")]);
+        Self::start_with(&[], arguments)
+    }
+
+    /// The same with more files.
+    fn start_with(files: &[(&str, &[u8])], arguments: &[&str]) -> Self {
+        let bad = b"(S (A a)) x\n(S (A a))\n";
+        let own: [(&str, &[u8]); 2] = [("m.srm", b"old model"), ("bad.mrg", bad)];
+        let folder = folder(&[&own, files].concat());
         let pipe = Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
         assert!(pipe.success());
-        let mut child = Command::new(env!("CARGO_BIN_EXE_srparse"))
+        let child = Command::new(env!("CARGO_BIN_EXE_srparse"))
             .current_dir(&folder)
             .args(["train", "--model", "m.srm"])
             .args(arguments)
             .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .spawn();
+        Self::of(folder, child.unwrap())
+    }
+
+    fn of(folder: TempDir, mut child: Child) -> Self {
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         Self { folder, child, lines: Box::new(lines.map_while(Result::ok)) }
     }
@@ -124,4 +134,64 @@ fn a_signal_before_anything_was_learned_leaves_the_old_model() {
     let said = "training was stopped before there was a model: nothing was written";
     assert_eq!(rest.last().map(String::as_str), Some(said), "{rest:?}");
     training.assert_untouched();
+}
+
+#[test]
+fn signals_that_were_ignored_from_the_beginning_stay_ignored() {
+    for (name, signal) in [("HUP", "-HUP"), ("INT", "-INT")] {
+        let folder = folder(&[]);
+        // As `nohup` starts programs, and scripts their background jobs.
+        let line = format!("trap '' {name}; exec \"$0\" \"$@\"");
+        let child = Command::new("sh")
+            .current_dir(&folder)
+            .args(["-c", &line, env!("CARGO_BIN_EXE_srparse")])
+            .args(["train", "--model", "m.srm", "--set", "epochs=100000", "--train"])
+            .arg(sample("train.mrg"))
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut training = Training::of(folder, child.unwrap());
+        training.wait_for("epoch 1:");
+        training.signal(signal);
+        training.wait_for("epoch 5:");
+        training.signal("-TERM");
+        let (status, rest) = training.end();
+        assert_eq!(status, Some(0), "{name}: {rest:?}");
+        assert!(training.folder.path().join("m.srm").is_file());
+    }
+}
+
+#[test]
+fn an_interrupt_of_any_learner_ends_with_a_model_or_with_the_old_one() {
+    let trees = fs::read_to_string(sample("train.mrg")).unwrap().repeat(20);
+    for options in [
+        &["--preset", "sagae-lavie-2005-svm"][..],
+        &["--preset", "sagae-lavie-2005-mbl"],
+        &["--preset", "sagae-lavie-2005-maxent"],
+        &["--preset", "wang-2006-vote"],
+        &["--preset", "wang-2006-stack"],
+        &["--preset", "wang-2006-meta"],
+        &["--preset", "wang-2006-dtree1"],
+        &["--preset", "turian-2005-free"],
+        &["--preset", "beam"],
+        &["--preset", "fast", "--jackknife", "10"],
+        &["--preset", "fast", "--tagger"],
+    ] {
+        for quiet in [&[][..], &["--quiet"]] {
+            let files = ["--skip-bad", "--train", "bad.mrg", "many.mrg"];
+            let many = [("many.mrg", trees.as_bytes())];
+            let mut training = Training::start_with(&many, &[&files, options, quiet].concat());
+            training.wait_for("skipped 1");
+            training.signal("-INT");
+            let (status, rest) = training.end();
+            let path = training.folder.path().join("m.srm");
+            if status == Some(130) {
+                let said = "training was stopped before there was a model: nothing was written";
+                assert_eq!(rest.last().map(String::as_str), Some(said), "{options:?}");
+                assert_eq!(fs::read(&path).unwrap(), b"old model", "{options:?}");
+            } else {
+                assert_eq!(status, Some(0), "{options:?}: {rest:?}");
+                srparse(&["info"]).arg(&path).assert().success();
+            }
+        }
+    }
 }

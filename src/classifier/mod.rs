@@ -187,11 +187,8 @@ impl Fit<'_> {
 pub trait Checkpoint: Sync {
     /// The part kept under a name.
     fn load(&self, name: &str) -> Option<Sections>;
-    /// Keeps a part.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    fn save(&self, name: &str, sections: &Sections) -> Result<()>;
+    /// Keeps a part, if it can be written: the fit goes on without.
+    fn save(&self, name: &str, sections: &Sections);
 }
 
 /// A way to fit classifiers.

@@ -52,7 +52,7 @@ impl Side {
             })
             .collect();
         if !met.is_empty() {
-            eprintln!("{}: roots treated as TOP: {}", self.name, met.join(", "));
+            say!("{}: roots treated as TOP: {}", self.name, met.join(", "));
         }
     }
 }
@@ -144,12 +144,9 @@ impl<const N: usize> AlignedTrees<N> {
             return;
         }
         for side in &self.sides {
-            eprintln!("{}: {}", side.name, side.trees.report());
+            say!("{}: {}", side.name, side.trees.report());
             if side.left_out > 0 {
-                eprintln!(
-                    "{}: trees left out because they have no words: {}",
-                    side.name, side.left_out
-                );
+                say!("{}: trees left out because they have no words: {}", side.name, side.left_out);
             }
             side.report_roots();
         }

@@ -57,6 +57,7 @@ struct Table {
 /// # Errors
 /// When the table is malformed or the output cannot be written.
 pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
+    let mut out = args.out.open(&args.file)?;
     let (name, text) = match &args.file {
         Some(path) => {
             let name = path.display().to_string();
@@ -76,7 +77,6 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
         let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
         draw(&area, &table, args).map_err(|error| anyhow!("the chart cannot be drawn: {error}"))?;
     }
-    let mut out = args.out.open()?;
     out.write_all(svg.as_bytes())?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -87,12 +87,12 @@ const MOST_RESAMPLES: u64 = 10_000_000;
 /// When a file cannot be read, or the numbers of trees differ.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply();
+    let mut out = args.out.open([&args.gold, &args.a, &args.b])?;
     let (sentences, failures) = read(args)?;
     let CompareArgs { shuffles, resamples, seed, max_words, .. } = *args;
     let settings = Settings { shuffles, resamples, seed };
     let comparison = compare(&sentences, &settings);
     let report = Report { comparison: &comparison, settings: &settings, max_words, failures };
-    let mut out = args.out.open()?;
     if args.json {
         report.json(&mut out)?;
     } else {
@@ -102,9 +102,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let (difference, p) = (comparison.difference().f1, comparison.p.f1);
     match args.max_p {
         Some(most) if difference <= 0.0 || p > most => {
-            eprintln!(
-                "B is not better at --max-p {most}: F1 difference {difference:+.2}, p = {p:.4}"
-            );
+            say!("B is not better at --max-p {most}: F1 difference {difference:+.2}, p = {p:.4}");
             Ok(ExitCode::FAILURE)
         }
         _ => Ok(ExitCode::SUCCESS),
@@ -142,7 +140,7 @@ fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
     }
     for (name, failures) in ["A", "B"].iter().zip(failures) {
         if failures > 0 && !args.verbosity.quiet {
-            eprintln!(
+            say!(
                 "{name}: sentences without a parse, or with words that differ from gold: {failures} (counted as \
                  parses without brackets; `srparse eval` lists them)"
             );

@@ -111,12 +111,13 @@ struct Found {
 /// # Errors
 /// When a file cannot be read, or the numbers of trees differ.
 pub fn run(args: &DiffArgs) -> anyhow::Result<ExitCode> {
+    let inputs = [&args.gold, &args.test].into_iter().chain(&args.test2);
+    let mut out = args.out.open(inputs)?;
     let (gold, test) = (("gold", args.gold.as_path()), args.test.as_path());
     let found = match &args.test2 {
         None => collect(args, [gold, ("test", test)])?,
         Some(test2) => collect(args, [gold, ("A", test), ("B", test2)])?,
     };
-    let mut out = args.out.open()?;
     match args.output {
         DiffOutput::Text => text::write(&found, args.out.is_terminal(), &mut out)?,
         DiffOutput::Json => json::write(&found, &mut out)?,

@@ -82,7 +82,7 @@ pub struct EvalArgs {
 /// # Errors
 /// When a file cannot be read, or the numbers of test trees and gold trees differ.
 pub fn run(args: &EvalArgs) -> anyhow::Result<ExitCode> {
-    let mut out = args.out.open()?;
+    let mut out = args.out.open([&args.gold, &args.test])?;
     let code = score(args, &mut out)?;
     out.finish()?;
     Ok(code)
@@ -91,7 +91,7 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<ExitCode> {
 fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     let params = Params::load(&args.params).context("--params")?;
     if params.debug > 0 && !args.verbosity.quiet {
-        eprintln!("note: DEBUG in {} has no effect; use --per-sentence instead", args.params);
+        say!("note: DEBUG in {} has no effect; use --per-sentence instead", args.params);
     }
     let evaluation = if args.evalb {
         match score_lines(args, params, out)? {
@@ -111,7 +111,7 @@ fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     match args.min_f1 {
         Some(least) if f1 < least => {
             out.flush()?;
-            eprintln!("F1 {f1:.2} is below --min-f1 {least}");
+            say!("F1 {f1:.2} is below --min-f1 {least}");
             Ok(ExitCode::FAILURE)
         }
         _ => Ok(ExitCode::SUCCESS),
@@ -216,7 +216,7 @@ struct EvalbErrors {
 impl EvalbErrors {
     /// Prints an error. EVALB compares before it counts, so it tolerates one error more than MAX_ERROR.
     fn is_too_many(&mut self, number: u64, problem: &str) -> bool {
-        eprintln!("{number} : {problem}");
+        say!("{number} : {problem}");
         self.count += 1;
         self.count - 1 > self.max
     }

@@ -46,7 +46,7 @@ pub struct InfoArgs {
 /// # Errors
 /// When the model cannot be loaded.
 pub fn run(args: &InfoArgs) -> anyhow::Result<ExitCode> {
-    let mut out = args.out.open()?;
+    let mut out = args.out.open(&args.model)?;
     write_info(args, &mut out)?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -23,20 +23,22 @@ impl Interrupts {
         let interrupts = Arc::new(Self::default());
         let seen = Arc::clone(&interrupts);
         // Without a handler, the signals simply end the program.
+        let ignored = Ignored::find();
         let _ = ctrlc::set_handler(move || {
             if !seen.is_training.load(Ordering::Relaxed) {
-                eprintln!("{}: nothing was written", Error::Stopped);
+                say!("{}: nothing was written", Error::Stopped);
                 exit(INTERRUPTED.into());
             }
             if seen.is_stopped.swap(true, Ordering::Relaxed) {
                 exit(INTERRUPTED.into());
             }
             if !quiet {
-                eprintln!(
+                say!(
                     "\nstopping: the best model so far will be written (press Ctrl-C again to quit at once)"
                 );
             }
         });
+        ignored.restore();
         interrupts
     }
 
@@ -49,4 +51,48 @@ impl Interrupts {
     pub(super) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
+}
+
+/// The signals that the program was started to ignore, as by `nohup` or as a background job of a script: whoever
+/// started it wants it to go on.
+struct Ignored {
+    #[cfg(unix)]
+    signals: Vec<libc::c_int>,
+}
+
+#[cfg(unix)]
+impl Ignored {
+    fn find() -> Self {
+        let is_ignored = |&signal: &libc::c_int| {
+            // SAFETY: all zeros is a valid `sigaction`; a null pointer asks for the present one and changes nothing.
+            #[allow(unsafe_code)]
+            let handler = unsafe {
+                let mut present: libc::sigaction = std::mem::zeroed();
+                libc::sigaction(signal, std::ptr::null(), &raw mut present);
+                present.sa_sigaction
+            };
+            handler == libc::SIG_IGN
+        };
+        let signals = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+        Self { signals: signals.into_iter().filter(is_ignored).collect() }
+    }
+
+    fn restore(&self) {
+        for &signal in &self.signals {
+            // SAFETY: ignoring a signal runs no code.
+            #[allow(unsafe_code)]
+            unsafe {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Ignored {
+    fn find() -> Self {
+        Self {}
+    }
+
+    fn restore(&self) {}
 }

@@ -8,15 +8,12 @@ use crate::treebank::lint::Finding;
 pub(super) fn print(findings: &[Finding], profile: &ProfileArg) {
     for finding in findings {
         match &finding.setting {
-            Some(setting) => eprintln!("note: {finding}: try --set '{setting}'"),
-            None => eprintln!("note: {finding}"),
+            Some(setting) => say!("note: {finding}: try --set '{setting}'"),
+            None => say!("note: {finding}"),
         }
     }
     if findings.iter().any(|finding| finding.setting.is_some()) && !profile.is_given() {
         let names: Vec<&str> = TreebankProfile::names().collect();
-        eprintln!(
-            "note: --treebank NAME has all settings for a known treebank: {}",
-            names.join(", ")
-        );
+        say!("note: --treebank NAME has all settings for a known treebank: {}", names.join(", "));
     }
 }

@@ -44,7 +44,7 @@ pub struct ManArgs {
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::program(), "srparse", &mut script);
-    let mut out = args.out.open()?;
+    let mut out = args.out.open([])?;
     out.write_all(&script)?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)
@@ -65,7 +65,7 @@ pub fn man(args: &ManArgs) -> anyhow::Result<ExitCode> {
             format!("no such command: `{name}`: {hint}commands are {}", commands.join(", "))
         })?,
     };
-    let mut out = args.out.open()?;
+    let mut out = args.out.open([])?;
     out.write_all(&page(command)?)?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -3,6 +3,9 @@
 //! Results go to standard output, messages and progress to standard error. Exit status: 0 on success,
 //! 1 if the answer is negative, 2 on an error. A reader that closes the pipe early is not an error.
 
+#[macro_use]
+mod message;
+
 mod aligned_trees;
 pub mod chart;
 pub mod compare;
@@ -94,7 +97,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {}", described(&error));
+        say!("error: {}", described(&error));
         ExitCode::from(2)
     })
 }

@@ -22,14 +22,14 @@ impl Notes {
     pub(super) fn say(&mut self, message: &str) {
         self.count += u64::from(!self.quiet);
         if !self.quiet && self.count <= NAMED {
-            eprintln!("{message}");
+            say!("{message}");
         }
     }
 
     /// Says how many messages were not printed.
     pub(super) fn end(&self) {
         if self.count > NAMED {
-            eprintln!("… and {} more {}", grouped(self.count - NAMED), self.what);
+            say!("… and {} more {}", grouped(self.count - NAMED), self.what);
         }
     }
 }

@@ -83,7 +83,7 @@ impl ProfileArg {
 /// Says that a command waits for its user to type.
 pub(super) fn announce_terminal() {
     if io::stdin().is_terminal() {
-        eprintln!("reading from the terminal; Ctrl-D ends");
+        say!("reading from the terminal; Ctrl-D ends");
     }
 }
 

@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use super::listed;
 use super::options::{ThreadsArg, TreebankArgs, Verbosity, announce_stdin};
-use super::out::OutArg;
+use super::out::{Out, OutArg};
 use super::reading_bar::ReadingBar;
 use crate::Result;
 use crate::inspect::decisions::{DecisionCounts, KINDS};
@@ -86,14 +86,15 @@ impl OracleArgs {
 /// # Errors
 /// When the trees cannot be read, or no transition system can be built from them.
 pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
+    let mut out = args.out.open(args.files.iter().chain(&args.model))?;
     announce_stdin(&args.files, args.verbosity.quiet);
     if let Some(path) = &args.model {
-        return accuracy(args, path);
+        return accuracy(args, path, out);
     }
     let plan = Plan::new(args.treebank.profile.preset(&args.preset, &args.set)?)?;
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
     if !args.verbosity.quiet || report.skipped > 0 {
-        eprintln!("{report}");
+        say!("{report}");
     }
     let clean = &plan.preset.clean;
     let prepare = |tree: Tree| {
@@ -105,7 +106,6 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     };
     let trees: Vec<Tree> =
         trees.into_iter().filter_map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
-    let mut out = args.out.open()?;
     let borrowed: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
     let builder = plan.builder(Source::Trees(&borrowed), &vocabulary);
@@ -118,16 +118,15 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints how often a model predicts the correct action on the way to the trees.
-fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
+fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<ExitCode> {
     args.threads.apply();
     args.treebank.profile.refuse_with_model()?;
     let name = || path.display().to_string();
     let parser = Parser::new(&file::read(path)?, &args.set).with_context(name)?;
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
     if !args.verbosity.quiet || report.skipped > 0 {
-        eprintln!("{report}");
+        say!("{report}");
     }
-    let mut out = args.out.open()?;
     if let Some(label) = &args.margins {
         let margins = parser.margins(trees, label).with_context(name)?;
         writeln!(out, "margin from\tcorrect candidates\twrong candidates")?;
@@ -136,7 +135,7 @@ fn accuracy(args: &OracleArgs, path: &Path) -> anyhow::Result<ExitCode> {
         }
         let [right, wrong] = margins.infinite;
         if right + wrong > 0 {
-            eprintln!(
+            say!(
                 "left out {right} correct and {wrong} wrong candidates of infinite confidence: the model has no \
                  trees for this label"
             );

@@ -1,11 +1,12 @@
 //! Where a command writes its output: standard output, or a file that is complete or not there.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::output::OutputFile;
+use crate::output::{OutputFile, resolved};
+use crate::treebank::{Input, expand};
 
 /// The option that names the output file.
 #[derive(Debug, Default, clap::Args)]
@@ -16,20 +17,46 @@ pub(super) struct OutArg {
 }
 
 impl OutArg {
-    /// Opens the output.
+    /// Opens the output of a command that reads `inputs`.
     ///
     /// # Errors
-    /// When the file cannot be written.
-    pub(super) fn open(&self) -> crate::Result<Out> {
-        self.out
-            .as_deref()
-            .map_or(Ok(Out::stdout()), |path| OutputFile::create(path).map(Out::File))
+    /// When the file cannot be written, or is one of the inputs.
+    pub(super) fn open<'p>(
+        &self,
+        inputs: impl IntoIterator<Item = &'p PathBuf>,
+    ) -> anyhow::Result<Out> {
+        let Some(path) = &self.out else { return Ok(Out::stdout()) };
+        refuse_input("--out", path, inputs)?;
+        Ok(Out::File(OutputFile::create(path)?))
     }
 
     /// Whether the output appears on the terminal.
     pub(super) fn is_terminal(&self) -> bool {
         self.out.is_none() && io::stdout().is_terminal()
     }
+}
+
+/// Refuses an output that is one of the inputs: files, folders or patterns.
+pub(super) fn refuse_input<'p>(
+    option: &str,
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'p PathBuf>,
+) -> anyhow::Result<()> {
+    let path = resolved(output);
+    if !path.is_file() {
+        return Ok(());
+    }
+    for input in inputs {
+        // Inputs that are missing are found when they are read.
+        let files = expand(std::slice::from_ref(input)).unwrap_or_default();
+        let is_output = |file: &Input| matches!(file, Input::File(file) if resolved(file) == path);
+        anyhow::ensure!(
+            !files.iter().any(is_output),
+            "{option} {}: this file is also an input: name another one",
+            output.display()
+        );
+    }
+    Ok(())
 }
 
 /// An open output.

@@ -142,10 +142,13 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
             parse_sentence(&mut parser, retags, sentence, args, result)
         })
     };
-    let unreadable = |problem: &str| match args.output {
-        OutputFormat::Brackets | OutputFormat::Pretty => b"(())\n".to_vec(),
-        OutputFormat::Conllu => b"# unreadable\n\n".to_vec(),
-        OutputFormat::Json => missing(args, Some(problem)),
+    let unreadable = |problem: &str| match (args.output, args.nbest) {
+        (OutputFormat::Json, _) => missing(args, Some(problem)),
+        (OutputFormat::Brackets, Some(_)) => b"1\t-inf\t(())\n\n".to_vec(),
+        (OutputFormat::Pretty, Some(_)) => b"# rank = 1\n# score = -inf\n(())\n\n".to_vec(),
+        (OutputFormat::Conllu, Some(_)) => b"# unreadable\n\n\n".to_vec(),
+        (OutputFormat::Brackets | OutputFormat::Pretty, None) => b"(())\n".to_vec(),
+        (OutputFormat::Conllu, None) => b"# unreadable\n\n".to_vec(),
     };
     let blank =
         if args.output == OutputFormat::Json { missing(args, None) } else { b"\n".to_vec() };
@@ -213,7 +216,7 @@ fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
     if !args.stream.verbosity.quiet && (io::stderr().is_terminal() || partial + unreadable > 0) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *sentences as f64 / seconds.max(1e-9);
-        eprintln!(
+        say!(
             "parsed {sentences} sentences ({words} words) in {seconds:.2} s, {rate:.0} sentences/s; \
              {partial} partial, {unreadable} unreadable"
         );

@@ -39,19 +39,35 @@ impl<'a> ProgressLog<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// Reports whether the learning curve was written.
+    /// Writes the learning curve again if that failed.
     ///
     /// # Errors
-    /// When the last attempt to write it failed.
+    /// When it still cannot be written.
     pub(super) fn finish_curve(self) -> Result<()> {
         let Some(curve) = self.curve else { return Ok(()) };
-        curve.into_inner().unwrap_or_else(PoisonError::into_inner).written
+        let curve = curve.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if curve.is_written { Ok(()) } else { curve.write() }
+    }
+
+    /// Adds an epoch to the learning curve and writes it.
+    fn add_to_curve(&self, scores: EpochScores) {
+        let Some(curve) = &self.curve else { return };
+        let mut curve = curve.lock().unwrap_or_else(PoisonError::into_inner);
+        curve.add(scores);
+        let written = curve.write();
+        let failed_before = !std::mem::replace(&mut curve.is_written, written.is_ok());
+        if let Err(error) = written
+            && !failed_before
+        {
+            let note = format!("{error}; training goes on, and the curve is written later");
+            self.event(Event::Note(&note));
+        }
     }
 
     fn write(&self, text: &str) {
         if !self.quiet {
             let seconds = self.start.elapsed().as_secs_f64();
-            self.bar.suspend(|| eprintln!("[{seconds:>6.1} s] {text}"));
+            self.bar.suspend(|| say!("[{seconds:>6.1} s] {text}"));
         }
     }
 
@@ -80,12 +96,10 @@ impl Observer for ProgressLog<'_> {
             }
             Event::Step { share, text } => self.step(share, text),
             Event::Epoch(scores) => {
-                if let Some(curve) = &self.curve {
-                    curve.lock().unwrap_or_else(PoisonError::into_inner).add(scores);
-                }
+                self.add_to_curve(scores);
             }
             Event::Milestone(text) => self.write(text),
-            Event::Note(text) if !self.quiet => self.bar.suspend(|| eprintln!("note: {text}")),
+            Event::Note(text) if !self.quiet => self.bar.suspend(|| say!("note: {text}")),
             Event::Note(_) => {}
         }
     }
@@ -99,14 +113,15 @@ impl Observer for ProgressLog<'_> {
 struct Curve {
     path: PathBuf,
     table: String,
-    written: Result<()>,
+    /// Whether the file has all rows.
+    is_written: bool,
 }
 
 impl Curve {
     /// A table without rows.
     fn new(path: &Path) -> Self {
         let table = "series\tepoch\tpercent\n".to_owned();
-        Self { path: path.to_owned(), table, written: Ok(()) }
+        Self { path: path.to_owned(), table, is_written: true }
     }
 
     fn add(&mut self, EpochScores { model, epoch, accuracy, f1 }: EpochScores) {
@@ -117,7 +132,10 @@ impl Curve {
         if let Some(f1) = f1 {
             self.table += &format!("F1 on the dev set{model}\t{epoch}\t{f1:.2}\n");
         }
-        self.written = crate::output::write(&self.path, |out| out.write_all(self.table.as_bytes()));
+    }
+
+    fn write(&self) -> Result<()> {
+        crate::output::write(&self.path, |out| out.write_all(self.table.as_bytes()))
     }
 }
 

@@ -125,7 +125,7 @@ impl StreamArgs {
     pub(super) fn report_trees<T>(&self, format: InputFormat, totals: &Totals<T>) {
         if format == InputFormat::Penn && !self.verbosity.quiet {
             let Totals { blank, sentences, unreadable, .. } = totals;
-            eprintln!("read {} trees, skipped {unreadable}", sentences + blank);
+            say!("read {} trees, skipped {unreadable}", sentences + blank);
         }
     }
 }
@@ -176,7 +176,7 @@ pub(super) fn run<T: Default + Send + AddAssign>(
     let mut output = OrderedWriter {
         flush_each: !inputs.iter().all(is_file),
         strict: args.strict,
-        out: args.out.open()?,
+        out: args.out.open(work.files.iter().chain(&args.model))?,
         totals: Totals::default(),
         problems: Notes::new("lines that cannot be read", false),
         notes: Notes::new("partial parses", args.verbosity.quiet),
@@ -234,7 +234,7 @@ impl Iterator for Noted<'_> {
             let note = "note: the words look as if they were not tokenized: --input text splits raw text into \
                         sentences and words";
             match (&next, &mut said) {
-                (None, _) => eprintln!("{note}"),
+                (None, _) => say!("{note}"),
                 (_, Some(said)) => *said = format!("{said}\n{note}"),
                 (_, None) => said = Some(note.to_owned()),
             }
@@ -278,6 +278,7 @@ impl<T> Work<'_, '_, T> {
                 result.bytes = (self.unreadable)(&problem);
                 result.problem = Some(problem);
             }
+            Item::Stray { at, problem } => result.problem = Some(format!("{at}: {problem}")),
             Item::Sentence(tokens, origin) => {
                 result.words = tokens.len();
                 processor(tokens, &origin, result)?;
@@ -314,7 +315,7 @@ impl<T: Default + AddAssign> OrderedWriter<T> {
             self.bar.suspend(|| self.notes.say(&format!("note: {at}: {note}")));
         }
         if let Some(said) = result.said.take() {
-            self.bar.suspend(|| eprintln!("{said}"));
+            self.bar.suspend(|| say!("{said}"));
         }
         totals.blank += u64::from(result.words == 0 && result.problem.is_none());
         totals.sentences += u64::from(result.words > 0);
@@ -389,7 +390,7 @@ fn many_threads<T: Default + Send + AddAssign>(
             std::process::exit(match ended {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
                 Err(error) => {
-                    eprintln!("error: standard output: {error}");
+                    say!("error: standard output: {error}");
                     2
                 }
                 Ok(()) => 2,

@@ -116,12 +116,12 @@ fn report(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) {
     let Totals { sentences, words, unreadable, tally, .. } = totals;
     args.stream.report_trees(args.input, totals);
     if args.accuracy {
-        eprintln!("tagging accuracy: {tally}");
+        say!("tagging accuracy: {tally}");
     }
     if !args.stream.verbosity.quiet && (io::stderr().is_terminal() || *unreadable > 0) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *words as f64 / seconds.max(1e-9);
-        eprintln!(
+        say!(
             "tagged {sentences} sentences ({words} words) in {seconds:.2} s, {rate:.0} words/s; \
              {unreadable} unreadable"
         );

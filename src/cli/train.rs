@@ -4,14 +4,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use anyhow::Context;
+
 use super::interrupts::{INTERRUPTED, Interrupts};
 use super::lint_notes;
 use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
+use super::out::refuse_input;
 use super::progress::ProgressLog;
 use crate::Error;
-use crate::model::file;
+use crate::model::{Model, file};
 use crate::observer::Observer;
+use crate::output;
 use crate::preset::schema::settings_help;
 use crate::preset::{DEFAULT, Preset, TaggerChoice};
 use crate::trainer::Trainer;
@@ -100,10 +104,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let interrupts = Interrupts::catch(args.verbosity.quiet);
     let trainer = Trainer::with_preset(preset(args)?)?;
     check_options(args, trainer.preset())?;
-    // Fail now rather than after training.
-    for path in [Some(&args.model), args.curve.as_ref()].into_iter().flatten() {
-        check_folder(path)?;
-    }
+    check_outputs(args)?;
     let clean = trainer.preset().clean.clone();
     let mut lint = Lint::new(&clean);
     let look = |tree: &Tree, trees: &Trees| {
@@ -135,12 +136,12 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         Err(Error::Stopped) => return Ok(stopped(args)),
         trained => trained?,
     };
-    file::write(&model, &args.model)?;
+    write_model(&model, &args.model)?;
     if !args.verbosity.quiet {
         let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
         let (seconds, megabytes) = (start.elapsed().as_secs_f64(), bytes as f64 / 1e6);
         let early = if log.is_stopped() { ", stopped early" } else { "" };
-        eprintln!("wrote {} ({megabytes:.1} MB) after {seconds:.1} s{early}", args.model.display());
+        say!("wrote {} ({megabytes:.1} MB) after {seconds:.1} s{early}", args.model.display());
     }
     log.finish_curve()?;
     Ok(ExitCode::SUCCESS)
@@ -151,16 +152,49 @@ fn stopped(args: &TrainArgs) -> ExitCode {
     let kept = args.checkpoint.as_ref().map_or(String::new(), |folder| {
         format!("; the same command resumes from what is finished in {}", folder.display())
     });
-    eprintln!("{}: nothing was written{kept}", Error::Stopped);
+    say!("{}: nothing was written{kept}", Error::Stopped);
     ExitCode::from(INTERRUPTED)
 }
 
-fn check_folder(file: &Path) -> anyhow::Result<()> {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            anyhow::bail!("{}: no such folder: create it first", folder.display())
+/// Fails now rather than after training when an output cannot be written, or is another output or an input.
+fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
+    let TrainArgs { train, dev, merge, .. } = args;
+    let preset = PathBuf::from(&args.preset);
+    let outputs = [
+        ("--model", Some(&args.model)),
+        ("--curve", args.curve.as_ref()),
+        ("--checkpoint", args.checkpoint.as_ref()),
+    ];
+    let outputs: Vec<_> =
+        outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
+    for (at, &(option, path)) in outputs.iter().enumerate() {
+        for &(other, other_path) in &outputs[..at] {
+            anyhow::ensure!(
+                output::resolved(path) != output::resolved(other_path),
+                "{option} {}: this is also {other}: name another file",
+                path.display()
+            );
         }
-        _ => Ok(()),
+        refuse_input(option, path, train.iter().chain(dev).chain(merge).chain([&preset]))?;
+        if option != "--checkpoint" {
+            output::check(path).context(option)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the model; if that fails, writes it where temporary files go, so that it is not lost.
+fn write_model(model: &Model, path: &Path) -> anyhow::Result<()> {
+    let Err(error) = file::write(model, path) else { return Ok(()) };
+    let rescued = tempfile::Builder::new().prefix("srparse-").suffix(".srm").tempfile()?;
+    let (mut out, rescued) = rescued.keep()?;
+    match file::write_to(model, &mut out) {
+        Ok(()) => anyhow::bail!("{error}; the model is in {} now", rescued.display()),
+        Err(_) => {
+            // The error that matters is the first.
+            let _ = std::fs::remove_file(rescued);
+            Err(error.into())
+        }
     }
 }
 
@@ -184,8 +218,7 @@ fn check_options(args: &TrainArgs, preset: &Preset) -> anyhow::Result<()> {
     );
     anyhow::ensure!(
         args.checkpoint.is_none() || (learner.has_checkpoints() && !only_tagger),
-        "--checkpoint: taggers and perceptrons have no checkpoints: omit the option; Ctrl-C writes the best \
-         model so far"
+        "--checkpoint: this learner is trained in one piece, of which nothing could be kept: omit the option"
     );
     Ok(())
 }
@@ -198,7 +231,7 @@ fn read(
 ) -> anyhow::Result<Treebank> {
     let (treebank, report) = Treebank::read_and_visit(paths, &args.treebank.options(), visit)?;
     if !args.verbosity.quiet || report.skipped > 0 {
-        eprintln!("{what}: {report}");
+        say!("{what}: {report}");
     }
     anyhow::ensure!(
         !treebank.trees.is_empty(),

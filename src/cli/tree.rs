@@ -101,11 +101,11 @@ impl TreeOutput {
 /// # Errors
 /// When an argument is invalid, an input cannot be read, or the output cannot be written.
 pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
-    let mut out = args.out.open()?;
+    let mut out = args.out.open(&args.files)?;
     let report = convert(args, &mut out)?;
     out.finish()?;
     if !args.verbosity.quiet || report.skipped > 0 {
-        eprintln!("{report}");
+        say!("{report}");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -155,7 +155,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
         write_tree(&tree, args.output, false, out).context("standard output")?;
     }
     if without_words > 0 && !args.verbosity.quiet {
-        eprintln!("left out {without_words} trees that have no words after cleaning");
+        say!("left out {without_words} trees that have no words after cleaning");
     }
     Ok(trees.report().clone())
 }

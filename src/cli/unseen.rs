@@ -49,7 +49,7 @@ impl<'a> UnseenNotes<'a> {
     /// Says what was found, unless there were so many sentences that it has been said.
     pub(super) fn end(&self) {
         if let Some(found) = self.found().filter(|_| self.sentences < SENTENCES) {
-            eprintln!("{found}");
+            say!("{found}");
         }
     }
 

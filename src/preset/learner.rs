@@ -161,6 +161,24 @@ impl LearnerChoice {
         }
     }
 
+    /// Whether a fit has parts that are finished one by one, so that it can be resumed.
+    pub fn has_parts(&self) -> bool {
+        match self {
+            Self::Svm(_)
+            | Self::Split(_)
+            | Self::TwoStage(_)
+            | Self::OneVsRest(_)
+            | Self::Vote(_)
+            | Self::Stack(_)
+            | Self::Meta(_)
+            | Self::Calibrate(_)
+            | Self::Boosting(_) => true,
+            Self::Perceptron(_) | Self::Maxent(_) | Self::Knn(_) | Self::C45(_) | Self::Cart(_) => {
+                false
+            }
+        }
+    }
+
     /// The learner.
     ///
     /// # Errors

@@ -69,7 +69,11 @@ impl MethodChoice {
 
     /// Whether training stores checkpoints.
     pub fn has_checkpoints(&self) -> bool {
-        !matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_))
+        match self {
+            Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) => false,
+            Self::Neural(_) | Self::Boosting(_) => true,
+            Self::Batch(learner) => learner.has_parts(),
+        }
     }
 
     /// Whether scores may be added along a derivation, so that paths can be compared.

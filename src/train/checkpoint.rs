@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::FxHasher;
 
@@ -9,25 +10,27 @@ use crate::classifier::Checkpoint;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::model::{Model, file};
+use crate::observer::{Event, Observer};
 use crate::train::Example;
 use crate::tree::Tree;
 
 /// A checkpoint folder with a file for each finished part.
-#[derive(Debug)]
-pub struct Folder {
+pub struct Folder<'a> {
     path: PathBuf,
+    observer: &'a dyn Observer,
+    has_failed: AtomicBool,
 }
 
-impl Folder {
+impl<'a> Folder<'a> {
     /// Creates a folder inside `path` unless it exists. `fingerprint` identifies data, settings and seed, so that
-    /// other training runs do not use the same folder.
+    /// other training runs do not use the same folder. The observer is told once if a part cannot be kept.
     ///
     /// # Errors
     /// If it cannot be created.
-    pub fn new(path: &Path, fingerprint: u64) -> Result<Self> {
+    pub fn new(path: &Path, fingerprint: u64, observer: &'a dyn Observer) -> Result<Self> {
         let path = path.join(format!("{fingerprint:016x}"));
         std::fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
-        Ok(Self { path })
+        Ok(Self { path, observer, has_failed: AtomicBool::new(false) })
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -35,16 +38,21 @@ impl Folder {
     }
 }
 
-impl Checkpoint for Folder {
+impl Checkpoint for Folder<'_> {
     /// Returns `None` for a missing or corrupt file, whose part is then trained again.
     fn load(&self, name: &str) -> Option<Sections> {
         let file = self.file(name);
         file.is_file().then(|| file::read(&file).ok()).flatten().map(|model| model.sections)
     }
 
-    fn save(&self, name: &str, sections: &Sections) -> Result<()> {
+    fn save(&self, name: &str, sections: &Sections) {
         let model = Model { sections: sections.clone(), ..Model::default() };
-        file::write(&model, &self.file(name))
+        if let Err(error) = file::write(&model, &self.file(name))
+            && !self.has_failed.swap(true, Ordering::Relaxed)
+        {
+            let note = format!("{error}; training goes on without this checkpoint");
+            self.observer.event(Event::Note(&note));
+        }
     }
 }
 
@@ -68,18 +76,19 @@ pub fn hash_nodes(tree: &Tree, hasher: &mut impl Hasher) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observer::Silent;
 
     #[test]
     fn parts_are_saved_and_corrupt_ones_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
-        let checkpoint = Folder::new(folder.path(), 7).unwrap();
+        let checkpoint = Folder::new(folder.path(), 7, &Silent).unwrap();
         let mut sections = Sections::default();
         sections.put::<u8>("a", vec![1, 2].into());
-        checkpoint.save("first/value3", &sections).unwrap();
+        checkpoint.save("first/value3", &sections);
         let loaded = checkpoint.load("first/value3").unwrap();
         assert_eq!(&*loaded.get::<u8>("a").unwrap(), [1, 2]);
         assert!(checkpoint.load("second").is_none());
-        assert!(Folder::new(folder.path(), 8).unwrap().load("first/value3").is_none());
+        assert!(Folder::new(folder.path(), 8, &Silent).unwrap().load("first/value3").is_none());
         let file = checkpoint.file("first/value3");
         let bytes = std::fs::read(&file).unwrap();
         std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();

@@ -128,7 +128,7 @@ pub struct Epochs<'a, S> {
     /// How many epochs without a better F1 on the dev set end training; 0 for any number.
     pub patience: u32,
     /// Where checkpoints are stored, if they are.
-    pub checkpoint: Option<Folder>,
+    pub checkpoint: Option<Folder<'a>>,
 }
 
 impl<S: Supervised> Epochs<'_, S> {
@@ -248,6 +248,7 @@ impl<S: Supervised> Epochs<'_, S> {
         bincode_section::put(&mut sections, "best.scores", &(best.epoch, &best.dev))?;
         bincode_section::put(&mut sections, "scores", scores)?;
         sections.put_part(BEST, best.sections.clone());
-        folder.save(CHECKPOINT, &sections)
+        folder.save(CHECKPOINT, &sections);
+        Ok(())
     }
 }

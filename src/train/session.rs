@@ -98,11 +98,11 @@ impl<S: TransitionSystem> Session<'_, S> {
     ///
     /// # Errors
     /// When the folder cannot be created.
-    pub fn checkpoint(&self, data: impl FnOnce() -> u64) -> Result<Option<Folder>> {
+    pub fn checkpoint(&self, data: impl FnOnce() -> u64) -> Result<Option<Folder<'_>>> {
         let Some(Checkpoints { folder, fingerprint }) = self.checkpoints else { return Ok(None) };
         let mut hasher = FxHasher::default();
         (fingerprint, data()).hash(&mut hasher);
-        Folder::new(folder, hasher.finish()).map(Some)
+        Folder::new(folder, hasher.finish(), self.observer).map(Some)
     }
 
     /// A hash of the training trees.

@@ -320,6 +320,11 @@ impl TreeBuilder {
         self.open.last().map(|open| &open.0)
     }
 
+    /// The label of the outermost open node.
+    pub fn root_label(&self) -> Option<&str> {
+        self.open.first().map(|open| open.0.as_str())
+    }
+
     /// The token added last.
     pub fn last_token(&self) -> Option<&Token> {
         self.tree.tokens.last()

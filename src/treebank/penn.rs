@@ -46,6 +46,13 @@ pub struct PennReader<R> {
     word: Word,
     failure: Option<io::Error>,
     lenient: bool,
+    /// Whether all trees so far began at the left margin; none before the first.
+    trees_at_margin: Option<bool>,
+    /// Whether a tree so far had several lines.
+    spans_lines: bool,
+    /// The line on which the last tree ended.
+    ended: u64,
+    is_stray: bool,
     /// Whether lines inside trees start with a bracket in this file, once that is known.
     flush_left: Option<bool>,
     bracket_at_margin: bool,
@@ -132,13 +139,19 @@ impl<R: Read> PennReader<R> {
             word: Word::default(),
             failure: None,
             lenient: false,
+            trees_at_margin: None,
+            spans_lines: false,
+            ended: 0,
+            is_stray: false,
             flush_left: None,
             bracket_at_margin: false,
         }
     }
 
-    /// Prepares for a file with malformed trees: once a whole tree has been read without a bracket at the left
-    /// margin, such a bracket begins a new tree, even if others are still open.
+    /// Prepares for a file with malformed trees, of which each is to be one error. Once a whole tree has been read
+    /// without a bracket at the left margin, such a bracket begins a new tree, even if others are still open; before,
+    /// it does if its label is that of the first root. What follows the last bracket of a tree belongs to it if its
+    /// brackets do not balance; see [`PennReader::is_stray`].
     #[must_use]
     pub fn lenient(mut self) -> Self {
         self.lenient = true;
@@ -148,6 +161,11 @@ impl<R: Read> PennReader<R> {
     /// Returns the line on which the last tree began.
     pub fn began(&self) -> u64 {
         self.began
+    }
+
+    /// Returns whether the last error concerns no tree of its own: surplus brackets and words after a tree.
+    pub fn is_stray(&self) -> bool {
+        self.is_stray
     }
 
     /// Returns the name used in messages.
@@ -168,7 +186,10 @@ impl<R: Read> PennReader<R> {
             return Ok(None);
         }
         self.began = self.text.line();
+        self.begins_at(self.text.pos - 1);
         self.read_tree()?;
+        self.ended = self.text.line();
+        self.spans_lines |= self.ended > self.began;
         if self.bracket_at_margin {
             self.flush_left = Some(true);
         } else if self.flush_left.is_none() {
@@ -177,40 +198,30 @@ impl<R: Read> PennReader<R> {
         Ok(Some(self.builder.finish()))
     }
 
+    /// Notes where a tree begins.
+    fn begins_at(&mut self, position: usize) {
+        let at_margin = self.text.starts_line(position);
+        self.trees_at_margin = Some(at_margin && self.trees_at_margin != Some(false));
+    }
+
     /// Moves past the next opening bracket; returns false at the end.
     fn find_tree(&mut self) -> Result<bool> {
+        self.is_stray = false;
         loop {
             match self.lexeme() {
                 Lexeme::Failed => return Err(self.failed()),
                 Lexeme::End => return Ok(false),
+                Lexeme::Open if self.lenient && self.is_rest_of_tree()? => {
+                    return Err(self.rest_of_tree());
+                }
                 Lexeme::Open => return Ok(true),
-                Lexeme::Bad => {
-                    self.recover = Recover::Line;
-                    let at = self.text.place(self.text.window().len());
-                    self.text.step_over_bad();
-                    return Err(Error::syntax(self.place(at), self.encoding.complaint()));
-                }
-                Lexeme::Close => {
-                    self.recover = Recover::Closers;
-                    let at = self.place(self.text.place(self.text.pos - 1));
-                    return Err(Error::syntax(at, "unmatched closing bracket: remove it"));
-                }
+                Lexeme::Bad => return Err(self.bad_bytes_outside()),
+                Lexeme::Close => return Err(self.unmatched()),
                 Lexeme::Word if self.text.window().as_bytes()[self.word.start] == b'<' => {
                     self.text.pos = self.word.start;
                     self.skip_markup()?;
                 }
-                Lexeme::Word => {
-                    self.recover = Recover::Line;
-                    let problem = format!(
-                        "`{}` is outside of any tree: remove it, or choose the input format of this \
-                         file",
-                        self.excerpt()
-                    );
-                    return Err(Error::syntax(
-                        self.place(self.text.place(self.word.start)),
-                        problem,
-                    ));
-                }
+                Lexeme::Word => return Err(self.word_outside()),
             }
         }
     }
@@ -307,7 +318,16 @@ impl<R: Read> PennReader<R> {
             let stop = rest.find(|c: char| is_space(c) || c == '(' || c == ')');
             if stop.is_some() || whole {
                 let label = &rest[..stop.unwrap_or(rest.len())];
-                return Ok((label.is_empty() && stop.is_some()) || ROOT_LABELS.contains(&label));
+                let is_first_root = self.lenient
+                    && self.flush_left.is_none()
+                    && self.builder.last_token().is_some()
+                    && self
+                        .builder
+                        .root_label()
+                        .is_some_and(|root| root.is_empty() || root == label);
+                return Ok((label.is_empty() && stop.is_some())
+                    || ROOT_LABELS.contains(&label)
+                    || is_first_root);
             }
             whole = self.more(self.text.pos - 1)? != More::Text;
         }

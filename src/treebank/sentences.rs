@@ -86,6 +86,13 @@ pub enum Item {
         /// What is wrong and how to fix it.
         problem: String,
     },
+    /// Surplus text after a tree, which has an item already.
+    Stray {
+        /// Where.
+        at: Place,
+        /// What is wrong and how to fix it.
+        problem: String,
+    },
 }
 
 /// Iterates over the sentences of several inputs, each returned as soon as it is complete.
@@ -269,6 +276,7 @@ fn tree_item(reader: &mut TreeReader, cleaning: &Cleaning) -> Result<Option<Item
             tokens.retain(|token| token.tag != TRACE);
             sentence(tokens)
         }
+        Err(Error::Syntax { at, problem }) if reader.is_stray() => Item::Stray { at, problem },
         Err(Error::Syntax { at, problem }) => Item::Bad { at, problem },
         Err(Error::Tree { at, began, problem }) => {
             Item::Bad { at, problem: format!("{problem} (the tree began on line {began})") }
@@ -357,7 +365,7 @@ mod tests {
             .map(|item| match item {
                 Item::Sentence(..) => "s".to_owned(),
                 Item::Blank => "b".to_owned(),
-                Item::Bad { at, .. } => at.line.to_string(),
+                Item::Bad { at, .. } | Item::Stray { at, .. } => at.line.to_string(),
             })
             .collect()
     }

@@ -8,7 +8,7 @@ use crate::tree::Token;
 /// How a word and its tag are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaggedFormat {
-    /// `word/TAG`, split at the last slash; a slash after a backslash (`1\/2`) belongs to the word.
+    /// `word/TAG`, split at the last slash.
     Slash,
     /// `word_TAG`, split at the last underscore.
     Underscore,
@@ -47,7 +47,7 @@ pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LinePr
     let mut tokens = Vec::new();
     for token in line.split(is_space).filter(|token| !token.is_empty()) {
         let split = match format {
-            TaggedFormat::Slash => last_plain_slash(token),
+            TaggedFormat::Slash => token.rfind('/'),
             TaggedFormat::Underscore => token.rfind('_'),
         };
         let form = match format {
@@ -92,18 +92,10 @@ fn other_format(line: &str, format: TaggedFormat) -> Option<(&'static str, &'sta
     }
 }
 
-/// Returns the position of the last slash that is not escaped; two backslashes are an escaped backslash.
-fn last_plain_slash(token: &str) -> Option<usize> {
-    let bytes = token.as_bytes();
-    let backslashes = |end: usize| bytes[..end].iter().rev().take_while(|&&b| b == b'\\').count();
-    (0..bytes.len()).rev().find(|&at| bytes[at] == b'/' && backslashes(at) % 2 == 0)
-}
-
 /// Writes tokens as a line, with the line feed.
 ///
 /// The line can always be read again: white space in a word and an empty word become `_`; white space in a
-/// tag, the separator in a tag, and an empty tag become `-`. In the slash format, a word that ends in an
-/// odd number of backslashes gets one more.
+/// tag, the separator in a tag, and an empty tag become `-`.
 ///
 /// # Errors
 /// When writing fails.
@@ -113,23 +105,12 @@ pub fn write_line(tokens: &[Token], format: TaggedFormat, out: &mut impl Write) 
             out.write_all(b" ")?;
         }
         write_field(&token.word, "_", out)?;
-        match format {
-            TaggedFormat::Slash => {
-                if token.word.bytes().rev().take_while(|&b| b == b'\\').count() % 2 == 1 {
-                    out.write_all(b"\\")?;
-                }
-                out.write_all(b"/")?;
-                let mut tag = token.tag.to_string();
-                while let Some(at) = last_plain_slash(&tag) {
-                    tag.replace_range(at..=at, "-");
-                }
-                write_field(&tag, "-", out)?;
-            }
-            TaggedFormat::Underscore => {
-                out.write_all(b"_")?;
-                write_field(&token.tag.replace('_', "-"), "-", out)?;
-            }
-        }
+        let separator = match format {
+            TaggedFormat::Slash => "/",
+            TaggedFormat::Underscore => "_",
+        };
+        out.write_all(separator.as_bytes())?;
+        write_field(&token.tag.replace(separator, "-"), "-", out)?;
     }
     out.write_all(b"\n")
 }
@@ -155,9 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn the_last_separator_splits_unless_it_is_escaped() {
-        let tokens = words("a//SYM 1\\/2/CD \\\\/NN", TaggedFormat::Slash);
-        let expected = [("a/", "SYM"), ("1\\/2", "CD"), ("\\\\", "NN")];
+    fn the_last_separator_splits() {
+        let tokens = words("a//SYM 1\\/2/CD \\\\/NN \\/SYM", TaggedFormat::Slash);
+        let expected = [("a/", "SYM"), ("1\\/2", "CD"), ("\\\\", "NN"), ("\\", "SYM")];
         assert_eq!(tokens, expected.map(|(w, t)| (w.to_owned(), t.to_owned())));
         let tokens = words("__SYM a_b_NN", TaggedFormat::Underscore);
         assert_eq!(tokens, [("_", "SYM"), ("a_b", "NN")].map(|(w, t)| (w.into(), t.into())));
@@ -181,7 +162,6 @@ mod tests {
         let problem = parse_line("le/DT  caf\u{e9}/NN dog", TaggedFormat::Slash).unwrap_err();
         assert_eq!(problem.column, 16);
         assert_eq!(problem.problem, "`dog` has no tag: write word/TAG");
-        assert!(parse_line("1\\/2", TaggedFormat::Slash).is_err());
         assert!(parse_line("/NN", TaggedFormat::Slash).unwrap_err().problem.contains("no word"));
         assert!(
             parse_line("a_", TaggedFormat::Underscore).unwrap_err().problem.contains("empty tag")

@@ -57,6 +57,11 @@ impl TreeReader {
         }
     }
 
+    /// Returns whether the last error stands for no tree; see [`PennReader::is_stray`].
+    pub(super) fn is_stray(&self) -> bool {
+        matches!(&self.source, Source::Penn(reader) if reader.is_stray())
+    }
+
     /// Returns how many nodes had crossing branches.
     pub(super) fn discontinuous(&self) -> u64 {
         match &self.source {

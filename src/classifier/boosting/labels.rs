@@ -29,10 +29,11 @@ impl Task<'_> {
         Ensemble::load(&self.fit.checkpoint?.load(name)?).ok()
     }
 
-    fn save(&self, name: &str, ensemble: &Ensemble) -> Result<()> {
+    fn save(&self, name: &str, ensemble: &Ensemble) {
+        let Some(checkpoint) = self.fit.checkpoint else { return };
         let mut sections = Sections::default();
         ensemble.store(&mut sections);
-        self.fit.checkpoint.map_or(Ok(()), |checkpoint| checkpoint.save(name, &sections))
+        checkpoint.save(name, &sections);
     }
 
     /// Grows all trees, or takes up what was kept of them; `tell` is told how far it is. None if it is
@@ -62,11 +63,11 @@ impl Task<'_> {
                 break;
             }
             if growing.ensemble.n_trees().is_multiple_of(KEEP_EVERY) {
-                self.save(&partial, &growing.ensemble)?;
+                self.save(&partial, &growing.ensemble);
             }
             tell(self.done(&growing.ensemble), &growing.ensemble);
         }
-        self.save(self.name, &growing.ensemble)?;
+        self.save(self.name, &growing.ensemble);
         Ok(Some(growing.ensemble))
     }
 

@@ -41,8 +41,8 @@ impl Checkpoint for Within<'_> {
         self.checkpoint.load(&format!("{}/{name}", self.part))
     }
 
-    fn save(&self, name: &str, sections: &Sections) -> Result<()> {
-        self.checkpoint.save(&format!("{}/{name}", self.part), sections)
+    fn save(&self, name: &str, sections: &Sections) {
+        self.checkpoint.save(&format!("{}/{name}", self.part), sections);
     }
 }
 
@@ -69,7 +69,7 @@ fn fit_part(
         },
     )?;
     if let Some(checkpoint) = fit.checkpoint.filter(|_| !fit.is_stopped()) {
-        checkpoint.save(part, &stored(&*classifier))?;
+        checkpoint.save(part, &stored(&*classifier));
     }
     Ok(classifier)
 }

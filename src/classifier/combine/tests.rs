@@ -193,9 +193,8 @@ fn a_checkpoint_saves_work() {
         fn load(&self, name: &str) -> Option<Sections> {
             self.0.lock().unwrap().get(name).cloned()
         }
-        fn save(&self, name: &str, sections: &Sections) -> Result<()> {
+        fn save(&self, name: &str, sections: &Sections) {
             self.0.lock().unwrap().insert(name.to_owned(), sections.clone());
-            Ok(())
         }
     }
     for (name, learner) in learners() {

@@ -215,7 +215,7 @@ impl Training<'_> {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             fit.step(share(done), &end_line(&task, &solution));
             if let Some(keep) = checkpoint.filter(|_| !stopped) {
-                keep.save(&name, &solution_sections(&solution))?;
+                keep.save(&name, &solution_sections(&solution));
             }
             Ok(solution)
         };
@@ -264,7 +264,7 @@ impl Training<'_> {
                 ),
             };
             if let Some(keep) = fit.checkpoint.filter(|_| !stopped) {
-                keep.save(&name, &dual_sections(&dual))?;
+                keep.save(&name, &dual_sections(&dual));
             }
             let vectors = dual.weights.iter().filter(|&&weight| weight != 0.0).count();
             duals.push(dual);

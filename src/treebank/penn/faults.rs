@@ -35,6 +35,42 @@ impl<R: Read> PennReader<R> {
         self.broken(at, 0, problem)
     }
 
+    pub(super) fn bad_bytes_outside(&mut self) -> Error {
+        self.recover = Recover::Line;
+        let at = self.text.window().len();
+        self.is_stray = !self.text.starts_line(at);
+        let at = self.text.place(at);
+        self.text.step_over_bad();
+        Error::syntax(self.place(at), self.encoding.complaint())
+    }
+
+    pub(super) fn unmatched(&mut self) -> Error {
+        (self.recover, self.is_stray) = (Recover::Closers, true);
+        let at = self.place(self.text.place(self.text.pos - 1));
+        Error::syntax(at, "unmatched closing bracket: remove it")
+    }
+
+    pub(super) fn word_outside(&mut self) -> Error {
+        self.recover = Recover::Line;
+        self.is_stray = !self.text.starts_line(self.word.start);
+        if !self.is_stray {
+            self.begins_at(self.word.start);
+        }
+        let problem = format!(
+            "`{}` is outside of any tree: remove it, or choose the input format of this file",
+            self.excerpt()
+        );
+        Error::syntax(self.place(self.text.place(self.word.start)), problem)
+    }
+
+    pub(super) fn rest_of_tree(&mut self) -> Error {
+        (self.recover, self.is_stray) = (Recover::Brackets(usize::MAX / 2), true);
+        let at = self.place(self.text.place(self.text.pos - 1));
+        let problem = "unbalanced: the tree has ended, but more closing brackets follow: remove the \
+                       first that is too many";
+        Error::syntax(at, problem)
+    }
+
     pub(super) fn no_label(&mut self, open: usize) -> Error {
         let open = self.builder.depth() + open;
         let problem =

@@ -2,16 +2,25 @@
 
 use std::io::Read;
 
-use super::{CLASS, Lexeme, PennReader, Recover, SPACE};
+use super::{CLASS, Lexeme, PennReader, Recover, SPACE, WORD};
 use crate::error::Result;
 use crate::treebank::text_window::More;
+
+/// How far the reader looks for the end of a line or tree, in bytes.
+const LOOK_AHEAD: usize = 64 * 1024;
 
 impl<R: Read> PennReader<R> {
     /// Skips what the last error left behind.
     pub(super) fn skip_after_error(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.recover, Recover::Nothing) {
             Recover::Nothing => Ok(()),
-            Recover::Line => self.skip_line(),
+            Recover::Line => {
+                let (opening, closing) = self.skip_line()?;
+                // A tree without its first bracket may span several lines.
+                let open = (1 + opening).saturating_sub(closing);
+                let is_tree = self.lenient && opening > 0;
+                if is_tree { self.skip_broken_tree(open) } else { Ok(()) }
+            }
             Recover::Brackets(open) => self.skip_broken_tree(open),
             Recover::Closers => loop {
                 match self.lexeme() {
@@ -34,6 +43,7 @@ impl<R: Read> PennReader<R> {
     /// Skips the rest of a broken tree of which `open` brackets are open.
     fn skip_broken_tree(&mut self, mut open: usize) -> Result<()> {
         while open > 0 {
+            self.ended = self.text.line();
             match self.lexeme() {
                 Lexeme::Failed => return Err(self.failed()),
                 Lexeme::Word => {}
@@ -53,21 +63,60 @@ impl<R: Read> PennReader<R> {
         Ok(())
     }
 
-    /// Skips to the end of the line.
-    fn skip_line(&mut self) -> Result<()> {
+    /// Skips to the end of the line; returns how many opening and closing brackets that were.
+    fn skip_line(&mut self) -> Result<(usize, usize)> {
+        let (mut opening, mut closing) = (0, 0);
         loop {
             let rest = &self.text.window().as_bytes()[self.text.pos..];
-            if let Some(length) = rest.iter().position(|&byte| byte == b'\n') {
+            let length = rest.iter().position(|&byte| byte == b'\n');
+            let line = &rest[..length.unwrap_or(rest.len())];
+            opening += line.iter().filter(|&&byte| byte == b'(').count();
+            closing += line.iter().filter(|&&byte| byte == b')').count();
+            if let Some(length) = length {
                 self.text.pos += length;
-                return Ok(());
+                return Ok((opening, closing));
             }
             self.text.pos = self.text.window().len();
             match self.more(self.text.pos)? {
                 More::Text => {}
                 More::Bad => self.text.step_over_bad(),
-                More::End => return Ok(()),
+                More::End => return Ok((opening, closing)),
             }
         }
+    }
+
+    /// Returns whether the bracket before the position belongs to the tree before it, which ended too early: trees
+    /// begin at the margin in this file, this bracket does not, and more brackets are closed than opened before the
+    /// next tree, or it opens nothing.
+    pub(super) fn is_rest_of_tree(&mut self) -> Result<bool> {
+        if self.trees_at_margin != Some(true) || self.text.starts_line(self.text.pos - 1) {
+            return Ok(false);
+        }
+        // In a file of one tree per line, an indented line is a tree without its first bracket.
+        let (is_same_line, mut spans_lines) = (self.text.line() == self.ended, self.spans_lines);
+        let (mut length, mut open, mut before, mut has_words) = (0, 1, b'(', false);
+        while length < LOOK_AHEAD {
+            let at = self.text.pos + length;
+            let Some(&byte) = self.text.window().as_bytes().get(at) else {
+                match self.more(self.text.pos - 1)? {
+                    More::Text => continue,
+                    More::End => return Ok(!has_words),
+                    More::Bad => return Ok(false),
+                }
+            };
+            match (before, byte) {
+                (b'\n', b'(') => return Ok(!has_words),
+                (_, b'\n') if is_same_line && !spans_lines && open == 0 => return Ok(false),
+                (b'\\', _) => {}
+                (_, b'(') => open += 1,
+                (_, b')') if open == 0 => return Ok(is_same_line || spans_lines),
+                (_, b')') => open -= 1,
+                _ => has_words |= CLASS[usize::from(byte)] == WORD,
+            }
+            spans_lines |= byte == b'\n';
+            (before, length) = (byte, length + 1);
+        }
+        Ok(false)
     }
 
     /// Skips the markup at the position: up to a bracket after it on the same line, or to the end of the line.
@@ -90,7 +139,9 @@ impl<R: Read> PennReader<R> {
                 b'>' => in_tag = false,
                 b'<' => in_tag = true,
                 b'(' if !in_tag => return Ok(()),
-                _ if !in_tag && CLASS[usize::from(byte)] != SPACE => return self.skip_line(),
+                _ if !in_tag && CLASS[usize::from(byte)] != SPACE => {
+                    return self.skip_line().map(drop);
+                }
                 _ => {}
             }
             self.text.pos += 1;

@@ -1,0 +1,84 @@
+//! Messages that nobody hears: a closed or full standard error loses no work.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+#[path = "common/command.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod command;
+
+use std::fs::{self, OpenOptions};
+use std::process::{Command, Output, Stdio};
+
+use command::{folder, sample};
+
+/// The ways in which standard error fails.
+#[derive(Debug, Clone, Copy)]
+enum Deaf {
+    Closed,
+    Full,
+}
+
+/// Runs the command with a standard error that fails.
+fn run(how: Deaf, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_srparse"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+    match how {
+        Deaf::Closed => command.stderr(Stdio::piped()),
+        Deaf::Full => command.stderr(OpenOptions::new().write(true).open("/dev/full").unwrap()),
+    };
+    let mut child = command.spawn().unwrap();
+    drop(child.stderr.take());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn training_ends_with_a_model() {
+    for how in [Deaf::Closed, Deaf::Full] {
+        let folder = folder(&[]);
+        let model = folder.path().join("m.srm");
+        let (train, dev) = (sample("train.mrg"), sample("dev.mrg"));
+        let [model, train, dev] = [&model, &train, &dev].map(|path| path.to_str().unwrap());
+        let files = ["train", "--model", model, "--train", train, "--dev", dev];
+        let output = run(how, &[&files[..], &["--set", "epochs=2"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{how:?}");
+        assert!(fs::metadata(model).unwrap().len() > 0);
+    }
+}
+
+#[test]
+fn parsing_ends_with_a_line_for_every_line() {
+    // Untagged words are unreadable, unknown tags and partial parses are noted.
+    let text = "dogs/NNS bark/VBP\nno tags here\nodd/ODD ,/, ,/,\n".repeat(2000);
+    let folder = folder(&[("in.txt", text.as_bytes())]);
+    let path = folder.path().join("in.txt");
+    for how in [Deaf::Closed, Deaf::Full] {
+        for threads in ["1", "2"] {
+            let output = run(how, &["parse", "-j", threads, path.to_str().unwrap()]);
+            assert_eq!(output.status.code(), Some(2), "{how:?} -j {threads}");
+            let lines = output.stdout.iter().filter(|&&byte| byte == b'\n').count();
+            assert_eq!(lines, 6000, "{how:?} -j {threads}");
+        }
+    }
+}
+
+#[test]
+fn the_exit_status_stays_that_of_the_command() {
+    let dev = sample("dev.mrg");
+    let dev = dev.to_str().unwrap();
+    for how in [Deaf::Closed, Deaf::Full] {
+        for (status, arguments) in [
+            (0, &["tree", dev][..]),
+            (0, &["oracle", "--stats", dev]),
+            (0, &["eval", dev, dev]),
+            (0, &["compare", dev, dev, dev]),
+            (0, &["tag", "--input", "penn", "--accuracy", dev]),
+            (1, &["compare", "--max-p", "0.05", dev, dev, dev]),
+            (2, &["tree", "no such file"]),
+            (2, &["no such command"]),
+        ] {
+            let output = run(how, arguments);
+            assert_eq!(output.status.code(), Some(status), "{how:?} {arguments:?}");
+        }
+    }
+}
