@@ -5,6 +5,7 @@
 //! from an unseen word.
 
 mod marks;
+mod ngrams;
 
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::tree::Token;
 pub use marks::Mark;
 use marks::OpenPairs;
+pub use ngrams::Ngrams;
 
 /// The feature value of "nothing there".
 pub const NOTHING: u32 = 0;
@@ -124,6 +126,8 @@ pub struct Sentence {
     pub tags: Vec<u32>,
     /// Values of parts of the word forms.
     pub forms: Vec<Form>,
+    /// The character n-grams of unknown words; none for known ones.
+    pub ngrams: Ngrams,
     /// For each token the length of its word in characters, at most 3, if its tag begins with N or V (as
     /// those of nouns and verbs do in the Penn, Chinese and Sinica treebanks), else 0.
     pub rhythms: Vec<u8>,
@@ -239,6 +243,7 @@ impl Vocabulary {
         out.words.clear();
         out.tags.clear();
         out.forms.clear();
+        out.ngrams.clear();
         out.rhythms.clear();
         out.before.clear();
         let (mut before, mut pairs) = (Before::default(), OpenPairs::default());
@@ -252,6 +257,7 @@ impl Vocabulary {
                 None => form_of(&token.word, |part| self.parts.value(part)),
             };
             out.forms.push(form);
+            out.ngrams.push(word.is_none().then_some(&*token.word));
             out.rhythms.push(if is_nominal_or_verbal(&token.tag) { form.characters } else { 0 });
             pairs.read(form.mark);
             before.marks += u32::from(form.mark.is_punctuation);
@@ -264,6 +270,14 @@ impl Vocabulary {
     /// The known words.
     pub fn words(&self) -> &Symbols {
         &self.words
+    }
+
+    /// The n-grams of all words, by feature value.
+    pub fn ngrams(&self) -> Ngrams {
+        let mut ngrams = Ngrams::default();
+        (0..FIRST).for_each(|_| ngrams.push(None));
+        self.words.names().for_each(|word| ngrams.push(Some(word)));
+        ngrams
     }
 
     /// The known tags.

@@ -38,8 +38,15 @@ fn networks() -> [NetworkParams; 2] {
 
 /// Networks whose vectors of words, tags and forms, and whose layers, are so large.
 fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParams; 2] {
-    let encoder =
-        EncoderParams { word_dim: word, tag_dim: tag, form_dim: form, lstm_dim: cells, layers };
+    let encoder = EncoderParams {
+        word_dim: word,
+        tag_dim: tag,
+        form_dim: form,
+        ngram_dim: form,
+        ngram_rows: 40,
+        lstm_dim: cells,
+        layers,
+    };
     let stack_lstm = StackLstmParams {
         word_dim: word,
         tag_dim: tag,

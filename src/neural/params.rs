@@ -248,13 +248,13 @@ impl Params {
 
 /// Tables whose rows can be added up.
 pub trait Tables {
-    /// Adds a row of a table, or the last one for a number beyond it.
-    fn add_row(&self, table: Param, row: u32, to: &mut [f32]);
+    /// Adds a row of a table, or the last one for a number beyond it, times a factor.
+    fn add_row(&self, table: Param, row: u32, factor: f32, to: &mut [f32]);
 }
 
 impl Tables for Params {
-    fn add_row(&self, table: Param, row: u32, to: &mut [f32]) {
-        to.iter_mut().zip(self.row(table, row)).for_each(|(sum, value)| *sum += value);
+    fn add_row(&self, table: Param, row: u32, factor: f32, to: &mut [f32]) {
+        to.iter_mut().zip(self.row(table, row)).for_each(|(sum, value)| *sum += factor * value);
     }
 }
 
@@ -298,13 +298,13 @@ impl Gradients {
         })
     }
 
-    /// Adds to the gradient of the row of a table.
-    pub fn add_to_row(&mut self, table: Param, row: u32, gradient: &[f32]) {
-        self.add_at(table.row(row).start as u32, gradient);
+    /// Adds to the gradient of the row of a table, times a factor.
+    pub fn add_to_row(&mut self, table: Param, row: u32, factor: f32, gradient: &[f32]) {
+        self.add_at(table.row(row).start as u32, factor, gradient);
     }
 
     /// The same for the row that begins at `at` among all numbers.
-    pub(super) fn add_at(&mut self, at: u32, gradient: &[f32]) {
+    pub(super) fn add_at(&mut self, at: u32, factor: f32, gradient: &[f32]) {
         let new = self.rows.len() as u32;
         let first = *self.index.entry(at).or_insert(new);
         if first == new {
@@ -312,7 +312,7 @@ impl Gradients {
             self.rows.resize(self.rows.len() + gradient.len(), 0.0);
         }
         let row = &mut self.rows[first as usize..first as usize + gradient.len()];
-        add_scaled(1.0, gradient, row);
+        add_scaled(factor, gradient, row);
     }
 
     /// Adds others, one after the other.
@@ -324,7 +324,7 @@ impl Gradients {
         });
         for other in others {
             for (at, gradient) in other.used_rows() {
-                self.add_at(at as u32, gradient);
+                self.add_at(at as u32, 1.0, gradient);
             }
         }
     }

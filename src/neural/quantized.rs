@@ -83,9 +83,9 @@ impl Quantized {
 }
 
 impl Tables for Quantized {
-    fn add_row(&self, table: Param, row: u32, to: &mut [f32]) {
+    fn add_row(&self, table: Param, row: u32, factor: f32, to: &mut [f32]) {
         let row = row.min(table.rows.saturating_sub(1));
-        let scale = self.scales[table.first_scale() + row as usize];
+        let scale = factor * self.scales[table.first_scale() + row as usize];
         for (sum, &byte) in to.iter_mut().zip(&self.bytes[table.row(row)]) {
             *sum += f32::from(byte) * scale;
         }
@@ -137,7 +137,7 @@ mod tests {
         }
         for row in 0..4 {
             let mut rounded = [0.0; 6];
-            quantized.add_row(table, row, &mut rounded);
+            quantized.add_row(table, row, 1.0, &mut rounded);
             let off = rounded.iter().zip(params.row(table, row)).map(|(a, b)| (a - b).abs());
             let largest =
                 params.row(table, row).iter().fold(0f32, |most, value| most.max(value.abs()));

@@ -189,6 +189,9 @@ fn data_fingerprint<S: Supervised>(session: &Session<'_, S>) -> u64 {
 /// The sentences of a batch are parsed in so many groups, whatever the number of threads.
 const GROUPS: usize = 8;
 
+/// At most so many words are computed together: about 200 MB with the sizes of `accurate`.
+const MOST_WORDS: usize = 4096;
+
 /// The memory of a group of sentences.
 struct Group<S: Supervised> {
     walk: Walk<S>,
@@ -237,8 +240,31 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
         self.network.averaged(&self.state)
     }
 
-    /// Parses the sentences of a batch, each group on a thread, and computes their gradients.
+    /// Parses the sentences of a batch and computes their gradients.
     fn batch(
+        &mut self,
+        batch: &[usize],
+        seed: u64,
+        exploration: Option<Exploration>,
+        report: &mut EpochReport,
+    ) {
+        self.gradients.clear(&self.network.params);
+        let examples = self.session.examples;
+        let (mut words, mut done) = (0, 0);
+        let fit = |&a: &usize, &b: &usize| {
+            words += examples[a].sentence.len();
+            let fit = words + examples[b].sentence.len() <= MOST_WORDS;
+            words *= usize::from(fit);
+            fit
+        };
+        for part in batch.chunk_by(fit) {
+            self.part(part, seed.wrapping_add(done), exploration, report);
+            done += part.len() as u64;
+        }
+    }
+
+    /// Parses some sentences of a batch, each group on a thread, and adds their gradients.
+    fn part(
         &mut self,
         batch: &[usize],
         seed: u64,

@@ -130,8 +130,7 @@ impl Direction {
             let own = rows.start * cells..rows.end * cells;
             let (memory, kept) =
                 disjoint(memory, own.clone(), before.start * cells..before.end * cells);
-            let kept =
-                kept.chunks_exact(cells).chain(std::iter::repeat(&[][..]));
+            let kept = kept.chunks_exact(cells).chain(std::iter::repeat(&[][..]));
             let values =
                 memory.chunks_exact_mut(cells).zip(tangents[own.clone()].chunks_exact_mut(cells));
             let values = values.zip(outputs[own].chunks_exact_mut(cells));

@@ -351,7 +351,7 @@ impl Tape {
         if first < params.dense() {
             kernel::add_scaled(1.0, gradient, &mut gradients.dense[first..first + gradient.len()]);
         } else {
-            gradients.add_at(from, gradient);
+            gradients.add_at(from, 1.0, gradient);
         }
     }
 

@@ -6,7 +6,7 @@ use super::{Dropout, ForwardPass, Inventory};
 use crate::memory::{Array, Sections};
 use crate::neural::params::Builder;
 use crate::neural::{Param, Tables, Var};
-use crate::symbols::{NOTHING, Sentence, UNKNOWN, Vocabulary, VocabularySizes};
+use crate::symbols::{NOTHING, Ngrams, Sentence, UNKNOWN, Vocabulary, VocabularySizes};
 use crate::treebank::embeddings::PretrainedEmbeddings;
 use crate::{Error, Result};
 
@@ -20,6 +20,10 @@ pub struct EmbeddingDims {
     /// Of a word form: the sum of the embeddings of its last two characters, its last three characters and
     /// its shape; 0 for none.
     pub form: usize,
+    /// Of the character n-grams of a word; 0 for none.
+    pub ngram: usize,
+    /// The number of embeddings of n-grams.
+    pub ngram_rows: usize,
     /// Of a pretrained embedding; 0 for none.
     pub pretrained: usize,
 }
@@ -27,8 +31,8 @@ pub struct EmbeddingDims {
 impl EmbeddingDims {
     /// The dimension of all of them concatenated.
     pub fn total(self) -> usize {
-        let Self { word, tag, form, pretrained } = self;
-        word + tag + form + pretrained
+        let Self { word, tag, form, ngram, pretrained, .. } = self;
+        word + tag + form + ngram + pretrained
     }
 }
 
@@ -101,6 +105,9 @@ pub struct Embeddings {
     words: Param,
     tags: Param,
     forms: Option<Param>,
+    ngrams: Option<Param>,
+    /// The n-grams of known words.
+    known_ngrams: Arc<Ngrams>,
     pretrained: Option<PretrainedTable>,
     /// For each word, the probability that training replaces it by UNK; empty for no word dropout.
     word_dropout: Vec<f32>,
@@ -115,6 +122,8 @@ impl Embeddings {
             words: builder.table(trained, dims.word),
             tags: builder.table(tags, dims.tag),
             forms: (dims.form > 0).then(|| builder.table(parts, dims.form)),
+            ngrams: (dims.ngram > 0).then(|| builder.table(dims.ngram_rows, dims.ngram)),
+            known_ngrams: Arc::clone(&inventory.ngrams),
             pretrained: inventory.pretrained.clone(),
             word_dropout: Vec::new(),
         }
@@ -179,12 +188,13 @@ impl Embeddings {
     /// The dimension of an embedding.
     pub fn dim(&self) -> usize {
         let pretrained = self.pretrained.as_ref().map_or(0, PretrainedTable::dim);
-        let tables = [Some(self.words), Some(self.tags), self.forms].into_iter().flatten();
+        let tables =
+            [Some(self.words), Some(self.tags), self.forms, self.ngrams].into_iter().flatten();
         pretrained + tables.map(|table| table.columns as usize).sum::<usize>()
     }
 
-    /// Writes the same embedding to `out`; `used` gets the rows of tables that it is made of, with the place from
-    /// which each was added.
+    /// Writes the same embedding to `out`, with that of the n-grams; `used` gets the rows of tables that it is made of,
+    /// with the place from which each was added and its factor.
     pub fn write(
         &self,
         sentence: &Sentence,
@@ -192,7 +202,7 @@ impl Embeddings {
         tables: &impl Tables,
         dropout: Option<&mut Dropout>,
         out: &mut [f32],
-        mut used: impl FnMut(usize, Param, u32),
+        mut used: impl FnMut(usize, Param, u32, f32),
     ) {
         let (known, word, tag, parts) = self.rows(sentence, token);
         let word = self.drop_word(word, dropout);
@@ -202,16 +212,29 @@ impl Embeddings {
             place = pretrained.dim;
             out[..place].copy_from_slice(pretrained.row(known));
         }
-        let mut add = |place: usize, table: Param, row: u32| {
+        let mut add = |place: usize, table: Param, row: u32, factor: f32| {
             let row = row.min(table.rows.saturating_sub(1));
-            tables.add_row(table, row, &mut out[place..]);
-            used(place, table, row);
+            tables.add_row(table, row, factor, &mut out[place..][..table.columns as usize]);
+            used(place, table, row, factor);
             place + table.columns as usize
         };
-        place = add(place, self.words, word);
-        place = add(place, self.tags, tag);
+        place = add(place, self.words, word, 1.0);
+        place = add(place, self.tags, tag, 1.0);
         if let Some(forms) = self.forms {
-            parts.into_iter().for_each(|part| _ = add(place, forms, part));
+            place = parts.map(|part| add(place, forms, part, 1.0))[0];
+        }
+        if let Some(ngrams) = self.ngrams {
+            let hashes = token.map_or(&[][..], |token| self.hashes(sentence, token));
+            let factor = 1.0 / (hashes.len() as f32).sqrt();
+            hashes.iter().for_each(|hash| _ = add(place, ngrams, hash % ngrams.rows, factor));
+        }
+    }
+
+    /// The hashes of the n-grams of a token.
+    fn hashes<'a>(&'a self, sentence: &'a Sentence, token: usize) -> &'a [u32] {
+        match sentence.words[token] {
+            UNKNOWN => sentence.ngrams.of(token),
+            word => self.known_ngrams.of(word as usize),
         }
     }
 }

@@ -24,6 +24,13 @@ pub struct EncoderParams {
     /// The embedding dimension of word forms (affixes and shape); 0 for none.
     #[schemars(range(min = 0, max = 4096))]
     pub form_dim: u32,
+    /// The embedding dimension of character n-grams (2 to 5 characters of the word with its boundaries, and the whole
+    /// word); 0 for none.
+    #[schemars(range(min = 0, max = 4096))]
+    pub ngram_dim: u32,
+    /// The number of embeddings of n-grams; n-grams with the same hash share one.
+    #[schemars(range(min = 1, max = 16_777_216))]
+    pub ngram_rows: u32,
     /// The dimension of an LSTM, in each direction.
     #[schemars(range(min = 1, max = 4096))]
     pub lstm_dim: u32,
@@ -34,7 +41,15 @@ pub struct EncoderParams {
 
 impl Default for EncoderParams {
     fn default() -> Self {
-        Self { word_dim: 100, tag_dim: 32, form_dim: 32, lstm_dim: 128, layers: 2 }
+        Self {
+            word_dim: 100,
+            tag_dim: 32,
+            form_dim: 32,
+            ngram_dim: 0,
+            ngram_rows: 1 << 15,
+            lstm_dim: 128,
+            layers: 2,
+        }
     }
 }
 
@@ -57,14 +72,15 @@ pub struct EncoderLayers {
 impl EncoderLayers {
     /// Allocates the matrices.
     pub fn new(sizes: EncoderParams, inventory: &Inventory, builder: &mut Builder) -> Self {
-        let EncoderParams { word_dim, tag_dim, form_dim, lstm_dim, layers } = sizes;
-        let [word, tag, form, lstm_dim] =
-            [word_dim, tag_dim, form_dim, lstm_dim].map(|dim| dim as usize);
+        let EncoderParams { word_dim, tag_dim, form_dim, ngram_dim, lstm_dim, .. } = sizes;
+        let [word, tag, form, ngram, lstm_dim] =
+            [word_dim, tag_dim, form_dim, ngram_dim, lstm_dim].map(|dim| dim as usize);
         let pretrained = inventory.pretrained.as_ref().map_or(0, PretrainedTable::dim);
-        let dims = EmbeddingDims { word, tag, form, pretrained };
+        let ngram_rows = sizes.ngram_rows as usize;
+        let dims = EmbeddingDims { word, tag, form, ngram, ngram_rows, pretrained };
         let inputs = |layer| if layer == 0 { dims.total() } else { 2 * lstm_dim };
         let layer = |layer| [(); 2].map(|()| lstm::layer(inputs(layer), lstm_dim, builder));
-        Self { layers: (0..layers).map(layer).collect(), dims, lstm_dim }
+        Self { layers: (0..sizes.layers).map(layer).collect(), dims, lstm_dim }
     }
 
     /// The dimension of the hidden state of a word: both directions concatenated.

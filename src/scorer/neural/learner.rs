@@ -61,9 +61,8 @@ impl NeuralBatch {
         }
     }
 
-    /// The gradients of the losses that are in the memories of the threads.
+    /// Adds the gradients of the losses that are in the memories of the threads.
     pub fn end(&mut self, network: &Neural, scratches: &[&Scratch], gradients: &mut Gradients) {
-        gradients.clear(&network.params);
         let scratches = scratches.iter().map(|scratch| &scratch.neural);
         match self {
             Self::Positions(batch) => {

@@ -25,13 +25,15 @@ pub use learner::{NeuralBatch, NeuralLearner};
 pub use network::{AnyNetwork, NetworkParams, Neural};
 pub use pass::{Dropout, ForwardPass};
 
+use std::sync::Arc;
+
 use self::positions::compiled::PositionsScratch;
 use self::positions::training::Decisions;
 use super::Lesson;
 use super::factored::Classes;
 use crate::classifier::linear::log_softmax;
 use crate::neural::{Gradients, Params, Tape, Var};
-use crate::symbols::VocabularySizes;
+use crate::symbols::{Ngrams, VocabularySizes};
 use crate::transition::TransitionSystem;
 
 /// The symbols that a network has parameters for.
@@ -43,6 +45,8 @@ pub struct Inventory {
     pub labels: usize,
     /// The classes of actions.
     pub classes: Classes,
+    /// The n-grams of all words, if the network has parameters for them.
+    pub ngrams: Arc<Ngrams>,
     /// Pretrained embeddings, if there are any.
     pub pretrained: Option<PretrainedTable>,
 }

@@ -1,5 +1,7 @@
 //! The networks to choose from, behind one type, and a network with its parameters.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::Inventory;
@@ -14,7 +16,7 @@ use crate::neural::inference::InstructionSet;
 use crate::neural::{OptimizerState, Params, Quantized};
 use crate::scorer::Scorer;
 use crate::scorer::factored::Classes;
-use crate::symbols::{Sentence, Vocabulary};
+use crate::symbols::{Ngrams, Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
 
 /// The network and its sizes.
@@ -30,6 +32,12 @@ pub enum NetworkParams {
 impl Default for NetworkParams {
     fn default() -> Self {
         Self::Positions(PositionsParams::default())
+    }
+}
+
+impl NetworkParams {
+    fn has_ngrams(self) -> bool {
+        matches!(self, Self::Positions(params) if params.encoder.ngram_dim > 0)
     }
 }
 
@@ -113,6 +121,11 @@ impl Neural {
             vocabulary: vocabulary.sizes(),
             labels: system.labels().count(),
             classes: classes.clone(),
+            ngrams: Arc::new(if params.has_ngrams() {
+                vocabulary.ngrams()
+            } else {
+                Ngrams::default()
+            }),
             pretrained,
         };
         let (network, params) = AnyNetwork::new(params, &inventory, seed)?;

@@ -106,7 +106,7 @@ impl StackLstm {
         let [input, lstm_dim, layers] =
             [input_dim, sizes.lstm_dim, sizes.layers].map(|size| size as usize);
         let pretrained = inventory.pretrained.as_ref().map_or(0, PretrainedTable::dim);
-        let dims = EmbeddingDims { word, tag, form, pretrained };
+        let dims = EmbeddingDims { word, tag, form, ngram: 0, ngram_rows: 0, pretrained };
         let mut own = Builder::new(seed);
         let builder = &mut own;
         let affine = |inputs, outputs, builder: &mut Builder| {

@@ -51,7 +51,7 @@ impl CompiledEncoder {
         let n = sentence.len() + 2;
         for (row, token) in padded(sentence).enumerate() {
             embedding.resize(self.embeddings.dim(), 0.0);
-            self.embeddings.write(sentence, token, params, None, embedding, |_, _, _| ());
+            self.embeddings.write(sentence, token, params, None, embedding, |_, _, _, _| ());
             if row == 0 {
                 rows.reset(n, embedding.len());
             }

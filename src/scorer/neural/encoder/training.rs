@@ -31,6 +31,7 @@ struct Lookup {
     at: usize,
     table: Param,
     row: u32,
+    factor: f32,
 }
 
 impl EncoderBatch {
@@ -84,8 +85,8 @@ impl EncoderBatch {
                     params,
                     dropout,
                     out,
-                    |column, table, row| {
-                        lookups.push(Lookup { at: first + column, table, row });
+                    |column, table, row, factor| {
+                        lookups.push(Lookup { at: first + column, table, row, factor });
                     },
                 );
             }
@@ -124,8 +125,8 @@ impl EncoderBatch {
             std::mem::swap(gradient, d_states);
         }
         levels[0].mask(d_states);
-        for &Lookup { at, table, row } in &*lookups {
-            gradients.add_to_row(table, row, &d_states[at..at + table.columns as usize]);
+        for &Lookup { at, table, row, factor } in &*lookups {
+            gradients.add_to_row(table, row, factor, &d_states[at..at + table.columns as usize]);
         }
     }
 }

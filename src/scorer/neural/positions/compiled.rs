@@ -66,7 +66,7 @@ fn panels(params: &Quantized, table: Param) -> Vec<Panel> {
     let width = (table.columns as usize).div_ceil(PANEL);
     let mut panels = vec![Panel::zeroed(); table.rows as usize * width];
     for (row, panels) in panels.chunks_exact_mut(width).enumerate() {
-        params.add_row(table, row as u32, bytemuck::cast_slice_mut(panels));
+        params.add_row(table, row as u32, 1.0, bytemuck::cast_slice_mut(panels));
     }
     panels
 }

@@ -168,7 +168,7 @@ impl Decisions {
                 );
             }
             for (&row, table) in symbols.iter().zip(network.symbols) {
-                gradients.add_to_row(table, row, d_sum);
+                gradients.add_to_row(table, row, 1.0, d_sum);
             }
         }
     }
