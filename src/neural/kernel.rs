@@ -1,22 +1,21 @@
-//! Products of matrices and vectors.
+//! Matrix and vector products.
 //!
-//! Matrices with more than a few rows go to a library. A vector times a matrix, which is what a recurrent
-//! network spends its time with, is done here: the library would first copy the matrix into another order, which
-//! costs as much as the product. Where the processor has AVX2 and FMA they are used, so that results are the same
-//! on one machine, and nearly the same on another.
+//! Matrices with more than a few rows are multiplied by a library. Products of a vector and a matrix, in which a
+//! recurrent network spends its time, are computed here: the library would first copy the matrix into another
+//! layout, which costs as much as the product. AVX2 and FMA are used if the processor has them, so results are
+//! identical on one machine and nearly identical on another.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-/// Up to so many rows a product is made row by row.
+/// Products with at most this many rows are computed row by row.
 const FEW_ROWS: usize = 3;
-/// Outputs that are added up at a time.
+/// Number of outputs that are summed up at a time.
 const BLOCK: usize = 32;
-/// Lanes of a dot product.
+/// Number of lanes of a dot product.
 const LANES: usize = 32;
 
-/// Makes one function for processors with AVX2 and FMA, and one for all others, of the same body. `$fused` adds a
-/// product.
+/// Compiles one body for processors with AVX2 and FMA, and for all others. `$fused` is a multiply-add.
 macro_rules! dispatched {
     ($(#[$doc:meta])* $name:ident, $fast:ident, $slow:ident, ($($arg:ident: $type:ty),*) $(-> $out:ty)?,
      |$fused:ident| $body:block) => {
@@ -24,7 +23,7 @@ macro_rules! dispatched {
         pub fn $name($($arg: $type),*) $(-> $out)? {
             #[cfg(target_arch = "x86_64")]
             if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-                // The features it is compiled for have just been found.
+                // The processor has been found to have the required features.
                 #[allow(unsafe_code)]
                 return unsafe { $fast($($arg),*) };
             }
@@ -110,12 +109,12 @@ dispatched! {
     }
 }
 
-/// e to the power of x, to seven digits, without a branch: 2 to the power of the nearest whole number by its bits,
-/// times the series of what is left.
+/// e to the power of x, to seven digits and without a branch: 2 to the power of the nearest integer, set by its
+/// bits, times the series of the remainder.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     let x = x.clamp(-87.0, 87.0) * std::f32::consts::LOG2_E;
-    // Adding and taking away this number rounds; between the two, the whole number stands in the lowest bits.
+    // Adding and subtracting this number rounds; in between, the integer is in the lowest bits.
     const ROUND: f32 = 12_582_912.0;
     let rounded = x + ROUND;
     let whole = rounded - ROUND;

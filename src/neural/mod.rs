@@ -1,10 +1,10 @@
-//! Neural networks on one CPU: parameters, a tape that computes forwards and backwards, optimisers.
+//! Neural networks on one CPU: parameters, a tape for backpropagation, optimizers.
 //!
 //! - [`kernel`]: products of matrices and vectors.
-//! - [`params`]: the matrices and tables that are learned, and their gradients.
-//! - [`tape`]: what a network computes for one sentence, written down so that gradients can be read off it.
-//! - [`optimizer`]: from gradients to better parameters.
-//! - [`inference`]: results alone, from packed 8-bit weights.
+//! - [`params`]: matrices and embedding tables, and their gradients.
+//! - [`tape`]: the computations of a network for one sentence, recorded for backpropagation.
+//! - [`optimizer`]: parameter updates from gradients.
+//! - [`inference`]: forward passes only, with packed 8-bit weights.
 //!
 //! Vectors are rows. A matrix of shape (inputs, outputs) is stored row by row, so that a product with a vector
 //! adds up rows, and is `x W + b`. Nothing here knows of parsing.
