@@ -1,4 +1,4 @@
-//! Output files that are complete or not there.
+//! Output files that are either complete or absent.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -21,11 +21,11 @@ pub(crate) fn write(
     file.finish()
 }
 
-/// A file that is written as a temporary one in the same directory, which replaces it at the end. An existing file
-/// keeps its permissions, and stays as it is without [`OutputFile::finish`]. What is no regular file, such as a pipe,
-/// is written in place.
+/// A file that is written under a temporary name in the same directory and replaces the target in the end. An
+/// existing file keeps its permissions, and stays unchanged without [`OutputFile::finish`]. A target that is not
+/// a regular file, such as a pipe, is written in place.
 pub(crate) struct OutputFile {
-    /// The name in messages.
+    /// The path in messages.
     name: PathBuf,
     target: Target,
 }
@@ -36,16 +36,16 @@ enum Target {
 }
 
 impl OutputFile {
-    /// Begins a file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// When it cannot be written there.
+    /// When the file cannot be created there.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         let target = Target::open(path).map_err(|error| Error::io(path, error))?;
         Ok(Self { name: path.to_owned(), target })
     }
 
-    /// Puts the file in its place.
+    /// Moves the file to its target.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -72,7 +72,7 @@ impl Write for OutputFile {
 
 impl Target {
     fn open(path: &Path) -> io::Result<Self> {
-        // Through symbolic links: the file that they lead to is replaced, not the link.
+        // Symbolic links are followed: the file that they lead to is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let existing = path.metadata().ok();
         if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
@@ -107,7 +107,7 @@ impl Target {
     }
 }
 
-/// The permissions of new files, from which the user's mask is taken; temporary files have fewer.
+/// The permissions of new files under the user's mask; temporary files have fewer permissions.
 fn new_file() -> Option<Permissions> {
     #[cfg(unix)]
     return Some(std::os::unix::fs::PermissionsExt::from_mode(0o666));
