@@ -1,5 +1,5 @@
-//! The text files of `data/` inside the program: presets, treebank profiles, feature templates, head rules, EVALB
-//! parameters.
+//! The text files of `data/` that are part of the executable: presets, treebank profiles, feature templates, head
+//! rules, EVALB parameters.
 
 use include_dir::{Dir, include_dir};
 
@@ -34,16 +34,16 @@ pub(crate) const PARAMETERS: Folder = Folder {
     first: &["collins"],
 };
 
-/// Files of one kind; their names are those of the files without the extension.
+/// Files in one folder; their names are those of the files without the extension.
 pub(crate) struct Folder {
     files: Dir<'static>,
     extension: &'static str,
-    /// What listings begin with, the default first; the others follow in alphabetical order.
+    /// The names that listings begin with, the default first; the others follow in alphabetical order.
     first: &'static [&'static str],
 }
 
 impl Folder {
-    /// The text of the file of a name.
+    /// The text of the file with a name.
     pub(crate) fn text(&self, name: &str) -> Option<&'static str> {
         self.files.get_file(format!("{name}{}", self.extension))?.contents_utf8()
     }

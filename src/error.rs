@@ -1,34 +1,35 @@
-//! The one error type of the library: what is wrong, where, and what to do now.
+//! The error type of the library: what is wrong, where, and how to fix it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The result of everything that can fail because of what a user gave.
+/// The result of an operation that can fail because of user input.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything a user can get wrong, one variant per kind of thing.
+/// Everything a user can get wrong, one variant per kind of error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A text file or line that does not read: treebanks, tagged input, rules, templates, parameters.
+    /// A text file or line that cannot be parsed: treebanks, tagged input, head rules, templates,
+    /// parameters.
     #[error("{at}: {problem}")]
     Syntax {
-        /// Where.
+        /// The place.
         at: Place,
-        /// What is wrong and what to do now.
+        /// What is wrong and how to fix it.
         problem: String,
     },
     /// A malformed tree, with the place where the tree began.
     #[error("{at}: {problem} (the tree began on line {began})")]
     Tree {
-        /// Where reading stopped.
+        /// The place where reading stopped.
         at: Place,
-        /// The line (from 1) on which the tree's first bracket stands.
+        /// The line (from 1) of the tree's first bracket.
         began: u64,
-        /// What is wrong and what to do now.
+        /// What is wrong and how to fix it.
         problem: String,
     },
-    /// An input that is something else than what it is read as.
+    /// An input in another format than the expected one.
     #[error("{input}: this looks like {found}: choose another input format")]
     OtherInput {
         /// The name of the input.
@@ -41,32 +42,32 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said. Not a source: it stands in the message already.
+        /// The error of the operating system. It is not a `source`, because it is part of the message.
         cause: std::io::Error,
     },
-    /// A preset or `--set` value that makes no sense.
+    /// An invalid preset key or `--set` value.
     #[error("{key}: {problem}")]
     Config {
         /// The key as the user wrote it.
         key: String,
-        /// What is wrong and what to do now.
+        /// What is wrong and how to fix it.
         problem: String,
     },
-    /// A model file that is refused.
+    /// A model file that cannot be used.
     #[error("{}: {problem}", path.display())]
     Model {
         /// The file.
         path: PathBuf,
-        /// What is wrong and what to do now.
+        /// What is wrong and how to fix it.
         problem: String,
     },
     /// A tree, or a treebank, that the transition system cannot build.
     #[error("{0}")]
     Unfit(String),
-    /// A model whose parts do not belong together, or are damaged.
+    /// A model whose parts do not match, or are damaged.
     #[error("the model is damaged or was written by another version: {0}")]
     Corrupt(String),
-    /// Training was stopped before anything was learned, or before a part without which there is no model.
+    /// Training was stopped before there was a model.
     #[error("training was stopped before there was a model")]
     Stopped,
 }
@@ -77,22 +78,22 @@ impl Error {
         Self::Io { path: path.as_ref().to_path_buf(), cause: source }
     }
 
-    /// An unreadable text at a place.
+    /// A syntax error at a place.
     pub fn syntax(at: Place, problem: impl Into<String>) -> Self {
         Self::Syntax { at, problem: problem.into() }
     }
 
-    /// A model whose parts do not belong together.
+    /// A model whose parts do not match.
     pub fn corrupt(problem: impl Into<String>) -> Self {
         Self::Corrupt(problem.into())
     }
 
-    /// A configuration value that makes no sense.
+    /// An invalid configuration value.
     pub fn config(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Config { key: key.into(), problem: problem.into() }
     }
 
-    /// The same error, with the key of a configuration value taken as relative to `path`.
+    /// The same error, with the key of a configuration value prefixed by `path`.
     #[must_use]
     pub(crate) fn under(self, path: &str) -> Self {
         match self {
@@ -124,7 +125,7 @@ impl fmt::Display for InputKind {
     }
 }
 
-/// What the system said, and what to do now where that is known.
+/// The error of the operating system, with advice for common kinds.
 fn with_advice(source: &std::io::Error) -> String {
     let advice = match source.kind() {
         std::io::ErrorKind::NotFound => ": check the name and the folder it is looked for in",

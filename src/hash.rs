@@ -20,7 +20,7 @@ pub(crate) fn finish(hash: u64) -> u64 {
     fold::<29>(hash).wrapping_mul(FINAL[0]) | 1
 }
 
-/// SplitMix64: a hash of a number whose sums over sets stand for the sets.
+/// SplitMix64: a hash of a number; sums of such hashes identify sets.
 #[inline]
 pub(crate) fn split_mix(number: u64) -> u64 {
     let hash = number.wrapping_add(1).wrapping_mul(MULTIPLIER);

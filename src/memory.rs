@@ -10,14 +10,14 @@ use crate::{Error, Result};
 /// The first bytes of a model file.
 pub const MODEL_MAGIC: &[u8; 8] = b"SRPARSE\0";
 
-/// Bytes that arrays are read from in place, aligned to 64 bytes.
+/// The bytes from which arrays are read in place, aligned to 64 bytes.
 #[derive(Debug)]
 pub enum Memory {
     /// Part of the executable.
     Static(&'static [u8]),
     /// A file mapped into memory.
     Mapped(memmap2::Mmap),
-    /// Owned bytes in 8-byte words, and their number.
+    /// Owned bytes in 8-byte words, and the number of bytes.
     Owned(Vec<u64>, usize),
 }
 

@@ -1,4 +1,4 @@
-//! How callers follow long work, and stop it.
+//! Observation of long operations, and how they are stopped.
 //!
 //! An [`Observer`] is shared by reference between all threads. Commands draw progress bars from its events;
 //! tests record them.
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// Receives the events of training, and may stop it.
 pub trait Observer: Sync {
-    /// Receives an event. Called from any thread; progress is reported often.
+    /// Receives an event. Called from any thread; progress events are frequent.
     fn event(&self, event: Event<'_>);
-    /// Whether to stop soon, with the best model so far. Polled often.
+    /// Whether to stop soon, with the best model so far. Called often.
     fn is_stopped(&self) -> bool {
         false
     }
@@ -23,23 +23,23 @@ impl Observer for Silent {
     fn event(&self, _event: Event<'_>) {}
 }
 
-/// What happens during training.
+/// An event of training.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event<'a> {
     /// A warning or a remark about the data.
     Note(&'a str),
-    /// A result worth a line in the log.
+    /// An intermediate result, for the log.
     Milestone(&'a str),
-    /// A step of work whose length is not known in advance.
+    /// A step of an operation whose number of steps is not known in advance.
     Step {
         /// The share of the work that is done, from 0 to 1.
         share: f64,
         /// What was done.
         text: &'a str,
     },
-    /// An epoch ended.
+    /// The end of an epoch.
     Epoch(EpochScores),
-    /// Progress of countable work.
+    /// Progress in an operation with a known number of units.
     Progress {
         /// Units done.
         done: u64,
@@ -53,23 +53,23 @@ pub enum Event<'a> {
 /// The scores of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EpochScores {
-    /// Which of several models trained side by side; from 1.
+    /// The index of the model, among several trained side by side; from 1.
     pub model: u32,
-    /// Which epoch; from 1.
+    /// The epoch, from 1.
     pub epoch: u32,
-    /// Training accuracy: the share of decisions predicted correctly, in percent, if there were decisions.
+    /// Training accuracy: the share of decisions predicted correctly, in percent; `None` without decisions.
     pub accuracy: Option<f64>,
-    /// F1 on the dev set, in percent, if it was parsed.
+    /// F1 on the dev set, in percent; `None` if it was not parsed.
     pub f1: Option<f64>,
 }
 
-/// Observes one part of a larger piece of work: its steps are reported as steps of the whole.
+/// Observes one component of a larger operation: its steps are reported as steps of the whole.
 pub struct Part<'a> {
     /// The observer of the whole.
     pub observer: &'a dyn Observer,
     /// The name that the texts of steps are prefixed with.
     pub name: &'a str,
-    /// The shares of the whole at which the part begins and ends, from 0 to 1.
+    /// The shares of the whole at which the component begins and ends, from 0 to 1.
     pub from: f64,
     /// See `from`.
     pub to: f64,
@@ -87,7 +87,7 @@ impl Observer for Part<'_> {
     }
 }
 
-/// Passes on whether to stop, and no events.
+/// Forwards requests to stop, and drops events.
 pub struct Quiet<'a>(pub &'a dyn Observer);
 
 impl Observer for Quiet<'_> {

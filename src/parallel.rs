@@ -1,8 +1,8 @@
 //! Parallel work on the thread pool, with results in the order of the items.
 //!
-//! Results never depend on the number of threads: each item is worked on alone. Threads take runs of items
-//! from a shared counter, so that work of uneven size is balanced. All of it goes through one function that
-//! is compiled once; iterators of the pool's crate would be compiled again for each use.
+//! Results do not depend on the number of threads: each item is processed on its own. Threads take runs of
+//! items from a shared counter, which balances work of uneven size. All parallel work goes through one
+//! function that is compiled once; the iterators of the thread pool would be compiled again for each use.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,16 +10,16 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Error, Result};
 
-/// How many runs of items there are for each thread.
+/// The number of runs of items per thread.
 const RUNS_PER_THREAD: usize = 32;
 
-/// Sets the number of threads for all parallel work; 0 means one for each core. The first call counts.
+/// Sets the number of threads for all parallel work; 0 for one per core. Only the first call has an effect.
 #[cfg(feature = "cli")]
 pub(crate) fn set_threads(threads: usize) {
     let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
 }
 
-/// Runs work on a pool of its own with so many threads; 0 means the pool that is there.
+/// Runs `work` on a new pool with this number of threads; 0 for the current pool.
 ///
 /// # Errors
 /// When the threads cannot be started.
@@ -37,7 +37,7 @@ pub(crate) fn map<I: Sync, T: Send>(items: &[I], f: impl Fn(&I) -> T + Sync) -> 
     map_range(items.len(), |at| f(&items[at]))
 }
 
-/// Maps the items of a slice. `init` makes the memory of each thread.
+/// Maps the items of a slice. `init` creates the scratch memory of each thread.
 pub(crate) fn map_init<I: Sync, S, T: Send>(
     items: &[I],
     init: impl Fn() -> S + Sync,
@@ -51,7 +51,7 @@ pub(crate) fn map_range<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync) -> Vec
     map_range_init(n, || (), |(), at| f(at))
 }
 
-/// Maps the numbers below `n`. `init` makes the memory of each thread.
+/// Maps the numbers below `n`. `init` creates the scratch memory of each thread.
 pub(crate) fn map_range_init<S, T: Send>(
     n: usize,
     init: impl Fn() -> S + Sync,
@@ -67,7 +67,7 @@ pub(crate) fn map_range_init<S, T: Send>(
     })
 }
 
-/// Maps the numbers below `n`, one at a time in rising order; after an error no other is begun.
+/// Maps the numbers below `n`, one at a time in ascending order; after an error no more are begun.
 ///
 /// # Errors
 /// The first error in the order of the numbers.
@@ -86,7 +86,7 @@ pub(crate) fn try_map_range<T: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// Maps items that are taken over, one at a time in their order: the largest should come first.
+/// Maps owned items, one at a time in their order: the largest should come first.
 pub(crate) fn map_owned<I: Send, T: Send>(
     items: impl IntoIterator<Item = I>,
     f: impl Fn(I) -> T + Sync,
@@ -102,19 +102,19 @@ pub(crate) fn map_owned<I: Send, T: Send>(
     })
 }
 
-/// Works on items that are taken over, such as chunks of a slice, one at a time in their order.
+/// Processes owned items, such as chunks of a slice, one at a time in their order.
 pub(crate) fn for_each<I: Send>(items: impl IntoIterator<Item = I>, f: impl Fn(I) + Sync) {
     map_owned(items, f);
 }
 
-/// The results of each run, put in place by one of the threads.
+/// The results of each run, stored by one of the threads.
 type Results<T> = [Mutex<Vec<T>>];
 
 fn put<T>(place: &Mutex<Vec<T>>, results: Vec<T>) {
     *place.lock().unwrap_or_else(PoisonError::into_inner) = results;
 }
 
-/// Has all runs worked on and strings their results together.
+/// Processes all runs and concatenates their results.
 fn collect<T: Send>(runs: &Runs, work: &(dyn Fn(&Results<T>) + Sync)) -> Vec<T> {
     let results: Vec<Mutex<Vec<T>>> = (0..runs.number()).map(|_| Mutex::new(Vec::new())).collect();
     on_threads(runs.number(), &|| work(&results));
@@ -125,7 +125,7 @@ fn collect<T: Send>(runs: &Runs, work: &(dyn Fn(&Results<T>) + Sync)) -> Vec<T> 
     all
 }
 
-/// Numbers in runs that threads take one after the other.
+/// Runs of numbers that threads take one after the other.
 struct Runs {
     n: usize,
     size: usize,
@@ -148,8 +148,8 @@ impl Runs {
     }
 }
 
-/// Runs the same work on as many threads of the pool as there are runs, the calling one included. The only
-/// use of the pool: what is generic ends above.
+/// Runs the same work on as many threads of the pool as there are runs, including the calling one. The only
+/// use of the pool: the generic code is above.
 fn on_threads(n_runs: usize, work: &(dyn Fn() + Sync)) {
     let threads = rayon::current_num_threads().min(n_runs);
     if threads <= 1 {

@@ -1,4 +1,4 @@
-//! Parsers that own all they need.
+//! Parsers and taggers that own their models.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -26,11 +26,11 @@ use crate::train::{Components, Example, TrainingMethod};
 use crate::transition::CandidateSystem;
 use crate::tree::{Token, Tree};
 
-/// The number of threads for a batch of sentences; 0 for one on each core. Results do not depend on it.
+/// The number of threads for a batch of sentences; 0 for one per core. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Threads(pub usize);
 
-/// A parser, with the tagger of its model if there is one. Shared by all threads.
+/// A parser, with the tagger of its model if there is one. It can be shared between threads.
 ///
 /// ```
 /// # #[cfg(feature = "embedded-model")]
@@ -49,7 +49,7 @@ pub struct Parser {
     plan: Plan,
     vocabulary: Vocabulary,
     loaded: Box<dyn Loaded>,
-    /// What the model stores of its tagger.
+    /// The stored tagger of the model.
     tagger_sections: Option<Sections>,
     /// The tagger, loaded when it is first needed.
     tagger: OnceLock<Box<dyn tagger::Tagger>>,
@@ -64,7 +64,7 @@ impl Parser {
         Self::new(&file::read(path.as_ref())?, &[])
     }
 
-    /// The parser of English that is part of the library.
+    /// The embedded parser of English.
     ///
     /// # Errors
     /// In a build without the feature `embedded-model`.
@@ -72,8 +72,8 @@ impl Parser {
         Self::new(&Model::embedded()?, &[])
     }
 
-    /// The parser of a model. `settings` are `KEY=VALUE` texts for what is not trained: `search.…`,
-    /// `text.…`, and `learner.threshold` of boosted trees.
+    /// The parser of a model. `settings` are `KEY=VALUE` strings for settings that do not affect training:
+    /// `search.…`, `text.…`, and `learner.threshold` of boosted trees.
     ///
     /// # Errors
     /// When the model holds no parser, its parts do not fit together, or a setting cannot be changed.
@@ -107,12 +107,12 @@ impl Parser {
     /// Parses a sentence. Tokens without tags are tagged first, by the tagger of the model.
     ///
     /// # Errors
-    /// When tags are missing and the model has no tagger, or a damaged one.
+    /// When tags are missing and the model has no tagger, or a corrupt one.
     pub fn parse(&self, tokens: &[Token]) -> Result<Parse> {
         self.worker().parse(tokens)
     }
 
-    /// Parses sentences; the parses are in the order of the sentences.
+    /// Parses sentences; returns the parses in the order of the sentences.
     ///
     /// # Errors
     /// As [`Parser::parse`].
@@ -141,7 +141,7 @@ impl Parser {
     /// The tagger of the model.
     ///
     /// # Errors
-    /// When there is none, or it is damaged.
+    /// When there is no tagger, or it is corrupt.
     pub fn tagger(&self) -> Result<&dyn tagger::Tagger> {
         if let Some(tagger) = self.tagger.get() {
             return Ok(&**tagger);
@@ -151,12 +151,12 @@ impl Parser {
         Ok(&**self.tagger.get_or_init(|| tagger))
     }
 
-    /// The tags that the parser has seen in training, in the order of their first appearance.
+    /// The tags seen in training, in order of first appearance.
     pub fn tags(&self) -> impl ExactSizeIterator<Item = &str> {
         self.vocabulary.tags().names()
     }
 
-    /// What the parser has not seen in training of a sentence.
+    /// The words and tags of a sentence that were not seen in training.
     pub fn unseen(&self, tokens: &[Token]) -> Unseen {
         let mut unseen = Unseen::default();
         for Token { word, tag } in self.plan.preset.clean.apply_tokens(tokens).tokens {
@@ -174,7 +174,7 @@ impl Parser {
         unseen
     }
 
-    /// The classification accuracy on the way to gold trees.
+    /// Classification accuracy along the gold derivations of trees; see [`crate::inspect`].
     pub fn decisions(&self, trees: Vec<Tree>) -> DecisionCounts {
         // More than one candidate may be correct.
         let several = self.scores_candidates();
@@ -182,10 +182,11 @@ impl Parser {
         self.loaded.decisions(&self.examples(trees), guide)
     }
 
-    /// How sure the model is of the candidates of a label on the way to gold trees.
+    /// The margins of the candidates of a label along the gold derivations of trees; see
+    /// [`crate::inspect`].
     ///
     /// # Errors
-    /// When it scores no candidates, or knows no such label.
+    /// When the model does not score candidates, or the label is unknown.
     pub fn margins(&self, trees: Vec<Tree>, label: &str) -> Result<Margins> {
         if !self.scores_candidates() {
             let problem = "the model scores actions rather than candidates: give a model with \
@@ -199,7 +200,7 @@ impl Parser {
         matches!(self.plan.preset.system, SystemChoice::Items { .. })
     }
 
-    /// Trees as the parser sees them: cleaned, head-marked, encoded; those without words are left out.
+    /// Trees as the parser sees them: cleaned, head-marked, encoded; trees without words are left out.
     fn examples(&self, trees: Vec<Tree>) -> Vec<Example> {
         let example = |tree: Tree| {
             let (tree, _) = self.plan.cleaned(self.plan.preset.clean.strip(tree)?);
@@ -212,16 +213,16 @@ impl Parser {
     }
 }
 
-/// What a parser has not seen in training of a sentence.
+/// The words and tags of a sentence that were not seen in training.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unseen {
     /// The number of words with letters.
     pub n_words: u64,
-    /// How many of them it has not seen.
+    /// The number of these that were not seen.
     pub words: u64,
     /// The number of tokens with a tag.
     pub n_tags: u64,
-    /// The tags that it has not seen, one for each such token.
+    /// The tags that were not seen, one for each such token.
     pub tags: Vec<CompactString>,
 }
 
@@ -289,13 +290,13 @@ fn no_tagger() -> Error {
     Error::config("tagger", problem)
 }
 
-/// A part-of-speech tagger. Shared by all threads.
+/// A part-of-speech tagger. It can be shared between threads.
 pub struct Tagger {
     tagger: Box<dyn tagger::Tagger>,
 }
 
 impl Tagger {
-    /// Opens the tagger of a model file, of a parser or of a tagger alone.
+    /// Opens the tagger in a model file, of a parser or on its own.
     ///
     /// # Errors
     /// When it cannot be read, or holds no tagger.
@@ -306,7 +307,7 @@ impl Tagger {
     /// The tagger of a model.
     ///
     /// # Errors
-    /// When there is none, or its parts do not fit together.
+    /// When there is none, or its parts do not match.
     pub fn new(model: &Model) -> Result<Self> {
         load_tagger(model)?.map(|tagger| Self { tagger }).ok_or_else(no_tagger)
     }
@@ -322,7 +323,7 @@ impl Tagger {
 /// The tagger of a model, if there is one.
 ///
 /// # Errors
-/// When its parts do not fit together.
+/// When its parts do not match.
 pub fn load_tagger(model: &Model) -> Result<Option<Box<dyn tagger::Tagger>>> {
     if model.header.tagger.is_none() {
         return Ok(None);
@@ -331,8 +332,8 @@ pub fn load_tagger(model: &Model) -> Result<Option<Box<dyn tagger::Tagger>>> {
     preset.tagger.load(&model.sections.part(TAGGER_PART)).map(Some)
 }
 
-/// The preset stored in a model, changed by settings of what is not trained: `search.…`, `text.…`,
-/// and `learner.threshold` of boosted trees.
+/// The preset stored in a model, with changes to settings that do not affect training: `search.…`,
+/// `text.…`, and `learner.threshold` of boosted trees.
 ///
 /// # Errors
 /// When the stored preset is invalid, or a setting cannot be changed after training.
@@ -356,7 +357,7 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
     Ok(changed)
 }
 
-/// A model that waits for its transition system.
+/// A model to load, before its transition system is known.
 struct Load<'a> {
     model: &'a Model,
     plan: &'a Plan,

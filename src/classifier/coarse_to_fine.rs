@@ -1,16 +1,16 @@
-//! A linear model that decides in two steps: first what kind of action, then which one of that kind.
+//! A linear model with coarse-to-fine decisions: first the kind of action, then the action of that kind.
 //!
-//! Most decisions end with the first step, and its weights are so few (one for each kind) that they
-//! stand in the table itself: an id costs one cache miss, whether it is there or not. The score of a
-//! class is that of its kind, less what the best class of that kind is ahead in the second step: so the
-//! best class is the best of the best kind, and the score of the other kinds is known without their
-//! second step.
+//! Most decisions end with the first step. It has so few weights (one for each kind) that they are stored
+//! in the hash table itself: looking up a feature costs one cache miss, whether or not it is there. The
+//! score of a class is that of its kind minus the lead of the best class of the kind in the second step. So
+//! the best class overall is the best class of the best kind, and the scores of the other kinds are known
+//! without their second step.
 //!
-//! The table is made of buckets of 64 bytes with room for eight ids: their fingerprints (the low halves
-//! of the ids, 0 where free), then for each a byte for every kind, its weight in units of the scale,
-//! plus 128. An id is in its own bucket or nowhere, so that looking for it takes no branch: of more
-//! than eight that belong to a bucket, which is rare, the weakest are dropped. A row of all kinds takes the
-//! same room however many of its weights are 0, so pruning drops whole rows and no single weights.
+//! The table has buckets of 64 bytes with eight slots: the fingerprints of the ids (their low halves, 0 if
+//! free), then for each slot one byte per kind, the weight in units of the scale plus 128. An id is in its
+//! home bucket or nowhere, so that a lookup has no branch. If more than eight ids belong to a bucket, which
+//! is rare, the weakest are dropped. A row has the same size however many of its weights are 0, so pruning
+//! drops whole rows but no single weights.
 
 use super::linear::{Pruning, Tables, Weights};
 use super::packed::{LANES, home};
@@ -21,24 +21,24 @@ use crate::memory::{Array, Sections};
 use crate::sort::sort_by;
 use crate::{Error, Result};
 
-/// The most kinds there can be.
+/// Maximum number of kinds.
 pub const KINDS: usize = 4;
-/// Numbers in a bucket.
+/// Number of 32-bit words in a bucket.
 const BUCKET: usize = 16;
-/// Ids that fit into a bucket.
+/// Number of slots in a bucket.
 const IDS: usize = 8;
-/// Ids in a bucket on average.
+/// Average number of ids in a bucket.
 const FILL: f64 = 4.5;
-/// What stands for a weight of 0, for each kind.
+/// The encoding of weight 0, for each kind.
 const ZERO: i32 = 128;
-/// The largest weight in units.
+/// The largest weight, in units.
 const MOST_UNITS: f32 = 127.0;
-/// How many sums of bytes fit into 16 bits.
+/// Number of bytes whose sum fits into 16 bits.
 const CHUNK: usize = 256;
-/// Every other byte.
+/// A mask for every other byte.
 const BYTES: u32 = 0x00ff_00ff;
 
-/// The weights of kinds, packed.
+/// The packed weights of the first step.
 #[derive(Debug, Clone)]
 pub struct CoarseTable {
     buckets: Array<u32>,
@@ -47,7 +47,7 @@ pub struct CoarseTable {
 }
 
 impl CoarseTable {
-    /// Packs what pruning leaves of weights whose classes are kinds, in at most `pruning.max_bytes`.
+    /// Packs the weights that remain after pruning, in at most `pruning.max_bytes`; the classes are kinds.
     pub fn pack(weights: &Weights, pruning: &Pruning) -> Self {
         let kept = weights.strongest(pruning, |_| 4.0 * BUCKET as f64 / FILL);
         let scale = weights.largest() / MOST_UNITS;
@@ -82,10 +82,10 @@ impl CoarseTable {
         let buckets = self.buckets.as_chunks::<BUCKET>().0;
         let mut sums = [0i32; KINDS];
         for ids in ids.chunks(CHUNK) {
-            // Touching every bucket beforehand lets the cache misses overlap.
+            // Touching every bucket beforehand overlaps the cache misses.
             let first = |id: u64| buckets[home(id, buckets.len())][0];
             std::hint::black_box(ids.iter().fold(0, |sum, &id| sum ^ first(id)));
-            // For each slot the sums of two kinds at a time, and how often an id was found there.
+            // For each slot, the sums of two kinds at a time, and how often an id was found there.
             let (mut even, mut odd, mut found) = ([0u32; IDS], [0u32; IDS], [0u32; IDS]);
             for &id in ids {
                 let (fingerprints, weights) = buckets[home(id, buckets.len())].split_at(IDS);
@@ -97,7 +97,7 @@ impl CoarseTable {
                     found[slot] += same & 1;
                 }
             }
-            // Without this the compiler sums up as it goes, one number at a time instead of eight.
+            // Without this the compiler adds one number at a time instead of eight.
             let (even, odd, found) = std::hint::black_box((even, odd, found));
             let zero = ZERO * found.iter().sum::<u32>() as i32;
             for (kind, sum) in sums.iter_mut().enumerate() {
@@ -109,7 +109,7 @@ impl CoarseTable {
         sums.map(|sum| sum as f32 * self.scale)
     }
 
-    /// The bytes of the table.
+    /// The size of the table in bytes.
     pub fn bytes(&self) -> u64 {
         4 * self.buckets.len() as u64
     }
@@ -130,12 +130,12 @@ impl CoarseTable {
             {
                 Ok(Self { buckets, scale })
             }
-            _ => Err(Error::Corrupt("the weights of kinds are broken".into())),
+            _ => Err(Error::Corrupt("the weights of the kinds are corrupted".into())),
         }
     }
 }
 
-/// Turns the scores of classes within their kinds into scores to be compared with all others: see the
+/// Converts the scores of classes within their kinds to scores that are comparable between kinds; see the
 /// module. `kind_of` has the kind of every class.
 pub fn rank(kind_of: &[u8], kinds: &[f32; KINDS], scores: &mut [f32]) {
     let mut most = [f32::NEG_INFINITY; KINDS];
@@ -154,14 +154,14 @@ pub fn rank(kind_of: &[u8], kinds: &[f32; KINDS], scores: &mut [f32]) {
 /// The indicators of each step.
 #[derive(Debug, Clone)]
 pub struct TwoStepIndicators {
-    /// What the kind is decided by.
+    /// The features that the kind is chosen by.
     pub kind: Indicators,
-    /// What is decided by within the kind.
+    /// The features that the action of the kind is chosen by.
     pub action: Indicators,
 }
 
 impl TwoStepIndicators {
-    /// The indicators of a template file.
+    /// The indicators of the two steps of a template file.
     pub fn new(templates: &Templates) -> Self {
         Self {
             kind: Indicators::of_step(templates, DecisionStep::Kind),
@@ -170,7 +170,7 @@ impl TwoStepIndicators {
     }
 }
 
-/// A packed linear model over indicators that decides in two steps.
+/// A packed linear model over indicators with coarse-to-fine decisions.
 #[derive(Debug, Clone)]
 pub struct CoarseToFine {
     indicators: TwoStepIndicators,
@@ -190,7 +190,7 @@ enum Members {
 }
 
 impl CoarseToFine {
-    /// The model of packed weights; `kind_of` has the kind of every class, below [`KINDS`].
+    /// A model with packed weights; `kind_of` has the kind of every class, below [`KINDS`].
     pub fn new(
         indicators: TwoStepIndicators,
         kinds: CoarseTable,
@@ -210,7 +210,7 @@ impl CoarseToFine {
         Self { indicators, kinds, classes, kind_of, members }
     }
 
-    /// The model as stored.
+    /// Loads a stored model.
     ///
     /// # Errors
     /// When a section is missing, or is not of such a model.
@@ -229,7 +229,7 @@ impl CoarseToFine {
         self.kinds.sums(&scratch.ids)
     }
 
-    /// The scores of the classes within their kinds.
+    /// The scores of the classes within their kind.
     fn second_step(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let Scratch { ids, places, long, sums, .. } = scratch;
         self.indicators.action.ids(row, ids);

@@ -1,4 +1,4 @@
-//! Training instances: one row of columns for each decision, and the class that was right.
+//! Training instances: one row of columns for each decision, and the correct class.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::feature::{Column, ColumnKind, Row, RowRef};
 #[derive(Debug, Clone, Default)]
 pub struct Instances {
     rows: Arc<Rows>,
-    /// The rows of a view; all of them if `None`.
+    /// The rows of a view; all rows if `None`.
     picked: Option<Arc<[u32]>>,
     classes: Vec<u16>,
     n_classes: usize,
@@ -30,15 +30,15 @@ struct Rows {
 }
 
 impl Instances {
-    /// No instances of the given columns and classes.
+    /// An empty set of instances with the given columns and classes.
     pub fn new(columns: Vec<Column>, n_classes: usize) -> Self {
         let rows = Rows { columns, members_of_row: vec![0], ..Rows::default() };
         Self { rows: Arc::new(rows), picked: None, classes: Vec::new(), n_classes }
     }
 
-    /// Adds an instance. Nothing can be added to a view.
+    /// Adds an instance. Views cannot be extended.
     pub fn push(&mut self, row: &Row, class: u16) {
-        debug_assert!(self.picked.is_none(), "a view does not grow");
+        debug_assert!(self.picked.is_none(), "nothing can be added to a view");
         let rows = Arc::make_mut(&mut self.rows);
         rows.values.extend_from_slice(&row.values);
         rows.members.extend_from_slice(&row.members);
@@ -52,7 +52,7 @@ impl Instances {
         Arc::make_mut(&mut self.rows).sentences.push(next);
     }
 
-    /// A view of the instances for which `class` gives a class below `n_classes`.
+    /// A view of the instances for which `class` returns a class below `n_classes`.
     #[must_use]
     pub fn select(&self, class: impl Fn(usize) -> Option<u16>, n_classes: usize) -> Self {
         let mut picked = Vec::new();
@@ -66,7 +66,7 @@ impl Instances {
         Self { rows: Arc::clone(&self.rows), picked: Some(picked.into()), classes, n_classes }
     }
 
-    /// The instances with more columns, whose values `extra` writes for each instance.
+    /// The instances with more columns; `extra` writes their values for each instance.
     #[must_use]
     pub fn extended(&self, columns: &[Column], extra: impl Fn(usize, &mut Vec<u32>)) -> Self {
         let all = self.columns().iter().chain(columns).cloned().collect();
@@ -102,7 +102,7 @@ impl Instances {
         self.n_classes
     }
 
-    /// What the columns are.
+    /// The columns.
     pub fn columns(&self) -> &[Column] {
         &self.rows.columns
     }
@@ -116,7 +116,7 @@ impl Instances {
         self.picked.as_ref().map_or(at, |picked| picked[at] as usize)
     }
 
-    /// One row.
+    /// The row of an instance.
     pub fn row(&self, at: usize) -> RowRef<'_> {
         let (at, width) = (self.row_number(at), self.columns().len());
         let rows = &*self.rows;
@@ -128,12 +128,12 @@ impl Instances {
         }
     }
 
-    /// The class of one row.
+    /// The class of an instance.
     pub fn class(&self, at: usize) -> u16 {
         self.classes[at]
     }
 
-    /// A fingerprint of these rows and classes.
+    /// A fingerprint of the rows and classes.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = FxHasher::default();
         self.n_classes.hash(&mut hasher);
@@ -144,7 +144,7 @@ impl Instances {
         hasher.finish()
     }
 
-    /// How many instances there are of each class.
+    /// The number of instances of each class.
     pub fn counts(&self) -> Vec<u32> {
         let mut counts = vec![0; self.n_classes];
         for &class in &self.classes {
@@ -153,8 +153,8 @@ impl Instances {
         counts
     }
 
-    /// The instances of each sentence that has any, in order. Instances pushed before any sentence began
-    /// count as one.
+    /// The instances of each sentence that has any, in order. Instances added before the first sentence
+    /// began count as one sentence.
     pub fn sentences(&self) -> Vec<Range<usize>> {
         let sentence = |at: usize| {
             let row = self.row_number(at) as u32;

@@ -1,73 +1,73 @@
-//! Limited-memory BFGS: minimises a smooth function of very many variables.
+//! Limited-memory BFGS: minimizes a smooth function of very many variables.
 //!
-//! The direction comes from the two-loop recursion over the latest steps (Nocedal and Wright 2006,
-//! algorithms 7.4 and 7.5), the length of the step from a line search for the strong Wolfe conditions
-//! (algorithms 3.5 and 3.6). Points and gradients are `f64`. The remembered steps are `f32`: they only
-//! shape the direction, and they are most of the memory, which is `40 + 8 × history` bytes a variable.
+//! The direction is computed by the two-loop recursion over the latest steps (Nocedal and Wright 2006,
+//! algorithms 7.4 and 7.5), the step length by a line search for the strong Wolfe conditions (algorithms
+//! 3.5 and 3.6). Points and gradients are `f64`. The stored steps are `f32`: they only affect the
+//! direction, and they take most of the memory, which is `40 + 8 × history` bytes per variable.
 //!
-//! Every sum runs over chunks of fixed size whose parts are added in order, so the number of threads
-//! changes nothing.
+//! Sums are computed over chunks of fixed size, whose results are added in order, so they do not depend on
+//! the number of threads.
 
 use std::collections::VecDeque;
 
 use crate::parallel;
 
-/// The settings of the minimiser.
+/// The settings of the minimizer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lbfgs {
-    /// How many of the latest steps shape the direction.
+    /// The number of latest steps that determine the direction.
     pub history: usize,
-    /// The most iterations.
+    /// Maximum number of iterations.
     pub iterations: u32,
-    /// Ends when the norm of the gradient is at most this share of what it was at the start.
+    /// The search ends when the norm of the gradient is at most this fraction of its initial value.
     pub tolerance: f64,
 }
 
-/// Why the minimiser ended.
+/// Why the search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The gradient is small enough.
     Converged,
-    /// The iterations are used up.
+    /// The maximum number of iterations was reached.
     Exhausted,
-    /// The caller asked for it.
+    /// The caller stopped it.
     Stopped,
-    /// No step found makes the value smaller: the limit of precision, or the function is not smooth.
+    /// No step decreases the value: precision is exhausted, or the function is not smooth.
     Stuck,
 }
 
-/// Where an iteration arrived.
+/// The state after an iteration.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'a> {
-    /// How many iterations are done.
+    /// The number of iterations so far.
     pub iteration: u32,
-    /// Where.
+    /// The point.
     pub point: &'a [f64],
-    /// The value there.
+    /// The value at the point.
     pub value: f64,
-    /// The norm of the gradient there, as a share of what it was at the start.
+    /// The norm of the gradient, relative to its initial value.
     pub slope: f64,
 }
 
 /// The best point found.
 #[derive(Debug, Clone)]
 pub struct Minimum {
-    /// Where.
+    /// The point.
     pub point: Vec<f64>,
-    /// The value there.
+    /// The value at the point.
     pub value: f64,
-    /// How many iterations it took.
+    /// The number of iterations.
     pub iterations: u32,
-    /// Why there were no more.
+    /// Why the search ended.
     pub end: End,
 }
 
 impl Lbfgs {
-    /// Minimises `function`, which writes its gradient into its second argument and gives its value.
+    /// Minimizes `function`, which writes its gradient into its second argument and returns its value.
     ///
-    /// `each` is told where every iteration arrived, and ends the search by giving false. Values never
-    /// rise from one iteration to the next. Where a function is infinite or not a number it counts as
-    /// too large, except at the start, which is given back as [`End::Stuck`].
+    /// `each` is called after every iteration and stops the search by returning false. The value never
+    /// increases from one iteration to the next. A value that is infinite or not a number counts as too
+    /// large, except at the start, which is then returned as [`End::Stuck`].
     pub fn minimize(
         &self,
         start: Vec<f64>,
@@ -96,7 +96,7 @@ impl Lbfgs {
             }
             let mut found = search.follow(&history, norm, &mut function);
             if !found && !history.pairs.is_empty() {
-                // Rounding may have spoilt the remembered steps: once more straight downhill.
+                // Rounding may have spoilt the stored steps: try steepest descent once.
                 history.pairs.clear();
                 found = search.follow(&history, norm, &mut function);
             }
@@ -111,13 +111,13 @@ impl Lbfgs {
     }
 }
 
-/// Sufficient decrease and curvature conditions: the usual constants for quasi-Newton directions.
+/// Constants of the sufficient decrease and curvature conditions, as usual for quasi-Newton directions.
 const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
-/// The most evaluations of one line search.
+/// Maximum number of evaluations in a line search.
 const MAX_TRIALS: u32 = 30;
 
-/// The point, the direction of search, and the point on trial.
+/// The point, the search direction, and the trial point.
 struct Search {
     point: Vec<f64>,
     gradient: Vec<f64>,
@@ -128,7 +128,7 @@ struct Search {
     trial_value: f64,
 }
 
-/// A step along the direction, with the value and its derivative there.
+/// A step length with the value and its derivative there.
 #[derive(Debug, Clone, Copy)]
 struct Trial {
     step: f64,
@@ -151,7 +151,7 @@ impl Search {
         }
     }
 
-    /// Looks for a better point where the history says it should be; `norm` is that of the gradient.
+    /// Searches along the direction that the history suggests; `norm` is that of the gradient.
     fn follow(
         &mut self,
         history: &History,
@@ -159,16 +159,16 @@ impl Search {
         function: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
     ) -> bool {
         history.direction(&self.gradient, &mut self.direction);
-        // Without a history nothing is known of the scale: the first step has length 1.
+        // Without a history the scale is unknown: the first step has length 1.
         let first_try = if history.pairs.is_empty() { norm.recip() } else { 1.0 };
         self.line(first_try, function)
     }
 
-    /// Looks along the direction for a step that meets the strong Wolfe conditions, and leaves the
-    /// trial point there. Gives false when there is no step that makes the value smaller.
+    /// Searches along the direction for a step that satisfies the strong Wolfe conditions, and leaves the
+    /// trial point there. Returns false if no step decreases the value.
     ///
-    /// Both phases of the search are one loop: `low` is the best step so far, and from `high` on, if
-    /// known, the function is too high or rises; while it is not known the steps grow.
+    /// Both phases of the search are one loop: `low` is the best step so far; at `high`, if known, the
+    /// function is too large or increases. The steps grow while `high` is unknown.
     fn line(
         &mut self,
         first_try: f64,
@@ -202,7 +202,7 @@ impl Search {
                 break;
             }
         }
-        // Out of patience: a step that makes the value smaller will do.
+        // The trials are used up: any step that decreases the value will do.
         low.step > 0.0 && self.trial(low.step, function).value < start.value
     }
 
@@ -224,7 +224,7 @@ impl Search {
         Trial { step, value, slope }
     }
 
-    /// Makes the trial point the point.
+    /// Moves to the trial point.
     fn move_on(&mut self) {
         std::mem::swap(&mut self.point, &mut self.trial_point);
         std::mem::swap(&mut self.gradient, &mut self.trial_gradient);
@@ -232,8 +232,8 @@ impl Search {
     }
 }
 
-/// The minimum of the cubic through two trials (Nocedal and Wright 2006, equation 3.59), kept a tenth
-/// of the interval away from its ends; the middle where there is no such minimum.
+/// The minimum of the cubic through two trials (Nocedal and Wright 2006, equation 3.59), at least a tenth
+/// of the interval away from its ends; the midpoint if there is no such minimum.
 fn interpolate(low: Trial, high: Trial) -> f64 {
     let width = high.step - low.step;
     let d1 = low.slope + high.slope - 3.0 * (high.value - low.value) / width;
@@ -243,7 +243,7 @@ fn interpolate(low: Trial, high: Trial) -> f64 {
     low.step + share * width
 }
 
-/// A step that was made, and how it changed the gradient.
+/// A step, and the change of the gradient that it caused.
 struct Pair {
     step: Vec<f32>,
     change: Vec<f32>,
@@ -254,7 +254,7 @@ struct Pair {
 /// The latest steps, oldest first.
 struct History {
     pairs: VecDeque<Pair>,
-    /// The size of the inverse Hessian along the latest step.
+    /// The scale of the inverse Hessian along the latest step.
     scale: f64,
     most: usize,
 }
@@ -264,7 +264,8 @@ impl History {
         Self { pairs: VecDeque::new(), scale: 1.0, most }
     }
 
-    /// Writes minus the product of the approximate inverse Hessian and the gradient: the two loops.
+    /// Writes minus the product of the approximate inverse Hessian and the gradient: the two-loop
+    /// recursion.
     fn direction(&self, gradient: &[f64], direction: &mut [f64]) {
         direction.copy_from_slice(gradient);
         let mut shares = Vec::with_capacity(self.pairs.len());
@@ -278,13 +279,14 @@ impl History {
             chunk.iter_mut().for_each(|x| *x *= -scale);
         });
         for (pair, share) in self.pairs.iter().zip(shares.iter().rev()) {
-            // The direction has its sign turned already, so the two terms of the recursion add up.
+            // The direction already has the opposite sign, so the two terms of the recursion are added.
             let correction = pair.weight * dot(&pair.change, direction);
             add(direction, -(share + correction), &pair.step);
         }
     }
 
-    /// Remembers the step from the point to the trial point, in place of the oldest when full.
+    /// Stores the step from the point to the trial point, in place of the oldest one if the history is
+    /// full.
     fn remember(&mut self, search: &Search) {
         if self.most == 0 {
             return;
@@ -300,7 +302,7 @@ impl History {
         difference(&search.trial_gradient, &search.gradient, &mut pair.change);
         let product = dot(&pair.step, &pair.change);
         let (step, change) = (dot(&pair.step, &pair.step), dot(&pair.change, &pair.change));
-        // A pair without clear positive curvature would make the matrix indefinite: it is forgotten.
+        // A pair without clearly positive curvature would make the matrix indefinite: it is dropped.
         if product > 1e-10 * (step * change).sqrt()
             && product.recip().is_finite()
             && change.is_finite()
@@ -312,7 +314,7 @@ impl History {
     }
 }
 
-/// How many numbers are summed before parts are added up.
+/// Number of terms that are summed before partial sums are added.
 const CHUNK: usize = 1 << 14;
 
 fn dot<A, B>(a: &[A], b: &[B]) -> f64
@@ -390,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn minimises_an_ill_conditioned_quadratic_without_ever_rising() {
+    fn minimizes_an_ill_conditioned_quadratic_without_ever_rising() {
         let mut last = f64::INFINITY;
         let minimum = STRICT.minimize(vec![0.0; 40], quadratic, |arrival| {
             assert!(arrival.value < last);

@@ -15,12 +15,12 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// The model of a template file's indicators and packed weights.
+    /// A model with the indicators of a template file and packed weights.
     pub fn new(indicators: Indicators, tables: Tables) -> Self {
         Self { indicators, tables }
     }
 
-    /// The model as stored.
+    /// Loads a stored model.
     ///
     /// # Errors
     /// When a section is missing, or is not of a linear model.
@@ -63,7 +63,7 @@ impl Classifier for LinearModel {
     }
 }
 
-/// Turns scores into natural logarithms of probabilities.
+/// Converts scores to natural logarithms of probabilities.
 pub fn log_softmax(scores: &mut [f32]) {
     let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let sum: f32 = scores.iter().map(|&score| (score - max).exp()).sum();

@@ -1,9 +1,9 @@
 //! Classifiers: from a row of columns to a score for each class.
 //!
-//! 1. A [`Learner`] fits instances and gives a [`Classifier`]; everything stochastic is seeded, and the
-//!    number of threads changes nothing.
-//! 2. Scores of [`ScoreScale::Margin`] may be compared within one row only, those of
-//!    [`ScoreScale::LogOdds`] between rows; those of [`ScoreScale::LogProb`] may be added along a derivation.
+//! 1. A [`Learner`] fits instances and returns a [`Classifier`]. Everything stochastic is seeded, and the
+//!    result does not depend on the number of threads.
+//! 2. Scores of [`ScoreScale::Margin`] can be compared within a row only, those of [`ScoreScale::LogOdds`]
+//!    between rows; those of [`ScoreScale::LogProb`] can also be added along a derivation.
 //! 3. A class that was never seen scores minus infinity, not zero.
 //!
 //! Learners:
@@ -14,7 +14,7 @@
 //! - [`knn`]: memory-based learning, the classes of the nearest instances.
 //! - [`boosting`]: boosted decision trees, one ensemble for each class.
 //!
-//! The first two end as a [`linear::LinearModel`]. Learners made of learners are in [`combine`].
+//! The first two produce a [`linear::LinearModel`]. Learners composed of learners are in [`combine`].
 
 pub mod boosting;
 pub mod coarse_to_fine;
@@ -44,7 +44,7 @@ pub enum ScoreScale {
     Margin,
     /// Natural logarithms of probabilities.
     LogProb,
-    /// Confidences, each for itself: the logarithm of the odds that a class is right, up to a factor.
+    /// Independent confidences: the logarithm of the odds that a class is correct, up to a factor.
     LogOdds,
 }
 
@@ -56,8 +56,8 @@ pub trait Classifier: Send + Sync {
     fn scale(&self) -> ScoreScale;
     /// Writes the score of every class into `out`, which is [`Classifier::n_classes`] long.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]);
-    /// The class that [`Classifier::scores`] scores highest among those that are accepted, the first among
-    /// equals, and its score; `None` when there is no quicker way to know than to score all.
+    /// The highest-scoring class among the accepted ones, the first among equals, and its score; `None` if
+    /// this cannot be computed faster than all scores.
     fn best(
         &self,
         _row: RowRef<'_>,
@@ -66,7 +66,7 @@ pub trait Classifier: Send + Sync {
     ) -> Option<(u16, f32)> {
         None
     }
-    /// Puts what a model file needs into `sections`; the learner's name in the preset says how to load it.
+    /// Adds what a model file stores to `sections`; the preset names the learner that loads it.
     fn store(&self, sections: &mut Sections);
 }
 
@@ -97,7 +97,7 @@ impl<C: Classifier + ?Sized> Classifier for Box<C> {
     }
 }
 
-/// The position of the highest score, the first among equals; 0 if there are none.
+/// The position of the highest score, the first among equals; 0 for an empty list.
 pub fn first_best<T: PartialOrd>(scores: &[T]) -> usize {
     let mut best = 0;
     for (at, score) in scores.iter().enumerate() {
@@ -108,35 +108,35 @@ pub fn first_best<T: PartialOrd>(scores: &[T]) -> usize {
     best
 }
 
-/// Memory of one thread for [`Classifier::scores`]; each classifier uses what it needs.
+/// Scratch memory of one thread for [`Classifier::scores`]; each classifier uses what it needs.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     /// One-hot ids.
     pub ids: Vec<u64>,
-    /// Where in a table something was found.
+    /// Offsets of entries found in a table.
     pub places: Vec<u32>,
-    /// Where the long rows among them begin.
+    /// The offsets of the dense rows among them.
     pub long: Vec<u32>,
     /// Sums of integers.
     pub sums: Vec<i16>,
-    /// Rows of weights that are being learned.
+    /// Rows of weights in training.
     pub sparse: Vec<sparse::Row>,
-    /// Sums of such weights.
+    /// Sums of weights in training.
     pub sparse_sums: Vec<i32>,
-    /// The scores of a part.
+    /// The scores of a component.
     pub scores: Vec<f32>,
-    /// A row made from another.
+    /// A row derived from another.
     pub row: Row,
-    /// The search of neighbours.
+    /// For nearest-neighbour search.
     pub knn: knn::Memory,
-    /// The tests that hold in a row.
-    pub held: boosting::Held,
-    /// The memory of parts.
+    /// The tests that hold for a row.
+    pub held: boosting::ActiveTests,
+    /// The scratch memory of components.
     pub parts: Vec<Self>,
 }
 
 impl Scratch {
-    /// The memory of a component, created on first use.
+    /// The scratch memory of a component, created on first use.
     pub fn part(&mut self, at: usize) -> &mut Self {
         if self.parts.len() <= at {
             self.parts.resize_with(at + 1, Self::default);
@@ -148,12 +148,12 @@ impl Scratch {
 /// What a learner needs besides the instances.
 #[derive(Clone, Copy)]
 pub struct Fit<'a> {
-    /// Seeds everything random.
+    /// The seed of everything random.
     pub seed: u64,
-    /// Receives progress, and may stop the fit: it ends early with what it has learned, or with
+    /// Receives progress, and may stop the fit, which then returns what it has learned so far, or
     /// [`Error::Stopped`] if that is nothing.
     pub observer: &'a dyn Observer,
-    /// Where finished parts are stored, so that a fit can be resumed.
+    /// Where finished components are stored, so that a fit can be resumed.
     pub checkpoint: Option<&'a dyn Checkpoint>,
 }
 
@@ -163,7 +163,7 @@ impl Fit<'_> {
         Self { seed, observer: &Silent, checkpoint: None }
     }
 
-    /// Reports a step: the share of the work that is done, from 0 to 1, and what was done.
+    /// Reports progress: the share of the work that is done, from 0 to 1, and what was done.
     pub fn step(&self, share: f64, text: &str) {
         self.observer.event(Event::Step { share, text });
     }
@@ -185,9 +185,9 @@ impl Fit<'_> {
 /// Stores the finished components of a fit. Each combination of data, settings and seed needs a checkpoint of
 /// its own.
 pub trait Checkpoint: Sync {
-    /// The part kept under a name.
+    /// Loads the component with this name, if it was saved.
     fn load(&self, name: &str) -> Option<Sections>;
-    /// Keeps a part, if it can be written: the fit goes on without.
+    /// Saves a component; if it cannot be written, training goes on without it.
     fn save(&self, name: &str, sections: &Sections);
 }
 
@@ -196,10 +196,10 @@ pub trait Learner: Send + Sync {
     /// Fits the instances.
     ///
     /// # Errors
-    /// When the instances have columns the learner cannot take, or are too many for it; [`Error::Stopped`]
+    /// When the learner does not support the columns, or there are too many instances; [`Error::Stopped`]
     /// when the fit was stopped before anything was learned.
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>>;
-    /// The classifier that such a learner fitted, from what [`Classifier::store`] put.
+    /// Loads a classifier from what [`Classifier::store`] wrote.
     ///
     /// # Errors
     /// When the sections are not those of such a classifier.

@@ -1,15 +1,16 @@
-//! The tables of a linear model: from one-hot ids to short rows of classes, packed for speed.
+//! Packed weights of a linear model: a hash table from one-hot ids to sparse or dense rows of class
+//! weights.
 //!
-//! The table is made of buckets of 64 bytes, one cache line each, with room for ten ids: where the
-//! bucket's rows begin, ten fingerprints (the low halves of the ids, 0 where free), and for each the
-//! offset of its row. So an id that is not there costs one cache miss, one that is there two. A bucket
-//! that is full sends what else belongs to it to the next one.
+//! The table has buckets of 64 bytes, one cache line each, with room for ten ids: the offset of the
+//! bucket's rows, ten fingerprints (the low halves of the ids, 0 if free), and for each the relative offset
+//! of its row. Looking up an id costs one cache miss if it is absent, two if it is present. The ids that do
+//! not fit into a bucket are stored in the next one.
 //!
-//! Rows are made of `u16`. A short row has the number of its entries, then for each the class and the
-//! weight; a long row has `DENSE`, then the weight of every class, which are added many at a time.
-//! Weights are integers in units of the model's scale, small enough that the sum over all templates
-//! fits into 16 bits; the order of adding changes nothing. Everything is read in place, and what a
-//! broken file could hold is checked where it is used.
+//! Rows consist of `u16`. A sparse row has its number of entries, then the class and the weight of each. A
+//! dense row has `DENSE`, then the weights of all classes, which are added with vector instructions.
+//! Weights are integers in units of the model's scale, small enough that the sum over all templates fits
+//! into 16 bits, so the order of addition does not matter. Everything is read in place, and a corrupt file
+//! is detected where its values are used.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,26 +19,26 @@ use crate::memory::{Array, Sections};
 use crate::sort::{sort_by, stable_sort_by_key};
 use crate::{Error, Result};
 
-/// Numbers in a bucket.
+/// Number of 32-bit words in a bucket.
 const BUCKET: usize = 16;
-/// Ids that fit into a bucket.
+/// Number of ids in a bucket.
 const IDS: usize = 10;
-/// Where in a bucket the offsets of the rows begin, two to a number.
+/// The offsets of the rows in a bucket, two per word, begin at this word.
 const OFFSETS: usize = 11;
-/// Ids in a bucket on average.
+/// Average number of ids in a bucket.
 const FILL: f64 = 7.0;
-/// Stands before the weights of all classes.
+/// Marks a dense row.
 const DENSE: u16 = u16::MAX;
-/// Long rows have the weights of this many classes, or a multiple.
+/// The length of a dense row is a multiple of this.
 pub const LANES: usize = 32;
-/// A row is long when it has an entry for one class in this many: soon when speed counts, late when
-/// the tables are to be small.
+/// A row is dense if it has an entry for one class in this many; a smaller value makes tables smaller and
+/// slower.
 const LONG: usize = 8;
 const LONG_IF_SMALL: usize = 2;
-/// The most classes there can be: the rows of a bucket must begin within 16 bits.
+/// Maximum number of classes: the rows of a bucket must begin within 16 bits.
 pub const MAX_CLASSES: usize = 6_000;
 
-/// What to leave out of a packed model.
+/// How a packed model is pruned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pruning {
@@ -47,8 +48,8 @@ pub struct Pruning {
     /// Weights below this fraction of the largest weight of all are dropped.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_weight: f32,
-    /// Features whose weights were updated fewer times than this are dropped; summed over several models, at
-    /// most 65535. For perceptrons only.
+    /// Features whose weights were updated fewer times than this are dropped. Updates are summed over
+    /// several models, up to 65535. For perceptrons only.
     pub min_updates: u16,
     /// The weakest features are dropped until the tables have at most this many bytes; 0 for no limit.
     #[schemars(range(min = 0, max = 1_000_000_000_000u64))]
@@ -60,7 +61,7 @@ pub struct Pruning {
 pub struct Tables {
     buckets: Array<u32>,
     rows: Array<u16>,
-    /// What is added to each class: 0, or minus infinity for one that was never seen.
+    /// Added to the score of each class: 0, or minus infinity for a class that was never seen.
     pub offsets: Array<f32>,
     /// The value of one unit of weight.
     pub scale: f32,
@@ -73,12 +74,12 @@ pub(super) fn home(id: u64, n_buckets: usize) -> usize {
     (((id >> 32) * n_buckets as u64) >> 32) as usize
 }
 
-/// Whether a row of so many entries has the weights of all classes.
+/// Whether a row with this number of entries is dense.
 fn is_long(entries: usize, n_classes: usize, long: usize) -> bool {
     entries * long >= n_classes
 }
 
-/// The words that a row of so many entries takes.
+/// The number of 16-bit words of a row.
 fn words(entries: usize, n_classes: usize, long: usize) -> usize {
     1 + if is_long(entries, n_classes, long) {
         n_classes.next_multiple_of(LANES)
@@ -87,7 +88,7 @@ fn words(entries: usize, n_classes: usize, long: usize) -> usize {
     }
 }
 
-/// One more than the slot of a fingerprint in a bucket, 0 if it is not there; without a branch for each.
+/// One more than the slot of a fingerprint in a bucket, 0 if it is absent; without a branch for each slot.
 fn search(bucket: &[u32; BUCKET], fingerprint: u32) -> usize {
     let same = |slot: usize| u32::from(bucket[1 + slot] == fingerprint) << slot;
     let found = (0..IDS).fold(0, |found, slot| found | same(slot));
@@ -95,7 +96,7 @@ fn search(bucket: &[u32; BUCKET], fingerprint: u32) -> usize {
 }
 
 impl Tables {
-    /// Writes where each id's row begins into `places` (emptied first); ids without a row are left out.
+    /// Writes the offsets of the ids' rows into `places` (emptied first); ids without a row are left out.
     pub fn find(&self, ids: &[u64], places: &mut Vec<u32>) {
         let buckets = self.buckets.as_chunks::<BUCKET>().0;
         places.clear();
@@ -103,8 +104,8 @@ impl Tables {
         let mut n = 0;
         let first = |id: u64| buckets[home(id, buckets.len())][0];
         std::hint::black_box(ids.iter().fold(0, |sum, &id| sum ^ first(id)));
-        // Whether an id is there cannot be predicted, and a wrong guess would stop all work behind a cache
-        // miss; so every id writes a place, and the next one overwrites it if nothing was found.
+        // Whether an id is present cannot be predicted, and a misprediction would stall behind a cache
+        // miss. So every id writes an offset, and the next id overwrites it if nothing was found.
         for &id in ids {
             let mut at = home(id, buckets.len());
             let mut slot = search(&buckets[at], id as u32);
@@ -123,18 +124,18 @@ impl Tables {
         places.truncate(n);
     }
 
-    /// Adds the weights of the rows, in units of the scale, to the sums of the classes, of which there
-    /// are a multiple of [`LANES`]. `long` is scratch memory.
+    /// Adds the weights of the rows, in units of the scale, to the sums of the classes. The number of sums
+    /// is a multiple of [`LANES`]. `long` is scratch memory.
     pub fn add(&self, places: &[u32], long: &mut Vec<u32>, sums: &mut [i16]) {
         let rows = &*self.rows;
-        // Nor can the length of a row be predicted. Touching every row beforehand lets the misses overlap.
+        // Row lengths cannot be predicted either. Touching every row beforehand overlaps the cache misses.
         let word = |place: u32| rows.get(place as usize).copied().unwrap_or(0);
         std::hint::black_box(places.iter().fold(0, |sum, &place| sum ^ word(place)));
         long.clear();
         for &place in places {
             let (head, first) = (word(place), place as usize + 1);
             if head == DENSE {
-                // A row that a broken file has begun too late has no weights.
+                // A row that a corrupt file places too late has no weights.
                 if first + sums.len() <= rows.len() {
                     long.push(first as u32);
                 }
@@ -147,7 +148,7 @@ impl Tables {
                 }
             }
         }
-        // All long rows a few classes at a time, so that the sums stay in registers.
+        // All dense rows are added for a few classes at a time, so that the sums stay in registers.
         for (block, sums) in sums.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
             let mut partial = *sums;
             for &first in long.iter() {
@@ -196,18 +197,18 @@ impl Tables {
     }
 }
 
-/// Weights before packing: ids with their classes, in order of id.
+/// Weights before packing: the weights of each id by class, in order of id.
 #[derive(Debug, Clone, Default)]
 pub struct Weights {
     ids: Vec<u64>,
     ends: Vec<u32>,
     weights: Vec<(u16, f32)>,
-    /// For each id how often its weights were changed.
+    /// The number of updates of each id's weights.
     updates: Vec<u16>,
 }
 
 impl Weights {
-    /// Adds the weights of an id, which were changed so many times.
+    /// Adds the weights of an id, with the number of their updates.
     pub fn push(&mut self, id: u64, row: &[(u16, f32)], updates: u16) {
         self.ids.push(id);
         self.updates.push(updates);
@@ -255,8 +256,8 @@ impl Weights {
         self.ids.is_empty()
     }
 
-    /// Packs what pruning leaves. `seen` says which classes occurred in training; of any row at most
-    /// `n_templates` ids apply at a time.
+    /// Packs the weights that remain after pruning. `seen` marks the classes that occurred in training; at
+    /// most `n_templates` ids apply to a row.
     pub fn pack(
         &self,
         pruning: &Pruning,
@@ -320,14 +321,14 @@ impl Weights {
         self.get(at).1.iter().fold(0f32, |max, (_, weight)| max.max(weight.abs()))
     }
 
-    /// The weights of an id that are not too small to keep.
+    /// The weights of an id that pruning keeps.
     fn row(&self, at: usize, min_weight: f32) -> impl Iterator<Item = (u16, f32)> {
         let row = self.get(at).1;
         row.iter().copied().filter(move |(_, weight)| weight.abs() >= min_weight)
     }
 
-    /// The positions of the ids that pruning leaves, in order. `bytes_of` tells what an id with so many
-    /// weights takes.
+    /// The positions of the ids that pruning keeps, in order. `bytes_of` returns the size of an id with a
+    /// given number of weights.
     pub fn strongest(&self, pruning: &Pruning, bytes_of: impl Fn(usize) -> f64) -> Vec<usize> {
         let largest = self.largest();
         let (min_row, min_weight) = (pruning.min_row * largest, pruning.min_weight * largest);
@@ -352,7 +353,7 @@ impl Weights {
         kept
     }
 
-    /// The kept ids of each bucket; an id goes on to the next bucket when its own is full.
+    /// The remaining ids of each bucket; ids that do not fit move on to the next bucket.
     fn sort_into_buckets(&self, kept: &[usize]) -> Vec<Vec<usize>> {
         let n_buckets = (kept.len() as f64 / FILL) as usize + 1;
         let mut buckets: Vec<Vec<usize>> = vec![Vec::new(); n_buckets];
@@ -361,7 +362,7 @@ impl Weights {
             while buckets[bucket].len() == IDS {
                 bucket = if bucket + 1 == n_buckets { 0 } else { bucket + 1 };
             }
-            // Of two ids that look the same here, which all but never happens, the first stays.
+            // Of two ids with the same fingerprint and bucket, which is extremely rare, the first is kept.
             let twin = |&other: &usize| self.ids[other] as u32 == self.ids[at] as u32;
             if !buckets[bucket].iter().any(twin) {
                 buckets[bucket].push(at);

@@ -19,7 +19,7 @@ pub struct PerceptronParams {
     /// Passes over the training instances.
     #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
-    /// What is left out of the packed model.
+    /// How the packed model is pruned.
     pub prune: Pruning,
 }
 
@@ -29,12 +29,12 @@ impl Default for PerceptronParams {
     }
 }
 
-/// Learns from instances: each epoch in a new random order, one update a mistake.
+/// Learns from instances in a new random order in each epoch, with one update per mistake.
 #[derive(Debug, Clone)]
 pub struct Perceptron {
     /// The settings.
     pub params: PerceptronParams,
-    /// The indicators that are weighted.
+    /// The indicators that have weights.
     pub indicators: Indicators,
 }
 
@@ -80,7 +80,7 @@ impl Learner for Perceptron {
             }
             let done = f64::from(epoch + 1) / f64::from(self.params.epochs);
             let share = 100.0 * (1.0 - mistakes as f64 / instances.len() as f64);
-            fit.step(done, &format!("epoch {}: {share:.2} % right while learning", epoch + 1));
+            fit.step(done, &format!("epoch {}: training accuracy {share:.2} %", epoch + 1));
             if fit.is_stopped() {
                 break;
             }

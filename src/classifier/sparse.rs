@@ -1,27 +1,27 @@
 //! Weights of a linear model in training: a table from one-hot ids to sparse rows of classes.
 //!
-//! Only what an update touched takes memory: an id is added when it first appears in a mistake, a
-//! class when it first gets a weight under that id. Averages are exact integers: each weight keeps the
-//! sum of `step × update`, so the average over all steps is `weight − sum ÷ steps`.
+//! Memory is allocated only for what updates touch: an id is added with its first update, a class with its
+//! first weight for that id. Averages are exact integers: each weight has the sum of `step × update`, so
+//! its average over all steps is `weight − sum ÷ steps`.
 
 use super::packed::Weights;
 
-/// A weight of one class under one id.
+/// The weight of a class for an id.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     class: u32,
     weight: i32,
 }
 
-/// A slot of the table: an id, 0 where free, where its row stands among the entries, and how often one of its
-/// weights was changed, up to the largest number there is room for.
+/// A slot of the table: an id, 0 if free; the position of its row among the entries; and the number of its
+/// updates, at most `u16::MAX`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     id: u64,
     row: Row,
 }
 
-/// Where a row stands among the entries. There is room for the next power of two of its length.
+/// The position of a row among the entries. Its capacity is the next power of two of its length.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Row {
     first: u32,
@@ -32,13 +32,13 @@ pub struct Row {
 /// The weights; see the module.
 #[derive(Debug, Clone)]
 pub struct SparseWeights {
-    /// Open addressing with linear probing; a power of two of slots.
+    /// Open addressing with linear probing; the number of slots is a power of two.
     slots: Vec<Slot>,
     n_ids: usize,
     entries: Vec<Entry>,
     /// For each entry the sum of `step × update`.
     delayed: Vec<i64>,
-    /// Rows given up by ids whose row grew, by the power of two they have room for.
+    /// Free rows, left by ids whose rows grew, by the binary logarithm of their capacity.
     free: [Vec<u32>; 17],
     step: i64,
 }
@@ -62,7 +62,7 @@ impl SparseWeights {
         self.n_ids
     }
 
-    /// Whether nothing has been learned.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.n_ids == 0
     }
@@ -75,7 +75,7 @@ impl SparseWeights {
 
     /// Adds the current weights of the rows to `sums`.
     pub fn add(&self, rows: &[Row], sums: &mut [i32]) {
-        // The length of a row cannot be predicted. Touching every row beforehand lets the misses overlap.
+        // Row lengths cannot be predicted. Touching every row beforehand overlaps the cache misses.
         let first = |row: &Row| self.entries.get(row.first as usize).map_or(0, |entry| entry.class);
         std::hint::black_box(rows.iter().fold(0, |sum, row| sum ^ first(row)));
         for row in rows {
@@ -87,7 +87,7 @@ impl SparseWeights {
         }
     }
 
-    /// Counts one more step towards the average.
+    /// Counts one more step of the average.
     pub fn tick(&mut self) {
         self.step += 1;
     }
@@ -158,7 +158,7 @@ impl SparseWeights {
         }
     }
 
-    /// The position of the entry of a class in a slot's row, made if it is not there.
+    /// The position of a class's entry in a slot's row, which is added if missing.
     fn entry(&mut self, slot: usize, class: u16) -> usize {
         let Row { first, len, .. } = self.slots[slot].row;
         let (from, to) = (first as usize, first as usize + usize::from(len));
@@ -174,7 +174,7 @@ impl SparseWeights {
         at
     }
 
-    /// Moves a full row to a place twice as large and gives the new start.
+    /// Moves a full row to a place with twice the capacity; returns its new start.
     fn make_room(&mut self, slot: usize) -> usize {
         let Row { first, len, updates } = self.slots[slot].row;
         let size = if len == 0 { 1 } else { usize::from(len) * 2 };

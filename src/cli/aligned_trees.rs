@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use super::options::announce_terminal;
+use super::options::note_terminal;
 use super::reading_bar::ReadingBar;
 use crate::error::Place;
 use crate::eval::OTHER_ROOTS;
@@ -15,7 +15,7 @@ use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees, expand};
 struct Side {
     name: &'static str,
     trees: Trees,
-    /// What is stripped from the trees; those without words afterwards are left out.
+    /// The cleaning that strips trees; those without words afterwards are left out.
     strip: Cleaning,
     read: u64,
     left_out: u64,
@@ -61,7 +61,7 @@ impl Side {
 pub(super) struct AlignedTrees<const N: usize> {
     sides: Vec<Side>,
     quiet: bool,
-    /// Until the end of the files.
+    /// The progress bar, until the end of the files.
     bar: Option<ReadingBar>,
 }
 
@@ -77,7 +77,7 @@ impl<const N: usize> AlignedTrees<N> {
     ) -> anyhow::Result<Self> {
         refuse_two_stdins(&named)?;
         if !quiet && named.iter().any(|(_, path)| is_stdin(path)) {
-            announce_terminal();
+            note_terminal();
         }
         let (mut all, counter) = (Vec::new(), ByteCounter::default());
         let mut sides = Vec::with_capacity(N);
@@ -92,7 +92,7 @@ impl<const N: usize> AlignedTrees<N> {
         Ok(Self { sides, quiet, bar: Some(bar) })
     }
 
-    /// Strips the gold trees of what their treebank has besides words, tags and labels.
+    /// Strips the gold trees; see [`Cleaning::strip`].
     #[must_use]
     pub(super) fn strip_gold(mut self, cleaning: Cleaning) -> Self {
         self.sides[0].strip = cleaning;
@@ -120,7 +120,7 @@ impl<const N: usize> AlignedTrees<N> {
         }
     }
 
-    /// Prints something while no bar is in the way.
+    /// Prints a message while the progress bar is hidden.
     pub(super) fn print(&self, print: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -138,7 +138,7 @@ impl<const N: usize> AlignedTrees<N> {
         self.sides[side].trees.place()
     }
 
-    /// Prints how many trees were read from each file, unless told to be quiet.
+    /// Prints how many trees were read from each file, unless `--quiet` is given.
     pub(super) fn report(&self) {
         if self.quiet {
             return;

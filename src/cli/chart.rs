@@ -11,7 +11,7 @@ use plotters::coord::combinators::BindKeyPoints;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use super::options::announce_terminal;
+use super::options::note_terminal;
 use super::out::OutArg;
 use crate::Error;
 
@@ -64,7 +64,7 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
             (name, std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?)
         }
         None => {
-            announce_terminal();
+            note_terminal();
             let mut text = String::new();
             io::stdin().read_to_string(&mut text).context("standard input")?;
             ("standard input".to_owned(), text)

@@ -166,7 +166,7 @@ fn report_error(score: &SentenceScore, sides: &AlignedTrees<2>, excluded: &mut N
         let place = sides.place(1).map(|place| format!("{place}: ")).unwrap_or_default();
         let problems = score.problems.join("; ");
         let message = format!("{place}sentence {} excluded: {problems}", sides.read());
-        sides.print(|| excluded.say(&message));
+        sides.print(|| excluded.print(&message));
     }
 }
 
@@ -222,7 +222,7 @@ impl EvalbErrors {
     }
 }
 
-/// Returns the only input that a path stands for.
+/// Returns the input of a path that must be a single file.
 fn single(path: &Path) -> anyhow::Result<Input> {
     let mut inputs = expand(&[path.to_path_buf()])?;
     match inputs.pop() {

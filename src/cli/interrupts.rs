@@ -1,4 +1,4 @@
-//! Ctrl-C and the signals that end programs: training stops with what it has learned.
+//! Ctrl-C and termination signals: training stops and keeps what it has learned.
 
 use std::process::exit;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
-//! Notes about what looks wrong in a treebank, before training on it.
+//! Prints the findings of the lint before training.
 
 use super::options::ProfileArg;
 use crate::preset::TreebankProfile;
 use crate::treebank::lint::Finding;
 
-/// Prints the findings, each with the setting that mends it, and points to the profiles.
+/// Prints the findings, each with the setting that fixes it, and points to the profiles.
 pub(super) fn print(findings: &[Finding], profile: &ProfileArg) {
     for finding in findings {
         match &finding.setting {

@@ -1,4 +1,4 @@
-//! Values with known names, which shells complete, beside others such as paths.
+//! Option values with known names, which shells complete; other values, such as paths, are accepted too.
 
 use std::ffi::OsStr;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::tree::heads::HeadRules;
 use crate::treebank::Encoding;
 use crate::treebank::sentences::InputFormat;
 
-/// A parser of values, and the names that are completed.
+/// A value parser with the names to complete.
 #[derive(Clone)]
 pub(super) struct Listed<P> {
     parser: P,

@@ -104,7 +104,7 @@ fn page(mut command: Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Adds what stands after the options in the help: a section for each heading, its lines as they are.
+/// Adds the text after the options in the help: a section for each heading, with its lines unchanged.
 fn after_help(help: &str, roff: &mut Roff) {
     let mut is_open = false;
     for line in help.lines() {

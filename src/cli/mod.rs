@@ -70,8 +70,8 @@ impl Cli {
         Self::from_arg_matches(&Self::program().get_matches()).unwrap_or_else(|error| error.exit())
     }
 
-    /// The program with all its help. The settings that the help of `train` lists are made when they are shown: that
-    /// takes three times as long as starting to parse.
+    /// The command line with all its help. The list of settings in the help of `train` is generated only when it
+    /// is shown, because that takes three times as long as starting to parse.
     fn program() -> clap::Command {
         Self::command().mut_subcommand("train", |train| train.defer(train::with_settings))
     }

@@ -1,32 +1,32 @@
-//! Messages about single lines of the input, of which only the first few are printed.
+//! Notes about single input lines, of which only the first few are printed.
 
-/// How many messages of one kind are printed.
+/// The number of notes of one kind that are printed.
 pub(super) const NAMED: u64 = 10;
 
-/// The messages of one kind.
+/// The notes of one kind.
 #[derive(Debug)]
 pub(super) struct Notes {
-    /// What there are more of.
+    /// The name of the items that are counted, in the plural.
     what: &'static str,
     quiet: bool,
     count: u64,
 }
 
 impl Notes {
-    /// No messages so far; there will be none if `quiet`.
+    /// No notes so far; none are printed if `quiet`.
     pub(super) fn new(what: &'static str, quiet: bool) -> Self {
         Self { what, quiet, count: 0 }
     }
 
-    /// Prints a message, unless there were many.
-    pub(super) fn say(&mut self, message: &str) {
+    /// Prints a note, unless there have been too many.
+    pub(super) fn print(&mut self, message: &str) {
         self.count += u64::from(!self.quiet);
         if !self.quiet && self.count <= NAMED {
             say!("{message}");
         }
     }
 
-    /// Says how many messages were not printed.
+    /// Prints how many notes were suppressed.
     pub(super) fn end(&self) {
         if self.count > NAMED {
             say!("… and {} more {}", grouped(self.count - NAMED), self.what);

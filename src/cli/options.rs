@@ -9,11 +9,11 @@ use crate::parallel;
 use crate::preset::{DEFAULT, Preset, TreebankProfile};
 use crate::treebank::{Cleaning, Encoding, ReadOptions};
 
-/// Heading of the options on what is read, and how.
+/// Heading of the input options.
 pub(super) const INPUT: &str = "Input options";
-/// Heading of the options on what is written, and how.
+/// Heading of the output options.
 pub(super) const OUTPUT: &str = "Output options";
-/// Heading of the options that decide what is scored.
+/// Heading of the scoring options.
 pub(super) const SCORING: &str = "Scoring options";
 
 /// How treebank files are read.
@@ -45,18 +45,18 @@ pub(super) struct ProfileArg {
 }
 
 impl ProfileArg {
-    /// Returns a preset with the profile's changes and then with the settings.
+    /// Returns a preset, changed by the profile and then by the settings.
     pub(super) fn preset(&self, name: &str, settings: &[String]) -> Result<Preset> {
         let profile = self.treebank.as_deref().map(TreebankProfile::load).transpose()?;
         Preset::load_for(name, profile.as_ref(), settings)
     }
 
-    /// Returns whether a treebank is named.
+    /// Returns whether a treebank profile is given.
     pub(super) fn is_given(&self) -> bool {
         self.treebank.is_some()
     }
 
-    /// Returns an error if a treebank is named beside a model, which has its own cleaning.
+    /// Returns an error if a profile is given in addition to a model, which has its own cleaning.
     pub(super) fn refuse_with_model(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
             self.treebank.is_none(),
@@ -65,10 +65,10 @@ impl ProfileArg {
         Ok(())
     }
 
-    /// Returns the cleaning of the default preset with the profile's changes and then with the settings.
+    /// Returns the cleaning of the default preset, changed by the profile and then by the settings.
     ///
     /// # Errors
-    /// When the profile or a setting is invalid, or a setting is not one of the cleaning.
+    /// When the profile or a setting is invalid, or a setting does not concern the cleaning.
     pub(super) fn cleaning(&self, settings: &[String]) -> anyhow::Result<Cleaning> {
         let other = settings.iter().find(|setting| !setting.starts_with("clean."));
         if let Some(setting) = other {
@@ -80,21 +80,21 @@ impl ProfileArg {
     }
 }
 
-/// Says that a command waits for its user to type.
-pub(super) fn announce_terminal() {
+/// Prints a note that the command reads from the terminal.
+pub(super) fn note_terminal() {
     if io::stdin().is_terminal() {
         say!("reading from the terminal; Ctrl-D ends");
     }
 }
 
-/// Says that a command waits for its user to type if standard input is among its files.
-pub(super) fn announce_stdin(files: &[PathBuf], quiet: bool) {
+/// The same if standard input is among the files, unless `quiet`.
+pub(super) fn note_stdin(files: &[PathBuf], quiet: bool) {
     if !quiet && files.iter().any(|file| file.as_os_str() == "-") {
-        announce_terminal();
+        note_terminal();
     }
 }
 
-/// Whether a command says nothing but errors.
+/// The option to suppress messages.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Verbosity {
     /// Print only errors.

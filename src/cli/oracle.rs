@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use super::listed;
-use super::options::{ThreadsArg, TreebankArgs, Verbosity, announce_stdin};
+use super::options::{ThreadsArg, TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
 use super::reading_bar::ReadingBar;
 use crate::Result;
@@ -70,11 +70,11 @@ pub struct OracleArgs {
     treebank: TreebankArgs,
 }
 
-/// How many trees are parsed between two looks at the bar.
+/// The number of trees parsed between two updates of the progress bar.
 const CHUNK: usize = 256;
 
 impl OracleArgs {
-    /// A bar for the trees; while there is output on the terminal, none.
+    /// A progress bar for the trees; none while output goes to the terminal.
     fn bar(&self, n: usize, writes: bool) -> ReadingBar {
         let is_disturbing = writes && self.out.is_terminal();
         ReadingBar::of_count(!self.verbosity.quiet && !is_disturbing, n, "trees")
@@ -87,7 +87,7 @@ impl OracleArgs {
 /// When the trees cannot be read, or no transition system can be built from them.
 pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     let mut out = args.out.open(args.files.iter().chain(&args.model))?;
-    announce_stdin(&args.files, args.verbosity.quiet);
+    note_stdin(&args.files, args.verbosity.quiet);
     if let Some(path) = &args.model {
         return accuracy(args, path, out);
     }

@@ -1,4 +1,4 @@
-//! Where a command writes its output: standard output, or a file that is complete or not there.
+//! The output of a command: standard output, or a file that is either complete or absent.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Out {
         Self::Stdout(BufWriter::with_capacity(1 << 16, io::stdout().lock()))
     }
 
-    /// Ends the output before its end: what was written to standard output stays, a file does not appear.
+    /// Stops writing: what was written to standard output stays, a file is not created.
     ///
     /// # Errors
     /// When standard output cannot be written.
@@ -78,7 +78,7 @@ impl Out {
         std::mem::replace(self, Self::stdout()).flush()
     }
 
-    /// Ends the output. A file gets its name only now.
+    /// Completes the output. Only now does a file get its name.
     ///
     /// # Errors
     /// When it cannot be written.

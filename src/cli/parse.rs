@@ -166,7 +166,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         make: &processor,
     };
     let mut unseen = UnseenNotes::new(&parser, args.stream.verbosity.quiet, retags);
-    let totals = stream::run(&work, &mut |tokens| unseen.look(tokens), &args.stream)?;
+    let totals = stream::run(&work, &mut |tokens| unseen.add(tokens), &args.stream)?;
     unseen.end();
     report(args, &totals, start);
     Ok(args.stream.exit_code(&totals))

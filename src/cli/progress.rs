@@ -140,7 +140,7 @@ impl Curve {
 }
 
 fn progress_bar(quiet: bool) -> ProgressBar {
-    // A bar of no length is empty, one of length 0 is full.
+    // A bar without a length is empty, one of length 0 is full.
     let bar = ProgressBar::no_length();
     if quiet || !std::io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());

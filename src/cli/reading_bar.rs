@@ -1,4 +1,4 @@
-//! How far a command is with its input, on a terminal.
+//! A progress bar for reading input, on a terminal.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use super::notes::grouped;
 use crate::treebank::{ByteCounter, Input};
 
-/// How long a number stays on the screen.
+/// The interval between updates.
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// A bar that disappears when it is dropped.
+/// A progress bar that disappears when it is dropped.
 pub(super) struct ReadingBar {
     bar: ProgressBar,
-    /// The bytes read; without, the position is what was counted.
+    /// The number of bytes read; without it, the position is the number of units.
     bytes: Option<ByteCounter>,
     unit: &'static str,
     count: u64,
@@ -23,8 +23,8 @@ pub(super) struct ReadingBar {
 }
 
 impl ReadingBar {
-    /// A bar for inputs that are counted in units such as `sentences`. `shown` is false if the bar would disturb
-    /// the output; without a terminal there is none either.
+    /// A bar for inputs, counted in units such as `sentences`. There is none if `shown` is false, because it
+    /// would disturb the output, or without a terminal.
     pub(super) fn of_inputs(
         shown: bool,
         inputs: &[Input],
@@ -80,7 +80,7 @@ impl ReadingBar {
         self.bar.set_position(self.bytes.as_ref().map_or(self.count, ByteCounter::bytes));
     }
 
-    /// Prints something while the bar is away.
+    /// Runs `print` while the bar is hidden.
     pub(super) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.suspend(print)
     }

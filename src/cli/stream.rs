@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
 use super::notes::Notes;
-use super::options::{EncodingArg, INPUT, Verbosity, announce_terminal};
+use super::options::{EncodingArg, INPUT, Verbosity, note_terminal};
 use super::out::{Out, OutArg};
 use super::reading_bar::ReadingBar;
 use super::untokenized::UntokenizedCheck;
@@ -31,31 +31,31 @@ pub(super) struct Rendered<T> {
     pub(super) tally: T,
     /// Why the item could not be read.
     pub(super) problem: Option<String>,
-    /// What is to be said about the sentence.
+    /// A note about the sentence.
     pub(super) note: Option<&'static str>,
-    /// Where the item began.
+    /// The place where the item began.
     at: Option<Place>,
-    /// What is to be said about the input up to here.
-    said: Option<String>,
+    /// A note about the input so far.
+    input_note: Option<String>,
 }
 
 impl<T> Rendered<T> {
-    /// Begins with the next item.
-    fn restart(&mut self, at: Option<Place>, said: Option<String>) {
+    /// Begins the next item.
+    fn restart(&mut self, at: Option<Place>, input_note: Option<String>) {
         self.bytes.clear();
         (self.words, self.problem, self.note) = (0, None, None);
-        (self.at, self.said) = (at, said);
+        (self.at, self.input_note) = (at, input_note);
     }
 }
 
-/// Processes the sentences of one thread; the result it writes to is empty.
+/// Processes the sentences of one thread; the result that it writes to is empty at first.
 pub(super) type Processor<'a, T> =
     Box<dyn FnMut(Vec<Token>, &Origin, &mut Rendered<T>) -> io::Result<()> + 'a>;
 
-/// Sees each sentence before it is processed, in order; returns what is to be said.
-pub(super) type Look<'f> = &'f mut (dyn FnMut(&[Token]) -> Option<String> + Send);
+/// Called with each sentence before it is processed, in order; returns a note to print, if any.
+pub(super) type Inspect<'f> = &'f mut (dyn FnMut(&[Token]) -> Option<String> + Send);
 
-/// What a command does with its input.
+/// The work of a command on its input.
 pub(super) struct Work<'f, 'a, T> {
     /// The files to read; standard input if there are none.
     pub(super) files: &'f [PathBuf],
@@ -63,9 +63,9 @@ pub(super) struct Work<'f, 'a, T> {
     pub(super) expected: ExpectedInput,
     /// What is written for a blank line, or a sentence or tree without words.
     pub(super) blank: &'f [u8],
-    /// What is written for an item that cannot be read, for some reason.
+    /// Returns what is written for an item that cannot be read, given the problem.
     pub(super) unreadable: &'f (dyn Fn(&str) -> Vec<u8> + Sync),
-    /// Makes a processor; called once in each thread.
+    /// Creates a processor; called once in each thread.
     pub(super) make: &'f (dyn Fn() -> Processor<'a, T> + Sync),
 }
 
@@ -85,7 +85,7 @@ pub(super) struct StreamArgs {
     /// Stop at the first line that cannot be read.
     #[arg(long, help_heading = INPUT)]
     strict: bool,
-    /// Exit with status 0 although lines cannot be read.
+    /// Exit with status 0 even if lines cannot be read.
     #[arg(long, conflicts_with = "strict", help_heading = INPUT)]
     skip_bad: bool,
     #[command(flatten, next_help_heading = INPUT)]
@@ -104,13 +104,13 @@ impl StreamArgs {
         })
     }
 
-    /// Returns what messages call the model.
+    /// Returns the name of the model in messages.
     pub(super) fn model_name(&self) -> String {
         let path = self.model.as_ref();
         path.map_or("the embedded model".to_owned(), |path| path.display().to_string())
     }
 
-    /// The check of words without tags, unless nothing is to be printed.
+    /// The check for untokenized words; `None` if nothing is to be printed.
     fn check(&self, format: InputFormat) -> Option<UntokenizedCheck> {
         (format == InputFormat::Tokens && !self.verbosity.quiet).then(UntokenizedCheck::default)
     }
@@ -145,14 +145,14 @@ pub(super) struct Totals<T> {
     pub(super) tally: T,
 }
 
-/// What sentences have to be for a model.
+/// The requirements of a model on its input.
 #[derive(Debug, Clone)]
 pub(super) struct ExpectedInput {
     /// How trees are stripped.
     pub(super) clean: Cleaning,
     /// How raw text is split.
     pub(super) text: TextSettings,
-    /// Whether each word must have a tag, for lack of a tagger.
+    /// Whether every word must have a tag, because there is no tagger.
     pub(super) needs_tags: bool,
 }
 
@@ -162,12 +162,12 @@ pub(super) struct ExpectedInput {
 /// When an input cannot be opened or read or is in another format, or standard output cannot be written.
 pub(super) fn run<T: Default + Send + AddAssign>(
     work: &Work<'_, '_, T>,
-    look: Look<'_>,
+    inspect: Inspect<'_>,
     args: &StreamArgs,
 ) -> anyhow::Result<Totals<T>> {
     let inputs = if work.files.is_empty() { vec![Input::Stdin] } else { expand(work.files)? };
     if inputs.contains(&Input::Stdin) && !args.verbosity.quiet {
-        announce_terminal();
+        note_terminal();
     }
     let is_file = |input: &Input| matches!(input, Input::File(path) if path.is_file());
     let (counter, is_shown) =
@@ -188,7 +188,7 @@ pub(super) fn run<T: Default + Send + AddAssign>(
         .split_by(text)
         .needing_tags(needs_tags)
         .counted_by(counter);
-    let sentences = Noted { sentences, look, check: args.check(work.format) };
+    let sentences = Noted { sentences, inspect, check: args.check(work.format) };
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
@@ -211,10 +211,10 @@ pub(super) fn run<T: Default + Send + AddAssign>(
     Ok(output.totals)
 }
 
-/// The items, each with where it began and what is to be said.
+/// The items, each with its place and a note to print.
 struct Noted<'f> {
     sentences: Sentences,
-    look: Look<'f>,
+    inspect: Inspect<'f>,
     check: Option<UntokenizedCheck>,
 }
 
@@ -223,31 +223,31 @@ impl Iterator for Noted<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.sentences.next();
-        let mut said = match &next {
-            Some(Ok(Item::Sentence(tokens, _))) => (self.look)(tokens),
+        let mut input_note = match &next {
+            Some(Ok(Item::Sentence(tokens, _))) => (self.inspect)(tokens),
             _ => None,
         };
         if let Some(check) = &mut self.check
             && !matches!(next, Some(Err(_)))
-            && check.see(next.as_ref().and_then(|item| item.as_ref().ok()))
+            && check.add(next.as_ref().and_then(|item| item.as_ref().ok()))
         {
             let note = "note: the words look as if they were not tokenized: --input text splits raw text into \
                         sentences and words";
-            match (&next, &mut said) {
+            match (&next, &mut input_note) {
                 (None, _) => say!("{note}"),
-                (_, Some(said)) => *said = format!("{said}\n{note}"),
-                (_, None) => said = Some(note.to_owned()),
+                (_, Some(input_note)) => *input_note = format!("{input_note}\n{note}"),
+                (_, None) => input_note = Some(note.to_owned()),
             }
         }
-        Some(next?.map(|item| NotedItem { item, at: self.sentences.place(), said }))
+        Some(next?.map(|item| NotedItem { item, at: self.sentences.place(), input_note }))
     }
 }
 
-/// An item, where it began, and what is to be said about the input up to here.
+/// An item, its place, and a note about the input so far.
 struct NotedItem {
     item: Item,
     at: Option<Place>,
-    said: Option<String>,
+    input_note: Option<String>,
 }
 
 /// Names the option that an input in another format needs.
@@ -264,7 +264,7 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
 }
 
 impl<T> Work<'_, '_, T> {
-    /// Renders one item into an empty result.
+    /// Processes one item; the result is empty at first.
     fn process(
         &self,
         processor: &mut Processor<'_, T>,
@@ -291,7 +291,7 @@ impl<T> Work<'_, '_, T> {
 /// Writes results in order and counts them.
 struct OrderedWriter<T> {
     out: Out,
-    /// Whether each result is flushed: the input may come from a program that waits for it.
+    /// Whether to flush after each result, because the input may come from a program that waits for it.
     flush_each: bool,
     strict: bool,
     totals: Totals<T>,
@@ -306,16 +306,16 @@ impl<T: Default + AddAssign> OrderedWriter<T> {
         let totals = &mut self.totals;
         if let Some(problem) = &result.problem {
             totals.unreadable += 1;
-            self.bar.suspend(|| self.problems.say(problem));
+            self.bar.suspend(|| self.problems.print(problem));
             if self.strict {
                 return Ok(false);
             }
         }
         if let (Some(note), Some(at)) = (result.note, &result.at) {
-            self.bar.suspend(|| self.notes.say(&format!("note: {at}: {note}")));
+            self.bar.suspend(|| self.notes.print(&format!("note: {at}: {note}")));
         }
-        if let Some(said) = result.said.take() {
-            self.bar.suspend(|| say!("{said}"));
+        if let Some(input_note) = result.input_note.take() {
+            self.bar.suspend(|| say!("{input_note}"));
         }
         totals.blank += u64::from(result.words == 0 && result.problem.is_none());
         totals.sentences += u64::from(result.words > 0);
@@ -336,8 +336,8 @@ fn one_thread<T: Default + AddAssign>(
     let mut processor = (work.make)();
     let mut result = Rendered::default();
     for item in sentences {
-        let NotedItem { item, at, said } = item?;
-        result.restart(at, said);
+        let NotedItem { item, at, input_note } = item?;
+        result.restart(at, input_note);
         work.process(&mut processor, item, &mut result)?;
         if !output.write(&mut result)? {
             break;
@@ -349,14 +349,14 @@ fn one_thread<T: Default + AddAssign>(
     Ok(())
 }
 
-/// The capacity of the queues between threads, and how many items a thread takes at a time.
+/// The capacity of the queues between threads, and the number of items that a thread takes at a time.
 const QUEUE: usize = 1024;
 const BATCH: usize = 32;
 
 type Numbered<T> = (u64, T);
 
-/// One thread reads, several process, and this one writes in order. Nothing waits for a batch to fill, so
-/// a program at the other end of a pipe gets each result as soon as it is there.
+/// One thread reads, several process items, and this one writes results in order. No thread waits for a
+/// batch to fill up, so a program at the other end of a pipe gets each result as soon as it is available.
 fn many_threads<T: Default + Send + AddAssign>(
     work: &Work<'_, '_, T>,
     sentences: Noted<'_>,
@@ -415,8 +415,8 @@ fn process_items<T: Default>(
             taken.push(first);
             taken.extend(items.try_iter().take(BATCH - 1));
         }
-        for (number, NotedItem { item, at, said }) in taken.drain(..) {
-            let mut result = Rendered { at, said, ..Rendered::default() };
+        for (number, NotedItem { item, at, input_note }) in taken.drain(..) {
+            let mut result = Rendered { at, input_note, ..Rendered::default() };
             // Writing to memory does not fail.
             let _ = work.process(&mut processor, item, &mut result);
             if results.send((number, result)).is_err() {

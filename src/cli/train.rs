@@ -147,7 +147,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says that no model was written.
+/// Prints that no model was written; returns the exit status.
 fn stopped(args: &TrainArgs) -> ExitCode {
     let kept = args.checkpoint.as_ref().map_or(String::new(), |folder| {
         format!("; the same command resumes from what is finished in {}", folder.display())

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use super::listed;
-use super::options::{INPUT, OUTPUT, TreebankArgs, Verbosity, announce_stdin};
+use super::options::{INPUT, OUTPUT, TreebankArgs, Verbosity, note_stdin};
 use super::out::OutArg;
 use super::reading_bar::ReadingBar;
 use crate::tree::binarize::binarize;
@@ -115,7 +115,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
     let cleaning = cleaning(args)?;
     let needs_heads = args.binarize || args.output.has_heads();
     let heads = needs_heads.then(|| HeadRules::load(&args.heads).context("--heads")).transpose()?;
-    announce_stdin(&args.files, args.verbosity.quiet);
+    note_stdin(&args.files, args.verbosity.quiet);
     let (inputs, counter) = (expand(&args.files)?, ByteCounter::default());
     let is_shown = !args.verbosity.quiet && !args.out.is_terminal();
     let mut bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), "trees");
@@ -124,7 +124,7 @@ fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> 
     // An SVG file holds one drawing: the tree is written once it is known to be the only one.
     let mut waiting: Option<Tree> = None;
     for tree in trees.by_ref() {
-        // A tree of metadata alone is none.
+        // A tree that contains only metadata is skipped.
         let Some(tree) = cleaning.strip(tree?) else {
             without_words += 1;
             continue;

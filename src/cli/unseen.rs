@@ -1,4 +1,4 @@
-//! Notes on input that the model cannot know: tags of another tagset, words of another language.
+//! Notes on input that is unknown to the model: tags of another tagset, words of another language.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use compact_str::CompactString;
 use crate::parser::{Parser, Unseen};
 use crate::tree::Token;
 
-/// How many sentences are looked at.
+/// The number of sentences that are examined.
 const SENTENCES: u32 = 1000;
-/// How many tags are listed.
+/// The number of tags that are listed.
 const LISTED: usize = 10;
-/// How many words it takes to say that most are unknown.
+/// The minimum number of words for a note that most are unknown.
 const WORDS: u64 = 20;
 
-/// What the model has not seen of the first sentences.
+/// Counts of unknown words and tags in the first sentences.
 pub(super) struct UnseenNotes<'a> {
     parser: &'a Parser,
     quiet: bool,
@@ -30,8 +30,9 @@ impl<'a> UnseenNotes<'a> {
         Self { parser, quiet, retags, sentences: 0, all: Unseen::default() }
     }
 
-    /// Looks at the next sentence. After enough of them, returns what is to be said.
-    pub(super) fn look(&mut self, tokens: &[Token]) -> Option<String> {
+    /// Examines the next sentence. After the last of [`SENTENCES`], returns a note if there is something to
+    /// report.
+    pub(super) fn add(&mut self, tokens: &[Token]) -> Option<String> {
         if self.quiet || self.sentences == SENTENCES {
             return None;
         }
@@ -46,7 +47,7 @@ impl<'a> UnseenNotes<'a> {
         if self.sentences == SENTENCES { self.found() } else { None }
     }
 
-    /// Says what was found, unless there were so many sentences that it has been said.
+    /// Prints the note at the end of a shorter input.
     pub(super) fn end(&self) {
         if let Some(found) = self.found().filter(|_| self.sentences < SENTENCES) {
             say!("{found}");

@@ -1,12 +1,12 @@
-//! Words that look as if nobody had split punctuation and contractions off them.
+//! A check for words from which punctuation and contractions have not been split off.
 
 use crate::tree::Token;
 use crate::treebank::Item;
 
-/// How many words are looked at before the input is judged; a shorter one is judged at its end.
+/// The number of words after which the input is judged; a shorter input is judged at its end.
 const WORDS: u64 = 200;
 
-/// How many of them may look so: one in this many.
+/// Input looks untokenized if at least one word in this many looks unsplit.
 const ONE_IN: u64 = 25;
 
 /// Counts words until the input can be judged.
@@ -18,8 +18,8 @@ pub(super) struct UntokenizedCheck {
 }
 
 impl UntokenizedCheck {
-    /// Looks at the next item, or at the end of the input; returns whether the input looks untokenized, once.
-    pub(super) fn see(&mut self, item: Option<&Item>) -> bool {
+    /// Examines the next item, or the end of the input; returns true once if the input looks untokenized.
+    pub(super) fn add(&mut self, item: Option<&Item>) -> bool {
         if self.judged {
             return false;
         }
@@ -32,8 +32,8 @@ impl UntokenizedCheck {
     }
 }
 
-/// The words that look unsplit. A final period counts at the end of a sentence only: others may be those of
-/// abbreviations.
+/// The number of words that look unsplit. A final period counts only at the end of a sentence: others may
+/// belong to abbreviations.
 fn unsplit(tokens: &[Token]) -> usize {
     let inside = tokens.iter().filter(|token| looks_unsplit(&token.word)).count();
     let last = tokens.last().and_then(|token| token.word.strip_suffix('.'));
@@ -60,7 +60,7 @@ mod tests {
     fn judged(text: &str) -> bool {
         let tokens = text.split(' ').map(Token::untagged).collect();
         let mut check = UntokenizedCheck::default();
-        check.see(Some(&Item::Sentence(tokens, Origin::Plain))) || check.see(None)
+        check.add(Some(&Item::Sentence(tokens, Origin::Plain))) || check.add(None)
     }
 
     #[test]
@@ -72,10 +72,10 @@ mod tests {
     }
 
     #[test]
-    fn it_is_said_once() {
+    fn it_is_noted_once() {
         let item = Item::Sentence(vec![Token::untagged("dogs,")], Origin::Plain);
         let mut check = UntokenizedCheck::default();
-        let said = (0..500).filter(|_| check.see(Some(&item))).count();
-        assert_eq!((said, check.see(None)), (1, false));
+        let notes = (0..500).filter(|_| check.add(Some(&item))).count();
+        assert_eq!((notes, check.add(None)), (1, false));
     }
 }

@@ -17,7 +17,7 @@ use crate::transition::TransitionSystem;
 /// The beam decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beam {
-    /// The beam size: the most hypotheses kept at a step; at least 1.
+    /// The beam size: the maximum number of hypotheses; at least 1.
     pub width: usize,
     /// A hypothesis is dropped if its score, as a sum over all its steps, trails the best one by more than this;
     /// 0 for no threshold.

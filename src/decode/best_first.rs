@@ -24,10 +24,10 @@ use crate::classifier::first_best;
 use crate::scorer::Scratch;
 use crate::transition::TransitionSystem;
 
-/// Maximal number of words in all hypotheses together; bounds memory.
+/// Maximum number of words in all hypotheses together; limits memory.
 const MAX_WORDS: usize = 4_000_000;
 
-/// Maximal number of open steps, whatever the agenda size.
+/// Maximum number of open steps, whatever the agenda size.
 const MAX_OPEN: usize = 1_000_000;
 
 /// The best steps to more states than this times the agenda size are not remembered.
@@ -49,10 +49,10 @@ pub enum Unfinished {
 /// The best-first decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestFirst {
-    /// The most hypotheses that are expanded; at least 1.
+    /// Maximum number of hypotheses that are expanded; at least 1.
     pub max_states: usize,
-    /// The agenda size: the most open steps; at least 1, which amounts to greedy search. Above 1 million it has
-    /// no effect.
+    /// The agenda size: the maximum number of open steps; at least 1, which amounts to greedy search.
+    /// Values above 1 million have no effect.
     pub agenda: usize,
     /// What the search returns if it reaches a limit.
     pub unfinished: Unfinished,

@@ -1,5 +1,5 @@
-//! The walk along a derivation, which everything that takes actions shares: decoders, the replay of gold
-//! trees, training, the extraction of instances, the counts of decisions.
+//! The loop along a derivation that everything that takes actions shares: decoders, replay of gold trees,
+//! training, extraction of instances, decision counts.
 //!
 //! A [`Problem`] is what stays the same along a derivation; a [`Cursor`] is what changes with each action.
 
@@ -27,7 +27,7 @@ impl<S: TransitionSystem> Clone for Problem<'_, S> {
 impl<S: TransitionSystem> Copy for Problem<'_, S> {}
 
 impl<'a, S: TransitionSystem> Problem<'a, S> {
-    /// A problem whose derivation is known, so that no scorer is asked.
+    /// A problem without a scorer, for known derivations.
     pub fn unscored(system: &'a S, sentence: &'a Sentence) -> Self {
         Self { system, sentence, scorer: &Unscored }
     }
@@ -58,12 +58,12 @@ impl<S: TransitionSystem> Scorer<S> for Unscored {
     }
 }
 
-/// A place on the way along a derivation. The problem and the scratch memory must be the same at every step.
+/// A position in a derivation. The problem and the scratch memory must be the same at every step.
 #[derive(Debug)]
 pub struct Cursor<S: TransitionSystem> {
-    /// Stack, buffer, and what has been built.
+    /// The configuration: stack, buffer and partial trees.
     pub state: S::State,
-    /// What the scorer remembers of the derivation so far.
+    /// The scorer's memory of the derivation so far.
     pub memory: Memory,
 }
 
@@ -104,7 +104,7 @@ impl<S: TransitionSystem> Cursor<S> {
         problem.system.legal(&self.state, out);
     }
 
-    /// Writes a score for each of `actions` into `out` (emptied first); 0 where the system leaves no choice.
+    /// Writes a score for each of `actions` into `out` (emptied first); 0 if the action is forced.
     pub fn scores(
         &self,
         problem: Problem<'_, S>,

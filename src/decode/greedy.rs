@@ -1,5 +1,6 @@
-//! Greedy decoding: the best action at every step, one path. Its time is linear in the number of actions that
-//! are scored; for item systems, which score candidates, that grows faster than the sentence.
+//! Greedy decoding: one hypothesis, the best action at every step. The time is linear in the number of
+//! scored actions; in item systems, which score candidates, that number grows faster than the length of the
+//! sentence.
 
 use super::{Cursor, Decoded, Illegal, PathScore, Problem};
 use crate::scorer::Scratch;
@@ -14,7 +15,7 @@ pub struct Greedy {
     pub path_score: PathScore,
 }
 
-/// The memory of one thread.
+/// Scratch memory of one thread.
 #[derive(Debug)]
 pub struct GreedyScratch<A> {
     legal: Vec<A>,

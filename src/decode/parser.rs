@@ -29,7 +29,7 @@ pub struct Parse {
 /// A request for n-best parses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NbestRequest {
-    /// The maximal number of different trees; at least 1.
+    /// The maximum number of different trees; at least 1.
     pub trees: usize,
     /// Whether to compute a score for each constituent.
     pub constituents: bool,

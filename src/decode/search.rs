@@ -25,7 +25,7 @@ pub enum Method {
     BestFirst,
 }
 
-/// What follows a greedy search that failed.
+/// What follows a failed greedy search.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -44,32 +44,33 @@ pub enum Fallback {
 pub struct Search {
     /// The decoder.
     pub method: Method,
-    /// The beam size: the most hypotheses kept at a step.
+    /// The beam size: the maximum number of hypotheses.
     #[schemars(range(min = 1, max = 4096))]
     pub beam: u32,
-    /// A hypothesis of a beam is dropped if it trails the best one by more than this, in units of the scores;
-    /// 0 for no threshold. Most steps are clear, and a narrower beam is faster there.
+    /// A hypothesis of a beam is dropped if its score trails the best one by more than this; 0 for no
+    /// threshold. Most decisions are clear, and a narrower beam is faster there.
     #[schemars(range(min = 0.0, max = 1e30))]
     pub threshold: f64,
-    /// The most hypotheses that a best-first search expands; fewer for sentences of many hundred words.
+    /// Maximum number of hypotheses that best-first search expands; lower for sentences of many hundred
+    /// words.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub max_states: u32,
-    /// The most open steps that a best-first search keeps; 0 for the limit on memory alone, 1 million.
+    /// Maximum number of open steps in best-first search; 0 for the memory limit alone, 1 million.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub agenda: u32,
-    /// What a best-first search returns once it has expanded max_states hypotheses.
+    /// What best-first search returns once it has expanded max_states hypotheses.
     pub unfinished: Unfinished,
-    /// What a greedy search does when the best action is illegal; the other decoders consider legal actions
+    /// What greedy search does when the best action is illegal; the other decoders consider legal actions
     /// only.
     pub illegal: Illegal,
-    /// What follows a greedy search that failed.
+    /// What follows a failed greedy search.
     pub fallback: Fallback,
-    /// How the scores of the steps make the score of a parse.
+    /// How step scores combine into the score of a parse.
     pub path_score: PathScore,
-    /// The label of the node that joins the items of a parse that failed, with what was not read: `IP`
-    /// in Wang, Sagae and Mitamura 2006, section 2, `fail` in Kalt 2004, section 3.1. Empty to leave
-    /// them side by side under `TOP`, as Sagae and Lavie 2005. Any label will do, whether or not
-    /// training trees have it. An item that stands alone is not joined to anything.
+    /// The label of the node that joins the components of a failed parse and all unread words: `IP` in
+    /// Wang, Sagae and Mitamura 2006, section 2, `fail` in Kalt 2004, section 3.1. Empty to leave them side
+    /// by side under `TOP`, as Sagae and Lavie 2005 do. Any label is possible, whether or not it occurs in
+    /// the training trees. A single component is not joined.
     #[schemars(with = "String")]
     pub failure_label: CompactString,
 }

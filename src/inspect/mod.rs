@@ -15,7 +15,7 @@ use crate::transition::TransitionSystem;
 use decisions::DecisionCounts;
 use margins::Margins;
 
-/// A parser with analyses of its model.
+/// A loaded parser with analyses of its model.
 pub trait Loaded: Send + Sync {
     /// A worker for one thread.
     fn worker(&self) -> Box<dyn Worker + '_>;

@@ -7,11 +7,11 @@
 use super::dispatch::dispatched;
 use super::product::{self, Packed};
 
-/// Up to so many rows a product is made row by row.
+/// Products with at most this many rows are computed row by row.
 const FEW_ROWS: usize = 3;
-/// Outputs that are added up at a time.
+/// Number of outputs that are summed up at a time.
 const BLOCK: usize = 32;
-/// Lanes of a dot product.
+/// Number of lanes of a dot product.
 const LANES: usize = 32;
 
 dispatched! {
@@ -122,7 +122,7 @@ pub fn cross_entropy(scores: &[f32], among: &[u32], right: u32, gradient: &mut [
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     let x = x.clamp(-87.0, 87.0) * std::f32::consts::LOG2_E;
-    // Adding and taking away this number rounds; between the two, the whole number stands in the lowest bits.
+    // Adding and subtracting this number rounds; in between, the integer is in the lowest bits.
     const ROUND: f32 = 12_582_912.0;
     let rounded = x + ROUND;
     let whole = rounded - ROUND;

@@ -1,4 +1,4 @@
-//! From gradients to better parameters.
+//! Optimizers: from gradients to parameter updates.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::memory::{Array, Element, Sections};
 use crate::parallel;
 use crate::{Error, Result};
 
-/// How parameters follow their gradients.
+/// The optimizer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum OptimizerParams {
@@ -18,31 +18,31 @@ pub enum OptimizerParams {
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
         rate: f32,
     },
-    /// Adam (Kingma and Ba 2015) with means over about 10 and 1,000 batches; rows of tables that a batch did
-    /// not use are left alone.
+    /// Adam (Kingma and Ba 2015) with moving averages over about 10 and 1,000 batches; table rows that a
+    /// batch did not use are not updated.
     Adam {
-        /// The learning rate: about the most that a step changes a parameter by.
+        /// The learning rate: approximately the largest change of a parameter in a step.
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
         rate: f32,
     },
 }
 
-/// How the rate falls while training goes on.
+/// The decay of the learning rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Decay {
     /// Inverse decay: in epoch e, counted from 0, the rate is divided by `1 + by · e`.
     Inverse {
-        /// How fast the rate falls: in epoch e, from 0, it is divided by 1 + by · e.
+        /// The rate of decay: in epoch e, counted from 0, the learning rate is divided by 1 + by · e.
         #[schemars(range(min = 0.0, max = 1e6))]
         by: f32,
     },
-    /// Linear decay, from batch to batch, to 0 at the end of the last epoch.
+    /// Linear decay, batch by batch, to 0 at the end of the last epoch.
     Linear,
 }
 
 impl Decay {
-    /// What the rate is multiplied by in an epoch, counted from 0, of which a share is done.
+    /// The factor of the learning rate in an epoch, counted from 0, of which `share` is done.
     pub fn factor(self, epoch: u32, share: f32, epochs: u32) -> f32 {
         match self {
             Self::Inverse { by } => 1.0 / (1.0 + by * epoch as f32),
@@ -51,25 +51,26 @@ impl Decay {
     }
 }
 
-/// The mean of the parameters over the last batches (Polyak and Juditsky 1992, with weights that fade away).
+/// The exponential moving average of the parameters (Polyak and Juditsky 1992, with decaying weights).
 #[derive(Debug, Clone)]
 pub struct MovingAverage {
     values: Vec<f32>,
-    /// How many batches count.
+    /// The number of batches over which the average decays.
     over: f32,
     batches: u64,
 }
 
 impl MovingAverage {
-    /// The mean takes note of every so many batches; before that it is the last one.
+    /// The average is updated every this many batches; before the first update it is the current
+    /// parameters.
     pub const EVERY: u64 = 8;
 
-    /// A mean of what will come, over about so many batches: twice [`MovingAverage::EVERY`] at least.
+    /// An average over about `over` future batches, at least twice [`MovingAverage::EVERY`].
     pub fn new(over: f32, network: &Params) -> Self {
         Self { values: network.values().to_vec(), over, batches: 0 }
     }
 
-    /// Takes note of the parameters after a batch.
+    /// Updates the average with the parameters after a batch.
     pub fn note(&mut self, network: &Params) {
         self.batches += 1;
         if self.batches < Self::EVERY || self.batches.is_multiple_of(Self::EVERY) {
@@ -84,7 +85,7 @@ impl MovingAverage {
         }
     }
 
-    /// The parameters of a network, replaced by the mean of those it had.
+    /// The average as the parameters of a network.
     pub fn of(&self, network: &Params) -> Params {
         network.with(self.values.clone())
     }
@@ -99,11 +100,11 @@ const FIRST_MOMENT: f32 = 0.9;
 const SECOND_MOMENT: f32 = 0.999;
 const TINY: f32 = 1e-8;
 
-/// What an optimiser remembers.
+/// An optimizer and its state.
 #[derive(Debug, Clone)]
 pub struct Optimizer {
     params: OptimizerParams,
-    /// Gradients longer than this are shortened to it; 0 for never.
+    /// The maximum norm of the gradients, which are clipped to it; 0 for no clipping.
     clip: f32,
     steps: u64,
     first: Vec<f32>,
@@ -111,7 +112,7 @@ pub struct Optimizer {
 }
 
 impl Optimizer {
-    /// An optimiser that has seen nothing. Gradients longer than `clip`, if it is not 0, are shortened to it.
+    /// A new optimizer. Gradients with a norm above `clip`, unless it is 0, are clipped.
     pub fn new(params: OptimizerParams, clip: f32, network: &Params) -> Self {
         let n = match params {
             OptimizerParams::Sgd { .. } => 0,
@@ -120,7 +121,7 @@ impl Optimizer {
         Self { params, clip, steps: 0, first: vec![0.0; n], second: vec![0.0; n] }
     }
 
-    /// Takes a step against the gradients, with a rate that is multiplied by `factor`.
+    /// Takes a step against the gradients; the learning rate is multiplied by `factor`.
     pub fn step(&mut self, network: &mut Params, gradients: &Gradients, factor: f32) {
         let norm = gradients.norm();
         if !norm.is_finite() {
@@ -183,17 +184,17 @@ fn adam(
     }
 }
 
-/// What training needs beside the parameters, so that it can be taken up again.
+/// The state of training besides the parameters, with which training can be resumed.
 #[derive(Debug, Clone)]
 pub struct OptimizerState {
-    /// The optimiser.
+    /// The optimizer.
     pub optimizer: Optimizer,
-    /// The mean of the parameters, if one is kept.
+    /// The moving average of the parameters, if there is one.
     pub average: Option<MovingAverage>,
 }
 
 impl OptimizerState {
-    /// Adds everything to the sections of a checkpoint.
+    /// Adds the state to the sections of a checkpoint.
     pub fn store(&self, sections: &mut Sections) {
         self.optimizer.store(sections);
         if let Some(average) = &self.average {
@@ -201,7 +202,7 @@ impl OptimizerState {
         }
     }
 
-    /// Reads what [`OptimizerState::store`] wrote into a course of the same layout.
+    /// Reads what [`OptimizerState::store`] wrote into a state of the same layout.
     ///
     /// # Errors
     /// When it is of another layout.

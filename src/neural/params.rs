@@ -1,4 +1,4 @@
-//! What is learned: matrices, and tables of rows of which a sentence needs few; and the gradients of both.
+//! Parameters: matrices, and embedding tables, of which a sentence uses few rows; and their gradients.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -41,20 +41,20 @@ impl Param {
         self.at as usize..self.at as usize + self.len()
     }
 
-    /// Where a row stands among all numbers.
+    /// The range of a row among all numbers.
     pub(super) fn row(self, row: u32) -> std::ops::Range<usize> {
         let first = self.at as usize + row as usize * self.columns as usize;
         first..first + self.columns as usize
     }
 }
 
-/// All parameters of a network, in one row of numbers: first the matrices, then the tables.
+/// All parameters of a network in one array: first the matrices, then the tables.
 #[derive(Debug, Clone, Default)]
 pub struct Params {
     values: Vec<f32>,
-    /// How many numbers there are when all values are there.
+    /// The number of values once all are loaded.
     len: usize,
-    /// How many numbers the matrices have.
+    /// The number of values of the matrices.
     dense: usize,
     layout: Vec<(Param, Kind)>,
 }
@@ -78,19 +78,19 @@ impl Kind {
     }
 }
 
-/// A network has no more numbers than this: 512 MB, and about 13 times as much while it is trained.
+/// Maximum number of parameters of a network: 512 MB, and about 13 times as much in training.
 const MOST: usize = 1 << 27;
 
-/// Lays out parameters and draws their first values.
+/// Allocates parameters and initializes them.
 #[derive(Debug)]
 pub struct Builder {
     params: Params,
-    /// Draws the values; none if they will be loaded.
+    /// The generator of initial values; `None` if they will be loaded.
     rng: Option<ChaCha8Rng>,
 }
 
 impl Builder {
-    /// Nothing laid out yet. Without a seed no values are drawn: they are to be loaded.
+    /// An empty builder. Without a seed values are not initialized: they must be loaded.
     pub fn new(seed: Option<u64>) -> Self {
         Self { params: Params::default(), rng: seed.map(ChaCha8Rng::seed_from_u64) }
     }
@@ -118,7 +118,7 @@ impl Builder {
         self.add(kind, rows, columns, |rng| (rng.random::<f32>() * 2.0 - 1.0) * bound)
     }
 
-    /// A matrix, drawn as Glorot and Bengio (2010) do. All matrices come before the first table.
+    /// A matrix, initialized as in Glorot and Bengio (2010). All matrices come before the first table.
     pub fn matrix(&mut self, inputs: usize, outputs: usize) -> Param {
         let bound = (6.0 / (inputs + outputs) as f32).sqrt();
         let matrix = self.uniform(Kind::Matrix, inputs, outputs, bound);
@@ -142,12 +142,12 @@ impl Builder {
         vector
     }
 
-    /// A table, its rows of about unit length.
+    /// A table whose rows have about unit length.
     pub fn table(&mut self, rows: usize, columns: usize) -> Param {
         self.uniform(Kind::Table, rows, columns, (3.0 / columns as f32).sqrt())
     }
 
-    /// What has been laid out.
+    /// The allocated parameters.
     ///
     /// # Errors
     /// When there are too many numbers.
@@ -162,12 +162,12 @@ impl Builder {
 }
 
 impl Params {
-    /// The numbers of a parameter.
+    /// The values of a parameter.
     pub fn of(&self, param: Param) -> &[f32] {
         &self.values[param.range()]
     }
 
-    /// The same, to be set.
+    /// The values of a parameter, mutable.
     pub fn of_mut(&mut self, param: Param) -> &mut [f32] {
         &mut self.values[param.range()]
     }
@@ -177,12 +177,12 @@ impl Params {
         &self.values[table.row(row.min(table.rows.saturating_sub(1)))]
     }
 
-    /// All numbers.
+    /// All values.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// The same, to be changed: first those of the matrices, then those of the tables.
+    /// All values, mutable: first those of the matrices, then those of the tables.
     pub(super) fn split_mut(&mut self) -> (&mut [f32], &mut [f32]) {
         self.values.split_at_mut(self.dense)
     }
@@ -212,12 +212,12 @@ impl Params {
         Self { values, len: self.len, dense: self.dense, layout: self.layout.clone() }
     }
 
-    /// Adds them to the sections of a model.
+    /// Adds the parameters to the sections of a model.
     pub fn store(&self, sections: &mut Sections) {
         sections.put("neural.values", self.values.clone().into());
     }
 
-    /// Whether a value is not finite: what was learned is of no use.
+    /// Whether a value is not finite: training has diverged.
     pub fn is_broken(&self) -> bool {
         self.values.iter().any(|value| !value.is_finite())
     }
@@ -230,10 +230,10 @@ impl Params {
         self.set(&sections.get::<f32>("neural.values")?)
     }
 
-    /// Replaces all numbers by others.
+    /// Replaces all values.
     ///
     /// # Errors
-    /// When they are not as many, or not finite.
+    /// When their number is wrong, or one is not finite.
     pub fn set(&mut self, values: &[f32]) -> Result<()> {
         if values.len() != self.len || values.iter().any(|value| !value.is_finite()) {
             return Err(Error::Corrupt(
@@ -261,11 +261,11 @@ impl Tables for Params {
 /// Numbers that one thread works on at a time.
 pub(super) const CHUNK: usize = 1 << 16;
 
-/// The gradients of the parameters: all of the matrices, and the rows of tables that were used.
+/// The gradients of the parameters: of all matrices, and of the rows of tables that were used.
 #[derive(Debug, Clone, Default)]
 pub struct Gradients {
     pub(super) dense: Vec<f32>,
-    /// Where among all numbers a used row begins, how long it is, and where its gradient begins.
+    /// For each used row its offset among all values, its length, and the offset of its gradient.
     pub(super) used: Vec<(u32, u32, u32)>,
     pub(super) rows: Vec<f32>,
     index: FxHashMap<u32, u32>,
@@ -315,7 +315,7 @@ impl Gradients {
         add_scaled(factor, gradient, row);
     }
 
-    /// Adds others, one after the other.
+    /// Adds other gradients, one after the other.
     pub fn add(&mut self, others: &[&Self]) {
         parallel::for_each(self.dense.chunks_mut(CHUNK).enumerate(), |(number, sums)| {
             for other in others {
@@ -329,17 +329,17 @@ impl Gradients {
         }
     }
 
-    /// The rows of tables that were used: where each begins among all numbers, and its gradient.
+    /// The rows of tables that were used: the offset of each among all values, and its gradient.
     pub(super) fn used_rows(&self) -> impl Iterator<Item = (usize, &[f32])> {
         self.used.iter().map(|&(at, len, first)| {
             (at as usize, &self.rows[first as usize..(first + len) as usize])
         })
     }
 
-    /// The length of the vector of all gradients.
+    /// The norm of all gradients.
     pub fn norm(&self) -> f32 {
         let squares = |numbers: &[f32]| f64::from(sum_of_squares(numbers));
-        // In parts that do not depend on the threads.
+        // In chunks that do not depend on the number of threads.
         let dense: Vec<f64> = parallel::map_owned(self.dense.chunks(CHUNK), squares);
         let sum: f64 =
             dense.iter().sum::<f64>() + self.rows.chunks(CHUNK).map(squares).sum::<f64>();

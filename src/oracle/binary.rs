@@ -51,7 +51,7 @@ impl Oracle<Binary> for NextBracket {
         out: &mut Vec<BinaryAction>,
     ) {
         system.legal(state, out);
-        let wanted = wanted(gold, state);
+        let wanted = next_action(gold, state);
         let wanted = wanted.filter(|action| out.contains(action));
         out.clear();
         out.extend(wanted);
@@ -59,7 +59,7 @@ impl Oracle<Binary> for NextBracket {
 }
 
 /// The action that leads to the smallest reachable gold bracket around the top of the stack.
-fn wanted(gold: &BinaryGold, state: &BinaryState) -> Option<BinaryAction> {
+fn next_action(gold: &BinaryGold, state: &BinaryState) -> Option<BinaryAction> {
     let Some(s0) = state.base.item(0) else {
         return Some(if state.base.remaining() > 0 {
             BinaryAction::Shift

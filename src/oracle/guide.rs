@@ -1,4 +1,4 @@
-//! Guides: an oracle's answers for one gold tree, whatever the oracle.
+//! Guides: the answers of any oracle for one gold tree.
 
 use super::replay::Replay;
 use super::{Oracle, Supervised};

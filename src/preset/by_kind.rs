@@ -1,21 +1,21 @@
-//! Reading of enums whose variants a preset names by the key `kind`.
+//! Deserialization of enums whose variants a preset names by the key `kind`.
 //!
-//! What serde derives for them reads through a buffer of its own, so that the settings of every variant are compiled
-//! for two formats, and again for each level of nesting. Here everything is read from JSON values.
+//! Serde's derived code would read through a buffer of its own, so that the settings of every variant are
+//! compiled for two formats, and again for each level of nesting. Here everything is read from JSON values.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// A value with the key `kind`, taken apart.
+/// A table with the key `kind`.
 pub(super) struct ByKind {
-    /// The kind; empty if there is none.
+    /// The kind; empty if the key is missing.
     pub(super) kind: String,
     settings: Value,
 }
 
 impl ByKind {
-    /// Reads the table of a variant.
+    /// Splits a table into its kind and its settings.
     pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut settings = Value::deserialize(deserializer)?;
         let kind = settings.as_object_mut().and_then(|table| table.remove("kind"));
@@ -28,13 +28,13 @@ impl ByKind {
         serde_json::from_value(self.settings).map_err(E::custom)
     }
 
-    /// The error for a kind that there is not. Checks against the schema come first and give better messages.
+    /// The error for an unknown kind. Checks against the schema come first and have better messages.
     pub(super) fn unknown<E: serde::de::Error>(self) -> E {
-        E::custom(format!("no kind is called `{}`", self.kind))
+        E::custom(format!("unknown kind `{}`", self.kind))
     }
 }
 
-/// Implements `Deserialize` for an enum whose variants hold one table of settings each.
+/// Implements `Deserialize` for an enum whose variants contain one table of settings each.
 macro_rules! deserialize_by_kind {
     ($choice:ident { $($kind:literal => $variant:ident),+ $(,)? }) => {
         impl<'de> serde::Deserialize<'de> for $choice {

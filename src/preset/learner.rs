@@ -1,4 +1,4 @@
-//! Learners of instances, as presets name them.
+//! Learners of instances in presets.
 
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,7 @@ deserialize_by_kind!(LearnerChoice {
     "boosting" => Boosting,
 });
 
-/// What a learner needs besides its settings.
+/// The inputs of a learner besides its settings.
 #[derive(Debug, Clone)]
 pub struct Parts {
     /// The columns of every row.
@@ -91,7 +91,7 @@ impl Parts {
         Self { columns: templates.columns(), indicators: Indicators::new(templates), shifts }
     }
 
-    /// With a column for the choice of each member.
+    /// The same with a column for the prediction of each member.
     fn with_outcomes(&self, n_members: usize) -> Self {
         let mut parts = self.clone();
         for member in 0..n_members {
@@ -101,7 +101,7 @@ impl Parts {
         parts
     }
 
-    /// The columns of the choices of the members alone.
+    /// Only the columns of the members' predictions.
     fn of_outcomes(n_members: usize) -> Self {
         let columns = meta::columns(n_members);
         let indicators = Indicators::of_columns(&columns);
@@ -110,7 +110,7 @@ impl Parts {
 }
 
 impl LearnerChoice {
-    /// Checks what involves more than one setting, and that the learner can take the columns.
+    /// Checks combinations of settings, and that the learner supports the columns.
     ///
     /// # Errors
     /// With the key relative to the learner.
@@ -136,12 +136,12 @@ impl LearnerChoice {
         }
     }
 
-    /// As [`LearnerChoice::check`], for a learner inside another one, or inside a tagger, at `path`.
+    /// Like [`LearnerChoice::check`], for a learner inside another one, or inside a tagger, at `path`.
     pub(super) fn check_as(&self, path: &str, columns: &[Column]) -> Result<()> {
         self.check(columns).map_err(|error| error.under(path))
     }
 
-    /// Whether scores may be added along a derivation, so that paths can be compared.
+    /// Whether scores can be added along a derivation, so that paths can be compared.
     pub fn compares_paths(&self) -> bool {
         match self {
             Self::Maxent(_)
@@ -238,14 +238,14 @@ fn learners(choices: &[LearnerChoice], parts: &Parts) -> Result<Vec<Box<dyn Lear
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SplitChoice {
-    /// Instances are divided by the value of this column, an address that stands alone in the template file,
-    /// such as s0.t.
+    /// Instances are split by the value of this column, which must be an address that occurs alone in the
+    /// template file, such as s0.t.
     pub column: String,
     /// Values with fewer instances share one classifier, which also decides for unseen values.
     #[serde(default = "default_min_rows")]
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_rows: u32,
-    /// Learns each part.
+    /// Learns each classifier.
     pub learner: Box<LearnerChoice>,
 }
 
@@ -263,7 +263,7 @@ impl SplitChoice {
             let names = columns.iter().map(|column| column.name.as_str());
             let hint = did_you_mean(&self.column, names);
             let problem = format!(
-                "the templates ask no `{}`: {hint}take an address of the template file",
+                "no template consists of `{}`: {hint}take an address of the template file",
                 self.column
             );
             Error::config("column", problem)
@@ -276,7 +276,7 @@ impl SplitChoice {
     }
 }
 
-/// Shift or not first, then which of the other actions.
+/// First whether to shift, then which of the other actions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TwoStageChoice {
@@ -286,11 +286,11 @@ pub struct TwoStageChoice {
     pub second: Box<LearnerChoice>,
 }
 
-/// A two-class problem for each action.
+/// A binary classifier for each action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneVsRestChoice {
-    /// Learns each two-class problem: one action against all others.
+    /// Learns each binary classifier: one action against all others.
     pub learner: Box<LearnerChoice>,
 }
 
@@ -298,21 +298,21 @@ pub struct OneVsRestChoice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VoteChoice {
-    /// The members; the earlier one wins a tie.
+    /// The members; ties go to the earlier one.
     #[schemars(length(min = 1, max = 100))]
     pub members: Vec<LearnerChoice>,
 }
 
-/// Members whose choices the last learner sees.
+/// Members whose predictions the final learner sees.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StackChoice {
-    /// What the members learn from.
+    /// What the members are trained on.
     pub from: Members,
-    /// The members; the earlier one wins a tie.
+    /// The members; ties go to the earlier one.
     #[schemars(length(min = 1, max = 100))]
     pub members: Vec<LearnerChoice>,
-    /// Decides, given all columns and the choices of the members.
+    /// Decides, given all columns and the predictions of the members.
     pub final_learner: Box<LearnerChoice>,
 }
 
@@ -325,18 +325,18 @@ impl StackChoice {
     }
 }
 
-/// Members of which one is picked for each decision.
+/// Members of which one is selected for each decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MetaChoice {
-    /// The fraction of the training instances that the selector learns from.
+    /// The fraction of the training instances that the selector is trained on.
     #[serde(default = "default_meta_share")]
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub share: f64,
-    /// The members; the earlier one wins a tie.
+    /// The members; ties go to the earlier one.
     #[schemars(length(min = 1, max = 100))]
     pub members: Vec<LearnerChoice>,
-    /// Selects the member to follow, given the choices of the members and their probabilities.
+    /// Selects the member to follow, given the predictions of the members and their probabilities.
     pub selector: Box<LearnerChoice>,
 }
 
@@ -351,7 +351,7 @@ impl MetaChoice {
     }
 }
 
-/// Scores made probabilities.
+/// Calibration of scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrateChoice {
@@ -362,7 +362,7 @@ pub struct CalibrateChoice {
     #[serde(default = "default_calibration_share")]
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub share: f64,
-    /// Gives the scores.
+    /// The learner whose scores are calibrated.
     pub learner: Box<LearnerChoice>,
 }
 

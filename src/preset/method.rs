@@ -1,4 +1,4 @@
-//! The ways to train, as presets name them in the table `[learner]`.
+//! The training methods, as the table `[learner]` of presets names them.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::train::neural::NeuralParams;
 use crate::train::online::OnlineParams;
 use crate::train::structured::StructuredParams;
 
-/// A way to train, with its settings.
+/// A training method with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum MethodChoice {
@@ -33,7 +33,7 @@ pub enum MethodChoice {
     Batch(LearnerChoice),
 }
 
-/// The kinds that are not learners of instances, each with its description.
+/// The methods that are not learners of instances, with their descriptions.
 const OWN: [(&str, &str); 4] = [
     ("online-perceptron", "Averaged perceptron that learns while parsing."),
     (
@@ -51,7 +51,7 @@ impl Default for MethodChoice {
 }
 
 impl MethodChoice {
-    /// Checks what involves more than one setting, and that the learner can take the columns.
+    /// Checks combinations of settings, and that the learner supports the columns.
     ///
     /// # Errors
     /// With the key relative to the learner.
@@ -76,7 +76,7 @@ impl MethodChoice {
         }
     }
 
-    /// Whether scores may be added along a derivation, so that paths can be compared.
+    /// Whether scores can be added along a derivation, so that paths can be compared.
     pub fn compares_paths(&self) -> bool {
         match self {
             Self::OnlinePerceptron(_) => false,
@@ -85,7 +85,7 @@ impl MethodChoice {
         }
     }
 
-    /// The same without what may be changed after training: which of the boosted trees are used.
+    /// The same without settings that may change after training: the threshold of boosted trees.
     #[must_use]
     pub fn uncalibrated(&self) -> Self {
         match self {
@@ -125,7 +125,7 @@ impl JsonSchema for MethodChoice {
         ];
         let mut variants: Vec<Value> = OWN.iter().zip(own).map(tagged).collect();
         let batch = LearnerChoice::json_schema(generator).to_value();
-        // Over instances boosting is part of other learners only.
+        // Boosting over instances is only a component of other learners.
         let is_own = |variant: &&Value| variant["properties"]["kind"]["const"] == "boosting";
         let batch = batch["oneOf"].as_array().into_iter().flatten();
         variants.extend(batch.filter(|variant| !is_own(variant)).cloned());

@@ -1,7 +1,8 @@
-//! Presets: everything that makes a parser, in a text file.
+//! Presets: complete descriptions of parsers, in text files.
 //!
-//! A [`Preset`] is what a person writes. [`schema`] has the ranges and descriptions of all settings, [`plan`]
-//! checks how the parts fit together and loads the files that they name, and [`registry`] is the one place that
+//! A [`Preset`] is the file as written. [`schema`] has the ranges and descriptions of all settings,
+//! [`plan`] checks how the parts fit together and loads the files that they name, and [`registry`] is the
+//! one place that
 //! knows which transition systems and which ways to train there are. Nothing trains here.
 
 mod by_kind;
@@ -47,9 +48,9 @@ pub struct Preset {
     /// folds, and each fold is tagged by a tagger trained on the others.
     #[schemars(extend("anyOf" = [{"const": 0}, {"minimum": 2, "maximum": 100}]))]
     pub jackknife: u32,
-    /// How raw text becomes sentences of words.
+    /// How raw text is split into sentences and words.
     pub text: TextSettings,
-    /// What is done to trees and sentences before the parser sees them.
+    /// How trees and sentences are cleaned before the parser sees them.
     pub clean: Cleaning,
     /// The transition system.
     pub system: SystemChoice,
@@ -119,7 +120,7 @@ pub enum SystemChoice {
 }
 
 impl SystemChoice {
-    /// The head rules it names; empty for none.
+    /// The name of the head rules; empty for none.
     pub fn heads(&self) -> &str {
         match self {
             Self::Binary { heads }
@@ -131,7 +132,7 @@ impl SystemChoice {
         }
     }
 
-    /// How it binarizes trees, where that can be chosen.
+    /// How it binarizes trees, if that can be chosen.
     pub fn binarization(&self) -> Scheme {
         match self {
             Self::Binary { .. } => Scheme::HeadOutward,
@@ -153,13 +154,13 @@ impl Default for SystemChoice {
     }
 }
 
-/// Which features.
+/// The features.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeatureChoice {
     /// A template file: a name or a path.
     pub templates: String,
-    /// Addresses: the templates that ask about them are left out.
+    /// Addresses; templates that contain one of them are left out.
     pub without: Vec<String>,
 }
 
@@ -181,7 +182,7 @@ impl Preset {
     /// Reads a built-in preset or a file, and changes it by `KEY=VALUE` settings.
     ///
     /// # Errors
-    /// When there is no such preset, a key is unknown, or a value does not fit.
+    /// When there is no such preset, a key is unknown, or a value is not allowed.
     pub fn load(name: &str, settings: &[String]) -> Result<Self> {
         let text = match PRESETS.text(name) {
             Some(text) => text.to_owned(),
@@ -200,7 +201,7 @@ impl Preset {
         Self::parse(&text, name, settings)
     }
 
-    /// Reads the text of a preset; `name` stands in messages.
+    /// Reads the text of a preset; messages call it `name`.
     ///
     /// # Errors
     /// As [`Preset::load`].
@@ -220,7 +221,7 @@ impl Preset {
         Self::from_json(value)
     }
 
-    /// The preset of JSON that was checked.
+    /// The preset of checked JSON.
     fn from_json(value: Value) -> Result<Self> {
         serde_json::from_value(value).map_err(|error| Error::config("preset", error.to_string()))
     }
@@ -229,7 +230,7 @@ impl Preset {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// Checks every setting by itself: its range, and the length of lists.
+    /// Checks each setting on its own: its range, and the length of lists.
     ///
     /// # Errors
     /// With the full path of the key.
@@ -304,11 +305,11 @@ mod tests {
         assert_eq!(stack.from, Members::OutOfFold { folds: 3 });
         assert!(matches!(*stack.final_learner, LearnerChoice::Maxent(_)));
         for (setting, says) in [
-            ("learner=maxent", "learner: is a table"),
-            ("learner.members=3", "learner.members: is a list"),
+            ("learner=maxent", "learner: must be a table"),
+            ("learner.members=3", "learner.members: must be a list"),
             ("learner={ kind = 'maxent', epochs = 3 }", "epochs"),
             ("learner.from={ kind = 'nowhere' }", "nowhere"),
-            ("features.without=s0.w", "features.without: is a list"),
+            ("features.without=s0.w", "features.without: must be a list"),
         ] {
             let error = Preset::load("wang-2006-stack", &[setting.to_owned()]).unwrap_err();
             assert!(error.to_string().contains(says), "{setting}: {error}");

@@ -1,4 +1,4 @@
-//! From a preset to a plan: everything checked, everything it names loaded, before work starts.
+//! From a preset to a plan: everything is checked, and all files are loaded, before training.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub struct Plan {
     pub preset: Preset,
     /// Its templates.
     pub templates: Templates,
-    /// Its head rules, when the system wants heads.
+    /// Its head rules, if the system has any.
     pub heads: Option<HeadRules>,
 }
 
@@ -31,7 +31,7 @@ impl Plan {
     /// Checks a preset and loads the files it names.
     ///
     /// # Errors
-    /// When a file does not read or parts do not fit together; the message names the fix.
+    /// When a file cannot be read, or parts do not fit together; the message says how to fix it.
     pub fn new(preset: Preset) -> Result<Self> {
         let mut templates = load_templates(&preset.features.templates)?;
         if !preset.features.without.is_empty() {
@@ -46,7 +46,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan of a stored model, whose files are inside it.
+    /// The plan of a stored model, which contains its files.
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -63,7 +63,7 @@ impl Plan {
         self.heads.as_ref().map_or("", |heads| heads.text())
     }
 
-    /// What its system is made of.
+    /// The builder of its system.
     pub fn builder<'a>(
         &'a self,
         source: Source<'a>,
@@ -77,7 +77,7 @@ impl Plan {
         }
     }
 
-    /// A tree as the parser sees it: cleaned and head-marked, with what no head rule covers.
+    /// A tree as the parser sees it: cleaned and head-marked; also the labels without a head rule.
     pub(crate) fn cleaned(&self, tree: Tree) -> (Tree, Option<Uncovered>) {
         let mut tree = self.preset.clean.apply(tree).tree;
         let uncovered = self.heads.as_ref().map(|heads| heads.apply(&mut tree));
@@ -90,13 +90,13 @@ impl Plan {
         let label = &self.preset.search.failure_label;
         if label == ROOT || label.contains(['(', ')', ' ', '\t', '\n', '\r']) {
             let problem = format!(
-                "`{label}` cannot stand below the root: give a label without brackets and spaces, \
+                "`{label}` cannot be the label of a node below the root: give a label without brackets and spaces, \
                  other than {ROOT}, or nothing"
             );
             return Err(Error::config("search.failure_label", problem));
         }
         if self.preset.search.compares_paths() && !self.preset.learner.compares_paths() {
-            let problem = "the learner's scores can be compared within one state only, and this search \
+            let problem = "the learner's scores can be compared only within one configuration, and this search \
                            compares paths: train `structured-perceptron`, `maxent` or trees, or put the \
                            learner into `calibrate`";
             return Err(Error::config("search.method", problem));
@@ -108,8 +108,9 @@ impl Plan {
         if let (Some(Column { name, .. }), false) =
             (set, matches!(self.preset.learner, MethodChoice::Boosting(_)))
         {
-            let problem =
-                format!("`{name}` is a set, which only boosted trees take: drop that template");
+            let problem = format!(
+                "`{name}` is a set, which only boosted trees support: remove that template"
+            );
             return Err(Error::config("features.templates", problem));
         }
         self.preset.learner.check(&columns).map_err(|error| error.under("learner"))
@@ -158,11 +159,11 @@ impl Plan {
             (SystemChoice::Predictive { .. }, Scheme::R0) => Ok(()),
             (_, Scheme::R0) => fail(
                 "system.binarization",
-                "r0 makes nodes over no words, which this system cannot build: use none, l, r2 or r1",
+                "r0 creates nodes without words, which this system cannot build: use none, l, r2 or r1",
             ),
             _ if !system.heads().is_empty() => fail(
                 "system.heads",
-                "head rules know no temporary nodes: leave the heads or the binarization out",
+                "head rules do not cover temporary nodes: omit the head rules or the binarization",
             ),
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! The one place that knows which transition systems there are.
+//! The list of transition systems and training methods.
 
 use serde::Deserialize;
 
@@ -23,7 +23,7 @@ use crate::transition::{CandidateSystem, TransitionSystem};
 use crate::tree::Tree;
 use crate::tree::heads::HeadRules;
 
-/// What a system is made from.
+/// The source of a transition system.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
     /// Training trees, cleaned and head-marked.
@@ -32,19 +32,19 @@ pub enum Source<'a> {
     Tables(&'a serde_json::Value),
 }
 
-/// Something that can be done with any system.
+/// An operation on any system.
 pub trait SystemVisitor {
-    /// What comes of it.
+    /// Its result.
     type Output;
-    /// Does it with a system whose actions are a fixed list.
+    /// Applies it to a system with a fixed list of actions.
     ///
     /// # Errors
-    /// Whatever can go wrong.
+    /// The errors of the operation.
     fn visit<S: Supervised>(self, system: S) -> Result<Self::Output>;
-    /// Does it with a system whose actions are candidates; as [`SystemVisitor::visit`], unless it matters.
+    /// Applies it to a system whose actions are candidates; by default [`SystemVisitor::visit`].
     ///
     /// # Errors
-    /// Whatever can go wrong.
+    /// The errors of the operation.
     fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Self::Output>
     where
         Self: Sized,
@@ -53,7 +53,7 @@ pub trait SystemVisitor {
     }
 }
 
-/// What a system is made of.
+/// The inputs for building a system.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemBuilder<'a> {
     /// The choice in the preset.
@@ -66,10 +66,10 @@ pub struct SystemBuilder<'a> {
     pub vocabulary: &'a Vocabulary,
 }
 
-/// Makes the chosen system and hands it to the visitor.
+/// Builds the chosen system and passes it to the visitor.
 ///
 /// # Errors
-/// When the source does not make such a system, or the visitor fails.
+/// When the source does not fit the system, or the visitor fails.
 pub fn with_system<V: SystemVisitor>(builder: SystemBuilder<'_>, visitor: V) -> Result<V::Output> {
     let SystemBuilder { choice, source, .. } = builder;
     match choice {
@@ -130,10 +130,10 @@ fn check_order(is_that_of_the_preset: bool) -> Result<()> {
     Err(Error::Corrupt("the system's tables are of another order".into()))
 }
 
-/// The way to train that a preset chooses, for a system whose actions are a fixed list.
+/// The training method of a preset, for a system with a fixed list of actions.
 ///
 /// # Errors
-/// When the learner learns from candidates, or names a column that the templates lack.
+/// When the method trains on candidates, or names a column that the templates lack.
 pub fn training_method<S: Supervised>(
     choice: &MethodChoice,
     components: Components<'_, S>,
@@ -150,10 +150,10 @@ pub fn training_method<S: Supervised>(
     })
 }
 
-/// The way to train that a preset chooses, for a system whose actions are candidates.
+/// The training method of a preset, for a system whose actions are candidates.
 ///
 /// # Errors
-/// When the learner takes no candidates.
+/// When the method does not train on candidates.
 pub fn candidate_training<'a>(choice: &MethodChoice) -> Result<CandidateTraining<'a>> {
     match choice {
         MethodChoice::Boosting(params) => Ok(CandidateTraining::new(params.clone())),
@@ -168,7 +168,7 @@ fn only_boosting_takes_candidates() -> Error {
     )
 }
 
-/// What a model file stores of a system.
+/// The description of a system in a model file.
 pub fn stored<S: TransitionSystem>(system: &S) -> serde_json::Value {
     serde_json::to_value(system.tables()).unwrap_or_default()
 }

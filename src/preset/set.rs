@@ -5,22 +5,22 @@ use serde_json::{Value, json};
 use super::{schema, text};
 use crate::error::{Error, Result, did_you_mean};
 
-/// Changes one setting of a preset. A key is a dotted path, or the last part of one if that is unambiguous; the
-/// last part alone never means a setting of the tagger that a parser's preset has beside the parser. The whole
-/// path of a table or a list replaces all of it.
+/// Changes one setting of a preset. A key is a dotted path, or the last part of one if that is unambiguous;
+/// in a preset for a parser, the last part alone never means a setting of the tagger. The whole path of a
+/// table or a list replaces all of it.
 ///
 /// # Errors
-/// When the key is unknown or ambiguous, or cannot have the value.
+/// When the key is unknown or ambiguous, or the value is not allowed.
 pub(super) fn apply(preset: &mut Value, setting: &str) -> Result<()> {
     let Some((key, text)) = setting.split_once('=') else {
         return Err(Error::config(setting, "a setting is KEY=VALUE, such as learner.epochs=5"));
     };
     let (key, text) = (key.trim(), text.trim());
     let path = full_path(preset, key)?;
-    // What reads as a TOML value is one, unless only a text can stand there.
+    // The value is a TOML value if it parses as one, unless only a string is allowed.
     let as_text = Value::String(text.to_owned());
     let value = text::read_value(text).unwrap_or_else(|| as_text.clone());
-    // Another kind may have none of the settings of the present one; it then has its defaults.
+    // Another kind may have none of the settings of the present one, so it begins with its defaults.
     let kind = path.strip_suffix(".kind").map(|table| (table, json!({ "kind": text })));
     let changed = replaced(preset, &path, value).or_else(|refused| {
         let others = std::iter::once((&*path, as_text)).chain(kind);
@@ -31,7 +31,7 @@ pub(super) fn apply(preset: &mut Value, setting: &str) -> Result<()> {
     Ok(())
 }
 
-/// The preset with another value at a path, if it can have it there.
+/// The preset with another value at a path, if that is allowed there.
 fn replaced(preset: &Value, path: &str, value: Value) -> Result<Value> {
     let mut changed = preset.clone();
     let Some(place) = value_at(&mut changed, path) else {
@@ -68,7 +68,7 @@ fn full_path(preset: &mut Value, key: &str) -> Result<String> {
         }
         _ => {
             let all = found.into_iter().cloned().collect::<Vec<_>>().join(", ");
-            Err(Error::config(key, format!("which one? write one of {all}")))
+            Err(Error::config(key, format!("ambiguous: write one of {all}")))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Taggers as presets name them, and their part in training and loading.
+//! Taggers in presets, and their training and loading.
 
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +87,7 @@ impl TaggerChoice {
     /// Loads the tagger that was stored.
     ///
     /// # Errors
-    /// When none is chosen, or the sections are not those of such a tagger.
+    /// When no tagger is chosen, or the sections are not those of such a tagger.
     pub fn load(&self, sections: &Sections) -> Result<Box<dyn Tagger>> {
         Ok(match self {
             Self::None => return Err(none_chosen()),
@@ -104,7 +104,7 @@ fn none_chosen() -> Error {
     Error::config("tagger.kind", "there is no tagger: choose perceptron or two-pass")
 }
 
-/// Checks what a preset says about tagging.
+/// Checks the settings of a preset that concern tagging.
 ///
 /// # Errors
 /// Naming the key and the fix.

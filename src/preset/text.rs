@@ -1,6 +1,6 @@
-//! Presets as TOML text: read into JSON, and written from it.
+//! Presets as TOML: parsed to JSON, and written from it.
 //!
-//! Between the two formats stands [`Value`], so that the code which reads and writes the settings of every type is
+//! Both conversions go through [`Value`], so that the code that reads and writes the settings of every type is
 //! compiled once. JSON has no infinity; it is null there.
 
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::schema;
 use crate::error::{Error, Place, Result};
 
-/// Reads the text of a preset, or of a part of one, and checks it; `name` stands in messages.
+/// Parses and checks a preset, or a part of one; messages call it `name`.
 ///
 /// # Errors
 /// With file, line and column.
@@ -34,7 +34,7 @@ pub(super) fn read(text: &str, name: &str, check: fn(&Value) -> Result<()>) -> R
     })
 }
 
-/// Reads what stands behind `KEY=`; none if it is no TOML value.
+/// Parses the value after `KEY=`; `None` if it is not a TOML value.
 pub(super) fn read_value(text: &str) -> Option<Value> {
     let text = format!("value = {text}");
     let table = DeTable::parse(&text).ok()?.into_inner();
@@ -75,7 +75,7 @@ fn json(value: &DeValue<'_>, path: &str) -> Result<Value> {
     })
 }
 
-/// Where the value at a path is set, or what it would be in.
+/// The offset of the value at a path, or of its nearest ancestor.
 fn start_of(table: &DeTable<'_>, path: &str) -> usize {
     let (mut start, mut inside): (_, Option<&DeValue<'_>>) = (0, None);
     for (depth, part) in path.split('.').enumerate() {

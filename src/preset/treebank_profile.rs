@@ -1,4 +1,4 @@
-//! Treebank profiles: how the trees of a treebank, or of a family of treebanks, are to be cleaned.
+//! Treebank profiles: how the trees of a treebank, or of a family of treebanks, are cleaned.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl TreebankProfile {
     /// Reads a built-in profile or a file.
     ///
     /// # Errors
-    /// When there is no such profile, a key is unknown, or a value does not fit.
+    /// When there is no such profile, a key is unknown, or a value is not allowed.
     pub fn load(name: &str) -> Result<Self> {
         match TREEBANKS.text(name) {
             Some(text) => Self::parse(text, name),
@@ -48,7 +48,7 @@ impl TreebankProfile {
         }
     }
 
-    /// Reads the text of a profile; `name` stands in messages.
+    /// Reads the text of a profile; messages call it `name`.
     ///
     /// # Errors
     /// As [`TreebankProfile::load`].
@@ -78,7 +78,7 @@ impl TreebankProfile {
     }
 }
 
-/// Checks a profile: it is a part of a preset, except for its head rules.
+/// Checks a profile, which is a part of a preset, except for its head rules.
 fn check(profile: &Value) -> Result<()> {
     let mut part = profile.clone();
     let keys = part.as_object_mut().map(|keys| (keys.remove("heads"), keys.keys()));
@@ -94,7 +94,7 @@ fn check(profile: &Value) -> Result<()> {
 }
 
 impl Preset {
-    /// Reads a built-in preset or a file, changes it for a treebank, and then by `KEY=VALUE` settings.
+    /// Reads a built-in preset or a file, then applies a treebank profile, then `KEY=VALUE` settings.
     ///
     /// # Errors
     /// As [`Preset::load`].

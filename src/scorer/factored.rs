@@ -109,12 +109,12 @@ pub struct FactoredScratch {
 }
 
 impl FactoredScratch {
-    /// The last row.
+    /// The row that was extracted last.
     pub(super) fn row(&self) -> RowRef<'_> {
         self.row.borrow()
     }
 
-    /// The scratch memory of the classifier, as its last call left it.
+    /// The scratch memory of the classifier after its last call.
     pub(super) fn classifier(&self) -> &classifier::Scratch {
         &self.classifier
     }

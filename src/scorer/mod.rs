@@ -37,7 +37,7 @@ impl<S: TransitionSystem> Clone for Configuration<'_, S> {
 
 impl<S: TransitionSystem> Copy for Configuration<'_, S> {}
 
-/// What a scorer remembers of the derivation of a hypothesis.
+/// The memory of a scorer for the derivation of a hypothesis.
 #[derive(Debug, Clone, Default)]
 pub enum Memory {
     /// Nothing: scores depend on the configuration alone.

@@ -263,7 +263,7 @@ impl OnlinePerceptron {
 
     /// Marks the actions of a gold derivation as seen, before training. Actions that occur in no gold derivation
     /// are never chosen.
-    pub fn see<A: Action>(&mut self, derivation: &[A]) {
+    pub fn mark_seen<A: Action>(&mut self, derivation: &[A]) {
         let classes = derivation.iter().filter_map(|&action| self.classes().class(action));
         let classes: Vec<u16> = classes.chain(self.classes().idle()).collect();
         for class in classes {

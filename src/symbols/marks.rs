@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_is_recognised_by_unicode_classes_and_penn_brackets() {
+    fn punctuation_is_recognized_by_unicode_classes_and_penn_brackets() {
         for word in
             [",", "，", "。", "、", "``", "''", "--", "...", "-LRB-", "-RCB-", "「", "·", "？！"]
         {

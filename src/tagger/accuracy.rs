@@ -1,4 +1,4 @@
-//! How many tags are right.
+//! Tagging accuracy.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -6,21 +6,21 @@ use std::ops::AddAssign;
 use super::lexicon::Lexicon;
 use crate::tree::Token;
 
-/// Counts of words and of right tags.
+/// Counts of words and of correct tags.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Accuracy {
     /// Words.
     pub words: u64,
-    /// Words with the right tag.
+    /// Words with the correct tag.
     pub right: u64,
     /// Words not seen in training.
     pub unseen: u64,
-    /// Those with the right tag.
+    /// Words not seen in training with the correct tag.
     pub unseen_right: u64,
 }
 
 impl Accuracy {
-    /// The counts of a sentence; words beyond the shorter of the two do not count.
+    /// The counts of a sentence; surplus words of the longer sequence do not count.
     pub fn of(gold: &[Token], predicted: &[Token], lexicon: &Lexicon) -> Self {
         let mut accuracy = Self::default();
         for (gold, predicted) in gold.iter().zip(predicted) {
@@ -35,12 +35,12 @@ impl Accuracy {
         accuracy
     }
 
-    /// The right tags in percent; 0 if there are no words.
+    /// The accuracy in percent; 0 if there are no words.
     pub fn percent(&self) -> f64 {
         100.0 * self.right as f64 / self.words.max(1) as f64
     }
 
-    /// The right tags of words not seen in training in percent; 0 if there are none.
+    /// The accuracy on words not seen in training, in percent; 0 if there are none.
     pub fn unseen_percent(&self) -> f64 {
         100.0 * self.unseen_right as f64 / self.unseen.max(1) as f64
     }

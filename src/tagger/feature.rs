@@ -1,18 +1,19 @@
-//! The features of the perceptron tagger: what may be seen of a token, as one-hot ids.
+//! The features of the perceptron tagger, as one-hot ids.
 //!
-//! Features of one word at one distance from the token are the same wherever the word stands, so a
-//! tagger can add up their weights once a word; only [`context`] depends on several words or on tags.
+//! Features of one word at a given distance from the token are the same wherever the word occurs, so their
+//! weights can be added up once per word; only [`context`] depends on several words or on tags.
 
 use super::form::Form;
 use crate::hash::{MULTIPLIER, finish, mix};
 
-/// How far words are seen to the left and to the right.
+/// The number of words of context on each side.
 pub const REACH: usize = 2;
-/// The places in which a word is seen: from two to the left of the token to two to the right of it.
+/// The number of positions in the window: from two words to the left of the token to two to its right.
 pub const PLACES: usize = 2 * REACH + 1;
-/// How many tags are seen to the left.
+/// The number of tags of context on the left.
 pub const HISTORY: usize = 3;
-/// The most ids that a token has: of its word, of two neighbours, of two words farther off, of all.
+/// Maximum number of ids of a token: of its word, of two neighbours, of two words farther off, of the
+/// context.
 pub const MOST: usize = 15 + 2 * 5 + 2 * 4 + 18;
 
 /// The id of a template with two values.
@@ -20,7 +21,7 @@ fn id(template: u64, a: u64, b: u64) -> u64 {
     finish(mix::<23>(mix::<23>(template.wrapping_mul(MULTIPLIER), a), b))
 }
 
-/// Adds the ids of a word at a place, which is below [`PLACES`]; at [`REACH`] it is the token itself.
+/// Adds the ids of a word at a position of the window, below [`PLACES`]; [`REACH`] is the token itself.
 pub fn word(place: usize, form: &Form, out: &mut Vec<u64>) {
     let base = 100 * (place as u64 + 1);
     let class = u64::from(form.class);
@@ -50,24 +51,24 @@ pub fn word(place: usize, form: &Form, out: &mut Vec<u64>) {
     }
 }
 
-/// What stands around a token.
+/// The window around a token.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
-    /// The forms from two to the left to two to the right.
+    /// The forms from two words to the left to two to the right.
     pub forms: [Form; PLACES],
-    /// The tags of the last three tokens, the last one first; see [`tag_value`].
+    /// The tags of the last three tokens, the latest first; see [`tag_value`].
     pub tags: [u64; HISTORY],
 }
 
-/// The tag beyond the beginning of a sentence, as a value.
+/// The value for a position before the beginning of a sentence.
 pub const NO_TAG: u64 = 1;
 
-/// A tag as a value.
+/// The value of a tag.
 pub fn tag_value(tag: u16) -> u64 {
     u64::from(tag) + 2
 }
 
-/// Adds the ids that depend on several words, or on tags.
+/// Adds the ids that depend on several words or on tags.
 pub fn context(window: &Window, out: &mut Vec<u64>) {
     let [_, left, here, right, right2] = &window.forms;
     let [last, before, third] = window.tags;

@@ -1,36 +1,36 @@
-//! A word form in numbers: hashes of the word, its affixes and its shape.
+//! A word form as numbers: hashes of the word, its affixes and its shape.
 
 use super::hash::{START, plain, step_char, word_hash};
 use super::lexicon::Lexicon;
 use crate::hash::finish;
 
-/// The longest prefix and suffix that are features, in characters.
+/// The length of the longest prefix that is a feature, in characters.
 pub const PREFIXES: usize = 4;
-/// See [`PREFIXES`].
+/// The length of the longest suffix that is a feature, in characters.
 pub const SUFFIXES: usize = 5;
-/// The characters that shape and kinds are taken from.
-const LOOKED_AT: usize = 64;
+/// The number of characters from which shape and character classes are computed.
+const MAX_EXAMINED: usize = 64;
 
-/// What features see of a word. Every number but `class` is a hash, 0 for "there is none".
+/// The features of a word form. All numbers except `class` are hashes; 0 means that there is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Form {
     /// The word, byte for byte.
     pub word: u64,
     /// The word in lower case, with every digit as 0.
     pub lower: u64,
-    /// The first one to four characters of the word in lower case, for words that have so many.
+    /// The prefixes of one to four characters of the word in lower case, if it has so many.
     pub prefixes: [u64; PREFIXES],
-    /// The last one to five characters of the word in lower case, for words that have so many.
+    /// The suffixes of one to five characters of the word in lower case, if it has so many.
     pub suffixes: [u64; SUFFIXES],
     /// Runs of upper case, lower case, digits and other characters: the first eight.
     pub shape: u64,
-    /// Length (up to 15 characters) and which kinds of character there are.
+    /// The length (up to 15 characters) and the classes of characters that occur.
     pub kinds: u64,
-    /// The class of tags that the word has in the lexicon; 0 for a word that is rare or unseen.
+    /// The ambiguity class of the word in the lexicon; 0 for rare and unseen words.
     pub class: u16,
 }
 
-/// The kind of a character: its sign in shapes, and its bit among the kinds.
+/// The class of a character: its symbol in shapes, and its bit.
 fn kind(character: char) -> (u8, u64) {
     match character {
         c if c.is_lowercase() => (b'x', 1),
@@ -50,7 +50,7 @@ fn lowered(character: char) -> impl Iterator<Item = char> {
 }
 
 impl Form {
-    /// What stands beyond the ends of a sentence.
+    /// The form beyond the ends of a sentence.
     pub const BOUNDARY: Self = Self {
         word: 1,
         lower: 1,
@@ -61,13 +61,13 @@ impl Form {
         class: u16::MAX,
     };
 
-    /// The form without the word: what there would be of a word never seen before.
+    /// The form as that of an unseen word.
     #[must_use]
     pub fn hidden(self) -> Self {
         Self { word: 0, lower: 2, class: 0, ..self }
     }
 
-    /// The form of a word, with its class in a lexicon.
+    /// The form of a word, with its ambiguity class in a lexicon.
     pub fn of(word: &str, lexicon: &Lexicon) -> Self {
         let word = plain(word);
         let hash = word_hash(word);
@@ -91,10 +91,10 @@ impl Form {
     }
 }
 
-/// Shape and kinds of a word.
+/// The shape and the character classes of a word.
 fn shape_of(word: &str) -> (u64, u64) {
     let (mut shape, mut bits, mut length, mut last) = (0u64, 0, 0, 0);
-    for character in word.chars().take(LOOKED_AT) {
+    for character in word.chars().take(MAX_EXAMINED) {
         let (sign, bit) = kind(character);
         bits |= bit;
         length += 1;

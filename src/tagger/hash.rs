@@ -4,12 +4,12 @@ use crate::hash::{finish, mix};
 
 pub(super) const START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// The hash of a word, byte for byte; never 0. A bracket and its name in treebanks have the same.
+/// The hash of a word, byte for byte; never 0. A bracket and its escape have the same hash.
 pub(super) fn word_hash(word: &str) -> u64 {
     finish(plain(word).bytes().fold(START, step))
 }
 
-/// The word as treebanks write it: brackets by name.
+/// The word with brackets escaped, as in treebanks.
 pub(super) fn plain(word: &str) -> &str {
     match word {
         "(" => "-LRB-",

@@ -1,4 +1,4 @@
-//! Tags for training sentences from taggers that have not seen them.
+//! Jackknifing: training sentences are tagged by taggers that were not trained on them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,15 +10,14 @@ use crate::parallel;
 use crate::tree::Token;
 use crate::{Error, Result};
 
-/// The ranges of `n` sentences in `parts` parts, each of which follows the one before it; their sizes
-/// differ by one at most.
+/// Divides `n` sentences into `parts` consecutive ranges whose sizes differ by at most one.
 pub fn parts(n: usize, parts: usize) -> Vec<Range<usize>> {
     let parts = parts.clamp(1, n.max(1));
     (0..parts).map(|part| n * part / parts..n * (part + 1) / parts).collect()
 }
 
-/// Tags each of `n_parts` parts of the sentences by a tagger that `fit` makes from the others, and says
-/// how many tags are those that were there. The parts are done in parallel; each has the same seed.
+/// Tags each of `n_parts` parts of the sentences with a tagger that `fit` trains on the others; also
+/// returns the accuracy. The parts are processed in parallel; each has the same seed.
 ///
 /// # Errors
 /// When there are too few sentences for the parts, or `fit` fails.
@@ -31,7 +30,7 @@ pub fn jackknife(
     if sentences.len() < n_parts as usize {
         let n = sentences.len();
         let problem = format!(
-            "{n} sentences cannot be {n_parts} parts: give a number from 2 to {n}, or more sentences"
+            "{n} sentences cannot be divided into {n_parts} parts: give a number from 2 to {n}, or more sentences"
         );
         return Err(Error::config("jackknife", problem));
     }

@@ -1,4 +1,4 @@
-//! The words of the training sentences, and which tags the frequent ones have.
+//! The words of the training sentences, and the ambiguity classes of the frequent ones.
 
 use rustc_hash::FxHashMap;
 
@@ -7,14 +7,14 @@ use crate::memory::{Array, Sections};
 use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
-/// Tags that a word has in less than this share of its occurrences do not count for its class.
+/// Tags with a smaller share of a word's occurrences do not count for its class.
 const SHARE: f64 = 0.02;
 
-/// Sets of tags beyond so many have no class of their own.
+/// Maximum number of ambiguity classes.
 const MOST_CLASSES: usize = 60_000;
 
-/// Words by fingerprint, in rising order, each with the class of its tags: words with the same set of
-/// tags are of one class. Class 0 is that of rare words.
+/// Words by fingerprint, in ascending order, with their ambiguity classes: words with the same set of tags
+/// are in one class. Class 0 is that of rare words.
 #[derive(Debug, Clone)]
 pub struct Lexicon {
     words: Array<u32>,
@@ -26,7 +26,7 @@ fn fingerprint(hash: u64) -> u32 {
 }
 
 impl Lexicon {
-    /// The lexicon of words with their tags; only words seen at least `minimum` times get a class.
+    /// The lexicon of tagged words; only words that occur at least `minimum` times get a class.
     pub fn of<'a>(tokens: impl Iterator<Item = (&'a str, u16)>, minimum: u32) -> Self {
         let mut counts: FxHashMap<u32, Vec<(u16, u32)>> = FxHashMap::default();
         for (word, tag) in tokens {
@@ -63,7 +63,7 @@ impl Lexicon {
         Self { words: words.into(), classes: classes.into() }
     }
 
-    /// The class of a word by its hash; none for a word that was not seen in training.
+    /// The class of a word, given its hash; `None` if it was not seen in training.
     pub fn class(&self, hash: u64) -> Option<u16> {
         let at = self.words.binary_search(&fingerprint(hash)).ok()?;
         self.classes.get(at).copied()
@@ -74,12 +74,12 @@ impl Lexicon {
         self.class(word_hash(word)).is_some()
     }
 
-    /// How many words there are.
+    /// The number of words.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -93,14 +93,14 @@ impl Lexicon {
     /// Reads what [`Lexicon::store`] wrote.
     ///
     /// # Errors
-    /// When a section is missing or the two do not belong together.
+    /// When a section is missing, or the sections do not match.
     pub fn load(sections: &Sections) -> Result<Self> {
         let lexicon = Self {
             words: sections.get("lexicon.words")?,
             classes: sections.get("lexicon.classes")?,
         };
         if lexicon.words.len() != lexicon.classes.len() || !lexicon.words.is_sorted() {
-            return Err(Error::Corrupt("the lexicon of the tagger is not whole".into()));
+            return Err(Error::Corrupt("the lexicon of the tagger is corrupted".into()));
         }
         Ok(lexicon)
     }

@@ -2,7 +2,7 @@
 //!
 //! 1. A [`Tagger`] is shared by all threads; each thread tags with a [`TaggerWorker`] of its own.
 //!    A worker's output does not depend on the sentences it tagged before.
-//! 2. Any word gets a tag, seen in training or not, and the words stay as they are.
+//! 2. Any word gets a tag, whether or not it was seen in training, and words are not changed.
 //! 3. The same sentences, settings and seed give the same tagger on any number of threads.
 //!
 //! Taggers:
@@ -10,7 +10,7 @@
 //! - [`perceptron`]: greedy from left to right, an averaged perceptron over affixes, shapes and context.
 //! - [`two_pass`]: any learner, in two passes over the sentence (Wang, Sagae and Mitamura 2006).
 //!
-//! [`jackknife`] tags training sentences by taggers that have not seen them.
+//! [`jackknife`] tags training sentences with taggers that were not trained on them.
 
 pub mod accuracy;
 pub mod feature;
@@ -35,7 +35,7 @@ pub trait Tagger: Send + Sync {
     fn tags(&self) -> &Symbols;
     /// The words seen in training.
     fn lexicon(&self) -> &Lexicon;
-    /// The working memory and prediction loop for one thread.
+    /// A predictor for one thread.
     fn predictor(&self) -> Box<dyn TagPredictor + '_>;
     /// Adds the tagger to the sections of a model.
     ///
@@ -44,10 +44,9 @@ pub trait Tagger: Send + Sync {
     fn store(&self, sections: &mut Sections) -> Result<()>;
 }
 
-/// Predicts tags as numbers, with the working memory of one thread.
+/// Predicts tags as numbers, with scratch memory for one thread.
 pub trait TagPredictor: Send {
-    /// Writes the number of the tag of each token into `out` (emptied first). Their own
-    /// tags are ignored.
+    /// Writes the number of each token's tag into `out` (emptied first). The tags of `tokens` are ignored.
     fn predict(&mut self, tokens: &[Token], out: &mut Vec<u16>);
 }
 

@@ -1,8 +1,8 @@
-//! Words whose period belongs to them.
+//! Abbreviations: words whose final period belongs to them.
 
 use super::piece::{Abbreviation, Role};
 
-/// English titles, which a name follows. They may be in capitals.
+/// English titles, which precede a name. They may be in capitals.
 const TITLES: &[&str] = &[
     "Adm", "Capt", "Cmdr", "Col", "Cpl", "Dr", "Drs", "Gen", "Gov", "Govs", "Hon", "Lt", "Maj",
     "Messrs", "Mlle", "Mme", "Mr", "Mrs", "Ms", "Ph", "Pres", "Prof", "Profs", "Rep", "Reps",
@@ -30,7 +30,7 @@ const NUMBERED: &[&str] = &[
     "d", "n", "no", "nos", "nr", "p", "pp", "sec", "v", "vol", "vols",
 ];
 
-/// The role of an English word with the period after it; `None` if the period is no part of it.
+/// The role of an English word with the period after it; `None` if the period is not part of it.
 pub(super) fn english(word: &str) -> Option<Role> {
     let is_title =
         |title: &&str| word.starts_with(char::is_uppercase) && word.eq_ignore_ascii_case(title);

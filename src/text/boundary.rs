@@ -1,9 +1,9 @@
-//! Where a sentence ends.
+//! Sentence boundaries.
 
 use super::abbreviations::begins_sentences;
 use super::piece::{Abbreviation, Piece, Role};
 
-/// The number of tokens after which a sentence ends wherever it is.
+/// Maximum number of tokens in a sentence, which ends there at the latest.
 pub const MAX_TOKENS: usize = 1000;
 
 /// The sentence that has not ended yet.
@@ -14,7 +14,7 @@ pub(super) struct Pending {
     in_quotes: bool,
 }
 
-/// Where the sentence may end: what follows decides.
+/// A possible end of the sentence; what follows decides.
 #[derive(Debug, Clone, Copy)]
 struct Cut {
     /// The token that may end it.
@@ -98,14 +98,14 @@ impl Pending {
         None
     }
 
-    /// The word before a period, if nothing stands between them.
+    /// The word before a period, if they are adjacent.
     fn word_before<'t>(&self, period: usize, text: &'t str) -> Option<&'t str> {
         let (word, period) = (self.pieces.get(period.checked_sub(1)?)?, self.pieces[period]);
         let is_glued = period.role == Role::Period && word.end == period.start;
         is_glued.then(|| &text[word.start..word.end])
     }
 
-    /// Whether all there is so far is the number of an item of a list: `1.`, `2.1.`.
+    /// Whether the sentence so far is only the number of a list item: `1.`, `2.1.`.
     fn is_list_number(&self, cut: Cut, text: &str) -> bool {
         let is_number = |word: &str| {
             word.len() <= 5 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
@@ -113,7 +113,8 @@ impl Pending {
         cut.mark == 1 && cut.end == 2 && self.word_before(1, text).is_some_and(is_number)
     }
 
-    /// Whether a period before a word in lower case is that of an abbreviation, which looks like one.
+    /// Whether a period before a lower-case word belongs to the word before it, which looks like an
+    /// abbreviation.
     fn is_unknown_abbreviation(&self, period: usize, text: &str) -> bool {
         let is_short = |word: &str| {
             let is_consonant = |c: char| c.is_ascii_lowercase() && !"aeiouy".contains(c);
@@ -128,8 +129,8 @@ impl Pending {
         self.pieces[at - 1].end = period.end;
     }
 
-    /// Makes the period of an abbreviation a token if it is to be one where the sentence ends; returns the
-    /// number of new tokens.
+    /// Makes the period of an abbreviation a token of its own if it should be one at the end of a sentence;
+    /// returns the number of new tokens.
     fn separate_period(&mut self, at: usize) -> usize {
         let piece = self.pieces[at];
         if matches!(piece.role, Role::Abbreviation(Abbreviation::Initial | Abbreviation::Numbered))

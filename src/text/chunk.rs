@@ -1,4 +1,4 @@
-//! A run of characters without white space, split into pieces.
+//! Splits a run of characters without white space into pieces.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -25,7 +25,7 @@ pub(super) fn split(
 
 struct Chunk<'a> {
     text: &'a str,
-    /// Where it begins in the whole text.
+    /// The offset of the run in the whole text.
     offset: usize,
     settings: TextSettings,
     pieces: &'a mut Vec<Piece>,
@@ -55,7 +55,7 @@ impl Chunk<'_> {
         self.settings.tokenization != Tokenization::Unicode
     }
 
-    /// Whether a letter or digit stands there, or the sign before a number, a hashtag or a user's name.
+    /// Whether a word begins here: a letter or digit, the sign of a number, a hashtag or a user name.
     fn begins_word(&self, at: usize) -> bool {
         let mut characters = self.text[at..].chars();
         let (Some(first), second) = (characters.next(), characters.next()) else { return false };
@@ -122,7 +122,7 @@ impl Chunk<'_> {
         end
     }
 
-    /// Takes what begins with neither letter nor digit.
+    /// Takes a token that begins with neither letter nor digit.
     fn mark(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         if self.is_penn()

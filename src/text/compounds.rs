@@ -1,6 +1,6 @@
-//! Hyphens and slashes that do not separate words, where they do in general.
+//! Hyphens and slashes that do not separate words although others do.
 
-/// First parts that stay with the rest of a hyphenated word, as in the treebanks of GUM and CRAFT.
+/// First parts of hyphenated words that are not split off, as in the treebanks of GUM and CRAFT.
 const PREFIXES: &[&str] = &[
     "anti", "auto", "co", "counter", "cross", "de", "dis", "ex", "extra", "hetero", "homo",
     "hyper", "inter", "intra", "macro", "mal", "meta", "micro", "mid", "mini", "mis", "mono",
@@ -8,14 +8,14 @@ const PREFIXES: &[&str] = &[
     "semi", "sub", "super", "supra", "ultra", "un", "uni",
 ];
 
-/// Last parts that stay with the rest.
+/// Last parts of hyphenated words that are not split off.
 const SUFFIXES: &[&str] =
     &["esque", "fold", "ish", "less", "mail", "mails", "most", "ness", "ray", "rays", "wise"];
 
 /// The longest prefix, in bytes.
 const LONGEST_PREFIX: usize = 7;
 
-/// What follows a suspended hyphen: `pre-and postnatal`.
+/// Words after a suspended hyphen: `pre-and postnatal`.
 const CONJUNCTIONS: &[&str] = &["and", "or", "to"];
 
 /// Whether a character is a hyphen.
@@ -37,8 +37,8 @@ pub(super) fn stays(chunk: &str, start: usize, at: usize) -> bool {
     is_prefix || is_in(SUFFIXES, next) || is_telephone_number(&chunk.as_bytes()[start..])
 }
 
-/// Whether a hyphen ends the beginning of a word, as in `wh- what`. Others at the end of a word are suspended,
-/// as in `pre- and postnatal`.
+/// Whether a hyphen marks a word that was broken off, as in `wh- what`. Other hyphens at the end of a word
+/// are suspended, as in `pre- and postnatal`.
 pub(super) fn breaks_off(word: &str) -> bool {
     let is_consonant = |byte: u8| byte.is_ascii_lowercase() && !b"aeiou".contains(&byte);
     word.len() <= 3 && word.bytes().all(is_consonant)

@@ -1,6 +1,6 @@
 //! English contractions: `don't` is `do n't`, `dog's` is `dog 's`, `gonna` is `gon na`.
 
-/// Words written as one, and where the second begins.
+/// Words that are split in two, and where the second begins.
 const JOINED: &[(&str, usize)] = &[
     ("cannot", 3),
     ("d'ye", 2),
@@ -13,10 +13,10 @@ const JOINED: &[(&str, usize)] = &[
     ("y'all", 2),
 ];
 
-/// What follows an apostrophe in a token of its own.
+/// The letters of clitics after an apostrophe.
 const CLITICS: &[&str] = &["s", "m", "d", "re", "ve", "ll"];
 
-/// Words whose first letters an apostrophe stands for.
+/// Words whose first letters are replaced by an apostrophe.
 const ELISIONS: &[&str] = &["em", "til", "cause", "bout", "n", "round", "cuz"];
 
 /// The straight apostrophe and the typographic one.
@@ -39,9 +39,9 @@ pub(super) fn last_token(word: &str) -> usize {
     }
 }
 
-/// The length of the token that begins with an apostrophe: a clitic that stands alone (`'s`), or a word
-/// without its first letters (`'em`, `'80s`). `None` for a quotation mark. `glued` says whether something
-/// stands before it.
+/// The length of the token that begins with an apostrophe: a clitic alone (`'s`), or a word without its
+/// first letters (`'em`, `'80s`). `None` for a quotation mark. `glued` is whether it follows another
+/// character without white space.
 pub(super) fn clipped(text: &str, glued: bool) -> Option<usize> {
     let apostrophe = text.chars().next().filter(|c| APOSTROPHES.contains(c))?.len_utf8();
     let rest = &text[apostrophe..];

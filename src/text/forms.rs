@@ -1,11 +1,11 @@
-//! How a token of the text is written in a tree.
+//! The form of a token in a tree.
 
 use std::borrow::Cow;
 
 use super::piece::Role;
 use super::settings::Punctuation;
 
-/// The word of a tree for a token of the text.
+/// The word in a tree for a token of the text.
 pub(super) fn form(surface: &str, role: Role, punctuation: Punctuation) -> Cow<'_, str> {
     if punctuation == Punctuation::Penn && !surface.bytes().all(|byte| byte.is_ascii_alphanumeric())
     {

@@ -4,9 +4,8 @@
 //! characters without white space into pieces, by the rules of [`TextSettings`], and `boundary` decides where
 //! a sentence ends.
 //!
-//! Promises:
-//! 1. Every text is split, and no character is lost: tokens stand in order, do not overlap, and nothing but
-//!    white space (Unicode's) lies between them.
+//! 1. Every text is split, and no character is lost: tokens are in order, do not overlap, and only white
+//!    space (in the sense of Unicode) lies between them.
 //! 2. Offsets count characters (Unicode scalar values) from the beginning of the input.
 //! 3. A blank line ends a sentence, and no sentence has more than [`MAX_TOKENS`] tokens: memory grows with the
 //!    longest line only.

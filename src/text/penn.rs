@@ -1,4 +1,4 @@
-//! English words as in the Penn Treebank.
+//! English words, split as in the Penn Treebank.
 
 use super::contractions::APOSTROPHES;
 use super::settings::Compounds;
@@ -9,7 +9,7 @@ pub(super) fn word_end(chunk: &str, start: usize, compounds: Compounds) -> usize
     let mut end = start;
     while let Some(c) = chunk[end..].chars().next() {
         let word = Word { chunk, start, end, compounds };
-        if !(c.is_alphanumeric() || c == '_' || end > start && word.goes_on_with(c)) {
+        if !(c.is_alphanumeric() || c == '_' || end > start && word.continues_with(c)) {
             break;
         }
         end += c.len_utf8();
@@ -17,8 +17,8 @@ pub(super) fn word_end(chunk: &str, start: usize, compounds: Compounds) -> usize
     end
 }
 
-/// A word so far, which is not empty. No question about it takes longer for a longer word, unless the answer
-/// ends the word.
+/// The word so far, which is not empty. The time of its methods does not depend on its length, except where
+/// the word ends.
 struct Word<'a> {
     chunk: &'a str,
     start: usize,
@@ -28,7 +28,7 @@ struct Word<'a> {
 
 impl Word<'_> {
     /// Whether the next character, which is neither letter nor digit, is part of the word.
-    fn goes_on_with(&self, c: char) -> bool {
+    fn continues_with(&self, c: char) -> bool {
         let word = &self.chunk[self.start..self.end];
         let rest = &self.chunk[self.end + c.len_utf8()..];
         let is_inside =
@@ -57,7 +57,7 @@ impl Word<'_> {
         self.compounds == Compounds::Keep
     }
 
-    /// Whether the period after the word is that of `U.S.-based`.
+    /// Whether the period after the word is part of one like `U.S.-based`.
     fn is_letters_before_hyphen(&self, rest: &str) -> bool {
         let is_hyphenated = rest
             .strip_prefix(compounds::is_hyphen)
@@ -66,7 +66,7 @@ impl Word<'_> {
         self.keeps() && is_hyphenated && word.len() > 1 && word.as_bytes()[word.len() - 2] == b'.'
     }
 
-    /// Whether a character is a mark on the last one, such as an accent.
+    /// Whether a character combines with the last one, such as an accent.
     fn is_combined_with(&self, c: char) -> bool {
         let last = self.chunk[..self.end].chars().next_back().map_or(0, char::len_utf8);
         marks::grapheme(&self.chunk[self.end - last..self.end + c.len_utf8()]) > last
@@ -82,7 +82,7 @@ fn digits(text: &str) -> usize {
     text.bytes().take(4).take_while(u8::is_ascii_digit).count()
 }
 
-/// Whether a text begins with two digits and no longer number.
+/// Whether a text begins with exactly two digits.
 fn is_minutes(text: &str) -> bool {
     let mut after = text.chars().skip(2);
     let (next, second) = (after.next(), after.next());
@@ -95,7 +95,7 @@ fn is_capital(word: &str) -> bool {
     characters.next().is_some_and(char::is_uppercase) && characters.next().is_none()
 }
 
-/// Whether a plus is part of a name, as in `Ca2+`, rather than of a sum or of `+/-`.
+/// Whether a plus sign is part of a name, as in `Ca2+`, rather than of a sum or of `+/-`.
 fn is_charge(word: &str, rest: &str) -> bool {
     word.starts_with(char::is_alphabetic)
         && !rest.starts_with(|c: char| c.is_alphanumeric() || "+/-\u{2212}".contains(c))

@@ -1,6 +1,6 @@
-//! A token before it belongs to a sentence.
+//! A token before it is assigned to a sentence.
 
-/// A token: its bytes in the text, and its part in where sentences end.
+/// A token: its bytes in the text, and its role at sentence boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) start: usize,
@@ -8,10 +8,10 @@ pub(super) struct Piece {
     pub(super) role: Role,
 }
 
-/// The part of a token in where sentences end.
+/// The role of a token at sentence boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// None: a word, a comma, an abbreviation that never ends a sentence.
+    /// No role: a word, a comma, an abbreviation that never ends a sentence.
     Word,
     /// A full stop.
     Period,

@@ -1,4 +1,4 @@
-//! The settings of raw text, and how they are found in training trees.
+//! The settings of raw text, and how they are inferred from training trees.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ pub enum Punctuation {
     Penn,
 }
 
-/// What training trees say about the settings.
+/// Counts in the training trees from which settings are inferred.
 #[derive(Debug, Default)]
 struct Evidence {
     clitics: u64,
@@ -95,7 +95,7 @@ fn has_inner_hyphen(word: &str) -> bool {
 }
 
 impl TextSettings {
-    /// The settings with what is `auto` replaced by what the words of training trees say.
+    /// Replaces `auto` by what the words of the training trees suggest.
     #[must_use]
     pub fn resolved<'w>(self, words: impl IntoIterator<Item = &'w str>) -> Self {
         let mut evidence = Evidence::default();

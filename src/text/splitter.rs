@@ -17,19 +17,19 @@ pub struct Span {
     pub end: u64,
 }
 
-/// How a sentence stands in a text.
+/// The original text of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// Its characters, from the first of its first token to the last of its last.
     pub text: String,
     /// The characters of each token.
     pub spans: Vec<Span>,
-    /// Whether white space or the end of the text follows it.
+    /// Whether white space or the end of the text follows the sentence.
     pub space_after: bool,
 }
 
 impl Layout {
-    /// The tokens as they stand in the text.
+    /// The tokens as they occur in the text.
     pub fn surfaces(&self) -> impl Iterator<Item = &str> {
         let mut rest = self.text.as_str();
         let mut at = self.spans.first().map_or(0, |span| span.start);
@@ -61,7 +61,7 @@ fn skip(text: &str, characters: u64) -> &str {
 pub struct TextSentence {
     /// Its words, without tags, written as in a tree: `(` is `-LRB-`.
     pub tokens: Vec<Token>,
-    /// How they stand in the text.
+    /// Their original text and offsets.
     pub layout: Layout,
 }
 
@@ -84,18 +84,19 @@ pub struct TextSentence {
 #[derive(Debug)]
 pub struct Splitter {
     settings: TextSettings,
-    /// What has not been returned, and before it the rest of its first line.
+    /// The text that has not been returned, and before it the rest of its first line.
     text: String,
-    /// How much of the text is in pieces.
+    /// The length of the text that has been split into pieces.
     split: usize,
-    /// How much of it has been returned, in bytes of the text and in characters of the input.
+    /// The length of the text that has been returned, in bytes and in characters of the input.
     returned: usize,
     characters: u64,
-    /// The pieces of a run of characters without white space, and how many of them are in the sentence.
+    /// The pieces of a run of characters without white space, and how many of them have been added to the
+    /// sentence.
     pieces: Vec<Piece>,
     next: usize,
     sentence: Pending,
-    /// Characters after the text.
+    /// The number of characters skipped after the text.
     skipped: u64,
     paragraph_ended: bool,
 }
@@ -125,8 +126,8 @@ impl Splitter {
         self.text.push_str(line);
     }
 
-    /// Skips a line of so many characters that cannot be read, when [`Self::next_sentence`] has returned `None`.
-    /// It ends the paragraph.
+    /// Skips an unreadable line of `characters` characters, when [`Self::next_sentence`] has returned `None`. It
+    /// ends the paragraph.
     pub fn skip_line(&mut self, characters: u64) {
         self.paragraph_ended = true;
         self.skipped += characters;
@@ -183,7 +184,7 @@ impl Splitter {
         }
     }
 
-    /// Takes a sentence of so many tokens.
+    /// Takes a sentence of `length` tokens.
     fn take(&mut self, length: usize) -> TextSentence {
         let pieces = &self.sentence.pieces[..length];
         let (text, punctuation) = (&self.text, self.settings.punctuation);

@@ -1,12 +1,12 @@
-//! Addresses on the web, of e-mail, and of documents (DOI), which stay whole.
+//! Web, e-mail and DOI addresses, which are not split.
 
-/// The last parts of web addresses that are known without `http://` or `www.`.
+/// The top-level domains that are recognized without `http://` or `www.`.
 const DOMAINS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "uk", "eu", "de", "info"];
 
-/// The longest part of an address that is looked for. Nothing longer is read twice.
+/// The maximum length of a part of an address, which limits how often text is read again.
 const LONGEST: usize = 256;
 
-/// Whether a text without white space may have an address in it.
+/// Whether a text without white space may contain an address.
 pub(super) fn may_hold_address(chunk: &str) -> bool {
     let is_domain = |part: &str| {
         let end = part.find(|c: char| !c.is_alphanumeric()).unwrap_or(part.len());
@@ -41,7 +41,7 @@ fn is_doi(text: &str) -> bool {
     digits >= 4 && after[digits..].starts_with('/')
 }
 
-/// The characters of host names, and of what stands before the `@`.
+/// The length of the host name, or of the part before the `@`, at the beginning of a text.
 fn run(text: &str, others: &[u8]) -> usize {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || others.contains(byte);
     text.bytes().take(LONGEST).take_while(is_part).count()
@@ -65,8 +65,8 @@ fn host(text: &str) -> Option<usize> {
     Some(if has_path { trimmed(text) } else { host.len() })
 }
 
-/// The length of an address that goes on to the end of the text or to a character that no address has. Final
-/// punctuation is no part of it, nor are closing brackets without an opening one.
+/// The length of an address that extends to the end of the text or to a character that no address contains.
+/// It does not include final punctuation or closing brackets without an opening one.
 fn trimmed(text: &str) -> usize {
     let foreign = |c: char| "<>\"\u{201c}\u{201d}\u{2018}\u{2019}\u{ab}\u{bb}\u{2014}".contains(c);
     let address = &text[..text.find(foreign).unwrap_or(text.len())];

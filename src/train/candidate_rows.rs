@@ -26,7 +26,7 @@ use crate::transition::{Action, CandidateSystem, Focus};
 pub struct Sampling {
     /// The seed of the derivations and the sample.
     pub seed: u64,
-    /// One in this number of rows that are wrong for every label is kept; at least 1.
+    /// One of this many rows that are wrong for every label is kept, with this weight; at least 1.
     pub negative_sampling: u32,
 }
 

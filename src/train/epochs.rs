@@ -92,13 +92,13 @@ pub trait EpochLearner<S: TransitionSystem> {
     fn divergence(&self, _report: &EpochReport) -> Option<Error> {
         None
     }
-    /// Whether training may diverge, so that every epoch may be the one to go back to.
+    /// Whether training may diverge, so that the previous epoch may be needed.
     fn may_diverge(&self) -> bool {
         false
     }
-    /// Stores all that training needs to resume.
+    /// Stores the state that training needs to resume.
     fn store(&self, _sections: &mut Sections) {}
-    /// Resumes from what was stored; an error leaves the learner as it was.
+    /// Resumes from a stored state; after an error the learner is unchanged.
     ///
     /// # Errors
     /// When the sections are not those of such a learner.
@@ -145,12 +145,12 @@ impl<S: Supervised> Epochs<'_, S> {
         let (mut best, mut scores) = self.resume(learner, progress);
         let done = scores.last().map_or(0, |last: &EpochScores| last.epoch);
         for epoch in done + 1..=self.epochs {
-            if !self.goes_on(best.as_ref(), epoch - 1) {
+            if !self.continues(best.as_ref(), epoch - 1) {
                 break;
             }
             let report = learner.train_epoch(epoch);
             if report.is_empty() {
-                // Stopped between two epochs: the last one is the result, unless a better one is known.
+                // Stopped between two epochs: the last epoch is the result, unless a better one is known.
                 if best.is_none() && epoch > 1 {
                     let (_, sections) = learner.snapshot();
                     best = Some(Best { sections, epoch: epoch - 1, dev: None });
@@ -207,7 +207,7 @@ impl<S: Supervised> Epochs<'_, S> {
     }
 
     /// Whether another epoch follows.
-    fn goes_on(&self, best: Option<&Best>, done: u32) -> bool {
+    fn continues(&self, best: Option<&Best>, done: u32) -> bool {
         let since = done - best.map_or(0, |best| best.epoch).min(done);
         self.patience == 0 || since < self.patience
     }

@@ -1,4 +1,4 @@
-//! Training: ways to get from gold trees to a scorer.
+//! Training: from gold trees to a scorer.
 //!
 //! A [`TrainingMethod`] trains on a [`Session`] and loads what it stored:
 //!
@@ -9,7 +9,7 @@
 //! - [`candidates`]: an ensemble of boosted trees for each label of an item system.
 //!
 //! The last four have epochs or parts; [`epochs`] selects the best epoch, stops early and resumes. [`walk`]
-//! is the walk that online and neural training share.
+//! is the loop over training sentences that online and neural training share.
 
 pub mod batch;
 pub mod candidate_rows;

@@ -1,4 +1,4 @@
-//! Training of networks: parse each training sentence, sum up the loss of every decision, follow the gradient.
+//! Training of networks: parse each training sentence, sum up the losses of its decisions, backpropagate.
 //!
 //! Sentences are parsed in batches: all of a batch with the same parameters, on any number of threads. What is added up
 //! is added up in the same order for any number of threads, so the result does not depend on it.
@@ -36,25 +36,25 @@ use crate::treebank::embeddings::PretrainedEmbeddings;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NeuralParams {
-    /// The most passes over the training trees.
+    /// Maximum number of passes over the training trees.
     #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
     /// Training ends after this many epochs without a better F1 on the development trees; 0 for never.
     #[schemars(range(min = 0, max = 100_000))]
     pub patience: u32,
-    /// How many sentences are parsed with the same parameters, on at most 8 threads; their gradients are
-    /// added up.
+    /// The number of sentences in a batch, which are parsed with the same parameters, on at most 8 threads;
+    /// their gradients are added up.
     #[schemars(range(min = 1, max = 4096))]
     pub batch: u32,
     /// The optimizer.
     pub optimizer: OptimizerParams,
     /// How the learning rate decays.
     pub decay: Decay,
-    /// Over how many batches the parameters are averaged (exponential moving average, updated every 8
-    /// batches); 0 for no averaging.
+    /// The number of batches over which the exponential moving average of the parameters decays, updated
+    /// every 8 batches; 0 for no averaging.
     #[schemars(extend("anyOf" = [{"const": 0.0}, {"minimum": 16.0, "maximum": 1e6}]))]
     pub moving_average: f32,
-    /// The largest norm of the gradient of a batch: longer gradients are scaled down to it; 0 for no
+    /// The maximum norm of the gradient of a batch, to which larger gradients are clipped; 0 for no
     /// clipping.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub clip: f32,
@@ -71,7 +71,7 @@ pub struct NeuralParams {
     /// A file with pretrained word embeddings in the format of word2vec (text or binary) or GloVe; empty for
     /// none. They are not trained, and are stored in the model.
     pub pretrained: String,
-    /// The most words of that file that are read.
+    /// Maximum number of words that are read from that file.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_pretrained: u32,
     /// The network and its dimensions.
@@ -163,7 +163,7 @@ pub fn untrained<S: Supervised>(session: &Session<'_, S>, params: &NeuralParams)
     Ok(network)
 }
 
-/// How often each word occurs.
+/// The number of occurrences of each word.
 fn counts(examples: &[Example], n_words: usize) -> Vec<u32> {
     let mut counts = vec![0; n_words];
     for &word in examples.iter().flat_map(|example| &example.sentence.words) {
@@ -186,7 +186,7 @@ fn data_fingerprint<S: Supervised>(session: &Session<'_, S>) -> u64 {
     hasher.finish()
 }
 
-/// The sentences of a batch are parsed in so many groups, whatever the number of threads.
+/// A batch is divided into this many groups, whatever the number of threads.
 const GROUPS: usize = 8;
 
 /// At most so many words are computed together: about 200 MB with the sizes of `accurate`.
@@ -312,7 +312,7 @@ impl<S: Supervised> Group<S> {
     ) {
         let Self { walk, report } = self;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        // Dropout and exploration draw independent numbers.
+        // Dropout and exploration use independent random numbers.
         rng.set_stream(1);
         let draw = &mut || rng.random();
         walk.sentence(sentence, guide, &mut learner, exploration, draw, report);
@@ -321,7 +321,7 @@ impl<S: Supervised> Group<S> {
 }
 
 impl<S: Supervised> EpochLearner<S> for NeuralEpochs<'_, S> {
-    /// An epoch depends on nothing but the seed and what the last one left behind.
+    /// An epoch depends only on the seed and the state after the previous epoch.
     fn train_epoch(&mut self, epoch: u32) -> EpochReport {
         let n = self.session.examples.len();
         let seed = self.session.seed.wrapping_add(u64::from(epoch) << 32);

@@ -29,15 +29,15 @@ pub struct OnlineParams {
     /// Passes over the training trees.
     #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
-    /// How many models are trained, each with a seed of its own; their weights are added up.
+    /// The number of models, each with a seed of its own; their weights are added.
     #[schemars(range(min = 1, max = 100))]
     pub models: u32,
-    /// Whether the kind of action (shift, reduce, open) is decided first, then which action of that kind:
+    /// Whether the kind of action (shift, reduce, open) is decided first, then the action of that kind;
     /// parses faster.
     pub coarse_to_fine: bool,
     /// When wrong predictions are followed in training.
     pub exploration: Exploration,
-    /// What is left out of the packed model.
+    /// How the packed model is pruned.
     pub prune: Pruning,
 }
 
@@ -93,7 +93,7 @@ impl OnlineTraining {
     }
 }
 
-/// Puts a classifier that was stored behind the features, after checking that it scores the system's actions.
+/// Combines a stored classifier with the features, after checking that it scores the system's actions.
 ///
 /// # Errors
 /// [`crate::Error::Corrupt`] when it does not.
@@ -160,13 +160,13 @@ impl<'a, S: Supervised> OnlineEpochs<'a, S> {
         }
     }
 
-    /// The same with exploration, for which the guides must be those of a dynamic oracle.
+    /// Enables exploration, for which the guides must be those of a dynamic oracle.
     #[must_use]
     pub fn exploring(self, exploration: Option<Exploration>) -> Self {
         Self { exploration, ..self }
     }
 
-    /// The same with snapshots that are pruned.
+    /// Prunes snapshots.
     #[must_use]
     pub fn pruned(self, prune: Pruning) -> Self {
         Self { prune, ..self }

@@ -1,4 +1,4 @@
-//! What online and structured training share: one perceptron with its best epoch, or several whose weights
+//! Shared by online and structured training: one perceptron with its best epoch, or several whose weights
 //! are added.
 
 use super::epochs::{EpochLearner, EpochReport, Epochs, Progress};
@@ -19,7 +19,7 @@ pub(super) trait PerceptronLearner<S: Supervised>: EpochLearner<S> + Send {
     fn into_perceptron(self) -> OnlinePerceptron;
 }
 
-/// How much training there is.
+/// The number of epochs and models.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     pub(super) epochs: u32,

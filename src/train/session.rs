@@ -1,4 +1,4 @@
-//! What every way to train is given.
+//! The inputs of all training methods.
 
 use std::hash::{Hash, Hasher};
 use std::path::Path;
@@ -45,7 +45,7 @@ impl<S> Clone for Components<'_, S> {
 impl<S> Copy for Components<'_, S> {}
 
 impl<S: TransitionSystem> Components<'_, S> {
-    /// The actions that a scorer may be asked about, in order.
+    /// The actions that a scorer may have to score, in order.
     pub fn inventory(&self) -> Vec<S::Action> {
         let mut inventory = Vec::new();
         self.system.inventory(&self.system.start(&Sentence::default()), &mut inventory);
@@ -66,11 +66,11 @@ pub struct Session<'a, S> {
     pub examples: &'a [Example],
     /// The dev set.
     pub dev: DevSet<'a>,
-    /// Pretrained embeddings, and how many word ids there were before theirs.
+    /// Pretrained embeddings, and the number of word ids before theirs were added.
     pub embeddings: Option<&'a (PretrainedEmbeddings, usize)>,
     /// Whether all actions of the inventory compete, legal or not.
     pub ranks_all_actions: bool,
-    /// Seeds everything random.
+    /// The seed of everything random.
     pub seed: u64,
     /// Receives events, and may stop training.
     pub observer: &'a dyn Observer,
@@ -116,14 +116,14 @@ impl<S: TransitionSystem> Session<'_, S> {
     }
 }
 
-/// Trees to select models by.
+/// The dev set, by which models are selected.
 #[derive(Debug, Clone, Copy)]
 pub struct DevSet<'a> {
     /// The names of the files.
     pub files: &'a [String],
     /// The trees, as read.
     pub trees: &'a [Tree],
-    /// Their words with predicted tags, if the parser is trained on such.
+    /// Their words with predicted tags, if the parser is trained on predicted tags.
     pub tagged: Option<&'a [Vec<Token>]>,
     /// Trees with more words are left out; 0 for no limit.
     pub max_words: u32,
@@ -155,7 +155,7 @@ impl DevSet<'_> {
             let gold = words(&self.trees[at]);
             let tagged = self.tagged.and_then(|tokens| tokens.get(at));
             let mut tree = worker.parse(tagged.unwrap_or(&gold)).tree;
-            // Tags decide what is punctuation, which is not scored: both trees get the same.
+            // Tags decide what is punctuation, which is not scored: both trees get the same tags.
             tree.tokens_mut().clone_from_slice(&gold);
             tree
         };
@@ -182,7 +182,7 @@ pub fn words(tree: &Tree) -> Vec<Token> {
     tree.tokens().iter().filter(|token| token.tag != TRACE).cloned().collect()
 }
 
-/// Whether a tree has at most so many words, traces not counted; 0 is no limit.
+/// Whether a tree has at most `max_words` words, without traces; 0 for no limit.
 pub fn is_short(tree: &Tree, max_words: u32) -> bool {
     let words = || tree.tokens().iter().filter(|token| token.tag != TRACE).count();
     max_words == 0 || words() <= max_words as usize
@@ -193,7 +193,7 @@ pub fn dev_line(dev: &DevScores) -> String {
     format!("dev F1 {:.2}, exact {:.2}", dev.f1, dev.exact)
 }
 
-/// A system's requirement of training methods that explore.
+/// Checks that a system supports exploration.
 ///
 /// # Errors
 /// When the system has no dynamic oracle.

@@ -49,7 +49,7 @@ pub struct StructuredParams {
     /// Passes over the training trees.
     #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
-    /// How many models are trained, each with a seed of its own; their weights are added up.
+    /// The number of models, each with a seed of its own; their weights are added.
     #[schemars(range(min = 1, max = 100))]
     pub models: u32,
     /// The beam size in training.
@@ -57,14 +57,14 @@ pub struct StructuredParams {
     pub beam: u32,
     /// Up to which step of a wrong derivation weights are updated.
     pub update: Update,
-    /// By how much the gold derivation has to lead all others, in units of the weights: an update changes the
-    /// weight of every feature by 1.
+    /// The lead that the gold derivation must have over all others, in units of the weights: an update
+    /// changes the weight of every feature by 1.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub margin: f32,
-    /// How many sentences are searched with the same weights.
+    /// The number of sentences in a batch, which are searched with the same weights.
     #[schemars(range(min = 1, max = 4096))]
     pub batch: u32,
-    /// What is left out of the packed model.
+    /// How the packed model is pruned.
     pub prune: Pruning,
 }
 
@@ -131,14 +131,14 @@ impl<'a, S: Supervised> StructuredEpochs<'a, S> {
         let Components { templates, .. } = session.components;
         let classes = session.components.classes().with_idle();
         let mut perceptron = OnlinePerceptron::untrained(templates, classes, false);
-        gold.iter().for_each(|derivation| perceptron.see(derivation));
+        gold.iter().for_each(|derivation| perceptron.mark_seen(derivation));
         let rng = ChaCha8Rng::seed_from_u64(seed);
         let order = (0..session.examples.len()).collect();
         Self { session, gold, perceptron, params, rng, order, progress }
     }
 }
 
-/// What is learned from one sentence.
+/// The updates from one sentence.
 struct Lesson {
     changes: Changes,
     is_correct: bool,
@@ -185,7 +185,7 @@ impl<S: Supervised> PerceptronLearner<S> for StructuredEpochs<'_, S> {
     }
 }
 
-/// What the searches of a batch share.
+/// The inputs shared by the searches of a batch.
 struct Teacher<'a, S> {
     session: &'a Session<'a, S>,
     perceptron: &'a OnlinePerceptron,
@@ -200,7 +200,7 @@ impl<S> Clone for Teacher<'_, S> {
 
 impl<S> Copy for Teacher<'_, S> {}
 
-/// The gold derivation beside the beam.
+/// The gold derivation alongside the beam.
 struct GoldPath<'a, S: Supervised> {
     problem: Problem<'a, S>,
     actions: &'a [S::Action],
@@ -219,7 +219,7 @@ impl<'a, S: Supervised> GoldPath<'a, S> {
         self.taken >= self.actions.len()
     }
 
-    /// The next action; none for an idle step after the end.
+    /// The next action; `None` for an idle step after the end.
     fn next(&self) -> Option<S::Action> {
         self.actions.get(self.taken).copied()
     }
@@ -244,9 +244,9 @@ impl<'a, S: Supervised> GoldPath<'a, S> {
 /// Searches sentences; holds the memory of one thread.
 struct SentenceSearch<S: Supervised> {
     agenda: Agenda<S>,
-    /// The memory of the scorer in the beam.
+    /// The scorer's scratch memory for the beam.
     beam: Scratch,
-    /// Its memory on the gold path.
+    /// The scorer's scratch memory for the gold path.
     gold: Scratch,
     predicted: Vec<Option<S::Action>>,
     scores: Vec<f32>,
@@ -265,7 +265,7 @@ impl<S: Supervised> Default for SentenceSearch<S> {
 }
 
 impl<S: Supervised> SentenceSearch<S> {
-    /// Searches one sentence and collects what is to be learned from it.
+    /// Searches one sentence and collects its updates.
     fn sentence(&mut self, teacher: Teacher<'_, S>, at: usize, gold: &[S::Action]) -> Lesson {
         let Teacher { session, perceptron, params } = teacher;
         let &StructuredParams { beam, update, margin, .. } = params;
@@ -301,7 +301,7 @@ impl<S: Supervised> SentenceSearch<S> {
         Lesson { changes, is_correct }
     }
 
-    /// Collects what distinguishes the gold derivation from the predicted one, up to the length of the
+    /// Collects the differences between the gold derivation and the predicted one, up to the length of the
     /// latter.
     fn compare(
         &mut self,

@@ -1,8 +1,8 @@
-//! The walk of training: parse a training sentence, learn from every decision.
+//! The training loop over a sentence: parse it, learn from every decision.
 //!
-//! On the gold path the next action is always a correct one. With exploration a wrong prediction is sometimes
-//! taken, and the dynamic oracle says what is best from there; this shows the learner the configurations that
-//! its own mistakes lead to.
+//! On the gold path the next action is always a correct one. With exploration a wrong prediction is
+//! sometimes taken, and the dynamic oracle gives the best actions from there; so the learner sees the
+//! configurations that its own mistakes lead to.
 
 use super::EpochReport;
 use super::choice::{Choice, Exploration};
@@ -13,12 +13,12 @@ use crate::scorer::{Configuration, Lesson, OnlineLearner, Scratch};
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
-/// Walks over training sentences; holds the memory of one thread.
+/// Parses training sentences; holds the memory of one thread.
 pub struct Walk<S: TransitionSystem> {
     legal: Vec<S::Action>,
     optimal: Vec<S::Action>,
     scores: Vec<f32>,
-    /// The memory of the learner.
+    /// The scratch memory of the learner.
     pub scratch: Scratch,
 }
 
@@ -59,7 +59,7 @@ impl<S: TransitionSystem> Walk<S> {
                 learner.score(at, &cursor.memory, legal, scratch, scores);
                 let choice = Choice { legal, scores, optimal };
                 match choice.judge() {
-                    // The oracle has no answer: go on without a lesson.
+                    // The oracle has no answer: continue without an update.
                     None => legal[first_best(scores)],
                     Some(judgement) => {
                         let (predicted, target) = (judgement.predicted, judgement.target);

@@ -1,4 +1,4 @@
-//! Models whose classifiers are taken over: they must be the result of the same training.
+//! Merging the classifiers of other models, which must be the result of the same training.
 
 use super::Trainer;
 use crate::error::{Error, Result};
@@ -8,11 +8,11 @@ use crate::preset::{MethodChoice, Preset, registry};
 use crate::symbols::Vocabulary;
 use crate::transition::TransitionSystem;
 
-/// Checks that labels are trained one by one where some are to be trained or merged, and that models to be
-/// merged were trained by the same preset on the same trees.
+/// Checks that the learner has one classifier per label if only some labels are trained or merged, and that
+/// the models to be merged were trained by the same preset on the same trees.
 ///
 /// # Errors
-/// Naming the first difference.
+/// With the first difference.
 pub(super) fn check<S: TransitionSystem>(
     trainer: &Trainer<'_>,
     system: &S,
@@ -37,7 +37,7 @@ pub(super) fn check<S: TransitionSystem>(
     Ok(())
 }
 
-/// In what a model's training differs from this one.
+/// The first difference between the training of a model and this training.
 fn difference<S: TransitionSystem>(
     trainer: &Trainer<'_>,
     model: &Model,

@@ -1,4 +1,4 @@
-//! Training a model by a preset: cleaning, tagging, replay, and the preset's way to train.
+//! Training a model by a preset: cleaning, tagging, replay, and the preset's training method.
 
 mod merge;
 mod replay;
@@ -73,13 +73,13 @@ impl<'a> Trainer<'a> {
         Ok(Self { plan, seed: 1, observer: &Silent, checkpoint, labels, merge })
     }
 
-    /// Sets the seed of everything random; 1 by default.
+    /// Sets the random seed; 1 by default.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// Sets who receives events and may stop training.
+    /// Sets the observer, which receives events and may stop training.
     #[must_use]
     pub fn observe(self, observer: &'a dyn Observer) -> Self {
         Self { observer, ..self }
@@ -169,7 +169,7 @@ impl<'a> Trainer<'a> {
         self.observer.event(Event::Milestone(text));
     }
 
-    /// Removes what a treebank has besides words, tags and labels.
+    /// Strips the trees; see [`Cleaning::strip`](crate::treebank::clean::Cleaning::strip).
     fn stripped<'t>(&self, treebank: &'t Treebank) -> Cow<'t, Treebank> {
         let stripped = treebank.stripped(&self.plan.preset.clean);
         let left_out = treebank.trees.len() - stripped.trees.len();
@@ -227,12 +227,12 @@ impl<'a> Trainer<'a> {
     }
 }
 
-/// A training run that waits for its transition system.
+/// A training run, before its transition system is known.
 struct Run<'a> {
     trainer: &'a Trainer<'a>,
     files: &'a [String],
     dev: &'a Treebank,
-    /// The words of the dev trees with predicted tags, if the parser is trained on such.
+    /// The words of the dev trees with predicted tags, if the parser is trained on predicted tags.
     dev_tokens: Option<&'a [Vec<Token>]>,
     trees: &'a [&'a Tree],
     vocabulary: &'a Vocabulary,

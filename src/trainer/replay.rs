@@ -10,11 +10,11 @@ use crate::symbols::Vocabulary;
 use crate::train::Example;
 use crate::tree::Tree;
 
-/// The share of trees that the system may be unable to rebuild before training is refused.
+/// The share of trees that the system cannot rebuild above which training is refused.
 const MAX_UNFIT: f64 = 0.1;
-/// How many of them are named.
+/// The number of such trees that messages name.
 const NAMED_UNFIT: usize = 3;
-/// How many of them a model lists.
+/// The number of such trees that a model lists.
 const LISTED_UNFIT: usize = 100;
 
 /// The training trees that can be used.
@@ -23,7 +23,7 @@ pub(super) struct Replayed {
     pub(super) summary: TrainingSummary,
 }
 
-/// Replays every tree, and keeps those that are rebuilt.
+/// Replays all trees, and keeps those that are rebuilt.
 ///
 /// # Errors
 /// [`Error::Unfit`] when too many cannot be rebuilt.

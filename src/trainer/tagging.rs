@@ -1,4 +1,4 @@
-//! The tagger's part in training: it is trained and scored, and tags the training trees if the parser is to be
+//! The tagger's part in training: it is trained and scored, and tags the training trees if the parser is
 //! trained on predicted tags.
 
 use super::Trainer;
@@ -24,7 +24,7 @@ pub(super) struct Tagging {
 }
 
 impl Tagging {
-    /// Trains the tagger and scores it; tags the training trees by jackknifing if the preset says so.
+    /// Trains the tagger and scores it; tags the training trees by jackknifing if the preset requires it.
     pub(super) fn new(
         choice: &TaggerChoice,
         trainer: &Trainer<'_>,
@@ -60,7 +60,7 @@ impl Tagging {
         Ok(Self { tagger, summary, trees })
     }
 
-    /// The training trees with predicted tags, if the preset says so.
+    /// The training trees with predicted tags, if the preset requires them.
     pub(super) fn take_trees(&mut self) -> Option<Vec<Tree>> {
         self.trees.take()
     }
@@ -76,7 +76,7 @@ impl Tagging {
         set.trees.iter().map(tagged).collect()
     }
 
-    /// Puts the tagger into a model.
+    /// Adds the tagger to a model.
     pub(super) fn store(self, model: &mut Model) -> Result<()> {
         let mut sections = Sections::default();
         self.tagger.store(&mut sections)?;

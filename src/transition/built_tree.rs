@@ -1,4 +1,4 @@
-//! Built constituents as a tree.
+//! The tree of the constituents built so far.
 
 use super::gold_tree::ROOT;
 use super::state::Forest;

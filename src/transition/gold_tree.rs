@@ -21,7 +21,7 @@ pub fn check_tree(tree: &Tree) -> Result<()> {
     };
     if let Some(node) = tree.nodes().iter().find(|node| node.start == node.end) {
         return Err(Error::Unfit(format!(
-            "a {} over no words: clean with traces = true",
+            "a {} over no words: set clean.traces to the tags of empty elements",
             node.label
         )));
     }
@@ -84,7 +84,7 @@ pub fn repeats_a_label(tree: &Tree) -> bool {
     })
 }
 
-/// What tables that do not say whether labels may repeat stand for: models of earlier versions.
+/// The value of `repeated_labels` in tables of earlier versions, which do not have it.
 pub(super) fn may_repeat() -> bool {
     true
 }

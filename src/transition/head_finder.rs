@@ -1,4 +1,4 @@
-//! Head children, found while a parser builds constituents.
+//! Finds head children while a parser builds constituents.
 
 use std::sync::Arc;
 

@@ -122,7 +122,6 @@ impl<'de> Deserialize<'de> for MaxChildren {
     }
 }
 
-/// The stored tables of an item system.
 impl schemars::JsonSchema for MaxChildren {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "MaxChildren".into()
@@ -135,7 +134,7 @@ impl schemars::JsonSchema for MaxChildren {
     }
 }
 
-/// What a model file stores of an item system.
+/// The stored tables of an item system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ItemTables {
     /// The labels: `TOP`, then those below the roots.

@@ -45,7 +45,7 @@ use crate::Result;
 use crate::symbols::{Label, Sentence};
 use crate::tree::{Token, Tree};
 
-/// What an action does, in the terms all systems share.
+/// The kind of an action, common to all systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActionKind {
     /// Moves the next word from the buffer.
@@ -60,7 +60,7 @@ pub enum ActionKind {
 
 /// One step of a derivation.
 pub trait Action: Copy + Eq + Ord + Hash + Debug + Send + Sync + 'static {
-    /// What the action does.
+    /// The kind of the action.
     fn kind(self) -> ActionKind;
     /// The label of the constituent that it builds or opens, if any.
     fn label(self) -> Option<Label>;
@@ -83,7 +83,7 @@ pub trait TransitionSystem: Clone + Send + Sync + 'static {
     /// The system with the given tables, without head rules.
     ///
     /// # Errors
-    /// [`crate::Error::Unfit`] when the tables are inconsistent.
+    /// [`crate::Error::Corrupt`] when the tables are inconsistent.
     fn from_tables(tables: Self::Tables) -> Result<Self>;
     /// Sizes and limits of the system, by name, for the log.
     fn facts(&self) -> Vec<(&'static str, String)>;
@@ -121,9 +121,9 @@ pub trait TransitionSystem: Clone + Send + Sync + 'static {
     /// The tree built so far over the sentence's tokens, with head children where the system knows them;
     /// a partial tree if the configuration is not final.
     fn tree(&self, state: &Self::State, tokens: &[Token]) -> Tree;
-    /// What features see.
+    /// The part of the configuration that features see.
     fn view<'a>(&'a self, state: &'a Self::State) -> View<'a>;
-    /// How many actions have been taken.
+    /// The number of actions taken.
     fn steps(&self, state: &Self::State) -> usize;
     /// The largest number of actions in a derivation over `n` tokens.
     fn bound(&self, n: usize) -> usize;

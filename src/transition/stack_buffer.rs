@@ -1,10 +1,10 @@
 //! The stack and the buffer that the states of all systems share, and how a constituent is built over the
 //! topmost items.
 //!
-//! Heads are optional. With head rules, the head child of a constituent is what the rules say of its label
-//! and children when it is built, so features see head words and dependents. Without, a constituent is
-//! headed by its last child: its head word is its last word, and there are no dependents. A system whose
-//! actions name the head child gives it itself.
+//! Heads are optional. With head rules, the rules determine the head child of a constituent from its label
+//! and children when it is built, so features see head words and dependents. Without head rules, a
+//! constituent is headed by its last child: its head word is its last word, and there are no dependents. A
+//! system whose actions name the head child sets it itself.
 
 use std::ops::Range;
 use std::sync::Arc;

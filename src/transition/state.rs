@@ -1,4 +1,4 @@
-//! The data of configurations: constituents, dependents, and what features see of them.
+//! The data of configurations: constituents, dependents, and the view for features.
 
 use crate::symbols::{Label, Symbols};
 
@@ -218,7 +218,7 @@ pub struct Focus {
     pub head: u32,
 }
 
-/// What features see of a configuration.
+/// The part of a configuration that features see.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// All constituents.

@@ -18,7 +18,7 @@ use super::{Child, NodeId, Tree, TreeBuilder};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
-    /// Not at all.
+    /// No binarization.
     #[default]
     None,
     /// Outward from the head: [`binarize`].

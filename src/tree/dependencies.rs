@@ -7,7 +7,7 @@ use compact_str::CompactString;
 
 use super::{Child, NodeId, Tree};
 
-/// What a token depends on.
+/// A dependency of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
     /// The head token, counted from 1; 0 for the root of the sentence.
@@ -19,10 +19,10 @@ pub struct Dependency {
 
 /// Returns one dependency for each token of the tree, in order.
 ///
-/// Exactly one token is the root and there are no cycles, whatever the tree. Where no head is marked,
-/// or the marked head has no words (a trace whose word was removed), the next child to the right that
-/// has words stands in for it, or else the next one to the left; without any mark the search begins
-/// at the last child, as in [`Tree::head_token`].
+/// Exactly one token is the root and there are no cycles, whatever the tree. Where no head is marked, or
+/// the marked head has no words (a trace whose word was removed), it is replaced by the next child to the
+/// right that has words, or else by the next one to the left; without any mark the search begins at the
+/// last child, as in [`Tree::head_token`].
 ///
 /// ```
 /// use srparse::tree::{TreeBuilder, dependencies::dependencies, heads::HeadRules};

@@ -15,11 +15,10 @@
 //! ```
 //!
 //! A line has one clause for one label, or for several separated by `|`; the clauses of a label are tried
-//! in the order of their lines. `left` goes through the categories in order and takes the
-//! leftmost child of the first category that any child has; `right` takes the rightmost. `leftdis` and
-//! `rightdis` take the first, or last, child that has any of the categories. Where no clause finds a
-//! child, and where a clause lists no category, the head is the first child (`left`, `leftdis`) or the
-//! last that is not punctuation.
+//! in the order of their lines. `left` tries the categories in order and selects the leftmost child of the
+//! first category that any child has; `right` selects the rightmost. `leftdis` and `rightdis` select the
+//! first, or last, child that has any of the categories. If no clause finds a child, or if a clause lists
+//! no category, the head is the first child (`left`, `leftdis`) or the last that is not punctuation.
 //!
 //! One `*` in a name matches any characters: `V*` matches every label that begins with V. `*` alone as a
 //! category matches every child that is not punctuation, `*` alone as a label every label without its own
@@ -64,9 +63,9 @@ pub struct HeadRules {
     default: Side,
     punctuation: Names,
     coordination: Names,
-    /// From a label to its place in `rules`.
+    /// From a label to its index in `rules`.
     labels: Names,
-    /// For each label the clauses to try, as places in `clauses`.
+    /// For each label the clauses to try, as indices into `clauses`.
     rules: Vec<Vec<usize>>,
     clauses: Vec<Clause>,
 }
@@ -75,13 +74,13 @@ pub struct HeadRules {
 #[derive(Debug, Clone)]
 struct Clause {
     side: Side,
-    /// Take the outermost child of any category, instead of the categories by priority.
+    /// Whether to select the outermost child of any category, instead of trying the categories by priority.
     any: bool,
     /// From a category to its priority, 0 being the highest.
     categories: Names,
 }
 
-/// The end of a list of children from which it is searched.
+/// The side of the children from which they are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,
@@ -104,7 +103,7 @@ struct Pattern {
 }
 
 impl Names {
-    /// Adds a name at a position; `false` if it was there already.
+    /// Adds a name at a position; returns false if it was there already.
     fn insert(&mut self, name: &str, position: usize) -> bool {
         let Some((before, after)) = name.split_once('*') else {
             let before = self.exact.len();
@@ -127,17 +126,17 @@ impl Names {
         self.patterns.iter().find(same).map(|p| p.position)
     }
 
-    /// The position of the name itself, else of the first pattern it fits.
+    /// The position of the name itself, else of the first pattern that matches it.
     fn most_exact(&self, name: &str) -> Option<usize> {
         self.exact.get(name).copied().or_else(|| self.fitting(name))
     }
 
-    /// Whether the name is listed or fits a pattern.
+    /// Whether the name is listed or matches a pattern.
     fn contain(&self, name: &str) -> bool {
         self.most_exact(name).is_some()
     }
 
-    /// The position of the first pattern the name fits.
+    /// The position of the first pattern that matches the name.
     fn fitting(&self, name: &str) -> Option<usize> {
         self.patterns.iter().find(|p| p.fits(name)).map(|p| p.position)
     }
@@ -306,7 +305,7 @@ impl HeadRules {
         self.before_conjunction(head, &label)
     }
 
-    /// The child a clause picks.
+    /// The child that a clause selects.
     fn search<'a>(
         &self,
         clause: &Clause,
@@ -327,7 +326,7 @@ impl HeadRules {
         best.map(|(_, child)| child)
     }
 
-    /// The priority of a child's label in a clause; the bare `*` does not take punctuation.
+    /// The priority of a child's label in a clause; the bare `*` does not match punctuation.
     fn priority(&self, clause: &Clause, label: &str) -> Option<usize> {
         let exact = clause.categories.exact.get(label).copied();
         let takes =
@@ -339,7 +338,7 @@ impl HeadRules {
         }
     }
 
-    /// The conjunct before the conjunction that stands right before `head`, else `head`.
+    /// The conjunct before the conjunction directly before `head`, else `head`.
     fn before_conjunction<'a>(&self, head: usize, label: &impl Fn(usize) -> &'a str) -> usize {
         if head < 2 || !self.coordination.contain(label(head - 1)) {
             return head;
@@ -352,8 +351,8 @@ impl HeadRules {
     }
 }
 
-/// A label without its function tags and indices: cut at the first `-` or `=` behind its first
-/// character, except for `-LRB-` and its like, which begin with `-`.
+/// A label without its function tags and indices: cut at the first `-` or `=` after its first character,
+/// except for labels such as `-LRB-`, which begin with `-`.
 fn basic(label: &str) -> &str {
     if label.starts_with('-') {
         return label;

@@ -2,9 +2,9 @@
 //!
 //! Each step is a field of [`Cleaning`]; the default is the usual preprocessing. There are two stages:
 //!
-//! 1. [`Cleaning::strip`] removes what a treebank has besides words, tags and labels: metadata, empty elements
-//!    marked by their words, lemmas, indices. It is for trees as they are in a file, once; sentences to parse
-//!    have nothing of that kind. By default there is nothing to strip.
+//! 1. [`Cleaning::strip`] removes what a treebank contains besides words, tags and labels: metadata, empty
+//!    elements marked by their words, lemmas, indices. It is applied once, to trees as they are in a file;
+//!    sentences to parse contain nothing of that kind. By default nothing is stripped.
 //! 2. [`Cleaning::apply`] and [`Cleaning::apply_tokens`] convert trees and sentences to what the parser sees, in
 //!    the order of the fields, except that the root comes last. Turian and Melamed (2005, table 3) use all of
 //!    these steps.

@@ -1,7 +1,7 @@
 //! CoNLL-U: one word per line in ten columns, and a blank line after each sentence.
 //!
-//! FORM is the word and XPOS the tag (UPOS if XPOS is `_`). Multiword token ranges (`1-2`), empty nodes
-//! (`1.1`) and comments are no words; a [`Source`] has them, so that a sentence can be written as it was read, with
+//! FORM is the word and XPOS the tag (UPOS if XPOS is `_`). Multiword token ranges (`1-2`), empty nodes (`1.1`)
+//! and comments are not words. A [`Source`] stores them, so that a sentence can be written as it was read, with
 //! its parse.
 
 mod source;

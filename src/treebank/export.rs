@@ -40,7 +40,7 @@ pub struct ExportReader {
     discontinuous: u64,
 }
 
-/// Where reading goes on.
+/// The point from which reading continues.
 #[derive(Debug, Clone, Copy, Default)]
 enum After {
     /// With the next line.
@@ -90,7 +90,7 @@ impl ExportReader {
         &self.name
     }
 
-    /// Returns how many discontinuous nodes there have been.
+    /// Returns the number of discontinuous nodes so far.
     pub fn discontinuous(&self) -> u64 {
         self.discontinuous
     }
@@ -294,7 +294,7 @@ impl Sentence {
             graph.attach(vertex, parent, &row.function);
         }
         let at = self.rows.first().map_or((1, 1), |row| (row.at.0, 1));
-        let problem = "a node is below itself: correct the numbers of the parents";
+        let problem = "a node dominates itself: correct the numbers of the parents";
         graph.into_tree().ok_or_else(|| (at, problem.to_owned()))
     }
 }
@@ -342,7 +342,7 @@ mod tests {
             "e:4:1: 4 columns instead of 5: word, tag, morphology, edge, parent (the tree began on line 3)",
             "e:7:11: `17` is not the number of a node",
             "e:10:11: there is no node 501",
-            "e:13:1: a node is below itself",
+            "e:13:1: a node dominates itself",
             "e:19:1: a second node 500",
             "e:22:1: not UTF-8",
             "(VROOT (A a))",

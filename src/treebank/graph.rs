@@ -1,12 +1,13 @@
-//! Graphs of sentences whose branches may cross, made trees.
+//! Sentence graphs with crossing branches, and their conversion to trees.
 //!
-//! A node is discontinuous if words that are not its own stand between its words. Two steps make all nodes continuous:
+//! A node is discontinuous if its words are not adjacent. Two steps make all nodes continuous:
 //!
 //! 1. A token directly below the root, such as punctuation in NEGRA, is attached to the lowest node that has words on
 //!    both sides of it.
-//! 2. Children are raised, from the bottom up: of a node that is still discontinuous, the stretch of children with the
-//!    head (edge label `HD`) stays, or without one the stretch with the most words, those of raised children not
-//!    counted; the other children move to its parent. This is the usual conversion of NEGRA and TIGER (Kübler 2005; Boyd 2007 compares it with splitting the node).
+//! 2. Children are raised, bottom-up: of a node that is still discontinuous, the contiguous children that include
+//!    the head (edge label `HD`) stay, or without a head those with the most words, not counting words of raised
+//!    children; the other children move to its parent. This is the usual conversion of NEGRA and TIGER (Kübler
+//!    2005); Boyd (2007) compares it with splitting nodes.
 
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ struct GraphNode {
     children: Vec<Vertex>,
     /// Whether it is a child itself.
     is_attached: bool,
-    /// The child whose edge says that it is the head.
+    /// The child whose edge is labelled as the head.
     head: Option<Vertex>,
 }
 
@@ -99,7 +100,7 @@ impl Graph {
         true
     }
 
-    /// Makes what is no child yet a child of the root.
+    /// Attaches everything without a parent to the root.
     pub(super) fn attach_rest(&mut self) {
         for position in 0..self.tokens.len() as u32 {
             self.attach(Vertex::Token(position), GRAPH_ROOT, "");
@@ -109,8 +110,8 @@ impl Graph {
         }
     }
 
-    /// Makes a tree and counts the nodes that were discontinuous; nodes without words are left out. `None` if a node
-    /// is below itself, or below two nodes.
+    /// Makes a tree and counts the nodes that were discontinuous; nodes without words are left out. `None` if a
+    /// node dominates itself, or has two parents.
     pub(super) fn into_tree(mut self) -> Option<(Tree, u64)> {
         let order = self.top_down()?;
         self.lower_tokens(&order);
@@ -167,7 +168,7 @@ impl Graph {
             }
             a
         };
-        // The tokens below the root since the last other one wait for the next.
+        // The tokens below the root since the last other token are attached with the next one.
         let (mut last, mut waiting) = (None, Vec::new());
         for (&node, position) in above.iter().zip(0..) {
             if node == GRAPH_ROOT {
@@ -201,7 +202,7 @@ impl Graph {
             let from_below = std::mem::take(&mut raised[node as usize]);
             children.extend(&from_below);
             children.sort_unstable_by_key(span_of);
-            let stay = staying(children, *head, &from_below, span_of);
+            let stay = kept_children(children, *head, &from_below, span_of);
             let rest: Vec<Vertex> = children.drain(stay.end..).collect();
             let away: Vec<Vertex> = children.drain(..stay.start).chain(rest).collect();
             spans[node as usize] = match children[..] {
@@ -244,9 +245,9 @@ impl Graph {
     }
 }
 
-/// Returns the stretch of children, sorted and without gaps inside, that has the head, or without a head the most
-/// words, those of raised children not counted.
-fn staying(
+/// Returns the contiguous children, sorted, that include the head, or without a head those with the most words,
+/// not counting words of raised children.
+fn kept_children(
     children: &[Vertex],
     head: Option<Vertex>,
     raised: &[Vertex],

@@ -29,7 +29,7 @@ impl Input {
         }
     }
 
-    /// Returns the number of bytes of a file as it is stored; `None` where it is not known in advance.
+    /// Returns the stored size of a file in bytes; `None` if it is not known in advance.
     pub fn size(&self) -> Option<u64> {
         let Self::File(path) = self else { return None };
         path.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
@@ -43,7 +43,7 @@ impl Input {
         self.open_counted(&ByteCounter::default())
     }
 
-    /// Opens the input for reading; the counter is told how many of the bytes that are stored have been read.
+    /// Opens the input for reading; `counter` counts the stored bytes that have been read.
     ///
     /// # Errors
     /// As [`Input::open`].

@@ -1,4 +1,4 @@
-//! JSON Lines: one object per sentence. Parses are written; of what is read, only `tokens` are used.
+//! JSON Lines: one object per sentence. Parses are written; when reading, only `tokens` is used.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::tree::{Token, Tree};
 /// A blank line has no tokens.
 ///
 /// # Errors
-/// When the line is no such object, a word or a tag is empty, or a tag is missing and needed.
+/// When the line is not such an object, a word or a tag is empty, or a tag is missing and required.
 pub fn parse_line(line: &str, needs_tags: bool) -> Result<Vec<Token>, LineProblem> {
     let line = line.trim_end_matches(is_space);
     if line.trim_start_matches(is_space).is_empty() {
@@ -27,7 +27,7 @@ pub fn parse_line(line: &str, needs_tags: bool) -> Result<Vec<Token>, LineProble
         return Err(LineProblem::new(
             line,
             line,
-            format!("`{}` is no object: {FORM}", excerpt(line)),
+            format!("`{}` is not an object: {FORM}", excerpt(line)),
         ));
     }
     let Object { tokens } = serde_json::from_str(line).map_err(|error| problem(line, &error))?;
@@ -44,7 +44,7 @@ pub fn parse_line(line: &str, needs_tags: bool) -> Result<Vec<Token>, LineProble
     }
 }
 
-/// What messages recommend.
+/// The format that messages recommend.
 const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} on one line";
 
 fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for Readable {
 pub struct Parse<'a> {
     /// The tree.
     pub tree: &'a Tree,
-    /// The position of each token's head, from 1, with 0 for the root.
+    /// The position of each token's head, from 1; 0 is the root.
     pub heads: Option<&'a [u32]>,
     /// The score of the tree; written as `null` if it is not finite.
     pub score: Option<f64>,
@@ -113,7 +113,7 @@ pub struct Parse<'a> {
     pub complete: bool,
     /// A score for each node of the tree; written as `null` if it is not finite.
     pub span_scores: Option<&'a [f32]>,
-    /// How the sentence stands in raw text.
+    /// The original text and offsets, for raw text.
     pub layout: Option<&'a Layout>,
     /// Why there is no parse.
     pub error: Option<&'a str>,
@@ -240,8 +240,8 @@ mod tests {
     #[test]
     fn faults_are_placed_and_say_what_to_write() {
         for (line, column, says) in [
-            ("dogs bark", 1, "`dogs bark` is no object"),
-            ("[\"dogs\"]", 1, "is no object"),
+            ("dogs bark", 1, "`dogs bark` is not an object"),
+            ("[\"dogs\"]", 1, "is not an object"),
             ("{\"tokens\":[\"d\u{f6}gs\",]}", 19, "trailing comma"),
             ("{\"tokens\":[\"dogs\"", 17, "EOF while parsing"),
             ("{\"words\":[]}", 12, "missing field `tokens`"),

@@ -1,4 +1,4 @@
-//! Text line by line, read as bytes: a line that cannot be decoded does no harm to the next.
+//! Lines of text, read as bytes: a line that cannot be decoded does not affect the next.
 
 use std::borrow::Cow;
 use std::fmt;

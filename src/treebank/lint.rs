@@ -1,7 +1,8 @@
-//! A lint: what in the trees of a treebank looks as if it were no word, no tag or no label.
+//! A lint: looks for words, tags and labels in a treebank that are probably something else.
 //!
-//! Trees are judged as they are after [`Cleaning::strip`], so a treebank whose habits are known gives no findings. The
-//! rules are rough and meant to be silent: real treebanks without such habits give none either.
+//! Trees are judged as they are after [`Cleaning::strip`], so a treebank whose conventions are handled by its
+//! profile gives no findings. The rules are rough and conservative: treebanks without such conventions give no
+//! findings either.
 
 mod finding;
 
@@ -14,11 +15,11 @@ use crate::error::Place;
 use crate::tree::{Token, Tree};
 pub use finding::{Finding, Suspect};
 
-/// What may separate words from lemmas.
+/// Possible separators of words and lemmas.
 const LEMMA_SEPARATORS: [char; 6] = ['-', '|', '_', '/', '+', '@'];
 /// Marks in labels that are neither categories nor the usual separators.
 const LABEL_MARKS: [char; 8] = [';', '{', '}', '*', '#', ':', '<', '>'];
-/// What may separate a tag from the rest of it.
+/// Possible separators of a tag and its extensions.
 const TAG_SEPARATORS: [char; 6] = ['#', '-', '=', '|', ':', '_'];
 
 /// Collects what looks wrong, tree by tree.
@@ -26,47 +27,48 @@ const TAG_SEPARATORS: [char; 6] = ['#', '-', '=', '|', ':', '_'];
 pub struct Lint<'c> {
     cleaning: &'c Cleaning,
     trees: u64,
-    one_word: Option<Sighting>,
+    one_word: Option<Occurrence>,
     words: u64,
     tags: FxHashMap<CompactString, TagCounts>,
-    labels: FxHashMap<CompactString, Sighting>,
-    traces: Option<Sighting>,
-    /// The words `*`, which are empty elements if there are others.
-    asterisks: Option<Sighting>,
-    /// Words with letters, and those that may have a lemma behind each of [`LEMMA_SEPARATORS`].
+    labels: FxHashMap<CompactString, Occurrence>,
+    traces: Option<Occurrence>,
+    /// The words `*`, which are empty elements if there are other such words.
+    asterisks: Option<Occurrence>,
+    /// The number of words with letters, and of those that may have a lemma after each of
+    /// [`LEMMA_SEPARATORS`].
     lettered: u64,
-    lemmas: [Option<Sighting>; LEMMA_SEPARATORS.len()],
-    /// How many of these begin with the same letter as the lemma.
+    lemmas: [Option<Occurrence>; LEMMA_SEPARATORS.len()],
+    /// The number of these that begin with the same letter as the lemma.
     alike: [u64; LEMMA_SEPARATORS.len()],
-    /// Words before their lemmas were cut off, and those that had one.
+    /// The number of words before lemmas were removed, and of those that had one.
     raw_words: u64,
-    cut: Option<Sighting>,
+    cut: Option<Occurrence>,
 }
 
-/// How often something was seen, and where first.
+/// The number of occurrences, and the first one.
 #[derive(Debug, Clone)]
-struct Sighting {
+struct Occurrence {
     count: u64,
     example: String,
     at: Place,
 }
 
-/// The words of a tag.
+/// Counts of the words with a tag.
 #[derive(Debug)]
 struct TagCounts {
-    seen: Sighting,
+    seen: Occurrence,
     with_digit: u64,
-    zeros: Option<Sighting>,
-    markup: Option<Sighting>,
+    zeros: Option<Occurrence>,
+    markup: Option<Occurrence>,
     same_as_word: u64,
-    /// The words, as long as none has come twice.
+    /// The distinct words, until one occurs twice.
     distinct: Option<FxHashSet<CompactString>>,
 }
 
-fn see(slot: &mut Option<Sighting>, example: impl FnOnce() -> String, at: &Place) {
+fn record(slot: &mut Option<Occurrence>, example: impl FnOnce() -> String, at: &Place) {
     match slot {
-        Some(sighting) => sighting.count += 1,
-        None => *slot = Some(Sighting { count: 1, example: example(), at: at.clone() }),
+        Some(occurrence) => occurrence.count += 1,
+        None => *slot = Some(Occurrence { count: 1, example: example(), at: at.clone() }),
     }
 }
 
@@ -90,7 +92,7 @@ impl<'c> Lint<'c> {
         }
     }
 
-    /// Looks at a tree as it is in the file, which begins at a place.
+    /// Examines a tree as it is in the file; `at` is where it begins.
     pub fn add(&mut self, tree: &Tree, at: &Place) {
         if !self.cleaning.lemma_separator.is_empty() {
             self.add_raw(tree, at);
@@ -101,7 +103,7 @@ impl<'c> Lint<'c> {
         self.trees += 1;
         self.words += words.len() as u64;
         if let [word] = words[..] {
-            see(&mut self.one_word, || bracketed(word), at);
+            record(&mut self.one_word, || bracketed(word), at);
         }
         for token in words {
             self.add_word(token, at);
@@ -111,20 +113,20 @@ impl<'c> Lint<'c> {
                 Some(seen) => seen.count += 1,
                 None => {
                     let example = format!("({})", node.label);
-                    let seen = Sighting { count: 1, example, at: at.clone() };
+                    let seen = Occurrence { count: 1, example, at: at.clone() };
                     self.labels.insert(node.label.clone(), seen);
                 }
             }
         }
     }
 
-    /// Counts the words that have a lemma to lose.
+    /// Counts the words from which a lemma is removed.
     fn add_raw(&mut self, tree: &Tree, at: &Place) {
         let separator = self.cleaning.lemma_separator.as_str();
         for token in tree.tokens().iter().filter(|token| has_letter(&token.word)) {
             self.raw_words += 1;
             if token.word.contains(separator) {
-                see(&mut self.cut, || bracketed(token), at);
+                record(&mut self.cut, || bracketed(token), at);
             }
         }
     }
@@ -132,7 +134,7 @@ impl<'c> Lint<'c> {
     fn add_word(&mut self, token: &Token, at: &Place) {
         let word = token.word.as_str();
         let tag = self.tags.entry(token.tag.clone()).or_insert_with(|| TagCounts {
-            seen: Sighting { count: 0, example: bracketed(token), at: at.clone() },
+            seen: Occurrence { count: 0, example: bracketed(token), at: at.clone() },
             with_digit: 0,
             zeros: None,
             markup: None,
@@ -141,21 +143,21 @@ impl<'c> Lint<'c> {
         });
         tag.add(token, at);
         if is_trace(word) {
-            see(&mut self.traces, || bracketed(token), at);
+            record(&mut self.traces, || bracketed(token), at);
         } else if word == "*" {
-            see(&mut self.asterisks, || bracketed(token), at);
+            record(&mut self.asterisks, || bracketed(token), at);
         } else if has_letter(word) {
             self.lettered += 1;
             for (place, separator) in LEMMA_SEPARATORS.iter().enumerate() {
                 if let Some((word, lemma)) = split(word, *separator) {
-                    see(&mut self.lemmas[place], || bracketed(token), at);
+                    record(&mut self.lemmas[place], || bracketed(token), at);
                     self.alike[place] += u64::from(initial(word) == initial(lemma));
                 }
             }
         }
     }
 
-    /// Returns what was found.
+    /// Returns the findings.
     pub fn findings(&self) -> Vec<Finding> {
         let mut tags: Vec<(&str, &TagCounts)> =
             self.tags.iter().map(|(tag, counts)| (tag.as_str(), counts)).collect();
@@ -169,7 +171,7 @@ impl<'c> Lint<'c> {
         findings
     }
 
-    /// Identifiers and markup: what is to be dropped by tag.
+    /// Identifiers and markup, which can be dropped by their tags.
     fn metadata(&self, tags: &[(&str, &TagCounts)]) -> Vec<Finding> {
         let of_identifiers = |(tag, counts): &&(&str, &TagCounts)| counts.is_of_identifiers(tag);
         let of_markup = |(tag, counts): &&(&str, &TagCounts)| counts.is_of_markup(tag);
@@ -185,7 +187,7 @@ impl<'c> Lint<'c> {
         let to_keep = others().filter(|tag| !of_markup(tag));
         let markup = to_drop.chain(to_keep.filter_map(|(_, counts)| counts.markup.as_ref()));
         let found = [(Suspect::Identifiers, sum(identifiers)), (Suspect::Markup, sum(markup))];
-        let finding = |(suspect, found): (Suspect, Option<Sighting>)| {
+        let finding = |(suspect, found): (Suspect, Option<Occurrence>)| {
             found.map(|found| found.finding(suspect, (!drop.is_empty()).then(|| setting.clone())))
         };
         found.into_iter().filter_map(finding).collect()
@@ -227,7 +229,7 @@ impl<'c> Lint<'c> {
     }
 
     fn label_findings(&self) -> Vec<Finding> {
-        let mut labels: Vec<(&str, &Sighting)> =
+        let mut labels: Vec<(&str, &Occurrence)> =
             self.labels.iter().map(|(label, seen)| (label.as_str(), seen)).collect();
         labels.sort_unstable_by_key(|(label, _)| *label);
         let marked = |label: &str| label.chars().skip(1).find(|c| LABEL_MARKS.contains(c));
@@ -243,7 +245,7 @@ impl<'c> Lint<'c> {
             let setting = format!("clean.separators=\"{separators}\"");
             findings.push(found.finding(Suspect::LabelMarks, Some(setting)));
         }
-        let once: Vec<&Sighting> =
+        let once: Vec<&Occurrence> =
             labels.iter().map(|(_, seen)| *seen).filter(|seen| seen.count == 1).collect();
         if labels.len() >= 20
             && once.len() * 4 > labels.len()
@@ -258,7 +260,7 @@ impl<'c> Lint<'c> {
         let same: u64 = tags.iter().map(|(_, counts)| counts.same_as_word).sum();
         if same * 2 > self.words {
             let (_, counts) = tags.iter().max_by_key(|(_, counts)| counts.same_as_word)?;
-            let found = Sighting { count: same, ..counts.seen.clone() };
+            let found = Occurrence { count: same, ..counts.seen.clone() };
             return Some(found.finding(Suspect::TagsLikeWords, None));
         }
         if tags.len() < 100 || tags.len() as u64 * 20 < self.words {
@@ -270,7 +272,7 @@ impl<'c> Lint<'c> {
         };
         let separator = TAG_SEPARATORS.iter().find(divides_most);
         let setting = separator.map(|separator| format!("clean.tag_separators=\"{separator}\""));
-        let found = Sighting { count: tags.len() as u64, ..tags.first()?.1.seen.clone() };
+        let found = Occurrence { count: tags.len() as u64, ..tags.first()?.1.seen.clone() };
         Some(found.finding(Suspect::TagsLikeWords, setting))
     }
 }
@@ -281,10 +283,10 @@ impl TagCounts {
         self.seen.count += 1;
         self.with_digit += u64::from(word.bytes().any(|byte| byte.is_ascii_digit()));
         if word == "0" {
-            see(&mut self.zeros, || bracketed(token), at);
+            record(&mut self.zeros, || bracketed(token), at);
         }
         if is_markup(word) {
-            see(&mut self.markup, || bracketed(token), at);
+            record(&mut self.markup, || bracketed(token), at);
         }
         let is_name = word.len() > 1 && word.chars().all(char::is_alphabetic);
         self.same_as_word += u64::from(is_name && token.tag == token.word);
@@ -295,7 +297,7 @@ impl TagCounts {
         }
     }
 
-    /// A tag of words with digits, each of which occurs once.
+    /// Whether the words of a tag contain digits and occur once each.
     fn is_of_identifiers(&self, tag: &str) -> bool {
         let count = self.seen.count;
         tag == "ID" || (count >= 20 && self.with_digit == count && self.distinct.is_some())
@@ -306,24 +308,24 @@ impl TagCounts {
         (markup > 1 && markup == self.seen.count) || tag.starts_with("CODE")
     }
 
-    /// Zeros that are empty elements: the tag has hardly any other numbers.
-    fn empty_zeros(&self) -> Option<&Sighting> {
+    /// Zeros that are empty elements: their tag has hardly any other numbers.
+    fn empty_zeros(&self) -> Option<&Occurrence> {
         let zeros = self.zeros.as_ref()?;
         ((self.with_digit - zeros.count) * 10 < zeros.count).then_some(zeros)
     }
 }
 
-impl Sighting {
+impl Occurrence {
     fn finding(self, suspect: Suspect, setting: Option<String>) -> Finding {
         let Self { count, example, at } = self;
         Finding { suspect, count, example, at, setting }
     }
 }
 
-/// Adds counts; the example is the first.
-fn sum<'s>(sightings: impl Iterator<Item = &'s Sighting>) -> Option<Sighting> {
-    sightings.fold(None, |sum: Option<Sighting>, found| match sum {
-        Some(sum) => Some(Sighting { count: sum.count + found.count, ..sum }),
+/// Adds up counts; the example is the first one.
+fn sum<'s>(occurrences: impl Iterator<Item = &'s Occurrence>) -> Option<Occurrence> {
+    occurrences.fold(None, |sum: Option<Occurrence>, found| match sum {
+        Some(sum) => Some(Occurrence { count: sum.count + found.count, ..sum }),
         None => Some(found.clone()),
     })
 }

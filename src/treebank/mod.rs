@@ -104,8 +104,8 @@ impl fmt::Display for ReadReport {
     }
 }
 
-/// Iterates over the trees of several inputs, in Penn brackets, NEGRA export or TIGER-XML, which are recognised by
-/// how each begins.
+/// Iterates over the trees of several inputs, in Penn brackets, NEGRA export or TIGER-XML; the format is
+/// recognized by the beginning of each input.
 ///
 /// Without [`ReadOptions::skip_bad_trees`], iteration ends with the first error.
 pub struct Trees {
@@ -229,12 +229,14 @@ impl Treebank {
     /// Reads files, folders and patterns.
     ///
     /// # Errors
-    /// When a path leads nowhere, a file cannot be read, or a tree is malformed and bad trees are not skipped.
+    /// When a path does not exist, a file cannot be read, or a tree is malformed and malformed trees are
+    /// not skipped.
     pub fn read(paths: &[PathBuf], options: &ReadOptions) -> Result<(Self, ReadReport)> {
         Self::read_and_visit(paths, options, |_, _| {})
     }
 
-    /// Reads files, folders and patterns, and shows each tree to a visitor; [`Trees::place`] is where it begins.
+    /// Reads files, folders and patterns, and calls a visitor with each tree; [`Trees::place`] is where it
+    /// begins.
     ///
     /// # Errors
     /// As [`Treebank::read`].

@@ -1,4 +1,4 @@
-//! What the input says about a sentence beside its words and tags.
+//! The information in the input about a sentence besides words and tags.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::conllu::{self, Source};
 use crate::text::Layout;
 use crate::tree::{Token, Tree};
 
-/// What a sentence was read from, which CoNLL-U output gives back.
+/// The source of a sentence, which CoNLL-U output preserves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A format that has words and tags only.

@@ -6,22 +6,22 @@ use super::penn::is_space;
 use crate::error::InputKind;
 use crate::memory::MODEL_MAGIC;
 
-/// How many bytes are looked at, at most.
-const LOOKED_AT: usize = 4096;
+/// Maximum number of bytes that are examined.
+const MAX_EXAMINED: usize = 4096;
 /// The number of columns of CoNLL-U.
 const COLUMNS: usize = 10;
 
 /// Reads the beginning of a stream; returns it with a reader of the whole stream.
 ///
-/// The beginning is what one read gives, so that nothing waits for more than the first line from a program at the
-/// other end of a pipe.
+/// The beginning is the result of a single read, so that a program at the other end of a pipe need not send more than
+/// its first line.
 ///
 /// # Errors
 /// When the stream fails.
 pub(super) fn peek(
     mut reader: Box<dyn Read + Send>,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
-    let mut start = vec![0; LOOKED_AT];
+    let mut start = vec![0; MAX_EXAMINED];
     let read = loop {
         match reader.read(&mut start) {
             Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
@@ -33,7 +33,7 @@ pub(super) fn peek(
     Ok((start, Box::new(whole)))
 }
 
-/// Returns what an input begins like, unless that may be sentences.
+/// Recognizes the format of an input by its beginning; `None` if it may be sentences.
 pub(super) fn kind(start: &[u8]) -> Option<InputKind> {
     if start.starts_with(MODEL_MAGIC) {
         return Some(InputKind::Model);
@@ -46,11 +46,12 @@ pub(super) fn kind(start: &[u8]) -> Option<InputKind> {
     begins_with_columns(text).then_some(InputKind::Conllu)
 }
 
-/// How many leaves are enough to know a tree.
+/// The number of leaves after which a text is accepted as a tree.
 const LEAVES: usize = 3;
 
-/// Whether a text begins with trees in brackets: a label or a `(` after every `(`, and a single word after the label
-/// of a leaf, with no space before its `)`. A constituent must have a leaf in it: brackets alone are words too.
+/// Whether a text begins with trees in brackets: a label or a `(` after every `(`, and a single word after the
+/// label of a leaf, with no space before its `)`. A constituent must contain a leaf, because brackets alone are
+/// words too.
 fn begins_with_trees(text: &str) -> bool {
     let (mut depth, mut leaves) = (0, 0);
     let mut rest = text.trim_start_matches(is_space);

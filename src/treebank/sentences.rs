@@ -75,7 +75,7 @@ impl FromStr for InputFormat {
 /// One item of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
-    /// A sentence of one or more tokens, with what the input says about it beside words and tags.
+    /// A sentence of one or more tokens, with what the input contains besides words and tags.
     Sentence(Vec<Token>, Origin),
     /// A blank line, or a CoNLL-U sentence or tree without words.
     Blank,
@@ -146,7 +146,7 @@ impl Sentences {
         Self { text, ..self }
     }
 
-    /// Sets whether a JSON object with a word without a tag cannot be read.
+    /// Sets whether a JSON object with an untagged word is an error.
     #[must_use]
     pub fn needing_tags(self, needs_tags: bool) -> Self {
         Self { needs_tags, ..self }
@@ -179,7 +179,7 @@ impl Sentences {
         })
     }
 
-    /// Opens an input, unless it is something else than sentences in this format.
+    /// Opens an input, unless it is in another format.
     fn open(&mut self, input: &Input) -> Result<()> {
         let name = input.name();
         let reader = input.open_counted(&self.counter)?;
@@ -191,7 +191,7 @@ impl Sentences {
         Ok(())
     }
 
-    /// Whether an input that begins like this may be in the format.
+    /// Whether an input with this beginning may be in the format.
     fn reads(&self, kind: InputKind, start: &[u8]) -> bool {
         let start = String::from_utf8_lossy(start);
         let first = start.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

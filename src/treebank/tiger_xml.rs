@@ -15,8 +15,9 @@
 //! </s>
 //! ```
 //!
-//! The words are in the order of the file. What no edge leads to is below the root. Other elements and attributes are
-//! skipped, secondary edges too. Crossing branches are uncrossed: see `graph.rs`.
+//! The words are in the order of the file. Nodes and words without an incoming edge are attached to the root.
+//! Other elements, other attributes and secondary edges are skipped. Crossing branches are uncrossed: see
+//! `graph.rs`.
 
 use std::io::{self, Read};
 
@@ -50,7 +51,7 @@ struct Sentence {
     /// The node whose edges are read.
     node: Option<u32>,
     edges: Vec<Edge>,
-    /// The first mistake.
+    /// The first error.
     problem: Option<(Place, String)>,
 }
 
@@ -86,7 +87,7 @@ impl TigerXmlReader {
         &self.name
     }
 
-    /// Returns how many discontinuous nodes there have been.
+    /// Returns the number of discontinuous nodes so far.
     pub fn discontinuous(&self) -> u64 {
         self.discontinuous
     }
@@ -186,7 +187,7 @@ impl Sentence {
         Self { graph, vertices, node: None, edges: Vec::new(), problem: None }
     }
 
-    /// Adds an element; after a mistake nothing is added.
+    /// Adds an element; after an error nothing is added.
     fn add(&mut self, element: &BytesStart<'_>, is_empty: bool, at: Place) {
         if self.problem.is_some() {
             return;
@@ -242,7 +243,7 @@ impl Sentence {
             }
         }
         self.graph.attach_rest();
-        let problem = "a node is below itself: correct the edges";
+        let problem = "a node dominates itself: correct the edges";
         self.graph.into_tree().ok_or_else(|| (at.clone(), problem.to_owned()))
     }
 }
@@ -327,7 +328,7 @@ mod tests {
             "x:3:3: <t> has no attribute `pos`: add it (the tree began on line 2)",
             "x:5:20: there is no element with the id `9`",
             "x:6:32: a second element with the id `1`",
-            "x:7:1: a node is below itself",
+            "x:7:1: a node dominates itself",
             "x:8:4: malformed attribute",
             "x:9:4: a sentence inside of a sentence",
             "(VROOT (A a))",

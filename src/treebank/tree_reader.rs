@@ -1,4 +1,4 @@
-//! Trees in any treebank format, recognised by how the text begins.
+//! Trees in any treebank format, recognized by the beginning of the text.
 
 use std::io::{self, Cursor, Read};
 
@@ -9,7 +9,7 @@ use super::tiger_xml::TigerXmlReader;
 use crate::error::{Error, Result};
 use crate::tree::Tree;
 
-/// How much of a text is looked at.
+/// Maximum number of bytes that are examined.
 const LOOK: usize = 256;
 
 type Stream = Box<dyn Read + Send>;
@@ -78,7 +78,7 @@ impl TreeReader {
     pub(super) fn read(&mut self) -> Result<Option<Tree>> {
         if let Source::Unknown(stream) = &mut self.source {
             let stream = std::mem::replace(stream, Box::new(io::empty()));
-            self.source = self.recognised(stream).map_err(|error| Error::io(&self.name, error))?;
+            self.source = self.recognized(stream).map_err(|error| Error::io(&self.name, error))?;
         }
         match &mut self.source {
             Source::Unknown(_) => Ok(None),
@@ -88,8 +88,8 @@ impl TreeReader {
         }
     }
 
-    /// Looks at the beginning of a stream.
-    fn recognised(&self, mut stream: Stream) -> io::Result<Source> {
+    /// Recognizes the format of a stream by its beginning.
+    fn recognized(&self, mut stream: Stream) -> io::Result<Source> {
         let head = first_line(&mut stream)?;
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
         let begins = |with: &[&str]| with.iter().any(|with| text.starts_with(with.as_bytes()));
@@ -109,7 +109,7 @@ impl TreeReader {
     }
 }
 
-/// Reads the first line that is not blank, or a part of it, with what precedes it. Waits for no more than that.
+/// Reads up to the first non-blank line, or a part of it, and does not wait for more.
 fn first_line(stream: &mut Stream) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut buffer = [0; LOOK];
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_recognised_by_their_beginnings() {
+    fn formats_are_recognized_by_their_beginnings() {
         assert_eq!(trees(b"\xef\xbb\xbf\n <DOC>\n(S (A a))").unwrap(), ["(S (A a))"]);
         assert_eq!(trees(b"  (S (A a))(S (B b))").unwrap(), ["(S (A a))", "(S (B b))"]);
         let export = b"\n%% x\n#BOS 1\na\tA\t--\t--\t0\n#EOS 1\n";

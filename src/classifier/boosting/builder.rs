@@ -1,4 +1,4 @@
-//! Making a design: from rows, one by one, to blocks and tests.
+//! Building a design: rows are added one by one and stored as blocks of tests.
 
 use rustc_hash::FxHashMap;
 
@@ -8,21 +8,21 @@ use super::slots::Slots;
 use crate::feature::{Column, Row, RowRef};
 use crate::hash::finish;
 
-/// Takes rows one by one.
+/// Builds a [`Design`] row by row.
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     is_set: Vec<bool>,
     row_of: FxHashMap<u64, u32>,
-    /// The first rows, until it is known from them which columns vary together.
+    /// The first rows, which determine which columns vary together.
     first: Vec<Row>,
     slots: Slots,
-    /// For each slot the blocks by what stands there.
+    /// For each slot, the block with a given hash.
     block_of: Vec<FxHashMap<u64, u32>>,
     blocks: Blocks,
     by_row: Vec<u32>,
 }
 
-/// A hash of what stands in some columns.
+/// A hash of the values in some columns.
 fn hash_of(row: &RowRef<'_>, columns: &[u32], is_set: &[bool]) -> u64 {
     let mut hash = 1;
     for &column in columns {
@@ -34,7 +34,7 @@ fn hash_of(row: &RowRef<'_>, columns: &[u32], is_set: &[bool]) -> u64 {
     finish(hash)
 }
 
-/// The tests of each block by order of arrival.
+/// The tests of each block, numbered by first appearance.
 #[derive(Debug, Clone, Default)]
 struct Blocks {
     lists: Lists,
@@ -43,7 +43,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Adds what stands in some columns.
+    /// Adds the values in some columns.
     fn push(&mut self, row: &RowRef<'_>, columns: &[u32], is_set: &[bool]) {
         for &column in columns {
             for &value in values(row, column as usize, is_set[column as usize]) {
@@ -60,17 +60,17 @@ impl Blocks {
     }
 }
 
-/// So many rows tell which columns vary together.
+/// The number of rows from which columns that vary together are determined.
 const FIRST_ROWS: usize = 1 << 16;
 
 impl Builder {
-    /// No rows of the given columns.
+    /// A builder without rows, for the given columns.
     pub fn new(columns: &[Column]) -> Self {
         Self { is_set: sets(columns), ..Self::default() }
     }
 
-    /// Adds a row, unless it is there; gives its number, from 0. Two different rows are taken for the same
-    /// with a chance of 2⁻⁶³ a pair.
+    /// Adds a row unless an equal one was added before; returns its index. Two different rows are treated
+    /// as equal with probability 2⁻⁶³.
     pub fn push(&mut self, row: RowRef<'_>) -> u32 {
         let hash = row.values.iter().chain(row.members).fold(1, |hash, &value| mix(hash, value));
         let next = self.row_of.len() as u32;
@@ -89,7 +89,7 @@ impl Builder {
         number
     }
 
-    /// Divides the columns into slots, and writes the first rows as blocks.
+    /// Divides the columns into slots and encodes the first rows.
     fn divide(&mut self) {
         let first = std::mem::take(&mut self.first);
         self.slots = Slots::new(&first, &self.is_set);
@@ -119,7 +119,7 @@ impl Builder {
         self.row_of.is_empty()
     }
 
-    /// The rows. Tests that hold in fewer than `min_count` distinct rows are left out.
+    /// The design. Tests that hold in fewer than `min_count` distinct rows are left out.
     pub fn finish(mut self, min_count: u32) -> Design {
         if self.block_of.is_empty() {
             self.divide();
@@ -150,8 +150,8 @@ impl Builder {
         design
     }
 
-    /// Numbers the tests of a design and groups them; gives for each test of the builder what stands in the
-    /// blocks for it.
+    /// Numbers the tests of a design and groups them; returns, for each test of the builder, its number in
+    /// the blocks.
     fn number(&self, counts: &[u64], min_count: u32, design: &mut Design) -> Vec<u32> {
         let is_nominal = |test: &Test| !self.is_set[test.column as usize];
         let mut order: Vec<usize> = (0..self.blocks.tests.len()).collect();
@@ -179,7 +179,7 @@ impl Builder {
             }
             design.tests.push(test);
         }
-        // All rare values of a column share a number behind those of the tests.
+        // All rare values of a column share a number after those of the tests.
         let mut shared: FxHashMap<u32, u32> = FxHashMap::default();
         for at in rare {
             let column = self.blocks.tests[at].column;

@@ -1,4 +1,4 @@
-//! Which rows are examples of which labels.
+//! The examples of each label.
 
 use rustc_hash::FxHashMap;
 
@@ -6,52 +6,52 @@ use super::builder::Builder;
 use super::design::Design;
 use crate::feature::{Column, RowRef};
 
-/// An example of a label.
+/// An example for the classifier of a label.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Example {
     /// The row of the design.
     pub row: u32,
-    /// Whether the label is right.
+    /// Whether the label is correct.
     pub gold: bool,
-    /// How many times it counts, above 0.
+    /// Its multiplicity, above 0.
     pub weight: f32,
 }
 
-/// Takes candidates one by one.
+/// Collects candidates one by one.
 #[derive(Debug, Clone)]
 pub struct Candidates {
     rows: Builder,
     number_of: FxHashMap<Vec<u16>, u32>,
     labelled: Labelled,
-    /// How many entries there were when those that are the same were last made one.
+    /// The number of entries after equal ones were last merged.
     merged: usize,
 }
 
-/// For every distinct row, of which labels it is an example.
+/// For each distinct row, the labels that it is an example of.
 #[derive(Debug, Clone, Default)]
 pub struct Labelled {
-    /// The sets of labels that have candidates in common.
+    /// The distinct sets of candidate labels.
     sets: Vec<Vec<u16>>,
-    /// A row, the set of labels it is a candidate for, and how many times.
+    /// A row, the index of its set of candidate labels, and its multiplicity.
     entries: Vec<(u32, u32, u32)>,
-    /// For each label the rows where it is right, and how many times.
+    /// For each label, the rows for which it is correct, with their multiplicities.
     gold: Vec<Vec<(u32, u32)>>,
 }
 
-/// Entries that look the same are made one before there are so many more.
+/// Equal entries are merged whenever this many new ones have been added.
 const MERGE_EVERY: usize = 1 << 20;
 
 impl Candidates {
-    /// No candidates yet.
+    /// An empty collection.
     pub fn new(columns: &[Column], n_labels: usize) -> Self {
         let labelled = Labelled { gold: vec![Vec::new(); n_labels], ..Labelled::default() };
         let rows = Builder::new(columns);
         Self { rows, number_of: FxHashMap::default(), labelled, merged: 0 }
     }
 
-    /// Adds a row that counts `weight` times, above 0: an example of each of `labels`, right for those of
-    /// them that are in `gold`. Labels that have a candidate of their own with another row, such as one with
-    /// another head, are pushed with that one.
+    /// Adds a row with multiplicity `weight`, above 0, as an example of each of `labels`; `gold` are the
+    /// correct ones. A label whose candidate has other features, such as another head, is added with a row
+    /// of its own.
     pub fn push(&mut self, row: RowRef<'_>, weight: u32, labels: &[u16], gold: &[u16]) {
         let row = self.rows.push(row);
         let Labelled { sets, entries, gold: all_gold } = &mut self.labelled;
@@ -73,12 +73,12 @@ impl Candidates {
         }
     }
 
-    /// The number of distinct rows so far.
+    /// The number of distinct rows.
     pub fn n_rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// The design and the examples; tests that hold in fewer than `min_count` distinct rows are left out.
+    /// The design and the examples. Tests that hold in fewer than `min_count` distinct rows are left out.
     pub fn finish(mut self, min_count: u32) -> (Design, Labelled) {
         self.labelled.merge();
         (self.rows.finish(min_count), self.labelled)
@@ -100,12 +100,13 @@ impl Labelled {
         self.gold.len()
     }
 
-    /// How many times the label is right.
+    /// The number of rows for which the label is correct, with multiplicity.
     pub fn n_gold(&self, label: usize) -> u64 {
         self.gold[label].iter().map(|&(_, weight)| u64::from(weight)).sum()
     }
 
-    /// The examples of a label: those where it is right, then those where it is wrong, by row.
+    /// The examples of a label, sorted by row: first those where it is correct, then those where it is
+    /// wrong.
     pub fn examples(&self, label: usize) -> Vec<Example> {
         let has: Vec<bool> =
             self.sets.iter().map(|set| set.iter().any(|&one| usize::from(one) == label)).collect();

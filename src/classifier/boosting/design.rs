@@ -1,14 +1,14 @@
-//! Training rows as lists of the binary tests that hold in them.
+//! Training rows as lists of the binary tests that hold for them.
 //!
-//! A test asks whether a nominal column (or a number) has one value, or a set has one member. Tests are
-//! numbered by how many rows they hold in, most first, so that sums over tests stay in the cache.
+//! A test asks whether a nominal or numeric column has a given value, or whether a set has a given member.
+//! Tests are numbered by decreasing frequency, so that sums over tests stay in the cache.
 //!
-//! - Rows that look the same are kept once.
-//! - Columns that vary together are joined in a *slot* (`slots.rs`), and what stands there in a row is a
-//!   *block*, kept once: a row is one block for each slot. The children of a candidate look the same in
-//!   many states, and so do its neighbours. Sums over many rows are first made by block, then by test.
-//! - In every row exactly one test of a nominal column holds. The one that holds most often is left out of
-//!   the blocks: a sum over the rows where it holds is what the others leave of the sum over all rows.
+//! - Equal rows are stored once.
+//! - Columns that vary together form a *slot* (`slots.rs`). The values of a slot in a row form a *block*,
+//!   and equal blocks are stored once: a row is a list of one block for each slot. Many candidates share
+//!   the block of their children or neighbours. Sums over rows are computed by block first, then by test.
+//! - In every row exactly one test of a nominal column holds. The most frequent one is not stored in the
+//!   blocks: its sum is the total minus the sums of the others.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,49 +49,49 @@ pub(super) fn mix(hash: u64, value: u32) -> u64 {
     crate::hash::mix::<23>(hash, u64::from(value))
 }
 
-/// No column that has a test in every row.
+/// Marks a test that belongs to no group.
 pub(super) const NO_GROUP: u32 = u32::MAX;
 
 /// Rows and tests.
 #[derive(Debug, Clone, Default)]
 pub struct Design {
-    /// The tests by number. Behind them come, for nominal columns with values too rare to be asked for,
-    /// numbers that stand for all of these.
+    /// The tests by number. They are followed by one number for each nominal column that has values too
+    /// rare for tests; it stands for all of them.
     pub(super) tests: Vec<Test>,
-    /// How many numbers there are.
+    /// The number of numbers, with those of rare values.
     pub(super) n_numbers: usize,
     pub(super) n_rows: usize,
     pub(super) n_slots: usize,
     /// The slot of each column.
     pub(super) slot_of: Vec<u32>,
-    /// The blocks of each row, and the same by slot.
+    /// The blocks of each row, and the same in order of slots.
     pub(super) by_row: Vec<u32>,
     pub(super) by_slot: Vec<u32>,
-    /// The numbers of the tests of each block, and the blocks of each number.
+    /// The tests of each block, and the blocks of each test.
     pub(super) blocks: Lists,
     pub(super) blocks_of: Lists,
-    /// How many tests all rows have together.
+    /// The total number of tests in all rows.
     pub(super) n_entries: u64,
-    /// For each number the group it belongs to, if it is of a nominal column and not left out.
+    /// For each number its group, if it belongs to a nominal column and is stored in the blocks.
     pub(super) group_of: Vec<u32>,
     pub(super) groups: Vec<Group>,
 }
 
-/// A nominal column: the test that is left out of the blocks, and the numbers of the others.
+/// A nominal column: the test that is not stored in the blocks, and the numbers of the others.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Group {
     pub(super) left_out: u32,
     pub(super) others: Vec<u32>,
 }
 
-/// Scratch memory of [`Design::sum`]: sums by block, all 0 between calls, and by group.
+/// Scratch memory of [`Design::sum`]: sums by block, which are 0 between calls, and by group.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums {
     blocks: Vec<i64>,
     groups: Vec<i64>,
 }
 
-/// The rows where a test holds: those whose block in a slot is marked, or those where it is not.
+/// The rows for which a test holds: those whose block in a slot is marked, or those whose block is not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Marks {
     bits: Vec<u64>,
@@ -110,20 +110,20 @@ impl Design {
         self.n_rows == 0
     }
 
-    /// The tests that may be asked, by number.
+    /// The tests that splits may use, by number.
     pub fn tests(&self) -> &[Test] {
         &self.tests
     }
 
-    /// How many tests all rows have together, without those left out.
+    /// The total number of tests in all rows, without those that are not stored in the blocks.
     pub fn n_entries(&self) -> u64 {
         self.n_entries
     }
 
-    /// What was gathered, in words.
+    /// A description of the design, for the log.
     pub fn summary(&self) -> String {
         format!(
-            "{} distinct rows, {} tests, {:.1} of them a row; {} slots with {} different blocks",
+            "{} distinct rows, {} tests, {:.1} of them per row; {} slots with {} distinct blocks",
             self.n_rows,
             self.tests.len(),
             self.n_entries as f64 / self.n_rows.max(1) as f64,
@@ -137,7 +137,7 @@ impl Design {
         &self.by_row[row as usize * self.n_slots..][..self.n_slots]
     }
 
-    /// Sums up the weights of `n` rows by test; `total` is the sum of all.
+    /// Sums up weights of rows by test; `total` is the sum of all weights.
     pub(super) fn sum(
         &self,
         n: usize,
@@ -162,17 +162,17 @@ impl Design {
             for (row, weight) in weighted {
                 add(weight, self.blocks_of_row(row), blocks);
             }
-            self.blocks.pass_on(blocks, out);
+            self.blocks.distribute(blocks, out);
         }
         self.complete(out, total, groups);
     }
 
-    /// Completes sums by those of the tests that are left out.
+    /// Computes the sums of the tests that are not stored in the blocks.
     fn complete(&self, sums: &mut [i64], total: i64, groups: &mut Vec<i64>) {
         groups.clear();
         groups.resize(self.groups.len() + 1, 0);
         for (&sum, &group) in sums.iter().zip(&self.group_of) {
-            // The last sum, of tests that belong to no group, means nothing.
+            // The last sum, of tests without a group, is not used.
             let of_group = &mut groups[(group as usize).min(self.groups.len())];
             *of_group = of_group.wrapping_add(sum);
         }
@@ -181,7 +181,7 @@ impl Design {
         }
     }
 
-    /// Marks the rows where a test holds, and no others.
+    /// Marks the rows for which a test holds, and no others.
     pub(super) fn mark(&self, test: u32, marks: &mut Marks) {
         let left_out = self.groups.iter().find(|group| group.left_out == test);
         marks.bits.clear();

@@ -6,21 +6,21 @@ use super::design::Test;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
-/// Stands for the test of a leaf.
+/// The test number that marks a leaf.
 pub(super) const LEAF: u32 = u32::MAX;
-/// Confidences are multiples of one over this, so that sums of them are exact in any order up to 256.
+/// Confidences are multiples of 1/65,536, so that their sums, up to 256, are exact in any order.
 pub(super) const STEPS: f64 = 65_536.0;
 
 /// The trees of one label.
 ///
-/// A node is a test and where to go if it holds; if not, the next node follows. A leaf is `LEAF` and the
-/// bits of its confidence. So what follows when no test holds stands in one piece.
+/// A node is a test and the index of the "yes" child; the "no" child is the next node. A leaf is [`LEAF`]
+/// and the bits of its confidence. The nodes on the path on which no test holds are therefore contiguous.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ensemble {
     pub(super) tests: Vec<Test>,
     pub(super) nodes: Vec<[u32; 2]>,
     pub(super) trees: Vec<Tree>,
-    /// The threshold down to which training has come; infinity before the first tree.
+    /// The threshold that training has reached; infinity before the first tree.
     reached: f64,
 }
 
@@ -34,13 +34,13 @@ impl Default for Ensemble {
 /// One tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Tree {
-    /// Where its nodes end.
+    /// The end of its nodes.
     pub(super) end: u32,
-    /// The least reduction in loss that its splits had to bring.
+    /// The least loss reduction of its splits.
     pub(super) reduction: f64,
 }
 
-/// Takes an ensemble's trees as they are grown.
+/// An ensemble in training.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Growing {
     pub(super) ensemble: Ensemble,
@@ -55,7 +55,7 @@ impl From<Ensemble> for Growing {
 }
 
 impl Growing {
-    /// The number of a test within the ensemble.
+    /// The number of a test within the ensemble, which is added if new.
     pub(super) fn number(&mut self, test: Test) -> u32 {
         let tests = &mut self.ensemble.tests;
         *self.number_of.entry(test).or_insert_with(|| {
@@ -71,7 +71,7 @@ impl Growing {
         self.ensemble.reached = reduction;
     }
 
-    /// Notes that no split of a root reduces the loss by as much as this.
+    /// Records that no split of a root reduces the loss by `threshold`.
     pub(super) fn end(&mut self, threshold: f64) {
         self.ensemble.reached = threshold;
     }
@@ -88,13 +88,12 @@ impl Ensemble {
         (self.nodes.len() - self.trees.len()) / 2
     }
 
-    /// The threshold Θ down to which it is trained: no tree with a larger one is missing.
+    /// The threshold Θ that training has reached: it has all trees of this and larger thresholds.
     pub fn reached(&self) -> f64 {
         self.reached
     }
 
-    /// For each tree the threshold Θ that its splits had to reach, and how many splits there are up to and
-    /// with it; Θ never rises.
+    /// For each tree its threshold Θ and the number of splits up to and including it; Θ never increases.
     pub fn growth(&self) -> impl Iterator<Item = (f64, usize)> {
         self.trees.iter().zip(1..).map(|(tree, n)| (tree.reduction, (tree.end as usize - n) / 2))
     }
@@ -118,7 +117,7 @@ impl Ensemble {
         starts.zip(&self.trees).map(|(start, tree)| &self.nodes[start..tree.end as usize])
     }
 
-    /// Puts what [`Ensemble::load`] reads into sections.
+    /// Adds the ensemble to the sections of a model.
     pub fn store(&self, sections: &mut Sections) {
         let pairs = |pairs: &mut dyn Iterator<Item = [u32; 2]>| pairs.flatten().collect::<Vec<_>>();
         let tests = pairs(&mut self.tests.iter().map(|test| [test.column, test.value]));
@@ -148,14 +147,14 @@ impl Ensemble {
             trees: trees.map(|(at, &end)| Tree { end, reduction: reduction(at) }).collect(),
             reached: reduction(ends.len()),
         };
-        if reductions.len() == ends.len() + 1 && ensemble.is_whole() {
+        if reductions.len() == ends.len() + 1 && ensemble.is_valid() {
             return Ok(ensemble);
         }
         Err(Error::Corrupt("the nodes are not those of boosted trees".into()))
     }
 
-    /// Whether every way down ends at a leaf of the same tree.
-    fn is_whole(&self) -> bool {
+    /// Whether every path ends at a leaf of the same tree.
+    fn is_valid(&self) -> bool {
         let falls =
             |pair: &[Tree]| pair[0].end < pair[1].end && pair[0].reduction >= pair[1].reduction;
         let last = self.trees.last().copied().unwrap_or(Tree { end: 0, reduction: f64::MAX });

@@ -1,4 +1,4 @@
-//! Growing one tree after the other: splits by how much they reduce Z, as long as that is enough.
+//! Growing trees one after the other: a node is split while some split reduces Z enough.
 
 use rustc_hash::FxHashMap;
 
@@ -14,16 +14,16 @@ pub(super) struct Grower<'a> {
     sample: Sample<'a>,
     tests: &'a [Test],
     params: &'a BoostingParams,
-    /// What splits must reduce the loss by: Θ.
+    /// Θ: the loss reduction that a split needs.
     threshold: f64,
-    /// Memory that is used again.
+    /// Histograms for reuse.
     pool: Vec<Histogram>,
 }
 
-/// A node that is to be split, with the sums of its examples.
+/// A node to be split, with the sums of its examples.
 #[derive(Debug)]
 struct Open {
-    /// Where it stands among the grown.
+    /// Its index among the grown nodes.
     at: usize,
     node: Node,
     totals: Totals,
@@ -32,7 +32,7 @@ struct Open {
     split: Split,
 }
 
-/// A node of the tree: the test and where the children for "no" and "yes" stand, or the examples of a leaf.
+/// A node of the tree: a test and the indices of its "no" and "yes" children, or a leaf with its examples.
 #[derive(Debug)]
 enum Grown {
     Split { test: u32, children: usize },
@@ -43,9 +43,9 @@ enum Grown {
 #[derive(Debug, Clone, Copy)]
 struct Split {
     test: u32,
-    /// By how much it reduces the loss, in units of weight.
+    /// The reduction of the loss, in units of weight.
     reduction: f64,
-    /// The weights where the test holds.
+    /// The weights of the examples for which the test holds.
     yes: Totals,
 }
 
@@ -54,7 +54,7 @@ fn z(totals: Totals) -> f64 {
     2.0 * (totals.gold as f64 * totals.wrong as f64).sqrt()
 }
 
-/// The split that reduces the loss most, the first among equals (equations 12 and 13).
+/// The split with the largest reduction of the loss; the first among equals (equations 12 and 13).
 fn best_split(sums: &Histogram, totals: Totals, n_tests: usize) -> Split {
     let (gold, wrong) = (totals.gold as f64, totals.wrong as f64);
     let whole = (gold * wrong).sqrt();
@@ -85,8 +85,8 @@ impl<'a> Grower<'a> {
         Self { sample, tests, params, threshold, pool: Vec::new() }
     }
 
-    /// Adds a tree. Adds none, and gives false, when no split of the root reduces the loss by as much as
-    /// the settings demand.
+    /// Grows a tree. Returns false, and grows none, if no split of the root reduces the loss by at least
+    /// the minimum in the settings.
     pub(super) fn add_tree(&mut self, growing: &mut Growing) -> bool {
         let node = self.sample.root();
         let totals = self.sample.totals(&node);
@@ -109,7 +109,7 @@ impl<'a> Grower<'a> {
         true
     }
 
-    /// Splits a node; its children are open if they are to be split too.
+    /// Splits a node; children that may be split further are added to `open`.
     fn split(&mut self, parent: Open, grown: &mut Vec<Grown>, open: &mut Vec<Open>) {
         let Open { at, node, totals, depth, mut sums, split } = parent;
         let nodes = self.sample.divide(&node, split.test);
@@ -126,14 +126,14 @@ impl<'a> Grower<'a> {
             self.pool.push(sums);
             return;
         }
-        // What the examples of the smaller child sum up to leaves the sums of the larger one.
+        // The histogram of the larger child is that of the parent minus that of the smaller one.
         let small = usize::from(nodes[1].len() < nodes[0].len());
         let mut small_sums = self.pool.pop().unwrap_or_default();
         self.sample.histogram(&nodes[small], &mut small_sums);
         if may_split[1 - small] {
             sums.subtract(&small_sums);
         }
-        // The smaller child comes last and is split first, so that few sums are held at a time.
+        // The smaller child is pushed last and split first, so that few histograms are in memory at a time.
         for (child, sums) in [(1 - small, sums), (small, small_sums)] {
             let totals = totals[child];
             let split = may_split[child].then(|| best_split(&sums, totals, self.tests.len()));
@@ -147,12 +147,12 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// Whether a loss, in units of weight, is as much as splits must reduce it by.
+    /// Whether a loss, in units of weight, is at least Θ.
     fn is_enough(&self, loss: f64) -> bool {
         loss / self.sample.unit >= self.threshold
     }
 
-    /// Stores the tree, and adds its confidence to the margins of the examples.
+    /// Stores the tree and adds its confidences to those of the examples.
     fn write(&mut self, grown: &[Grown], growing: &mut Growing) {
         let start = growing.ensemble.nodes.len();
         let mut open: Vec<(usize, Option<usize>)> = vec![(0, None)];
@@ -168,7 +168,7 @@ impl<'a> Grower<'a> {
                 }
                 Grown::Leaf { node, totals } => {
                     let confidence = self.confidence(*totals);
-                    self.sample.raise(node, f64::from(confidence));
+                    self.sample.add_confidence(node, f64::from(confidence));
                     [LEAF, confidence.to_bits()]
                 }
             };
@@ -176,16 +176,16 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// How confident a leaf is (equation 14), in whole steps.
+    /// The confidence of a leaf (equation 14), rounded to a multiple of the unit.
     fn confidence(&self, totals: Totals) -> f32 {
         let side = |weight: i64| weight as f64 / self.sample.unit + self.params.smoothing;
         let confidence = 0.5 * (side(totals.gold) / side(totals.wrong)).ln();
         ((confidence * STEPS).round() / STEPS) as f32
     }
 
-    /// Takes up an ensemble where it was left: tells the examples how confident it is. False, and nothing is
-    /// done, if it asks for tests that no row has.
-    pub(super) fn take_up(&mut self, ensemble: &Ensemble) -> bool {
+    /// Resumes from an ensemble: adds its confidences to those of the examples. Returns false, without any
+    /// change, if it has tests that no row has.
+    pub(super) fn resume(&mut self, ensemble: &Ensemble) -> bool {
         let numbers: FxHashMap<Test, u32> = self.tests.iter().copied().zip(0..).collect();
         let numbers: Option<Vec<u32>> =
             ensemble.tests.iter().map(|test| numbers.get(test).copied()).collect();
@@ -195,7 +195,7 @@ impl<'a> Grower<'a> {
             while let Some((at, node)) = open.pop() {
                 let [test, next] = nodes[at];
                 if test == LEAF {
-                    self.sample.raise(&node, f64::from(f32::from_bits(next)));
+                    self.sample.add_confidence(&node, f64::from(f32::from_bits(next)));
                 } else {
                     let [no, yes] = self.sample.divide(&node, numbers[test as usize]);
                     open.extend([(next as usize, yes), (at + 1, no)]);

@@ -1,4 +1,4 @@
-//! Training: the trees of one label, and of all labels side by side.
+//! Training of the ensembles, one for each label, in parallel.
 
 use std::sync::Mutex;
 
@@ -12,14 +12,14 @@ use crate::memory::Sections;
 use crate::parallel;
 use crate::sort::sort_by_key;
 
-/// How many trees are grown between two times that they are kept.
-const KEEP_EVERY: usize = 50;
+/// A partial ensemble is saved whenever this many trees have been added.
+const SAVE_EVERY: usize = 50;
 
-/// What one label's training shares with that of the others.
+/// The training task of a label.
 struct Task<'a> {
     design: &'a Design,
     params: &'a BoostingParams,
-    /// What it is called where its trees are kept.
+    /// The name of its checkpoint.
     name: &'a str,
     fit: &'a Fit<'a>,
 }
@@ -36,19 +36,19 @@ impl Task<'_> {
         checkpoint.save(name, &sections);
     }
 
-    /// Grows all trees, or takes up what was kept of them; `tell` is told how far it is. None if it is
-    /// stopped before the first tree.
+    /// Grows all trees, or resumes from a checkpoint; reports progress to `progress`. Returns `None` if
+    /// training is stopped before the first tree.
     fn run(
         &self,
         examples: &[Example],
-        mut tell: impl FnMut(f64, &Ensemble),
+        mut progress: impl FnMut(f64, &Ensemble),
     ) -> Result<Option<Ensemble>> {
         if let Some(kept) = self.load(self.name) {
             return Ok(Some(kept));
         }
         let partial = format!("{}.partial", self.name);
         let mut grower = Grower::new(self.design, examples, self.params);
-        let kept = self.load(&partial).filter(|kept| grower.take_up(kept));
+        let kept = self.load(&partial).filter(|kept| grower.resume(kept));
         let mut growing = Growing::from(kept.unwrap_or_default());
         let limit = match self.params.max_splits {
             0 => usize::MAX,
@@ -62,16 +62,16 @@ impl Task<'_> {
                 growing.end(self.params.min_reduction);
                 break;
             }
-            if growing.ensemble.n_trees().is_multiple_of(KEEP_EVERY) {
+            if growing.ensemble.n_trees().is_multiple_of(SAVE_EVERY) {
                 self.save(&partial, &growing.ensemble);
             }
-            tell(self.done(&growing.ensemble), &growing.ensemble);
+            progress(self.done(&growing.ensemble), &growing.ensemble);
         }
         self.save(self.name, &growing.ensemble);
         Ok(Some(growing.ensemble))
     }
 
-    /// About how much of the work is done, 0 to 1: how far the threshold has fallen, by factors.
+    /// The estimated share of the work that is done, from 0 to 1: by the logarithm of the threshold.
     fn done(&self, ensemble: &Ensemble) -> f64 {
         let first = ensemble.growth().next().map_or(1.0, |first| first.0);
         let (now, last) = (ensemble.reached(), self.params.min_reduction);
@@ -84,11 +84,11 @@ fn line(ensemble: &Ensemble) -> String {
     format!("{trees} trees, {splits} splits, loss reduced by {:.3}", ensemble.reached())
 }
 
-/// Trains the trees of one label. When stopped it gives those that there are. Trees are kept now and then,
-/// and taken up again: the result is the same as without a break.
+/// Trains the ensemble of one label; if stopped, returns the trees grown so far. The ensemble is saved
+/// regularly, and a resumed training gives the same result.
 ///
 /// # Errors
-/// When the settings make no sense, or trees cannot be kept.
+/// When the settings are invalid, or a checkpoint cannot be written.
 pub fn fit_label(
     design: &Design,
     examples: &[Example],
@@ -100,9 +100,9 @@ pub fn fit_label(
     Ok(trees.unwrap_or_default())
 }
 
-/// Trains the trees of the labels that have a name, several at a time; none for the others, for those that
-/// are never right, and for those that have no tree yet when training is stopped. The result of a label does
-/// not depend on which others are trained.
+/// Trains the ensembles of the labels that have a name, several in parallel. The result is `None` for the
+/// other labels, for labels that are never correct, and for those without a tree when training is stopped.
+/// The result for a label does not depend on which others are trained.
 ///
 /// # Errors
 /// As [`fit_label`]; [`crate::Error::Stopped`] when training is stopped before the first tree of any label.
@@ -117,22 +117,22 @@ pub fn fit_labels(
         .filter_map(|label| Some((label, (*names.get(label)?)?)))
         .filter(|&(label, _)| labelled.n_gold(label) > 0)
         .collect();
-    // Labels with more to learn take longer: they come first, so that none is left over at the end.
+    // Labels with more positive examples take longer. They are started first, to balance the load.
     sort_by_key(&mut order, |&(label, _)| (std::cmp::Reverse(labelled.n_gold(label)), label));
     let shares = Mutex::new(vec![0.0; order.len()]);
     let one = |at: usize| {
         let (label, name) = order[at];
-        // Names of labels may differ in case only, or in what file names cannot hold.
+        // Names of labels may differ in case only, or contain characters that file names cannot.
         let kept_as = format!("label{label}");
         let task = Task { design, params, name: &kept_as, fit };
-        let tell = |share: f64, ensemble: &Ensemble| {
+        let progress = |share: f64, ensemble: &Ensemble| {
             if let Ok(mut shares) = shares.lock() {
                 shares[at] = share;
                 let done = shares.iter().sum::<f64>() / shares.len() as f64;
                 fit.step(done, &format!("{name}: {}", line(ensemble)));
             }
         };
-        (label, task.run(&labelled.examples(label), tell))
+        (label, task.run(&labelled.examples(label), progress))
     };
     let mut ensembles = vec![None; labelled.n_labels()];
     for (label, result) in parallel::map_owned(0..order.len(), one) {

@@ -1,6 +1,6 @@
-//! Lists of numbers, one after the other.
+//! Lists of numbers, stored contiguously.
 
-/// Stands for a number that is left out.
+/// Marks a number that is left out.
 pub(super) const OMITTED: u32 = u32::MAX;
 
 /// Adds a weight to some of the sums.
@@ -11,7 +11,7 @@ pub(super) fn add(weight: i64, numbers: &[u32], sums: &mut [i64]) {
     }
 }
 
-/// Lists one after the other.
+/// A list of lists.
 #[derive(Debug, Clone)]
 pub(super) struct Lists {
     ends: Vec<usize>,
@@ -38,8 +38,8 @@ impl Lists {
         self.ends.push(self.entries.len());
     }
 
-    /// Adds the sum of each list, which becomes 0, to those of its entries.
-    pub(super) fn pass_on(&self, from: &mut [i64], to: &mut [i64]) {
+    /// Adds the sum of each list to the sums of its entries, and resets it to 0.
+    pub(super) fn distribute(&self, from: &mut [i64], to: &mut [i64]) {
         for (at, sum) in from.iter_mut().enumerate() {
             let sum = std::mem::take(sum);
             if sum != 0 {
@@ -48,7 +48,7 @@ impl Lists {
         }
     }
 
-    /// How often each number below `n` stands in lists that occur so often.
+    /// How often each number below `n` occurs, given the number of occurrences of each list.
     pub(super) fn counts(&self, times: &[u64], n: usize) -> Vec<u64> {
         let mut counts = vec![0; n];
         for (at, times) in times.iter().enumerate() {
@@ -57,13 +57,13 @@ impl Lists {
         counts
     }
 
-    /// How many entries lists that occur so often have together.
+    /// The total number of entries, given the number of occurrences of each list.
     pub(super) fn total(&self, times: &[u64]) -> u64 {
         let all = times.iter().enumerate();
         { all }.map(|(at, times)| self.list(at).len() as u64 * times).sum()
     }
 
-    /// The same lists with other numbers; without those that have none.
+    /// The same lists with other numbers, without entries that have none.
     pub(super) fn renumbered(&self, numbers: &[u32]) -> Self {
         let mut lists = Self::default();
         for at in 0..self.len() {
@@ -75,7 +75,7 @@ impl Lists {
         lists
     }
 
-    /// For each number below `n` the lists where it stands.
+    /// For each number below `n`, the lists that contain it.
     pub(super) fn transposed(&self, n: usize) -> Self {
         let mut ends = vec![0; n + 1];
         for &entry in &self.entries {

@@ -1,20 +1,19 @@
 //! Boosted decision trees, one ensemble for each label: the learner of Turian and Melamed (2005,
 //! section 2.1).
 //!
-//! An example is a row of columns for which the label is right or wrong. Its confidence is the sum over
-//! the trees of an ensemble; positive means right. The trees are grown one after the other (`grow.rs`) on
-//! examples that weigh less the more confident the trees before are of the truth ([`Loss`]): splits are
-//! binary tests, chosen by how much they reduce Z = 2√(W₊W₋), and leaves are worth ½ ln((W₊ + ε) ÷ (W₋ + ε))
+//! An example is a row of columns for which the label is correct or wrong. Its confidence is the sum over
+//! the trees of an ensemble; a positive confidence predicts that the label is correct. Trees are grown one
+//! after the other (`grow.rs`). The weight of an example decreases with its margin ([`Loss`]). Splits are
+//! binary tests, chosen to reduce Z = 2√(W₊W₋); the confidence of a leaf is ½ ln((W₊ + ε) ÷ (W₋ + ε))
 //! (equations 8 to 14).
 //!
-//! What a split must reduce the loss by, Θ, starts at infinity and falls to what the root of the next tree
-//! allows (section 2.1.3). So ensembles of different labels are compared by Θ, not by how many trees they
-//! have: [`Ensembles::truncated`] takes every label's trees down to the same Θ, which is chosen on
+//! The loss reduction Θ that a split needs starts at infinity and decreases to what the root of the next
+//! tree achieves (section 2.1.3). The ensembles of different labels are therefore comparable by Θ, not by
+//! their number of trees: [`Ensembles::truncated`] truncates all of them at the same Θ, which is chosen on
 //! development trees.
 //!
-//! Everything is exact: rows that look the same are one with a weight ([`design`]), weights are whole
-//! numbers (`sample.rs`), so that no result depends on the order of sums, or on which labels are trained
-//! together.
+//! All sums are exact: equal rows are merged into one with a weight ([`design`]), and weights are integers
+//! (`sample.rs`). So no result depends on the order of summation, or on which labels are trained together.
 
 mod builder;
 pub mod candidates;
@@ -32,7 +31,7 @@ pub use candidates::{Candidates, Example, Labelled};
 pub use design::{Design, Test};
 pub use ensemble::Ensemble;
 pub use labels::{fit_label, fit_labels};
-pub use packed::{Ensembles, Held};
+pub use packed::{ActiveTests, Ensembles};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,8 +40,8 @@ use crate::Result;
 use crate::feature::Column;
 use crate::memory::Sections;
 
-/// What the trees are grown to make small, as a function of the margin z: the confidence if the label is
-/// right, less than nothing of it if it is wrong.
+/// The loss that the trees minimize, as a function of the margin z: the confidence if the label is correct,
+/// the negated confidence if it is wrong.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -56,7 +55,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// What an example weighs (equation 8 and its footnote).
+    /// The weight of an example (equation 8 and its footnote).
     fn weight(self, margin: f64) -> f64 {
         match self {
             Self::Logistic => 1.0 / (1.0 + margin.exp()),
@@ -69,17 +68,17 @@ impl Loss {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BoostingParams {
-    /// The loss that the trees minimise, a function of the margin z: ln(1 + e^-z) (logistic) or e^-z
+    /// The loss that the trees minimize, a function of the margin z: ln(1 + e^-z) (logistic) or e^-z
     /// (exponential).
     pub loss: Loss,
     /// Trees are grown until no split of a root reduces the loss, a sum over examples, by this much: the
-    /// final Θ. Two examples reduce it by at most 1 at first.
+    /// final Θ. Two examples of weight 1 reduce it by at most 1 in the first tree.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
     pub min_reduction: f64,
-    /// The most splits on the path to a leaf: 1 gives stumps, 0 is no limit.
+    /// Maximum number of splits on the path to a leaf: 1 for decision stumps, 0 for no limit.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub max_depth: u32,
-    /// The most splits of all trees of a label; 0 is no limit.
+    /// Maximum number of splits in all trees of a label; 0 for no limit.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub max_splits: u32,
     /// ε, added to both weights of a leaf.
@@ -88,12 +87,12 @@ pub struct BoostingParams {
     /// Tests that hold in fewer distinct rows are left out; 0 and 1 leave out none.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_count: u32,
-    /// Of this many candidates that are wrong for every label one is sampled as an example, with the weight
-    /// of all; 1 samples all.
+    /// Negative sampling: of N candidates that are wrong for every label, one is sampled and gets the
+    /// weight of all N; 1 samples all.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub negative_sampling: u32,
     /// Only trees whose splits reduce the loss by at least this much are used; 0 chooses the threshold on
-    /// development trees, without which all trees are used.
+    /// development trees, or uses all trees if there are none.
     #[schemars(range(min = 0.0, max = 1e30))]
     pub threshold: f64,
 }
@@ -113,7 +112,7 @@ impl Default for BoostingParams {
     }
 }
 
-/// Learns the classes of instances, each against all others.
+/// Learns a one-vs-rest ensemble for each class of instances.
 #[derive(Debug, Clone)]
 pub struct Boosting {
     /// The settings.

@@ -1,9 +1,9 @@
 //! The ensembles of all labels, as they are evaluated in parsing.
 //!
-//! Of all tests few hold in a row, and the trees of most ensembles are long chains of "no". So every tree
-//! is taken to end where it does when no test holds, and only those are walked through of which a test
-//! on that way holds: these are looked up by the tests that hold. Confidences are multiples of one step
-//! ([`super::ensemble`]), and their sum does not depend on the order.
+//! Few of all tests hold for a row, and most trees are long chains of "no" branches. So the score of every
+//! tree is initialized with the leaf that it reaches if no test holds. Only trees in which a test on that
+//! path holds are traversed; an index from tests to trees finds them. Confidences are multiples of a unit
+//! ([`super::ensemble`]), so their sum does not depend on the order.
 
 use super::design::{Test, sets, values};
 use super::ensemble::{Ensemble, LEAF};
@@ -17,42 +17,42 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Ensembles {
     columns: Vec<Column>,
-    /// None for a label that was never right in training, or that training never came to: its confidence is
-    /// minus infinity.
+    /// `None` for a label that was never correct in training or was not trained: its confidence is minus
+    /// infinity.
     labels: Vec<Option<Ensemble>>,
     tables: Tables,
 }
 
-/// Memory of one thread.
+/// Scratch memory of one thread.
 #[derive(Debug, Clone, Default)]
-pub struct Held {
+pub struct ActiveTests {
     /// One bit for each test, set if it holds.
     bits: Vec<u64>,
     /// The tests that hold.
     tests: Vec<u32>,
-    /// For each tree the first test that holds on the way of "no", as a node.
+    /// For each tree, the first node on the all-"no" path whose test holds.
     first: Vec<u32>,
-    /// The trees that have one.
+    /// The trees that have such a node.
     trees: Vec<u32>,
 }
 
-/// No node.
+/// No node, or no test.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Default)]
 struct Tables {
     is_set: Vec<bool>,
-    /// The tests that are asked, hashed; a free slot has the number [`NONE`].
+    /// A hash table of the tests; a free slot has the number [`NONE`].
     slots: Vec<(Test, u32)>,
-    /// For each test where its places begin.
+    /// For each test, the start of its entries in `places`.
     starts: Vec<u32>,
-    /// Trees and their nodes that ask it on the way of "no".
+    /// The trees and nodes that use the test on the all-"no" path.
     places: Vec<(u32, u32)>,
     nodes: Vec<[u32; 2]>,
-    /// For each tree its label, and the confidence if no test holds.
+    /// For each tree its label, and its confidence if no test holds.
     trees: Vec<(u16, f32)>,
     /// For each label its confidence if no test holds.
-    at_rest: Vec<f32>,
+    base_scores: Vec<f32>,
 }
 
 fn hash(test: Test) -> usize {
@@ -69,10 +69,10 @@ impl Tables {
         let mut asked: Vec<Vec<(u32, u32)>> = Vec::new();
         for (label, ensemble) in (0..).zip(labels) {
             let Some(ensemble) = ensemble else {
-                tables.at_rest.push(f32::NEG_INFINITY);
+                tables.base_scores.push(f32::NEG_INFINITY);
                 continue;
             };
-            tables.at_rest.push(0.0);
+            tables.base_scores.push(0.0);
             let numbers: Vec<u32> =
                 ensemble.tests.iter().map(|&test| tables.insert(test, &mut asked)).collect();
             for nodes in ensemble.all_nodes() {
@@ -87,7 +87,7 @@ impl Tables {
         tables
     }
 
-    /// The number of a test, which gets one if it has none.
+    /// The number of a test, which is added if new.
     fn insert(&mut self, test: Test, asked: &mut Vec<Vec<(u32, u32)>>) -> u32 {
         let slot = self.slot(test);
         if self.slots[slot].1 == NONE {
@@ -97,7 +97,7 @@ impl Tables {
         self.slots[slot].1
     }
 
-    /// The slot where a test stands, or a free one; at least half of the slots are free.
+    /// The slot of a test, or a free one; at least half of the slots are free.
     #[inline]
     fn slot(&self, test: Test) -> usize {
         let mask = self.slots.len() - 1;
@@ -117,27 +117,27 @@ impl Tables {
     ) {
         let start = self.nodes.len() as u32;
         let tree = self.trees.len() as u32;
-        let mut at_rest = None;
+        let mut base_scores = None;
         for (at, &[test, next]) in (start..).zip(nodes) {
             if test == LEAF {
-                // What stands behind the first leaf is reached by tests that hold.
-                at_rest = at_rest.or(Some(f32::from_bits(next)));
+                // Nodes after the first leaf are not on the all-"no" path.
+                base_scores = base_scores.or(Some(f32::from_bits(next)));
                 self.nodes.push([LEAF, next]);
             } else {
                 let number = numbers[test as usize];
-                if at_rest.is_none() {
+                if base_scores.is_none() {
                     asked[number as usize].push((tree, at));
                 }
                 self.nodes.push([number, start + next]);
             }
         }
-        let at_rest = at_rest.unwrap_or(0.0);
-        self.trees.push((label, at_rest));
-        self.at_rest[usize::from(label)] += at_rest;
+        let base_scores = base_scores.unwrap_or(0.0);
+        self.trees.push((label, base_scores));
+        self.base_scores[usize::from(label)] += base_scores;
     }
 
-    /// Finds which tests hold in a row, and in which trees that matters.
-    fn find(&self, row: RowRef<'_>, held: &mut Held) {
+    /// Finds the tests that hold for a row, and the trees whose scores they change.
+    fn find(&self, row: RowRef<'_>, held: &mut ActiveTests) {
         held.bits.clear();
         held.bits.resize(self.starts.len() / 64 + 1, 0);
         held.first.resize(self.trees.len(), NONE);
@@ -165,7 +165,7 @@ impl Tables {
         }
     }
 
-    /// The leaf that a node's "yes" leads to.
+    /// The confidence of the leaf reached from the "yes" branch of a node.
     fn leaf(&self, node: u32, bits: &[u64]) -> f32 {
         let mut at = self.nodes[node as usize][1];
         loop {
@@ -186,7 +186,7 @@ impl Ensembles {
         Self { columns: columns.to_vec(), labels, tables }
     }
 
-    /// The ensemble of each label; none for those that are never chosen.
+    /// The ensemble of each label; `None` for labels that are never chosen.
     pub fn labels(&self) -> &[Option<Ensemble>] {
         &self.labels
     }
@@ -203,19 +203,19 @@ impl Ensembles {
         self.labels.iter().flatten().map(Ensemble::n_splits).sum()
     }
 
-    /// The least threshold that all labels have been trained down to, at which they compare; 0 without
-    /// labels.
+    /// The largest threshold that some label has reached: all labels have their trees down to it, so they
+    /// are comparable there. 0 without labels.
     pub fn reached(&self) -> f64 {
         self.labels.iter().flatten().map(Ensemble::reached).fold(0.0, f64::max)
     }
 
-    /// Whether some label has been trained further than another.
+    /// Whether the labels have reached different thresholds.
     pub fn is_uneven(&self) -> bool {
         self.labels.iter().flatten().any(|ensemble| ensemble.reached() < self.reached())
     }
 
-    /// Thresholds worth trying on development trees, falling: the largest that any tree has, then each the
-    /// one before divided by `ratio`, which is above 1, down to what all labels have reached.
+    /// Thresholds to try on development trees, in decreasing order: the largest threshold of any tree, then
+    /// each divided by `ratio`, which is above 1, down to [`Ensembles::reached`].
     pub fn thresholds(&self, ratio: f64) -> Vec<f64> {
         let all = || self.labels.iter().flatten();
         let firsts = all().filter_map(|ensemble| ensemble.growth().next());
@@ -263,15 +263,15 @@ impl Classifier for Ensembles {
         ScoreScale::LogOdds
     }
 
-    /// The confidence of each label: positive if it is thought right. Those of different rows compare.
+    /// The confidence of each label, positive if it is predicted to be correct; comparable between rows.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let (tables, held) = (&self.tables, &mut scratch.held);
         tables.find(row, held);
-        out.copy_from_slice(&tables.at_rest);
+        out.copy_from_slice(&tables.base_scores);
         for &tree in &held.trees {
             let first = std::mem::replace(&mut held.first[tree as usize], NONE);
-            let (label, at_rest) = tables.trees[tree as usize];
-            out[usize::from(label)] += tables.leaf(first, &held.bits) - at_rest;
+            let (label, base_scores) = tables.trees[tree as usize];
+            out[usize::from(label)] += tables.leaf(first, &held.bits) - base_scores;
         }
     }
 

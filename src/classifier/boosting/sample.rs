@@ -1,8 +1,8 @@
-//! The examples of one label while its trees are grown: how confident the trees so far are of each, what
-//! each weighs, and in which node of the tree that is being grown it stands.
+//! The examples of one label while its trees are grown: their confidences so far, their weights, and their
+//! nodes in the current tree.
 //!
-//! Weights are whole multiples of a power of two: sums of them do not depend on the order, and what one
-//! side of a split leaves to the other is exact.
+//! Weights are integer multiples of a power of two, so sums do not depend on the order, and the weight of
+//! one side of a split is exactly the difference of the other two.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use super::design::{Design, Marks, Sums};
 use super::{BoostingParams, Loss};
 use crate::sort::stable_sort_by_key;
 
-/// All weights together are below 2 to the power of this, in their unit.
+/// The sum of all weights is below 2 to the power of this, in units of weight.
 const WEIGHT_BITS: i32 = 60;
 
-/// The examples on one side, right or wrong.
+/// The positive or the negative examples.
 #[derive(Debug, Clone, Default)]
 struct Side {
     rows: Vec<u32>,
-    /// How many times each counts.
+    /// Their multiplicities.
     counts: Vec<f32>,
-    /// How confident the trees so far are that it is right.
+    /// Their margins under the trees so far.
     confidences: Vec<f64>,
     weights: Vec<i64>,
-    /// The examples, those of a node together and in order of their rows.
+    /// The examples, grouped by node, in order of their rows.
     order: Vec<u32>,
 }
 
@@ -49,8 +49,8 @@ impl Side {
         side
     }
 
-    /// Moves those of a range whose rows are marked behind the others, the order otherwise kept; gives how
-    /// many are not marked.
+    /// Stable partition of a range: moves the examples whose rows are marked to its end; returns the number
+    /// of the others.
     fn divide(
         &mut self,
         range: Range<usize>,
@@ -75,7 +75,7 @@ impl Side {
     }
 }
 
-/// A node: the examples that come there.
+/// A node, with the ranges of its examples.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Node {
     gold: Range<usize>,
@@ -88,7 +88,7 @@ impl Node {
     }
 }
 
-/// Sums over right and over wrong examples.
+/// Sums over the positive and over the negative examples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Totals {
     pub(super) gold: i64,
@@ -103,7 +103,7 @@ impl std::ops::Sub for Totals {
     }
 }
 
-/// The weight of the examples of a node for which each test holds.
+/// For each test, the weight of a node's examples for which it holds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histogram {
     pub(super) gold: Vec<i64>,
@@ -111,7 +111,7 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
-    /// Takes those of some of the examples away.
+    /// Subtracts the histogram of some of the examples.
     pub(super) fn subtract(&mut self, part: &Self) {
         for (all, part) in [(&mut self.gold, &part.gold), (&mut self.wrong, &part.wrong)] {
             for (all, part) in all.iter_mut().zip(part) {
@@ -128,7 +128,7 @@ pub(super) struct Sample<'a> {
     loss: Loss,
     gold: Side,
     wrong: Side,
-    /// How many units of weight make 1.
+    /// The number of units in a weight of 1.
     pub(super) unit: f64,
     marks: Marks,
     moved: Vec<u32>,
@@ -139,7 +139,7 @@ impl<'a> Sample<'a> {
     pub(super) fn new(design: &'a Design, examples: &[Example], params: &BoostingParams) -> Self {
         let (gold, wrong) = (Side::new(examples, true), Side::new(examples, false));
         let total: f64 = gold.counts.iter().chain(&wrong.counts).map(|&n| f64::from(n)).sum();
-        // No example weighs more than it counts: neither loss is larger than at the start.
+        // The total loss never exceeds its initial value, so the weights sum up to at most `total`.
         let unit = f64::from(WEIGHT_BITS - total.max(1.0).log2().ceil() as i32).exp2();
         let mut sample = Self {
             design,
@@ -152,7 +152,7 @@ impl<'a> Sample<'a> {
             sums: Sums::default(),
         };
         let root = sample.root();
-        sample.raise(&root, 0.0);
+        sample.add_confidence(&root, 0.0);
         sample
     }
 
@@ -166,7 +166,8 @@ impl<'a> Sample<'a> {
         Node { gold: 0..self.gold.rows.len(), wrong: 0..self.wrong.rows.len() }
     }
 
-    /// Divides the examples of a node: where the test does not hold, and where it does.
+    /// Partitions the examples of a node: those for which the test does not hold, and those for which it
+    /// does.
     pub(super) fn divide(&mut self, node: &Node, test: u32) -> [Node; 2] {
         let Self { design, marks, moved, .. } = self;
         design.mark(test, marks);
@@ -179,7 +180,7 @@ impl<'a> Sample<'a> {
         ]
     }
 
-    /// What the examples of a node weigh.
+    /// The total weights of the examples of a node.
     pub(super) fn totals(&self, node: &Node) -> Totals {
         let sum = |side: &Side, range: &Range<usize>| {
             side.order[range.clone()].iter().map(|&at| side.weights[at as usize]).sum()
@@ -202,9 +203,8 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Makes all trees together more confident, by a number that may be negative, that the examples of a
-    /// node are right.
-    pub(super) fn raise(&mut self, node: &Node, by: f64) {
+    /// Adds a confidence, which may be negative, to those of the examples of a node.
+    pub(super) fn add_confidence(&mut self, node: &Node, by: f64) {
         let (loss, unit) = (self.loss, self.unit);
         for (side, range, sign) in
             [(&mut self.gold, &node.gold, 1.0), (&mut self.wrong, &node.wrong, -1.0)]

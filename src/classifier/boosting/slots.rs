@@ -1,37 +1,37 @@
 //! Which columns vary together.
 //!
 //! Summing up weights by block and then by test takes about one step for each row and slot, and one for
-//! each test in each distinct block. Columns are joined, two slots at a time, as long as that becomes less
-//! for a sample of rows: which of the joins saves most is found by trying all.
+//! each test of each distinct block. Slots are merged pairwise, greedily, as long as this reduces the cost
+//! on a sample of rows.
 
 use super::design::{mix, values};
 use crate::feature::Row;
 use crate::hash::finish;
 use crate::hash::multiply;
 
-/// The columns, divided.
+/// A partition of the columns.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slots(Vec<Vec<u32>>);
 
-/// Columns that may become a slot.
+/// A set of columns that may become a slot.
 struct Joined {
     columns: Vec<u32>,
-    /// A hash of what stands there for each row of the sample.
+    /// For each row of the sample, a hash of its values in these columns.
     hashes: Vec<u32>,
-    /// How many different blocks there are, about.
+    /// The estimated number of distinct blocks.
     n_blocks: f64,
-    /// How many tests a row has there.
+    /// The average number of tests of a row in these columns.
     n_tests: f64,
 }
 
 impl Joined {
-    /// The steps for sums over all rows.
+    /// The number of steps for sums over all rows.
     fn cost(&self) -> f64 {
         self.hashes.len() as f64 + self.n_blocks * self.n_tests
     }
 }
 
-/// Counts different hashes by how many bits of a map stay free (linear counting).
+/// Estimates the number of distinct hashes (linear counting).
 #[derive(Debug)]
 struct Counter {
     bits: Vec<u64>,
@@ -57,7 +57,7 @@ impl Counter {
 }
 
 impl Slots {
-    /// Divides the columns by what a sample of rows tells.
+    /// Partitions the columns by the cost on a sample of rows.
     pub(super) fn new(rows: &[Row], is_set: &[bool]) -> Self {
         let mut counter = Counter::new(rows.len());
         let mut all: Vec<Joined> = (0..is_set.len())
@@ -80,7 +80,7 @@ impl Slots {
             if gain_of_join <= 0.0 {
                 break;
             }
-            // Of a pair the second comes first: removing the first leaves it where it is.
+            // The second index is removed first, because removing the first would shift it.
             let other = all.remove(a);
             gains.remove(a);
             for gains in gains.iter_mut().skip(a) {
@@ -104,7 +104,7 @@ impl Slots {
         self.0.iter().map(Vec::as_slice)
     }
 
-    /// The slot of each of so many columns.
+    /// The slot of each column.
     pub(super) fn slot_of(&self, n_columns: usize) -> Vec<u32> {
         let mut slot_of = vec![0; n_columns];
         for (slot, columns) in (0..).zip(&self.0) {
@@ -114,7 +114,7 @@ impl Slots {
     }
 }
 
-/// A column by itself.
+/// A slot of a single column.
 fn alone(rows: &[Row], column: usize, is_set: bool, counter: &mut Counter) -> Joined {
     let mut n_tests = 0;
     let mut each = |row: &Row| {
@@ -126,7 +126,7 @@ fn alone(rows: &[Row], column: usize, is_set: bool, counter: &mut Counter) -> Jo
     };
     let hashes: Vec<u32> = rows.iter().map(&mut each).collect();
     let n_blocks = counter.count(hashes.iter().copied());
-    // The most frequent value of a nominal column is left out of the blocks.
+    // The most frequent value of a nominal column is not stored in the blocks.
     let left_out = if is_set { 0 } else { most_frequent(&hashes) };
     let n_tests = (n_tests - left_out) as f64 / rows.len().max(1) as f64;
     Joined { columns: vec![column as u32], hashes, n_blocks, n_tests }
@@ -143,7 +143,7 @@ fn both(a: &Joined, b: &Joined) -> impl Iterator<Item = u32> {
     a.hashes.iter().zip(&b.hashes).map(|(a, b)| a.wrapping_add(*b))
 }
 
-/// How many steps joining two slots saves.
+/// The number of steps that merging two slots saves.
 fn gain(a: &Joined, b: &Joined, counter: &mut Counter) -> f64 {
     let n_blocks = counter.count(both(a, b));
     let joined = a.hashes.len() as f64 + n_blocks * (a.n_tests + b.n_tests);

@@ -1,10 +1,10 @@
-//! Calibration: scores made probabilities, so that they compare between states and add along a
-//! derivation.
+//! Calibration: scores become probabilities, so that they can be compared between configurations and added
+//! along a derivation.
 //!
-//! For each class a rising function from score to probability is fitted to instances that the classifier
-//! has not learned from: a sigmoid (Platt 1999, by the method of Lin, Lin and Weng 2007) or steps
-//! (isotonic regression by pooling adjacent violators; Zadrozny and Elkan 2002). The probabilities of all
-//! classes are divided by their sum.
+//! For each class, an increasing function from score to probability is fitted to instances that the
+//! classifier was not trained on: a sigmoid (Platt 1999, by the method of Lin, Lin and Weng 2007) or a step
+//! function (isotonic regression by pooling adjacent violators; Zadrozny and Elkan 2002). The probabilities
+//! of all classes are then normalized.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,23 +25,23 @@ pub enum Method {
     /// A sigmoid of two parameters.
     #[default]
     Platt,
-    /// Steps.
+    /// A step function.
     Isotonic,
 }
 
 const INNER: &str = "calibrated";
 
-/// No probability is nearer to 0 or 1.
+/// Probabilities are at least this far from 0 and 1.
 const LEAST: f64 = 1e-6;
 
-/// Learns, then calibrates.
+/// Fits a classifier and calibrates it.
 pub struct Calibrate {
-    /// Learns the classifier from the first sentences; fitted again to all of them, it would have scores
-    /// of another scale.
+    /// Fits the classifier, to the first sentences only: fitted again to all of them, it would have scores
+    /// on another scale.
     pub learner: Box<dyn Learner>,
     /// How scores become probabilities.
     pub method: Method,
-    /// The share of the instances that calibrate, the last ones; between 0 and 1.
+    /// The fraction of the instances that calibrate, the last ones; between 0 and 1.
     pub share: f64,
 }
 
@@ -74,18 +74,20 @@ impl Learner for Calibrate {
         for &length in &*lengths {
             let (curve, after) = rest
                 .split_at_checked(length as usize)
-                .ok_or_else(|| Error::Corrupt("the calibration curves are cut short".to_owned()))?;
+                .ok_or_else(|| Error::Corrupt("the calibration curves are truncated".to_owned()))?;
             curves.push(curve.to_vec());
             rest = after;
         }
         if curves.len() != inner.n_classes() {
-            return Err(Error::Corrupt("not one calibration curve for each class".to_owned()));
+            return Err(Error::Corrupt(
+                "the number of calibration curves is not the number of classes".to_owned(),
+            ));
         }
         Ok(Box::new(Calibrated { inner, method: self.method, curves }))
     }
 }
 
-/// The scores of all instances, one row of classes after the other.
+/// The scores of all instances, one row for each.
 fn all_scores(classifier: &dyn Classifier, instances: &Instances) -> Vec<f32> {
     let n = classifier.n_classes();
     let mut scores = vec![0.0; n * instances.len()];
@@ -99,10 +101,10 @@ fn all_scores(classifier: &dyn Classifier, instances: &Instances) -> Vec<f32> {
     scores
 }
 
-/// The slope and the offset of the sigmoid, as one point; none without an instance of each side.
+/// The slope and the offset of the sigmoid, as one point; empty unless there are instances of both sides.
 ///
-/// The target of the class is a little less than 1, that of the others a little more than 0 (Platt 1999,
-/// section 2.2).
+/// The target of positive instances is a little less than 1, that of the others a little more than 0 (Platt
+/// 1999, section 2.2).
 fn platt(scored: &[(f32, bool)]) -> Vec<[f32; 2]> {
     let positive = scored.iter().filter(|(_, right)| *right).count() as f64;
     let negative = scored.len() as f64 - positive;
@@ -147,10 +149,10 @@ fn platt(scored: &[(f32, bool)]) -> Vec<[f32; 2]> {
     vec![[slope as f32, offset as f32]]
 }
 
-/// The steps: the least score of each and its probability, rising.
+/// The steps, in increasing order: the least score of each and its probability.
 fn isotonic(mut scored: Vec<(f32, bool)>) -> Vec<[f32; 2]> {
     sort_by(&mut scored, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    // Least score, instances of the class, all instances.
+    // Least score, positive instances, all instances.
     let mut steps: Vec<(f32, f64, f64)> = Vec::new();
     for (score, right) in scored {
         let right = f64::from(u8::from(right));
@@ -174,7 +176,7 @@ fn isotonic(mut scored: Vec<(f32, bool)>) -> Vec<[f32; 2]> {
 pub struct Calibrated {
     inner: Box<dyn Classifier>,
     method: Method,
-    /// For each class, what turns its score into a probability.
+    /// For each class, the function from score to probability.
     curves: Vec<Vec<[f32; 2]>>,
 }
 

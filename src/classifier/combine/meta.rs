@@ -1,9 +1,9 @@
-//! A meta-classifier: it sees what the members choose, and how sure they are, and picks the member to
-//! follow (Wang, Sagae and Mitamura 2006, section 4.2).
+//! A meta-classifier: given the predictions of the members and their probabilities, it selects the member
+//! to follow (Wang, Sagae and Mitamura 2006, section 4.2).
 //!
-//! It learns from the last sentences, about which it asks members that learned from the others; then the
-//! members learn from everything. Right is to pick the first member whose class is right, or the
-//! first one when all are wrong: the paper leaves both open.
+//! The selector is trained on the last sentences, with members trained on the others; then the members are
+//! trained on all sentences. Its target is the first member with the correct class, or the first member if
+//! all are wrong: the paper leaves both open.
 
 use super::{
     Outcome, fit_members, fit_part, hold_out, load_members, member_name, outcome_column,
@@ -14,21 +14,21 @@ use crate::feature::{Column, ColumnKind, Row, RowRef};
 use crate::memory::Sections;
 use crate::{Error, Result};
 
-/// Probabilities are discretised in this many steps.
+/// Probabilities are discretized into this many steps.
 const STEPS: f32 = 10.0;
 
 /// Learns members and a selector.
 pub struct Meta {
     /// The members.
     pub members: Vec<Box<dyn Learner>>,
-    /// Learns which member to follow, from [`columns`].
+    /// Learns which member to follow, from the columns of [`columns`].
     pub selector: Box<dyn Learner>,
-    /// The share of the instances that the selector learns from; between 0 and 1.
+    /// The fraction of the instances that the selector is trained on; between 0 and 1.
     pub share: f64,
 }
 
-/// The columns the selector sees: each member's class and, for members that give probabilities, the
-/// probability in tenths.
+/// The columns of the selector: the class that each member predicts and, for members with probabilities,
+/// the probability in tenths.
 pub fn columns(n_members: usize) -> Vec<Column> {
     let probability = |member: usize| Column {
         name: format!("probability of member {member}"),
@@ -38,8 +38,8 @@ pub fn columns(n_members: usize) -> Vec<Column> {
     (0..n_members).flat_map(|member| [outcome_column(member), probability(member)]).collect()
 }
 
-/// The two values of an outcome.
-fn told(outcome: Outcome, kind: ScoreScale) -> [u32; 2] {
+/// The values of a member's two columns.
+fn values(outcome: Outcome, kind: ScoreScale) -> [u32; 2] {
     let step = match kind {
         ScoreScale::LogProb => 1 + (outcome.score.exp() * STEPS) as u32,
         ScoreScale::Margin | ScoreScale::LogOdds => 0,
@@ -63,7 +63,8 @@ impl Learner for Meta {
                 let right = of_row.clone().position(|chosen| chosen.class == last.class(at));
                 row.values.clear();
                 let kinds = members.iter().map(|member| member.scale());
-                row.values.extend(of_row.zip(kinds).flat_map(|(chosen, kind)| told(chosen, kind)));
+                row.values
+                    .extend(of_row.zip(kinds).flat_map(|(chosen, kind)| values(chosen, kind)));
                 lessons.push(&row, right.unwrap_or(0) as u16);
             }
         }
@@ -77,7 +78,7 @@ impl Learner for Meta {
         let selector = self.selector.load(&sections.part("selector"))?;
         if selector.n_classes() != members.len() {
             return Err(Error::Corrupt(
-                "the selector has not one class for each member".to_owned(),
+                "the number of classes of the selector is not the number of members".to_owned(),
             ));
         }
         Ok(Box::new(MetaModel { members, selector }))
@@ -99,7 +100,7 @@ impl Classifier for MetaModel {
         ScoreScale::Margin
     }
 
-    /// The scores of the member that is picked.
+    /// The scores of the selected member.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let mut seen = std::mem::take(&mut scratch.row);
         let mut scores = std::mem::take(&mut scratch.scores);
@@ -112,7 +113,7 @@ impl Classifier for MetaModel {
             member.scores(row, scratch.part(at + 1), scores);
             let class = first_best(scores);
             let outcome = Outcome { class: class as u16, score: scores[class] };
-            seen.values.extend(told(outcome, member.scale()));
+            seen.values.extend(values(outcome, member.scale()));
         }
         self.selector.scores(seen.borrow(), scratch.part(0), picks);
         let picked = first_best(picks) * out.len();

@@ -1,13 +1,13 @@
-//! Classifiers made of classifiers.
+//! Classifiers composed of other classifiers.
 //!
-//! - [`one_vs_rest`]: one two-class problem for each class, from any learner.
-//! - [`two_stage`]: shift or not first, then which of the others (Wang, Sagae and Mitamura 2006, 4.1).
+//! - [`one_vs_rest`]: a binary classifier for each class, from any learner.
+//! - [`two_stage`]: first whether to shift, then which other action (Wang, Sagae and Mitamura 2006, 4.1).
 //! - [`split`]: one classifier for each value of a column, such as the tag of a word (Sagae and Lavie
 //!   2005, section 4, after Yamada and Matsumoto 2003).
 //! - [`vote`], [`stack`], [`meta`]: ensembles (Wang, Sagae and Mitamura 2006, 4.2).
-//! - [`calibrate`]: margins made probabilities, so that they compare and add.
+//! - [`calibrate`]: margins become probabilities, which can be compared and added.
 //!
-//! All of them are learners that have learners inside, at any depth. Data are divided by sentences, in
+//! All of them are learners that contain learners, nested to any depth. Data are divided by sentences, in
 //! order, so that no sentence is on both sides.
 
 pub mod calibrate;
@@ -27,10 +27,10 @@ use crate::observer::Part;
 use crate::parallel;
 use crate::{Error, Result};
 
-/// Rows that one thread takes at a time.
+/// Rows that a thread processes at a time.
 const CHUNK: usize = 1024;
 
-/// A checkpoint whose names begin with that of a part.
+/// The checkpoint of a component, whose names have the name of the component as a prefix.
 struct Within<'a> {
     checkpoint: &'a dyn Checkpoint,
     part: &'a str,
@@ -46,7 +46,8 @@ impl Checkpoint for Within<'_> {
     }
 }
 
-/// Fits a part, or takes it from the checkpoint; its progress counts from `share.start` to `share.end`.
+/// Fits a component, or loads it from the checkpoint; its progress counts from `share.start` to
+/// `share.end`.
 fn fit_part(
     learner: &dyn Learner,
     instances: &Instances,
@@ -55,7 +56,7 @@ fn fit_part(
     share: Range<f64>,
 ) -> Result<Box<dyn Classifier>> {
     if let Some(kept) = fit.checkpoint.and_then(|checkpoint| checkpoint.load(part)) {
-        fit.step(share.end, &format!("{part}: taken from the checkpoint"));
+        fit.step(share.end, &format!("{part}: loaded from the checkpoint"));
         return learner.load(&kept);
     }
     let within = fit.checkpoint.map(|checkpoint| Within { checkpoint, part });
@@ -74,7 +75,7 @@ fn fit_part(
     Ok(classifier)
 }
 
-/// Fits a part for each learner to the same instances, one after the other.
+/// Fits each learner to the same instances, one after the other.
 fn fit_members(
     members: &[Box<dyn Learner>],
     instances: &Instances,
@@ -122,8 +123,8 @@ fn load_members(
     Ok(members)
 }
 
-/// Divides instances into the first sentences and the last ones, which are about `share` of all
-/// instances; neither side is empty if there are two sentences.
+/// Divides instances into the first sentences and the last ones, which have about `share` of all instances;
+/// neither side is empty if there are two sentences.
 fn hold_out(instances: &Instances, share: f64) -> (Instances, Instances) {
     let sentences = instances.sentences();
     let wanted = (instances.len() as f64 * (1.0 - share)).round() as usize;
@@ -137,7 +138,7 @@ fn part_of(instances: &Instances, inside: impl Fn(usize) -> bool) -> Instances {
     instances.select(|at| inside(at).then(|| instances.class(at)), instances.n_classes())
 }
 
-/// Cuts instances into at most `n` parts of whole sentences and about equal size.
+/// Divides instances into at most `n` folds of whole sentences and about equal size.
 fn folds(instances: &Instances, n: usize) -> Vec<Range<usize>> {
     let sentences = instances.sentences();
     let n = n.min(sentences.len()).max(1);
@@ -149,14 +150,14 @@ fn folds(instances: &Instances, n: usize) -> Vec<Range<usize>> {
     (0..n).map(|fold| border(fold)..border(fold + 1)).collect()
 }
 
-/// What a classifier says about an instance: the best class and its score.
+/// The prediction of a classifier for an instance: the best class and its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Outcome {
     class: u16,
     score: f32,
 }
 
-/// What a classifier says about each instance of a range.
+/// The predictions of a classifier for a range of instances.
 fn outcomes(
     classifier: &dyn Classifier,
     instances: &Instances,
@@ -171,12 +172,12 @@ fn outcomes(
     parallel::map_range_init(range.len(), scratch, |scratch, at| outcome(scratch, range.start + at))
 }
 
-/// The column of the class that a member chose.
+/// The column of the class that a member predicts.
 pub fn outcome_column(member: usize) -> Column {
     Column { name: format!("class of member {member}"), kind: ColumnKind::Nominal, lexical: false }
 }
 
-/// The value of a class in such a column: 0 and 1 have other meanings in nominal columns.
+/// The value of a class in such a column, above the reserved values 0 and 1.
 fn outcome_value(class: u16) -> u32 {
     u32::from(class) + 2
 }

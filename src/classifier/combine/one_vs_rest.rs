@@ -1,4 +1,4 @@
-//! One against all: a two-class problem for each class, from any learner.
+//! One-vs-rest: a binary classifier for each class, from any learner.
 
 use super::{fit_part, stored};
 use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
@@ -6,9 +6,9 @@ use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
 
-/// Learns each class against all others.
+/// Learns to distinguish each class from all others.
 pub struct OneVsRest {
-    /// Learns one two-class problem: class 1 is the class, class 0 all others.
+    /// Learns one binary problem: class 1 is the class, class 0 all others.
     pub learner: Box<dyn Learner>,
 }
 
@@ -38,7 +38,7 @@ impl Learner for OneVsRest {
             }
             let member = self.learner.load(&sections.part(&format!("class{class}")))?;
             if member.n_classes() != 2 {
-                return Err(Error::Corrupt("a part of one-vs-rest has not two classes".to_owned()));
+                return Err(Error::Corrupt("a classifier of one-vs-rest is not binary".to_owned()));
             }
             Ok(Some(member))
         };
@@ -47,7 +47,7 @@ impl Learner for OneVsRest {
     }
 }
 
-/// What [`OneVsRest`] fits; none for a class that was never seen.
+/// The result of [`OneVsRest`]; `None` for a class that was never seen.
 pub struct OneVsRestModel {
     members: Vec<Option<Box<dyn Classifier>>>,
 }
@@ -61,7 +61,7 @@ impl Classifier for OneVsRestModel {
         ScoreScale::Margin
     }
 
-    /// The score of a class is how far it is ahead of "all others" in its own problem.
+    /// The score of a class is its lead over "all others" in its own classifier.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let scratch = scratch.part(0);
         for (score, member) in out.iter_mut().zip(&self.members) {

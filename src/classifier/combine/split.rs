@@ -1,9 +1,9 @@
 //! A classifier for each value of a column.
 //!
-//! Sagae and Lavie (2005, section 4) split the training instances by tag, because SVMs for all of
-//! them would have taken more than a week; the loss of accuracy they expect is about one percent. Values
-//! with few instances share one classifier, which also answers for values never seen. The parts are
-//! fitted in parallel, the largest first, and each finished one is kept in the checkpoint.
+//! Sagae and Lavie (2005, section 4) split the training instances by tag, because training one SVM on all
+//! of them would have taken more than a week; they expect to lose about one percent of accuracy. Values
+//! with few instances share one classifier, which also decides for unseen values. The classifiers are
+//! fitted in parallel, the largest first, and each is saved in the checkpoint when it is finished.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,15 +22,15 @@ use crate::{Error, Result};
 pub struct Split {
     /// The position of the column.
     pub column: usize,
-    /// Values with fewer instances share a classifier.
+    /// Values with fewer instances share one classifier.
     pub min_rows: u32,
-    /// Learns each part.
+    /// Learns each classifier.
     pub learner: Box<dyn Learner>,
 }
 
 /// The instances of one classifier.
 struct Bucket {
-    /// The value; none for the shared one.
+    /// The value; `None` for the shared bucket.
     value: Option<u32>,
     rows: Vec<u32>,
 }
@@ -50,7 +50,7 @@ impl Bucket {
 const OTHERS: &str = "others";
 
 impl Split {
-    /// The buckets, largest first. The shared one gets at least `min_rows`, from the smallest others.
+    /// The buckets, largest first. The shared one is filled up to `min_rows` with the smallest others.
     fn buckets(&self, instances: &Instances) -> Vec<Bucket> {
         let mut rows: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for at in 0..instances.len() {
@@ -79,7 +79,8 @@ impl Split {
 type Fitted = Result<Box<dyn Classifier>>;
 
 impl Split {
-    /// Fits the buckets, each thread taking the largest one left: memory is bounded by as many buckets.
+    /// Fits the buckets. Each thread takes the largest one left, so at most one bucket per thread is in
+    /// memory.
     fn fit_buckets(&self, instances: &Instances, buckets: &[Bucket], fit: &Fit<'_>) -> Vec<Fitted> {
         let done = AtomicUsize::new(0);
         let observer = Overall { observer: fit.observer, done: &done, total: instances.len() };
@@ -94,7 +95,7 @@ impl Split {
     }
 }
 
-/// Reports the share of all instances that is done, whatever the progress of a bucket.
+/// Reports progress as the share of all instances, whatever the progress of a bucket.
 struct Overall<'a> {
     observer: &'a dyn Observer,
     done: &'a AtomicUsize,
@@ -116,7 +117,7 @@ impl Observer for Overall<'_> {
 impl Learner for Split {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Fitted {
         if instances.is_empty() {
-            return Err(Error::config("learner", "nothing to learn from"));
+            return Err(Error::config("learner", "there are no training instances"));
         }
         let buckets = self.buckets(instances);
         let values = buckets.iter().map(|bucket| bucket.value);
@@ -161,7 +162,9 @@ impl SplitModel {
         model.values.sort_unstable();
         let n = model.n_classes();
         if model.parts.iter().any(|part| part.n_classes() != n) {
-            return Err(Error::Corrupt("the parts score different numbers of classes".to_owned()));
+            return Err(Error::Corrupt(
+                "the classifiers score different numbers of classes".to_owned(),
+            ));
         }
         Ok(model)
     }

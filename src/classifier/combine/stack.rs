@@ -1,10 +1,10 @@
-//! Stacking: the classes that other classifiers choose become columns for the last one (Wang, Sagae and
+//! Stacking: the classes that the members predict become columns of the final classifier (Wang, Sagae and
 //! Mitamura 2006, section 4.2).
 //!
-//! The last learner must see what the members say about rows they have not learned from. In the paper
-//! the members come from a treebank section of their own; [`Members::HeldOut`] sets a part of the
-//! training sentences aside for them. [`Members::OutOfFold`] instead fits every member once for each
-//! fold, to the other folds, and finally to all instances, so that no data is lost.
+//! The final learner must see predictions for instances that the members were not trained on. In the paper
+//! the members are trained on sections of their own: [`Members::HeldOut`] sets aside some of the training
+//! sentences for them. [`Members::OutOfFold`] instead fits every member once for each fold, to the other
+//! folds, and finally to all instances, so that no data are lost.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,17 +17,17 @@ use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
 
-/// What the members of a stack learn from.
+/// What the members of a stack are trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Members {
-    /// The last sentences, from which the last learner learns nothing.
+    /// The last sentences, on which the final learner is not trained.
     HeldOut {
         /// The fraction of the instances that is set aside for the members.
         #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
         share: f64,
     },
-    /// All sentences; what the last learner sees of them comes from members that did not see them.
+    /// All sentences; the final learner sees predictions of members trained on the other folds.
     OutOfFold {
         /// The number of folds.
         #[schemars(range(min = 2, max = 100))]
@@ -35,13 +35,13 @@ pub enum Members {
     },
 }
 
-/// Learns members, then a classifier that sees what they choose.
+/// Fits members, then a classifier that sees their predictions.
 pub struct Stack {
     /// The members.
     pub members: Vec<Box<dyn Learner>>,
-    /// Learns from the columns and one more for each member.
+    /// Learns from all columns and one more for each member.
     pub final_learner: Box<dyn Learner>,
-    /// What the members learn from.
+    /// What the members are trained on.
     pub from: Members,
 }
 
@@ -97,7 +97,9 @@ impl Learner for Stack {
         let members = load_members(&self.members, sections)?;
         let last = self.final_learner.load(&sections.part("last"))?;
         if members.iter().any(|member| member.n_classes() != last.n_classes()) {
-            return Err(Error::Corrupt("the stack's parts do not fit together".to_owned()));
+            return Err(Error::Corrupt(
+                "the members of the stack do not match its final classifier".to_owned(),
+            ));
         }
         Ok(Box::new(StackModel { members, last }))
     }

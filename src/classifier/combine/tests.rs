@@ -210,7 +210,7 @@ fn a_checkpoint_saves_work() {
         assert_eq!(run(&mut first), run(&mut second), "{name}");
         assert!(!first.iter().any(|text| text.contains("checkpoint")), "{name}");
         let taken =
-            |text: &String| text.contains("taken from the checkpoint") || text.contains("done");
+            |text: &String| text.contains("loaded from the checkpoint") || text.contains("done");
         assert!(second.iter().all(taken), "{name}: {second:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! Two stages: shift or not first, then which of the other classes.
+//! Two stages: first whether to shift, then which of the other actions.
 //!
-//! Wang, Sagae and Mitamura (2006, section 4.1) decide between shift and reduce, and only then which
-//! reduction, so that a wrong shift cannot win against many reductions that share the probability.
-//! What is no shift is decided in the second stage, which has seen only such instances.
+//! Wang, Sagae and Mitamura (2006, section 4.1) first decide between shift and reduce, then which
+//! reduction, so that a wrong shift cannot win against many reductions that share the probability. The
+//! second stage is trained only on instances that are not shifts.
 
 use super::{fit_part, stored};
 use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
@@ -10,14 +10,15 @@ use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
 
-/// Above every difference of scores within a stage: keeps the losing side below the winning one.
+/// Larger than any difference of scores within a stage, so that the losing side stays below the winning
+/// one.
 const LOSING_SIDE: f32 = 1e6;
 
-/// Learns in two stages.
+/// Fits the two stages.
 pub struct TwoStage {
-    /// Decides between class 0, no shift, and class 1, a shift.
+    /// Decides between class 0, not a shift, and class 1, a shift.
     pub first: Box<dyn Learner>,
-    /// Decides between the classes.
+    /// Decides between the other classes.
     pub second: Box<dyn Learner>,
     /// For each class, whether it is a shift.
     pub shifts: Vec<bool>,
@@ -38,7 +39,7 @@ impl Learner for TwoStage {
         let first = self.first.load(&sections.part("first"))?;
         let second = self.second.load(&sections.part("second"))?;
         if first.n_classes() != 2 || second.n_classes() != self.shifts.len() {
-            return Err(Error::Corrupt("the two stages do not fit together".to_owned()));
+            return Err(Error::Corrupt("the two stages have different classes".to_owned()));
         }
         Ok(Box::new(TwoStageModel { first, second, shifts: self.shifts.clone() }))
     }
@@ -60,7 +61,7 @@ impl Classifier for TwoStageModel {
         ScoreScale::Margin
     }
 
-    /// The side that the first stage prefers comes first; within the others the second stage decides.
+    /// All classes of the side that the first stage prefers rank above the others.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let mut sides = [0.0; 2];
         self.first.scores(row, scratch.part(0), &mut sides);

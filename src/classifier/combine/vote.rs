@@ -6,14 +6,14 @@ use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch
 use crate::feature::RowRef;
 use crate::memory::Sections;
 
-/// What the first member's vote counts more than the last one's, at most.
-const SENIORITY: f32 = 0.1;
-/// What decides between classes without votes, at most.
-const OPINION: f32 = 0.001;
+/// The largest bonus of a vote: earlier members have larger ones, which break ties.
+const TIE_BONUS: f32 = 0.1;
+/// The largest sum of normalized scores, which rank classes without votes.
+const SCORE_WEIGHT: f32 = 0.001;
 
 /// Learns members that vote.
 pub struct Vote {
-    /// The members; between classes with equally many votes the one that the earliest member wants wins.
+    /// The members. A tie goes to the class that the earliest member voted for.
     pub members: Vec<Box<dyn Learner>>,
 }
 
@@ -45,8 +45,8 @@ impl Classifier for VoteModel {
         ScoreScale::Margin
     }
 
-    /// The number of votes; below one vote, what the members think of the class. A class that no member
-    /// has seen is out.
+    /// The number of votes plus, below one vote, the normalized scores of the members. A class that no
+    /// member has seen scores minus infinity.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         out.fill(f32::NEG_INFINITY);
         let n = self.members.len() as f32;
@@ -60,9 +60,9 @@ impl Classifier for VoteModel {
             let range = (scores[best] - lowest).max(f32::MIN_POSITIVE);
             for (out, &score) in out.iter_mut().zip(&scores).filter(|(_, score)| score.is_finite())
             {
-                *out = out.max(0.0) + OPINION / n * (score - lowest) / range;
+                *out = out.max(0.0) + SCORE_WEIGHT / n * (score - lowest) / range;
             }
-            out[best] = out[best].max(0.0) + 1.0 + SENIORITY * (1.0 - at as f32 / n).powi(8);
+            out[best] = out[best].max(0.0) + 1.0 + TIE_BONUS * (1.0 - at as f32 / n).powi(8);
         }
         scratch.scores = scores;
     }

@@ -1,13 +1,13 @@
 //! C4.5 (Quinlan 1993, Release 8 as in Quinlan 1996): tests by gain ratio, pessimistic pruning.
 //!
-//! A test must leave at least two branches with `min_cases` instances each. Of the tests whose
-//! information gain is at least the average of the columns, that of the greatest gain ratio is taken
-//! (Quinlan 1993, section 2.2). Nominal columns branch on every value, or ask for one value:
-//! `branch = "one-value"` takes each value for a binary attribute, as the features of Wang, Sagae and
-//! Mitamura (2006) are. A column then counts with its best value in the average: an average of all
-//! values, most of which say nothing, would let tests through that split off a handful of instances,
-//! whose ratio is the greatest, and the tree would become a list as long as the training data. Numbers are
-//! split at a threshold; the choice among thresholds costs log2(their number) ÷ instances of the gain (Quinlan 1996, section 3).
+//! A test must leave at least two branches with `min_cases` instances each. Among the tests whose information
+//! gain is at least the average over the columns, the one with the greatest gain ratio is chosen (Quinlan 1993,
+//! section 2.2). Nominal columns branch on every value, or test for one value: `branch = "one-value"` treats each
+//! value as a binary attribute, as the features of Wang, Sagae and Mitamura (2006) are. A column then enters the
+//! average with its best value. In an average over all values, most of which are uninformative, tests would pass
+//! that split off a handful of instances with the greatest gain ratio, and the tree would become a list as long
+//! as the training data. Numbers are split at a threshold; their gain is reduced by log2(number of thresholds) ÷
+//! number of instances (Quinlan 1996, section 3).
 //!
 //! Left out: subtree raising, grouping of values, windowing, unknown values (there are none).
 
@@ -39,15 +39,15 @@ pub enum Branch {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct C45Params {
-    /// Whether a test on a nominal column has a branch for every value or asks for one value.
+    /// Whether a test on a nominal column has a branch for every value, or tests for one value.
     pub branch: Branch,
-    /// The fewest instances that at least two branches of a test must have.
+    /// The minimum number of instances in at least two branches of a test.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub min_cases: u32,
     /// The confidence of pessimistic pruning; smaller values prune more, 1 prunes nothing.
     #[schemars(extend("anyOf" = [{"exclusiveMinimum": 0.0, "maximum": 0.5}, {"const": 1.0}]))]
     pub confidence: f64,
-    /// Words that occur in a column less often than this are ignored.
+    /// Words that occur less often than this in a column are ignored.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_word_count: u32,
     /// The weight, in instances, of the distribution of the parent node in that of a node; 0 for no
@@ -68,7 +68,7 @@ impl Default for C45Params {
     }
 }
 
-/// Learns a decision tree as C4.5 does.
+/// Learns a C4.5 decision tree.
 #[derive(Debug, Clone, Default)]
 pub struct C45 {
     /// The settings.
@@ -99,7 +99,7 @@ struct Candidate {
     split: f64,
 }
 
-/// Of differences in bits below this nothing depends.
+/// Differences below this, in bits, are ignored.
 const EPSILON: f64 = 1e-9;
 
 pub(super) struct Choice<'a>(pub(super) &'a C45Params);
@@ -137,7 +137,7 @@ impl Chooser for Choice<'_> {
     }
 }
 
-/// Σ n log2 n over classes.
+/// Σ n log2 n over the classes.
 fn sum_of(cells: &[(u16, u32)]) -> f64 {
     cells.iter().map(|cell| n_log_n(cell.1)).sum()
 }

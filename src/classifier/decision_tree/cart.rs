@@ -5,14 +5,13 @@
 //! rather than all instances, to choose tests at each node". The paper leaves open which binary tests,
 //! the impurity, the size of the samples and when growing ends: all are settings here.
 //!
-//! The two sides of a nominal column are found by two-means over its values (Chou 1991): starting from
-//! the best cut through the values in order of the share of the commonest class, each value moves to the
-//! side whose distribution of classes is nearer, while the impurity falls. With two classes the first
-//! cut is the best there is (Breiman et al. 1984, section 4.2). Numbers are split at a threshold.
+//! The two sides of a test on a nominal column are found by two-means clustering of its values (Chou 1991):
+//! starting from the best cut through the values, sorted by the share of the majority class, each value
+//! moves to the side whose class distribution is nearer, while the impurity decreases. With two classes the
+//! first cut is optimal (Breiman et al. 1984, section 4.2). Numbers are split at a threshold.
 //!
-//! Thousands of words can be divided so that any classes come apart, and columns of words would win
-//! every comparison. So the sides are found by one half of the sample, and columns are compared by how
-//! well they do on the other.
+//! Thousands of words can be divided so as to separate any classes, and columns of words would win every
+//! comparison. So the sides are chosen on one half of the sample, and columns are compared on the other.
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -29,15 +28,15 @@ use crate::classifier::{Classifier, Fit, Instances, Learner};
 use crate::memory::Sections;
 use crate::parallel;
 
-/// The question that a test asks of a nominal column.
+/// What a test on a nominal column asks.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Question {
-    /// Whether the value is one of a set.
+    /// Whether the value is in a set of values.
     Subset,
-    /// Whether it is a certain value.
+    /// Whether the value is a certain one.
     #[default]
     OneValue,
 }
@@ -48,18 +47,19 @@ pub enum Question {
 pub struct CartParams {
     /// Whether a test on a nominal column asks for one value or for a set of values.
     pub question: Question,
-    /// The impurity that a test minimises.
+    /// The impurity that a test minimizes.
     pub impurity: Impurity,
-    /// How many instances are sampled to choose the test of a node; 0 for all.
+    /// The number of instances sampled to choose the test of a node; 0 for all.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub sample: u32,
-    /// The fewest instances of a leaf.
+    /// The minimum number of instances in a leaf.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub min_leaf: u32,
-    /// How many errors on the training instances a leaf must save; 0 prunes no leaf that saves any.
+    /// The number of errors on the training instances that a leaf must save; 0 prunes no leaf that saves
+    /// any.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub complexity: f64,
-    /// Words that occur in a column less often than this are ignored.
+    /// Words that occur less often than this in a column are ignored.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_word_count: u32,
     /// The weight, in instances, of the distribution of the parent node in that of a node; 0 for no
@@ -82,7 +82,7 @@ impl Default for CartParams {
     }
 }
 
-/// Learns a decision tree as CART does.
+/// Learns a CART decision tree.
 #[derive(Debug, Clone, Default)]
 pub struct Cart {
     /// The settings.
@@ -108,10 +108,10 @@ pub(super) struct Choice<'a> {
     pub(super) seed: u64,
 }
 
-/// From so many instances in the sample on, columns are worked on in parallel.
+/// Minimum size of a sample whose columns are processed in parallel.
 const MANY: usize = 1 << 15;
 
-/// Memory for one column.
+/// Scratch memory for one column.
 #[derive(Default)]
 struct Scratch {
     tally: Tally,
@@ -120,7 +120,7 @@ struct Scratch {
     codes: Vec<u16>,
 }
 
-/// Some instances of a node.
+/// Some of the instances of a node.
 struct Part {
     at: Vec<u32>,
     classes: Vec<u16>,
@@ -196,7 +196,7 @@ impl Chooser for Choice<'_> {
 }
 
 impl Choice<'_> {
-    /// The positions of the instances that the test of a node is chosen by, in order.
+    /// The positions of the sampled instances, in order.
     fn sample(&self, n: usize, node: u32) -> Vec<u32> {
         let size = self.params.sample as usize;
         if size == 0 || n <= size {
@@ -210,7 +210,7 @@ impl Choice<'_> {
         sample
     }
 
-    /// Whether both sides of a test have as many instances as a leaf must have.
+    /// Whether both sides of a test have the minimum number of instances of a leaf.
     fn leaves_enough(&self, coding: &Coding, block: &Block, column: u16, test: &Test) -> bool {
         let (branches, _) = test.branches(coding.n_codes());
         let codes = block.columns.iter().find(|(known, _)| *known == column);

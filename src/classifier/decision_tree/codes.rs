@@ -1,40 +1,40 @@
-//! The codes of values at parse time, for tests of many values at once.
+//! The codes of values at parse time, for tests of several values.
 //!
-//! The values of a column lie in a few ranges: words and labels from 0, tags and the edge of the stack
-//! far above. Each range has a table of codes; outside of all the code is 0.
+//! The values of a column lie in a few ranges: words and labels from 0, tags and the boundaries of stack
+//! and buffer far above. Each range has a table of codes; values outside all ranges have code 0.
 
 use super::table::Coding;
 use crate::memory::{Array, Sections};
 use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
-/// The most ranges of a column.
+/// The maximum number of ranges of a column.
 const MAX_RANGES: usize = 4;
-/// A gap of so many values is worth a range of its own.
+/// A gap of at least this many values begins a new range.
 const GAP: u32 = 256;
 
 #[derive(Debug, Clone, Copy)]
 struct Range {
     /// The first value.
     first: u32,
-    /// How many values.
+    /// The number of values.
     len: u32,
-    /// Where the codes begin.
+    /// The offset of the codes.
     at: u32,
 }
 
 /// The codes of all columns.
 #[derive(Debug, Clone)]
 pub(super) struct Codes {
-    /// For each column how many ranges there are up to and with its own.
+    /// For each column, the end of its ranges.
     ends: Array<u32>,
-    /// The ranges: first value, number of values, where the codes begin.
+    /// The ranges: first value, number of values, offset of the codes.
     ranges: Array<u32>,
     table: Array<u16>,
 }
 
 impl Codes {
-    /// The codes of those columns for which `wanted` is true.
+    /// The codes of the columns for which `wanted` is true.
     pub(super) fn new(codings: &[Coding], wanted: &[bool]) -> Self {
         let (mut ends, mut ranges, mut table) = (Vec::new(), Vec::new(), Vec::new());
         for (coding, &wanted) in codings.iter().zip(wanted) {
@@ -54,7 +54,7 @@ impl Codes {
         Self { ends: ends.into(), ranges: ranges.into(), table: table.into() }
     }
 
-    /// The code of a value; 0 for one that has none.
+    /// The code of a value; 0 for a value without one.
     #[inline]
     pub(super) fn code(&self, column: usize, value: u32) -> u16 {
         let ends = &*self.ends;
@@ -79,7 +79,7 @@ impl Codes {
     }
 
     /// # Errors
-    /// When a section is missing or no table of ranges.
+    /// When a section is missing, or is not a table of ranges.
     pub(super) fn load(sections: &Sections) -> Result<Self> {
         let codes = Self {
             ends: sections.get("tree.code-ends")?,
@@ -93,7 +93,7 @@ impl Codes {
     }
 }
 
-/// Few ranges that hold all values, which are in rising order; their codes begin at `at`.
+/// A small number of ranges that contain all of `values`, which are ascending; their codes begin at `at`.
 fn ranges_of(values: &[u32], mut at: u32) -> Vec<Range> {
     let mut gaps: Vec<(u32, usize)> = values
         .windows(2)

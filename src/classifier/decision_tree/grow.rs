@@ -1,29 +1,29 @@
 //! Growing: from all instances at the root to leaves, level by level.
 //!
-//! The instances of a node stand together, column by column, so that counting reads memory in order;
-//! a column in which they no longer differ is dropped. Nodes have their numbers in order of level, so
-//! neither the shape nor the numbers depend on the number of threads.
+//! The instances of a node are contiguous in every column, so that counting reads memory in order; a column
+//! in which they no longer differ is dropped. Nodes are numbered level by level, so neither the tree nor
+//! its numbering depends on the number of threads.
 
 use super::table::{Block, Coding};
 use crate::classifier::Fit;
 use crate::parallel;
 
-/// From so many instances on, the columns of one node are worked on in parallel.
+/// Minimum number of instances for processing the columns of a node in parallel.
 pub(super) const MANY: usize = 8192;
-/// A branch for no code.
+/// Marks a code without a branch.
 const NONE: u16 = u16::MAX;
 
-/// What a node asks of a case.
+/// The test of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Test {
     /// Whether the code is this one: branch 1, else 0.
     Equal(u16),
     /// Whether the code is at most this one: branch 1, else 0.
     AtMost(u16),
-    /// Whether the code is one of these, in rising order: branch 1, else 0. Codes that were not looked
-    /// at take branch 1 if `otherwise`.
+    /// Whether the code is one of these, in ascending order: branch 1, else 0. Codes that were not in the
+    /// sample take branch 1 if `otherwise`.
     Among { yes: Vec<u16>, no: Vec<u16>, otherwise: bool },
-    /// Which of these codes it is, in rising order: a branch for each.
+    /// A branch for each of these codes, in ascending order.
     Which(Vec<u16>),
 }
 
@@ -52,14 +52,14 @@ impl Test {
     }
 }
 
-/// A node of a tree in growth. The children of a node follow each other in the list of nodes.
+/// A node of a growing tree. The children of a node are contiguous in the list of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
-    /// The classes seen here with their counts, in order of class.
+    /// The classes of its instances with their counts, in order of class.
     pub(super) counts: Vec<(u16, u32)>,
-    /// The column and the test; none at a leaf.
+    /// The column and the test; `None` for a leaf.
     pub(super) test: Option<(u16, Test)>,
-    /// The first of the children, one for each branch.
+    /// The index of the first child; there is one child for each branch.
     pub(super) children: u32,
 }
 
@@ -77,18 +77,18 @@ impl Node {
         }
     }
 
-    /// The positions of the children.
+    /// The indices of the children.
     pub(super) fn children(&self) -> std::ops::Range<usize> {
         let first = self.children as usize;
         first..first + self.n_children()
     }
 
-    /// How many instances came here.
+    /// The number of instances.
     pub(super) fn n(&self) -> u32 {
         self.counts.iter().map(|count| count.1).sum()
     }
 
-    /// How many of them are not of the commonest class.
+    /// The number of instances that are not of the majority class.
     pub(super) fn errors(&self) -> u32 {
         self.n() - self.counts.iter().map(|count| count.1).max().unwrap_or(0)
     }
@@ -96,13 +96,13 @@ impl Node {
 
 /// Chooses the test of a node.
 pub(super) trait Chooser: Sync {
-    /// The column and test for the instances at the node of this number; none makes it a leaf.
+    /// The column and the test for the instances of a node; `None` makes it a leaf.
     fn choose(&self, codings: &[Coding], block: &Block, node: u32) -> Option<(u16, Test)>;
-    /// The fewest instances a node is split with.
+    /// The minimum number of instances of a node that is split.
     fn min_split(&self) -> usize;
 }
 
-/// Classes with how many instances have them, in order of class.
+/// The classes with their numbers of instances, in order of class.
 type Counts = Vec<(u16, u32)>;
 
 /// The classes of some instances with their counts.
@@ -114,13 +114,14 @@ fn count_classes(classes: &[u16]) -> Counts {
     (0..).zip(counts).filter(|count| count.1 > 0).collect()
 }
 
-/// What became of one node of a level.
+/// The result for one node of a level.
 struct Grown {
     test: Option<(u16, Test)>,
     children: Vec<(Counts, Option<Block>)>,
 }
 
-/// Grows a tree; the root is the first node. A fit that is stopped has one level of tests at least.
+/// Grows a tree; the root is the first node. If the fit is stopped, the tree has at least one level of
+/// tests.
 pub(super) fn grow(
     codings: &[Coding],
     root: Block,
@@ -173,21 +174,22 @@ fn split(codings: &[Coding], block: Block, chooser: &dyn Chooser, at: u32) -> Gr
         .unwrap_or_default();
     let mut sizes = vec![0; n_branches];
     for &branch in &branches {
-        // A code without a branch cannot occur: a chooser names every code it saw.
+        // A code without a branch cannot occur: a chooser lists every code that it saw.
         if let Some(size) = sizes.get_mut(usize::from(branch)) {
             *size += 1;
         }
     }
     let all = vec![true; n_branches];
-    let classes = deal(&block.classes, &branches, &sizes, &all);
+    let classes = partition(&block.classes, &branches, &sizes, &all);
     let counts: Vec<_> = classes.iter().map(|classes| count_classes(classes)).collect();
     let open: Vec<bool> =
         counts.iter().zip(&sizes).map(|(counts, &n)| is_open(counts, n, chooser)).collect();
     let mut blocks: Vec<Block> =
         classes.into_iter().map(|classes| Block { classes, columns: Vec::new() }).collect();
     if open.contains(&true) {
-        let deal_column =
-            |(column, codes): (u16, Vec<u16>)| (column, deal(&codes, &branches, &sizes, &open));
+        let deal_column = |(column, codes): (u16, Vec<u16>)| {
+            (column, partition(&codes, &branches, &sizes, &open))
+        };
         let dealt: Vec<(u16, Vec<Vec<u16>>)> = if block.classes.len() >= MANY {
             parallel::map_owned(block.columns, deal_column)
         } else {
@@ -206,7 +208,7 @@ fn split(codings: &[Coding], block: Block, chooser: &dyn Chooser, at: u32) -> Gr
 }
 
 /// The values of each branch that is wanted, in order.
-fn deal(values: &[u16], branches: &[u16], sizes: &[usize], wanted: &[bool]) -> Vec<Vec<u16>> {
+fn partition(values: &[u16], branches: &[u16], sizes: &[usize], wanted: &[bool]) -> Vec<Vec<u16>> {
     let room =
         |(&size, &wanted): (&usize, &bool)| Vec::with_capacity(if wanted { size } else { 0 });
     let mut parts: Vec<Vec<u16>> = sizes.iter().zip(wanted).map(room).collect();

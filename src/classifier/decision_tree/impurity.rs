@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::tally::{Run, Tally, n_log_n};
 use crate::sort::sort_by;
 
-/// How mixed the classes of some instances are.
+/// A measure of how mixed the classes of some instances are.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Impurity {
-    /// The chance that two instances differ in class: 1 − Σ p².
+    /// The probability that two instances differ in class: 1 − Σ p².
     #[default]
     Gini,
     /// −Σ p log2 p.
@@ -19,7 +19,7 @@ pub enum Impurity {
 }
 
 impl Impurity {
-    /// What a class adds to the sum that purity is made of.
+    /// The contribution of a class to the sum from which purity is computed.
     fn term(self, count: u32) -> f64 {
         match self {
             Self::Gini => f64::from(count) * f64::from(count),
@@ -27,7 +27,7 @@ impl Impurity {
         }
     }
 
-    /// The instances times one less their impurity (Gini) or times minus their impurity (entropy).
+    /// The number of instances times 1 − impurity (Gini) or times −impurity (entropy).
     fn purity(self, sum: f64, n: u32) -> f64 {
         match self {
             Self::Gini => sum / f64::from(n.max(1)),
@@ -35,14 +35,14 @@ impl Impurity {
         }
     }
 
-    /// The purity of some instances, by their classes.
+    /// The purity of instances with these class counts.
     pub(super) fn purity_of(self, counts: &[u32]) -> f64 {
         let sum = counts.iter().map(|&count| self.term(count)).sum();
         self.purity(sum, counts.iter().sum())
     }
 }
 
-/// The classes on two sides; all instances start on the left.
+/// The class counts of two sides; all instances start on the left.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sides {
     impurity: Impurity,
@@ -54,11 +54,11 @@ pub(super) struct Sides {
     sum_right: f64,
 }
 
-/// How often values may move to the nearer side.
+/// Maximum number of rounds in which values move to the nearer side.
 const ROUNDS: usize = 8;
 
 impl Sides {
-    /// Puts instances of these classes on the left.
+    /// Puts all instances on the left, given their class counts.
     pub(super) fn reset(&mut self, impurity: Impurity, counts: &[u32]) {
         self.impurity = impurity;
         self.left.clear();
@@ -94,15 +94,15 @@ impl Sides {
         }
     }
 
-    /// The purity of both sides; none when one is smaller than `min`.
+    /// The purity of both sides; `None` if one has fewer than `min` instances.
     pub(super) fn purity(&self, min: u32) -> Option<f64> {
         let sum = |sum, n| self.impurity.purity(sum, n);
         (self.n_left >= min && self.n_right >= min)
             .then(|| sum(self.sum_left, self.n_left) + sum(self.sum_right, self.n_right))
     }
 
-    /// The purest cut through the runs in this order: the position in it of the last run on the right.
-    /// All runs must be on the left; at the end they are on the right.
+    /// The purest cut through the runs in the given order: the position of the last run on the right. All
+    /// runs must be on the left; afterwards they are on the right.
     pub(super) fn best_cut(
         &mut self,
         tally: &Tally,
@@ -119,7 +119,7 @@ impl Sides {
         best
     }
 
-    /// A pure division of the runs, and which of them are on the right. All runs must be on the left.
+    /// A pure division of the runs: which of them are on the right. All runs must be on the left.
     pub(super) fn best_subset(
         &mut self,
         tally: &Tally,
@@ -163,7 +163,7 @@ impl Sides {
         Some((purity, right))
     }
 
-    /// For each run whether the right side is nearer.
+    /// For each run, whether the right side is nearer.
     fn nearer(&self, tally: &Tally) -> Vec<bool> {
         let (n_left, n_right) = (f64::from(self.n_left), f64::from(self.n_right));
         let (left, right): (Vec<f64>, Vec<f64>) = match self.impurity {

@@ -1,14 +1,14 @@
-//! Decision trees: C4.5 ([`c45`]) and CART ([`cart`]), grown on columns, not on indicators.
+//! Decision trees: C4.5 ([`c45`]) and CART ([`cart`]), grown on columns rather than indicators.
 //!
-//! Both grow level by level (`grow.rs`) from instances in small codes (`table.rs`), are pruned (`prune.rs`)
-//! and end as a [`DecisionTree`]. The scores are natural logarithms of probabilities. The distribution
-//! of a node backs off to that of the node above, as Kalt (2004, section 3.4) suggests:
+//! Both are grown level by level (`grow.rs`) from encoded instances (`table.rs`), pruned (`prune.rs`) and
+//! packed into a [`DecisionTree`]. The scores are natural logarithms of probabilities. The class
+//! distribution of a node backs off to that of its parent, as Kalt (2004, section 3.4) suggests:
 //!
-//! > p(class | node) = (count(class, node) + `backoff` × p(class | node above)) ÷ (count(node) + `backoff`)
+//! > p(class | node) = (count(class, node) + `backoff` × p(class | parent)) ÷ (count(node) + `backoff`)
 //!
-//! At the root it is the relative frequency. A value that a test has no branch for ends the way at the
-//! node of the test, with its distribution; words that were ignored in training share a branch where
-//! C4.5 branches on every value, and never are an answer of a test for one value.
+//! At the root it is the relative frequency. A value without a branch ends at the node of the test, with
+//! the distribution of that node. Words that were ignored in training share a branch where C4.5 branches on
+//! every value, and never satisfy a test for one value.
 
 pub mod c45;
 pub mod cart;
@@ -30,7 +30,7 @@ use crate::{Error, Result};
 use grow::{Chooser, Node, grow};
 use table::{Coding, encode};
 
-/// Instances by class, up to the last class that occurs.
+/// The number of instances of each class, up to the last class that occurs.
 fn dense_counts(classes: &[u16]) -> Vec<u32> {
     let mut counts = vec![0; classes.iter().max().map_or(0, |&class| usize::from(class) + 1)];
     for &class in classes {
@@ -39,7 +39,7 @@ fn dense_counts(classes: &[u16]) -> Vec<u32> {
     counts
 }
 
-/// Checks the instances and grows a tree of them.
+/// Checks the instances and grows a tree from them.
 fn grow_tree(
     instances: &Instances,
     min_word_count: u32,
@@ -61,7 +61,7 @@ fn grow_tree(
     Ok((codings, nodes))
 }
 
-/// Packs what is left after pruning.
+/// Packs the pruned tree.
 fn finish(
     instances: &Instances,
     codings: &[Coding],
@@ -71,16 +71,17 @@ fn finish(
 ) -> Result<Box<dyn Classifier>> {
     let tree = DecisionTree::pack(codings, nodes, instances.n_classes(), backoff)?;
     let (grown, leaves) = (nodes.len(), tree.n_leaves());
-    let (kept, tests) = kept(nodes);
-    let text =
-        format!("{grown} nodes grown, {kept} kept, {leaves} leaves, {tests:.1} tests an instance");
+    let (kept, tests) = reachable(nodes);
+    let text = format!(
+        "{grown} nodes grown, {kept} after pruning, {leaves} leaves, {tests:.1} tests per instance"
+    );
     fit.step(1.0, &text);
     Ok(Box::new(tree))
 }
 
-/// How many nodes can be reached from the first, and how many tests there are on the way of an instance
-/// to its leaf, on average.
-fn kept(nodes: &[Node]) -> (usize, f64) {
+/// The number of nodes that are reachable from the root, and the average number of tests on the path of an
+/// instance.
+fn reachable(nodes: &[Node]) -> (usize, f64) {
     let (mut kept, mut tests) = (0, 0);
     let mut open = vec![0];
     while let Some(at) = open.pop() {

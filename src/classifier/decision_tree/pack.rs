@@ -1,4 +1,4 @@
-//! From a grown tree to one that is stored.
+//! Packing a grown tree into the stored form.
 
 use std::rc::Rc;
 
@@ -10,23 +10,24 @@ use super::tree::{AMONG, AT_MOST, FIRST, HEAD, LEAF, NODE, UNIT, WHICH, slot_of}
 use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
-/// The distribution of a node above, for those below it.
+/// The distribution of a node, for the nodes below it.
 #[derive(Clone)]
 struct Above {
     /// The probability of every class.
     p: Rc<[f64]>,
-    /// The distribution written out in full that those below stand on.
+    /// The full distribution that those below refer to.
     full: u32,
-    /// The classes seen at the first node below that one; none if this is the node itself.
+    /// The classes seen at the first node below the one with the full distribution; `None` for that node
+    /// itself.
     seen: Option<Rc<[u16]>>,
-    /// The probability with which the full distribution is backed off to.
+    /// The weight of the full distribution after backing off.
     mass: f64,
 }
 
 struct Packer<'a> {
     codings: &'a [Coding],
     nodes: &'a [Node],
-    /// The leaves below each node.
+    /// The number of leaves below each node.
     leaves: Vec<usize>,
     n_classes: usize,
     backoff: f64,
@@ -37,7 +38,7 @@ struct Packer<'a> {
 }
 
 impl DecisionTree {
-    /// Packs the nodes that can be reached from the first.
+    /// Packs the nodes that are reachable from the first.
     pub(super) fn pack(
         codings: &[Coding],
         nodes: &[Node],
@@ -103,24 +104,24 @@ impl Packer<'_> {
             let start = open.len();
             let children = children.into_iter().zip(first..);
             open.extend(children.map(|((child, above), place)| (child, place, above)));
-            // The last is taken next: the child most instances go to follows its parent.
+            // The last one is taken next: the child with the most instances follows its parent.
             sort_by_key(&mut open[start..], |&(child, ..)| (self.nodes[child].n(), child));
         }
         Ok(())
     }
 
-    /// Where the next node will stand.
+    /// The index of the next node.
     fn next_place(&self) -> u32 {
         (self.packed.len() / NODE) as u32
     }
 
-    /// The value of a code that is tested for.
+    /// The value of a code that a test asks for.
     fn value(&self, column: u16, code: u16) -> Result<u32> {
         let value = self.codings[usize::from(column)].value(code);
-        value.ok_or_else(|| Error::Corrupt("a test of ignored words".into()))
+        value.ok_or_else(|| Error::Corrupt("a test for ignored words".into()))
     }
 
-    /// The words of a list of tests for one value, as long as each is the "no" of that before.
+    /// The words of a list of tests for one value, as long as each is the "no" child of the one before.
     fn list(
         &mut self,
         mut at: usize,
@@ -147,12 +148,14 @@ impl Packer<'_> {
         Ok([FIRST << 16 | n, start, first + n, 0])
     }
 
-    /// The words of a node that asks.
+    /// The words of an inner node.
     fn inner(&mut self, column: u16, test: &Test, here: &Above) -> Result<[u32; NODE]> {
         let first = self.next_place();
         let ask = |what: u32| what << 16 | u32::from(column);
         Ok(match test {
-            Test::Equal(_) => return Err(Error::Corrupt("a test outside of a list".into())),
+            Test::Equal(_) => {
+                return Err(Error::Corrupt("a test for one value outside of a list".into()));
+            }
             Test::AtMost(code) => [ask(AT_MOST), self.value(column, *code)?, first, 0],
             Test::Among { yes, no, otherwise } => {
                 let start = self.tables.len();
@@ -189,7 +192,7 @@ impl Packer<'_> {
         })
     }
 
-    /// The distribution of a node, which is written out in full if that saves room below it.
+    /// The distribution of a node, which is written in full if that saves space below it.
     fn below(&mut self, at: usize, above: &Above) -> Above {
         let node = &self.nodes[at];
         let (n, backoff) = (f64::from(node.n()), if at == 0 { 0.0 } else { self.backoff });
@@ -208,7 +211,7 @@ impl Packer<'_> {
         Above { p: p.into(), full: above.full, seen: Some(seen), mass }
     }
 
-    /// Writes a distribution and gives its place.
+    /// Writes a distribution and returns its offset.
     fn row(&mut self, here: &Above) -> u32 {
         let units = |class: u16| {
             let log = here.p[usize::from(class)].ln() as f32;
@@ -219,7 +222,7 @@ impl Packer<'_> {
         for &class in here.seen.iter().flat_map(|seen| seen.iter()) {
             in_row[usize::from(class)] = true;
         }
-        // Whatever could be the most probable, rounded or not, is among the classes.
+        // Every class that could be the most probable one, despite rounding, is in the list.
         let top = here.p.iter().fold(0f64, |top, &p| top.max(p)).ln() as f32 - 2.0 / UNIT;
         for (is_in, &p) in in_row.iter_mut().zip(&*here.p) {
             *is_in = p > 0.0 && (*is_in || p.ln() as f32 >= top);

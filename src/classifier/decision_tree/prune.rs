@@ -1,9 +1,9 @@
-//! Pruning: subtrees that promise no fewer errors than a leaf become leaves.
+//! Pruning: subtrees that are not expected to make fewer errors than a leaf become leaves.
 
 use super::grow::Node;
 
-/// The standard normal deviate that is exceeded with probability `p`, from 0 to 0.5 (Abramowitz and
-/// Stegun 1964, formula 26.2.23; error below 0.0005).
+/// The standard normal deviate that is exceeded with probability `p`, from 0 to 0.5 (Abramowitz and Stegun
+/// 1964, formula 26.2.23; error below 0.0005).
 fn deviate(p: f64) -> f64 {
     let t = (-2.0 * p.max(1e-300).ln()).sqrt();
     let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -11,9 +11,9 @@ fn deviate(p: f64) -> f64 {
     t - above / below
 }
 
-/// The errors to expect among as many new cases, when `errors` of `n` were seen: `n` times the upper
-/// limit of the error rate at a confidence (Quinlan 1993, section 4.2): without errors the exact binomial
-/// limit, else the normal one with correction for continuity.
+/// The expected errors on `n` new instances, given `errors` on `n` training instances: `n` times the upper
+/// confidence limit of the error rate (Quinlan 1993, section 4.2). Without errors it is the exact binomial
+/// limit, otherwise the normal approximation with continuity correction.
 fn expected_errors(n: u32, errors: u32, confidence: f64) -> f64 {
     let (n, e) = (f64::from(n), f64::from(errors));
     if errors == 0 {
@@ -27,8 +27,8 @@ fn expected_errors(n: u32, errors: u32, confidence: f64) -> f64 {
     n * (seen + z2 / 2.0 + (z2 * (seen * (1.0 - seen / n) + z2 / 4.0)).sqrt()) / (n + z2)
 }
 
-/// Replaces subtrees by leaves, from the leaves up, where the expected errors do not rise by more than
-/// 0.1 (Quinlan 1993, chapter 4), or where the subtree makes no fewer errors on its own instances.
+/// Replaces subtrees by leaves, bottom-up, if the expected errors increase by at most 0.1 (Quinlan 1993,
+/// chapter 4), or if the subtree makes no fewer errors on its own instances.
 pub(super) fn pessimistic(nodes: &mut [Node], confidence: f64) {
     let seen = |node: &Node| f64::from(node.errors());
     by_cost(nodes, seen, seen);
@@ -43,8 +43,8 @@ pub(super) fn cost_complexity(nodes: &mut [Node], complexity: f64) {
     by_cost(nodes, cost, cost);
 }
 
-/// Makes leaves of the nodes whose cost as a leaf is at most that of the subtree below them; `if_made`
-/// is the cost at which a node becomes a leaf, `cost` what a leaf then costs.
+/// Replaces subtrees by leaves, bottom-up, where `if_made` of the node is at most the cost of the subtree
+/// below it; `cost` is then the cost of the leaf.
 fn by_cost(nodes: &mut [Node], if_made: impl Fn(&Node) -> f64, cost: impl Fn(&Node) -> f64) {
     let mut costs = vec![0.0; nodes.len()];
     // Children come after their parents.

@@ -1,7 +1,7 @@
-//! Instances by column, in small codes: what trees are grown from.
+//! Instances by column, encoded as small integers: the input of growing.
 //!
-//! In each column the values that are kept have the codes 1, 2, … in rising order of value; code 0 is
-//! every other value: words that are too rare, and at parse time whatever was not seen in training.
+//! In each column the most frequent values have the codes 1, 2, … in ascending order of value. Code 0
+//! stands for all other values: words that are too rare, and at parse time values not seen in training.
 
 use rustc_hash::FxHashMap;
 
@@ -10,19 +10,19 @@ use crate::feature::{Column, ColumnKind};
 use crate::parallel;
 use crate::sort::sort_by_key;
 
-/// The most values of a column that have a code of their own; of more, the commonest have.
+/// Maximum number of values of a column that have a code; of more, the most frequent ones have.
 const MAX_CODES: usize = u16::MAX as usize - 1;
 
-/// The values of a column that have a code of their own: code `at + 1` stands for `values[at]`.
+/// The values of a column that have a code: code `at + 1` stands for `values[at]`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Coding {
     pub(super) values: Vec<u32>,
-    /// Whether the column is a number: split at a threshold.
+    /// Whether the column is numeric: split at a threshold.
     pub(super) ordered: bool,
 }
 
 impl Coding {
-    /// The number of codes, code 0 among them.
+    /// The number of codes, including code 0.
     pub(super) fn n_codes(&self) -> usize {
         self.values.len() + 1
     }
@@ -33,11 +33,11 @@ impl Coding {
     }
 }
 
-/// The instances at a node: the classes, and each column in which they differ.
+/// The instances of a node: their classes, and each column in which they differ.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Block {
     pub(super) classes: Vec<u16>,
-    /// The position of a column and the codes of its values.
+    /// The index of a column and the codes of its values.
     pub(super) columns: Vec<(u16, Vec<u16>)>,
 }
 
@@ -47,8 +47,8 @@ impl Block {
     }
 }
 
-/// All instances in codes. `min_word_count` is how often a value of a lexical column must occur there
-/// to have a code of its own.
+/// Encodes all instances. A value of a lexical column has a code if it occurs there at least
+/// `min_word_count` times.
 pub(super) fn encode(instances: &Instances, min_word_count: u32) -> (Vec<Coding>, Block) {
     let encoded: Vec<(Coding, Vec<u16>)> =
         parallel::map_owned(instances.columns().iter().enumerate(), |(at, column)| {
@@ -85,7 +85,7 @@ fn encode_column(
     values_kept.sort_unstable();
     let coding = Coding { values: values_kept, ordered: column.kind == ColumnKind::Number };
     let codes = if coding.ordered {
-        // Of more numbers than there are codes, those left out are taken for the next smaller one.
+        // A number without a code gets that of the next smaller one.
         let code = |value| coding.values.partition_point(|&kept| kept <= value).max(1) as u16;
         values().map(code).collect()
     } else {

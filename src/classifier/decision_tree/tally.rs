@@ -1,19 +1,19 @@
-//! How often each class occurs with each value of a column.
+//! Counts of classes by value of a column.
 
 use super::table::Coding;
 
-/// The cases of one value.
+/// The instances with one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     /// The code of the value.
     pub(super) code: u16,
-    /// How many cases have it.
+    /// The number of instances.
     pub(super) n: u32,
     first: u32,
     last: u32,
 }
 
-/// The counts of one column, by value and class, without the zeros; values in order of code.
+/// The non-zero counts of one column, by value and class; values are in order of code.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     pub(super) runs: Vec<Run>,
@@ -24,16 +24,16 @@ pub(super) struct Tally {
     counts: Vec<u32>,
 }
 
-/// Up to so many cases are sorted by comparison.
+/// Maximum number of instances that are sorted by comparison.
 const FEW: usize = 256;
 
 impl Tally {
-    /// The classes of the cases of a run, with their counts.
+    /// The classes of the instances of a run, with their counts.
     pub(super) fn cells(&self, run: &Run) -> &[(u16, u32)] {
         &self.cells[run.first as usize..run.last as usize]
     }
 
-    /// Counts the cases `(codes[i], classes[i])`.
+    /// Counts the instances `(codes[i], classes[i])`.
     pub(super) fn count(
         &mut self,
         codes: &[u16],

@@ -1,18 +1,18 @@
 //! A decision tree as it is stored and evaluated.
 //!
-//! A node is four words: what it asks of which column, the value it asks for or where its table begins,
-//! its first child, its distribution. Children come after their parents, so every way down ends.
+//! A node has four words: the kind of test and its column, the tested value or the offset of its table, its
+//! first child, and its distribution. Children come after their parents, so every path ends.
 //!
-//! - *At most* compares with a value; *among* looks up the code of the value (`codes.rs`) in a row of bits.
-//!   Both children stand together, the one for "no" first.
-//! - *First* is a list of tests for one value each, every one the "no" of that before: trees of such tests
-//!   are long lists, and a list is read several times faster than nodes that wait for each other.
+//! - *At most* compares with a value; *among* looks up the code of the value (`codes.rs`) in a bit set. The
+//!   two children are adjacent, the one for "no" first.
+//! - *First* is a list of tests for one value each, every one the "no" child of the one before. Trees of
+//!   such tests are long lists, and reading a list is several times as fast as following nodes.
 //! - *Which* looks up the value in a hash table of children.
 //!
-//! A distribution is short: the classes seen at the node, or not far above it, with their
-//! log-probabilities, the most probable first. All other classes have what the distribution of some node
-//! above gives them, times how often it was backed off. That of the root, and of every node from which
-//! on much fewer classes are left, is written out in full.
+//! A distribution is short: the classes seen at the node, or at a near ancestor, with their
+//! log-probabilities, the most probable first. All other classes have the probability that the full
+//! distribution of some ancestor gives them, times the weight of backing off. The distributions of the
+//! root, and of nodes below which far fewer classes remain, are stored in full.
 
 use super::codes::Codes;
 use crate::classifier::{Classifier, ScoreScale, Scratch};
@@ -21,18 +21,18 @@ use crate::hash::multiply;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
-/// Words of a node.
+/// Number of words of a node.
 pub(super) const NODE: usize = 4;
-/// What a node asks, in the high half of its first word; the column is in the low half.
+/// The kinds of tests, in the high half of a node's first word; the column is in the low half.
 pub(super) const LEAF: u32 = 0;
 pub(super) const FIRST: u32 = 1;
 pub(super) const AT_MOST: u32 = 2;
 pub(super) const AMONG: u32 = 3;
 pub(super) const WHICH: u32 = 4;
-/// Words before the classes of a distribution: which full one it stands on, what is added to that, and
-/// how many classes follow.
+/// Words before the classes of a distribution: its full distribution, the logarithm of the weight of that,
+/// and the number of classes.
 pub(super) const HEAD: usize = 3;
-/// Log-probabilities of single classes are stored in this part of a unit, down to −32.
+/// Log-probabilities of single classes are stored in units of 1/2048, down to −32.
 pub(super) const UNIT: f32 = 2048.0;
 
 /// The slot of a value in a hash table of 2 to the power of `bits`.
@@ -45,13 +45,13 @@ pub(super) fn slot_of(value: u32, bits: u32) -> usize {
 pub struct DecisionTree {
     pub(super) n_classes: usize,
     pub(super) nodes: Array<u32>,
-    /// Rows of bits; lists of tests: pairs of a column and a value, then the child of each; hash tables:
-    /// the child of words that were ignored, then pairs of a value and a child, 0 where free.
+    /// Bit sets; lists of tests: pairs of a column and a value, then the child of each; hash tables: the
+    /// child of ignored words, then pairs of a value and a child, 0 where free.
     pub(super) tables: Array<u32>,
     pub(super) codes: Codes,
     /// The distributions.
     pub(super) rows: Array<u32>,
-    /// The log-probabilities of all classes, for the distributions that are written out in full.
+    /// The log-probabilities of all classes, for distributions that are stored in full.
     pub(super) full: Array<f32>,
 }
 
@@ -66,8 +66,8 @@ impl DecisionTree {
         self.nodes.as_chunks::<NODE>().0.iter().filter(|node| node[0] >> 16 == LEAF).count()
     }
 
-    /// Where the distribution begins that a row of columns leads to; `value` is asked for the columns on
-    /// the way only.
+    /// The offset of the distribution that a row of columns leads to; `value` is called only for columns on
+    /// the path.
     fn find(&self, mut value: impl FnMut(usize) -> u32) -> usize {
         let nodes = self.nodes.as_chunks::<NODE>().0;
         let tables = &*self.tables;
@@ -77,7 +77,7 @@ impl DecisionTree {
             let column = (ask & 0xffff) as usize;
             let yes = match ask >> 16 {
                 FIRST => {
-                    // The low half of a list is its length.
+                    // The low half is the length of the list.
                     let (tests, children) = tables[what as usize..].split_at(2 * column);
                     let tests = tests.as_chunks::<2>().0;
                     let found =
@@ -88,7 +88,7 @@ impl DecisionTree {
                 AT_MOST => value(column) <= what,
                 AMONG => {
                     let code = u32::from(self.codes.code(column, value(column)));
-                    // Of a table that is too short no bit is set.
+                    // In a table that is too short no bit is set.
                     let word = tables.get((what + code / 32) as usize).copied().unwrap_or(0);
                     word >> (code % 32) & 1 == 1
                 }
@@ -105,7 +105,7 @@ impl DecisionTree {
         }
     }
 
-    /// Writes a distribution out.
+    /// Writes the scores of all classes of a distribution.
     fn write(&self, row: usize, out: &mut [f32]) {
         let (head, rest) = self.rows[row..].split_at(HEAD);
         let full = &self.full[head[0] as usize * self.n_classes..];
@@ -134,14 +134,14 @@ impl DecisionTree {
             rows: sections.get("tree.rows")?,
             full: sections.get("tree.full")?,
         };
-        if tree.is_whole() {
+        if tree.is_valid() {
             return Ok(tree);
         }
         Err(Error::Corrupt("the nodes are not those of a decision tree".into()))
     }
 
-    /// Whether every way down ends at a distribution, within the sections.
-    fn is_whole(&self) -> bool {
+    /// Whether every path ends at a distribution, within the sections.
+    fn is_valid(&self) -> bool {
         let n = self.n_nodes();
         let n_full = self.full.len().checked_div(self.n_classes).unwrap_or(0);
         let classes = 1..=usize::from(u16::MAX) + 1;
@@ -189,13 +189,13 @@ impl DecisionTree {
     }
 }
 
-/// The log-probability in an entry of a distribution.
+/// The log-probability of an entry of a distribution.
 fn log_probability(entry: u32) -> f32 {
     -((entry & 0xffff) as f32) / UNIT
 }
 
-/// The child for a value in the hash table that begins at `first`: one that is not there goes where
-/// ignored words go.
+/// The child for a value in the hash table at offset `first`; a value that is not in it goes where ignored
+/// words go.
 fn hashed(tables: &[u32], first: u32, bits: u32, value: u32) -> Option<usize> {
     let first = first as usize;
     let slots = tables[first + 1..].as_chunks::<2>().0;
@@ -224,7 +224,7 @@ impl Classifier for DecisionTree {
     }
 
     fn scores(&self, row: RowRef<'_>, _scratch: &mut Scratch, out: &mut [f32]) {
-        // A broken file may ask for a column that is not there.
+        // A corrupt file may refer to a column that does not exist.
         let row = self.find(|column| row.values.get(column).copied().unwrap_or(0));
         self.write(row, out);
     }

@@ -1,4 +1,4 @@
-//! What training says about each column: its values, their weights, and the order of the levels.
+//! Statistics of the training columns: their values, their weights, and the order of the levels.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,24 +10,24 @@ use crate::sort::sort_by_key;
 use crate::symbols::NOTHING;
 use crate::{Error, Result};
 
-/// The most values a column can have that differ in their distances.
+/// Maximum number of values of a column that differ in their distances.
 const MAX_VALUES: usize = u16::MAX as usize;
-/// Rows and pairs of rows that the order of the levels is guessed from.
+/// Number of rows, and of pairs of rows, from which the order of the levels is estimated.
 const SAMPLE: usize = 1 << 15;
 const PAIRS: usize = 1 << 12;
-/// Rows of the sample that stand next to each other in the data.
+/// Number of consecutive rows in a stretch of the sample.
 const STRETCH: usize = 64;
 /// Probabilities are integers in units of 2⁻³⁰.
 pub(super) const ONE: u32 = 1 << 30;
-/// The largest distance of two rows, up to rounding.
+/// The largest distance between two rows, up to rounding.
 pub(super) const LARGEST: f64 = (1u64 << 31) as f64;
 
 /// How often each value of a column occurs, and with which classes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
-    /// The values in rising order.
+    /// The values in ascending order.
     pub(super) values: Vec<u32>,
-    /// The instances of each value.
+    /// The number of instances of each value.
     pub(super) totals: Vec<u32>,
     ends: Vec<u32>,
     classes: Vec<(u16, u32)>,
@@ -61,13 +61,13 @@ impl Counts {
         counts
     }
 
-    /// The classes a value occurs with and how often, in order of class.
+    /// The classes of a value with their counts, in order of class.
     pub(super) fn classes(&self, value: usize) -> &[(u16, u32)] {
         let first = if value == 0 { 0 } else { self.ends[value - 1] };
         &self.classes[first as usize..self.ends[value] as usize]
     }
 
-    /// What the column weighs, or what each of its values weighs as a binary feature.
+    /// The weight of the column, or the weight of each of its values as a binary feature.
     fn weights(&self, params: &KnnParams, kind: ColumnKind, prior: &Prior) -> Vec<f64> {
         if !params.one_hot {
             return vec![self.weight(params.weighting, prior)];
@@ -79,7 +79,7 @@ impl Counts {
         (0..self.values.len()).map(weigh).collect()
     }
 
-    /// The column's weight.
+    /// The weight of the column.
     fn weight(&self, weighting: Weighting, prior: &Prior) -> f64 {
         if weighting == Weighting::None {
             return 1.0;
@@ -94,7 +94,7 @@ impl Counts {
         weigh(weighting, prior.entropy - rest / prior.n, split)
     }
 
-    /// The weight of one value as a binary feature, times the distance of having and not having it.
+    /// The weight of a value as a binary feature, times the distance between having and not having it.
     fn weight_of_value(&self, value: usize, params: &KnnParams, prior: &Prior) -> f64 {
         let n = f64::from(self.totals[value]);
         let others = prior.n - n;
@@ -158,33 +158,33 @@ impl Prior {
     }
 }
 
-/// A column as a level of the tree sees it. Values at the same distance from all others share an id; ids
-/// are numbered by falling frequency.
+/// A column as a level of the tree. Values at the same distance from all others share an id; ids are
+/// numbered by decreasing frequency.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Level {
-    /// The column of a row.
+    /// The index of the column in a row.
     pub(super) column: usize,
-    /// What it weighs, in units of distance.
+    /// Its weight, in units of distance.
     pub(super) weight: u32,
-    /// Its values in rising order.
+    /// Its values in ascending order.
     pub(super) values: Vec<u32>,
     /// The id of each value.
     pub(super) ids: Vec<u16>,
-    /// What each id weighs as a binary feature, if such are wanted.
+    /// The weight of each id as a binary feature; empty without one-hot features.
     pub(super) id_weights: Vec<u32>,
-    /// The distribution of classes of each id under MVDM; empty if it has none.
+    /// The class distribution of each id, for MVDM; an empty list for an id without one.
     pub(super) distributions: Vec<Vec<(u16, u32)>>,
 }
 
-/// The levels of the tree, and what a unit of distance is worth.
+/// The levels of the tree, and the unit of distance.
 #[derive(Debug, Clone)]
 pub(super) struct Chosen {
     pub(super) levels: Vec<Level>,
-    /// One unit as a sum of weights.
+    /// One unit of distance as a sum of weights.
     pub(super) unit: f64,
 }
 
-/// Weighs the columns, numbers their values, and orders them for the tree.
+/// Weights the columns, numbers their values, and orders them as levels of the tree.
 pub(super) fn choose(
     params: &KnnParams,
     instances: &Instances,
@@ -194,7 +194,7 @@ pub(super) fn choose(
     let prior = Prior::of(instances);
     let weigh = |at: usize| counts[at].weights(params, columns[at].kind, &prior);
     let weights: Vec<Vec<f64>> = parallel::map_range(counts.len(), weigh);
-    // Two values that differ are two features that differ.
+    // Two different values differ in two binary features.
     let features = if params.one_hot { 2.0 } else { 1.0 };
     let heaviest = |weights: &Vec<f64>| weights.iter().copied().fold(0.0, f64::max);
     let sum: f64 = weights.iter().map(|weights| features * heaviest(weights)).sum();
@@ -262,12 +262,12 @@ impl Level {
         self.distributions.len()
     }
 
-    /// The id of a value seen in training.
+    /// The id of a value that was seen in training.
     pub(super) fn id(&self, value: u32) -> u16 {
         self.values.binary_search(&value).map_or(0, |at| self.ids[at])
     }
 
-    /// The distance of two ids.
+    /// The distance between two ids.
     fn distance(&self, a: u16, b: u16) -> u32 {
         if a == b {
             return 0;
@@ -287,8 +287,8 @@ impl Level {
     }
 }
 
-/// The distance under MVDM: from the sums of two distributions and of what they have in common, which
-/// saves looking at classes that only one of them has.
+/// The MVDM distance, computed from the sums of two distributions and of what they have in common; this
+/// avoids classes that only one of them has.
 pub(super) fn difference(weight: u32, sum: u32, other_sum: u32, common: u32) -> u32 {
     ((u64::from(weight) * u64::from(sum + other_sum - 2 * common)) >> 31) as u32
 }
@@ -298,8 +298,8 @@ fn shares(classes: &[(u16, u32)], total: u32) -> Vec<(u16, u32)> {
     classes.iter().map(|&(class, n)| (class, share(n))).collect()
 }
 
-/// The order of the levels: next comes the column that adds most to the distance of two rows drawn at
-/// random, for what it adds to the number of different beginnings of rows (in logarithms).
+/// The order of the levels: the next column is the one with the largest expected contribution to the
+/// distance of two random rows, relative to the logarithm of the growth in the number of distinct prefixes.
 fn order(levels: &[Level], instances: &Instances) -> Vec<usize> {
     let n = instances.len();
     let mut left: Vec<usize> = (0..levels.len()).collect();

@@ -1,13 +1,13 @@
-//! Exact search over rows that lie side by side: for one-hot features.
+//! Exact search over contiguous rows, for one-hot features.
 //!
-//! Two rows are as far apart as all their one-hot features weigh, less twice what the shared ones weigh. Most
-//! rows share some of the heavy ones and few share many, so a tree has to be walked almost whole; it is
-//! quicker to take the shared weights away from all rows of a block at once, column by column. A block
-//! is left as soon as the columns not yet looked at cannot bring one of its rows near enough. What is
-//! found does not depend on the order of the blocks.
+//! The distance between two rows is the weight of all their one-hot features minus twice the weight of the
+//! shared ones. Most rows share some of the heavy features and few share many, so a tree search would visit
+//! almost all nodes. It is faster to subtract the weights of shared features from all rows of a block at
+//! once, column by column. A block is abandoned as soon as the remaining columns cannot bring any of its
+//! rows near enough. The result does not depend on the order of the blocks.
 //!
-//! Rows are sorted as in the tree, so the rows of a block are alike, and many columns of it do not have
-//! the query's value at all: a mask of 64 bits for each column of a block tells most of them.
+//! Rows are sorted as in the tree, so the rows of a block are similar, and many of its columns do not
+//! contain the query's value: a mask of 64 bits for each column of a block detects most of them.
 
 use super::search::{Found, Memory};
 use super::tree::Sorted;
@@ -16,26 +16,26 @@ use crate::memory::{Array, Sections};
 use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
-/// Rows of a block.
+/// Number of rows in a block.
 const BLOCK: usize = 256;
-/// After so many columns it is asked whether the block can be left.
+/// Whether to abandon a block is checked after this many columns.
 const STEP: usize = 6;
 
 /// The rows.
 #[derive(Debug, Clone)]
 pub(super) struct Flat {
-    /// The ids, block by block; in a block level by level; in a level row by row.
+    /// The ids: block by block, in a block level by level, in a level row by row.
     ids: Array<u16>,
     width: usize,
-    /// What the features of each row weigh.
+    /// The weight of the features of each row.
     weights: Vec<u32>,
-    /// The least of these in each block.
+    /// The least of these weights in each block.
     lightest: Vec<u32>,
-    /// For each level of each block which ids there are, modulo 64.
+    /// For each level of each block, which ids occur, modulo 64.
     masks: Vec<u64>,
 }
 
-/// A block's place among the rows: its first row and its number of rows.
+/// The rows of a block: its first row and its number of rows.
 fn rows_of(block: usize, n_rows: usize) -> (usize, usize) {
     let first = block * BLOCK;
     (first, BLOCK.min(n_rows - first))
@@ -46,7 +46,7 @@ fn bit(id: u16) -> u64 {
 }
 
 impl Flat {
-    /// The sorted rows.
+    /// Builds the index of sorted rows.
     pub(super) fn new(sorted: &Sorted, values: &Values) -> Self {
         let (width, n_rows) = (values.n_levels(), sorted.n_rows());
         let mut ids = Vec::with_capacity(width * n_rows);
@@ -59,7 +59,7 @@ impl Flat {
         Self::derive(ids.into(), values, n_rows)
     }
 
-    /// Works out what is not stored.
+    /// Computes what is not stored.
     fn derive(ids: Array<u16>, values: &Values, n_rows: usize) -> Self {
         let width = values.n_levels();
         let n_blocks = n_rows.div_ceil(BLOCK);
@@ -81,12 +81,12 @@ impl Flat {
         Self { ids, width, weights, lightest, masks }
     }
 
-    /// The number of rows, and of numbers for all of them.
+    /// The number of rows, and of stored numbers.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.weights.len(), self.ids.len())
     }
 
-    /// Finds the rows at the `k` smallest distances of the query that `memory` was asked about.
+    /// Finds the rows at the `k` smallest distances from the query in `memory`.
     pub(super) fn search(&self, values: &Values, k: usize, memory: &mut Memory) {
         let Memory { tables, shared, here, sums, nearest, found, .. } = memory;
         let own = tables.shared(values, shared);
@@ -98,16 +98,16 @@ impl Flat {
         for block in std::iter::once(begin).chain(others).take(self.lightest.len()) {
             self.scan(block, own, shared, here, sums, &mut found);
         }
-        found.sift();
+        found.drop_far();
     }
 
-    /// The block where a row of these ids would stand, where its neighbours are likely to be.
+    /// The block that would contain a row with these ids, where its neighbours are likely to be.
     fn block_of(&self, asked: &dyn Fn(usize) -> Option<u16>) -> usize {
         let ids_of_first = |block: usize| {
             let (first, n) = rows_of(block, self.weights.len());
             (0..self.width).map(move |level| Some(self.ids[first * self.width + level * n]))
         };
-        // A value that was never seen has no id, and stands before all.
+        // An unseen value has no id; it sorts before all others.
         let (mut low, mut high) = (0, self.lightest.len());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -120,7 +120,7 @@ impl Flat {
         low.saturating_sub(1)
     }
 
-    /// Adds the rows of a block that are near enough. `own` is what the query's one-hot features weigh.
+    /// Adds the rows of a block that are near enough. `own` is the weight of the query's one-hot features.
     fn scan(
         &self,
         block: usize,
@@ -143,7 +143,7 @@ impl Flat {
         for step in here.chunks(STEP) {
             for &Shared { level, id, weight } in step {
                 let ids = &self.ids[first * self.width + level * n..][..n];
-                take_away(sums, ids, id, weight);
+                subtract(sums, ids, id, weight);
                 left -= weight;
             }
             let least = sums.iter().copied().fold(u32::MAX, u32::min);
@@ -182,9 +182,9 @@ impl Flat {
     }
 }
 
-/// Takes the weight from the sums of the rows with this id.
+/// Subtracts the weight from the sums of the rows with this id.
 #[inline]
-fn take_away(sums: &mut [u32], ids: &[u16], wanted: u16, weight: u32) {
+fn subtract(sums: &mut [u32], ids: &[u16], wanted: u16, weight: u32) {
     for (sum, &id) in sums.iter_mut().zip(ids) {
         *sum -= if id == wanted { weight } else { 0 };
     }

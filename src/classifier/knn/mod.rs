@@ -1,29 +1,31 @@
 //! Memory-based learning: IB1, the classes of the nearest training instances (Aha, Kibler and Albert
 //! 1991), with the metrics, weights and votes of TiMBL (Daelemans and others 2004).
 //!
-//! The distance of two rows is the sum over columns of the column's weight times the distance of the two
-//! values. Every column is nominal: numbers too are names here, as in TiMBL by default.
+//! The distance between two rows is the weighted sum of the distances between their values in each column.
+//! All columns are nominal: numbers are symbols too, as in TiMBL by default.
 //!
-//! - **Overlap**: 0 for the same value, 1 for two different ones.
+//! - **Overlap**: 0 for equal values, 1 for different ones.
 //! - **MVDM**, the modified value difference metric (Cost and Salzberg 1993): ½ Σ |P(c|a) − P(c|b)| over
-//!   all classes c. A value never seen in training, or in fewer than `min_frequency` instances, has no
-//!   distribution worth the name and falls back to overlap.
-//! - **Predicates**: each value of each column is a binary feature of its own, as in Wang, Sagae and
-//!   Mitamura (2006, section 3.2), with a weight of its own. So two different values are as far apart as
-//!   the weights of both; a value never seen is no feature and weighs nothing, nor does "nothing there".
+//!   all classes c. A value that occurs in fewer than `min_frequency` training instances, or in none, has
+//!   no reliable distribution; overlap is used instead.
+//! - **One-hot features**: each value of each column is a binary feature with a weight of its own, as in
+//!   Wang, Sagae and Mitamura (2006, section 3.2). The distance between two different values is the sum of
+//!   their weights. An unseen value, like a missing one, is not a feature and has no weight.
 //!
-//! A column weighs its information gain, its gain ratio (Quinlan 1993) or 1. `k` counts **distances, not
-//! instances**, as in TiMBL: all instances at the k smallest different distances vote. If classes tie for
-//! the most votes, those at the next distance vote too; if that does not give one winner, theirs do not
-//! count, and the class with more training instances wins, then the one that was seen first.
+//! A column is weighted by its information gain, by its gain ratio (Quinlan 1993), or not at all. `k`
+//! counts **distances, not instances**, as in TiMBL: all instances at the k smallest distinct distances
+//! vote. If several classes have the most votes, the instances at the next distance vote too. If the tie
+//! remains, these votes do not count, and the class with more training instances wins, then the one seen
+//! first.
 //!
-//! Distances are integers in units of 2⁻³¹ of the largest there can be, and probabilities in units of
-//! 2⁻³⁰, so that what "the same distance" is depends on no order of adding. The search is exact: columns
-//! are searched by branch and bound in a tree of rows, heavy columns first; one-hot features in blocks of rows.
+//! Distances are integers in units of 2⁻³¹ of the largest possible one, and probabilities integers in units
+//! of 2⁻³⁰, so equality of distances does not depend on the order of summation. The search is exact: branch
+//! and bound over a tree of rows with the heaviest columns first; for one-hot features, a scan of blocks of
+//! rows.
 //!
-//! Scores are [`ScoreScale::Margin`]: the share of the votes, at most 1. Of classes with equal votes the
-//! one that wins the tie scores higher by the smallest step there is. A class without votes scores
-//! between −1 and 0, by how many training instances it has.
+//! Scores are [`ScoreScale::Margin`]: the share of the votes, at most 1. Among classes with equally many
+//! votes, the winner of the tie scores higher by the smallest possible difference. A class without votes
+//! scores between −1 and 0, ordered by its number of training instances.
 
 mod columns;
 mod flat;
@@ -49,37 +51,38 @@ use tree::{Sorted, Tree};
 use values::Values;
 use vote::Votes;
 
-/// How far two values of a column are apart.
+/// The distance between two values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// 0 if they are the same, else 1.
+    /// 0 for equal values, otherwise 1.
     Overlap,
-    /// By the distributions of the classes they occur with.
+    /// The difference of their class distributions.
     Mvdm,
 }
 
-/// What a column weighs.
+/// The weight of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weighting {
     /// Information gain divided by the entropy of the column's values.
     GainRatio,
-    /// How many bits about the class the column's value gives.
+    /// Information gain: the bits of information about the class that the column's value gives.
     InformationGain,
-    /// The same for all.
+    /// All columns have weight 1.
     None,
 }
 
-/// What the vote of a neighbour counts, by its distance d; d₁ is the smallest, dₖ the largest.
+/// The weight of a neighbour's vote as a function of its distance d; d₁ is the smallest distance, dₖ the
+/// largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Voting {
-    /// One.
+    /// 1.
     Equal,
     /// 1 ÷ (d + 2⁻⁵²).
     InverseDistance,
-    /// (dₖ − d) ÷ (dₖ − d₁), and 1 if they are equal (Dudani 1976).
+    /// (dₖ − d) ÷ (dₖ − d₁), or 1 if these are equal (Dudani 1976).
     InverseLinear,
     /// exp(−`decay` · d^`decay_power`) (Shepard 1987).
     ExponentialDecay,
@@ -89,23 +92,23 @@ pub enum Voting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KnnParams {
-    /// Neighbours at this many different distances vote.
+    /// The number of distinct distances whose instances vote.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub k: u32,
-    /// How far two values of a column are apart: 0 or 1 (overlap), or by the distributions of the classes
-    /// they occur with (mvdm).
+    /// The distance between two values of a column: 0 or 1 (overlap), or the difference of their class
+    /// distributions (mvdm).
     pub metric: Metric,
     /// How columns are weighted.
     pub weighting: Weighting,
     /// How the vote of a neighbour is weighted by its distance.
     pub voting: Voting,
-    /// The factor of exponential decay.
+    /// The factor of the exponential decay.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub decay: f64,
-    /// The power of the distance in exponential decay.
+    /// The exponent of the distance in the exponential decay.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e6))]
     pub decay_power: f64,
-    /// Values of fewer instances are compared by overlap under mvdm; 0 and 1 exempt none.
+    /// Under mvdm, values with fewer instances are compared by overlap; 0 and 1 exempt none.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_frequency: u32,
     /// Whether each value of each column is a binary feature of its own.
@@ -127,7 +130,7 @@ impl Default for KnnParams {
     }
 }
 
-/// Keeps the training instances.
+/// Stores the training instances.
 #[derive(Debug, Clone)]
 pub struct Knn {
     /// The settings.
@@ -147,7 +150,7 @@ impl Learner for Knn {
         fit.step(0.3, "counted the values of every column");
         let chosen = columns::choose(&self.params, instances, &counts)?;
         drop(counts);
-        fit.step(0.5, "weighed the columns");
+        fit.step(0.5, "weighted the columns");
         let values = Values::new(&chosen, &self.params, instances.n_classes());
         fit.unless_stopped()?;
         let sorted = Sorted::of(&chosen, instances);
@@ -159,7 +162,7 @@ impl Learner for Knn {
         };
         let votes = Votes::new(&sorted.rows, instances);
         let (rows, numbers) = index.size();
-        let report = format!("{rows} different rows in {} MB", numbers / 500_000);
+        let report = format!("{rows} distinct rows, {} MB", numbers / 500_000);
         let model = KnnModel::new(&self.params, values, index, votes);
         fit.step(1.0, &report);
         Ok(Box::new(model))
@@ -170,7 +173,7 @@ impl Learner for Knn {
     }
 }
 
-/// The rows, by the search that suits the metric.
+/// The rows, in the index that suits the metric.
 #[derive(Debug, Clone)]
 enum Index {
     Tree(Tree),
@@ -178,7 +181,7 @@ enum Index {
 }
 
 impl Index {
-    /// The number of rows, and of numbers for all of them.
+    /// The number of rows, and of stored numbers.
     fn size(&self) -> (usize, usize) {
         match self {
             Self::Tree(tree) => tree.size(),
@@ -187,14 +190,14 @@ impl Index {
     }
 }
 
-/// The training instances, ready to be searched.
+/// The training instances in an index.
 #[derive(Debug, Clone)]
 pub struct KnnModel {
     params: KnnParams,
     values: Values,
     index: Index,
     votes: Votes,
-    /// Tells this model from all others of the process, for memory that serves several.
+    /// Identifies this model within the process, for scratch memory that is used with several models.
     number: u64,
 }
 
@@ -205,13 +208,13 @@ impl KnnModel {
         Self { params: params.clone(), values, index, votes, number }
     }
 
-    /// Fills `memory` with the training rows at the `k` smallest distances of a row.
+    /// Finds the training rows at the `k` smallest distances from a row; the result is in `memory`.
     fn search(&self, row: RowRef<'_>, k: usize, memory: &mut Memory) {
         if memory.model != self.number {
             memory.model = self.number;
             memory.tables.reset(&self.values);
         }
-        let least = memory.tables.ask(&self.values, row.values);
+        let least = memory.tables.set_query(&self.values, row.values);
         match &self.index {
             Index::Tree(tree) => tree.search(&self.values, k, least, memory),
             Index::Flat(flat) => flat.search(&self.values, k, memory),

@@ -1,39 +1,39 @@
-//! Exact search: branch and bound, nearest children first.
+//! Exact search: branch and bound, nearest child first.
 //!
-//! What the levels above a block add up to is a lower bound for all its rows. A block is left when that is
-//! more than the k-th distance found so far; the nearest child of each block is entered first, so that
-//! this limit is low soon. Which rows are found does not depend on the order.
+//! The distance of the levels above a block is a lower bound for all its rows. A block is skipped if this
+//! bound exceeds the k-th smallest distance found so far. The nearest child is entered first, so that the
+//! limit decreases early. The result does not depend on the order.
 
 use super::tree::{Block, Rest, Tree, join};
 use super::values::{Shared, Tables, Values};
 
-/// Rows that were found are sifted when there are at least so many.
-const SIFT: usize = 1 << 12;
+/// Rows that were found are filtered once there are this many.
+const FILTER_AT: usize = 1 << 12;
 
-/// What one thread needs for searching.
+/// Scratch memory of one thread.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
-    /// The model that the tables are of.
+    /// The model that the tables belong to.
     pub(super) model: u64,
     pub(super) tables: Tables,
     steps: Vec<Step>,
-    /// What the query may share with rows: with all, and with those of a block.
+    /// The features of the query that rows may share: all of them, and those that occur in a block.
     pub(super) shared: Vec<Shared>,
     pub(super) here: Vec<Shared>,
     /// The distances of the rows of a block.
     pub(super) sums: Vec<u32>,
-    /// The k smallest different distances, in rising order.
+    /// The k smallest distinct distances, in ascending order.
     pub(super) nearest: Vec<u32>,
     /// The rows at those distances, with their distances.
     pub(super) found: Vec<(u32, u32)>,
-    /// The votes of each class: those that count, and those before the tie.
+    /// The votes of each class: those that count, and those before the last tie was extended.
     pub(super) votes: Vec<f64>,
     pub(super) first_votes: Vec<f64>,
-    /// Classes in order.
+    /// The classes, in order.
     pub(super) order: Vec<u16>,
 }
 
-/// A block to be entered.
+/// A block to enter.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     distance: u32,
@@ -44,7 +44,7 @@ struct Step {
 /// The distances and rows found so far.
 pub(super) struct Found<'a> {
     k: usize,
-    /// Rows farther away than this are not wanted.
+    /// The distance beyond which rows are not needed.
     limit: u32,
     nearest: &'a mut Vec<u32>,
     rows: &'a mut Vec<(u32, u32)>,
@@ -52,14 +52,14 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Nothing found yet, of the `k` smallest distances.
+    /// An empty result, for the `k` smallest distances.
     pub(super) fn new(k: usize, nearest: &'a mut Vec<u32>, rows: &'a mut Vec<(u32, u32)>) -> Self {
         nearest.clear();
         rows.clear();
-        Self { k, limit: u32::MAX, nearest, rows, sift_at: SIFT }
+        Self { k, limit: u32::MAX, nearest, rows, sift_at: FILTER_AT }
     }
 
-    /// Rows farther away than this are not wanted.
+    /// The distance beyond which rows are not needed.
     pub(super) fn limit(&self) -> u32 {
         self.limit
     }
@@ -75,21 +75,21 @@ impl<'a> Found<'a> {
             }
         }
         if self.rows.len() >= self.sift_at {
-            self.sift();
-            self.sift_at = SIFT.max(2 * self.rows.len());
+            self.drop_far();
+            self.sift_at = FILTER_AT.max(2 * self.rows.len());
         }
     }
 
-    /// Drops the rows that have come to be over the limit.
-    pub(super) fn sift(&mut self) {
+    /// Drops the rows that are now beyond the limit.
+    pub(super) fn drop_far(&mut self) {
         let limit = self.limit;
         self.rows.retain(|&(distance, _)| distance <= limit);
     }
 }
 
 impl Tree {
-    /// Finds the rows at the `k` smallest distances of the query that `memory` was asked about, whose
-    /// distance to any row is at least `least`.
+    /// Finds the rows at the `k` smallest distances from the query in `memory`, whose distance to any row
+    /// is at least `least`.
     pub(super) fn search(&self, values: &Values, k: usize, least: u32, memory: &mut Memory) {
         let Memory { tables, steps, nearest, found, .. } = memory;
         let width = values.n_levels();
@@ -137,11 +137,11 @@ impl Tree {
                 }
             }
         }
-        found.sift();
+        found.drop_far();
     }
 }
 
-/// The distance of a row, unless it is over the limit.
+/// The distance of a row; `None` if it is beyond the limit.
 #[inline]
 fn sum_within(
     tables: &mut Tables,

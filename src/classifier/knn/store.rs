@@ -1,4 +1,4 @@
-//! The model in sections.
+//! Storing and loading of models.
 
 use super::flat::Flat;
 use super::tree::Tree;

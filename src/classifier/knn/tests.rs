@@ -63,7 +63,7 @@ fn search(model: &KnnModel, query: &[u32], k: usize, memory: &mut Memory) {
 /// The distance of a query to a row of training, column by column.
 fn distance(model: &KnnModel, query: &[u32], row: &[u32], memory: &mut Memory) -> u32 {
     search(model, query, 1, memory);
-    let least = memory.tables.ask(&model.values, query);
+    let least = memory.tables.set_query(&model.values, query);
     let add = |sum, level| {
         let (column, id) = model.values.id_of(level, row);
         assert!(column < row.len());

@@ -1,16 +1,15 @@
-//! The training rows as a tree of values, and its form in memory.
+//! The training rows as a tree of values, and its memory layout.
 //!
-//! Rows are sorted by the ids of their columns, level by level, and rows that are the same are one. A block
-//! stands for the rows that begin the same way; blocks follow each other in preorder and are made of
-//! `u16`:
+//! Rows are sorted by the ids of their columns, level by level, and equal rows are merged. A block
+//! represents the rows with a common prefix. Blocks are stored in preorder as sequences of `u16`:
 //!
-//! - how many of the next levels all rows of the block share, and their ids;
-//! - then either the number of children, which are told apart by the next level, the id of each, and
-//!   where the block of each begins (low half, high half);
-//! - or 0, the number of rows, the number of the first row (low half, high half), and for each row its ids
-//!   at the levels that are left.
+//! - the number of further levels that all rows of the block share, and their ids;
+//! - then either the number of children, which differ in the next level, the id of each child, and the
+//!   offset of its block (low half, high half);
+//! - or 0, the number of rows, the index of the first row (low half, high half), and for each row its ids
+//!   at the remaining levels.
 //!
-//! What a broken file could hold is checked when it is loaded: see [`Tree::load`].
+//! A corrupt file is detected when it is loaded: see [`Tree::load`].
 
 use super::columns::Chosen;
 use super::values::Values;
@@ -20,7 +19,7 @@ use crate::parallel;
 use crate::sort::sort_by;
 use crate::{Error, Result};
 
-/// A block has no children if it has at most so many rows.
+/// Maximum number of rows of a block without children.
 const FEW: usize = 16;
 
 /// The blocks.
@@ -30,32 +29,32 @@ pub(super) struct Tree {
     n_rows: usize,
 }
 
-/// The instances of each row of the tree.
+/// The instances of each distinct row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RowsOf {
     /// The instances, row by row.
     pub(super) instances: Vec<u32>,
-    /// Where those of each row end.
+    /// The end of each row's instances.
     pub(super) ends: Vec<u32>,
 }
 
-/// One block, taken apart.
+/// A decoded block.
 pub(super) struct Block<'a> {
     /// The ids that all rows share.
     pub(super) shared: &'a [u16],
-    /// What follows.
+    /// The rest of the block.
     pub(super) rest: Rest<'a>,
 }
 
-/// The second part of a block.
+/// The rest of a block.
 pub(super) enum Rest<'a> {
-    /// The ids of the children, and where their blocks begin.
+    /// The ids of the children, and the offsets of their blocks.
     Children(&'a [u16], &'a [[u16; 2]]),
-    /// The number of the first row, the number of rows, and their ids at the levels that are left.
+    /// The index of the first row, the number of rows, and their ids at the remaining levels.
     Rows(u32, usize, &'a [u16]),
 }
 
-/// Two halves of a number.
+/// Joins the two halves of a number.
 pub(super) fn join([low, high]: [u16; 2]) -> u32 {
     u32::from(low) | u32::from(high) << 16
 }
@@ -64,22 +63,22 @@ fn halves(number: u32) -> [u16; 2] {
     [number as u16, (number >> 16) as u16]
 }
 
-/// Rows that one thread works on at once.
+/// Number of rows that a thread processes at a time.
 const CHUNK: usize = 1 << 12;
 
-/// The different rows of the instances, as ids, in order.
+/// The distinct rows of the instances as ids, sorted.
 pub(super) struct Sorted {
     width: usize,
     /// The ids of all instances.
     ids: Vec<u16>,
-    /// An instance of each row.
+    /// An instance of each distinct row.
     firsts: Vec<u32>,
-    /// All instances of each row.
+    /// All instances of each distinct row.
     pub(super) rows: RowsOf,
 }
 
 impl Sorted {
-    /// The rows, sorted by the ids of the levels in turn.
+    /// Sorts the rows by the ids of the levels.
     pub(super) fn of(chosen: &Chosen, instances: &Instances) -> Self {
         let width = chosen.levels.len();
         let mut ids = vec![0; width * instances.len()];
@@ -105,7 +104,7 @@ impl Sorted {
         Self { width, ids, firsts, rows }
     }
 
-    /// The number of different rows.
+    /// The number of distinct rows.
     pub(super) fn n_rows(&self) -> usize {
         self.firsts.len()
     }
@@ -117,22 +116,22 @@ impl Sorted {
 }
 
 impl Tree {
-    /// The tree of the rows.
+    /// Builds the tree of the rows.
     ///
     /// # Errors
-    /// When it would be too large.
+    /// When it is too large.
     pub(super) fn grow(sorted: &Sorted) -> Result<Self> {
         let n_rows = sorted.n_rows();
         let blocks = write_blocks(sorted.width, n_rows, |at| sorted.row(at))?;
         Ok(Self { blocks: blocks.into(), n_rows })
     }
 
-    /// The number of rows, and of numbers in all blocks.
+    /// The number of rows, and of stored numbers.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.n_rows, self.blocks.len())
     }
 
-    /// The block at a place; so many levels of `width` have been passed before.
+    /// The block at an offset; its prefix has `depth` of the `width` levels.
     #[inline]
     pub(super) fn block(&self, at: u32, depth: usize, width: usize) -> Block<'_> {
         let blocks = &self.blocks[at as usize..];
@@ -152,8 +151,8 @@ impl Tree {
         sections.put("knn.tree", self.blocks.clone());
     }
 
-    /// Reads what [`Tree::put`] wrote, and walks through all of it: every block begins where the one before
-    /// it ends, every id is one of its level, and every row comes once.
+    /// Reads what [`Tree::put`] wrote, and checks all of it: every block begins where the previous one
+    /// ends, every id belongs to its level, and every row occurs once.
     pub(super) fn load(values: &Values, n_rows: usize, sections: &Sections) -> Result<Self> {
         let blocks: Array<u16> = sections.get("knn.tree")?;
         if check_blocks(&blocks, values, n_rows).is_none() {
@@ -163,7 +162,7 @@ impl Tree {
     }
 }
 
-/// A block to be written: its rows, how many levels have been passed, and where its place is wanted.
+/// A block to be written: its rows, the length of its prefix, and where to store its offset.
 struct Task {
     first: usize,
     end: usize,
@@ -181,7 +180,7 @@ fn write_blocks<'a>(
     while let Some(Task { first, end, depth, wanted_at }) = tasks.pop() {
         if blocks.len() > u32::MAX as usize - (FEW + 1) * (width + 4) {
             let problem =
-                "too many instances for memory-based learning: give fewer trees or templates";
+                "too many instances for memory-based learning: use fewer trees or templates";
             return Err(Error::config("learner.kind", problem));
         }
         if let Some(wanted_at) = wanted_at {
@@ -229,7 +228,7 @@ fn write_blocks<'a>(
     Ok(blocks)
 }
 
-/// Nothing if the blocks are not those of a tree.
+/// Returns `None` unless the blocks form a tree.
 fn check_blocks(blocks: &[u16], values: &Values, n_rows: usize) -> Option<()> {
     let width = values.n_levels();
     let limits: Vec<usize> = (0..width).map(|level| values.n_ids(level)).collect();

@@ -1,9 +1,9 @@
 //! The distance of the query's value to the values of training rows, column by column.
 //!
-//! Each thread has a [`Tables`]: for every level of the tree the distance of the query's value to each id.
-//! A distance is worked out when first asked for, as most never are, and stays until the query has another
-//! value in that column, which in a parse is less than every time. Columns of few values have all
-//! distances worked out when the model is made.
+//! Each thread has [`Tables`]: for every level of the tree, the distance from the query's value to each id.
+//! A distance is computed when it is first needed, because most never are, and kept until the query has
+//! another value in that column. Consecutive queries of a parse share many values. For columns with few
+//! values, all distances are computed when the model is created.
 
 use std::ops::Range;
 
@@ -12,44 +12,44 @@ use super::{KnnParams, Metric};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
-/// Not worked out yet.
+/// Marks a distance that has not been computed.
 const UNKNOWN: u32 = u32::MAX;
-/// The id of a value that was never seen.
+/// Marks a value that was never seen.
 const UNSEEN: u32 = u32::MAX;
-/// Columns of so many ids have all distances worked out.
+/// For columns with at most this many ids all distances are computed.
 const SMALL: usize = 256;
-/// Numbers of a level in its section.
+/// Number of integers per level in its section.
 const LEVEL: usize = 4;
 
 /// The values of all levels.
 #[derive(Debug, Clone)]
 pub(super) struct Values {
-    /// For each level its column, its weight, where its values end, and where its ids end.
+    /// For each level its column, its weight, the end of its values, and the end of its ids.
     levels: Array<u32>,
-    /// The values of each level in rising order.
+    /// The values of each level in ascending order.
     values: Array<u32>,
-    /// The id of each.
+    /// The id of each value.
     ids: Array<u16>,
-    /// The weight of each id as a binary feature; empty if there are none.
+    /// The weight of each id as a binary feature; empty without one-hot features.
     id_weights: Array<u32>,
-    /// Where the distribution of each id ends; empty if there are none.
+    /// The end of each id's distribution; empty without distributions.
     ends: Array<u32>,
     classes: Array<u16>,
     shares: Array<u32>,
-    /// One unit of distance as a sum of weights, as bits.
+    /// One unit of distance as a sum of weights, as the bits of a float.
     unit: Array<u64>,
     n_classes: usize,
-    /// Where the ids of each level begin, and one more.
+    /// The first id of each level, and the number of all ids.
     firsts: Vec<u32>,
-    /// The sum of each distribution, which rounding keeps from being 1.
+    /// The sum of each distribution, which is not exactly 1 because of rounding.
     sums: Vec<u32>,
-    /// All distances of the small levels, and where those of each level begin.
+    /// All distances of the small levels, and their offset for each level.
     squares: Vec<u32>,
     square_of: Vec<Option<usize>>,
 }
 
 impl Values {
-    /// The values of the chosen levels.
+    /// Stores the values of the levels.
     pub(super) fn new(chosen: &Chosen, params: &KnnParams, n_classes: usize) -> Self {
         let (mut levels, mut values, mut ids) = (Vec::new(), Vec::new(), Vec::new());
         let (mut id_weights, mut ends) = (Vec::new(), Vec::new());
@@ -88,7 +88,7 @@ impl Values {
         new
     }
 
-    /// Works out what is not stored.
+    /// Computes what is not stored.
     fn derive(&mut self) {
         let ends = self.levels.as_chunks::<LEVEL>().0.iter().map(|level| level[3]);
         self.firsts = std::iter::once(0).chain(ends).collect();
@@ -109,12 +109,12 @@ impl Values {
         }
     }
 
-    /// The number of levels, which are as many as columns.
+    /// The number of levels, which is the number of columns.
     pub(super) fn n_levels(&self) -> usize {
         self.levels.len() / LEVEL
     }
 
-    /// How many ids a level has.
+    /// The number of ids of a level.
     pub(super) fn n_ids(&self, level: usize) -> usize {
         self.ids_of(level).len()
     }
@@ -128,12 +128,12 @@ impl Values {
         self.levels.as_chunks::<LEVEL>().0[at]
     }
 
-    /// The places of a level's ids among those of all levels.
+    /// The positions of a level's ids among all ids.
     fn ids_of(&self, level: usize) -> Range<usize> {
         self.firsts[level] as usize..self.firsts[level + 1] as usize
     }
 
-    /// The place of the id of a value, if it was seen.
+    /// The position of a value's id, if the value was seen.
     fn find(&self, level: usize, value: u32) -> Option<usize> {
         let first = if level == 0 { 0 } else { self.level(level - 1)[2] as usize };
         let values = &self.values[first..self.level(level)[2] as usize];
@@ -141,12 +141,12 @@ impl Values {
         Some(self.firsts[level] as usize + usize::from(self.ids[first + at]))
     }
 
-    /// What an id of a level weighs as a binary feature.
+    /// The weight of an id as a binary feature.
     pub(super) fn id_weight(&self, level: usize, id: u16) -> u32 {
         self.id_weights[self.firsts[level] as usize + usize::from(id)]
     }
 
-    /// The column of a level and the id that a row of training has there.
+    /// The column of a level, and the id of a training row there.
     #[cfg(test)]
     pub(super) fn id_of(&self, level: usize, row: &[u32]) -> (usize, u16) {
         let column = self.level(level)[0] as usize;
@@ -159,21 +159,21 @@ impl Values {
         first as usize..self.ends[id] as usize
     }
 
-    /// Writes a distribution over the classes.
+    /// Writes a distribution into a vector over all classes, which is zero elsewhere.
     fn spread(&self, id: usize, out: &mut [u32]) {
         for at in self.distribution(id) {
             out[usize::from(self.classes[at])] = self.shares[at];
         }
     }
 
-    /// Takes it away again.
+    /// Resets the elements of a distribution to 0.
     fn gather(&self, id: usize, out: &mut [u32]) {
         for at in self.distribution(id) {
             out[usize::from(self.classes[at])] = 0;
         }
     }
 
-    /// The distance of two ids of a level; `own` is the distribution of the first.
+    /// The distance between two ids of a level; `own` is the distribution of the first.
     fn distance(&self, level: usize, id: usize, other: usize, own: &[u32]) -> u32 {
         if id == other {
             return 0;
@@ -224,16 +224,16 @@ impl Values {
             squares: Vec::new(),
             square_of: Vec::new(),
         };
-        if !new.is_whole(params) {
-            let problem = "the values are not those of a memory-based model of these settings";
+        if !new.is_valid(params) {
+            let problem = "the values are not those of a memory-based model with these settings";
             return Err(Error::Corrupt(problem.into()));
         }
         new.derive();
         Ok(new)
     }
 
-    /// Whether every number leads to where there is something, and no sum is too large.
-    fn is_whole(&self, params: &KnnParams) -> bool {
+    /// Whether all offsets are valid and no sum can overflow.
+    fn is_valid(&self, params: &KnnParams) -> bool {
         let levels = self.levels.as_chunks::<LEVEL>();
         let (mut n_values, mut n_ids, mut largest) = (0, 0, 0u64);
         for &[_, weight, values_end, ids_end] in levels.0 {
@@ -243,7 +243,7 @@ impl Values {
             let ids = &self.ids[n_values as usize..values_end as usize];
             let weights = self.id_weights.get(n_ids as usize..ids_end as usize);
             let most = weights.and_then(|weights| weights.iter().max()).map_or(0, |&most| most);
-            // Every id has a value, so their number is bounded too.
+            // Every id has a value, so their number is limited too.
             let few = ids_end - n_ids <= values_end - n_values;
             if !few || ids.iter().any(|&id| u32::from(id) >= ids_end - n_ids) {
                 return false;
@@ -279,7 +279,7 @@ impl Values {
     }
 }
 
-/// Whether the settings compare values by their distributions.
+/// Whether the settings compare values by their class distributions.
 fn with_distributions(params: &KnnParams) -> bool {
     params.metric == Metric::Mvdm && !params.one_hot
 }
@@ -288,44 +288,45 @@ fn with_distributions(params: &KnnParams) -> bool {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tables {
     distances: Vec<u32>,
-    levels: Vec<Asked>,
+    levels: Vec<QueryLevel>,
     /// The distribution of the query's value at each level.
     own: Vec<u32>,
 }
 
-/// A predicate of the query that rows may share.
+/// A one-hot feature of the query that rows may share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shared {
     pub(super) level: usize,
     pub(super) id: u16,
-    /// How much nearer a row is for it.
+    /// The reduction of the distance for rows that share it.
     pub(super) weight: u32,
 }
 
-/// What is known of a query at one level.
+/// The state of a query at one level.
 #[derive(Debug, Clone)]
-struct Asked {
+struct QueryLevel {
     value: Option<u32>,
     id: u32,
-    /// Which distances have been worked out.
+    /// The ids whose distances have been computed.
     known: Vec<u32>,
 }
 
 impl Tables {
-    /// Forgets everything, and makes room for a model.
+    /// Clears everything and allocates space for a model.
     pub(super) fn reset(&mut self, values: &Values) {
         let n_ids = values.firsts.last().map_or(0, |&n| n as usize);
         self.distances.clear();
         self.distances.resize(n_ids, UNKNOWN);
         self.levels.clear();
-        self.levels.resize(values.n_levels(), Asked { value: None, id: UNSEEN, known: Vec::new() });
+        self.levels
+            .resize(values.n_levels(), QueryLevel { value: None, id: UNSEEN, known: Vec::new() });
         self.own.clear();
         self.own.resize(values.n_levels() * values.n_classes, 0);
     }
 
-    /// Takes up a query; gives the distance that it has to every row at least: unseen values are at the
-    /// same distance from all others, which so needs not be looked up.
-    pub(super) fn ask(&mut self, values: &Values, row: &[u32]) -> u32 {
+    /// Sets the query; returns a lower bound of its distance to every row. An unseen value has the same
+    /// distance to all others, so its column need not be searched.
+    pub(super) fn set_query(&mut self, values: &Values, row: &[u32]) -> u32 {
         let mut least = 0;
         for at in 0..self.levels.len() {
             let [column, weight, ..] = values.level(at);
@@ -346,7 +347,8 @@ impl Tables {
         (id != UNSEEN).then(|| (id - values.firsts[level]) as u16)
     }
 
-    /// Writes what the query and a row may share into `shared`; gives what the query's one-hot features weigh.
+    /// Writes the features that a row may share with the query into `shared`; returns the weight of the
+    /// query's one-hot features.
     pub(super) fn shared(&self, values: &Values, shared: &mut Vec<Shared>) -> u32 {
         shared.clear();
         let mut own = 0;
@@ -399,7 +401,7 @@ impl Tables {
     fn work_out(&mut self, values: &Values, level: usize, place: usize) -> u32 {
         let asked = &mut self.levels[level];
         let distance = if asked.id == UNSEEN {
-            // What the query's own value weighs is in the least distance already.
+            // The weight of the query's own value is part of the lower bound already.
             values.id_weights.get(place).copied().unwrap_or_default()
         } else {
             let own = &self.own[level * values.n_classes..][..values.n_classes];

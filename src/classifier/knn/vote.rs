@@ -1,4 +1,4 @@
-//! From neighbours to the votes and scores of classes.
+//! Votes of the neighbours, and the scores of classes.
 
 use super::search::Memory;
 use super::tree::RowsOf;
@@ -11,20 +11,20 @@ use crate::{Error, Result};
 /// The rank of a class that was never seen.
 const UNSEEN: u16 = u16::MAX;
 
-/// The classes of every row of the tree.
+/// The class counts of every row of the tree.
 #[derive(Debug, Clone)]
 pub(super) struct Votes {
-    /// Where the entries of each row end.
+    /// The end of each row's entries.
     ends: Array<u32>,
-    /// Entries: a class, and how many instances have it.
+    /// The entries: a class and its number of instances.
     classes: Array<u16>,
     counts: Array<u32>,
-    /// The rank of each class: by falling frequency, then in order of appearance.
+    /// The rank of each class: by decreasing frequency, then in order of first appearance.
     ranks: Array<u16>,
 }
 
 impl Votes {
-    /// The classes of the rows.
+    /// Counts the classes of the rows.
     pub(super) fn new(rows: &RowsOf, instances: &Instances) -> Self {
         let (mut ends, mut classes, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;
@@ -59,12 +59,12 @@ impl Votes {
         self.ends.len()
     }
 
-    /// Counts the votes of the rows found; gives whether classes tie for the most.
+    /// Counts the votes of the rows found; returns whether several classes have the most votes.
     pub(super) fn count(&self, params: &KnnParams, unit: f64, memory: &mut Memory) -> bool {
         let Memory { found, nearest, votes, .. } = memory;
         votes.clear();
         votes.resize(self.n_classes(), 0.0);
-        // In a fixed order, as sums of fractions depend on it.
+        // In a fixed order, because sums of floats depend on it.
         found.sort_unstable();
         let real = |distance: u32| f64::from(distance) * unit;
         let first = nearest.first().copied().map_or(0.0, real);
@@ -82,7 +82,7 @@ impl Votes {
         votes.iter().filter(|&&votes| votes == most).count() > 1 && most > 0.0
     }
 
-    /// Writes the scores of the votes counted.
+    /// Writes the scores for the counted votes.
     pub(super) fn scores(&self, memory: &mut Memory, out: &mut [f32]) {
         let Memory { votes, order, .. } = memory;
         let all: f64 = votes.iter().sum();
@@ -96,7 +96,7 @@ impl Votes {
             let behind = f32::from(rank) + 1.0;
             *out = if rank == UNSEEN { f32::NEG_INFINITY } else { -behind / (behind + 1.0) };
         }
-        // From the last to the first, so that the first has its share or more.
+        // From the last to the first, so that rounding favours the first.
         let mut last = 0.0f32;
         for &class in order.iter().rev() {
             let share = (votes[usize::from(class)] / all) as f32;
@@ -135,7 +135,7 @@ impl Votes {
 }
 
 impl KnnParams {
-    /// What the vote of a neighbour counts.
+    /// The weight of a neighbour's vote.
     fn vote(&self, distance: f64, first: f64, last: f64) -> f64 {
         match self.voting {
             Voting::Equal => 1.0,

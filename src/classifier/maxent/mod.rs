@@ -1,14 +1,14 @@
 //! Maximum entropy: multinomial logistic regression over indicators, with a Gaussian prior.
 //!
-//! The probability of class *c* is proportional to the exponential of the sum of its weights under the
-//! indicators of a row (Berger, Della Pietra and Della Pietra 1996, section 3). Fitted is the summed
-//! log-likelihood minus Σ w² ÷ 2σ² (Chen and Rosenfeld 2000), by [`lbfgs`](super::lbfgs) (Malouf 2002
-//! compares it with iterative scaling). Only an indicator and a class that were seen together have a
-//! weight: the choice of Wang, Sagae and Mitamura (2006, section 4), whose settings are the defaults:
-//! no cut-off, a prior of variance 2, 300 iterations. A class that was never seen has no probability
-//! while learning either.
+//! The probability of class *c* is proportional to the exponential of the sum of its weights for the
+//! indicators of a row (Berger, Della Pietra and Della Pietra 1996, section 3). The objective is the
+//! log-likelihood minus Σ w² ÷ 2σ² (Chen and Rosenfeld 2000), maximized by [`lbfgs`](super::lbfgs) (Malouf
+//! 2002 compares it with iterative scaling). Only pairs of an indicator and a class that occur together
+//! have a weight, as in Wang, Sagae and Mitamura (2006, section 4), whose settings are the defaults: no
+//! cut-off, a prior of variance 2, 300 iterations. A class that was never seen has probability 0 in
+//! training too.
 //!
-//! Seconds an iteration and memory grow with instances × templates; see [`problem`] for how the
+//! The time of an iteration and the memory grow with instances × templates; [`problem`] describes how the
 //! likelihood is computed.
 
 pub mod problem;
@@ -27,21 +27,21 @@ use problem::Problem;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MaxentParams {
-    /// The most iterations of L-BFGS; fitting ends earlier once it has converged.
+    /// Maximum number of L-BFGS iterations; fitting ends earlier once it has converged.
     #[schemars(range(min = 1, max = 100_000))]
     pub iterations: u32,
-    /// The variance σ² of the Gaussian prior of every weight; smaller values keep weights closer to zero, inf
-    /// is no prior.
+    /// The variance σ² of the Gaussian prior of every weight; smaller values keep weights closer to zero,
+    /// inf means no prior.
     #[serde(deserialize_with = "infinite_if_null")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub gaussian_prior: f64,
     /// Fitting has converged when the norm of the gradient is at most this fraction of its initial value.
     #[schemars(extend("exclusiveMaximum" = 1.0), range(min = 0.0))]
     pub tolerance: f64,
-    /// Features of fewer instances than this are left out; 0 and 1 leave out none.
+    /// Features that occur in fewer instances are left out; 0 and 1 leave out none.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub cutoff: u32,
-    /// What is left out of the packed model.
+    /// How the packed model is pruned.
     pub prune: Pruning,
 }
 
@@ -57,20 +57,20 @@ impl Default for MaxentParams {
     }
 }
 
-/// JSON, in which a model keeps its preset, has no infinity and writes null.
+/// In JSON, the format of the preset in a model, infinity is written as null.
 fn infinite_if_null<'de, D: Deserializer<'de>>(value: D) -> std::result::Result<f64, D::Error> {
     Ok(Option::deserialize(value)?.unwrap_or(f64::INFINITY))
 }
 
-/// Steps the minimiser remembers: between 3 and 7 are usual, more only cost memory.
+/// The number of steps that L-BFGS stores: 3 to 7 are usual, more only cost memory.
 const HISTORY: usize = 6;
 
-/// Learns from instances: the weights that make the training classes most probable, within the prior.
+/// Learns the weights that maximize the penalized likelihood of the training classes.
 #[derive(Debug, Clone)]
 pub struct Maxent {
     /// The settings.
     pub params: MaxentParams,
-    /// The indicators that are weighted.
+    /// The indicators that have weights.
     pub indicators: Indicators,
 }
 
@@ -120,7 +120,7 @@ impl Maxent {
                 let iteration = arrival.iteration;
                 fit.step(
                     done,
-                    &format!("iteration {iteration}: log-likelihood {log_likelihood:.2}, {each:.5} an instance"),
+                    &format!("iteration {iteration}: log-likelihood {log_likelihood:.2}, {each:.5} per instance"),
                 );
                 !fit.is_stopped()
             },

@@ -1,16 +1,15 @@
-//! The training data of maximum entropy, arranged so that its likelihood is quick to compute.
+//! The training data of maximum entropy, in a layout for which the likelihood is fast to compute.
 //!
-//! 1. Every indicator becomes a number, in order of first appearance: indicators that appear once
-//!    then stand next to those they appear with. Its weights, one for each class seen with it, are
-//!    neighbours.
-//! 2. Instances stand in blocks so small that a block's matrix of scores (instances × classes) stays in
-//!    the cache. A block lists its indicators and for each the instances it applies to. Both passes,
-//!    from weights to scores and from errors to the gradient, walk that one list, so a weight is fetched
-//!    once a block and not once an instance.
-//! 3. Blocks are computed in parallel and add up their parts of the gradient as integers in units of a
-//!    power of two chosen so that the sums cannot overflow. Sums of integers do not depend on their
-//!    order: the number of threads changes nothing, no thread waits for another, and there is one
-//!    sum a weight however many threads there are.
+//! 1. Indicators are numbered in order of first appearance, so those that occur once are next to those that
+//!    they occur with. The weights of an indicator, one for each class seen with it, are contiguous.
+//! 2. Instances are divided into blocks, small enough that the score matrix of a block (instances ×
+//!    classes) stays in the cache. A block lists its indicators, and for each the instances that have it.
+//!    Both passes, from weights to scores and from errors to the gradient, follow this list, so a weight is
+//!    fetched once per block rather than once per instance.
+//! 3. Blocks are processed in parallel. They add their parts of the gradient as integers, in units of a
+//!    power of two chosen so that the sums cannot overflow. Integer sums do not depend on their order, so
+//!    the result does not depend on the number of threads, threads do not wait for each other, and one sum
+//!    per weight suffices for all threads.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -25,42 +24,42 @@ use crate::parallel;
 use crate::sort::sort_by_key;
 use crate::{Error, Result};
 
-/// Instances with their indicators and classes, and the weights there are; see the module.
+/// The instances with their indicators and classes; see the module.
 #[derive(Debug)]
 pub struct Problem {
     /// The one-hot id of each indicator.
     ids: Vec<u64>,
-    /// Where the weights of each indicator begin, and where the last ones end.
+    /// The first weight of each indicator, and the number of weights.
     firsts: Vec<u32>,
     /// The class of each weight.
     classes: Vec<u16>,
-    /// What the classes here are called outside: those seen, in order.
+    /// The original numbers of the classes that occur, in order.
     names: Vec<u16>,
     seen: Vec<bool>,
     blocks: Vec<Block>,
     n_instances: usize,
     /// 1 ÷ variance of the prior.
     precision: f64,
-    /// How many units the gradient's integers have in 1.
+    /// The number of integer units in a gradient of 1.
     units: f64,
     sums: Vec<AtomicI64>,
 }
 
-/// A run of instances.
+/// A block of consecutive instances.
 #[derive(Debug)]
 struct Block {
-    /// The right class of each instance.
+    /// The correct class of each instance.
     golds: Box<[u16]>,
-    /// The indicators that apply to some instance, rising.
+    /// The indicators that occur in the block, ascending.
     indicators: Box<[u32]>,
-    /// For each indicator where its list of instances ends.
+    /// The end of each indicator's list of instances.
     ends: Box<[u32]>,
-    /// The instances, counted from the start of the block, list after list.
+    /// The lists of instances, as positions in the block.
     members: Box<[u16]>,
 }
 
 impl Block {
-    /// The indicators with their instances.
+    /// The indicators with their lists of instances.
     fn lists(&self) -> impl Iterator<Item = (u32, &[u16])> {
         let mut first = 0;
         self.indicators.iter().zip(&self.ends).map(move |(&indicator, &end)| {
@@ -72,10 +71,10 @@ impl Block {
 }
 
 impl Problem {
-    /// Arranges the instances.
+    /// Builds the layout of the instances.
     ///
     /// # Errors
-    /// When there is no instance, or there are more instances, indicators or weights than fit 32 bits.
+    /// When there are no instances, or more instances, indicators or weights than fit 32 bits.
     pub fn new(
         instances: &Instances,
         indicators: &Indicators,
@@ -88,7 +87,7 @@ impl Problem {
         }
         let (firsts, classes) = lists.classes(&golds, names.len())?;
         let blocks = lists.blocks(&golds, BLOCK_SCORES / names.len());
-        // The sum of all errors of a weight is at most the number of instances; the rest is for rounding.
+        // The sum of the errors of a weight is at most the number of instances; the rest is for rounding.
         let unit_bits = 61 - (usize::BITS - golds.len().leading_zeros()) as i32;
         Ok(Self {
             ids: lists.ids,
@@ -119,7 +118,7 @@ impl Problem {
         &self.seen
     }
 
-    /// Gives minus the log-likelihood plus the penalty of the prior, and writes the gradient.
+    /// Returns the negative log-likelihood plus the penalty of the prior, and writes the gradient.
     pub fn evaluate(&mut self, weights: &[f64], gradient: &mut [f64]) -> f64 {
         let problem = &*self;
         let likelihoods: Vec<f64> =
@@ -140,7 +139,7 @@ impl Problem {
         penalties.iter().sum::<f64>() - likelihoods.iter().sum::<f64>()
     }
 
-    /// Gives the log-likelihood of a block and adds its errors to the sums.
+    /// Returns the log-likelihood of a block and adds its errors to the gradient.
     fn block(&self, block: &Block, weights: &[f64], scratch: &mut Scratch) -> f64 {
         let n = self.names.len();
         scratch.scores.clear();
@@ -176,7 +175,7 @@ impl Problem {
         }
     }
 
-    /// Sums the errors of the instances of a block's indicators, and adds the sums to the gradient.
+    /// Sums up the errors of the instances of each indicator and adds them to the gradient.
     fn add_errors(&self, block: &Block, scratch: &mut Scratch) {
         let n = self.names.len();
         let Scratch { scores: errors, wide } = scratch;
@@ -225,17 +224,17 @@ impl Problem {
     }
 }
 
-/// Memory of one thread.
+/// Scratch memory of one thread.
 #[derive(Default)]
 struct Scratch {
     /// Instances × classes: scores, then errors.
     scores: Vec<f64>,
-    /// The weights, or sums of errors, of one indicator.
+    /// The weights, or error sums, of one indicator for all classes.
     wide: Vec<f64>,
 }
 
-/// Whether to spread the weights of an indicator over all classes: adding whole rows is worth it when
-/// there are several rows and few gaps, because neighbours can be added at once.
+/// Whether to expand the weights of an indicator to all classes: adding whole rows, which can be
+/// vectorized, is faster for several instances and few missing classes.
 fn is_wide(n_rows: usize, n_weights: usize, n_classes: usize) -> bool {
     n_rows > 1 && n_weights * 4 >= n_classes
 }
@@ -246,8 +245,8 @@ fn add_to_classes(row: &mut [f64], classes: &[u16], weights: &[f64]) {
     }
 }
 
-/// Turns the scores of an instance into probabilities minus what they should be; gives the logarithm of
-/// the right class's probability.
+/// Converts the scores of an instance to errors (probability minus target); returns the logarithm of the
+/// probability of the correct class.
 fn scores_to_errors(row: &mut [f64], gold: usize) -> f64 {
     let max = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let right = row[gold];
@@ -263,16 +262,17 @@ fn scores_to_errors(row: &mut [f64], gold: usize) -> f64 {
     right - max - sum.ln()
 }
 
-/// How many scores a block has: 64 Ki numbers of 8 bytes fit the second-level cache of most machines.
+/// Number of scores in a block: 64 Ki numbers of 8 bytes fit into the second-level cache of most machines.
 const BLOCK_SCORES: usize = 1 << 16;
-/// How many numbers a thread does at a time where each stands alone.
+/// Number of elements that a thread processes at a time where elements are independent.
 const CHUNK: usize = 1 << 14;
 
-/// Numbers the classes that occur: their outer names, the class of each instance, and which occur.
+/// Renumbers the classes that occur: their original numbers, the class of each instance, and which classes
+/// occur.
 fn rename_classes(instances: &Instances) -> Result<(Vec<u16>, Vec<u16>, Vec<bool>)> {
     if instances.is_empty() {
         return Err(Error::Unfit(
-            "nothing to learn from: the training data has no decision to make".into(),
+            "there are no training instances: the training data have no decision with several actions".into(),
         ));
     }
     let mut seen = vec![false; instances.n_classes()];
@@ -297,10 +297,10 @@ fn rename_classes(instances: &Instances) -> Result<(Vec<u16>, Vec<u16>, Vec<bool
 /// The indicators of every instance.
 #[derive(Default)]
 struct Lists {
-    /// The one-hot id of each indicator, and how many instances it applies to.
+    /// The one-hot id of each indicator, and its number of instances.
     ids: Vec<u64>,
     counts: Vec<u32>,
-    /// List after list.
+    /// The lists of indicators.
     indicators: Vec<u32>,
     ends: Vec<usize>,
 }
@@ -329,7 +329,7 @@ impl Lists {
         Ok(lists)
     }
 
-    /// Takes out the indicators that apply to fewer instances.
+    /// Removes the indicators with fewer than `cutoff` instances.
     fn cut(&mut self, cutoff: u32) {
         const CUT: u32 = u32::MAX;
         let mut numbers = vec![CUT; self.ids.len()];
@@ -362,7 +362,7 @@ impl Lists {
         &self.indicators[first..self.ends[at]]
     }
 
-    /// The classes seen with each indicator, rising: where they begin, and all of them.
+    /// The classes seen with each indicator, ascending: their offsets, and all of them.
     fn classes(&self, golds: &[u16], n_classes: usize) -> Result<(Vec<u32>, Vec<u16>)> {
         let mut ends: Vec<usize> = Vec::with_capacity(self.ids.len());
         let mut next = 0;
@@ -399,7 +399,7 @@ impl Lists {
         Ok((firsts, classes))
     }
 
-    /// The instances in blocks.
+    /// Divides the instances into blocks.
     fn blocks(&self, golds: &[u16], size: usize) -> Vec<Block> {
         let size = size.clamp(16, 4096);
         parallel::map_owned(golds.chunks(size).enumerate(), |(block, golds)| {
@@ -425,13 +425,13 @@ impl Lists {
     }
 }
 
-/// What is numbered in 32 bits must stay below this.
+/// Everything numbered in 32 bits must stay below this.
 const TOO_MANY: usize = u32::MAX as usize;
 
 fn too_many(what: &str) -> Error {
     Error::config(
         "learner",
-        format!("more than {TOO_MANY} {what}: raise `cutoff`, or train on less"),
+        format!("more than {TOO_MANY} {what}: raise `cutoff`, or use fewer trees"),
     )
 }
 

@@ -244,7 +244,7 @@ fn refuses_what_it_cannot_take() {
     assert_eq!(refusal("s0.w", params(2.0), 1, rows), "");
     assert!(refusal("s0.kids.n", params(2.0), 1, &[]).contains("drop `.kids`"));
     assert!(refusal("s0.w", params(2.0), MAX_CLASSES + 1, rows).contains("actions"));
-    assert!(refusal("s0.w", params(2.0), 1, &[]).contains("nothing to learn from"));
+    assert!(refusal("s0.w", params(2.0), 1, &[]).contains("no training instances"));
     assert!(refusal("s0.w", params(2.0), 1, &[(&[2], 1)]).contains("class"));
 }
 

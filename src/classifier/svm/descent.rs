@@ -1,15 +1,15 @@
-//! Dual coordinate descent on the grouped map (Hsieh, Chang, Lin, Keerthi and Sundararajan 2008), for a
-//! block of one-vs-rest classifiers at once.
+//! Dual coordinate descent on the grouped feature map (Hsieh, Chang, Lin, Keerthi and Sundararajan 2008),
+//! for a block of one-vs-rest classifiers at once.
 //!
-//! Each classifier minimises ½‖w‖² + C Σ max(0, 1 − y·w·φ(x)). The constant of the map is its bias, and is
-//! regularised with the rest. BinaryClassifiers of a block share the walk over a row's groups, which is what takes
-//! the time; they share nothing else, so how they are put into blocks changes no result but by the order
-//! of steps.
+//! Each classifier minimizes ½‖w‖² + C Σ max(0, 1 − y·w·φ(x)). Its bias is the weight of the map's constant, and
+//! is regularized with the other weights. The classifiers of a block share the traversal of a row's groups, which
+//! takes most of the time. They share nothing else, so the assignment to blocks affects the results only through
+//! the order of the steps.
 //!
-//! Equal rows have one net weight β (their dual variables times +1 or −1, summed). With p instances for
-//! and n against, the dual objective in β is a parabola with a kink at (p − n)·C, inside −n·C to p·C; the
-//! step to its minimum is exact. A row that hardly moved rests for a while, longer each time; the end is
-//! only declared after a pass over all rows.
+//! Equal rows have one net weight β (their dual variables times +1 or −1, summed up). With p positive and n
+//! negative instances, the dual objective in β is a parabola with a kink at (p − n)·C, on the interval from
+//! −n·C to p·C; the step to its minimum is exact. A row that hardly changed is skipped for a while, longer
+//! each time (shrinking); convergence is only declared after a pass over all rows.
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -18,40 +18,41 @@ use rand::seq::SliceRandom;
 use super::groups::Groups;
 use super::rows::Targets;
 
-/// Rows that stay next to each other in the order of a pass: they have much in common.
+/// Number of rows that stay together in the random order of a pass, because they share features.
 const CHUNK: usize = 16;
-/// A row that moved by less than this share of the tolerance may rest.
+/// A row whose margin changed by less than this fraction of the tolerance may be skipped.
 const REST: f32 = 0.1;
-/// A row rests for at most 2 to the power of this many passes.
+/// A row is skipped for at most 2 to the power of this many passes.
 const LONGEST_REST: u8 = 4;
 
-/// What a block is to solve.
+/// The optimization problem of a block.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
     /// The features.
     pub groups: &'a Groups,
-    /// Whose the rows are.
+    /// The instances of each row that are positive for each classifier.
     pub targets: &'a Targets,
     /// The first classifier of the block.
     pub first: usize,
-    /// How many classifiers it has.
+    /// The number of classifiers.
     pub classifiers: usize,
-    /// The most an instance may weigh.
+    /// The upper bound of the dual variable of an instance.
     pub c: f32,
-    /// Solved is when no step of a pass over all rows changes its row's margin by more than this.
+    /// A block has converged when no step of a pass over all rows changes its row's margin by more than
+    /// this.
     pub tolerance: f32,
-    /// The most passes.
+    /// Maximum number of passes.
     pub max_epochs: u32,
-    /// Seeds the order.
+    /// The seed of the order of rows.
     pub seed: u64,
 }
 
-/// What a pass did.
+/// The result of a pass.
 #[derive(Debug, Clone, Copy)]
 pub struct Epoch {
-    /// Passes so far.
+    /// The number of passes so far.
     pub epoch: u32,
-    /// Rows it looked at.
+    /// The number of rows that were not skipped.
     pub active: usize,
     /// The largest change of a margin.
     pub change: f32,
@@ -60,15 +61,16 @@ pub struct Epoch {
 /// The weights of a block.
 #[derive(Debug, Clone, Default)]
 pub struct Solution {
-    /// Where the entries of each place end; places are those of [`Groups`].
+    /// The end of each place's entries; places are those of [`Groups`].
     pub ends: Vec<u32>,
-    /// BinaryClassifiers, in rising order at each place, with what their features weigh before their factors.
+    /// Classifiers, in ascending order at each place, with the weights of their features before scaling by
+    /// the factors.
     pub entries: Vec<(u16, f32)>,
-    /// Whether the tolerance was reached.
+    /// Whether the block converged.
     pub solved: bool,
 }
 
-/// Weights and dual variables while solving.
+/// Weights and dual variables during optimization.
 struct State<const L: usize> {
     weights: Vec<[f32; L]>,
     duals: Vec<[f32; L]>,
@@ -89,22 +91,23 @@ impl<const L: usize> State<L> {
         sums
     }
 
-    /// One step of every classifier; the largest change of a margin.
+    /// Takes one step for every classifier; returns the largest change of a margin.
     fn step(&mut self, task: &Task<'_>, row: usize) -> f32 {
         let margins = self.margins(task, row);
         let (norm, total) = (task.groups.norms[row], task.targets.total(row));
-        let mut mine = [0.0; L];
-        for &(classifier, count) in task.targets.mine(row) {
-            if let Some(mine) =
-                usize::from(classifier).checked_sub(task.first).and_then(|lane| mine.get_mut(lane))
+        let mut positive = [0.0; L];
+        for &(classifier, count) in task.targets.positive(row) {
+            if let Some(positive) = usize::from(classifier)
+                .checked_sub(task.first)
+                .and_then(|lane| positive.get_mut(lane))
             {
-                *mine = count;
+                *positive = count;
             }
         }
         let (mut deltas, mut largest) = ([0.0; L], 0f32);
         for lane in 0..task.classifiers {
             let (dual, margin) = (self.duals[row][lane], margins[lane]);
-            let (high, low) = (mine[lane] * task.c, (mine[lane] - total) * task.c);
+            let (high, low) = (positive[lane] * task.c, (positive[lane] - total) * task.c);
             let up = dual + (1.0 - margin) / norm;
             let down = dual - (1.0 + margin) / norm;
             let new = down.max(up.min(high + low)).clamp(low, high);
@@ -122,7 +125,8 @@ impl<const L: usize> State<L> {
         largest * norm
     }
 
-    /// The weights, added up from the dual variables, which rounds less than all the steps did.
+    /// The weights, recomputed from the dual variables, which accumulates fewer rounding errors than the
+    /// steps.
     fn finish(self, task: &Task<'_>, solved: bool) -> Solution {
         let Self { mut weights, duals } = self;
         weights.fill([0.0; L]);
@@ -134,7 +138,7 @@ impl<const L: usize> State<L> {
             for &group in task.groups.row(row) {
                 let (sums, lost) = (&mut weights[group as usize], &mut rest[group as usize]);
                 for lane in 0..L {
-                    // Kahan's summation.
+                    // Kahan summation.
                     let add = duals[lane] - lost[lane];
                     let sum = sums[lane] + add;
                     lost[lane] = (sum - sums[lane]) - add;
@@ -155,10 +159,10 @@ impl<const L: usize> State<L> {
     }
 }
 
-/// The most classifiers of a block.
+/// Maximum number of classifiers in a block.
 pub const MAX_BLOCK: usize = 16;
 
-/// Solves a block of at most [`MAX_BLOCK`] classifiers; `each_epoch` returns false to end early.
+/// Solves a block of at most [`MAX_BLOCK`] classifiers; `each_epoch` stops it by returning false.
 pub fn solve(task: &Task<'_>, each_epoch: impl FnMut(Epoch) -> bool) -> Solution {
     match task.classifiers {
         0..=1 => solve_lanes::<1>(task, each_epoch),
@@ -176,7 +180,8 @@ fn solve_lanes<const L: usize>(
     let mut state =
         State { weights: vec![[0.0; L]; task.groups.len()], duals: vec![[0.0; L]; n_rows] };
     let mut rng = ChaCha8Rng::seed_from_u64(task.seed);
-    // For each row the pass that looks at it next, and how often in turn it hardly moved.
+    // For each row the next pass that does not skip it, and in how many consecutive passes it hardly
+    // changed.
     let mut wakes = vec![(1u32, 0u8); n_rows];
     let mut solved = false;
     for epoch in 1..=task.max_epochs {

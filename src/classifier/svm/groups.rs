@@ -1,11 +1,11 @@
-//! The explicit map of the polynomial kernel, its features grouped by the rows that have them.
+//! The explicit feature map of the polynomial kernel, with features grouped by the rows that have them.
 //!
-//! For rows of ones and zeros with m ones in common, (1 + m)² = 1 + 3m + 2·m(m − 1)/2: a constant, √3 an
-//! indicator, √2 a pair of indicators. Features that the same training rows have get the same sum of dual
-//! variables, so they need one weight together, and their part of the kernel is the sum of the squared
-//! factors (3 an indicator, 2 a pair). What only one row has costs one number a row. Nothing is left out
-//! or hashed together: sets of rows are told apart by 64-bit sums of random numbers, and two of *n* sets
-//! look alike with a chance below n²·2⁻⁶⁵.
+//! For binary rows with m features in common, (1 + m)² = 1 + 3m + 2·m(m − 1)/2: a constant, √3 for an
+//! indicator, √2 for a pair of indicators. Features that occur in the same training rows have the same sum
+//! of dual variables, so they share one weight, and their part of the kernel is the sum of the squared
+//! factors (3 for an indicator, 2 for a pair). Features that occur in only one row cost one number per row.
+//! The map is exact: no feature is left out or hashed together with another. Sets of rows are identified by
+//! 64-bit sums of random numbers; some two of *n* sets collide with probability below n²·2⁻⁶⁵.
 
 use std::cmp::Reverse;
 
@@ -17,7 +17,7 @@ use crate::Result;
 use crate::hash::split_mix;
 use crate::sort::sort_by_key;
 
-/// What the parts of the map count in the kernel: the squares of their factors.
+/// The squared factors of the parts of the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factors {
     /// An indicator.
@@ -26,11 +26,11 @@ pub struct Factors {
     pub pair: f32,
 }
 
-/// What the constant counts in the kernel.
+/// The squared factor of the constant.
 const CONSTANT: f32 = 1.0;
 
 impl Factors {
-    /// Those of degree 1 or 2; `None` for others, which have no such map here.
+    /// The factors of degree 1 or 2; `None` for other degrees, which have no explicit map here.
     pub fn of(degree: u32) -> Option<Self> {
         match degree {
             1 => Some(Self { single: 1.0, pair: 0.0 }),
@@ -40,7 +40,7 @@ impl Factors {
     }
 }
 
-/// A part of the map but the constant.
+/// A feature of the map other than the constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     /// An indicator.
@@ -49,17 +49,17 @@ pub enum Feature {
     Pair(u32, u32),
 }
 
-/// The groups of a training set's features. *Places* are where weights are kept: the groups from 0, then
-/// the rows, each for what it alone has.
+/// The groups of a training set's features. *Places* are where weights are stored: first the groups, then
+/// the rows, each for the features that occur in no other row.
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
-    /// What each group counts in the kernel.
+    /// The squared factor of each group, summed up over its features.
     pub factors: Vec<f32>,
-    /// What of each row's kernel with itself no other row shares.
+    /// For each row, the part of its squared norm that it shares with no other row.
     pub own: Vec<f32>,
-    /// The kernel of each row with itself.
+    /// The squared norm of each row: its kernel with itself.
     pub norms: Vec<f32>,
-    /// The group that has the constant.
+    /// The group that contains the constant.
     pub constant: u32,
     starts: Vec<usize>,
     groups: Vec<u32>,
@@ -67,19 +67,19 @@ pub struct Groups {
     limits: Limits,
 }
 
-/// Which pairs there are.
+/// Which pairs are features.
 #[derive(Debug, Clone, Copy, Default)]
 struct Limits {
     pairs: bool,
     min_count: u32,
 }
 
-/// A hash of a set of rows.
+/// The hash of a set of rows.
 fn marks(rows: &[u32]) -> u64 {
     rows.iter().fold(0, |sum, &row| sum.wrapping_add(split_mix(u64::from(row))))
 }
 
-/// The pairs of one indicator with more frequent ones.
+/// Accumulators for the pairs of one indicator with more frequent ones.
 #[derive(Debug, Default)]
 struct Pairs {
     found: Vec<Pair>,
@@ -88,18 +88,18 @@ struct Pairs {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Pair {
-    /// How many rows have it.
+    /// The number of rows with the pair.
     count: u32,
-    /// The last of them.
+    /// The last of these rows.
     last: u32,
-    /// The sum of their marks.
+    /// The sum of their hashes.
     marks: u64,
-    /// Where in a list of rows the next one goes, plus 1; 0 if they are not to be listed.
+    /// The next position in a list of rows, plus 1; 0 if the rows are not listed.
     next: usize,
 }
 
 impl Pairs {
-    /// Finds in which of the rows each indicator before `single` is.
+    /// Finds, for each indicator before `single`, the rows that have both.
     fn find(&mut self, rows: &Rows, with: &[u32], single: u32) {
         self.found.resize(rows.ids.len(), Pair::default());
         for item in self.touched.drain(..) {
@@ -120,13 +120,13 @@ impl Pairs {
     }
 }
 
-/// The indicators of a row that are more frequent than one of them.
+/// The indicators of a row that are more frequent than `single`.
 fn before(rows: &Rows, row: u32, single: u32) -> &[u32] {
     let row = rows.row(row as usize);
     &row[..row.partition_point(|&item| item < single)]
 }
 
-/// Groups under construction: for each the rows that have it.
+/// Groups under construction, with the rows of each.
 #[derive(Debug, Default)]
 struct Builder {
     factors: Vec<f32>,
@@ -137,7 +137,8 @@ struct Builder {
 }
 
 impl Builder {
-    /// Adds a feature to the group of its rows; true if the group is new and its rows are to be listed.
+    /// Adds a feature to the group of its rows; returns true if the group is new, so that its rows must be
+    /// listed.
     fn add(&mut self, marks: u64, factor: f32) -> bool {
         let new = self.factors.len() as u32;
         let group = *self.by_rows.entry(marks).or_insert(new);
@@ -202,8 +203,8 @@ impl Builder {
         }
     }
 
-    /// Turns lists of rows into lists of groups; large groups get small numbers, so that what is used
-    /// most lies together.
+    /// Inverts the lists of rows to lists of groups. Large groups get small numbers, so that the most
+    /// frequently used weights are close together.
     fn finish(mut self, limits: Limits, all: u64) -> Groups {
         self.starts.push(self.members.len());
         let size = |group: u32| self.starts[group as usize + 1] - self.starts[group as usize];
@@ -248,7 +249,7 @@ impl Builder {
 }
 
 impl Groups {
-    /// Groups the features of the rows. Pairs that fewer than `min_pair_count` rows have are left out.
+    /// Groups the features of the rows. Pairs that occur in fewer than `min_pair_count` rows are left out.
     ///
     /// # Errors
     /// [`crate::Error::Stopped`].
@@ -256,7 +257,7 @@ impl Groups {
         let limits = Limits { pairs: factors.pair > 0.0, min_count: min_pair_count };
         let mut builder = Builder { own: vec![0.0; rows.len()], ..Builder::default() };
         let all: Vec<u32> = (0..rows.len() as u32).collect();
-        // The constant is a group also where there is a single row.
+        // The constant is a group even if there is only one row.
         if builder.add(marks(&all), CONSTANT) {
             builder.members.extend_from_slice(&all);
         }
@@ -279,8 +280,8 @@ impl Groups {
         Ok(builder.finish(limits, marks(&all)))
     }
 
-    /// Tells of every feature and its place, in a fixed order.
-    pub fn visit(&self, rows: &Rows, mut tell: impl FnMut(Feature, usize)) {
+    /// Calls `f` with every feature and its place, in a fixed order.
+    pub fn visit(&self, rows: &Rows, mut f: impl FnMut(Feature, usize)) {
         let (starts, inverted) = rows.inverted();
         let mut pairs = Pairs::default();
         let alone = |row: u32| self.len() + row as usize;
@@ -293,7 +294,7 @@ impl Groups {
             let number = single as u32;
             let &[.., last] = with else { continue };
             if let Some(place) = place(with.len() as u32, last, marks(with)) {
-                tell(Feature::Single(number), place);
+                f(Feature::Single(number), place);
             }
             if !self.limits.pairs {
                 continue;
@@ -301,7 +302,7 @@ impl Groups {
             if with.len() == 1 {
                 if self.limits.min_count <= 1 {
                     for &item in before(rows, last, number) {
-                        tell(Feature::Pair(item, number), alone(last));
+                        f(Feature::Pair(item, number), alone(last));
                     }
                 }
                 continue;
@@ -312,7 +313,7 @@ impl Groups {
                 if count >= self.limits.min_count
                     && let Some(place) = place(count, last, marks)
                 {
-                    tell(Feature::Pair(item, number), place);
+                    f(Feature::Pair(item, number), place);
                 }
             }
         }
@@ -328,12 +329,12 @@ impl Groups {
         self.factors.is_empty()
     }
 
-    /// The groups of a row, in rising order.
+    /// The groups of a row, in ascending order.
     pub fn row(&self, at: usize) -> &[u32] {
         &self.groups[self.starts[at]..self.starts[at + 1]]
     }
 
-    /// How many groups all rows have together.
+    /// The total number of groups in all rows.
     pub fn n_entries(&self) -> usize {
         self.groups.len()
     }

@@ -4,17 +4,18 @@
 //!
 //! Solvers:
 //!
-//! - [`Solver::Map`] writes out the features of degree 1 or 2 (a constant, indicators, pairs) and runs
-//!   dual coordinate descent on them ([`descent`]). It is exact: features with the same training rows
-//!   share a weight, so all pairs of a treebank fit in memory ([`groups`]). The bias is the weight of the
-//!   constant, and is regularised with the others. What pruning leaves becomes a table ([`table`]).
+//! - [`Solver::Map`] computes the features of degree 1 or 2 explicitly (a constant, indicators, pairs) and
+//!   runs dual coordinate descent on them ([`descent`]). It is exact: features with the same training rows
+//!   share a weight, so all pairs of a treebank fit into memory ([`groups`]). The bias is the weight of the
+//!   constant, and is regularized with the others. The weights that remain after pruning are packed into a
+//!   table ([`table`]).
 //! - [`Solver::Linfa`] is `linfa-svm`, a reference for small training sets ([`reference`](mod@reference)),
 //!   in builds with the feature `linfa`. It stores support vectors (`vectors.rs`).
-//! - Tests compare both with sequential minimal optimisation on the kernel (`smo.rs`) and with LIBSVM.
+//! - Tests compare both with sequential minimal optimization on the kernel (`smo.rs`) and with LIBSVM.
 //!
-//! There is one classifier for each class against the rest (one-vs-rest); two classes share one, which
-//! scores the first +m and the second −m; a class never seen in training scores minus infinity. Scores
-//! are margins.
+//! There is one classifier for each class. Two classes share one classifier, with margin m for the first
+//! class and −m for the second. A class that was never seen in training scores minus infinity. Scores are
+//! margins.
 
 pub mod descent;
 pub mod groups;
@@ -43,7 +44,7 @@ use table::{MapModel, Packing};
 #[cfg(any(test, feature = "linfa"))]
 use vectors::{Dual, VectorModel};
 
-/// The solver of the optimisation problem.
+/// The solver of the optimization problem.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -54,7 +55,7 @@ pub enum Solver {
     Map,
     /// `linfa-svm`, for small training sets.
     Linfa,
-    /// Sequential minimal optimisation on the kernel: the reference of tests.
+    /// Sequential minimal optimization on the kernel: the reference of the tests.
     #[cfg(test)]
     #[serde(skip)]
     Kernel,
@@ -71,20 +72,21 @@ pub struct SvmParams {
     #[schemars(range(min = 1, max = 16))]
     pub degree: u32,
     /// The cost C of an instance on the wrong side, the upper bound of its dual variable; the kernel is not
-    /// normalised.
+    /// normalized.
     #[schemars(range(min = 1e-30, max = 1e30))]
     pub c: f64,
-    /// A classifier is solved when the margins are this close to optimal: for map when a pass changes no
-    /// margin by more, for linfa when no two variables violate optimality by more.
+    /// The tolerance of the convergence criterion: for map, the largest change of a margin in a pass; for
+    /// linfa, the largest violation of optimality by two variables.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
     pub tolerance: f64,
-    /// The most passes of map over the training rows.
+    /// Maximum number of passes of map over the training rows.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_epochs: u32,
-    /// Pairs of features with fewer distinct training rows are left out by map; 0 and 1 leave out none.
+    /// Pairs of features that occur in fewer distinct training rows are left out by map; 0 and 1 leave out
+    /// none.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub min_pair_count: u32,
-    /// What is left out of the tables of map.
+    /// How the tables of map are pruned.
     pub prune: Pruning,
 }
 
@@ -103,10 +105,10 @@ impl Default for SvmParams {
 }
 
 impl SvmParams {
-    /// Checks what involves more than one setting.
+    /// Checks combinations of settings.
     ///
     /// # Errors
-    /// With the key relative to these settings.
+    /// The key is relative to these settings.
     pub fn check(&self) -> Result<()> {
         if self.solver == Solver::Map && Factors::of(self.degree).is_none() {
             return Err(Error::config("degree", "must be 1 or 2 for the solver `map`"));
@@ -124,7 +126,7 @@ impl SvmParams {
 pub struct Svm {
     /// The settings.
     pub params: SvmParams,
-    /// The indicators that make up x.
+    /// The indicators that are the features x.
     pub indicators: Indicators,
 }
 
@@ -168,7 +170,7 @@ impl Learner for Svm {
     }
 }
 
-/// A training set on the way to a model.
+/// A training set and its features.
 struct Training<'a> {
     svm: &'a Svm,
     rows: Rows,
@@ -181,7 +183,7 @@ impl Training<'_> {
     fn map(&self, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let params = &self.svm.params;
         let factors = Factors::of(params.degree).ok_or_else(|| {
-            Error::config("learner.degree", "the solver `map` writes out degree 1 or 2")
+            Error::config("learner.degree", "the solver `map` needs degree 1 or 2")
         })?;
         let firsts: Vec<usize> = (0..self.classifiers.len()).step_by(MAX_BLOCK).collect();
         let groups = Groups::new(&self.rows, factors, params.min_pair_count, fit)?;
@@ -284,7 +286,7 @@ impl Training<'_> {
     }
 }
 
-/// What a checkpoint calls the classifiers from `first` on.
+/// The name of the checkpoint of the classifiers from `first` on.
 fn block_name(first: usize) -> String {
     format!("classifiers-{first}")
 }
@@ -296,10 +298,10 @@ fn epoch_line(task: &Task<'_>, Epoch { epoch, active, change }: Epoch) -> String
     )
 }
 
-/// Whether a block is solved: what ends at `max_epochs` or is stopped says so.
+/// The log line at the end of a block, which reports whether it converged.
 fn end_line(task: &Task<'_>, solution: &Solution) -> String {
     let (first, last) = (task.first + 1, task.first + task.classifiers);
-    let outcome = if solution.solved { "solved" } else { "ended before the tolerance was reached" };
+    let outcome = if solution.solved { "converged" } else { "stopped before it converged" };
     format!("classifiers {first} to {last}: {outcome}")
 }
 
@@ -315,12 +317,12 @@ fn solution_sections(solution: &Solution) -> Sections {
     sections
 }
 
-/// A block that was kept, if it is whole.
+/// A block from the checkpoint, if it is valid.
 fn load_solution(
     kept: &dyn Checkpoint,
     name: &str,
     n_places: usize,
-    n_machines: usize,
+    n_classifiers: usize,
 ) -> Option<Solution> {
     let sections = kept.load(name)?;
     let ends: Array<u32> = sections.get("ends").ok()?;
@@ -330,7 +332,7 @@ fn load_solution(
         && ends.is_sorted()
         && ends.last().copied().unwrap_or(0) as usize == classifiers.len()
         && classifiers.len() == weights.len()
-        && classifiers.iter().all(|&classifier| usize::from(classifier) < n_machines);
+        && classifiers.iter().all(|&classifier| usize::from(classifier) < n_classifiers);
     let entries = classifiers.iter().copied().zip(weights.iter().copied()).collect();
     whole.then(|| Solution { ends: ends.to_vec(), entries, solved: true })
 }
@@ -346,7 +348,7 @@ fn dual_sections(dual: &Dual) -> Sections {
 }
 
 #[cfg(any(test, feature = "linfa"))]
-/// A classifier that was kept, if it is whole.
+/// A classifier from the checkpoint, if it is valid.
 fn load_dual(kept: &dyn Checkpoint, name: &str, n_rows: usize) -> Option<Dual> {
     let sections = kept.load(name)?;
     let weights: Array<u64> = sections.get("weights").ok()?;

@@ -1,7 +1,8 @@
-//! The same classifiers by `linfa-svm`: what the other solvers are compared with on small sets.
+//! One-vs-rest classifiers by `linfa-svm`, with which the other solvers are compared on small training
+//! sets.
 //!
-//! It takes dense rows and makes the whole kernel matrix again for every classifier. Its shrinking is never
-//! turned on: with it the models are wrong.
+//! It takes dense rows and computes the whole kernel matrix again for every classifier. Its shrinking is
+//! never used: with it the models are wrong.
 
 #[cfg(feature = "linfa")]
 use {
@@ -17,15 +18,15 @@ use {
 use super::rows::Rows;
 use crate::{Error, Result};
 
-/// The most training instances this solver takes: time and memory grow with their square.
+/// Maximum number of training instances: time and memory are quadratic in it.
 pub const MAX_INSTANCES: usize = 4_000;
-/// The most cells of the dense rows.
+/// Maximum size of the dense rows.
 pub const MAX_CELLS: usize = 100_000_000;
 
-/// Refuses sets that are too large, and all sets in a build without `linfa-svm`.
+/// Rejects training sets that are too large, and all of them in a build without `linfa-svm`.
 ///
 /// # Errors
-/// With the size, and what to do.
+/// The message has the size, and what to do.
 pub fn check(instances: usize, rows: &Rows) -> Result<()> {
     if !cfg!(feature = "linfa") {
         return Err(missing());
@@ -61,11 +62,12 @@ pub fn solve(
 ) -> Result<Dual> {
     let (mut owners, mut labels) = (Vec::new(), Vec::new());
     for row in 0..rows.len() {
-        let mine = targets.mine(row).iter().find(|(other, _)| usize::from(*other) == classifier);
-        let (mine, total) =
-            (mine.map_or(0, |&(_, count)| count as usize), targets.total(row) as usize);
+        let positive =
+            targets.positive(row).iter().find(|(other, _)| usize::from(*other) == classifier);
+        let (positive, total) =
+            (positive.map_or(0, |&(_, count)| count as usize), targets.total(row) as usize);
         owners.extend(std::iter::repeat_n(row, total));
-        labels.extend((0..total).map(|copy| copy < mine));
+        labels.extend((0..total).map(|copy| copy < positive));
     }
     let mut records = Array2::<f64>::zeros((owners.len(), rows.ids.len()));
     for (mut record, &row) in records.rows_mut().into_iter().zip(&owners) {

@@ -1,4 +1,4 @@
-//! Instances as sorted lists of numbered indicators: what every solver works from.
+//! Instances as sorted lists of numbered indicators: the input of every solver.
 
 use std::cmp::Reverse;
 
@@ -9,11 +9,11 @@ use crate::feature::Indicators;
 use crate::hash::mix;
 use crate::sort::sort_by_key;
 
-/// The distinct rows of a training set, and how often each has which class. Indicators are numbered
-/// from 0, the most frequent first.
+/// The distinct rows of a training set, with their class counts. Indicators are numbered from 0, the most
+/// frequent first.
 ///
-/// Equal rows are one row here: a solver sets what they weigh together, which loses nothing, and rows that
-/// contradict each other are settled in one step.
+/// Equal rows are merged. A solver computes their total weight, which is exact, and contradictory classes
+/// of equal rows are handled in one step.
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
     starts: Vec<usize>,
@@ -22,12 +22,12 @@ pub struct Rows {
     labels: Vec<(u16, u32)>,
     /// The 64-bit id of each indicator.
     pub ids: Vec<u64>,
-    /// How many distinct rows have each indicator.
+    /// The number of distinct rows with each indicator.
     pub counts: Vec<u32>,
 }
 
 impl Rows {
-    /// Numbers the indicators of the instances and joins equal rows, in order of first occurrence.
+    /// Numbers the indicators of the instances and merges equal rows, in order of first occurrence.
     pub fn new(instances: &Instances, indicators: &Indicators) -> Self {
         let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
         let mut known: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
@@ -81,7 +81,8 @@ impl Rows {
         }
     }
 
-    /// The most frequent indicators first, ties by id; the items of rows in rising order.
+    /// Renumbers the indicators, the most frequent first, ties by id; the indicators of a row are
+    /// ascending.
     fn renumber(&mut self) {
         let mut counts = vec![0u32; self.ids.len()];
         for &item in &self.items {
@@ -113,17 +114,17 @@ impl Rows {
         self.len() == 0
     }
 
-    /// The indicators of a row, in rising order.
+    /// The indicators of a row, in ascending order.
     pub fn row(&self, at: usize) -> &[u32] {
         &self.items[self.starts[at]..self.starts[at + 1]]
     }
 
-    /// The classes of a row in rising order, each with how many instances have it.
+    /// The classes of a row in ascending order, with their counts.
     pub fn labels(&self, at: usize) -> &[(u16, u32)] {
         &self.labels[self.label_starts[at]..self.label_starts[at + 1]]
     }
 
-    /// For each indicator where its rows begin in the second list, which has them in rising order.
+    /// The inverted index: the start of each indicator's list of rows, and the lists, each ascending.
     pub fn inverted(&self) -> (Vec<usize>, Vec<u32>) {
         let mut starts = vec![0; self.ids.len() + 1];
         for (at, &count) in self.counts.iter().enumerate() {
@@ -140,16 +141,16 @@ impl Rows {
     }
 }
 
-/// The classifiers of one-vs-rest training: one a class, but one for two classes and none for one.
+/// The one-vs-rest classifiers: one per class, but one for two classes and none for a single class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BinaryClassifiers {
-    /// The classes that were seen, the most frequent first, ties by number. Machine *i* tells class *i* of
-    /// these from all others.
+    /// The classes that were seen, the most frequent first, ties by number. Classifier *i* separates class
+    /// *i* of these from all others.
     pub classes: Vec<u16>,
 }
 
 impl BinaryClassifiers {
-    /// Those for the classes that the instances have.
+    /// The classifiers for the classes of the instances.
     pub fn of(instances: &Instances) -> Self {
         let counts = instances.counts();
         let mut classes: Vec<u16> = (0..instances.n_classes() as u16).collect();
@@ -167,7 +168,7 @@ impl BinaryClassifiers {
         }
     }
 
-    /// Whether there is nothing to tell apart.
+    /// Whether there are no classifiers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -191,16 +192,16 @@ impl BinaryClassifiers {
     }
 }
 
-/// For each row which classifiers count it as theirs.
+/// For each row, its positive instances by classifier.
 #[derive(Debug, Clone, Default)]
 pub struct Targets {
     starts: Vec<usize>,
-    mine: Vec<(u16, f32)>,
+    positive: Vec<(u16, f32)>,
     totals: Vec<f32>,
 }
 
 impl Targets {
-    /// Those of the classifiers.
+    /// Counts the positive instances for each classifier.
     pub fn new(rows: &Rows, classifiers: &BinaryClassifiers) -> Self {
         let mut targets = Self { starts: vec![0], ..Self::default() };
         for at in 0..rows.len() {
@@ -210,10 +211,10 @@ impl Targets {
                 if let Some(classifier) =
                     classifier.filter(|&classifier| classifier < classifiers.len())
                 {
-                    targets.mine.push((classifier as u16, count as f32));
+                    targets.positive.push((classifier as u16, count as f32));
                 }
             }
-            targets.starts.push(targets.mine.len());
+            targets.starts.push(targets.positive.len());
             targets.totals.push(labels.iter().map(|&(_, count)| count as f32).sum());
         }
         targets
@@ -224,17 +225,17 @@ impl Targets {
         self.totals.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.totals.is_empty()
     }
 
-    /// The classifiers that count instances of a row as theirs, each with how many.
-    pub fn mine(&self, row: usize) -> &[(u16, f32)] {
-        &self.mine[self.starts[row]..self.starts[row + 1]]
+    /// The classifiers with positive instances among those of a row, and how many.
+    pub fn positive(&self, row: usize) -> &[(u16, f32)] {
+        &self.positive[self.starts[row]..self.starts[row + 1]]
     }
 
-    /// How many instances are equal to a row.
+    /// The number of instances of a row.
     pub fn total(&self, row: usize) -> f32 {
         self.totals[row]
     }

@@ -1,21 +1,21 @@
-//! Sequential minimal optimisation on the kernel, with LIBSVM's working sets (Fan, Chen and Lin 2005,
-//! "working set selection using second order information") and without its shrinking.
+//! Sequential minimal optimization on the kernel, with LIBSVM's working set selection (Fan, Chen and Lin
+//! 2005) and without its shrinking.
 //!
-//! Rows have few indicators, so the rows of the kernel matrix are made by counting in an inverted index
-//! what each training row has in common with one; the counts of the rows used last are kept, up to a
-//! limit, and serve all classifiers.
+//! Rows have few indicators, so a row of the kernel matrix is computed by counting common indicators in an
+//! inverted index. The counts of the most recent rows are cached, up to a limit, and used for all
+//! classifiers.
 
 use std::collections::VecDeque;
 
 use super::rows::{Rows, Targets};
 use super::vectors::{Dual, kernel};
 
-/// Below this the curvature of a pair of variables counts as this.
+/// The minimum curvature of a pair of variables.
 const MIN_CURVATURE: f64 = 1e-12;
-/// How many steps are taken between questions whether to stop.
-const STEPS_A_QUESTION: u64 = 1_000;
+/// The number of steps between calls of the progress function.
+const STEPS_PER_REPORT: u64 = 1_000;
 
-/// The memory of cached kernel rows.
+/// The size of the cache of kernel rows, in bytes.
 const CACHE_BYTES: usize = 1_000_000;
 
 /// Rows of the kernel matrix, as numbers of common indicators.
@@ -24,14 +24,14 @@ pub(super) struct KernelRows<'a> {
     starts: Vec<usize>,
     inverted: Vec<u32>,
     kept: Vec<Option<Box<[u16]>>>,
-    /// The kept rows, those made first in front, and how many there may be.
+    /// The cached rows, the oldest first, and their maximum number.
     made: VecDeque<u32>,
     room: usize,
     kernels: Vec<f64>,
 }
 
 impl<'a> KernelRows<'a> {
-    /// The kernel of the rows; at least two rows are cached.
+    /// The kernel of the rows, with room for at least two rows in the cache.
     pub(super) fn new(rows: &'a Rows, degree: u32) -> Self {
         let (starts, inverted) = rows.inverted();
         let longest = (0..rows.len()).map(|at| rows.row(at).len()).max().unwrap_or(0) as u32;
@@ -47,7 +47,7 @@ impl<'a> KernelRows<'a> {
         }
     }
 
-    /// Sees to it that a row is there.
+    /// Computes a row unless it is in the cache.
     fn make(&mut self, row: usize) {
         if self.kept[row].is_some() {
             return;
@@ -81,9 +81,10 @@ impl<'a> KernelRows<'a> {
     }
 }
 
-/// The dual variables of a classifier: for each row one for the instances that are its own, one for others.
+/// The dual variables of a classifier: for each row one for its positive and one for its negative
+/// instances.
 struct State {
-    /// Margins without the bias.
+    /// The margins without the bias.
     margins: Vec<f64>,
     weights: [Vec<f64>; 2],
     limits: [Vec<f64>; 2],
@@ -92,20 +93,20 @@ struct State {
 /// The signs of the two variables of a row.
 const SIGNS: [f64; 2] = [1.0, -1.0];
 
-/// A variable: its row, and whether it is of instances that are not the classifier's.
+/// A variable: its row, and 0 for positive or 1 for negative instances.
 type Variable = (usize, usize);
 
 impl State {
     fn new(targets: &Targets, classifier: usize, c: f64) -> Self {
         let n = targets.len();
-        let mine = |row: usize| {
-            let mine =
-                targets.mine(row).iter().find(|(other, _)| usize::from(*other) == classifier);
-            mine.map_or(0.0, |&(_, count)| count)
+        let positive = |row: usize| {
+            let positive =
+                targets.positive(row).iter().find(|(other, _)| usize::from(*other) == classifier);
+            positive.map_or(0.0, |&(_, count)| count)
         };
         let limits = [
-            (0..n).map(|row| c * f64::from(mine(row))).collect(),
-            (0..n).map(|row| c * f64::from(targets.total(row) - mine(row))).collect(),
+            (0..n).map(|row| c * f64::from(positive(row))).collect(),
+            (0..n).map(|row| c * f64::from(targets.total(row) - positive(row))).collect(),
         ];
         Self { margins: vec![0.0; n], weights: [vec![0.0; n], vec![0.0; n]], limits }
     }
@@ -118,22 +119,22 @@ impl State {
         self.weights[side][row] > 0.0
     }
 
-    /// Whether a variable times its sign may rise.
+    /// Whether the signed variable may increase.
     fn up(&self, variable: Variable) -> bool {
         if variable.1 == 0 { self.may_rise(variable) } else { self.may_fall(variable) }
     }
 
-    /// Whether a variable times its sign may fall.
+    /// Whether the signed variable may decrease.
     fn down(&self, variable: Variable) -> bool {
         if variable.1 == 0 { self.may_fall(variable) } else { self.may_rise(variable) }
     }
 
-    /// How much the dual objective gains where a variable times its sign rises.
+    /// The increase of the dual objective per increase of the signed variable.
     fn gain(&self, (row, side): Variable) -> f64 {
         SIGNS[side] - self.margins[row]
     }
 
-    /// The variable that gains most by rising.
+    /// The variable with the largest such increase.
     fn first(&self) -> Option<(Variable, f64)> {
         let mut best: Option<(Variable, f64)> = None;
         for variable in self.variables().filter(|&variable| self.up(variable)) {
@@ -145,8 +146,8 @@ impl State {
         best
     }
 
-    /// The variable whose fall, together with the first one's rise, lowers the objective most; and by how
-    /// much the two violate optimality at most.
+    /// The second variable of the working set, with the largest estimated improvement of the objective; and
+    /// the largest violation of optimality.
     fn second(
         &self,
         kernel: &KernelRows<'_>,
@@ -173,7 +174,7 @@ impl State {
         (0..self.margins.len()).flat_map(|row| [(row, 0), (row, 1)])
     }
 
-    /// Raises one variable times its sign and lowers another by as much.
+    /// Increases one signed variable and decreases another by the same amount.
     fn step(&mut self, kernel: &KernelRows<'_>, up: Variable, down: Variable) {
         let common = kernel.counts(up.0)[down.0];
         let curvature = kernel.norm(up.0) + kernel.norm(down.0) - 2.0 * kernel.of(common);
@@ -204,7 +205,7 @@ impl State {
         }
     }
 
-    /// The bias: the mean of what free variables want, else the middle of what bounds allow.
+    /// The bias: the mean over the free variables, or the midpoint of the bounds if there are none.
     fn bias(&self) -> f64 {
         let (mut sum, mut n) = (0.0, 0u32);
         let (mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -227,8 +228,8 @@ impl State {
     }
 }
 
-/// Solves a classifier until no pair of variables violates optimality by more than `tolerance`, or
-/// `go_on`, told the largest violation, returns false.
+/// Solves a classifier until no pair of variables violates optimality by more than `tolerance`, or until
+/// `go_on`, called with the largest violation, returns false.
 pub(super) fn solve(
     kernel: &mut KernelRows<'_>,
     targets: &Targets,
@@ -247,11 +248,14 @@ pub(super) fn solve(
         kernel.make(first.0);
         state.step(kernel, first, second);
         steps += 1;
-        if steps.is_multiple_of(STEPS_A_QUESTION) && !go_on(violation) {
+        if steps.is_multiple_of(STEPS_PER_REPORT) && !go_on(violation) {
             break;
         }
     }
     let bias = state.bias();
-    let [mine, others] = state.weights;
-    Dual { weights: mine.iter().zip(&others).map(|(mine, others)| mine - others).collect(), bias }
+    let [positive, others] = state.weights;
+    Dual {
+        weights: positive.iter().zip(&others).map(|(positive, others)| positive - others).collect(),
+        bias,
+    }
 }

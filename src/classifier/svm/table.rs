@@ -1,12 +1,12 @@
-//! The explicit map at parse time: from indicators and pairs of them to rows of weights.
+//! The explicit feature map at parse time: from indicators and pairs of them to rows of weights.
 //!
-//! A table of 64-byte buckets, a cache line each, has eight keys with the places of their weights: a pair
-//! that is not there costs one cache miss, one that is there two. A key is the low half of a feature's
-//! 64-bit hash, which a wrong feature meets with a chance of about 2⁻²⁹; the high half says where the
-//! search begins. Many keys share a row of weights (see [`super::groups`]).
+//! The table has buckets of 64 bytes, a cache line each, with eight keys and the places of their weights.
+//! Looking up a pair costs one cache miss if it is absent, two if it is present. A key is the low half of a
+//! feature's 64-bit hash; another feature matches it with probability of about 2⁻²⁹. The high half
+//! determines the bucket where the search begins. Many keys share a row of weights (see [`super::groups`]).
 //!
-//! Weights are floats cut to 16 bits (8 of them precision): their sizes differ by many powers of two, so
-//! integers in a common unit would lose the small ones. Sums are 32-bit floats, added in one order.
+//! Weights are floats truncated to 16 bits (8 bits of precision): their magnitudes differ too much for
+//! integers in a common unit. Sums are 32-bit floats, added in a fixed order.
 
 use super::descent::Solution;
 use super::groups::{Factors, Feature, Groups};
@@ -18,15 +18,15 @@ use crate::hash::MULTIPLIER;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
-/// Numbers in a bucket: the keys, then the places.
+/// Number of 32-bit words in a bucket: the keys, then the places.
 const BUCKET: usize = 16;
-/// Keys in a bucket.
+/// Number of keys in a bucket.
 const KEYS: usize = BUCKET / 2;
-/// Keys in a bucket on average.
+/// Average number of keys in a bucket.
 const FILL: f64 = 6.0;
-/// Stands before the weights of all classifiers.
+/// Marks a dense row of weights, for all classifiers.
 const DENSE: u32 = u32::MAX;
-/// The place of a row without weights. 0 is no place.
+/// The place of an empty row. 0 is not a place.
 const NO_WEIGHTS: u32 = 1;
 
 fn mix(hash: u64) -> u64 {
@@ -61,7 +61,7 @@ struct Table {
 }
 
 impl Table {
-    /// The place of a key's weights; 0 if it is not there.
+    /// The place of a key's weights; 0 if the key is absent.
     fn find(&self, hash: u64) -> u32 {
         let buckets = self.buckets.as_chunks::<BUCKET>().0;
         let mut at = home(hash, buckets.len());
@@ -78,10 +78,10 @@ impl Table {
         0
     }
 
-    /// Adds the weights at the places.
+    /// Adds the weights at the places to the sums.
     fn add(&self, places: &[u32], sums: &mut [f32]) {
         let rows = &*self.rows;
-        // Touching every row beforehand lets the cache misses overlap.
+        // Touching every row beforehand overlaps the cache misses.
         let word = |place: u32| rows.get(place as usize).copied().unwrap_or(0);
         std::hint::black_box(places.iter().fold(0, |sum, &place| sum ^ word(place)));
         for &place in places {
@@ -107,7 +107,7 @@ impl Table {
     }
 }
 
-/// Polynomial classifiers of degree 1 or 2 over indicators, with their features written out.
+/// Polynomial classifiers of degree 1 or 2 over indicators, with explicit features.
 #[derive(Debug, Clone)]
 pub struct MapModel {
     indicators: Indicators,
@@ -135,7 +135,7 @@ impl Classifier for MapModel {
         ids.sort_unstable();
         ids.dedup();
         places.clear();
-        // An indicator that training never saw is in no pair either.
+        // An indicator that was never seen in training is in no pair either.
         ids.retain(|&id| {
             let place = self.table.find(mix(id));
             if place != 0 {
@@ -203,7 +203,7 @@ impl MapModel {
         if fits { Ok(model) } else { Err(broken()) }
     }
 
-    /// The number of keys, indicators and pairs, and the bytes of the tables.
+    /// The number of keys (indicators and pairs), and the size of the tables in bytes.
     pub fn size(&self) -> (usize, usize) {
         let buckets = self.table.buckets.as_chunks::<BUCKET>().0;
         let keys =
@@ -212,13 +212,13 @@ impl MapModel {
     }
 }
 
-/// Solved blocks, on the way to tables.
+/// Solved blocks, to be packed into tables.
 pub struct Packing<'a> {
     /// The training rows.
     pub rows: &'a Rows,
     /// Their features.
     pub groups: &'a Groups,
-    /// What the features count.
+    /// The squared factors of the features.
     pub factors: Factors,
     /// The classifiers.
     pub classifiers: &'a BinaryClassifiers,
@@ -235,7 +235,7 @@ impl Packing<'_> {
         })
     }
 
-    /// The largest weight at each place.
+    /// The largest absolute weight at each place.
     fn strengths(&self) -> Vec<f32> {
         let n_places = self.groups.len() + self.rows.len();
         let largest =
@@ -250,10 +250,10 @@ impl Packing<'_> {
         }
     }
 
-    /// What a feature must weigh to be kept, and how many are.
+    /// The minimum weight of a feature to keep, and the number of features that are kept.
     fn cut(&self, pruning: &Pruning, strengths: &[f32]) -> (f32, usize) {
-        // How many features there are of each strength, and how many bytes of weights their places take
-        // that no stronger feature is sure to need.
+        // The number of features of each strength, and the bytes of weights at their places that no
+        // stronger feature is sure to need.
         let mut counts = vec![[0u64; 2]; 1 << 15];
         let step = |strength: f32| (strength.to_bits() >> 16) as usize;
         let mut largest = 0f32;
@@ -283,14 +283,14 @@ impl Packing<'_> {
                 }
             }
         }
-        // Beyond all numbers there would be the negative ones.
+        // The values after the largest number would be those of negative numbers.
         let cut = cut.min(step(f32::INFINITY));
         let kept = counts.get(cut..).unwrap_or_default().iter().map(|count| count[0]).sum::<u64>();
         (f32::from_bits((cut as u32) << 16), kept as usize)
     }
 
-    /// Packs what pruning leaves. Indicators always keep their keys, as pairs are only looked up of known
-    /// ones.
+    /// Packs the weights that remain after pruning. The keys of all indicators are kept, because only pairs
+    /// of known indicators are looked up.
     pub fn pack(&self, indicators: &Indicators, n_classes: usize, pruning: &Pruning) -> MapModel {
         let strengths = self.strengths();
         let (cut, kept) = self.cut(pruning, &strengths);
@@ -356,13 +356,13 @@ impl Packing<'_> {
     }
 }
 
-/// Puts a key into the first bucket from its home that has room.
+/// Inserts a key into the first bucket with room, beginning at its home bucket.
 fn insert(buckets: &mut [[u32; BUCKET]], hash: u64, place: u32) {
     let mut at = home(hash, buckets.len());
     loop {
         let (keys, places) = buckets[at].split_at_mut(KEYS);
         let free = places.iter().position(|&place| place == 0).unwrap_or(KEYS);
-        // Of two features that look the same here, which all but never happens, the first stays.
+        // Of two features with the same key and bucket, which is extremely rare, the first is kept.
         if keys[..free].contains(&(hash as u32)) {
             return;
         }

@@ -193,7 +193,7 @@ fn kernel_and_linfa_agree_with_libsvm() {
 }
 
 #[test]
-fn map_finds_the_margins_of_the_machine_with_a_regularised_bias() {
+fn map_finds_the_margins_of_the_classifier_with_a_regularized_bias() {
     // The rest of the difference is 16-bit weights.
     let rows = noisy(150, 5, 8);
     let data = instances(COLUMNS, 5, &rows);
@@ -314,7 +314,7 @@ fn many_classes_are_learned_in_blocks_and_threads_change_nothing() {
 }
 
 #[test]
-fn a_single_class_and_no_class_need_no_machine() {
+fn a_single_class_and_no_class_need_no_classifier() {
     for solver in all_solvers() {
         let one =
             learn(params(solver), "s0.w", &instances("s0.w", 3, &[(vec![2], 1), (vec![3], 1)]));

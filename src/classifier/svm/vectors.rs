@@ -1,4 +1,4 @@
-//! BinaryClassifiers as their support vectors, for any degree: what the solvers end with that work on the kernel.
+//! Classifiers stored as support vectors, for any degree: the result of the solvers that use the kernel.
 
 use super::rows::{BinaryClassifiers, Rows};
 use crate::classifier::{Classifier, ScoreScale, Scratch};
@@ -6,24 +6,24 @@ use crate::feature::{Indicators, RowRef};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
-/// Net dual variables and the bias of a classifier.
+/// The net dual variables and the bias of a classifier.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dual {
-    /// For each row its dual variables times +1 or −1, summed.
+    /// For each row its dual variables times +1 or −1, summed up.
     pub weights: Vec<f64>,
     /// Added to every margin.
     pub bias: f64,
 }
 
-/// Polynomial classifiers of any degree over indicators, kept as support vectors. An inverted index says
-/// which of them have an indicator.
+/// Polynomial classifiers of any degree over indicators, stored as support vectors. An inverted index lists
+/// the vectors that have an indicator.
 #[derive(Debug, Clone)]
 pub struct VectorModel {
     indicators: Indicators,
     degree: u32,
-    /// The ids of the indicators, in rising order.
+    /// The ids of the indicators, in ascending order.
     ids: Array<u64>,
-    /// Where the vectors of each indicator end.
+    /// The end of each indicator's list of vectors.
     ends: Array<u32>,
     vectors: Array<u32>,
     /// For each vector its weight in each classifier.
@@ -33,13 +33,13 @@ pub struct VectorModel {
     n_classes: usize,
 }
 
-/// The polynomial kernel of rows with so many indicators in common.
+/// The polynomial kernel of two rows, given the number of indicators they have in common.
 pub fn kernel(common: u32, degree: u32) -> f64 {
     (1.0 + f64::from(common)).powi(degree as i32)
 }
 
 impl VectorModel {
-    /// The model of one dual solution a classifier.
+    /// The model of one dual solution per classifier.
     pub fn new(
         indicators: &Indicators,
         degree: u32,
@@ -114,7 +114,7 @@ impl VectorModel {
         if fits { Ok(model) } else { Err(broken()) }
     }
 
-    /// The number of support vectors, of all classifiers together.
+    /// The number of support vectors of all classifiers together.
     pub fn n_vectors(&self) -> usize {
         self.weights.len() / self.biases.len().max(1)
     }

@@ -122,7 +122,7 @@ fn the_reach_of_features_is_that_of_the_farthest_neighbour() {
 #[test]
 fn open_nonterminals_their_children_and_complete_items_have_positions() {
     let mut forest = Forest::default();
-    // (0 (1* t0 (2 t1 t2) (3 t3 …: labels by number, 0, 1 and 3 announced, a token read into 3.
+    // (0 (1* t0 (2 t1 t2) (3 t3 …: labels by number; 0, 1 and 3 are open, and 3 has a token.
     let root = forest.push_open(Label(0), false, None, 0);
     let open = forest.push_open(Label(1), true, None, 0);
     let first = forest.push_token(0);
@@ -147,12 +147,12 @@ fn open_nonterminals_their_children_and_complete_items_have_positions() {
     };
     let open_symbol = |label: u32, temporary: u32| ((label + 1) * 2 + temporary) | 1 << 18;
     let (tag, end) = (|at: u32| TAG_SYMBOLS + 20 + at, BOUNDARY);
-    // The innermost first; where an announced one begins, and how long it is by now.
+    // The innermost first; where an open one begins, and its length so far.
     assert_eq!(
         values("o0.n\no1.n\no2.n\no3.n\no1.lw\no0.lt\no1.len\no0.w", &view, 6).values,
         [open_symbol(3, 0), open_symbol(1, 1), open_symbol(0, 0), end, 10, 23, 4, 0]
     );
-    // The last first, whatever is announced between them.
+    // The last first, whatever is opened between them.
     assert_eq!(
         values("c0.n\nc1.c\nc2.n\nc3.n\nc1.len", &view, 6).values,
         [tag(3), 6, tag(0), end, 2]
@@ -173,7 +173,7 @@ fn open_nonterminals_their_children_and_complete_items_have_positions() {
     let complete = [unary];
     let (forest, stack, open, complete) = (&forest, &stack[..], &open[..], &complete[..]);
     let view = View { forest, stack, open, complete, buffer: 1, ..view };
-    // An announced item holds its left corner; a node with one child has it first and last.
+    // An open constituent has its left corner; a node with one child has it first and last.
     let text = "s0.n\ns0.first.n\ns0.first.first.n\ns0.first.last.n\ns0.first.l.n\nc0.n";
     assert_eq!(values(text, &view, 6).values, [open_symbol(6, 0), 12, tag(0), tag(0), 0, 12]);
 }

@@ -5,7 +5,7 @@ use bytemuck::Zeroable;
 use super::lanes::{PANEL, Panel, Quad, ZEROS};
 use super::{InstructionSet, Matrix, loops};
 
-/// What a decision computes.
+/// Scratch memory of a decision.
 #[derive(Debug, Default)]
 pub struct Decision {
     hidden: Vec<Panel>,
@@ -14,7 +14,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The scores: the product of a matrix with the rectified sum of rows.
+    /// The scores: the product of the rectified sum of rows with a matrix.
     pub fn scores(&mut self, set: InstructionSet, rows: &[&[Panel]], matrix: &Matrix) -> &[f32] {
         let width = matrix.weights.len() / matrix.panels();
         self.inputs.resize(width, ZEROS);

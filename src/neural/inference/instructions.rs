@@ -5,11 +5,11 @@ use crate::neural::lanes::LANES;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64 as intel;
 
-/// The instructions that the inner loops use.
+/// An instruction set for the inner loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstructionSet(pub(super) Kind);
 
-/// As [`InstructionSet`]; made only for those that the processor has.
+/// The instruction sets; values exist only for those that the processor has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 }
 
 impl InstructionSet {
-    /// Those that this processor has, the fastest first.
+    /// The instruction sets of this processor, the fastest first.
     pub fn available() -> impl Iterator<Item = Self> {
         let portable = std::iter::once(Kind::Portable);
         #[cfg(target_arch = "x86_64")]
@@ -56,21 +56,21 @@ impl InstructionSet {
     }
 }
 
-/// Adds the products of four inputs with the weights of 16 outputs to their sums. Shifts of whole words become vector
-/// code on any processor.
+/// Adds the products of four inputs with the weights of 16 outputs to their sums. Shifts of whole words are
+/// vectorized on any processor.
 #[inline(always)]
 pub(super) fn dot_portable(x: Quad, weights: &ByteLanes, mut sums: IntLanes) -> IntLanes {
     let [a, b, c, d] = x.map(|x| i32::from((x ^ 0x80) as i8));
     let words: [u32; LANES] = bytemuck::cast(*weights);
     for (sum, word) in sums.0.iter_mut().zip(words.map(u32::from_le)) {
-        // As 16 bits, which can be multiplied faster than 32.
+        // In 16 bits, whose multiplication is faster than that of 32 bits.
         let byte = |shift: u32| i32::from(((word << shift) as i32 >> 24) as i16);
         *sum += (a * byte(24) + b * byte(16)) + (c * byte(8) + d * byte(0));
     }
     sums
 }
 
-/// The same by sums of pairs in 16 bits: no pair of products of bytes from -127 to 127 is beyond them.
+/// The same with sums of pairs in 16 bits, which two products of values from -127 to 127 cannot overflow.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -88,7 +88,7 @@ pub(super) fn dot_avx2(x: Quad, weights: &ByteLanes, sums: IntLanes) -> IntLanes
     bytemuck::cast([half(0), half(1)])
 }
 
-/// The same with inputs that are 128 too much.
+/// The same with inputs offset by 128.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2")]
@@ -97,9 +97,9 @@ pub(super) fn dot_vnni(x: Quad, weights: &ByteLanes, sums: IntLanes) -> IntLanes
     bytemuck::cast(intel::_mm512_dpbusd_epi32(bytemuck::cast(sums), x, bytemuck::cast(*weights)))
 }
 
-/// Makes a function for each instruction set of one body, and one that chooses. In the body, `$dot` adds products to
-/// sums, `$excess` is what it adds to each input, and `$groups` the number of lanes of which the sums of four rows fit
-/// into the registers.
+/// Compiles one body for each instruction set, with a function that dispatches. In the body, `$dot` adds products
+/// to sums, `$excess` is whether inputs are offset, and `$groups` the number of lanes for which the sums of four
+/// rows fit into the registers.
 macro_rules! dispatched {
     ($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*),
      |$dot:ident, $excess:ident, $groups:ident| $body:block) => {
@@ -127,7 +127,7 @@ macro_rules! dispatched {
                 const $groups: usize = 1;
                 $body
             }
-            // An instruction set is made only when the processor has it.
+            // Values of an instruction set exist only if the processor has it.
             #[allow(unsafe_code)]
             match set.0 {
                 #[cfg(target_arch = "x86_64")]

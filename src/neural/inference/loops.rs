@@ -8,13 +8,13 @@ use crate::neural::kernel;
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::quantized::LARGEST;
 
-/// The sums to begin with, so that the excess of the inputs vanishes.
+/// The initial sums, which compensate for the offset of the inputs.
 #[inline(always)]
 fn start(scaling: &Scaling, group: usize, excess: bool) -> IntLanes {
     if excess { IntLanes(scaling.excess[group].0.map(|sum| -sum)) } else { IntLanes::zeroed() }
 }
 
-/// The numbers that sums stand for, when an input of 1 stands for `unit`, added to others.
+/// Converts sums to floats, given the scale `unit` of the inputs, and adds `others`.
 #[inline(always)]
 fn numbers(sums: &IntLanes, unit: f32, scale: &Lanes, others: &Lanes) -> Lanes {
     let number = |lane| sums.0[lane] as f32 * (scale.0[lane] * unit) + others.0[lane];
@@ -60,8 +60,8 @@ fn tile_sums<const GROUPS: usize>(
 }
 
 dispatched! {
-    /// Writes the products of rows with a matrix into `y`: `x` holds the inputs of four rows each, `units` what an input
-    /// of 1 stands for in each row. `y` gets a panel for each of `scaling`, row by row.
+    /// Writes the products of rows with a matrix into `y`: `x` has the inputs of four rows at a time, `units` the
+    /// scale of each row. `y` gets a panel for each of `scaling`, row by row.
     products(x: &[[Quad; ROWS]], units: &[f32], weights: &[[ByteLanes; 4]], scaling: &[Scaling], y: &mut [Panel]),
     |dot, EXCESS, GROUPS| {
         let (quads, panels) = (weights.len() / scaling.len(), scaling.len());
@@ -86,8 +86,8 @@ dispatched! {
 }
 
 dispatched! {
-    /// Takes one step of an LSTM. `gates` holds what goes into them from the inputs, `before` the outputs of the step
-    /// before, `memory` the cells, which are updated.
+    /// Takes one step of an LSTM. `gates` has the contributions of the input to the gates, `before` the outputs
+    /// of the previous step, `memory` the cells, which are updated.
     step(gates: &[Panel], before: &[Quad], weights: &[[ByteLanes; 4]], scaling: &[Scaling],
          memory: &mut [Lanes], output: &mut [[u8; LANES]]),
     |dot, EXCESS, _GROUPS| {
@@ -104,7 +104,7 @@ dispatched! {
     }
 }
 
-/// From the inputs of the gates (input, forget, output, and what goes into the memory) to memory and output.
+/// From the gates (input, forget, output, and the new content of the memory) to memory and output.
 #[inline(always)]
 fn activate([input, forget, out, fresh]: &Panel, memory: &mut Lanes, output: &mut [u8; LANES]) {
     for lane in 0..LANES {
@@ -117,15 +117,15 @@ fn activate([input, forget, out, fresh]: &Panel, memory: &mut Lanes, output: &mu
     }
 }
 
-/// The nearest whole number of one between -127 and 127, plus 128.
+/// The nearest integer of a number between -127 and 127, plus 128.
 #[inline(always)]
 fn quantized(value: f32) -> u8 {
-    // Adding this number leaves the whole number in the lowest bits.
+    // Adding this number leaves the integer in the lowest bits.
     const ROUND: f32 = 12_582_912.0;
     (value + ROUND).to_bits() as u8 ^ 0x80
 }
 
-/// Writes the nearest multiples of a unit for numbers; returns the unit, by which the largest number is 127.
+/// Quantizes numbers; returns the scale, with which the largest number is 127.
 #[inline(always)]
 fn quantize(values: &[f32], x: &mut [u8]) -> f32 {
     let largest = values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
@@ -137,15 +137,15 @@ fn quantize(values: &[f32], x: &mut [u8]) -> f32 {
 }
 
 dispatched! {
-    /// Writes the inputs of a row for numbers, and what an input of 1 stands for.
+    /// Quantizes a row of numbers and stores its scale.
     row(values: &[f32], x: &mut [u8], unit: &mut f32), |_dot, _EXCESS, _GROUPS| {
         *unit = quantize(values, x);
     }
 }
 
 dispatched! {
-    /// Adds up rows into `sum`, 0 where the sum is negative, and writes the product of it with a matrix into `y`. `x` is
-    /// for the inputs.
+    /// Adds up rows into `sum`, applies a rectifier, and writes the product with a matrix into `y`. `x` is
+    /// scratch memory for the inputs.
     decide(rows: &[&[Panel]], sum: &mut [Panel], x: &mut [Quad],
            weights: &[[ByteLanes; 4]], scaling: &[Scaling], y: &mut [Panel]),
     |dot, EXCESS, _GROUPS| {

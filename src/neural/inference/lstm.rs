@@ -15,19 +15,19 @@ pub struct PackedLstm {
     recurrent: Matrix,
 }
 
-/// What an LSTM computes for a sentence.
+/// The outputs of an LSTM for a sentence.
 #[derive(Debug, Default)]
 pub struct Steps {
     gates: Vec<Panel>,
     memory: Vec<Lanes>,
-    /// The outputs before the first step: 0.
+    /// The outputs before the first step, which are 0.
     start: Vec<[u8; LANES]>,
-    /// The outputs for each row, 16 units together.
+    /// The outputs of each row, in groups of 16 units.
     pub(super) outputs: Vec<[u8; LANES]>,
 }
 
 impl Steps {
-    /// Sets a row of inputs, from the place `first` on, to the outputs for this row.
+    /// Copies the outputs of a row to the inputs `to`, from the place `first` on.
     pub fn copy(&self, row: usize, to: &mut Rows, first: usize) {
         let panels = self.memory.len();
         let outputs = self.outputs[row * panels..(row + 1) * panels].as_flattened();
@@ -46,12 +46,12 @@ impl PackedLstm {
         }
     }
 
-    /// The number of places of the outputs of a row.
+    /// The number of places of a row of outputs.
     pub fn outputs(&self) -> usize {
         self.input.panels() * LANES
     }
 
-    /// Reads `n` rows from the first to the last, or backwards.
+    /// Processes `n` rows from the first to the last, or backwards.
     pub fn run(&self, set: InstructionSet, x: &Rows, n: usize, backwards: bool, steps: &mut Steps) {
         let panels = self.input.panels();
         self.input.products(set, x, &mut steps.gates);

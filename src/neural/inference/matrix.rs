@@ -7,7 +7,7 @@ use super::{InstructionSet, loops};
 use crate::neural::lanes::LANES;
 use crate::neural::{Param, Quantized};
 
-/// Where the rows or columns of a matrix stand when it is packed; some places hold nothing.
+/// The layout of the rows or columns of a packed matrix; some places are padding.
 #[derive(Debug, Clone)]
 pub struct Places(Vec<Option<u32>>);
 
@@ -21,7 +21,7 @@ impl Places {
         Self((0..blocks).flat_map(block).collect())
     }
 
-    /// The four gates of each 16 units together.
+    /// The layout of an LSTM: the four gates of each 16 units together.
     pub(super) fn gates(units: usize) -> Self {
         let place = |place: usize| {
             let (gate, unit) = (place % PANEL / LANES, place / PANEL * LANES + place % LANES);
@@ -30,26 +30,26 @@ impl Places {
         Self((0..units.div_ceil(LANES) * PANEL).map(place).collect())
     }
 
-    /// Those that hold something: the place, and the row or column.
+    /// The places that are not padding, each with its row or column.
     fn used(&self) -> impl Iterator<Item = (usize, usize)> {
         let used = |(place, from): (usize, &Option<u32>)| Some((place, (*from)? as usize));
         self.0.iter().enumerate().filter_map(used)
     }
 }
 
-/// Rows of inputs, four of them side by side.
+/// Rows of quantized inputs, interleaved four at a time.
 #[derive(Debug, Default)]
 pub struct Rows {
     quads: Vec<[Quad; ROWS]>,
-    /// What an input of 1 stands for in each row.
+    /// The scale of each row.
     units: Vec<f32>,
-    /// Quads of a row.
+    /// The number of quads of a row.
     width: usize,
     row: Vec<u8>,
 }
 
 impl Rows {
-    /// Makes room for `rows` rows of `inputs` places, all 0.
+    /// Allocates `rows` rows of `inputs` places, all 0.
     pub fn reset(&mut self, rows: usize, inputs: usize) {
         self.width = inputs.div_ceil(4);
         self.quads.clear();
@@ -58,7 +58,7 @@ impl Rows {
         self.units.resize(rows.next_multiple_of(ROWS), 0.0);
     }
 
-    /// Sets the inputs of a row from the place `first` on, a multiple of 4, of which an input of 1 stands for `unit`.
+    /// Sets the inputs of a row from the place `first` on, a multiple of 4; `unit` is their scale.
     pub fn set(&mut self, row: usize, first: usize, inputs: &[u8], unit: f32) {
         let quads = &mut self.quads[row / ROWS * self.width..][..self.width];
         let (inputs, _) = inputs.as_chunks();
@@ -68,7 +68,7 @@ impl Rows {
         self.units[row] = unit;
     }
 
-    /// Sets the inputs of a row from numbers.
+    /// Quantizes numbers as the inputs of a row.
     pub fn set_numbers(&mut self, set: InstructionSet, row: usize, values: &[f32]) {
         let mut inputs = std::mem::take(&mut self.row);
         inputs.clear();
@@ -80,16 +80,16 @@ impl Rows {
     }
 }
 
-/// A matrix whose outputs stand in panels, with what is added to a product.
+/// A packed matrix with a bias.
 #[derive(Debug)]
 pub struct Matrix {
-    /// For each panel, the weights of each four inputs.
+    /// For each panel, the weights of each group of four inputs.
     pub(super) weights: Vec<[ByteLanes; 4]>,
     pub(super) scaling: Vec<Scaling>,
 }
 
 impl Matrix {
-    /// Packs a matrix, whose rows go to the places of `inputs` and whose columns go to those of `outputs`.
+    /// Packs a matrix; `inputs` is the layout of its rows, `outputs` of its columns.
     pub fn pack(
         quantized: &Quantized,
         (weights, bias): (Param, Option<Param>),

@@ -2,7 +2,7 @@
 //!
 //! Of `n` steps with `c` cells the tape holds, one after the other: the outputs (n × c), the memories (n × c), the
 //! gates (n × 4c: input, forget, output, and what goes into the memory) and the tangents of the memories (n × c).
-//! When only results are wanted, it keeps the outputs, and of a single step the memory.
+//! When nothing is recorded, it holds the outputs, and the memory of a single step.
 
 use super::super::kernel;
 use super::super::lstm::{self, Lstm};
@@ -12,13 +12,13 @@ use super::{Op, Tape, Var};
 /// The output and the memory of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
-    /// What it says.
+    /// The output.
     pub output: Var,
-    /// What it remembers.
+    /// The memory (cell state).
     pub memory: Var,
 }
 
-/// The parts of what the tape holds of n steps.
+/// The parts of the tape's record of n steps.
 struct Parts<'a> {
     output: &'a mut [f32],
     memory: &'a mut [f32],

@@ -1,10 +1,10 @@
-//! What a network computes for one sentence, written down step by step, so that it can be gone through backwards.
+//! The computations of a network for one sentence, recorded for backpropagation.
 //!
-//! All numbers stand in one array, and a [`Var`] is a range of it: a vector, or the rows of a matrix. A part of a
-//! variable is a variable too. Gradients stand in a second array at the same places.
+//! All numbers are in one array, and a [`Var`] is a range of it: a vector, or the rows of a matrix. A part of a
+//! variable is a variable too. Gradients are in a second array at the same positions.
 //!
-//! Gradients of matrices are put off: going back, a product only notes its input and the gradient of its output,
-//! and finally all products with one matrix become one product of two larger matrices.
+//! Gradients of matrices are deferred: in the backward pass a product only records its input and the gradient of
+//! its output; at the end, all products with one matrix become one product of two larger matrices.
 
 pub mod lstm;
 
@@ -124,9 +124,9 @@ pub struct Tape {
     ops: Vec<Op>,
     parts: Vec<Var>,
     factors: Vec<f32>,
-    /// Whether steps are written down.
+    /// Whether computations are recorded.
     records: bool,
-    /// Cells that networks come back to.
+    /// Cells that networks refer to later.
     cells: Vec<Cell>,
     products: Vec<(Param, Option<Param>, u32, Var, Var)>,
     inputs: Vec<f32>,
@@ -134,7 +134,7 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// Begins anew; what is computed will be gone through backwards.
+    /// Clears the tape; the following computations are recorded.
     pub fn clear(&mut self) {
         self.values.clear();
         self.ops.clear();
@@ -144,7 +144,7 @@ impl Tape {
         self.records = true;
     }
 
-    /// Begins anew, for results only.
+    /// Clears the tape; the following computations are not recorded.
     pub fn clear_for_results(&mut self) {
         self.clear();
         self.records = false;
@@ -167,34 +167,34 @@ impl Tape {
         }
     }
 
-    /// The number that the next cell that is kept will have.
+    /// The index that the next stored cell will have.
     pub fn next_kept(&self) -> u32 {
         self.cells.len() as u32
     }
 
-    /// Keeps a cell, so that [`Tape::kept`] finds it.
+    /// Stores a cell for [`Tape::kept`].
     pub fn keep(&mut self, cell: Cell) {
         self.cells.push(cell);
     }
 
-    /// A cell that was kept since the tape began.
+    /// A cell that was stored since the tape was cleared.
     pub fn kept(&self, number: u32) -> Cell {
         self.cells[number as usize]
     }
 
-    /// How far the tape goes.
+    /// The end of the tape.
     pub fn end(&self) -> usize {
         self.values.len()
     }
 
-    /// Forgets what was computed after an [`end`](Self::end), if only results are wanted.
+    /// Removes what was computed after an [`end`](Self::end), if nothing is recorded.
     pub fn forget_after(&mut self, end: usize) {
         if !self.records {
             self.values.truncate(end);
         }
     }
 
-    /// Numbers from outside, which have no gradient.
+    /// Constant numbers, which have no gradient.
     pub fn constant(&mut self, values: &[f32]) -> Var {
         let out = self.new_var(values.len());
         self.values[out.range()].copy_from_slice(values);
@@ -282,8 +282,8 @@ impl Tape {
         out
     }
 
-    /// Adds the loss of choosing among some of the scores: minus the logarithm of the probability of the one at
-    /// `right` among those `among`. Gives the loss.
+    /// Adds the cross-entropy loss of choosing `right` among the scores `among`: minus the logarithm of its
+    /// probability. Returns the loss.
     ///
     /// # Panics
     /// When `right` or one of `among` is beyond the scores.
@@ -296,7 +296,7 @@ impl Tape {
         loss
     }
 
-    /// Adds the gradients of all losses on the tape.
+    /// Backpropagates all losses on the tape, and adds the gradients of the parameters.
     pub fn backward(&mut self, params: &Params, gradients: &mut Gradients) {
         self.gradients.clear();
         self.gradients.resize(self.values.len(), 0.0);
@@ -371,7 +371,7 @@ impl Tape {
         }
     }
 
-    /// The gradients of matrices and of what is added to their products.
+    /// The gradients of matrices and biases.
     fn back_weights(&mut self, gradients: &mut Gradients) {
         let Self { values, gradients: own, products, inputs, outputs, .. } = self;
         stable_sort_by_key(products, |&(weights, ..)| weights.range().start);

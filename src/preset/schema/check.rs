@@ -28,7 +28,7 @@ fn value(node: Node, value: &Value, path: &str) -> Result<()> {
         let Some(found) = value.as_object() else {
             return fail(
                 path,
-                format!("is a table: give one, as {path}='{{ … }}', or one of its keys"),
+                format!("must be a table: write {path}='{{ … }}', or set one of its keys"),
             );
         };
         return if variants.is_empty() {
@@ -39,7 +39,7 @@ fn value(node: Node, value: &Value, path: &str) -> Result<()> {
     }
     if node.text("type") == Some("array") {
         let Some(found) = value.as_array() else {
-            return fail(path, format!("is a list: give one, as {path}='[ … ]'"));
+            return fail(path, format!("must be a list: write {path}='[ … ]'"));
         };
         return list(node, found, path);
     }
@@ -50,7 +50,7 @@ fn value(node: Node, value: &Value, path: &str) -> Result<()> {
     match value {
         Value::String(given) if !choices.is_empty() => {
             let hint = did_you_mean(given, choices);
-            fail(path, format!("no choice is called `{given}`: {hint}give {}", node.range()))
+            fail(path, format!("unknown value `{given}`: {hint}give {}", node.range()))
         }
         _ if node.text("type") == Some("integer") && !value.is_u64() && !value.is_i64() => {
             fail(path, format!("must be a whole number, {}, not {value}", node.range()))
@@ -59,7 +59,7 @@ fn value(node: Node, value: &Value, path: &str) -> Result<()> {
     }
 }
 
-/// A value in a message. JSON has no infinity: what is not a finite number is null there.
+/// A value in a message. JSON has no infinity: a number that is not finite is null there.
 fn given(value: &Value) -> String {
     match value {
         Value::Null => "inf".to_owned(),
@@ -69,7 +69,7 @@ fn given(value: &Value) -> String {
     }
 }
 
-/// Whether a value that is neither a table nor a list is one of those that its node allows.
+/// Whether a value that is neither a table nor a list is allowed by its node.
 fn is_possible(node: Node, value: &Value) -> bool {
     let mut alternatives = node.list("anyOf").peekable();
     if alternatives.peek().is_some() {
@@ -91,7 +91,7 @@ fn is_possible(node: Node, value: &Value) -> bool {
     }
 }
 
-/// Whether a node is of numbers; alternatives of a range do not repeat the type.
+/// Whether a node is numeric; alternatives of a range do not repeat the type.
 fn is_number(node: Node) -> bool {
     node.choices().is_empty() && matches!(node.text("type"), None | Some("integer" | "number"))
 }
@@ -105,7 +105,7 @@ fn variant(variants: &[(&str, Node)], found: &Map<String, Value>, path: &str) ->
     let kind = kind.as_str().unwrap_or_default();
     let Some((_, node)) = variants.iter().find(|(other, _)| *other == kind) else {
         let hint = did_you_mean(kind, kinds);
-        return fail(&key, format!("no kind is called `{kind}`: {hint}choose one of {known}"));
+        return fail(&key, format!("unknown kind `{kind}`: {hint}choose one of {known}"));
     };
     table(*node, found, path)
 }

@@ -13,8 +13,8 @@ const SECTIONS: [(&str, &str); 5] = [
     ("clean", "Cleaning steps ([clean] in a preset, or --set clean.KEY=VALUE):"),
 ];
 
-/// Every learner and every tagger with its settings, those of the search, and the cleaning steps: for each the
-/// key, an explanation, the values it may have, and its default.
+/// Every learner and every tagger with its settings, the search settings, and the cleaning steps: for each
+/// the key, a description, the possible values, and the default.
 pub fn settings_help() -> String {
     let sections = SECTIONS.map(|(section, heading)| {
         let mut text = heading.to_owned();
@@ -35,7 +35,8 @@ pub fn settings_help() -> String {
     sections.join("\n\n")
 }
 
-/// Adds the settings of a table. `default` is that of the whole table, `only` says when it is there.
+/// Adds the settings of a table. `default` is the default of the whole table, `only` the condition for it
+/// to exist.
 fn table(node: Node, prefix: &str, default: Option<&Value>, only: &str, text: &mut String) {
     for (key, node) in node.properties().filter(|(_, node)| node.text("const").is_none()) {
         let own = node.0.get("default");

@@ -1,7 +1,7 @@
-//! What may stand in a preset, from the types themselves.
+//! The settings of presets, generated from their types.
 //!
-//! The JSON schema of [`Preset`] has each setting's explanation, range and default, as they stand at the field.
-//! `check` walks it beside a preset, `help` lists it, and so neither can differ from the code.
+//! The JSON schema of [`Preset`] has the description, range and default of each setting, as they are at its
+//! field. `check` compares presets with it and `help` lists it, so neither can differ from the code.
 
 mod check;
 mod help;
@@ -27,7 +27,7 @@ static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 struct Node(&'static Map<String, Value>);
 
 impl Node {
-    /// That of whole presets.
+    /// The schema of whole presets.
     fn root() -> Self {
         Self::of(&ROOT)
     }
@@ -36,7 +36,7 @@ impl Node {
         Self(schema.as_object().unwrap_or(&EMPTY))
     }
 
-    /// The nodes listed under a keyword.
+    /// The alternatives under a keyword.
     fn list(self, keyword: &str) -> impl Iterator<Item = Self> {
         self.0.get(keyword).and_then(Value::as_array).into_iter().flatten().map(Self::of)
     }
@@ -45,12 +45,12 @@ impl Node {
         self.0.get(keyword).and_then(Value::as_str)
     }
 
-    /// The name of the type that it refers to.
+    /// The name of the type that it references.
     fn type_name(self) -> Option<&'static str> {
         self.text("$ref")?.strip_prefix("#/$defs/")
     }
 
-    /// The node itself, behind references and options.
+    /// The node itself, with references and options resolved.
     fn resolved(self) -> Self {
         if let Some(name) = self.type_name() {
             return Self::of(&ROOT["$defs"][name]).resolved();
@@ -74,7 +74,7 @@ impl Node {
         properties.into_iter().flatten().map(|(key, node)| (key.as_str(), Self::of(node)))
     }
 
-    /// The keys that a table must have.
+    /// The required keys of a table.
     fn required(self) -> impl Iterator<Item = &'static str> {
         self.0
             .get("required")
@@ -93,7 +93,7 @@ impl Node {
         self.list("oneOf").filter_map(kind_of).collect()
     }
 
-    /// The texts that may be chosen from.
+    /// The strings that are allowed.
     fn choices(self) -> Vec<&'static str> {
         let of_list = self.0.get("enum").and_then(Value::as_array).into_iter().flatten();
         let of_list = of_list.filter_map(Value::as_str);
@@ -103,7 +103,7 @@ impl Node {
             .collect()
     }
 
-    /// What values it may have, in words.
+    /// A description of the allowed values.
     fn range(self) -> String {
         if self.type_name() == Some("LearnerChoice") {
             return "a learner with its settings".to_owned();
@@ -185,7 +185,7 @@ pub fn kinds(section: &str) -> Vec<&'static str> {
     variants.into_iter().map(|(kind, _)| kind).collect()
 }
 
-/// A number in single precision as it was written: 0.3, not 0.30000001192092896.
+/// A single-precision number with the digits as written: 0.3, not 0.30000001192092896.
 pub(super) fn shortest(value: f64) -> f64 {
     let single = value as f32;
     if f64::from(single) == value { single.to_string().parse().unwrap_or(value) } else { value }

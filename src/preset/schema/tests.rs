@@ -35,10 +35,7 @@ fn values_out_of_range_are_named_with_their_place_and_range() {
             "[learner]\nkind = 'svm'\ndegree = 1.5",
             "learner.degree: must be a whole number, 1 to 16",
         ),
-        (
-            "[learner]\nkind = 'knn'\nmetric = 'mdvm'",
-            "no choice is called `mdvm`: did you mean `mvdm`?",
-        ),
+        ("[learner]\nkind = 'knn'\nmetric = 'mdvm'", "unknown value `mdvm`: did you mean `mvdm`?"),
         (
             "[learner]\nkind = 'c45'\nconfidence = 0.6",
             "must be above 0, at most 0.5, or 1, not 0.6",
@@ -54,16 +51,13 @@ fn values_out_of_range_are_named_with_their_place_and_range() {
         ),
         ("[learner]\nkind = 'vote'\nmembers = []", "learner.members: the list is empty"),
         ("[learner]\nkind = 'vote'", "learner.members: is missing"),
-        (
-            "[learner]\nkind = 'vots'",
-            "learner.kind: no kind is called `vots`: did you mean `vote`?",
-        ),
+        ("[learner]\nkind = 'vots'", "learner.kind: unknown kind `vots`: did you mean `vote`?"),
         ("[learner]\nepochs = 3", "learner.kind: is missing"),
         (
             "[system]\nkind = 'items'\nmax_children = 1",
             "system.max_children: must be 2 to 65535, or auto",
         ),
-        ("learner = 3", "learner: is a table"),
+        ("learner = 3", "learner: must be a table"),
         ("jackknife = 1", "jackknife: must be 0, or 2 to 100"),
         ("[search]\nbeam = 100000", "search.beam: must be 1 to 4096"),
     ] {
@@ -83,7 +77,7 @@ fn a_member_of_a_vote_is_named_by_its_whole_path() {
     assert!(error.starts_with("learner.members.1.degree: "), "{error}");
     // A way to train that is no learner of instances cannot be a member.
     let error = refused(&vote("kind = 'online-perceptron'"));
-    assert!(error.contains("learner.members.1.kind: no kind is called"), "{error}");
+    assert!(error.contains("learner.members.1.kind: unknown kind"), "{error}");
 }
 
 #[test]

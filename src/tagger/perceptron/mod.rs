@@ -1,13 +1,13 @@
 //! The fast tagger: greedy from left to right, an averaged perceptron (Collins 2002) over the features
 //! of [`super::feature`].
 //!
-//! It learns from its own tags to the left, as it will see them later, and goes on learning until the
-//! right tag leads by a margin.
+//! It is trained with its own predictions as the tags to the left, as at test time, and updates its weights
+//! unless the correct tag leads by a margin.
 //!
-//! Measured on the CRAFT treebank (`craft/dev`): the margin gives 0.2 points. Left out, since no gain was
-//! larger than that of another seed: the words three away, pairs and triples of shapes, the pair of words
-//! around the token, pairs of affixes with tags and shapes, averaging over three seeds; the class of the
-//! word in lower case takes 0.07.
+//! On the CRAFT treebank (`craft/dev`) the margin is worth 0.2 points. These gain no more than another seed
+//! and are left out: words at distance three, pairs and triples of shapes, the pair of words around the
+//! token, pairs of affixes with tags and shapes, averaging over three seeds. The ambiguity class of the
+//! lowercased word costs 0.07.
 
 mod predict;
 mod training;
@@ -31,16 +31,16 @@ pub struct PerceptronTaggerParams {
     /// Passes over the training sentences.
     #[schemars(range(min = 1, max = 100_000))]
     pub epochs: u32,
-    /// By how much, in updates times features, the right tag must lead for the weights to stay as they are.
+    /// The lead of the correct tag, in updates times features, below which weights are updated.
     #[schemars(range(min = 0, max = 10_000))]
     pub margin: u32,
-    /// How often a word must occur in training for its possible tags to be a feature.
+    /// The minimum number of occurrences of a word in training for its possible tags to be a feature.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub min_word_count: u32,
-    /// The probability that a rarer word is hidden in training, as if it were unseen.
+    /// The probability that a rarer word is treated as unseen in training.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub word_dropout: f64,
-    /// What is left out of the packed model.
+    /// How the packed model is pruned.
     pub prune: Pruning,
 }
 
@@ -57,7 +57,7 @@ impl Default for PerceptronTaggerParams {
 }
 
 impl PerceptronTaggerParams {
-    /// Fits a tagger to tagged sentences.
+    /// Trains a tagger on tagged sentences.
     ///
     /// # Errors
     /// When there are no words, or more tags than a linear model can have.

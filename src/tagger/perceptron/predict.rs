@@ -1,9 +1,8 @@
 //! Tagging.
 //!
-//! Most weights depend on one word and its distance only. They are added up once for each word that is
-//! met, one sum for each place in which it can stand, and kept in a cache; a token then takes five such
-//! sums and the few weights of [`feature::context`]. Sums are of integers, so the cache changes speed
-//! and nothing else.
+//! Most weights depend on one word and its distance from the token only. For each word they are added up
+//! once for each position in the window, and cached; a token then needs five such sums and the few weights
+//! of [`feature::context`]. Sums are integers, so the cache does not change the result.
 
 use compact_str::CompactString;
 
@@ -16,28 +15,28 @@ use crate::tagger::form::Form;
 use crate::tagger::hash::word_hash;
 use crate::tree::Token;
 
-/// The cache has about so many bytes for sums, but room for at least some words.
+/// The approximate size of the cache in bytes; it has room for some words at least.
 const CACHE_BYTES: usize = 4 << 20;
 const FEWEST_SLOTS: usize = 64;
-/// The tokens whose sums are being made, at least [`PLACES`].
+/// The number of tokens whose sums are incomplete, at least [`PLACES`].
 const OPEN: usize = 8;
 
-/// A worker; see the module.
+/// A predictor; see the module.
 pub(super) struct PerceptronPredictor<'a> {
     tagger: &'a PerceptronTagger,
     /// The length of a row of sums.
     width: usize,
-    /// The words in the cache, each in the slot of its hash, if no other word has taken it.
+    /// The words in the cache, each in the slot of its hash; a later word replaces an earlier one.
     cached: Vec<Option<(CompactString, Form)>>,
-    /// For each slot and place a row of sums.
+    /// For each slot and position, a row of sums.
     cached_sums: Vec<i16>,
-    /// The sums of the tokens that are open, in a ring.
+    /// The sums of the incomplete tokens, in a ring buffer.
     open: Vec<i16>,
     forms: Vec<Form>,
     lookup: Lookup,
 }
 
-/// Scratch memory for looking weights up.
+/// Scratch memory for looking up weights.
 #[derive(Default)]
 struct Lookup {
     ids: Vec<u64>,
@@ -46,7 +45,7 @@ struct Lookup {
 }
 
 impl Lookup {
-    /// Adds the weights of the ids to the sums.
+    /// Adds the weights of ids to the sums.
     fn add(&mut self, tagger: &PerceptronTagger, sums: &mut [i16]) {
         tagger.tables.find(&self.ids, &mut self.places);
         tagger.tables.add(&self.places, &mut self.long, sums);
@@ -69,8 +68,8 @@ impl<'a> PerceptronPredictor<'a> {
         }
     }
 
-    /// Adds the weights of a word to the sums of all tokens that see it, and gives its form.
-    fn see(&mut self, word: &str, at: usize) -> Form {
+    /// Adds the weights of a word to the sums of all tokens in whose window it is; returns its form.
+    fn add_word(&mut self, word: &str, at: usize) -> Form {
         let slots = self.cached.len();
         let slot = (word_hash(word) >> 32) as usize % slots;
         let size = PLACES * self.width;
@@ -90,7 +89,7 @@ impl<'a> PerceptronPredictor<'a> {
             }
         };
         for (place, sums) in sums.chunks_exact(self.width).enumerate() {
-            // A word seen at `place` stands that far behind the token, less the reach.
+            // A word at position `place` of a window is that far right of the token, less the reach.
             let Some(token) = (at + REACH).checked_sub(place) else { break };
             let open = &mut self.open[token % OPEN * self.width..][..self.width];
             for (open, sum) in open.iter_mut().zip(sums) {
@@ -100,8 +99,8 @@ impl<'a> PerceptronPredictor<'a> {
         form
     }
 
-    /// Adds the weights of what lies beyond the ends to the sums of the tokens that see it.
-    fn see_boundary(&mut self, token: usize, n: usize) {
+    /// Adds the weights of the sentence boundaries to the sums of the tokens in whose window they are.
+    fn add_boundary(&mut self, token: usize, n: usize) {
         for place in 0..PLACES {
             if (REACH..n + REACH).contains(&(token + place)) {
                 continue;
@@ -124,14 +123,14 @@ impl TagPredictor for PerceptronPredictor<'_> {
         let mut tags = [NO_TAG; HISTORY];
         for ahead in 0..n + REACH {
             let form = match tokens.get(ahead) {
-                Some(token) => self.see(&token.word, ahead),
+                Some(token) => self.add_word(&token.word, ahead),
                 None => Form::BOUNDARY,
             };
             self.forms.push(form);
-            // The token all of whose words have been seen.
+            // The token whose window is complete.
             let Some(token) = ahead.checked_sub(REACH) else { continue };
             if token < REACH || token + REACH >= n {
-                self.see_boundary(token, n);
+                self.add_boundary(token, n);
             }
             let Some(&forms) = self.forms[token..].first_chunk::<PLACES>() else { break };
             self.lookup.ids.clear();

@@ -1,4 +1,4 @@
-//! Learning.
+//! Training.
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
@@ -16,13 +16,13 @@ use crate::tagger::lexicon::Lexicon;
 use crate::tree::Token;
 use crate::{Error, Result};
 
-/// The sentences in numbers, and the weights so far.
+/// The encoded sentences, and the weights so far.
 pub(super) struct Training {
     tags: Symbols,
     lexicon: Lexicon,
     /// The form of each distinct word.
     forms: Vec<Form>,
-    /// For each token its word, as a position in `forms`, and its tag.
+    /// For each token its word, as an index into `forms`, and its tag.
     sentences: Vec<Vec<(u32, u16)>>,
     weights: SparseWeights,
     rng: ChaCha8Rng,
@@ -51,11 +51,11 @@ impl Training {
             encoded.push(tokens.collect::<Vec<_>>());
         }
         if words.is_empty() {
-            return Err(Error::Unfit("there are no tagged words to learn from".into()));
+            return Err(Error::Unfit("there are no tagged words to train on".into()));
         }
         if tags.len() > MAX_CLASSES {
             let problem = format!(
-                "{} tags, of which {MAX_CLASSES} are possible: check the input",
+                "{} tags, but at most {MAX_CLASSES} are supported: check the input",
                 tags.len()
             );
             return Err(Error::Unfit(problem));
@@ -80,7 +80,7 @@ impl Training {
             let mistakes = self.epoch(&order, params, fit);
             let right = 100.0 * (1.0 - mistakes as f64 / words as f64);
             let done = f64::from(epoch) / f64::from(params.epochs);
-            fit.step(done, &format!("epoch {epoch}: {right:.2} % right while learning"));
+            fit.step(done, &format!("epoch {epoch}: training accuracy {right:.2} %"));
             if fit.is_stopped() {
                 break;
             }
@@ -91,7 +91,7 @@ impl Training {
         Ok(PerceptronTagger { tags: self.tags, lexicon: self.lexicon, tables })
     }
 
-    /// Sees the sentences once and gives the number of mistakes.
+    /// Processes all sentences once; returns the number of mistakes.
     fn epoch(&mut self, order: &[u32], params: &PerceptronTaggerParams, fit: &Fit<'_>) -> u64 {
         let margin = params.margin as i32;
         let (mut ids, mut rows, mut forms) = (Vec::new(), Vec::new(), Vec::new());
@@ -140,8 +140,7 @@ impl Training {
     }
 }
 
-/// The tag with the highest sum, and the one of the others that is next to the gold tag or before it;
-/// the first among equals.
+/// The tag with the highest sum, the first among equals; and the best of the tags other than the gold tag.
 fn best_and_rival(sums: &[i32], gold: u16) -> (u16, Option<u16>) {
     let mut best = 0;
     let mut rival: Option<usize> = None;

@@ -1,4 +1,4 @@
-//! What the two passes see of a sentence, in columns.
+//! The features of the two passes, as columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,13 @@ use crate::feature::{Column, ColumnKind};
 use crate::symbols::{NOTHING, Symbols};
 use crate::tree::Token;
 
-/// Longer words count as of this length, in characters.
+/// Longer words count as words of this length, in characters.
 const LONGEST: usize = 10;
-/// Dots that separate first and last names of foreigners in Chinese text.
+/// Dots between the parts of foreign names in Chinese text.
 const NAME_DOTS: &str = "·•‧∙・．";
-/// Characters that are numbers besides those that Unicode calls numeric.
+/// Numerals besides those that Unicode calls numeric.
 const NUMERALS: &str = "〇零一二三四五六七八九十百千万萬亿億两兩";
-/// What follows the number of a year, month or day.
+/// Characters after the number of a year, month or day.
 const DATE_ENDS: &str = "年月日号號";
 const MONTHS: [&str; 12] = [
     "January",
@@ -34,16 +34,16 @@ const FAMILY_NAMES: &str = "王李张張刘劉陈陳杨楊赵趙黄黃周吴吳�
                             谭譚廖邹鄒熊金陆陸郝孔白崔康毛邱秦江史顾顧侯邵孟龙龍万萬段雷钱錢汤湯尹黎易常武乔喬贺賀\
                             赖賴龚龔文";
 
-/// Names of the columns of the first pass; words and tags stand by their distance from the token.
+/// The columns of the first pass; words and tags are named by their distance from the token.
 const FIRST: [&str; 17] = [
     "word-2", "word-1", "word", "word+1", "word+2", "tag-2", "tag-1", "length", "number", "dot",
     "family", "western", "date", "first", "last", "last2", "last3",
 ];
-/// The columns that the second pass has besides: tags of the first pass.
+/// The additional columns of the second pass: tags of the first pass.
 const SECOND: [&str; 3] = ["pass1", "pass1+1", "pass1+2"];
-/// Which of the columns are words.
+/// The number of columns that are words.
 const WORDS: usize = 5;
-/// Columns of the word itself.
+/// The number of columns of the word itself.
 const OWN: usize = 10;
 
 /// The columns of the first or of the second pass.
@@ -62,7 +62,7 @@ pub(super) fn tag_value(tag: u16) -> u32 {
     u32::from(tag) + 2
 }
 
-/// Numbers for words, their ends, and tags.
+/// Symbol tables of words, their affixes, and tags.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Numbers {
     words: Symbols,
@@ -70,7 +70,7 @@ pub(super) struct Numbers {
     pub(super) tags: Symbols,
 }
 
-/// A word in numbers.
+/// An encoded word.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Encoded {
     word: u32,
@@ -90,7 +90,7 @@ impl Numbers {
         numbers
     }
 
-    /// Writes the words of a sentence into `out` (emptied first).
+    /// Encodes the words of a sentence into `out` (emptied first).
     pub(super) fn encode(&self, tokens: &[Token], out: &mut Vec<Encoded>) {
         out.clear();
         out.extend(tokens.iter().map(|token| {
@@ -104,8 +104,8 @@ impl Numbers {
     }
 }
 
-/// Writes the row of a token. `before` are the tags of the last token and the one before it, as values;
-/// `first_pass` the tags of the first pass from this token on, in the second pass.
+/// Writes the row of a token. `before` are the values of the two previous tags, the latest first.
+/// `first_pass`, for the second pass, are the tags of the first pass from this token on.
 pub(super) fn write_row(
     sentence: &[Encoded],
     at: usize,
@@ -126,7 +126,7 @@ pub(super) fn write_row(
     }
 }
 
-/// The first character, and the last one, two and three.
+/// The first character, and the last one, two and three characters.
 fn ends(word: &str) -> [&str; 4] {
     let first = word.char_indices().nth(1).map_or(word, |(at, _)| &word[..at]);
     let last = |n: usize| word.char_indices().rev().nth(n - 1).map_or(word, |(at, _)| &word[at..]);
@@ -141,7 +141,7 @@ fn is_western(character: char) -> bool {
     character.is_ascii_alphabetic() || ('Ａ'..='ｚ').contains(&character)
 }
 
-/// 0 if no character is such a one, 1 if some are, 2 if all are.
+/// 0 if no character satisfies `is`, 1 if some do, 2 if all do.
 fn share(word: &str, is: impl Fn(char) -> bool) -> u32 {
     match (word.chars().any(&is), word.chars().all(&is)) {
         (false, _) => 0,
@@ -150,8 +150,8 @@ fn share(word: &str, is: impl Fn(char) -> bool) -> u32 {
     }
 }
 
-/// Length, and whether there are numbers, the dot of a foreign name, a Chinese family name, western
-/// letters, a date.
+/// Length, and whether there are numerals, the dot of a foreign name, a Chinese family name, Latin letters,
+/// a date.
 fn kinds(word: &str) -> [u32; 6] {
     let length = word.chars().take(LONGEST).count();
     let dot = word.chars().any(|character| NAME_DOTS.contains(character));
@@ -166,7 +166,7 @@ fn kinds(word: &str) -> [u32; 6] {
     ]
 }
 
-/// A number with year, month or day behind it; numbers joined by strokes; the name of a month.
+/// A numeral before a character for year, month or day; numerals joined by strokes; the name of a month.
 fn is_date(word: &str) -> bool {
     let mut rest = word.chars();
     let numbered = |text: &str| !text.is_empty() && text.chars().all(is_number);

@@ -1,15 +1,15 @@
-//! The tagger of Wang, Sagae and Mitamura 2006, section 3.3: two passes over the sentence, each with a
-//! classifier of its own; in the paper they are SVMs, here any learner.
+//! The tagger of Wang, Sagae and Mitamura 2006, section 3.3: two passes over the sentence, each with its
+//! own classifier: SVMs in the paper, any learner here.
 //!
-//! The first pass sees the two words and tags before the token, the two words behind it, and the word:
-//! its length, and whether there are numbers, the dot of a foreign name, a common Chinese family name,
-//! western letters or a date in it. The second pass also sees the first pass's tags of the token and of
-//! the two behind it. The paper names no more; the first and the last characters of the word are added,
-//! without which an unseen word would have no tag of its own.
+//! The features of the first pass are the two words and tags before the token, the two words after it, and
+//! the word: its length, and whether it contains numerals, the dot of a foreign name, a common Chinese
+//! family name, Latin letters or a date. The second pass also has the first pass's tags of the token and of
+//! the two tokens after it. The paper names no other features; the first and the last characters of the
+//! word are added, because nothing else would distinguish unseen words.
 //!
-//! Both learn from the right tags before the token. The second learns from tags of the first that were
-//! made by jackknifing, so that they are as good and as bad as they will be later; the paper does not
-//! say from which.
+//! Both passes are trained with the correct tags before the token. The second is trained with tags of the
+//! first pass from jackknifing, so that they are as accurate as at test time; the paper does not say which
+//! tags it uses.
 
 mod columns;
 
@@ -35,16 +35,17 @@ pub struct TwoPassTagger {
     numbers: Numbers,
     lexicon: Lexicon,
     first: Box<dyn Classifier>,
-    /// None while the tags for its training are being made.
+    /// `None` while the tags for its training are predicted.
     second: Option<Box<dyn Classifier>>,
 }
 
-/// How far a fit is after the first pass, and after jackknifing.
+/// The share of the work that is done after the first pass, and after jackknifing.
 const FIRST_DONE: f64 = 0.1;
 const JACKKNIFED: f64 = 0.8;
 
 impl TwoPassTagger {
-    /// Fits the two passes; the second learns from tags that the first makes in `parts` parts.
+    /// Fits the two passes; the second is trained on tags that the first predicts by jackknifing in `parts`
+    /// parts.
     ///
     /// # Errors
     /// When there are no words, too few sentences, or the learner refuses the data.
@@ -75,7 +76,7 @@ impl TwoPassTagger {
     fn fit_first(sentences: &[&[Token]], make: &MakeLearner<'_>, fit: &Fit<'_>) -> Result<Self> {
         let numbers = Numbers::of(sentences);
         if numbers.tags.is_empty() {
-            return Err(Error::Unfit("there are no tagged words to learn from".into()));
+            return Err(Error::Unfit("there are no tagged words to train on".into()));
         }
         if numbers.tags.len() > usize::from(u16::MAX) {
             let problem = format!("{} tags are too many: check the input", numbers.tags.len());
@@ -88,7 +89,7 @@ impl TwoPassTagger {
         Ok(Self { numbers, lexicon, first, second: None })
     }
 
-    /// Reads what [`Tagger::store`] put, with learners such as it was fitted by.
+    /// Reads what [`Tagger::store`] wrote, with the learners that it was fitted by.
     ///
     /// # Errors
     /// When the sections are not those of such a tagger.
@@ -110,7 +111,8 @@ impl TwoPassTagger {
     }
 }
 
-/// An instance for each token, after the right tags; in the second pass with the tags of the first.
+/// An instance for each token, with the correct tags before it and, in the second pass, the tags of the
+/// first.
 fn instances(
     numbers: &Numbers,
     sentences: &[&[Token]],
@@ -178,7 +180,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Tags the encoded sentence in one pass; the second is given the tags of the first.
+    /// Tags the encoded sentence in one pass; the second pass receives the tags of the first.
     fn pass(
         &mut self,
         classifier: &dyn Classifier,

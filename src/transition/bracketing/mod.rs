@@ -192,7 +192,7 @@ impl Bracketing {
         opens_root(self.tables.order, self.tables.scheme)
     }
 
-    /// Whether there is a root over everything.
+    /// Whether a `TOP` covers everything.
     fn has_root(&self, state: &BracketState) -> bool {
         let [item] = state.base.items[..] else { return false };
         let label = state.base.forest.node(item).label.map(|label| self.label_name(label));

@@ -22,7 +22,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<HeadRules> {
         clauses: Vec::new(),
     };
     let mut reader = Reader { rules, default: None, line: 0 };
-    // An editor's byte-order mark is no part of the first word.
+    // A byte-order mark is not part of the first word.
     for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         reader.line = number as u64 + 1;
         let words = words(line);
@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<HeadRules> {
     }
     if reader.rules.rules.is_empty() {
         reader.line += 1;
-        return Err(reader.error(0, "no rule at all; write one, for instance `* left`"));
+        return Err(reader.error(0, "there are no rules; write one, for instance `* left`"));
     }
     Ok(reader.rules)
 }
@@ -105,7 +105,7 @@ impl Reader {
             [_, (column, word), ..] => {
                 return Err(self.unknown(*column, word, "default", &DIRECTIONS[..2]));
             }
-            _ => return Err(self.error(words[0].0, "`@default` needs `left` or `right` behind it")),
+            _ => return Err(self.error(words[0].0, "`@default` needs `left` or `right` after it")),
         };
         self.default = Some(self.line);
         Ok(())
@@ -116,7 +116,7 @@ impl Reader {
         let (column, labels) = words[0];
         let Some(&(at, direction)) = words.get(1) else {
             let problem =
-                format!("`{labels}` needs a direction behind it: {}", DIRECTIONS.join(", "));
+                format!("`{labels}` needs a direction after it: {}", DIRECTIONS.join(", "));
             return Err(self.error(column, problem));
         };
         let (side, any) = match direction {
@@ -135,7 +135,7 @@ impl Reader {
         self.attach(column, labels)
     }
 
-    /// Gives the last clause to each of the labels of a line.
+    /// Adds the last clause to each of the labels of a line.
     fn attach(&mut self, mut column: u64, labels: &str) -> Result<()> {
         let clause = self.rules.clauses.len() - 1;
         for label in labels.split('|') {
@@ -147,7 +147,7 @@ impl Reader {
             });
             if let Some(&last) = self.rules.rules[rule].last() {
                 if last == clause {
-                    let problem = format!("`{label}` stands twice in this line; remove one");
+                    let problem = format!("`{label}` occurs twice in this line; remove one");
                     return Err(self.error(column, problem));
                 }
                 if self.rules.clauses[last].categories.position("*").is_some() {
@@ -177,10 +177,10 @@ impl Reader {
         Ok(())
     }
 
-    /// Refuses a name that no label can have.
+    /// Rejects a name that no label can have.
     fn check(&self, column: u64, name: &str) -> Result<()> {
         if name.is_empty() {
-            return Err(self.error(column, "a label is missing beside the `|`; add or remove one"));
+            return Err(self.error(column, "a label is missing next to the `|`; add or remove one"));
         }
         if name.matches('*').count() > 1 {
             let problem = format!("`{name}` has more than one `*`; split it into several names");
@@ -201,6 +201,6 @@ impl Reader {
     fn unknown(&self, column: u64, word: &str, what: &str, known: &[&'static str]) -> Error {
         let hint = did_you_mean(word, known.iter().copied());
         let known = known.join(", ");
-        self.error(column, format!("`{word}` is no {what}: {hint}there are {known}"))
+        self.error(column, format!("`{word}` is not a {what}: {hint}there are {known}"))
     }
 }

@@ -1,4 +1,4 @@
-//! Head rules over numbers: for parsers, which look for heads while they build.
+//! Head rules over numbers, for parsers, which find heads while they build constituents.
 
 use super::{HeadRules, Side, basic};
 
@@ -13,7 +13,7 @@ pub struct HeadTable {
     clauses: Vec<Vec<NumberedClause>>,
 }
 
-/// A clause with the priority of each category; the largest number where the clause does not take it.
+/// A clause with the priority of each category, or [`NOT_TAKEN`].
 #[derive(Debug, Clone)]
 struct NumberedClause {
     side: Side,
@@ -21,7 +21,7 @@ struct NumberedClause {
     priorities: Vec<u32>,
 }
 
-/// The priority of a category that a clause does not take.
+/// The priority of a category that a clause does not match.
 const NOT_TAKEN: u32 = u32::MAX;
 
 impl HeadRules {
@@ -52,8 +52,8 @@ impl HeadRules {
 }
 
 impl HeadTable {
-    /// The position of the head among `n` children of the categories `category(0)`, `category(1)`, …: what
-    /// [`HeadRules::head_of`] gives for their names.
+    /// The position of the head among `n` children of the categories `category(0)`, `category(1)`, …, as
+    /// [`HeadRules::head_of`] returns for their names.
     pub fn head_of(&self, parent: usize, n: usize, category: impl Fn(usize) -> usize) -> usize {
         if n < 2 {
             return 0;
@@ -82,7 +82,7 @@ impl HeadTable {
 }
 
 impl NumberedClause {
-    /// The child of the least priority number; of equal ones the first from the clause's side.
+    /// The child with the lowest priority number; among equals the first from the clause's side.
     fn search(&self, n: usize, category: &impl Fn(usize) -> usize) -> Option<usize> {
         let mut best = (NOT_TAKEN, 0);
         for i in 0..n {

@@ -250,21 +250,21 @@ fn load_takes_a_name_or_a_file() {
 #[test]
 fn messages_say_where_and_what_to_do() {
     let cases = [
-        ("NP", "t.heads:1:1: `NP` needs a direction behind it: left, right, leftdis, rightdis"),
-        ("\nNP rigth NN", "t.heads:2:4: `rigth` is no direction: did you mean `right`? "),
-        ("NP NN", "t.heads:1:4: `NN` is no direction: there are left"),
-        ("@punct ,", "t.heads:1:1: `@punct` is no setting"),
-        ("@default", "t.heads:1:1: `@default` needs `left` or `right` behind it"),
-        ("@default middle", "t.heads:1:10: `middle` is no default: there are left, right"),
+        ("NP", "t.heads:1:1: `NP` needs a direction after it: left, right, leftdis, rightdis"),
+        ("\nNP rigth NN", "t.heads:2:4: `rigth` is not a direction: did you mean `right`? "),
+        ("NP NN", "t.heads:1:4: `NN` is not a direction: there are left"),
+        ("@punct ,", "t.heads:1:1: `@punct` is not a setting"),
+        ("@default", "t.heads:1:1: `@default` needs `left` or `right` after it"),
+        ("@default middle", "t.heads:1:10: `middle` is not a default: there are left, right"),
         ("@default left NN", "t.heads:1:15: `NN` is one word too many; remove it"),
         ("@default left\n@default left", "t.heads:2:1: `@default` was given on line 1 already"),
         ("NP left NN NN", "t.heads:1:12: `NN` is listed twice; remove one"),
         ("NP left\n NP right NN", "t.heads:2:2: this line is never reached"),
         ("NP left NP-SBJ", "t.heads:1:9: `NP-SBJ` cannot occur"),
         ("NP left *N*", "t.heads:1:9: `*N*` has more than one `*`"),
-        ("NP||NX left", "t.heads:1:4: a label is missing beside the `|`"),
-        ("NP|NP left", "t.heads:1:4: `NP` stands twice in this line"),
-        ("# nothing\n", "t.heads:2: no rule at all"),
+        ("NP||NX left", "t.heads:1:4: a label is missing next to the `|`"),
+        ("NP|NP left", "t.heads:1:4: `NP` occurs twice in this line"),
+        ("# nothing\n", "t.heads:2: there are no rules"),
     ];
     for (text, expected) in cases {
         let problem = problem(text);

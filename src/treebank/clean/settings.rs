@@ -8,22 +8,24 @@ use crate::treebank::sentences::TRACE;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cleaning {
-    /// Labels and tags of what is removed with all that is below it, such as `ID` or `CODE*`; `*` stands for any
-    /// characters. Treebanks only: sentences to parse keep such tokens.
+    /// Labels and tags of nodes and words to remove, with everything below them, such as `ID` or `CODE*`; `*`
+    /// matches any characters. For treebanks only: sentences to parse keep such tokens.
     pub drop: Vec<String>,
-    /// Tags and, in treebanks, words of empty elements, such as `-NONE-` or `*T*...`; `...` stands for any characters,
-    /// and `*` only for itself. They are removed, and so are nodes without any token.
+    /// Tags and, in treebanks, words of empty elements, such as `-NONE-` or `*T*...`; `...` matches any
+    /// characters, and `*` only itself. They are removed, and so are nodes without any token.
     #[serde(deserialize_with = "traces_or_switch")]
     pub traces: Vec<String>,
-    /// What stands between a word of the treebank and its lemma: `-` in `hestar-hestur`. Empty if there are no lemmas.
+    /// The separator between a word of the treebank and its lemma: `-` in `hestar-hestur`. Empty if there are no
+    /// lemmas.
     ///
-    /// The first character of a word is no separator, and a word of separators alone has no lemma.
+    /// The first character of a word is never a separator, and a word that consists of separators has no
+    /// lemma.
     pub lemma_separator: String,
-    /// Which separator begins the lemma if there are several.
+    /// The separator after which the lemma begins, if there are several.
     pub lemma_after: Separator,
     /// Replacements inside the words of a treebank, each `FROM TO`, such as `<dash/> -`. They follow the removal of lemmas.
     pub replace: Vec<String>,
-    /// The characters at which the tags of a treebank are cut; `-` makes `NN-SB` `NN`.
+    /// The characters at which the tags of a treebank are cut; with `-`, `NN-SB` becomes `NN`.
     pub tag_separators: String,
     /// Whether node labels keep function tags: `NP-SBJ-1` becomes `NP` or `NP-SBJ`.
     ///
@@ -57,20 +59,20 @@ pub struct Cleaning {
     pub root: RootPolicy,
 }
 
-/// What happens to function tags.
+/// Whether function tags are removed.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Functions {
-    /// They are removed, and indices with them.
+    /// Removes them, and indices with them.
     #[default]
     Drop,
-    /// They stay: the parser learns them.
+    /// Keeps them, so that the parser learns them.
     Keep,
 }
 
-/// One of several separators.
+/// One of several separators in a word.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]

@@ -1,4 +1,4 @@
-//! The first stage of cleaning: what a treebank has besides words, tags and labels is removed.
+//! The first stage of cleaning: removes what a treebank contains besides words, tags and labels.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! A sentence in CoNLL-U as it was read, to be written again: every line and column stays, except those that a tagger or a
-//! parser fills.
+//! A CoNLL-U sentence as it was read, to be written again: every line and column is preserved, except those that
+//! a tagger or a parser fills.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -39,9 +39,10 @@ impl Source {
         self.lines.push(Line { text: line.to_owned(), is_word: false });
     }
 
-    /// Writes the sentence with its parse, and a blank line. HEAD and DEPREL are those of the parse; XPOS is the tag where
-    /// it is another than was read. MISC gets the piece of the tree that belongs to the word, as in `(NP(NP*)`: the brackets
-    /// that begin with the word, `*` for the word, and those that end with it.
+    /// Writes the sentence with its parse, and a blank line. HEAD and DEPREL are those of the parse; XPOS is
+    /// replaced where the tag differs from the one that was read. MISC gets the part of the tree that belongs to
+    /// the word, such as `(NP(NP*)`: the brackets that begin with the word, `*` for the word, and those that end
+    /// with it.
     ///
     /// # Errors
     /// When writing fails.
@@ -64,7 +65,8 @@ impl Source {
         })
     }
 
-    /// Writes the sentence with the tags of its tokens, and a blank line. XPOS is the tag where it is another than was read.
+    /// Writes the sentence with the tags of its tokens, and a blank line. XPOS is replaced where the tag differs
+    /// from the one that was read.
     ///
     /// # Errors
     /// When writing fails.
@@ -94,7 +96,7 @@ impl Source {
     }
 }
 
-/// Replaces XPOS if the tag that was read is another.
+/// Replaces XPOS if the tag differs from the one that was read.
 fn retag(columns: &mut [Cow<'_, str>], token: Option<&Token>) {
     let read = if columns[XPOS] == "_" { &columns[UPOS] } else { &columns[XPOS] };
     if let Some(token) = token.filter(|token| token.tag != read.as_ref()) {
@@ -113,7 +115,7 @@ fn with_constituent(misc: &str, constituent: &str) -> String {
     others.chain([own.as_str()]).collect::<Vec<_>>().join("|")
 }
 
-/// The piece of the tree that belongs to each word.
+/// The part of the tree that belongs to each word.
 fn constituents(tree: &Tree) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::with_capacity(tree.tokens().len());
     let mut opened = String::new();

@@ -1,4 +1,4 @@
-//! What a lint finds.
+//! The findings of a lint.
 
 use std::fmt;
 
@@ -9,32 +9,32 @@ use crate::error::Place;
 pub enum Suspect {
     /// Identifiers of sentences.
     Identifiers,
-    /// Empty elements that are taken for words.
+    /// Empty elements that are read as words.
     Traces,
     /// Markup, page numbers, comments.
     Markup,
     /// Words with their lemmas.
     Lemmas,
-    /// Words that lose what follows a hyphen, although the treebank seems to have no lemmas.
+    /// Words that are cut at the lemma separator although the treebank seems to have no lemmas.
     NoLemmas,
-    /// Sentences of one word, if there are very many.
+    /// Sentences of one word, if they are very frequent.
     OneWord,
     /// Labels with marks of functions or indices.
     LabelMarks,
-    /// Labels that occur once, if they are a large part of all.
+    /// Labels that occur once, if they are a large share of all labels.
     RareLabels,
-    /// Tags that are the words themselves, or almost as many as the words.
+    /// Tags that equal the words, or are almost as numerous.
     TagsLikeWords,
 }
 
 impl Suspect {
-    /// What the counted things are.
+    /// A description of the items that are counted.
     fn description(self) -> &'static str {
         match self {
             Self::Identifiers => "words that look like identifiers",
             Self::Traces => "words that look like empty elements",
             Self::Markup => "words that look like markup or comments",
-            Self::Lemmas => "words that seem to have a lemma behind them",
+            Self::Lemmas => "words that seem to be followed by a lemma",
             Self::NoLemmas => "words cut at the lemma separator, though most words have none",
             Self::OneWord => "sentences of one word",
             Self::LabelMarks => "labels with marks of functions or indices",
@@ -55,7 +55,7 @@ pub struct Finding {
     pub example: String,
     /// The line on which the tree of the example begins.
     pub at: Place,
-    /// The setting that mends it, as `KEY=VALUE`; none if there is no such setting.
+    /// The setting that fixes it, as `KEY=VALUE`; `None` if there is no such setting.
     pub setting: Option<String>,
 }
 
