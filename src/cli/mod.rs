@@ -10,6 +10,7 @@ mod aligned_trees;
 pub mod chart;
 pub mod compare;
 pub mod eval;
+mod in_flight;
 pub mod info;
 mod interrupts;
 mod lint_notes;
