@@ -70,8 +70,8 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
             ("standard input".to_owned(), text)
         }
     };
-    let table =
-        parse(&text, args.log_x).map_err(|(line, problem)| anyhow!("{name}:{line}: {problem}"))?;
+    let table = parse(text.trim_start_matches('\u{feff}'), args.log_x)
+        .map_err(|(line, problem)| anyhow!("{name}:{line}: {problem}"))?;
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
@@ -139,18 +139,35 @@ fn span(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     low - room..high + room
 }
 
-/// Returns the ticks of a logarithmic axis: 1, 2 and 5 times the powers of ten or, if it is too short, its ends.
+/// The number of powers of ten at a logarithmic axis up to which their multiples have ticks too.
+const FEW_POWERS: i32 = 4;
+/// The maximum number of powers of ten that have ticks.
+const MAX_POWERS: i32 = 12;
+
+/// Returns the ticks of a logarithmic axis: 1, 2 and 5 times the powers of ten, on a long axis some of the powers
+/// alone or, if it is too short, its ends.
 fn ticks(x: &Range<f64>) -> Vec<f64> {
-    let powers = x.start.log10().floor() as i32..=x.end.log10().ceil() as i32;
-    let marks = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|mark| mark * 10f64.powi(power)));
+    let (first, last) = (x.start.log10().floor() as i32, x.end.log10().ceil() as i32);
+    let multiples = if last - first > FEW_POWERS { &[1.0][..] } else { &[1.0, 2.0, 5.0] };
+    let step = 1 + (last - first) / MAX_POWERS;
+    let powers = (first..=last).filter(|power| power.rem_euclid(step) == 0);
+    let marks = powers.flat_map(|power| multiples.iter().map(move |mark| mark * 10f64.powi(power)));
     let marks: Vec<f64> = marks.filter(|mark| x.contains(mark)).collect();
     if marks.len() > 1 { marks } else { vec![x.start, x.end] }
 }
 
 /// Formats a number at an axis, with no more digits than it needs.
 fn number(value: &f64) -> String {
+    if *value != 0.0 && !(1e-4..1e7).contains(&value.abs()) {
+        return format!("{value:.2e}").replace(".00e", "e");
+    }
     // Adding 0 makes 0 of -0.
     ((value * 1e6).round() / 1e6 + 0.0).to_string()
+}
+
+/// Returns a text without control characters, which SVG may not have.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// Returns the corner with the fewest points, for the legend.
@@ -193,7 +210,7 @@ fn draw(area: &Area<'_>, table: &Table, args: &ChartArgs) -> Drawn {
     let y = span(places.iter().map(|place| place.1));
     let legend_at = emptiest_corner(&places, &x, &y);
     if args.log_x {
-        let x = x.start.exp()..x.end.exp();
+        let x = x.start.exp().max(f64::MIN_POSITIVE)..x.end.exp().min(f64::MAX);
         let ticks = ticks(&x);
         draw_on(area, table, args, (x.log_scale().with_key_points(ticks), y), legend_at)
     } else {
@@ -213,14 +230,14 @@ where
     X::CoordDescType: ValueFormatter<f64>,
 {
     let mut chart = ChartBuilder::on(area)
-        .caption(&args.title, ("sans-serif", 16))
+        .caption(printable(&args.title), ("sans-serif", 16))
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(52)
         .build_cartesian_2d(x, y)?;
     let mut mesh = chart.configure_mesh();
     mesh.light_line_style(WHITE).x_label_formatter(&number).y_label_formatter(&number);
-    mesh.x_desc(&table.x).y_desc(&table.y).draw()?;
+    mesh.x_desc(printable(&table.x)).y_desc(printable(&table.y)).draw()?;
     for ((name, points), color) in table.series.iter().zip(COLORS.iter().cycle()) {
         let places = || points.iter().map(|&(x, y, _)| (x, y));
         if !args.points {
@@ -228,10 +245,11 @@ where
         }
         let dots =
             chart.draw_series(places().map(|place| Circle::new(place, 3, color.filled())))?;
-        dots.label(name).legend(move |(x, y)| Circle::new((x + 8, y), 3, color.filled()));
+        dots.label(printable(name))
+            .legend(move |(x, y)| Circle::new((x + 8, y), 3, color.filled()));
         let labels = points.iter().filter(|point| !point.2.is_empty());
         chart.draw_series(labels.map(|(x, y, label)| {
-            EmptyElement::at((*x, *y)) + Text::new(label.clone(), (6, -12), ("sans-serif", 12))
+            EmptyElement::at((*x, *y)) + Text::new(printable(label), (6, -12), ("sans-serif", 12))
         }))?;
     }
     if table.series.len() > 1 {

@@ -86,7 +86,7 @@ const MOST_RESAMPLES: u64 = 10_000_000;
 /// # Errors
 /// When a file cannot be read, or the numbers of trees differ.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
-    args.threads.apply();
+    args.threads.apply(&args.verbosity);
     let mut out = args.out.open([&args.gold, &args.a, &args.b])?;
     let (sentences, failures) = read(args)?;
     let CompareArgs { shuffles, resamples, seed, max_words, .. } = *args;

@@ -11,6 +11,7 @@ pub mod chart;
 pub mod compare;
 pub mod diff;
 pub mod eval;
+mod in_flight;
 pub mod info;
 mod interrupts;
 mod lint_notes;

@@ -110,6 +110,21 @@ pub(super) struct EncodingArg {
     pub(super) encoding: Encoding,
 }
 
+/// How many threads a core can have: more only take memory.
+const THREADS_PER_CORE: usize = 4;
+
+/// The number of threads for `-j`: 0 means one for each core.
+pub(super) fn threads(asked: usize, quiet: bool) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = cores * THREADS_PER_CORE;
+    if asked > most && !quiet {
+        say!(
+            "note: -j {asked} is more than {THREADS_PER_CORE} threads for each of {cores} cores: {most} are used"
+        );
+    }
+    if asked == 0 { cores } else { asked.min(most) }
+}
+
 /// The number of threads of commands that use all cores by default.
 #[derive(Debug, clap::Args)]
 pub(super) struct ThreadsArg {
@@ -120,7 +135,7 @@ pub(super) struct ThreadsArg {
 
 impl ThreadsArg {
     /// Sets the number of threads for all parallel work of the process.
-    pub(super) fn apply(&self) {
-        parallel::set_threads(self.threads);
+    pub(super) fn apply(&self, verbosity: &Verbosity) {
+        parallel::set_threads(threads(self.threads, verbosity.quiet));
     }
 }

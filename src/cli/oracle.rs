@@ -119,7 +119,7 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
 
 /// Prints how often a model predicts the correct action on the way to the trees.
 fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<ExitCode> {
-    args.threads.apply();
+    args.threads.apply(&args.verbosity);
     args.treebank.profile.refuse_with_model()?;
     let name = || path.display().to_string();
     let parser = Parser::new(&file::read(path)?, &args.set).with_context(name)?;

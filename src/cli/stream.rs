@@ -6,10 +6,11 @@ use std::ops::AddAssign;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
+use super::in_flight::InFlight;
 use super::notes::Notes;
-use super::options::{EncodingArg, INPUT, Verbosity, note_terminal};
+use super::options::{EncodingArg, INPUT, Verbosity, note_terminal, threads};
 use super::out::{Out, OutArg};
 use super::reading_bar::ReadingBar;
 use super::untokenized::UntokenizedCheck;
@@ -189,10 +190,7 @@ pub(super) fn run<T: Default + Send + AddAssign>(
         .needing_tags(needs_tags)
         .counted_by(counter);
     let sentences = Noted { sentences, inspect, check: args.check(work.format) };
-    let threads = match args.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
+    let threads = threads(args.threads, args.verbosity.quiet);
     let done = if threads == 1 {
         one_thread(work, sentences, &mut output)
     } else {
@@ -248,6 +246,16 @@ struct NotedItem {
     item: Item,
     at: Option<Place>,
     input_note: Option<String>,
+}
+
+impl NotedItem {
+    /// The number of words of a sentence.
+    fn words(&self) -> usize {
+        match &self.item {
+            Item::Sentence(tokens, _) => tokens.len(),
+            Item::Blank | Item::Bad { .. } | Item::Stray { .. } => 0,
+        }
+    }
 }
 
 /// Names the option that an input in another format needs.
@@ -349,8 +357,7 @@ fn one_thread<T: Default + AddAssign>(
     Ok(())
 }
 
-/// The capacity of the queues between threads, and the number of items that a thread takes at a time.
-const QUEUE: usize = 1024;
+/// The number of items that a thread takes at a time.
 const BATCH: usize = 32;
 
 type Numbered<T> = (u64, T);
@@ -363,14 +370,16 @@ fn many_threads<T: Default + Send + AddAssign>(
     output: &mut OrderedWriter<T>,
     threads: usize,
 ) -> anyhow::Result<()> {
-    let (items_in, items_out) = sync_channel::<Numbered<NotedItem>>(QUEUE);
-    let (results_in, results_out) = sync_channel::<Numbered<Rendered<T>>>(QUEUE);
-    let items_out = Mutex::new(items_out);
+    let (items_in, items_out) = channel::<Numbered<NotedItem>>();
+    let (results_in, results_out) = channel::<Numbered<Rendered<T>>>();
+    let (items_out, in_flight) = (Mutex::new(items_out), &InFlight::default());
     std::thread::scope(|scope| {
         let reader = scope.spawn(move || -> crate::Result<()> {
             for (item, number) in sentences.zip(0..) {
+                let item = item?;
+                in_flight.enter(item.words());
                 // The receiver is gone if the command stops early.
-                if items_in.send((number, item?)).is_err() {
+                if items_in.send((number, item)).is_err() {
                     break;
                 }
             }
@@ -381,7 +390,7 @@ fn many_threads<T: Default + Send + AddAssign>(
             scope.spawn(move || process_items(work, items, &results));
         }
         drop(results_in);
-        let written = write_in_order(results_out, output);
+        let written = write_in_order(results_out, in_flight, output);
         if !matches!(written, Ok(true)) {
             // The reader may be blocked on input that never comes, and the other threads wait for it;
             // nothing they hold is needed, so the program ends here.
@@ -404,7 +413,7 @@ fn many_threads<T: Default + Send + AddAssign>(
 fn process_items<T: Default>(
     work: &Work<'_, '_, T>,
     items: &Mutex<Receiver<Numbered<NotedItem>>>,
-    results: &SyncSender<Numbered<Rendered<T>>>,
+    results: &Sender<Numbered<Rendered<T>>>,
 ) {
     let mut processor = (work.make)();
     let mut taken = Vec::with_capacity(BATCH);
@@ -433,6 +442,7 @@ fn process_items<T: Default>(
 )]
 fn write_in_order<T: Default + AddAssign>(
     results: Receiver<Numbered<Rendered<T>>>,
+    in_flight: &InFlight,
     output: &mut OrderedWriter<T>,
 ) -> io::Result<bool> {
     let mut waiting = BTreeMap::new();
@@ -452,6 +462,7 @@ fn write_in_order<T: Default + AddAssign>(
         waiting.insert(number, result);
         while let Some(mut result) = waiting.remove(&next) {
             next += 1;
+            in_flight.leave(result.words);
             if !output.write(&mut result)? {
                 return Ok(false);
             }

@@ -100,7 +100,7 @@ pub(super) fn with_settings(command: clap::Command) -> clap::Command {
 /// # Errors
 /// When the preset, a treebank or the path of the model is invalid, or training fails.
 pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
-    args.threads.apply();
+    args.threads.apply(&args.verbosity);
     let interrupts = Interrupts::catch(args.verbosity.quiet);
     let trainer = Trainer::with_preset(preset(args)?)?;
     check_options(args, trainer.preset())?;

@@ -143,7 +143,7 @@ impl Params {
     /// [`Error::Syntax`] at the first line that is not a known key with valid values.
     pub fn parse(text: &str, path: &str) -> Result<Self> {
         let mut params = Self::bare();
-        for (number, line) in (1..).zip(text.lines()) {
+        for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
             if line.trim_ascii().is_empty() || line.starts_with('#') {
                 continue;
             }

@@ -303,6 +303,7 @@ fn stepped(view: &View<'_>, from: Found, step: PathStep) -> Found {
     }
 }
 
+#[inline(always)]
 fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) -> u32 {
     let Found { node, token } = found;
     if token >= BEYOND {

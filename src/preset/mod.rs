@@ -173,6 +173,15 @@ impl Default for FeatureChoice {
 /// The preset that training uses when none is named.
 pub const DEFAULT: &str = "fast";
 
+/// Reads a text file, without its byte order mark.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn read_text(path: &str) -> Result<String> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
+}
+
 impl Preset {
     /// The names of the built-in presets.
     pub fn names() -> impl Iterator<Item = &'static str> {
@@ -186,9 +195,7 @@ impl Preset {
     pub fn load(name: &str, settings: &[String]) -> Result<Self> {
         let text = match PRESETS.text(name) {
             Some(text) => text.to_owned(),
-            None if Path::new(name).is_file() => {
-                std::fs::read_to_string(name).map_err(|error| Error::io(name, error))?
-            }
+            None if Path::new(name).is_file() => read_text(name)?,
             None => {
                 let known = Self::names().collect::<Vec<_>>().join(", ");
                 let hint = did_you_mean(name, Self::names());

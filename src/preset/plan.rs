@@ -175,7 +175,7 @@ fn load_templates(name: &str) -> Result<Templates> {
         return Ok(templates);
     }
     if Path::new(name).is_file() {
-        let text = std::fs::read_to_string(name).map_err(|error| Error::io(name, error))?;
+        let text = super::read_text(name)?;
         return Templates::parse(&text, name);
     }
     let known = Templates::names().collect::<Vec<_>>().join(", ");

@@ -156,7 +156,7 @@ mod tests {
             ),
             (
                 "[tagger]\nkind = \"two-pass\"\nlearner = { kind = \"online-perceptron\" }",
-                "test:3:13: tagger.learner.kind: no kind",
+                "test:3:13: tagger.learner.kind: unknown kind",
             ),
         ] {
             let problem = refused(text);

@@ -36,7 +36,7 @@ impl TreebankProfile {
         match TREEBANKS.text(name) {
             Some(text) => Self::parse(text, name),
             None if Path::new(name).is_file() => {
-                let text = std::fs::read_to_string(name).map_err(|error| Error::io(name, error))?;
+                let text = crate::preset::read_text(name)?;
                 Self::parse(&text, name)
             }
             None => {

@@ -50,6 +50,7 @@ const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\
 fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
+    let message = message.replace("invalid type: ", "found ").replace("a sequence", "a list");
     let before = line.as_bytes().get(..error.column().saturating_sub(1)).unwrap_or(line.as_bytes());
     let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
     LineProblem { column, problem: format!("{message}: {FORM}") }

@@ -438,7 +438,7 @@ fn a_fit_that_is_stopped_in_the_first_pass_ends_early_and_keeps_nothing() {
     svm.fit(&data, &fit).unwrap();
     let steps = observer.steps();
     assert_eq!(steps.len(), 2, "one pass and the end: {steps:?}");
-    assert!(steps[1].1.contains("before the tolerance"), "{steps:?}");
+    assert!(steps[1].1.contains("stopped before it converged"), "{steps:?}");
     assert!(kept.0.lock().unwrap().is_empty());
 }
 
