@@ -108,7 +108,7 @@ pub use eval::{compare, evaluate};
 pub use model::Model;
 pub use observer::{Event, Observer};
 pub use parser::{Parser, ParserWorker, Tagger, Threads};
-pub use preset::Preset;
+pub use preset::{Preset, TreebankProfile};
 pub use trainer::Trainer;
 pub use tree::{Token, Tree};
 pub use treebank::{ReadOptions, ReadReport, Treebank};

@@ -30,6 +30,17 @@ use crate::tree::{Token, Tree};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Threads(pub usize);
 
+impl Threads {
+    /// Runs work, such as training, on so many threads that are started for it and ended after it; 0 for the
+    /// threads that the process shares.
+    ///
+    /// # Errors
+    /// When the threads cannot be started.
+    pub fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> Result<T> {
+        parallel::with_threads(self.0, work)
+    }
+}
+
 /// A parser, with the tagger of its model if there is one. It can be shared between threads.
 ///
 /// ```
@@ -119,7 +130,7 @@ impl Parser {
     pub fn parse_batch(&self, sentences: &[Vec<Token>], threads: Threads) -> Result<Vec<Parse>> {
         let parse = |worker: &mut ParserWorker<'_>, tokens: &Vec<Token>| worker.parse(tokens);
         let parse = || parallel::map_init(sentences, || self.worker(), parse);
-        let parses = parallel::with_threads(threads.0, parse)?;
+        let parses = threads.run(parse)?;
         parses.into_iter().collect()
     }
 

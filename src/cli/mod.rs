@@ -31,6 +31,7 @@ pub mod tree;
 mod unseen;
 mod untokenized;
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -69,6 +70,14 @@ impl Cli {
     /// Reads the arguments of the program; exits if they ask for help or are wrong.
     pub fn of_arguments() -> Self {
         Self::from_arg_matches(&Self::program().get_matches()).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Reads arguments, the name of the program first.
+    ///
+    /// # Errors
+    /// When they ask for help or are wrong: with what is to be printed, and the exit status.
+    pub fn try_of(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&Self::program().try_get_matches_from(arguments)?)
     }
 
     /// The command line with all its help. The list of settings in the help of `train` is generated only when it

@@ -6,9 +6,12 @@
 pub mod bincode_section;
 pub mod file;
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
-use crate::memory::Sections;
+use crate::Result;
+use crate::memory::{Memory, Sections};
 
 /// The file that [`Model::embedded`] reads, aligned for reading in place.
 #[cfg(feature = "embedded-model")]
@@ -112,14 +115,46 @@ pub struct Model {
 }
 
 impl Model {
+    /// Opens a model file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not a model of this version.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        file::read(path.as_ref())
+    }
+
+    /// Reads a model from the bytes of a model file; messages name it `name`.
+    ///
+    /// # Errors
+    /// When they are not a model of this version.
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self> {
+        file::read_memory(Memory::owned(bytes), name.as_ref())
+    }
+
+    /// The bytes of its model file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing to memory does not fail.
+        let _ = file::write_to(self, &mut bytes);
+        bytes
+    }
+
+    /// Writes its model file; a file that is there is replaced once the model is written in full.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        file::write(self, path.as_ref())
+    }
+
     /// Returns the embedded English model.
     ///
     /// # Errors
     /// In a build without the feature `embedded-model`.
-    pub fn embedded() -> crate::Result<Self> {
-        let name: &std::path::Path = "the embedded model".as_ref();
+    pub fn embedded() -> Result<Self> {
+        let name: &Path = "the embedded model".as_ref();
         #[cfg(feature = "embedded-model")]
-        return file::read_memory(crate::memory::Memory::Static(&EMBEDDED.0), name);
+        return file::read_memory(Memory::Static(&EMBEDDED.0), name);
         #[cfg(not(feature = "embedded-model"))]
         Err(crate::Error::Model {
             path: name.to_path_buf(),

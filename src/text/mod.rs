@@ -27,7 +27,7 @@ mod web;
 
 pub use boundary::MAX_TOKENS;
 pub use settings::{Compounds, Punctuation, TextSettings, Tokenization};
-pub use splitter::{Layout, Span, Splitter, TextSentence};
+pub use splitter::{Layout, Span, Splitter, TextSentence, sentences};
 
 #[cfg(test)]
 mod tests;

@@ -213,6 +213,25 @@ impl Splitter {
     }
 }
 
+/// The sentences of a whole text.
+///
+/// ```
+/// use srparse::text::{TextSettings, sentences};
+/// let found = sentences("Dogs bark. Don't\nthey?", TextSettings::default());
+/// assert_eq!(found.iter().map(|sentence| sentence.tokens.len()).collect::<Vec<_>>(), [3, 4]);
+/// ```
+pub fn sentences(text: &str, settings: TextSettings) -> Vec<TextSentence> {
+    let mut splitter = Splitter::new(settings);
+    let mut found = Vec::new();
+    for line in text.split_inclusive('\n') {
+        splitter.add_line(line);
+        found.extend(std::iter::from_fn(|| splitter.next_sentence()));
+    }
+    splitter.end_paragraph();
+    found.extend(std::iter::from_fn(|| splitter.next_sentence()));
+    found
+}
+
 /// The number of characters.
 fn count(text: &str) -> u64 {
     text.chars().count() as u64

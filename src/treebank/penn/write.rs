@@ -56,12 +56,18 @@ pub fn write_brackets(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints the tree on one line, as [`write_line`] without the line feed.
+/// Prints the tree on one line, as [`write_line`], or with `{:#}` indented, as [`write_pretty`]; without the line
+/// feed.
 impl fmt::Display for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = Vec::new();
-        write_brackets(self, &mut line).map_err(|_| fmt::Error)?;
-        f.write_str(&String::from_utf8_lossy(&line))
+        let mut text = Vec::new();
+        let written = if f.alternate() {
+            write_pretty(self, &mut text)
+        } else {
+            write_brackets(self, &mut text)
+        };
+        written.map_err(|_| fmt::Error)?;
+        f.write_str(String::from_utf8_lossy(&text).trim_end_matches('\n'))
     }
 }
 

@@ -1,0 +1,238 @@
+//! Parsing on threads: results in the order of the sentences, in constant memory, without the interpreter lock.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::panic::PanicException;
+use pyo3::prelude::*;
+use srparse::{Parse, Parser, ParserWorker, Token};
+
+use crate::errors::exception;
+use crate::tree::PyTree;
+
+/// How many sentences a thread takes at a time.
+const CHUNK: usize = 16;
+
+/// How many chunks there are for each thread, waiting or in work.
+const CHUNKS_PER_THREAD: usize = 4;
+
+/// How often a caller that waits looks for Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Sentences one after the other; called by the thread that asks for trees.
+pub(crate) type Source = Box<dyn FnMut(Python<'_>) -> Option<PyResult<Vec<Token>>> + Send + Sync>;
+
+/// Sentences with the number of their chunk.
+type Job = (usize, Vec<Vec<Token>>);
+
+/// The parses of a chunk, or an error; no parses after a panic, whose message is on standard error.
+type Outcome = Option<srparse::Result<Vec<Parse>>>;
+
+/// The trees of many sentences, in their order; made by `Parser.parse_batch(…, stream=True)`.
+#[pyclass(name = "Parses", module = "srparse")]
+pub(crate) struct PyParses {
+    source: Option<Source>,
+    /// What the source failed with, raised after the trees before it.
+    failure: Option<PyErr>,
+    threads: Threads,
+    n_threads: usize,
+    sent: usize,
+    received: usize,
+    early: BTreeMap<usize, Outcome>,
+    ready: VecDeque<Parse>,
+    progress: Option<Progress>,
+    n_parsed: usize,
+    process: u32,
+}
+
+/// What is called with the number of trees so far, and the number of sentences if that is known.
+pub(crate) struct Progress {
+    pub(crate) call: Py<PyAny>,
+    pub(crate) total: Option<usize>,
+}
+
+impl PyParses {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// When they cannot be started.
+    pub(crate) fn new(
+        parser: &Arc<Parser>,
+        source: Source,
+        n_threads: usize,
+        progress: Option<Progress>,
+    ) -> PyResult<Self> {
+        let n_threads = match n_threads {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            n_threads => n_threads,
+        };
+        Ok(Self {
+            source: Some(source),
+            failure: None,
+            threads: Threads::start(parser, n_threads)?,
+            n_threads,
+            sent: 0,
+            received: 0,
+            early: BTreeMap::new(),
+            ready: VecDeque::new(),
+            progress,
+            n_parsed: 0,
+            process: std::process::id(),
+        })
+    }
+
+    /// The next tree; `None` at the end.
+    pub(crate) fn advance(&mut self, py: Python<'_>) -> PyResult<Option<PyTree>> {
+        loop {
+            if let Some(parse) = self.ready.pop_front() {
+                return Ok(Some(PyTree::from(parse)));
+            }
+            if std::process::id() != self.process {
+                let problem =
+                    "the iterator was begun before a fork: call parse_batch() in this process";
+                return Err(PyRuntimeError::new_err(problem));
+            }
+            while self.sent - self.received < self.n_threads * CHUNKS_PER_THREAD && self.send(py) {}
+            if self.sent == self.received {
+                return self.failure.take().map_or(Ok(None), Err);
+            }
+            self.receive(py)?;
+        }
+    }
+
+    /// Gives the threads another chunk; returns false at the end.
+    fn send(&mut self, py: Python<'_>) -> bool {
+        let Some(source) = &mut self.source else { return false };
+        let mut chunk = Vec::with_capacity(CHUNK);
+        while chunk.len() < CHUNK {
+            match source(py) {
+                Some(Ok(tokens)) => chunk.push(tokens),
+                end => {
+                    self.failure = end.and_then(Result::err);
+                    self.source = None;
+                    break;
+                }
+            }
+        }
+        if chunk.is_empty() {
+            return false;
+        }
+        self.threads.send((self.sent, chunk));
+        self.sent += 1;
+        true
+    }
+
+    /// Waits for the next chunk.
+    fn receive(&mut self, py: Python<'_>) -> PyResult<()> {
+        loop {
+            py.check_signals()?;
+            if let Some(outcome) = self.early.remove(&self.received) {
+                self.received += 1;
+                let parses = outcome.ok_or_else(panicked)?;
+                self.ready.extend(parses.map_err(exception)?);
+                self.n_parsed += self.ready.len();
+                if let Some(Progress { call, total }) = &self.progress {
+                    call.call1(py, (self.n_parsed, *total))?;
+                }
+                return Ok(());
+            }
+            if let Some((number, outcome)) = py.detach(|| self.threads.receive()) {
+                self.early.insert(number, outcome);
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl PyParses {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<PyTree>> {
+        self.advance(py)
+    }
+}
+
+/// Threads that parse chunks. They end when this is dropped.
+struct Threads {
+    jobs: Sender<Job>,
+    outcomes: Mutex<Receiver<(usize, Outcome)>>,
+    is_stopped: Arc<AtomicBool>,
+}
+
+impl Threads {
+    fn start(parser: &Arc<Parser>, n_threads: usize) -> PyResult<Self> {
+        let (jobs, waiting) = channel::<Job>();
+        let (done, outcomes) = channel();
+        let waiting = Arc::new(Mutex::new(waiting));
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        for _ in 0..n_threads {
+            let (parser, waiting) = (Arc::clone(parser), Arc::clone(&waiting));
+            let (done, is_stopped) = (done.clone(), Arc::clone(&is_stopped));
+            let work = move || {
+                let mut worker = parser.worker();
+                while let Some((number, chunk)) = next(&waiting) {
+                    let parse = || parse(&mut worker, &chunk, &is_stopped);
+                    let outcome = catch_unwind(AssertUnwindSafe(parse)).ok();
+                    if done.send((number, outcome)).is_err() {
+                        break;
+                    }
+                }
+            };
+            thread::Builder::new().name("srparse".to_owned()).spawn(work)?;
+        }
+        Ok(Self { jobs, outcomes: Mutex::new(outcomes), is_stopped })
+    }
+
+    fn send(&self, job: Job) {
+        // Threads end only after this is dropped.
+        let _ = self.jobs.send(job);
+    }
+
+    /// What a thread has finished; `None` if none has for a while.
+    fn receive(&mut self) -> Option<(usize, Outcome)> {
+        let outcomes = self.outcomes.get_mut().unwrap_or_else(PoisonError::into_inner);
+        outcomes.recv_timeout(PATIENCE).ok()
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+fn next(waiting: &Mutex<Receiver<Job>>) -> Option<Job> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+}
+
+/// Parses a chunk; what comes after a stop nobody waits for.
+fn parse(
+    worker: &mut ParserWorker<'_>,
+    chunk: &[Vec<Token>],
+    is_stopped: &AtomicBool,
+) -> srparse::Result<Vec<Parse>> {
+    let sentences = chunk.iter().take_while(|_| !is_stopped.load(Ordering::Relaxed));
+    sentences.map(|tokens| worker.parse(tokens)).collect()
+}
+
+fn panicked() -> PyErr {
+    PanicException::new_err("a thread of the parser panicked; this is a defect: please report it")
+}
+
+/// Names the sentence that an error is about.
+pub(crate) fn numbered(py: Python<'_>, error: &PyErr, sentence: usize) -> PyErr {
+    let text = format!("sentence {sentence}: {}", error.value(py));
+    if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(text)
+    } else {
+        PyValueError::new_err(text)
+    }
+}

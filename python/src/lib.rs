@@ -1,0 +1,40 @@
+//! The extension module of the Python package `srparse`, over the public part of the library.
+//!
+//! Long work runs without the interpreter lock; the calling thread looks for Ctrl-C meanwhile. Every call has threads
+//! of its own, so that nothing is lost when a process forks.
+
+mod batch;
+mod command;
+mod errors;
+mod evaluation;
+mod parser;
+mod sentence;
+mod training;
+mod tree;
+mod trees;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _srparse {
+    #[pymodule_export]
+    use crate::batch::PyParses;
+    #[pymodule_export]
+    use crate::command::run;
+    #[pymodule_export]
+    use crate::evaluation::{PyComparison, PyScores, compare, evaluate};
+    #[pymodule_export]
+    use crate::parser::{PyParser, load, load_with};
+    #[pymodule_export]
+    use crate::sentence::split_text;
+    #[pymodule_export]
+    use crate::training::train;
+    #[pymodule_export]
+    use crate::tree::PyTree;
+    #[pymodule_export]
+    use crate::trees::read_trees;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)] // a name of Python
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

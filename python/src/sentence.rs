@@ -1,0 +1,91 @@
+//! Sentences as Python gives them: raw text, words, or words with tags.
+
+use std::borrow::Cow;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString, PyTuple};
+use srparse::Token;
+use srparse::text::{TextSentence, TextSettings, sentences};
+
+const FORM: &str = "give raw text, a list of words, or a list of (word, tag)";
+
+/// The tokens of a sentence.
+///
+/// # Errors
+/// `TypeError` or `ValueError` when it is no sentence, has an empty word, or is a text of several sentences.
+pub(crate) fn tokens(sentence: &Bound<'_, PyAny>, text: TextSettings) -> PyResult<Vec<Token>> {
+    if let Ok(raw) = sentence.cast::<PyString>() {
+        return of_text(&raw.to_cow()?, text);
+    }
+    let length = sentence.len().unwrap_or_default();
+    let Ok(items) = sentence.try_iter() else {
+        let problem = format!("a {} is no sentence: {FORM}", sentence.get_type().name()?);
+        return Err(PyTypeError::new_err(problem));
+    };
+    let mut tokens = Vec::with_capacity(length);
+    for item in items {
+        tokens.push(token(&item?, tokens.len())?);
+    }
+    Ok(tokens)
+}
+
+/// Splits a text into sentences, and these into words, as `srparse parse --input text` does.
+///
+/// A word is (word, start, end): as in a tree, and its characters in the text.
+#[pyfunction]
+pub(crate) fn split_text(text: &str) -> Vec<Vec<(String, u64, u64)>> {
+    let words = |sentence: TextSentence| {
+        let words = sentence.tokens.iter().zip(&sentence.layout.spans);
+        words.map(|(token, span)| (token.word.to_string(), span.start, span.end)).collect()
+    };
+    sentences(text, TextSettings::default()).into_iter().map(words).collect()
+}
+
+/// The tokens of a text that is one sentence, or blank.
+fn of_text(raw: &str, settings: TextSettings) -> PyResult<Vec<Token>> {
+    let mut found = sentences(raw, settings);
+    if let [_, second, ..] = &found[..] {
+        let start = second.layout.spans.first().map_or(0, |span| span.start);
+        return Err(PyValueError::new_err(format!(
+            "the text has {} sentences, the second from character {start} on: use parse_text(), or give a list of \
+             words",
+            found.len()
+        )));
+    }
+    Ok(found.pop().map(|sentence| sentence.tokens).unwrap_or_default())
+}
+
+/// A word, or a pair of a word and a tag.
+fn token(item: &Bound<'_, PyAny>, position: usize) -> PyResult<Token> {
+    let token = if let Ok(word) = item.cast::<PyString>() {
+        Token::untagged(&*word.to_cow()?)
+    } else {
+        let (word, tag) = pair(item).ok_or_else(|| unreadable(item, position))?;
+        let tag = if tag.is_none() { Cow::Borrowed("") } else { text(&tag, position)? };
+        Token::new(text(&word, position)?, tag)
+    };
+    if token.word.is_empty() {
+        return Err(PyValueError::new_err(format!("token {position} has an empty word: {FORM}")));
+    }
+    Ok(token)
+}
+
+/// The two items of a tuple or list.
+fn pair<'py>(item: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let pair = match item.cast::<PyTuple>() {
+        Ok(pair) => pair.clone(),
+        Err(_) => item.cast::<PyList>().ok()?.to_tuple(),
+    };
+    let two = pair.len() == 2;
+    if two { Some((pair.get_item(0).ok()?, pair.get_item(1).ok()?)) } else { None }
+}
+
+fn text<'a>(item: &'a Bound<'_, PyAny>, position: usize) -> PyResult<Cow<'a, str>> {
+    item.cast::<PyString>().map_err(|_| unreadable(item, position))?.to_cow()
+}
+
+fn unreadable(item: &Bound<'_, PyAny>, position: usize) -> PyErr {
+    let shown = item.repr().map(|shown| shown.to_string()).unwrap_or_default();
+    PyTypeError::new_err(format!("token {position} is {shown}: {FORM}"))
+}

@@ -1,0 +1,66 @@
+//! Lists of trees and paths of treebanks, as arguments.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use srparse::{ReadOptions, Tree, Treebank};
+
+use crate::errors::exception;
+use crate::tree::PyTree;
+
+const FORM: &str = "give a path, a list of paths, or a list of trees";
+
+/// A treebank: the path of a file, folder or pattern, several of them, or trees. `None` in a list of trees stands
+/// for a sentence without a parse.
+pub(crate) fn treebank(given: &Bound<'_, PyAny>) -> PyResult<Treebank> {
+    if let Some(path) = path(given) {
+        return read(given.py(), &[path]);
+    }
+    let items = given.try_iter().map_err(|_| unknown(given))?;
+    let (mut trees, mut paths) = (Vec::new(), Vec::new());
+    for item in items {
+        let item = item?;
+        if let Ok(tree) = item.cast::<PyTree>() {
+            trees.push(tree.get().own().into_owned());
+        } else if item.is_none() {
+            trees.push(Tree::default());
+        } else {
+            paths.push(path(&item).ok_or_else(|| unknown(&item))?);
+        }
+    }
+    match (paths.is_empty(), trees.is_empty()) {
+        (true, _) => Ok(trees.into()),
+        (false, true) => read(given.py(), &paths),
+        (false, false) => Err(PyTypeError::new_err(format!("paths and trees in one list: {FORM}"))),
+    }
+}
+
+/// Reads the trees of a treebank: a file (`.gz` too), a folder or a pattern, in Penn brackets, NEGRA export or
+/// TIGER-XML.
+///
+/// Raises OSError when there is no such file, ValueError when a tree is malformed, with file, line and column.
+/// With `skip_bad=True`, malformed trees are left out.
+#[pyfunction]
+#[pyo3(signature = (path, *, skip_bad=false))]
+pub(crate) fn read_trees(py: Python<'_>, path: PathBuf, skip_bad: bool) -> PyResult<Vec<PyTree>> {
+    let options = ReadOptions { skip_bad_trees: skip_bad, ..ReadOptions::default() };
+    let read = py.detach(|| Treebank::read(&[path], &options));
+    Ok(read.map_err(exception)?.0.trees.into_iter().map(PyTree::from).collect())
+}
+
+fn read(py: Python<'_>, paths: &[PathBuf]) -> PyResult<Treebank> {
+    let read = py.detach(|| Treebank::read(paths, &ReadOptions::default()));
+    read.map(|(treebank, _)| treebank).map_err(exception)
+}
+
+fn path(item: &Bound<'_, PyAny>) -> Option<PathBuf> {
+    let is_path = item.is_instance_of::<PyString>() || item.hasattr("__fspath__").unwrap_or(false);
+    if is_path { item.extract().ok() } else { None }
+}
+
+fn unknown(item: &Bound<'_, PyAny>) -> PyErr {
+    let shown = item.repr().map(|shown| shown.to_string()).unwrap_or_default();
+    PyTypeError::new_err(format!("{shown} is neither a tree nor a path: {FORM}"))
+}

@@ -1,0 +1,42 @@
+"""Fast constituency parsing.
+
+>>> import srparse
+>>> parser = srparse.load()
+>>> print(parser.parse("The cells divided."))
+(TOP (S (NP (DT The) (NNS cells)) (VP (VBD divided)) (. .)))
+
+`load` gives a parser, `train` makes one, `evaluate` and `compare` score trees. `srparse.nltk`, `srparse.spacy` and
+`srparse.spark` connect it with what you use.
+"""
+
+from ._srparse import (
+    Comparison,
+    Parser,
+    Parses,
+    Scores,
+    Tree,
+    __version__,
+    compare,
+    evaluate,
+    load,
+    read_trees,
+    split_text,
+    train,
+)
+from ._token import Token
+
+__all__ = [
+    "Comparison",
+    "Parser",
+    "Parses",
+    "Scores",
+    "Token",
+    "Tree",
+    "__version__",
+    "compare",
+    "evaluate",
+    "load",
+    "read_trees",
+    "split_text",
+    "train",
+]
