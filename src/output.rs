@@ -25,6 +25,7 @@ pub(crate) fn write(
 ///
 /// # Errors
 /// When it cannot: its folder is missing or cannot be written, or it is a folder or a device.
+#[cfg(feature = "cli")]
 pub(crate) fn check(path: &Path) -> Result<()> {
     Destination::of(path)
         .and_then(|destination| destination.check())
@@ -132,6 +133,7 @@ impl Destination {
         Ok(if existing.is_file() { Self::File(path) } else { Self::Pipe(path) })
     }
 
+    #[cfg(feature = "cli")]
     fn check(&self) -> io::Result<()> {
         match self {
             // Opening it would wait for a reader.
