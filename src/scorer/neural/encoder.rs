@@ -29,7 +29,7 @@ pub struct EncoderParams {
     #[schemars(range(min = 0, max = 4096))]
     pub ngram_dim: u32,
     /// The number of embeddings of n-grams; n-grams with the same hash share one.
-    #[schemars(range(min = 1, max = 16_777_216))]
+    #[schemars(range(min = 1, max = 10_000_000))]
     pub ngram_rows: u32,
     /// The dimension of an LSTM, in each direction.
     #[schemars(range(min = 1, max = 4096))]
