@@ -13,7 +13,7 @@ pub(super) const STEPS: f64 = 65_536.0;
 
 /// The trees of one label.
 ///
-/// A node is a test and the index of the "yes" child; the "no" child is the next node. A leaf is [`LEAF`]
+/// A node is a test and the index of the "yes" child; the "no" child is the next node. A leaf is `LEAF`
 /// and the bits of its confidence. The nodes on the path on which no test holds are therefore contiguous.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ensemble {

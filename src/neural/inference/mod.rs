@@ -2,7 +2,7 @@
 //!
 //! - [`lanes`]: vectors of numbers.
 //! - [`instructions`]: the available instruction sets, and the product of bytes in each.
-//! - [`loops`]: the inner loops, compiled once for each instruction set.
+//! - `loops`: the inner loops, compiled once for each instruction set.
 //! - [`matrix`]: packed matrices, and rows of inputs for them.
 //! - [`lstm`]: packed LSTMs over whole sentences.
 //! - [`decision`]: the hidden layer of a decision, from precomputed products, and its scores.
