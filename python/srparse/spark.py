@@ -7,7 +7,7 @@ Every Python worker loads the parser once. Rows go through Arrow and come back a
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import Parser, Tree, load, split_text
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
 Tokens = Sequence[Any]
+
+# The tree of a sentence, or why there is none.
+Parsed = Tuple[Optional[Tree], Optional[str]]
 
 SPACE = re.compile(r"[ \t\n\v\f\r]+")
 TAGGED = re.compile(r"(.+)(?<!\\)/(.+)", re.DOTALL)
@@ -110,16 +113,23 @@ class ColumnParser:
 
         place = batch.schema.get_field_index(self.column)
         sentences = read(batch.column(place).to_pylist(), self.input)
+        parses = list(parse(parser, sentences))
         rows = pyarrow.array([sentence.row for sentence in sentences], pyarrow.int64())
-        results = [
-            cells(sentence, tree, error)
-            for sentence, (tree, error) in zip(sentences, parse(parser, sentences))
-        ]
         columns = [batch.column(at).take(rows) for at in range(batch.num_columns)]
-        columns += [
-            pyarrow.array([result[name] for result in results], arrow_type(name)) for name in self.added
-        ]
+        for name in self.added:
+            values = column(name, sentences, parses)
+            columns.append(pyarrow.array(values, arrow_type(name)))
         return pyarrow.RecordBatch.from_arrays(columns, names=[*batch.schema.names, *self.added])
+
+
+def column(name: str, sentences: List[Sentence], parses: List[Parsed]) -> List[Any]:
+    """The values of a new column."""
+    if name == "sentence":
+        return [sentence.number for sentence in sentences]
+    if name == "error":
+        return [error for _, error in parses]
+    value = VALUES[name]
+    return [None if tree is None else value(tree) for tree, _ in parses]
 
 
 def arrow_type(name: str) -> "pyarrow.DataType":
@@ -138,15 +148,6 @@ def arrow_type(name: str) -> "pyarrow.DataType":
     return types[name]
 
 
-def cells(sentence: Sentence, tree: Optional[Tree], error: Optional[str]) -> Dict[str, Any]:
-    """The new columns of a row, by name."""
-    row: Dict[str, Any] = {"sentence": sentence.number, "error": error}
-    if tree is None:
-        return {**row, "tree": None, "spans": None, "score": None, "complete": None}
-    spans = [{"label": label, "start": start, "end": end} for label, start, end in tree.spans()]
-    return {**row, "tree": str(tree), "spans": spans, "score": tree.score, "complete": tree.complete}
-
-
 _PARSERS: Dict[Optional[str], Parser] = {}
 
 
@@ -159,7 +160,7 @@ def parser_of(model: Optional[str]) -> Parser:
     return _PARSERS[model]
 
 
-def parse(parser: Parser, sentences: List[Sentence]) -> "Iterator[Tuple[Optional[Tree], Optional[str]]]":
+def parse(parser: Parser, sentences: List[Sentence]) -> Iterator[Parsed]:
     """The tree of each sentence, or why there is none."""
     good = [sentence.tokens for sentence in sentences if sentence.error is None]
     try:
@@ -173,7 +174,7 @@ def parse(parser: Parser, sentences: List[Sentence]) -> "Iterator[Tuple[Optional
         yield (None, sentence.error) if sentence.error else (next(trees), None)
 
 
-def parse_one(parser: Parser, tokens: Tokens) -> Tuple[Optional[Tree], Optional[str]]:
+def parse_one(parser: Parser, tokens: Tokens) -> Parsed:
     """The tree of a sentence, or why there is none."""
     try:
         return parser.parse(tokens), None
@@ -237,5 +238,12 @@ def at_least_one(sentences: List[Tokens]) -> List[Tokens]:
         raise ValueError("there are no words")
     return sentences
 
+
+VALUES: Dict[str, Callable[[Tree], Any]] = {
+    "tree": str,
+    "spans": Tree.spans,
+    "score": lambda tree: tree.score,
+    "complete": lambda tree: tree.complete,
+}
 
 READERS = {"text": text_sentences, "tokens": token_sentence, "tagged": tagged_sentence}
