@@ -156,9 +156,11 @@ fn ticks(x: &Range<f64>) -> Vec<f64> {
     if marks.len() > 1 { marks } else { vec![x.start, x.end] }
 }
 
-/// Formats a number at an axis, with no more digits than it needs.
-fn number(value: &f64) -> String {
-    if *value != 0.0 && !(1e-4..1e7).contains(&value.abs()) {
+/// Formats a number at an axis of a length, which is 0 if it is logarithmic, with no more digits than it needs.
+fn number(value: f64, length: f64) -> String {
+    // Ticks are sums, so that at 0 there may be a rounding error.
+    let value = if value.abs() < 1e-9 * length { 0.0 } else { value };
+    if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) {
         return format!("{value:.2e}").replace(".00e", "e");
     }
     // Adding 0 makes 0 of -0.
@@ -212,9 +214,10 @@ fn draw(area: &Area<'_>, table: &Table, args: &ChartArgs) -> Drawn {
     if args.log_x {
         let x = x.start.exp().max(f64::MIN_POSITIVE)..x.end.exp().min(f64::MAX);
         let ticks = ticks(&x);
-        draw_on(area, table, args, (x.log_scale().with_key_points(ticks), y), legend_at)
+        draw_on(area, table, args, (x.log_scale().with_key_points(ticks), 0.0, y), legend_at)
     } else {
-        draw_on(area, table, args, (x, y), legend_at)
+        let length = x.end - x.start;
+        draw_on(area, table, args, (x, length, y), legend_at)
     }
 }
 
@@ -222,13 +225,14 @@ fn draw_on<X>(
     area: &Area<'_>,
     table: &Table,
     args: &ChartArgs,
-    (x, y): (X, Range<f64>),
+    (x, x_length, y): (X, f64, Range<f64>),
     legend_at: SeriesLabelPosition,
 ) -> Drawn
 where
     X: AsRangedCoord<Value = f64>,
     X::CoordDescType: ValueFormatter<f64>,
 {
+    let y_length = y.end - y.start;
     let mut chart = ChartBuilder::on(area)
         .caption(printable(&args.title), ("sans-serif", 16))
         .margin(12)
@@ -236,7 +240,8 @@ where
         .y_label_area_size(52)
         .build_cartesian_2d(x, y)?;
     let mut mesh = chart.configure_mesh();
-    mesh.light_line_style(WHITE).x_label_formatter(&number).y_label_formatter(&number);
+    let (at_x, at_y) = (|x: &f64| number(*x, x_length), |y: &f64| number(*y, y_length));
+    mesh.light_line_style(WHITE).x_label_formatter(&at_x).y_label_formatter(&at_y);
     mesh.x_desc(printable(&table.x)).y_desc(printable(&table.y)).draw()?;
     for ((name, points), color) in table.series.iter().zip(COLORS.iter().cycle()) {
         let places = || points.iter().map(|&(x, y, _)| (x, y));
@@ -299,8 +304,9 @@ mod tests {
     #[test]
     fn logarithmic_axes_are_marked_without_crowding() {
         assert_eq!(ticks(&(150.0..12_000.0)), [200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0]);
-        let written = [-1e-17, 0.1 + 0.2, 86.0].map(|value| number(&value));
+        let written = [-1e-17, 0.1 + 0.2, 86.0].map(|value| number(value, 100.0));
         assert_eq!(written, ["0", "0.3", "86"]);
+        assert_eq!(number(1e-17, 0.0), "1e-17");
         assert_eq!(ticks(&(310.2..390.7)), [310.2, 390.7]);
         let svg = svg("s\tx\ty\na\t150\t80\na\t12000\t70.5\n", true);
         for (mark, there) in [("\n2000\n", true), ("\n4000\n", false), ("\n2000.0\n", false)] {

@@ -18,8 +18,8 @@ use crate::error::{InputKind, Place};
 use crate::model::{Model, file};
 use crate::text::TextSettings;
 use crate::tree::Token;
-use crate::treebank::sentences::{InputFormat, Item, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Input, Origin, expand};
+use crate::treebank::sentences::{InputFormat, Sentences};
+use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin, expand};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]

@@ -4,8 +4,7 @@
 //! sentences whose numbers of words differ. With gold tags, tagging does not affect the score of a parse.
 
 use crate::eval::params::Params;
-use crate::tree::{Token, Tree};
-use crate::treebank::sentences::TRACE;
+use crate::tree::{TRACE, Token, Tree};
 
 /// A test tree with the tags of the gold tree, and the number of its own correct tags.
 #[derive(Debug, Clone)]

@@ -24,8 +24,7 @@ pub mod two_pass;
 use crate::Result;
 use crate::memory::Sections;
 use crate::symbols::Symbols;
-use crate::tree::Token;
-use crate::treebank::sentences::TRACE;
+use crate::tree::{TRACE, Token};
 pub use accuracy::Accuracy;
 use lexicon::Lexicon;
 

@@ -20,10 +20,9 @@ use crate::scorer::Scorer;
 use crate::scorer::factored::Classes;
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
-use crate::tree::{Token, Tree};
+use crate::tree::{TRACE, Token, Tree};
 use crate::treebank::Cleaning;
 use crate::treebank::embeddings::PretrainedEmbeddings;
-use crate::treebank::sentences::TRACE;
 
 /// The components that a scorer is built on.
 #[derive(Debug)]

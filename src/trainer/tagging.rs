@@ -11,9 +11,8 @@ use crate::preset::TaggerChoice;
 use crate::tagger::jackknife::jackknife;
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
 use crate::train::session::words;
-use crate::tree::{Token, Tree};
+use crate::tree::{TRACE, Token, Tree};
 use crate::treebank::Treebank;
-use crate::treebank::sentences::TRACE;
 
 /// A trained tagger.
 pub(super) struct Tagging {

@@ -11,6 +11,9 @@ pub mod heads;
 
 use compact_str::CompactString;
 
+/// The tag of empty elements, such as traces, in the Penn Treebank. They are not words.
+pub const TRACE: &str = "-NONE-";
+
 /// A word and its part-of-speech tag, as read: nothing unescaped, nothing stripped.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Token {

@@ -20,8 +20,7 @@ mod strip;
 use compact_str::{CompactString, ToCompactString};
 
 use super::penn::is_space;
-use super::sentences::TRACE;
-use crate::tree::{Child, Token, Tree};
+use crate::tree::{Child, TRACE, Token, Tree};
 
 pub use super::reattach::reattach;
 use super::reattach::{Edges, attach};

@@ -10,9 +10,8 @@ use compact_str::{CompactString, ToCompactString};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::clean::Cleaning;
-use super::sentences::TRACE;
 use crate::error::Place;
-use crate::tree::{Token, Tree};
+use crate::tree::{TRACE, Token, Tree};
 pub use finding::{Finding, Suspect};
 
 /// Possible separators of words and lemmas.

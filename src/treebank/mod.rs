@@ -19,10 +19,10 @@ pub mod embeddings;
 pub mod export;
 mod graph;
 mod input;
+mod item;
 pub mod json;
 mod line_reader;
 pub mod lint;
-mod origin;
 pub mod penn;
 mod raw_text;
 mod reattach;
@@ -39,9 +39,9 @@ use std::path::PathBuf;
 
 pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
 pub use input::{ByteCounter, Encoding, Input, expand};
+pub use item::{Item, Origin};
 pub use line_reader::LineReader;
-pub use origin::Origin;
-pub use sentences::{InputFormat, Item, Sentences};
+pub use sentences::{InputFormat, Sentences};
 
 use crate::error::{Error, Place, Result};
 use crate::parallel;

@@ -1,8 +1,7 @@
 //! Raw text as sentences to parse.
 
+use super::item::{Item, Origin};
 use super::line_reader::LineReader;
-use super::origin::Origin;
-use super::sentences::Item;
 use crate::error::{Place, Result};
 use crate::text::{Splitter, TextSentence, TextSettings};
 

@@ -8,9 +8,9 @@ use std::str::FromStr;
 use super::clean::Cleaning;
 use super::conllu::SentenceReader;
 use super::input::{ByteCounter, Encoding, Input, unknown};
+use super::item::{Item, Origin};
 use super::json;
 use super::line_reader::LineReader;
-use super::origin::Origin;
 use super::penn::is_space;
 use super::raw_text::TextReader;
 use super::recognize;
@@ -18,10 +18,7 @@ use super::tagged::{self, LineProblem, TaggedFormat};
 use super::tree_reader::TreeReader;
 use crate::error::{Error, InputKind, Place, Result};
 use crate::text::TextSettings;
-use crate::tree::{Token, Tree};
-
-/// The tag of traces, which are not words.
-pub const TRACE: &str = "-NONE-";
+use crate::tree::{TRACE, Token, Tree};
 
 /// Formats of sentences to parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,29 +67,6 @@ impl FromStr for InputFormat {
             other => Err(Error::config("input format", unknown(other, Self::NAMES))),
         }
     }
-}
-
-/// One item of the input.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
-    /// A sentence of one or more tokens, with what the input contains besides words and tags.
-    Sentence(Vec<Token>, Origin),
-    /// A blank line, or a CoNLL-U sentence or tree without words.
-    Blank,
-    /// A line, sentence or tree that cannot be read.
-    Bad {
-        /// Where.
-        at: Place,
-        /// What is wrong and how to fix it.
-        problem: String,
-    },
-    /// Surplus text after a tree, which has an item already.
-    Stray {
-        /// Where.
-        at: Place,
-        /// What is wrong and how to fix it.
-        problem: String,
-    },
 }
 
 /// Iterates over the sentences of several inputs, each returned as soon as it is complete.

@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use console::{Style, measure_text_width};
 
 use crate::eval::Mark;
-use crate::tree::{Tree, Visit};
-use crate::treebank::sentences::TRACE;
+use crate::tree::{TRACE, Tree, Visit};
 
 /// Deeper nodes are indented no further.
 const DEEPEST: usize = 30;

@@ -1,8 +1,7 @@
 //! The settings of cleaning, `[clean]` in a preset.
 
+use crate::tree::TRACE;
 use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::treebank::sentences::TRACE;
 
 /// The steps of cleaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

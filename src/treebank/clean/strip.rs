@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use super::labels::bare;
 use super::pattern::matches;
 use super::settings::{Cleaning, Separator};
-use crate::tree::{Child, Token, Tree};
-use crate::treebank::sentences::TRACE;
+use crate::tree::{Child, TRACE, Token, Tree};
 
 /// The wildcard of labels to drop. In traces `*` is a character like any other, so theirs is different.
 const IN_LABELS: &str = "*";

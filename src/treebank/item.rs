@@ -1,10 +1,34 @@
-//! The information in the input about a sentence besides words and tags.
+//! One item of the input: a sentence with its origin, a blank line, or what cannot be read.
 
 use std::io::{self, Write};
 
 use super::conllu::{self, Source};
+use crate::error::Place;
 use crate::text::Layout;
 use crate::tree::{Token, Tree};
+
+/// One item of the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// A sentence of one or more tokens, with what the input contains besides words and tags.
+    Sentence(Vec<Token>, Origin),
+    /// A blank line, or a CoNLL-U sentence or tree without words.
+    Blank,
+    /// A line, sentence or tree that cannot be read.
+    Bad {
+        /// Where.
+        at: Place,
+        /// What is wrong and how to fix it.
+        problem: String,
+    },
+    /// Surplus text after a tree, which has an item already.
+    Stray {
+        /// Where.
+        at: Place,
+        /// What is wrong and how to fix it.
+        problem: String,
+    },
+}
 
 /// The source of a sentence, which CoNLL-U output preserves.
 #[derive(Debug, Clone, PartialEq, Eq)]
