@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple, PyType};
-use srparse::tree::dependencies::dependencies;
+use srparse::tree::dependencies::head_positions;
 use srparse::tree::heads::HeadRules;
 use srparse::tree::{Child, Node, NodeId, TreeBuilder, Visit, draw};
 use srparse::{Parse, Token, Tree};
@@ -199,7 +199,7 @@ impl PyTree {
         if let Some(rules) = rules {
             HeadRules::load(rules).map_err(exception)?.apply(tree.to_mut());
         }
-        Ok(dependencies(&tree).into_iter().map(|dependency| dependency.head).collect())
+        Ok(head_positions(&tree))
     }
 
     /// The tree with other tags, one for each token.

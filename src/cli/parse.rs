@@ -16,7 +16,7 @@ use super::unseen::UnseenNotes;
 use crate::decode::{NbestRequest, Parse};
 use crate::parser::{Parser, ParserWorker};
 use crate::text::Layout;
-use crate::tree::dependencies::dependencies;
+use crate::tree::dependencies::head_positions;
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::{Origin, json, penn};
@@ -303,16 +303,9 @@ fn write_parse(
     match format {
         OutputFormat::Brackets => penn::write_line(tree, out),
         OutputFormat::Pretty => penn::write_pretty(tree, out),
-        OutputFormat::Conllu => {
-            let (heads, relations): (Vec<u32>, Vec<_>) = dependencies(tree)
-                .into_iter()
-                .map(|dependency| (dependency.head, dependency.label))
-                .unzip();
-            origin.write_parse(tree, &heads, &relations, out)
-        }
+        OutputFormat::Conllu => origin.write_parse(tree, out),
         OutputFormat::Json => {
-            let heads: Vec<u32> =
-                dependencies(tree).into_iter().map(|dependency| dependency.head).collect();
+            let heads = head_positions(tree);
             json::write_line(
                 &json::Parse {
                     tree,

@@ -11,11 +11,11 @@ use super::options::{INPUT, OUTPUT, TreebankArgs, Verbosity, note_stdin};
 use super::out::OutArg;
 use super::reading_bar::ReadingBar;
 use crate::tree::binarize::binarize;
-use crate::tree::dependencies::dependencies;
+use crate::tree::dependencies::head_positions;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
 use crate::treebank::tagged::{self, TaggedFormat};
-use crate::treebank::{ByteCounter, Cleaning, ReadReport, Trees, conllu, expand, json, penn};
+use crate::treebank::{ByteCounter, Cleaning, Origin, ReadReport, Trees, expand, json, penn};
 
 /// Clean, convert and draw the trees of a treebank.
 ///
@@ -214,13 +214,9 @@ fn write_tree(
         TreeOutput::Svg => draw::svg(tree, out),
         TreeOutput::Tagged => tagged::write_line(tree.tokens(), TaggedFormat::Slash, out),
         TreeOutput::Underscore => tagged::write_line(tree.tokens(), TaggedFormat::Underscore, out),
-        TreeOutput::Conllu => {
-            let (heads, relations): (Vec<u32>, Vec<_>) =
-                dependencies(tree).into_iter().map(|found| (found.head, found.label)).unzip();
-            conllu::write_sentence(tree, &heads, &relations, None, out)
-        }
+        TreeOutput::Conllu => Origin::Plain.write_parse(tree, out),
         TreeOutput::Json => {
-            let heads: Vec<u32> = dependencies(tree).into_iter().map(|found| found.head).collect();
+            let heads = head_positions(tree);
             let whole = json::Parse { complete: true, ..json::Parse::bare(tree) };
             json::write_line(&json::Parse { heads: Some(&heads), ..whole }, out)
         }

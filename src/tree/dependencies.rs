@@ -17,6 +17,11 @@ pub struct Dependency {
     pub label: CompactString,
 }
 
+/// Returns the head of each token of the tree, as in [`dependencies`].
+pub fn head_positions(tree: &Tree) -> Vec<u32> {
+    dependencies(tree).into_iter().map(|found| found.head).collect()
+}
+
 /// Returns one dependency for each token of the tree, in order.
 ///
 /// Exactly one token is the root and there are no cycles, whatever the tree. Where no head is marked, or

@@ -8,32 +8,10 @@ pub mod binarize;
 pub mod dependencies;
 pub mod draw;
 pub mod heads;
+mod token;
 
 use compact_str::CompactString;
-
-/// The tag of empty elements, such as traces, in the Penn Treebank. They are not words.
-pub const TRACE: &str = "-NONE-";
-
-/// A word and its part-of-speech tag, as read: nothing unescaped, nothing stripped.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Token {
-    /// The word form.
-    pub word: CompactString,
-    /// The part-of-speech tag.
-    pub tag: CompactString,
-}
-
-impl Token {
-    /// A word without a tag.
-    pub fn untagged(word: impl Into<CompactString>) -> Self {
-        Self::new(word, "")
-    }
-
-    /// A token of a word and a tag.
-    pub fn new(word: impl Into<CompactString>, tag: impl Into<CompactString>) -> Self {
-        Self { word: word.into(), tag: tag.into() }
-    }
-}
+pub use token::{TRACE, Token};
 
 /// The position of a node in its tree, in post-order from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

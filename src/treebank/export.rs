@@ -85,11 +85,6 @@ impl ExportReader {
         self.began
     }
 
-    /// Returns the name used in messages.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Returns the number of discontinuous nodes so far.
     pub fn discontinuous(&self) -> u64 {
         self.discontinuous

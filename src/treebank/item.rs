@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::conllu::{self, Source};
 use crate::error::Place;
 use crate::text::Layout;
+use crate::tree::dependencies::dependencies;
 use crate::tree::{Token, Tree};
 
 /// One item of the input.
@@ -47,20 +48,16 @@ impl Origin {
         if let Self::Text(layout) = self { Some(layout) } else { None }
     }
 
-    /// Writes a parse in CoNLL-U: [`Source::write_parsed`] or [`conllu::write_sentence`].
+    /// Writes a parse with its dependencies in CoNLL-U: [`Source::write_parsed`] or [`conllu::write_sentence`].
     ///
     /// # Errors
     /// When writing fails.
-    pub fn write_parse<R: AsRef<str>>(
-        &self,
-        tree: &Tree,
-        heads: &[u32],
-        relations: &[R],
-        out: &mut impl Write,
-    ) -> io::Result<()> {
+    pub fn write_parse(&self, tree: &Tree, out: &mut impl Write) -> io::Result<()> {
+        let (heads, relations): (Vec<u32>, Vec<_>) =
+            dependencies(tree).into_iter().map(|found| (found.head, found.label)).unzip();
         match self {
-            Self::Conllu(source) => source.write_parsed(tree, heads, relations, out),
-            _ => conllu::write_sentence(tree, heads, relations, self.layout(), out),
+            Self::Conllu(source) => source.write_parsed(tree, &heads, &relations, out),
+            _ => conllu::write_sentence(tree, &heads, &relations, self.layout(), out),
         }
     }
 

@@ -82,11 +82,6 @@ impl TigerXmlReader {
         self.began
     }
 
-    /// Returns the name used in messages.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Returns the number of discontinuous nodes so far.
     pub fn discontinuous(&self) -> u64 {
         self.discontinuous
