@@ -24,7 +24,7 @@ use crate::tagger::{self, TaggerWorker};
 use crate::text::TextSettings;
 use crate::train::{Components, Example, TrainingMethod};
 use crate::transition::CandidateSystem;
-use crate::tree::{Token, Tree};
+use crate::tree::{TRACE, Token, Tree};
 
 /// The number of threads for a batch of sentences; 0 for one per core. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,16 +144,30 @@ impl Parser {
         &self.plan.preset
     }
 
-    /// Whether the model has a tagger.
+    /// Whether the model can tag words: it has a tagger, or the parser predicts tags itself.
     pub fn has_tagger(&self) -> bool {
-        self.tagger_sections.is_some()
+        self.tagger_sections.is_some() || self.predicts_tags()
     }
 
-    /// The tagger of the model.
+    fn predicts_tags(&self) -> bool {
+        self.plan.preset.learner.predicts_tags()
+    }
+
+    /// Loads the tagger, if it is separate from the parser; else this happens when it is first needed.
     ///
     /// # Errors
-    /// When there is no tagger, or it is corrupt.
-    pub fn tagger(&self) -> Result<&dyn tagger::Tagger> {
+    /// When the model cannot tag words, or its tagger is corrupt.
+    pub fn load_tagger(&self) -> Result<()> {
+        if self.predicts_tags() { Ok(()) } else { self.tagger().map(|_| ()) }
+    }
+
+    /// Whether a word was seen in training.
+    pub fn knows(&self, word: &str) -> bool {
+        self.vocabulary.words().position(word).is_some()
+    }
+
+    /// The tagger that is separate from the parser.
+    fn tagger(&self) -> Result<&dyn tagger::Tagger> {
         if let Some(tagger) = self.tagger.get() {
             return Ok(&**tagger);
         }
@@ -173,7 +187,7 @@ impl Parser {
         for Token { word, tag } in self.plan.preset.clean.apply_tokens(tokens).tokens {
             if word.contains(char::is_alphabetic) {
                 unseen.n_words += 1;
-                let is_unseen = self.vocabulary.words().position(&word).is_none();
+                let is_unseen = !self.knows(&word);
                 unseen.words += u64::from(is_unseen);
             }
             if !tag.is_empty() {
@@ -267,11 +281,16 @@ impl ParserWorker<'_> {
         }
     }
 
-    /// Replaces the tags of all tokens by those of the tagger.
+    /// Replaces the tags of all tokens except traces by predicted ones.
     ///
     /// # Errors
-    /// When the model has no tagger.
+    /// When the model has no tagger, or a corrupt one.
     pub fn tag(&mut self, tokens: &mut [Token]) -> Result<()> {
+        if self.parser.predicts_tags() {
+            remove_tags(tokens);
+            self.worker.tag(tokens);
+            return Ok(());
+        }
         let tagger = match &mut self.tagger {
             Some(tagger) => tagger,
             None => self.tagger.insert(TaggerWorker::new(self.parser.tagger()?)),
@@ -280,9 +299,9 @@ impl ParserWorker<'_> {
         Ok(())
     }
 
-    /// The tokens with predicted tags where tags are missing; `None` where none are.
+    /// The tokens with the tagger's tags where tags are missing; `None` where none are, or the parser predicts them.
     fn tagged(&mut self, tokens: &[Token]) -> Result<Option<Vec<Token>>> {
-        if tokens.iter().all(|token| !token.tag.is_empty()) {
+        if self.parser.predicts_tags() || tokens.iter().all(|token| !token.tag.is_empty()) {
             return Ok(None);
         }
         let mut tagged = tokens.to_vec();
@@ -296,14 +315,23 @@ impl ParserWorker<'_> {
     }
 }
 
+/// Removes the tags of all tokens except traces.
+pub fn remove_tags(tokens: &mut [Token]) {
+    tokens.iter_mut().filter(|token| token.tag != TRACE).for_each(|token| token.tag.clear());
+}
+
 fn no_tagger() -> Error {
     let problem = "the model has no tagger: give tagged sentences, or train a model with a tagger";
     Error::config("tagger", problem)
 }
 
 /// A part-of-speech tagger. It can be shared between threads.
-pub struct Tagger {
-    tagger: Box<dyn tagger::Tagger>,
+pub struct Tagger(TaggerKind);
+
+enum TaggerKind {
+    Separate(Box<dyn tagger::Tagger>),
+    /// The parser predicts tags.
+    Parser(Box<Parser>),
 }
 
 impl Tagger {
@@ -320,27 +348,50 @@ impl Tagger {
     /// # Errors
     /// When there is none, or its parts do not match.
     pub fn new(model: &Model) -> Result<Self> {
-        load_tagger(model)?.map(|tagger| Self { tagger }).ok_or_else(no_tagger)
+        let preset = stored_preset(model, &[])?;
+        let kind = if model.header.tagger.is_some() {
+            TaggerKind::Separate(preset.tagger.load(&model.sections.part(TAGGER_PART))?)
+        } else if preset.learner.predicts_tags() {
+            TaggerKind::Parser(Box::new(Parser::new(model, &[])?))
+        } else {
+            let problem = "has no tagger: train one with `srparse train --tagger` and give its \
+                           file with --model";
+            return Err(Error::config("model", problem));
+        };
+        Ok(Self(kind))
     }
 
     /// Tags the words of a sentence.
     pub fn tag<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Vec<Token> {
         let mut tokens: Vec<Token> = words.into_iter().map(Token::untagged).collect();
-        TaggerWorker::new(&*self.tagger).tag(&mut tokens);
+        self.worker()(&mut tokens);
         tokens
     }
-}
 
-/// The tagger of a model, if there is one.
-///
-/// # Errors
-/// When its parts do not match.
-pub fn load_tagger(model: &Model) -> Result<Option<Box<dyn tagger::Tagger>>> {
-    if model.header.tagger.is_none() {
-        return Ok(None);
+    /// A worker for one thread. It replaces the tags of all tokens except traces by predicted ones.
+    pub fn worker(&self) -> Box<dyn FnMut(&mut [Token]) + Send + '_> {
+        match &self.0 {
+            TaggerKind::Separate(tagger) => {
+                let mut worker = TaggerWorker::new(&**tagger);
+                Box::new(move |tokens| worker.tag(tokens))
+            }
+            TaggerKind::Parser(parser) => {
+                let mut worker = parser.loaded.worker();
+                Box::new(move |tokens| {
+                    remove_tags(tokens);
+                    worker.tag(tokens);
+                })
+            }
+        }
     }
-    let preset = stored_preset(model, &[])?;
-    preset.tagger.load(&model.sections.part(TAGGER_PART)).map(Some)
+
+    /// Whether a word was seen in training.
+    pub fn knows(&self, word: &str) -> bool {
+        match &self.0 {
+            TaggerKind::Separate(tagger) => tagger.lexicon().knows(word),
+            TaggerKind::Parser(parser) => parser.knows(word),
+        }
+    }
 }
 
 /// The preset stored in a model, with changes to settings that do not affect training: `search.…`,

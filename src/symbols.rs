@@ -20,7 +20,8 @@ pub use ngrams::Ngrams;
 pub const NOTHING: u32 = 0;
 /// The feature value of an unseen string.
 pub const UNKNOWN: u32 = 1;
-const FIRST: u32 = 2;
+/// The first feature value of a known string.
+pub const FIRST: u32 = 2;
 
 /// A constituent label: an index into a [`Symbols`] table of labels, from 0, without reserved values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,6 +145,11 @@ impl Sentence {
     /// The counts before a position; zero if they were not computed.
     pub fn before(&self, position: u32) -> Before {
         self.before.get(position as usize).copied().unwrap_or_default()
+    }
+
+    /// The sentence with unknown tags.
+    pub fn untagged(&self) -> Self {
+        Self { tags: vec![UNKNOWN; self.len()], ..self.clone() }
     }
 
     /// The number of tokens.
@@ -278,6 +284,11 @@ impl Vocabulary {
         (0..FIRST).for_each(|_| ngrams.push(None));
         self.words.names().for_each(|word| ngrams.push(Some(word)));
         ngrams
+    }
+
+    /// A tag by its value; `None` for reserved values.
+    pub fn tag(&self, value: u32) -> Option<&str> {
+        self.tags.name(value.checked_sub(FIRST)?)
     }
 
     /// The known tags.

@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::borrow::Cow;
+
 use rand::seq::IndexedRandom;
 use srparse::classifier::linear::log_softmax;
 use srparse::decode::{Cursor, Method, PathScore, Problem, Search};
@@ -15,9 +17,10 @@ use srparse::oracle::{GuideKind, Supervised};
 use srparse::scorer::neural::encoder::EncoderParams;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
-use srparse::scorer::neural::{NetworkParams, Neural, NeuralBatch};
+use srparse::scorer::neural::{NetworkParams, Neural, NeuralBatch, TrainingSentence};
 use srparse::scorer::{Scorer, Scratch};
 use srparse::symbols::Sentence;
+use srparse::train::Example;
 use srparse::train::Progress;
 use srparse::train::choice::Exploration;
 use srparse::train::epochs::EpochLearner;
@@ -29,7 +32,7 @@ use srparse::transition::non_binary::NonBinary;
 use srparse::tree::Tree;
 use srparse::tree::binarize::Scheme;
 
-use common::training::{Lab, decode, decode_nbest};
+use common::training::{Lab, decode, decode_nbest, prepared};
 use common::{rng, toy};
 
 fn networks() -> [NetworkParams; 2] {
@@ -58,7 +61,11 @@ fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParam
         max_arity: 3,
     };
     [
-        NetworkParams::Positions(PositionsParams { encoder, hidden_dim: cells * 3 / 2 }),
+        NetworkParams::Positions(PositionsParams {
+            encoder,
+            hidden_dim: cells * 3 / 2,
+            untagged: 0.5,
+        }),
         NetworkParams::StackLstm(stack_lstm),
     ]
 }
@@ -163,8 +170,9 @@ fn memories_of_hypotheses_do_not_mix() {
         let scorer = &*compiled(&initial(&lab, &params(network)));
         let mut rng = rng(4);
         for example in &lab.examples {
-            let problem = Problem { system: &lab.system, sentence: &example.sentence, scorer };
             let mut scratch = Scratch::default();
+            let sentence = &prepared(scorer, &example.sentence, &mut scratch);
+            let problem = Problem { system: &lab.system, sentence, scorer };
             let start = Cursor::start(problem, &mut scratch);
             let mut paths = [(start.clone(), vec![]), (start, vec![])];
             let (mut legal, mut scores) = (Vec::new(), Vec::new());
@@ -185,6 +193,7 @@ fn memories_of_hypotheses_do_not_mix() {
                 cursor.legal(problem, &mut legal);
                 cursor.scores(problem, &legal, &mut scratch, &mut scores);
                 let mut alone = Scratch::default();
+                prepared(scorer, sentence, &mut alone);
                 let mut fresh = Cursor::start(problem, &mut alone);
                 for &action in taken {
                     fresh.take(problem, action, &mut alone);
@@ -216,6 +225,7 @@ fn memories_travel_with_the_hypotheses_of_a_search() {
             for search in &searches {
                 for found in decode_nbest(search, system, scorer, sentence, 4) {
                     let (mut scratch, mut scores) = (Scratch::default(), Vec::new());
+                    prepared(scorer, sentence, &mut scratch);
                     let (mut legal, mut sum) = (Vec::new(), 0.0);
                     let mut cursor = Cursor::start(problem, &mut scratch);
                     for &action in &found.actions {
@@ -314,16 +324,22 @@ fn threads_change_no_parameter() {
     }
 }
 
-/// The scores of a network after each action on the way to gold trees; the scorer of each sentence is given by its number.
-fn scores_on_the_way<'a, S: Supervised>(
+/// The tags that a network sees of a sentence, and its scores after each action on a way through it.
+type Seen = (Vec<u32>, Vec<Vec<f32>>);
+
+/// What a network sees of sentences; the scorer of each is given by its number.
+fn seen<'a, S: Supervised>(
     lab: &Lab<S>,
+    sentences: &[Sentence],
     scorer: impl Fn(usize) -> Box<dyn Scorer<S> + 'a>,
-) -> Vec<Vec<f32>> {
-    let (mut scratch, mut legal, mut all) = (Scratch::default(), Vec::new(), Vec::new());
-    for (number, example) in lab.examples.iter().enumerate() {
+) -> Vec<Seen> {
+    let (mut scratch, mut legal) = (Scratch::default(), Vec::new());
+    let seen = |(number, sentence)| {
         let scorer = &*scorer(number);
-        let problem = Problem { system: &lab.system, sentence: &example.sentence, scorer };
+        let sentence = &prepared(scorer, sentence, &mut scratch);
+        let problem = Problem { system: &lab.system, sentence, scorer };
         let mut cursor = Cursor::start(problem, &mut scratch);
+        let mut all = Vec::new();
         while !cursor.is_final(problem) {
             let mut scores = Vec::new();
             cursor.legal(problem, &mut legal);
@@ -331,31 +347,73 @@ fn scores_on_the_way<'a, S: Supervised>(
             cursor.take(problem, legal[all.len() % legal.len()], &mut scratch);
             all.push(scores);
         }
-    }
-    all
+        (sentence.tags.clone(), all)
+    };
+    sentences.iter().enumerate().map(seen).collect()
 }
 
-/// Compiled networks score nearly as in training, and the same with every instruction set.
+/// Compiled networks predict tags and score nearly as in training, and the same with every instruction set.
 #[test]
 fn compiled_networks_score_as_in_training() {
     let trees = toy::treebank(12, 2);
     let system = Bracketing::of_trees(&trees, Strategy::InOrder, Scheme::None).unwrap();
     let lab = Lab::new(system, &trees);
-    let sentences: Vec<&Sentence> = lab.examples.iter().map(|example| &example.sentence).collect();
+    let every_other = |(at, gold): (usize, &Sentence)| {
+        if at % 2 == 0 { gold.clone() } else { gold.untagged() }
+    };
+    let gold = lab.examples.iter().map(|example| &example.sentence);
+    let sentences: Vec<Sentence> = gold.enumerate().map(every_other).collect();
+    let (mut tags_right, mut words) = (0, 0);
     for (sizes, layers) in [([12, 6, 4, 16], 1), ([5, 3, 0, 20], 2), ([9, 2, 3, 50], 3)] {
         for network in networks_of(sizes, layers) {
             let network = initial(&lab, &params(network));
             let mut batch = NeuralBatch::new(&network.network);
-            batch.begin(&network, &sentences, &mut []);
-            let mut expected =
-                scores_on_the_way(&lab, |number| Box::new(batch.learner(&network, number)));
-            expected.iter_mut().for_each(|scores| log_softmax(scores));
-            let with = |set| scores_on_the_way(&lab, |_| network.clone().compile(set));
+            let borrowed = |gold| TrainingSentence { gold, seen: Cow::Borrowed(gold) };
+            let mut tagged: Vec<_> = sentences.iter().map(borrowed).collect();
+            batch.begin(&network, &mut tagged, &mut []);
+            let tagged: Vec<_> = tagged.into_iter().map(|it| it.seen.into_owned()).collect();
+            let in_training =
+                seen(&lab, &tagged, |number| Box::new(batch.learner(&network, number)));
+            let with = |set| seen(&lab, &sentences, |_| network.clone().compile(set));
             let all: Vec<_> = InstructionSet::available().map(with).collect();
-            assert!(all.iter().all(|scores| *scores == all[0]), "{network:?}");
-            let pairs = all[0].iter().flatten().zip(expected.iter().flatten());
-            let off = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(all.iter().all(|seen| *seen == all[0]), "{network:?}");
+            let mut off = 0f32;
+            for ((tags, scores), (expected_tags, expected)) in all[0].iter().zip(in_training) {
+                tags_right += tags.iter().zip(&expected_tags).filter(|(a, b)| a == b).count();
+                words += tags.len();
+                if *tags != expected_tags {
+                    continue;
+                }
+                for (scores, mut expected) in scores.iter().zip(expected) {
+                    log_softmax(&mut expected);
+                    let pairs = scores.iter().zip(&expected);
+                    off = pairs.map(|(a, b)| (a - b).abs()).fold(off, f32::max);
+                }
+            }
             assert!(off < 0.05, "{:?}: {off}", network.network);
         }
     }
+    // The scores of an untrained network are close to each other.
+    assert!(tags_right * 10 > words * 9, "{tags_right} of {words} tags");
+}
+
+/// From words alone, a trained network finds the tags and trees, and it takes the tags that are given.
+#[test]
+fn tags_are_learned_by_heart_and_given_ones_are_kept() {
+    let trees = toy::treebank(20, 1);
+    let lab = Lab::new(NonBinary::of_trees(&trees, Scheme::None).unwrap(), &trees);
+    let [network, _] = networks();
+    let params = NeuralParams { epochs: 60, ..params(network) };
+    let scorer = compiled(&train(&lab, initial(&lab, &params), &params).0);
+    let (mut words, mut right) = (0, 0);
+    for Example { sentence, .. } in &lab.examples {
+        let scorer: &dyn Scorer<NonBinary> = &*scorer;
+        let found = prepared(scorer, &sentence.untagged(), &mut Scratch::default());
+        words += sentence.len();
+        right += found.tags.iter().zip(&sentence.tags).filter(|(a, b)| a == b).count();
+        let mut other = sentence.clone();
+        other.tags.reverse();
+        assert_eq!(prepared(scorer, &other, &mut Scratch::default()), other);
+    }
+    assert!(right * 100 >= words * 97, "{right} of {words} tags");
 }

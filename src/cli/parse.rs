@@ -14,7 +14,7 @@ use super::options::{INPUT, OUTPUT};
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
 use crate::decode::{NbestRequest, Parse};
-use crate::parser::{Parser, ParserWorker};
+use crate::parser::{Parser, ParserWorker, remove_tags};
 use crate::text::Layout;
 use crate::tree::dependencies::head_positions;
 use crate::tree::{Token, Tree};
@@ -195,7 +195,7 @@ fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
         (_, true) => "--retag",
         (InputFormat::Json, false) if parser.has_tagger() => {
             // For words without tags, if there are any.
-            parser.tagger()?;
+            parser.load_tagger()?;
             return Ok(false);
         }
         _ => return Ok(false),
@@ -205,7 +205,7 @@ fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
         "{option} needs a model with a tagger, and this model has none: train it without \
          `--no-tagger`, or tag the sentences first with `srparse tag`"
     );
-    parser.tagger()?;
+    parser.load_tagger()?;
     Ok(true)
 }
 
@@ -232,7 +232,7 @@ fn parse_sentence(
     result: &mut Rendered<u64>,
 ) -> io::Result<()> {
     if retags {
-        parser.tag(&mut tokens).map_err(io::Error::other)?;
+        remove_tags(&mut tokens);
     }
     let mut parses = if args.nbest.is_none() && !args.span_scores {
         vec![parser.parse(&tokens).map_err(io::Error::other)?]

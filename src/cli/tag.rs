@@ -11,9 +11,9 @@ use clap::ValueEnum;
 use super::listed;
 use super::options::{INPUT, OUTPUT};
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
-use crate::parser::{load_tagger, stored_preset};
+use crate::parser::{Tagger, stored_preset};
 use crate::preset::Preset;
-use crate::tagger::{Accuracy, Tagger, TaggerWorker};
+use crate::tagger::Accuracy;
 use crate::tree::Token;
 use crate::treebank::Origin;
 use crate::treebank::sentences::InputFormat;
@@ -79,18 +79,12 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     );
     let model = args.stream.model()?;
     let name = || args.stream.model_name();
-    let tagger = load_tagger(&model).with_context(name)?.with_context(|| {
-        format!(
-            "{}: the model has no tagger: train one with `srparse train --tagger` and give its file with \
-             --model",
-            name()
-        )
-    })?;
+    let tagger = Tagger::new(&model).with_context(name)?;
     let start = Instant::now();
     let processor = || -> Processor<'_, Accuracy> {
-        let (tagger, mut worker) = (&*tagger, TaggerWorker::new(&*tagger));
+        let (tagger, mut tag) = (&tagger, tagger.worker());
         Box::new(move |tokens, origin, result| {
-            tag_sentence(tagger, &mut worker, (tokens, origin), args, result)
+            tag_sentence((tagger, &mut tag), (tokens, origin), args, result)
         })
     };
     let unreadable = |_: &str| match args.output {
@@ -130,18 +124,17 @@ fn report(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) {
 
 /// Tags one sentence and renders it.
 fn tag_sentence(
-    tagger: &dyn Tagger,
-    worker: &mut TaggerWorker<'_>,
+    (tagger, tag): (&Tagger, &mut dyn FnMut(&mut [Token])),
     (mut tokens, origin): (Vec<Token>, &Origin),
     args: &TagArgs,
     result: &mut Rendered<Accuracy>,
 ) -> io::Result<()> {
     if args.accuracy {
         let gold = tokens.clone();
-        worker.tag(&mut tokens);
-        result.tally = Accuracy::of(&gold, &tokens, tagger.lexicon());
+        tag(&mut tokens);
+        result.tally = Accuracy::of(&gold, &tokens, |word| tagger.knows(word));
     } else {
-        worker.tag(&mut tokens);
+        tag(&mut tokens);
     }
     let out = &mut result.bytes;
     match args.output {

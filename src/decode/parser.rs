@@ -3,6 +3,8 @@
 //! A [`Pipeline`] is shared by all threads; each thread has a [`Worker`] with its own scratch memory, which hides the
 //! type of the transition system.
 
+use std::borrow::Cow;
+
 use super::constituents::constituent_scores;
 use super::{Decoded, Problem, Search, SearchScratch};
 use crate::oracle::replay::same_brackets;
@@ -35,13 +37,15 @@ pub struct NbestRequest {
     pub constituents: bool,
 }
 
-/// Parses sentences in one thread.
+/// Parses sentences in one thread. Tokens without tags get predicted ones, if the scorer predicts tags.
 pub trait Worker: Send {
     /// Parses a sentence. The tree has the same words and tags in the same order.
     fn parse(&mut self, tokens: &[Token]) -> Parse;
     /// Returns the best different trees of a sentence, best first: at least one, and at most as many as
     /// requested.
     fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse>;
+    /// Fills in the tags of tokens without one, if the scorer predicts tags.
+    fn tag(&mut self, tokens: &mut [Token]);
 }
 
 /// A parser composed of a transition system, a scorer and a search.
@@ -90,18 +94,29 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
         Self { cleaning, vocabulary, system, scorer, search, sentence, scratch }
     }
 
-    /// Cleans a sentence and searches for its best `n` derivations.
-    fn decode(&mut self, tokens: &[Token], n: usize) -> (CleanedSentence, Vec<Decoded<S>>) {
+    /// Cleans a sentence and prepares the scorer for it.
+    fn prepare<'t>(&mut self, tokens: &'t [Token]) -> Input<'t> {
         let cleaned = self.cleaning.apply_tokens(tokens);
         self.vocabulary.encode_into(&cleaned.tokens, &mut self.sentence);
+        self.scorer.prepare(&mut self.sentence, &mut self.scratch.scorer);
+        let mut input = Input { tokens: Cow::Borrowed(tokens), cleaned };
+        if tokens.iter().any(|token| token.tag.is_empty()) {
+            input.fill_tags(self.vocabulary, &self.sentence);
+        }
+        input
+    }
+
+    /// Searches for the best `n` derivations of a sentence.
+    fn decode<'t>(&mut self, tokens: &'t [Token], n: usize) -> (Input<'t>, Vec<Decoded<S>>) {
+        let input = self.prepare(tokens);
         let Self { system, scorer, sentence, scratch, .. } = self;
         let problem = Problem { system: *system, sentence, scorer: *scorer };
-        let decoded = self.search.decode(problem, n, scratch);
-        (cleaned, decoded)
+        (input, self.search.decode(problem, n, scratch))
     }
 
     /// Builds the tree over all tokens.
-    fn finish(&self, decoded: &Decoded<S>, cleaned: &CleanedSentence, tokens: &[Token]) -> Parse {
+    fn finish(&self, decoded: &Decoded<S>, input: &Input<'_>) -> Parse {
+        let Input { tokens, cleaned } = input;
         let Decoded { state, score, complete, .. } = decoded;
         let is_whole = cleaned.tokens.len() == tokens.len();
         let mut tree = self.system.tree(state, if is_whole { tokens } else { &cleaned.tokens });
@@ -115,6 +130,27 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
     }
 }
 
+/// A sentence to parse.
+struct Input<'t> {
+    /// All tokens, with predicted tags where there were none.
+    tokens: Cow<'t, [Token]>,
+    cleaned: CleanedSentence,
+}
+
+impl Input<'_> {
+    /// Gives tokens without tags those of the encoded sentence that are known.
+    fn fill_tags(&mut self, vocabulary: &Vocabulary, sentence: &Sentence) {
+        let Self { tokens, cleaned } = self;
+        let places = cleaned.positions.iter().zip(&mut cleaned.tokens);
+        for ((&position, token), &tag) in places.zip(&sentence.tags) {
+            if let Some(tag) = vocabulary.tag(tag).filter(|_| token.tag.is_empty()) {
+                token.tag = tag.into();
+                tokens.to_mut()[position as usize].tag = tag.into();
+            }
+        }
+    }
+}
+
 /// Joins the children of the root, if there are several, under a new node; an empty label leaves them.
 fn join_parts(tree: &mut Tree, label: &str) {
     let n_parts = tree.root().map_or(0, |root| tree.children(root).len());
@@ -125,16 +161,22 @@ fn join_parts(tree: &mut Tree, label: &str) {
 
 impl<S: TransitionSystem> Worker for PipelineWorker<'_, S> {
     fn parse(&mut self, tokens: &[Token]) -> Parse {
-        let (cleaned, decoded) = self.decode(tokens, 1);
-        self.finish(&decoded[0], &cleaned, tokens)
+        let (input, decoded) = self.decode(tokens, 1);
+        self.finish(&decoded[0], &input)
+    }
+
+    fn tag(&mut self, tokens: &mut [Token]) {
+        if let Cow::Owned(tagged) = self.prepare(tokens).tokens {
+            tokens.clone_from_slice(&tagged);
+        }
     }
 
     fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse> {
-        let (cleaned, all) = self.decode(tokens, request.trees);
+        let (input, all) = self.decode(tokens, request.trees);
         // Different derivations may build the same tree.
         let mut parses: Vec<Parse> = Vec::new();
         for decoded in all {
-            let mut parse = self.finish(&decoded, &cleaned, tokens);
+            let mut parse = self.finish(&decoded, &input);
             if parses.iter().any(|other| same_brackets(&other.tree, &parse.tree)) {
                 continue;
             }

@@ -98,7 +98,9 @@ pub fn decisions<S: Supervised>(
     examples: &[Example],
 ) -> DecisionCounts {
     let follow = |memory: &mut FollowMemory<S>, example: &Example| {
-        let problem = Problem { system, sentence: &example.sentence, scorer };
+        let mut sentence = example.sentence.clone();
+        scorer.prepare(&mut sentence, &mut memory.scratch);
+        let problem = Problem { system, sentence: &sentence, scorer };
         let counts = memory.follow(problem, &example.tree, kind);
         counts.unwrap_or(DecisionCounts { unfit: 1, ..DecisionCounts::default() })
     };

@@ -76,6 +76,11 @@ impl MethodChoice {
         }
     }
 
+    /// Whether the model predicts tags itself.
+    pub fn predicts_tags(&self) -> bool {
+        matches!(self, Self::Neural(params) if params.network.untagged() > 0.0)
+    }
+
     /// Whether scores can be added along a derivation, so that paths can be compared.
     pub fn compares_paths(&self) -> bool {
         match self {

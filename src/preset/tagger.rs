@@ -17,7 +17,7 @@ use crate::tree::Token;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TaggerChoice {
-    /// No tagger: the parser takes tagged sentences only.
+    /// No tagger: the parser takes tagged sentences only, or its network predicts tags (`untagged`).
     None,
     /// Averaged perceptron, greedy from left to right.
     Perceptron(PerceptronTaggerParams),
@@ -110,7 +110,13 @@ fn none_chosen() -> Error {
 /// Naming the key and the fix.
 pub(super) fn check(preset: &Preset) -> Result<()> {
     let lacks = |key: &str| Err(Error::config(key, "needs a tagger: set tagger.kind=perceptron"));
+    let predicts = preset.learner.predicts_tags();
     match (&preset.tagger, preset.jackknife) {
+        (TaggerChoice::Perceptron(_) | TaggerChoice::TwoPass(_), _) if predicts => {
+            let problem = "the network predicts tags itself: set tagger.kind=none, or \
+                           learner.network.untagged=0";
+            Err(Error::config("tagger.kind", problem))
+        }
         (TaggerChoice::None, 1..) => lacks("jackknife"),
         (TaggerChoice::None, 0) if preset.only_tagger => lacks("only_tagger"),
         (_, 1..) if preset.only_tagger => {

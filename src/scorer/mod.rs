@@ -57,6 +57,9 @@ pub struct Scratch {
 
 /// Scores the actions of a configuration; higher is better.
 pub trait Scorer<S: TransitionSystem>: Send + Sync {
+    /// Prepares `scratch` for a sentence, once before its derivations. A scorer that predicts tags replaces unknown
+    /// ones.
+    fn prepare(&self, _sentence: &mut Sentence, _scratch: &mut Scratch) {}
     /// Begins a derivation in the initial configuration: resets `scratch` and returns the memory before the first
     /// action.
     fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory;

@@ -47,7 +47,7 @@ pub fn jackknife(
         let tag = |gold: &&[Token]| {
             let mut tokens = gold.to_vec();
             worker.tag(&mut tokens);
-            accuracy += Accuracy::of(gold, &tokens, tagger.lexicon());
+            accuracy += Accuracy::of(gold, &tokens, |word| tagger.lexicon().knows(word));
             tokens
         };
         let tagged = sentences[range.clone()].iter().map(tag).collect();

@@ -3,6 +3,7 @@
 //! Sentences are parsed in batches: all of a batch with the same parameters, on any number of threads. What is added up
 //! is added up in the same order for any number of threads, so the result does not depend on it.
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
@@ -25,7 +26,7 @@ use crate::neural::{Decay, Gradients, MovingAverage, Optimizer, OptimizerParams,
 use crate::oracle::{Guide, Supervised};
 use crate::parallel;
 use crate::scorer::neural::{
-    Dropout, NetworkParams, Neural, NeuralBatch, NeuralLearner, PretrainedTable,
+    Dropout, NetworkParams, Neural, NeuralBatch, NeuralLearner, PretrainedTable, TrainingSentence,
 };
 use crate::scorer::{Scorer, Scratch};
 use crate::symbols::Sentence;
@@ -275,9 +276,15 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
         let seeds = (0..batch.len() as u64).map(|place| seed.wrapping_add(place));
         let mut dropouts: Vec<Dropout> =
             seeds.clone().map(|seed| Dropout::new(seed, params.dropout)).collect();
-        let sentences: Vec<&Sentence> =
-            batch.iter().map(|&at| &session.examples[at].sentence).collect();
-        work.begin(network, &sentences, &mut dropouts);
+        let untagged = params.network.untagged();
+        let mut sentence = |(&at, dropout): (&usize, &mut Dropout)| {
+            let gold = &session.examples[at].sentence;
+            let is_hidden = untagged > 0.0 && dropout.happens(untagged);
+            let seen = if is_hidden { Cow::Owned(gold.untagged()) } else { Cow::Borrowed(gold) };
+            TrainingSentence { gold, seen }
+        };
+        let mut sentences: Vec<_> = batch.iter().zip(&mut dropouts).map(&mut sentence).collect();
+        work.begin(network, &mut sentences, &mut dropouts);
         let groups = &mut groups[..batch.len().min(GROUPS)];
         let share = batch.len().div_ceil(groups.len());
         let mut lessons = (0..).zip(batch).zip(seeds.zip(dropouts));
@@ -287,7 +294,7 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
             work.restart(network, &mut group.walk.scratch);
             group.report = EpochReport::default();
             for ((place, &at), (seed, dropout)) in lessons {
-                let sentence = (session.components.system, &session.examples[at].sentence);
+                let sentence = (session.components.system, &*sentences[place].seen);
                 group.walk.scratch.neural.dropout = Some(dropout);
                 let learner = work.learner(network, place);
                 group.sentence(sentence, &*guides[at], learner, exploration, seed);
@@ -295,7 +302,7 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
             group.report.loss = group.walk.scratch.neural.loss;
         });
         let scratches: Vec<&Scratch> = groups.iter().map(|group| &group.walk.scratch).collect();
-        work.end(network, &scratches, gradients);
+        report.loss += work.end(network, &scratches, gradients);
         groups.iter().for_each(|group| report.add(&group.report));
     }
 }

@@ -122,7 +122,7 @@ pub struct DevSet<'a> {
     pub files: &'a [String],
     /// The trees, as read.
     pub trees: &'a [Tree],
-    /// Their words with predicted tags, if the parser is trained on predicted tags.
+    /// Their words with predicted tags, if the parser is trained on predicted tags; without tags, if it predicts them.
     pub tagged: Option<&'a [Vec<Token>]>,
     /// Trees with more words are left out; 0 for no limit.
     pub max_words: u32,

@@ -22,7 +22,7 @@ use crate::preset::plan::Plan;
 use crate::preset::registry::{self, Source, SystemVisitor, with_system};
 use crate::preset::{MethodChoice, Preset, TaggerChoice};
 use crate::symbols::{UNKNOWN, Vocabulary};
-use crate::train::session::{Checkpoints, DevSet, is_short};
+use crate::train::session::{Checkpoints, DevSet, is_short, words};
 use crate::train::{Components, Session, Trained, TrainingMethod};
 use crate::transition::{CandidateSystem, TransitionSystem};
 use crate::tree::heads::Uncovered;
@@ -139,8 +139,10 @@ impl<'a> Trainer<'a> {
             return tagging.model(self, train);
         }
         let predicted = tagging.as_mut().and_then(Tagging::take_trees);
-        let dev_tokens =
-            predicted.as_ref().and(tagging.as_ref()).map(|tagging| tagging.tokens(dev));
+        let dev_tokens = match &tagging {
+            _ if plan.preset.learner.predicts_tags() => Some(untagged(dev)),
+            tagging => predicted.as_ref().and(tagging.as_ref()).map(|tagging| tagging.tokens(dev)),
+        };
         let trees = self.prepare(predicted.as_ref().unwrap_or(&train.trees));
         let usable: Vec<&Tree> = trees.iter().filter(|tree| !tree.tokens().is_empty()).collect();
         if usable.is_empty() {
@@ -227,12 +229,19 @@ impl<'a> Trainer<'a> {
     }
 }
 
+/// The words of trees, without tags.
+fn untagged(set: &Treebank) -> Vec<Vec<Token>> {
+    let words = |tree| words(tree).into_iter().map(|token| Token::untagged(token.word)).collect();
+    set.trees.iter().map(words).collect()
+}
+
 /// A training run, before its transition system is known.
 struct Run<'a> {
     trainer: &'a Trainer<'a>,
     files: &'a [String],
     dev: &'a Treebank,
-    /// The words of the dev trees with predicted tags, if the parser is trained on predicted tags.
+    /// The words of the dev trees with predicted tags, if the parser is trained on predicted tags; without tags, if it
+    /// predicts them.
     dev_tokens: Option<&'a [Vec<Token>]>,
     trees: &'a [&'a Tree],
     vocabulary: &'a Vocabulary,

@@ -4,7 +4,7 @@ use srparse::decode::{Decoded, Problem, Search, SearchScratch};
 use srparse::feature::Templates;
 use srparse::observer::Silent;
 use srparse::oracle::{Guide, GuideKind, Supervised, guide};
-use srparse::scorer::Scorer;
+use srparse::scorer::{Scorer, Scratch};
 use srparse::symbols::{Sentence, Vocabulary};
 use srparse::train::session::DevSet;
 use srparse::train::{Components, Example, Session};
@@ -79,6 +79,17 @@ impl<S: Supervised> Lab<S> {
     }
 }
 
+/// A sentence for which a scorer is prepared.
+pub fn prepared<S: TransitionSystem>(
+    scorer: &dyn Scorer<S>,
+    sentence: &Sentence,
+    scratch: &mut Scratch,
+) -> Sentence {
+    let mut sentence = sentence.clone();
+    scorer.prepare(&mut sentence, scratch);
+    sentence
+}
+
 /// The best derivation that a search finds, with fresh memory.
 pub fn decode<S: TransitionSystem>(
     search: &Search,
@@ -97,6 +108,7 @@ pub fn decode_nbest<S: TransitionSystem>(
     sentence: &Sentence,
     n: usize,
 ) -> Vec<Decoded<S>> {
-    let problem = Problem { system, sentence, scorer };
-    search.decode(problem, n, &mut SearchScratch::default())
+    let mut scratch = SearchScratch::default();
+    let sentence = &prepared(scorer, sentence, &mut scratch.scorer);
+    search.decode(Problem { system, sentence, scorer }, n, &mut scratch)
 }

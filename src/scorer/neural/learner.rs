@@ -2,11 +2,10 @@
 
 use super::positions::training::{PositionsBatch, PositionsLearner};
 use super::stack_lstm::scorer::StackLstmLearner;
-use super::{AnyNetwork, Dropout, Neural, NeuralScratch};
+use super::{AnyNetwork, Dropout, Neural, NeuralScratch, TrainingSentence};
 use crate::classifier::ScoreScale;
 use crate::neural::Gradients;
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
-use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
 /// What a network in training computes for a batch of sentences.
@@ -29,8 +28,13 @@ impl NeuralBatch {
         }
     }
 
-    /// Begins with the sentences of a batch.
-    pub fn begin(&mut self, network: &Neural, sentences: &[&Sentence], dropouts: &mut [Dropout]) {
+    /// Begins with the sentences of a batch; replaces unknown tags by predicted ones.
+    pub fn begin(
+        &mut self,
+        network: &Neural,
+        sentences: &mut [TrainingSentence<'_>],
+        dropouts: &mut [Dropout],
+    ) {
         if let Self::Positions(batch) = self {
             batch.encode(&network.params, sentences, dropouts);
         }
@@ -61,17 +65,24 @@ impl NeuralBatch {
         }
     }
 
-    /// Adds the gradients of the losses that are in the memories of the threads.
-    pub fn end(&mut self, network: &Neural, scratches: &[&Scratch], gradients: &mut Gradients) {
+    /// Adds the gradients of the losses that are in the memories of the threads, and of the tags of the batch; returns
+    /// the loss of these.
+    pub fn end(
+        &mut self,
+        network: &Neural,
+        scratches: &[&Scratch],
+        gradients: &mut Gradients,
+    ) -> f64 {
         let scratches = scratches.iter().map(|scratch| &scratch.neural);
         match self {
             Self::Positions(batch) => {
                 let decisions = scratches.map(|scratch| &scratch.decisions);
-                batch.backward(&network.params, decisions, gradients);
+                batch.backward(&network.params, decisions, gradients)
             }
             Self::StackLstm => {
                 let parts: Vec<_> = scratches.map(|scratch| &scratch.gradients).collect();
                 gradients.add(&parts);
+                0.0
             }
         }
     }

@@ -25,6 +25,7 @@ pub use learner::{NeuralBatch, NeuralLearner};
 pub use network::{AnyNetwork, NetworkParams, Neural};
 pub use pass::{Dropout, ForwardPass};
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::positions::compiled::PositionsScratch;
@@ -33,7 +34,7 @@ use super::Lesson;
 use super::factored::Classes;
 use crate::classifier::linear::log_softmax;
 use crate::neural::{Gradients, Params, Tape, Var};
-use crate::symbols::{Ngrams, VocabularySizes};
+use crate::symbols::{Ngrams, Sentence, VocabularySizes};
 use crate::transition::TransitionSystem;
 
 /// The symbols that a network has parameters for.
@@ -49,6 +50,15 @@ pub struct Inventory {
     pub ngrams: Arc<Ngrams>,
     /// Pretrained embeddings, if there are any.
     pub pretrained: Option<PretrainedTable>,
+}
+
+/// A sentence to learn from.
+#[derive(Debug, Clone)]
+pub struct TrainingSentence<'a> {
+    /// With gold tags.
+    pub gold: &'a Sentence,
+    /// As the network sees it: the tags may be hidden.
+    pub seen: Cow<'a, Sentence>,
 }
 
 /// The row of an action in an embedding table: 0 for none, else its class + 1.

@@ -20,7 +20,7 @@ use crate::symbols::{Ngrams, Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
 
 /// The network and its sizes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NetworkParams {
     /// A bidirectional LSTM encodes the sentence once; each decision uses a few of its positions.
@@ -36,6 +36,14 @@ impl Default for NetworkParams {
 }
 
 impl NetworkParams {
+    /// The probability that training hides the tags of a sentence; 0 if the network does not predict tags.
+    pub fn untagged(self) -> f32 {
+        match self {
+            Self::Positions(params) => params.untagged,
+            Self::StackLstm(_) => 0.0,
+        }
+    }
+
     fn has_ngrams(self) -> bool {
         matches!(self, Self::Positions(params) if params.encoder.ngram_dim > 0)
     }

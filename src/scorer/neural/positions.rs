@@ -15,9 +15,11 @@ use super::embeddings::Embeddings;
 use super::encoder::{Encoder, EncoderLayers, EncoderParams};
 use super::{Inventory, action_row};
 use crate::Result;
+use crate::classifier::first_best;
 use crate::neural::params::Builder;
 use crate::neural::{Param, Params};
 use crate::scorer::factored::Classes;
+use crate::symbols::{FIRST, UNKNOWN};
 use crate::transition::{Constituent, View};
 
 /// Topmost complete constituents whose first word, last word and head are positions.
@@ -35,7 +37,7 @@ const SYMBOLS: usize = LABELLED + 2 + OPEN + 1 + 2;
 const MOST_CHILDREN: u32 = 7;
 
 /// The sizes of the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PositionsParams {
     /// Reads the sentence.
@@ -43,11 +45,15 @@ pub struct PositionsParams {
     /// The hidden dimension of a decision.
     #[schemars(range(min = 1, max = 4096))]
     pub hidden_dim: u32,
+    /// The probability that training hides the tags of a sentence. From such sentences the network learns to
+    /// predict tags, so that it needs no tagger; given tags are still used. 0 for a network that predicts none.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub untagged: f32,
 }
 
 impl Default for PositionsParams {
     fn default() -> Self {
-        Self { encoder: EncoderParams::default(), hidden_dim: 128 }
+        Self { encoder: EncoderParams::default(), hidden_dim: 128, untagged: 0.0 }
     }
 }
 
@@ -60,6 +66,8 @@ pub struct Positions {
     bias: Param,
     out: Param,
     out_bias: Param,
+    /// From the hidden state of a word to the scores of its tags, and their bias.
+    tags: Option<(Param, Param)>,
     /// For each symbol position, a table of its contributions to the hidden layer.
     symbols: [Param; SYMBOLS],
     classes: Classes,
@@ -84,8 +92,12 @@ impl Positions {
         let bias = builder.vector(hidden, 0.0);
         let out = builder.matrix(hidden, inventory.classes.len());
         let out_bias = builder.vector(inventory.classes.len(), 0.0);
-        let encoder = encoder.with_embeddings(inventory, &mut builder);
         let n_tags = inventory.vocabulary.tags as u32;
+        let tags = (sizes.untagged > 0.0).then(|| {
+            let weights = builder.matrix(encoder.output_dim(), n_tags as usize);
+            (weights, builder.vector(n_tags as usize, 0.0))
+        });
+        let encoder = encoder.with_embeddings(inventory, &mut builder);
         let n_symbols = n_tags as usize + 2 * (inventory.labels + 1) + 2;
         let rows = |slot: usize| match slot {
             slot if slot < SYMBOLS - 3 => n_symbols,
@@ -99,7 +111,7 @@ impl Positions {
         });
         let classes = inventory.classes.clone();
         let network =
-            Self { encoder, weights, bias, out, out_bias, symbols, classes, hidden, n_tags };
+            Self { encoder, weights, bias, out, out_bias, tags, symbols, classes, hidden, n_tags };
         Ok((network, builder.finish()?))
     }
 
@@ -165,4 +177,10 @@ impl Positions {
         symbols[SYMBOLS - 2..].copy_from_slice(&view.recent.map(recent));
         symbols
     }
+}
+
+/// The tag with the highest score; the reserved values are none.
+fn best_tag(scores: &[f32]) -> u32 {
+    let known = scores.get(FIRST as usize..).unwrap_or_default();
+    if known.is_empty() { UNKNOWN } else { FIRST + first_best(known) as u32 }
 }

@@ -2,7 +2,7 @@
 
 use bytemuck::Zeroable;
 
-use super::{POSITIONS, Positions, SYMBOLS};
+use super::{POSITIONS, Positions, SYMBOLS, best_tag};
 use crate::classifier::ScoreScale;
 use crate::neural::inference::{Decision, InstructionSet, Matrix, PANEL, Panel, Places};
 use crate::neural::{Param, Quantized, Tables};
@@ -10,6 +10,7 @@ use crate::scorer::factored::Classes;
 use crate::scorer::neural::encoder::compiled::{CompiledEncoder, EncoderScratch};
 use crate::scorer::neural::normalize;
 use crate::scorer::{Configuration, Memory, Scorer, Scratch};
+use crate::symbols::{Sentence, UNKNOWN};
 use crate::transition::TransitionSystem;
 
 /// A packed network with its parameters.
@@ -26,6 +27,8 @@ pub struct CompiledPositions {
     /// For each symbol position, the contributions of the symbols.
     symbols: [Vec<Panel>; SYMBOLS],
     out: Matrix,
+    /// From a hidden state to the scores of tags.
+    tags: Option<Matrix>,
 }
 
 /// Memory of one thread: what is known of a sentence, and of a decision.
@@ -35,6 +38,7 @@ pub struct PositionsScratch {
     /// The contributions of the hidden states, by row and position.
     contributions: Vec<Panel>,
     rows: u32,
+    tag_scores: Vec<Panel>,
     decision: Decision,
 }
 
@@ -54,10 +58,31 @@ impl CompiledPositions {
         let scores = blocks(1, network.out.columns as usize);
         let of = (network.out, Some(network.out_bias));
         let out = Matrix::pack(&params, of, &blocks(1, hidden), &scores);
+        let tags = network.tags.map(|(weights, bias)| {
+            let scores = blocks(1, weights.columns as usize);
+            Matrix::pack(&params, (weights, Some(bias)), &states, &scores)
+        });
         let mut bias = vec![Panel::zeroed(); hidden.div_ceil(PANEL)];
         bytemuck::cast_slice_mut(&mut bias)[..hidden].copy_from_slice(params.scales(network.bias));
         let symbols = network.symbols.map(|table| panels(&params, table));
-        Self { network, params, classes, set, encoder, contributions, bias, symbols, out }
+        Self { network, params, classes, set, encoder, contributions, bias, symbols, out, tags }
+    }
+
+    /// Replaces unknown tags by predicted ones; the sentence has been encoded.
+    fn predict_tags(&self, sentence: &mut Sentence, scratch: &mut PositionsScratch) {
+        let PositionsScratch { encoder, tag_scores, .. } = scratch;
+        let Some(tags) = self.tags.as_ref().filter(|_| sentence.tags.contains(&UNKNOWN)) else {
+            return;
+        };
+        tags.products(self.set, &encoder.rows, tag_scores);
+        // The first row is the padding before the sentence.
+        let rows = tag_scores.chunks_exact(tags.panels()).skip(1);
+        for (tag, scores) in sentence.tags.iter_mut().zip(rows) {
+            let scores: &[f32] = bytemuck::cast_slice(scores);
+            if *tag == UNKNOWN {
+                *tag = best_tag(&scores[..self.network.n_tags as usize]);
+            }
+        }
     }
 }
 
@@ -72,11 +97,15 @@ fn panels(params: &Quantized, table: Param) -> Vec<Panel> {
 }
 
 impl<S: TransitionSystem> Scorer<S> for CompiledPositions {
-    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+    fn prepare(&self, sentence: &mut Sentence, scratch: &mut Scratch) {
         let scratch = &mut scratch.neural.positions;
-        let rows = self.encoder.encode(self.set, at.sentence, &self.params, &mut scratch.encoder);
+        let rows = self.encoder.encode(self.set, sentence, &self.params, &mut scratch.encoder);
         scratch.rows = rows as u32;
+        self.predict_tags(sentence, scratch);
         self.contributions.products(self.set, &scratch.encoder.rows, &mut scratch.contributions);
+    }
+
+    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 

@@ -1,15 +1,15 @@
 //! The network in training: a batch of sentences is encoded together, each is parsed, and the gradients of all
 //! decisions go back together.
 
-use super::{POSITIONS, Positions, SYMBOLS};
+use super::{POSITIONS, Positions, SYMBOLS, best_tag};
 use crate::classifier::ScoreScale;
 use crate::neural::kernel;
 use crate::neural::layers::Affine;
-use crate::neural::{Gradients, Params};
+use crate::neural::{Gradients, Param, Params};
 use crate::scorer::neural::encoder::training::EncoderBatch;
-use crate::scorer::neural::{Dropout, legal_classes};
+use crate::scorer::neural::{Dropout, TrainingSentence, legal_classes};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
-use crate::symbols::Sentence;
+use crate::symbols::{FIRST, UNKNOWN};
 use crate::transition::TransitionSystem;
 
 /// What the network computes for a batch.
@@ -22,6 +22,7 @@ pub struct PositionsBatch {
     contributions: Vec<f32>,
     d_contributions: Vec<f32>,
     d_states: Vec<f32>,
+    tagging: Option<Tagging>,
 }
 
 impl PositionsBatch {
@@ -30,28 +31,116 @@ impl PositionsBatch {
         let encoder = EncoderBatch::new(network.encoder.clone());
         let layer = Affine::new(network.weights);
         let [contributions, d_contributions, d_states] = [const { Vec::new() }; 3];
-        Self { network, encoder, layer, contributions, d_contributions, d_states }
+        let tagging = network.tags.map(Tagging::new);
+        Self { network, encoder, layer, contributions, d_contributions, d_states, tagging }
     }
 
-    /// Encodes sentences; without dropout, there is none for any of them.
-    pub fn encode(&mut self, params: &Params, sentences: &[&Sentence], dropouts: &mut [Dropout]) {
-        self.encoder.encode(params, sentences, dropouts);
+    /// Encodes sentences and replaces unknown tags by predicted ones; without dropout, there is none for any of the
+    /// sentences.
+    pub fn encode(
+        &mut self,
+        params: &Params,
+        sentences: &mut [TrainingSentence<'_>],
+        dropouts: &mut [Dropout],
+    ) {
+        let seen: Vec<_> = sentences.iter().map(|sentence| &*sentence.seen).collect();
+        self.encoder.encode(params, &seen, dropouts);
         self.layer.forward(params, self.encoder.states(), &mut self.contributions);
+        if let Some(tagging) = &mut self.tagging {
+            tagging.predict(params, &self.encoder, sentences);
+        }
     }
 
-    /// Adds the gradients of decisions on the sentences that were encoded.
+    /// Adds the gradients of decisions on the sentences that were encoded, and of hidden tags; returns the loss of
+    /// these.
     pub fn backward<'a>(
         &mut self,
         params: &Params,
         decisions: impl Iterator<Item = &'a Decisions>,
         gradients: &mut Gradients,
-    ) {
-        let Self { network, encoder, layer, contributions, d_contributions, d_states } = self;
+    ) -> f64 {
+        let Self { network, encoder, layer, contributions, d_contributions, d_states, tagging } =
+            self;
         d_contributions.clear();
         d_contributions.resize(contributions.len(), 0.0);
         decisions.for_each(|decisions| decisions.backward(network, d_contributions, gradients));
         layer.backward(params, encoder.states(), d_contributions, d_states, gradients);
+        let loss = tagging
+            .as_mut()
+            .map_or(0.0, |tagging| tagging.backward(params, encoder.states(), d_states, gradients));
         encoder.backward(params, d_states, gradients);
+        loss
+    }
+}
+
+/// The prediction of tags for a batch.
+#[derive(Debug)]
+struct Tagging {
+    layer: Affine,
+    bias: Param,
+    /// By row of the batch, the scores of all tags.
+    scores: Vec<f32>,
+    /// The rows with hidden tags, and these tags.
+    hidden: Vec<(usize, u32)>,
+    d_scores: Vec<f32>,
+    d_states: Vec<f32>,
+}
+
+impl Tagging {
+    fn new((weights, bias): (Param, Param)) -> Self {
+        let [scores, d_scores, d_states] = [const { Vec::new() }; 3];
+        Self { layer: Affine::new(weights), bias, scores, hidden: Vec::new(), d_scores, d_states }
+    }
+
+    /// Scores the tags of all words; replaces unknown tags by the best ones.
+    fn predict(
+        &mut self,
+        params: &Params,
+        encoder: &EncoderBatch,
+        sentences: &mut [TrainingSentence<'_>],
+    ) {
+        let Self { layer, bias, scores, hidden, .. } = self;
+        layer.forward(params, encoder.states(), scores);
+        let (n_tags, bias) = (bias.columns as usize, params.of(*bias));
+        hidden.clear();
+        for (number, sentence) in sentences.iter_mut().enumerate() {
+            for (token, &gold) in sentence.gold.tags.iter().enumerate() {
+                if sentence.seen.tags[token] != UNKNOWN {
+                    continue;
+                }
+                let row = encoder.row(number, token + 1);
+                let scores = &mut scores[row * n_tags..][..n_tags];
+                kernel::add_scaled(1.0, bias, scores);
+                sentence.seen.to_mut().tags[token] = best_tag(scores);
+                hidden.push((row, gold));
+            }
+        }
+    }
+
+    /// Adds the gradients of the cross-entropy loss of hidden tags, also to those of the hidden states; returns the
+    /// loss.
+    fn backward(
+        &mut self,
+        params: &Params,
+        states: &[f32],
+        d_states: &mut [f32],
+        gradients: &mut Gradients,
+    ) -> f64 {
+        let mut loss = 0.0;
+        let n_tags = self.bias.columns as usize;
+        let all: Vec<u32> = (FIRST..n_tags as u32).collect();
+        self.d_scores.clear();
+        self.d_scores.resize(self.scores.len(), 0.0);
+        for &(row, gold) in self.hidden.iter().filter(|(_, gold)| *gold >= FIRST) {
+            let row = row * n_tags..(row + 1) * n_tags;
+            let d_scores = &mut self.d_scores[row.clone()];
+            loss += f64::from(kernel::cross_entropy(&self.scores[row], &all, gold, d_scores));
+            kernel::add_scaled(1.0, d_scores, gradients.of_mut(self.bias));
+        }
+        let d_scores = &self.d_scores;
+        self.layer.backward(params, states, d_scores, &mut self.d_states, gradients);
+        kernel::add_scaled(1.0, &self.d_states, d_states);
+        loss
     }
 }
 
