@@ -364,24 +364,15 @@ impl Tagger {
     /// Tags the words of a sentence.
     pub fn tag<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Vec<Token> {
         let mut tokens: Vec<Token> = words.into_iter().map(Token::untagged).collect();
-        self.worker()(&mut tokens);
+        self.worker().tag(&mut tokens);
         tokens
     }
 
-    /// A worker for one thread. It replaces the tags of all tokens except traces by predicted ones.
-    pub fn worker(&self) -> Box<dyn FnMut(&mut [Token]) + Send + '_> {
+    /// A worker for one thread, whose memory is reused from sentence to sentence.
+    pub fn worker(&self) -> TaggingWorker<'_> {
         match &self.0 {
-            TaggerKind::Separate(tagger) => {
-                let mut worker = TaggerWorker::new(&**tagger);
-                Box::new(move |tokens| worker.tag(tokens))
-            }
-            TaggerKind::Parser(parser) => {
-                let mut worker = parser.loaded.worker();
-                Box::new(move |tokens| {
-                    remove_tags(tokens);
-                    worker.tag(tokens);
-                })
-            }
+            TaggerKind::Separate(tagger) => TaggingWorker::Separate(TaggerWorker::new(&**tagger)),
+            TaggerKind::Parser(parser) => TaggingWorker::Parser(parser.loaded.worker()),
         }
     }
 
@@ -390,6 +381,27 @@ impl Tagger {
         match &self.0 {
             TaggerKind::Separate(tagger) => tagger.lexicon().knows(word),
             TaggerKind::Parser(parser) => parser.knows(word),
+        }
+    }
+}
+
+/// Tags sentences in place, one after the other.
+pub enum TaggingWorker<'a> {
+    /// A tagger that is separate from a parser.
+    Separate(TaggerWorker<'a>),
+    /// A parser that predicts tags.
+    Parser(Box<dyn Worker + 'a>),
+}
+
+impl TaggingWorker<'_> {
+    /// Replaces the tags of all tokens except traces by predicted ones.
+    pub fn tag(&mut self, tokens: &mut [Token]) {
+        match self {
+            Self::Separate(worker) => worker.tag(tokens),
+            Self::Parser(worker) => {
+                remove_tags(tokens);
+                worker.tag(tokens);
+            }
         }
     }
 }

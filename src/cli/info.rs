@@ -143,6 +143,8 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
     }
     if let Some(tagger) = &header.tagger {
         describe_tagger(tagger, out)?;
+    } else if stored_preset(model, &[])?.learner.predicts_tags() {
+        writeln!(out, "  predicts tags without a tagger")?;
     }
     match header.actions.len() {
         0 => writeln!(out, "  no parser")?,

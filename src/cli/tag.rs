@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use super::listed;
 use super::options::{INPUT, OUTPUT};
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
-use crate::parser::{Tagger, stored_preset};
+use crate::parser::{Tagger, TaggingWorker, stored_preset};
 use crate::preset::Preset;
 use crate::tagger::Accuracy;
 use crate::tree::Token;
@@ -82,9 +82,9 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     let tagger = Tagger::new(&model).with_context(name)?;
     let start = Instant::now();
     let processor = || -> Processor<'_, Accuracy> {
-        let (tagger, mut tag) = (&tagger, tagger.worker());
+        let (tagger, mut worker) = (&tagger, tagger.worker());
         Box::new(move |tokens, origin, result| {
-            tag_sentence((tagger, &mut tag), (tokens, origin), args, result)
+            tag_sentence((tagger, &mut worker), (tokens, origin), args, result)
         })
     };
     let unreadable = |_: &str| match args.output {
@@ -124,17 +124,17 @@ fn report(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) {
 
 /// Tags one sentence and renders it.
 fn tag_sentence(
-    (tagger, tag): (&Tagger, &mut dyn FnMut(&mut [Token])),
+    (tagger, worker): (&Tagger, &mut TaggingWorker<'_>),
     (mut tokens, origin): (Vec<Token>, &Origin),
     args: &TagArgs,
     result: &mut Rendered<Accuracy>,
 ) -> io::Result<()> {
     if args.accuracy {
         let gold = tokens.clone();
-        tag(&mut tokens);
+        worker.tag(&mut tokens);
         result.tally = Accuracy::of(&gold, &tokens, |word| tagger.knows(word));
     } else {
-        tag(&mut tokens);
+        worker.tag(&mut tokens);
     }
     let out = &mut result.bytes;
     match args.output {
