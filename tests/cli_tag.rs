@@ -247,3 +247,48 @@ fn each_sentence_comes_before_the_next_is_written_and_a_closed_pipe_is_no_error(
         assert_eq!(child.wait().unwrap().code(), Some(0), "-j {threads}");
     }
 }
+
+#[test]
+fn a_network_that_predicts_tags_serves_words_with_and_without_tags() {
+    let folder = command::folder(&[]);
+    let settings =
+        ["epochs=20", "lstm_dim=16", "hidden_dim=16", "rate=0.02", "dropout=0.1", "batch=4"];
+    let mut train = srparse(&["train", "--quiet", "--preset", "accurate", "--model", "m.srm"]);
+    settings.iter().for_each(|setting| _ = train.args(["--set", setting]));
+    train.arg("--train").arg(sample("train.mrg")).current_dir(&folder).assert().success();
+    let run = |arguments: &[&str], input: &[u8], code: i32| {
+        let mut command = srparse(arguments);
+        let command = command.args(["--quiet", "--model", "m.srm"]).current_dir(&folder);
+        text(&command.write_stdin(input).assert().code(code).get_output().stdout).to_owned()
+    };
+    let info = srparse(&["info", "m.srm"]).current_dir(&folder).assert().success();
+    assert!(text(&info.get_output().stdout).contains("  predicts tags without a tagger"));
+
+    // The tags of trees from words alone are those of `tag`, on any line.
+    let tagged = run(&["tag"], &lines(), 2);
+    let from_words = run(&["parse", "--input", "tokens", "--output", "json"], &lines(), 2);
+    for (tagged, json) in tagged.lines().zip(from_words.lines()) {
+        let parse: serde_json::Value = serde_json::from_str(json).unwrap();
+        let tokens = parse["tokens"].as_array().unwrap().iter();
+        let tokens: Vec<String> = tokens
+            .map(|token| format!("{}/{}", token[0].as_str().unwrap(), token[1].as_str().unwrap()))
+            .collect();
+        assert_eq!(tagged, tokens.join(" "));
+    }
+
+    // Given tags stay, unknown ones too, and only missing ones are predicted.
+    let given = r#"{"tokens": [["The", "XX"], "dog", ["barks", "NN"], "."]}"#;
+    let parse = run(&["parse", "--input", "json"], given.as_bytes(), 0);
+    assert!(parse.contains("(XX The)") && parse.contains("(NN barks)"), "{parse}");
+    assert!(parse.contains("(NN dog)") && parse.contains("(. .)"), "{parse}");
+    let all = "The/XX dog/XX barks/XX ./XX";
+    assert_eq!(run(&["parse"], all.as_bytes(), 0).matches("(XX ").count(), 4);
+    let words = run(&["parse", "--input", "tokens"], b"The dog barks .", 0);
+    assert_eq!(run(&["parse", "--retag"], all.as_bytes(), 0), words);
+
+    let mut accuracy = srparse(&["tag", "--accuracy", "--input", "penn", "--model", "m.srm"]);
+    let accuracy = accuracy.arg(sample("train.mrg")).current_dir(&folder).assert().success();
+    let printed = text(&accuracy.get_output().stderr);
+    let percent = printed.rsplit_once("tagging accuracy: ").unwrap().1.split(' ').next().unwrap();
+    assert!(percent.parse::<f64>().unwrap() > 80.0, "{printed}");
+}
