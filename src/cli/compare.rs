@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use super::aligned_trees::{AlignedTrees, no_trees};
-use super::listed;
-use super::options::{EncodingArg, INPUT, ProfileArg, SCORING, ThreadsArg, Verbosity};
+use super::options::{SCORING, ScoringArgs, ThreadsArg, Verbosity};
 use super::out::OutArg;
+use crate::eval::Status;
 use crate::eval::report::compare::Report;
 use crate::eval::significance::{Brackets, Settings, compare};
-use crate::eval::{Evaluation, Params, Status};
-use crate::treebank::ReadOptions;
 
 /// Compare two parsers on the same sentences.
 ///
@@ -37,12 +35,8 @@ pub struct CompareArgs {
     out: OutArg,
     #[command(flatten)]
     verbosity: Verbosity,
-    /// EVALB parameters: collins, new, spmrl, or a .prm file.
-    #[arg(value_parser = listed::params(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
-    params: String,
-    /// Give the trees of both parsers the tags of the gold trees.
-    #[arg(long, help_heading = SCORING)]
-    gold_tags: bool,
+    #[command(flatten)]
+    scoring: ScoringArgs,
     /// Compare only sentences of at most N tokens, punctuation included.
     #[arg(long, value_name = "N", help_heading = SCORING)]
     max_words: Option<u32>,
@@ -65,13 +59,6 @@ pub struct CompareArgs {
     json: bool,
     #[command(flatten)]
     threads: ThreadsArg,
-    #[command(flatten, next_help_heading = INPUT)]
-    profile: ProfileArg,
-    /// Change a step of the cleaning of the gold trees, such as clean.lemma_separator=-; may be repeated.
-    #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = INPUT)]
-    set: Vec<String>,
-    #[command(flatten, next_help_heading = INPUT)]
-    encoding: EncodingArg,
 }
 
 const TEST: &str = "Significance options";
@@ -111,16 +98,12 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 
 /// Counts the brackets of each sentence within the length limit, and the sentences that A and B failed on.
 fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
-    let params = Params::load(&args.params).context("--params")?;
-    let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
+    let params = args.scoring.params()?;
+    let options = args.scoring.options();
     let paths = [("gold", args.gold.as_path()), ("A", &args.a), ("B", &args.b)];
     let sides = AlignedTrees::open(paths, &options, args.verbosity.quiet)?;
-    let mut sides = sides.strip_gold(args.profile.cleaning(&args.set)?);
-    let mut systems = [(); 2].map(|()| {
-        let mut evaluation = Evaluation::new(params.clone(), None);
-        evaluation.gold_tags = args.gold_tags;
-        evaluation
-    });
+    let mut sides = sides.strip_gold(args.scoring.cleaning()?);
+    let mut systems = [(); 2].map(|()| args.scoring.evaluation(params.clone(), None));
     let (mut sentences, mut failures) = (Vec::new(), [0; 2]);
     while let Some([gold, a, b]) = sides.next()? {
         let scores = [systems[0].add(&gold, &a), systems[1].add(&gold, &b)];

@@ -7,17 +7,14 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::ValueEnum;
 
 use super::aligned_trees::{AlignedTrees, no_trees};
-use super::listed;
-use super::options::{EncodingArg, INPUT, OUTPUT, ProfileArg, SCORING, Verbosity};
+use super::options::{OUTPUT, ScoringArgs, Verbosity};
 use super::out::OutArg;
 use crate::error::Place;
-use crate::eval::{Difference, ErrorCounts, Evaluation, Params, SentenceScore};
+use crate::eval::{Difference, ErrorCounts, Evaluation, SentenceScore};
 use crate::tree::Tree;
-use crate::treebank::ReadOptions;
 
 /// Show where parse trees differ from gold trees.
 ///
@@ -51,20 +48,8 @@ pub struct DiffArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t, help_heading = OUTPUT)]
     output: DiffOutput,
-    /// EVALB parameters: collins, new, spmrl, or a .prm file.
-    #[arg(value_parser = listed::params(), hide_possible_values = true, long, value_name = "NAME|FILE",
-          default_value = "collins", help_heading = SCORING)]
-    params: String,
-    /// Score parse trees with the tags of the gold trees.
-    #[arg(long, help_heading = SCORING)]
-    gold_tags: bool,
-    #[command(flatten, next_help_heading = INPUT)]
-    profile: ProfileArg,
-    /// Change a step of the cleaning of the gold trees, such as clean.lemma_separator=-; may be repeated.
-    #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = INPUT)]
-    set: Vec<String>,
-    #[command(flatten, next_help_heading = INPUT)]
-    encoding: EncodingArg,
+    #[command(flatten)]
+    scoring: ScoringArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -131,13 +116,12 @@ fn collect<const N: usize>(
     args: &DiffArgs,
     named: [(&'static str, &Path); N],
 ) -> anyhow::Result<Found> {
-    let params = Params::load(&args.params).context("--params")?;
-    let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
+    let params = args.scoring.params()?;
+    let options = args.scoring.options();
     let sides = AlignedTrees::open(named, &options, args.verbosity.quiet)?;
-    let mut sides = sides.strip_gold(args.profile.cleaning(&args.set)?);
+    let mut sides = sides.strip_gold(args.scoring.cleaning()?);
     let system = |_| {
-        let mut evaluation = Evaluation::new(params.clone(), None);
-        evaluation.gold_tags = args.gold_tags;
+        let evaluation = args.scoring.evaluation(params.clone(), None);
         System { evaluation, errors: ErrorCounts::default() }
     };
     let mut systems: Vec<System> = (1..N).map(system).collect();

@@ -9,13 +9,13 @@ use anyhow::{Context, bail};
 use super::aligned_trees::{AlignedTrees, no_trees, refuse_two_stdins};
 use super::listed;
 use super::notes::Notes;
-use super::options::{EncodingArg, INPUT, OUTPUT, ProfileArg, SCORING, Verbosity};
+use super::options::{OUTPUT, SCORING, ScoringArgs, Verbosity};
 use super::out::OutArg;
 use crate::eval::report::{evalb, json, text};
 use crate::eval::{Evaluation, FunctionScores, Params, SentenceScore};
 use crate::tree::heads::HeadRules;
 use crate::treebank::clean::{Cleaning, Functions};
-use crate::treebank::{Input, LineReader, ReadOptions, expand};
+use crate::treebank::{Input, LineReader, expand};
 
 /// Score parse trees against gold trees.
 ///
@@ -41,13 +41,8 @@ pub struct EvalArgs {
     out: OutArg,
     #[command(flatten)]
     verbosity: Verbosity,
-    /// EVALB parameters: collins, new, spmrl, or a .prm file.
-    #[arg(value_parser = listed::params(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
-    params: String,
-    /// Give test trees the tags of the gold trees, so that tagging errors do not change which words and
-    /// brackets count. Tagging accuracy is still that of the test trees.
-    #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
-    gold_tags: bool,
+    #[command(flatten)]
+    scoring: ScoringArgs,
     /// Also score function tags, such as SBJ in NP-SBJ: brackets whose function tags must match too, and the tags of
     /// matching brackets.
     #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
@@ -57,7 +52,7 @@ pub struct EvalArgs {
     heads: String,
     /// Behave as EVALB: compare line by line, leave roots as they are, print its report, and stop after
     /// more than MAX_ERROR errors.
-    #[arg(long, conflicts_with = "treebank", help_heading = SCORING)]
+    #[arg(long, conflicts_with_all = ["treebank", "gold_tags"], help_heading = SCORING)]
     evalb: bool,
     /// Print one JSON object instead of the report.
     #[arg(long, conflicts_with = "evalb", help_heading = OUTPUT)]
@@ -68,13 +63,6 @@ pub struct EvalArgs {
     /// Exit with status 1 if F1 over all sentences, as EVALB computes it, is below PERCENT.
     #[arg(long, value_name = "PERCENT", value_parser = percentage, help_heading = OUTPUT)]
     min_f1: Option<f64>,
-    #[command(flatten, next_help_heading = INPUT)]
-    profile: ProfileArg,
-    /// Change a step of the cleaning of the gold trees, such as clean.lemma_separator=-; may be repeated.
-    #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = INPUT)]
-    set: Vec<String>,
-    #[command(flatten, next_help_heading = INPUT)]
-    encoding: EncodingArg,
 }
 
 /// Runs the command.
@@ -89,9 +77,12 @@ pub fn run(args: &EvalArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
-    let params = Params::load(&args.params).context("--params")?;
+    let params = args.scoring.params()?;
     if params.debug > 0 && !args.verbosity.quiet {
-        say!("note: DEBUG in {} has no effect; use --per-sentence instead", args.params);
+        say!(
+            "note: DEBUG in {} has no effect; use --per-sentence instead",
+            args.scoring.params_name()
+        );
     }
     let evaluation = if args.evalb {
         match score_lines(args, params, out)? {
@@ -125,12 +116,11 @@ fn score_trees(
     out: &mut impl Write,
 ) -> anyhow::Result<Evaluation> {
     let heads = HeadRules::load(&args.heads).context("--heads")?;
-    let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
+    let options = args.scoring.options();
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
     let sides = AlignedTrees::open(named, &options, args.verbosity.quiet)?;
     let mut sides = sides.strip_gold(gold_cleaning(args)?);
-    let mut evaluation = Evaluation::new(params, Some(heads));
-    evaluation.gold_tags = args.gold_tags;
+    let mut evaluation = args.scoring.evaluation(params, Some(heads));
     evaluation.functions = args.functions.then(FunctionScores::default);
     if args.per_sentence {
         evalb::header(out)?;
@@ -153,7 +143,7 @@ fn score_trees(
 
 /// Returns how gold trees are cleaned; function tags stay if they are scored.
 fn gold_cleaning(args: &EvalArgs) -> anyhow::Result<Cleaning> {
-    let mut cleaning = args.profile.cleaning(&args.set)?;
+    let mut cleaning = args.scoring.cleaning()?;
     if args.functions {
         cleaning.functions = Functions::Keep;
     }
@@ -177,8 +167,8 @@ fn score_lines(
     out: &mut impl Write,
 ) -> anyhow::Result<Option<Evaluation>> {
     refuse_two_stdins(&[("gold", &args.gold), ("test", &args.test)])?;
-    let mut gold = LineReader::open(&single(&args.gold)?, args.encoding.encoding)?;
-    let mut test = LineReader::open(&single(&args.test)?, args.encoding.encoding)?;
+    let mut gold = LineReader::open(&single(&args.gold)?, args.scoring.encoding())?;
+    let mut test = LineReader::open(&single(&args.test)?, args.scoring.encoding())?;
     let mut errors = EvalbErrors { count: 0, max: params.max_error };
     let mut evaluation = Evaluation::new(params, None);
     evalb::header(out)?;

@@ -12,6 +12,7 @@ pub mod compare;
 pub mod diff;
 pub mod eval;
 mod in_flight;
+mod in_order;
 pub mod info;
 mod interrupts;
 mod lint_notes;
@@ -28,6 +29,7 @@ mod stream;
 pub mod tag;
 pub mod train;
 pub mod tree;
+mod tree_stream;
 mod unseen;
 mod untokenized;
 

@@ -3,10 +3,14 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
+use anyhow::Context;
+
 use super::listed;
 use crate::Result;
+use crate::eval::{Evaluation, Params};
 use crate::parallel;
 use crate::preset::{DEFAULT, Preset, TreebankProfile};
+use crate::tree::heads::HeadRules;
 use crate::treebank::{Cleaning, Encoding, ReadOptions};
 
 /// Heading of the input options.
@@ -110,6 +114,58 @@ pub(super) struct EncodingArg {
     pub(super) encoding: Encoding,
 }
 
+/// How parse trees are compared with gold trees.
+#[derive(Debug, clap::Args)]
+pub(super) struct ScoringArgs {
+    /// EVALB parameters: collins, new, spmrl, or a .prm file.
+    #[arg(value_parser = listed::params(), hide_possible_values = true, long, value_name = "NAME|FILE",
+          default_value = "collins", help_heading = SCORING)]
+    params: String,
+    /// Give parse trees the tags of the gold trees, so that tagging errors do not change which words and
+    /// brackets count. Tagging accuracy is still that of the parse trees.
+    #[arg(long, help_heading = SCORING)]
+    gold_tags: bool,
+    #[command(flatten, next_help_heading = INPUT)]
+    profile: ProfileArg,
+    /// Change a step of the cleaning of the gold trees, such as clean.lemma_separator=-; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = INPUT)]
+    set: Vec<String>,
+    #[command(flatten, next_help_heading = INPUT)]
+    encoding: EncodingArg,
+}
+
+impl ScoringArgs {
+    /// The name or the file of the evaluation parameters.
+    pub(super) fn params_name(&self) -> &str {
+        &self.params
+    }
+
+    pub(super) fn params(&self) -> anyhow::Result<Params> {
+        Params::load(&self.params).context("--params")
+    }
+
+    /// An evaluation, with dependencies by these head rules.
+    pub(super) fn evaluation(&self, params: Params, heads: Option<HeadRules>) -> Evaluation {
+        let mut evaluation = Evaluation::new(params, heads);
+        evaluation.gold_tags = self.gold_tags;
+        evaluation
+    }
+
+    /// How gold trees are cleaned.
+    pub(super) fn cleaning(&self) -> anyhow::Result<Cleaning> {
+        self.profile.cleaning(&self.set)
+    }
+
+    pub(super) fn encoding(&self) -> Encoding {
+        self.encoding.encoding
+    }
+
+    /// How all trees are read.
+    pub(super) fn options(&self) -> ReadOptions {
+        ReadOptions { encoding: self.encoding(), ..ReadOptions::default() }
+    }
+}
+
 /// How many threads a core can have: more only take memory.
 const THREADS_PER_CORE: usize = 4;
 
@@ -134,8 +190,13 @@ pub(super) struct ThreadsArg {
 }
 
 impl ThreadsArg {
+    /// The number of threads.
+    pub(super) fn number(&self, verbosity: &Verbosity) -> usize {
+        threads(self.threads, verbosity.quiet)
+    }
+
     /// Sets the number of threads for all parallel work of the process.
     pub(super) fn apply(&self, verbosity: &Verbosity) {
-        parallel::set_threads(threads(self.threads, verbosity.quiet));
+        parallel::set_threads(self.number(verbosity));
     }
 }

@@ -8,12 +8,13 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use super::listed;
-use super::options::{ThreadsArg, TreebankArgs, Verbosity, note_stdin};
+use super::options::{ThreadsArg, TreebankArgs, Verbosity};
 use super::out::{Out, OutArg};
 use super::reading_bar::ReadingBar;
+use super::tree_stream::{self, TreeInput};
 use crate::Result;
 use crate::inspect::decisions::{DecisionCounts, KINDS};
-use crate::inspect::margins::BIN;
+use crate::inspect::margins::{BIN, Margins};
 use crate::model::file;
 use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
@@ -25,7 +26,7 @@ use crate::sort::sort_by;
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::{Action, View};
 use crate::tree::{Token, Tree};
-use crate::treebank::read_all;
+use crate::treebank::{ReadReport, Trees};
 
 /// Show the derivations of trees.
 ///
@@ -70,16 +71,8 @@ pub struct OracleArgs {
     treebank: TreebankArgs,
 }
 
-/// The number of trees parsed between two updates of the progress bar.
+/// The number of trees that a model parses at a time.
 const CHUNK: usize = 256;
-
-impl OracleArgs {
-    /// A progress bar for the trees; none while output goes to the terminal.
-    fn bar(&self, n: usize, writes: bool) -> ReadingBar {
-        let is_disturbing = writes && self.out.is_terminal();
-        ReadingBar::of_count(!self.verbosity.quiet && !is_disturbing, n, "trees")
-    }
-}
 
 /// Runs the command.
 ///
@@ -87,34 +80,84 @@ impl OracleArgs {
 /// When the trees cannot be read, or no transition system can be built from them.
 pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     let mut out = args.out.open(args.files.iter().chain(&args.model))?;
-    note_stdin(&args.files, args.verbosity.quiet);
     if let Some(path) = &args.model {
         return accuracy(args, path, out);
     }
     let plan = Plan::new(args.treebank.profile.preset(&args.preset, &args.set)?)?;
-    let (trees, report) = read_all(&args.files, &args.treebank.options())?;
+    let unfit = if args.stats {
+        all_statistics(args, &plan, &mut out)?
+    } else {
+        derivations(args, &plan, &mut out)?
+    };
+    out.finish()?;
+    Ok(if unfit == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A tree as the system builds it; `None` without words.
+fn prepared(plan: &Plan, tree: Tree) -> Option<Tree> {
+    let clean = &plan.preset.clean;
+    let mut tree = clean.apply(clean.strip(tree)?).tree;
+    if let Some(heads) = &plan.heads {
+        heads.apply(&mut tree);
+    }
+    (!tree.tokens().is_empty()).then_some(tree)
+}
+
+/// Writes the derivation of each tree, in a system that is made for it: of the trees of a treebank, each has the same
+/// derivation in a system that is made for all. Returns how many trees cannot be built.
+fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<u64> {
+    let input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, Some(&args.out))?;
+    let mut number = 0;
+    let mut select = |trees: &mut Trees| loop {
+        match trees.next()?.map(|tree| prepared(plan, tree)) {
+            Ok(None) => {}
+            Ok(Some(tree)) => {
+                number += 1;
+                return Some(Ok((number, tree)));
+            }
+            Err(error) => return Some(Err(error)),
+        }
+    };
+    let process = |number, tree: Tree, bytes: &mut Vec<u8>| {
+        let vocabulary = Vocabulary::of([tree.tokens()], 1);
+        let only = [&tree];
+        let builder = plan.builder(Source::Trees(&only), &vocabulary);
+        let sentence = vocabulary.encode(tree.tokens());
+        let written = with_system(builder, Derivation { tree: &tree, sentence, out: bytes });
+        // Writing to memory does not fail.
+        match written {
+            Ok(_) => true,
+            Err(error) => writeln!(bytes, "# tree {number}: {error}\n").is_err(),
+        }
+    };
+    let threads = args.threads.number(&args.verbosity);
+    let (unfit, trees) = tree_stream::run(input, &mut select, &process, out, threads)?;
+    note_report(trees.report(), args);
+    Ok(unfit)
+}
+
+/// Writes statistics of the derivations of all trees. Returns how many trees cannot be built.
+fn all_statistics(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<u64> {
+    let mut input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, None)?;
+    let mut trees = Vec::new();
+    for tree in input.trees.by_ref() {
+        trees.extend(prepared(plan, tree?));
+        input.bar.add(1);
+    }
+    drop(input.bar);
+    note_report(input.trees.report(), args);
+    let trees: Vec<&Tree> = trees.iter().collect();
+    let vocabulary = Vocabulary::of(trees.iter().map(|tree| tree.tokens()), 1);
+    let builder = plan.builder(Source::Trees(&trees), &vocabulary);
+    let is_shown = !args.verbosity.quiet;
+    let bar = ReadingBar::of_count(is_shown, trees.len(), "trees");
+    Ok(with_system(builder, Statistics { trees: &trees, vocabulary: &vocabulary, bar, out })??)
+}
+
+fn note_report(report: &ReadReport, args: &OracleArgs) {
     if !args.verbosity.quiet || report.skipped > 0 {
         say!("{report}");
     }
-    let clean = &plan.preset.clean;
-    let prepare = |tree: Tree| {
-        let mut tree = clean.apply(clean.strip(tree)?).tree;
-        if let Some(heads) = &plan.heads {
-            heads.apply(&mut tree);
-        }
-        Some(tree)
-    };
-    let trees: Vec<Tree> =
-        trees.into_iter().filter_map(prepare).filter(|tree| !tree.tokens().is_empty()).collect();
-    let borrowed: Vec<&Tree> = trees.iter().collect();
-    let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
-    let builder = plan.builder(Source::Trees(&borrowed), &vocabulary);
-    let bar = args.bar(trees.len(), !args.stats);
-    let (stats, out_of) = (args.stats, &mut out);
-    let show = Show { trees: &borrowed, vocabulary: &vocabulary, stats, bar, out: out_of };
-    let unfit = with_system(builder, show)?;
-    out.finish()?;
-    Ok(if unfit? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints how often a model predicts the correct action on the way to the trees.
@@ -123,39 +166,25 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
     args.treebank.profile.refuse_with_model()?;
     let name = || path.display().to_string();
     let parser = Parser::new(&file::read(path)?, &args.set).with_context(name)?;
-    let (trees, report) = read_all(&args.files, &args.treebank.options())?;
-    if !args.verbosity.quiet || report.skipped > 0 {
-        say!("{report}");
-    }
+    let mut input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, None)?;
     if let Some(label) = &args.margins {
-        let margins = parser.margins(trees, label).with_context(name)?;
-        writeln!(out, "margin from\tcorrect candidates\twrong candidates")?;
-        for (bin, [right, wrong]) in margins.bins {
-            writeln!(out, "{:.1}\t{right}\t{wrong}", bin as f32 * BIN)?;
-        }
-        let [right, wrong] = margins.infinite;
-        if right + wrong > 0 {
-            say!(
-                "left out {right} correct and {wrong} wrong candidates of infinite confidence: the model has no \
-                 trees for this label"
-            );
-        }
+        let mut margins = Margins::default();
+        chunks(&mut input, |trees| {
+            margins += parser.margins(trees, label).with_context(name)?;
+            Ok(())
+        })?;
+        note_report(input.trees.report(), args);
+        write_margins(&margins, &mut out)?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut bar = args.bar(trees.len(), false);
     let mut counts = DecisionCounts::default();
-    let mut trees = trees.into_iter();
-    loop {
-        let chunk: Vec<Tree> = trees.by_ref().take(CHUNK).collect();
-        if chunk.is_empty() {
-            break;
-        }
-        let n = chunk.len() as u64;
-        counts += parser.decisions(chunk);
-        bar.add(n);
-    }
-    drop(bar);
+    chunks(&mut input, |trees| {
+        counts += parser.decisions(trees);
+        Ok(())
+    })?;
+    note_report(input.trees.report(), args);
+    drop(input.bar);
     writeln!(out, "trees\t{}", counts.trees)?;
     writeln!(out, "trees that cannot be built\t{}", counts.unfit)?;
     writeln!(out, "decisions\tnumber\taccuracy, all actions\taccuracy, legal actions")?;
@@ -171,38 +200,68 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-struct Show<'a, W> {
-    trees: &'a [&'a Tree],
-    vocabulary: &'a Vocabulary,
-    stats: bool,
-    bar: ReadingBar,
-    out: &'a mut W,
+/// Processes the trees of the input, some at a time; none if there are none.
+fn chunks(
+    input: &mut TreeInput,
+    mut process: impl FnMut(Vec<Tree>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    loop {
+        let chunk: Vec<Tree> = input.trees.by_ref().take(CHUNK).collect::<Result<_>>()?;
+        let n = chunk.len();
+        process(chunk)?;
+        input.bar.add(n as u64);
+        if n < CHUNK {
+            return Ok(());
+        }
+    }
 }
 
-impl<W: Write> SystemVisitor for Show<'_, W> {
+fn write_margins(margins: &Margins, out: &mut Out) -> io::Result<()> {
+    writeln!(out, "margin from\tcorrect candidates\twrong candidates")?;
+    for (bin, [right, wrong]) in &margins.bins {
+        writeln!(out, "{:.1}\t{right}\t{wrong}", *bin as f32 * BIN)?;
+    }
+    let [right, wrong] = margins.infinite;
+    if right + wrong > 0 {
+        say!(
+            "left out {right} correct and {wrong} wrong candidates of infinite confidence: the model has no \
+             trees for this label"
+        );
+    }
+    Ok(())
+}
+
+/// Writes the derivation of a tree.
+struct Derivation<'a> {
+    tree: &'a Tree,
+    sentence: Sentence,
+    out: &'a mut Vec<u8>,
+}
+
+impl SystemVisitor for Derivation<'_> {
+    type Output = io::Result<()>;
+
+    fn visit<S: Supervised>(self, system: S) -> Result<io::Result<()>> {
+        let Self { tree, sentence, out } = self;
+        check_replay(&system, &sentence, tree)?;
+        Ok(derivation(&system, &sentence, tree, out))
+    }
+}
+
+/// Writes statistics of all derivations.
+struct Statistics<'a> {
+    trees: &'a [&'a Tree],
+    vocabulary: &'a Vocabulary,
+    bar: ReadingBar,
+    out: &'a mut Out,
+}
+
+impl SystemVisitor for Statistics<'_> {
     /// How many trees the system cannot build.
     type Output = io::Result<u64>;
 
-    fn visit<S: Supervised>(mut self, system: S) -> Result<io::Result<u64>> {
-        if self.stats {
-            return Ok(statistics(&system, self));
-        }
-        let mut unfit = 0;
-        for (tree, number) in self.trees.iter().zip(1..) {
-            self.bar.add(1);
-            let sentence = self.vocabulary.encode(tree.tokens());
-            let written = match check_replay(&system, &sentence, tree) {
-                Ok(_) => derivation(&system, &sentence, tree, self.out),
-                Err(error) => {
-                    unfit += 1;
-                    writeln!(self.out, "# tree {number}: {error}\n")
-                }
-            };
-            if let Err(error) = written {
-                return Ok(Err(error));
-            }
-        }
-        Ok(Ok(unfit))
+    fn visit<S: Supervised>(self, system: S) -> Result<io::Result<u64>> {
+        Ok(statistics(&system, self))
     }
 }
 
@@ -231,7 +290,7 @@ fn derivation<S: Supervised>(
 /// Renders the stack from bottom to top: a constituent as its label and head word, with an opening bracket if
 /// it is still open; a token as its word and tag.
 fn stack_text<S: Supervised>(system: &S, view: &View<'_>, tokens: &[Token]) -> String {
-    let item = |&id: &u32| {
+    let item = |id: u32| {
         let node = view.forest.node(id);
         let head = tokens.get(node.head as usize);
         let word = head.map_or("", |head| head.word.as_str());
@@ -247,12 +306,12 @@ fn stack_text<S: Supervised>(system: &S, view: &View<'_>, tokens: &[Token]) -> S
             }
         }
     };
-    view.stack.iter().map(item).collect::<Vec<_>>().join(" ")
+    view.stack.to_vec().into_iter().map(item).collect::<Vec<_>>().join(" ")
 }
 
 /// Writes derivation lengths and how often each action is taken.
-fn statistics<S: Supervised>(system: &S, show: Show<'_, impl Write>) -> io::Result<u64> {
-    let Show { trees, vocabulary, mut bar, out, .. } = show;
+fn statistics<S: Supervised>(system: &S, show: Statistics<'_>) -> io::Result<u64> {
+    let Statistics { trees, vocabulary, mut bar, out } = show;
     // Actions that do the same to different candidates count as one.
     let mut counts: BTreeMap<u32, (u64, S::Action)> = BTreeMap::new();
     let (mut lengths, mut words, mut unfit) = (Vec::new(), 0, 0);

@@ -1,14 +1,11 @@
 //! Runs a model over a stream of sentences: one result per sentence, in order, on any number of threads.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::AddAssign;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
-use super::in_flight::InFlight;
+use super::in_order::{self, Sink};
 use super::notes::Notes;
 use super::options::{EncodingArg, INPUT, Verbosity, note_terminal, threads};
 use super::out::{Out, OutArg};
@@ -189,13 +186,14 @@ pub(super) fn run<T: Default + Send + AddAssign>(
         .split_by(text)
         .needing_tags(needs_tags)
         .counted_by(counter);
-    let sentences = Noted { sentences, inspect, check: args.check(work.format) };
-    let threads = threads(args.threads, args.verbosity.quiet);
-    let done = if threads == 1 {
-        one_thread(work, sentences, &mut output)
-    } else {
-        many_threads(work, sentences, &mut output, threads)
+    let mut sentences = Noted { sentences, inspect, check: args.check(work.format) };
+    let make = || -> in_order::Processor<'_, NotedItem, Rendered<T>> {
+        let mut processor = (work.make)();
+        Box::new(move |item, result| work.process(&mut processor, item, result))
     };
+    let in_order = in_order::Work { words: NotedItem::words, make: &make };
+    let threads = threads(args.threads, args.verbosity.quiet);
+    let done = in_order::run(&in_order, &mut sentences, &mut output, threads);
     let is_whole = done.is_ok() && !(args.strict && output.totals.unreadable > 0);
     if is_whole {
         output.out.finish()?;
@@ -272,13 +270,14 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
 }
 
 impl<T> Work<'_, '_, T> {
-    /// Processes one item; the result is empty at first.
+    /// Processes one item.
     fn process(
         &self,
         processor: &mut Processor<'_, T>,
-        item: Item,
+        NotedItem { item, at, input_note }: NotedItem,
         result: &mut Rendered<T>,
-    ) -> io::Result<()> {
+    ) {
+        result.restart(at, input_note);
         match item {
             Item::Blank => result.bytes.extend_from_slice(self.blank),
             Item::Bad { at, problem } => {
@@ -289,17 +288,16 @@ impl<T> Work<'_, '_, T> {
             Item::Stray { at, problem } => result.problem = Some(format!("{at}: {problem}")),
             Item::Sentence(tokens, origin) => {
                 result.words = tokens.len();
-                processor(tokens, &origin, result)?;
+                // Writing to memory does not fail.
+                let _ = processor(tokens, &origin, result);
             }
         }
-        Ok(())
     }
 }
 
 /// Writes results in order and counts them.
 struct OrderedWriter<T> {
     out: Out,
-    /// Whether to flush after each result, because the input may come from a program that waits for it.
     flush_each: bool,
     strict: bool,
     totals: Totals<T>,
@@ -308,8 +306,7 @@ struct OrderedWriter<T> {
     bar: ReadingBar,
 }
 
-impl<T: Default + AddAssign> OrderedWriter<T> {
-    /// Writes one result; returns false if the command should stop.
+impl<T: Default + AddAssign> Sink<Rendered<T>> for OrderedWriter<T> {
     fn write(&mut self, result: &mut Rendered<T>) -> io::Result<bool> {
         let totals = &mut self.totals;
         if let Some(problem) = &result.problem {
@@ -333,139 +330,16 @@ impl<T: Default + AddAssign> OrderedWriter<T> {
         self.out.write_all(&result.bytes)?;
         Ok(true)
     }
-}
 
-/// Processes and writes one item after the other.
-fn one_thread<T: Default + AddAssign>(
-    work: &Work<'_, '_, T>,
-    sentences: Noted<'_>,
-    output: &mut OrderedWriter<T>,
-) -> anyhow::Result<()> {
-    let mut processor = (work.make)();
-    let mut result = Rendered::default();
-    for item in sentences {
-        let NotedItem { item, at, input_note } = item?;
-        result.restart(at, input_note);
-        work.process(&mut processor, item, &mut result)?;
-        if !output.write(&mut result)? {
-            break;
-        }
-        if output.flush_each {
-            output.out.flush()?;
-        }
+    fn flushes_each(&self) -> bool {
+        self.flush_each
     }
-    Ok(())
-}
 
-/// The number of items that a thread takes at a time.
-const BATCH: usize = 32;
-
-type Numbered<T> = (u64, T);
-
-/// One thread reads, several process items, and this one writes results in order. No thread waits for a
-/// batch to fill up, so a program at the other end of a pipe gets each result as soon as it is available.
-fn many_threads<T: Default + Send + AddAssign>(
-    work: &Work<'_, '_, T>,
-    sentences: Noted<'_>,
-    output: &mut OrderedWriter<T>,
-    threads: usize,
-) -> anyhow::Result<()> {
-    let (items_in, items_out) = channel::<Numbered<NotedItem>>();
-    let (results_in, results_out) = channel::<Numbered<Rendered<T>>>();
-    let (items_out, in_flight) = (Mutex::new(items_out), &InFlight::default());
-    std::thread::scope(|scope| {
-        let reader = scope.spawn(move || -> crate::Result<()> {
-            for (item, number) in sentences.zip(0..) {
-                let item = item?;
-                in_flight.enter(item.words());
-                // The receiver is gone if the command stops early.
-                if items_in.send((number, item)).is_err() {
-                    break;
-                }
-            }
-            Ok(())
-        });
-        for _ in 0..threads {
-            let (items, results) = (&items_out, results_in.clone());
-            scope.spawn(move || process_items(work, items, &results));
-        }
-        drop(results_in);
-        let written = write_in_order(results_out, in_flight, output);
-        if !matches!(written, Ok(true)) {
-            // The reader may be blocked on input that never comes, and the other threads wait for it;
-            // nothing they hold is needed, so the program ends here.
-            let abandoned = output.out.abandon();
-            let ended = written.and(abandoned);
-            std::process::exit(match ended {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-                Err(error) => {
-                    say!("error: standard output: {error}");
-                    2
-                }
-                Ok(()) => 2,
-            });
-        }
-        reader.join().map_err(|_| anyhow::anyhow!("the reading thread failed"))??;
-        Ok(())
-    })
-}
-
-fn process_items<T: Default>(
-    work: &Work<'_, '_, T>,
-    items: &Mutex<Receiver<Numbered<NotedItem>>>,
-    results: &Sender<Numbered<Rendered<T>>>,
-) {
-    let mut processor = (work.make)();
-    let mut taken = Vec::with_capacity(BATCH);
-    loop {
-        {
-            let Ok(items) = items.lock() else { return };
-            let Ok(first) = items.recv() else { return };
-            taken.push(first);
-            taken.extend(items.try_iter().take(BATCH - 1));
-        }
-        for (number, NotedItem { item, at, input_note }) in taken.drain(..) {
-            let mut result = Rendered { at, input_note, ..Rendered::default() };
-            // Writing to memory does not fail.
-            let _ = work.process(&mut processor, item, &mut result);
-            if results.send((number, result)).is_err() {
-                return;
-            }
-        }
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
-}
 
-/// Writes results in the order of their numbers; returns false if the command should stop.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "dropping the receiver makes the other threads end"
-)]
-fn write_in_order<T: Default + AddAssign>(
-    results: Receiver<Numbered<Rendered<T>>>,
-    in_flight: &InFlight,
-    output: &mut OrderedWriter<T>,
-) -> io::Result<bool> {
-    let mut waiting = BTreeMap::new();
-    let mut next = 0;
-    loop {
-        let (number, result) = match results.try_recv() {
-            Ok(received) => received,
-            Err(TryRecvError::Empty) => {
-                output.out.flush()?;
-                match results.recv() {
-                    Ok(received) => received,
-                    Err(_) => return Ok(true),
-                }
-            }
-            Err(TryRecvError::Disconnected) => return Ok(true),
-        };
-        waiting.insert(number, result);
-        while let Some(mut result) = waiting.remove(&next) {
-            next += 1;
-            in_flight.leave(result.words);
-            if !output.write(&mut result)? {
-                return Ok(false);
-            }
-        }
+    fn abandon(&mut self) -> io::Result<()> {
+        self.out.abandon()
     }
 }

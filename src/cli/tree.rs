@@ -7,15 +7,15 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use super::listed;
-use super::options::{INPUT, OUTPUT, TreebankArgs, Verbosity, note_stdin};
-use super::out::OutArg;
-use super::reading_bar::ReadingBar;
+use super::options::{INPUT, OUTPUT, ThreadsArg, TreebankArgs, Verbosity};
+use super::out::{Out, OutArg};
+use super::tree_stream::{self, TreeInput, TreeProcessor};
 use crate::tree::binarize::binarize;
 use crate::tree::dependencies::head_positions;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Tree, draw};
 use crate::treebank::tagged::{self, TaggedFormat};
-use crate::treebank::{ByteCounter, Cleaning, Origin, ReadReport, Trees, expand, json, penn};
+use crate::treebank::{Cleaning, Origin, ReadReport, Trees, json, penn};
 
 /// Clean, convert and draw the trees of a treebank.
 ///
@@ -34,6 +34,8 @@ pub struct TreeArgs {
     out: OutArg,
     #[command(flatten)]
     verbosity: Verbosity,
+    #[command(flatten)]
+    threads: ThreadsArg,
     /// Convert only the N-th tree, counted from 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
           help_heading = INPUT)]
@@ -111,53 +113,84 @@ pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Writes the trees that were asked for.
-fn convert(args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<ReadReport> {
+fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     let cleaning = cleaning(args)?;
     let needs_heads = args.binarize || args.output.has_heads();
     let heads = needs_heads.then(|| HeadRules::load(&args.heads).context("--heads")).transpose()?;
-    note_stdin(&args.files, args.verbosity.quiet);
-    let (inputs, counter) = (expand(&args.files)?, ByteCounter::default());
-    let is_shown = !args.verbosity.quiet && !args.out.is_terminal();
-    let mut bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), "trees");
-    let mut trees = Trees::new(inputs, &args.treebank.options()).counted_by(counter);
-    let (mut number, mut without_words) = (0, 0);
-    // An SVG file holds one drawing: the tree is written once it is known to be the only one.
-    let mut waiting: Option<Tree> = None;
-    for tree in trees.by_ref() {
-        // A tree that contains only metadata is skipped.
-        let Some(tree) = cleaning.strip(tree?) else {
-            without_words += 1;
-            continue;
-        };
-        number += 1;
-        bar.add(1);
-        if args.nth.is_some_and(|nth| nth != number) {
-            continue;
-        }
+    let input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, Some(&args.out))?;
+    let mut asked = Asked { cleaning: &cleaning, nth: args.nth, read: 0, without_words: 0 };
+    let process = |number, tree, bytes: &mut Vec<u8>| {
         let tree = converted_tree(tree, &cleaning, heads.as_ref(), args);
-        if args.output != TreeOutput::Svg {
-            write_tree(&tree, args.output, number > 1 && args.nth.is_none(), out)
-                .context("standard output")?;
-        } else if waiting.replace(tree).is_some() {
-            bail!("--output svg draws a single tree, but there are more: choose one with --nth N");
-        }
-        if args.nth.is_some() {
-            break;
-        }
-    }
-    drop(bar);
+        let follows = number > 1 && args.nth.is_none();
+        write_tree(&tree, args.output, follows, bytes).is_ok()
+    };
+    let trees = if args.output == TreeOutput::Svg {
+        draw(input, &mut asked, &process, out)?
+    } else {
+        let threads = args.threads.number(&args.verbosity);
+        tree_stream::run(input, &mut |trees| asked.next(trees), &process, out, threads)?.1
+    };
+    let Asked { read, without_words, .. } = asked;
     if let Some(nth) = args.nth
-        && number < nth
+        && read < nth
     {
-        bail!("--nth {nth}: the input has only {number} trees");
-    }
-    if let Some(tree) = waiting {
-        write_tree(&tree, args.output, false, out).context("standard output")?;
+        bail!("--nth {nth}: the input has only {read} trees");
     }
     if without_words > 0 && !args.verbosity.quiet {
         say!("left out {without_words} trees that have no words after cleaning");
     }
     Ok(trees.report().clone())
+}
+
+/// Writes a drawing, which is a file of its own: it is written once the tree is known to be the only one.
+fn draw(
+    input: TreeInput,
+    asked: &mut Asked<'_>,
+    process: TreeProcessor<'_>,
+    out: &mut Out,
+) -> anyhow::Result<Trees> {
+    let TreeInput { mut trees, .. } = input;
+    let mut drawing = Vec::new();
+    while let Some(next) = asked.next(&mut trees) {
+        let (number, tree) = next?;
+        if !drawing.is_empty() {
+            bail!("--output svg draws a single tree, but there are more: choose one with --nth N");
+        }
+        process(number, tree, &mut drawing);
+    }
+    out.write_all(&drawing).context("standard output")?;
+    Ok(trees)
+}
+
+/// The trees that were asked for.
+struct Asked<'a> {
+    cleaning: &'a Cleaning,
+    nth: Option<u64>,
+    /// How many trees with words have been read.
+    read: u64,
+    without_words: u64,
+}
+
+impl Asked<'_> {
+    /// The next tree and its number.
+    fn next(&mut self, trees: &mut Trees) -> Option<crate::Result<(u64, Tree)>> {
+        while self.nth.is_none_or(|nth| self.read < nth) {
+            let tree = match trees.next()? {
+                Ok(tree) => self.cleaning.strip(tree),
+                Err(error) => return Some(Err(error)),
+            };
+            // A tree that contains only metadata is skipped.
+            let Some(tree) = tree else {
+                self.without_words += 1;
+                continue;
+            };
+            self.read += 1;
+            if self.nth.is_none_or(|nth| self.read == nth) {
+                return Some(Ok((self.read, tree)));
+            }
+        }
+        None
+    }
 }
 
 fn cleaning(args: &TreeArgs) -> anyhow::Result<Cleaning> {
@@ -238,11 +271,11 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         let path = file.path().to_str().unwrap();
-        let words = ["tree", path].into_iter().chain(options.iter().copied());
-        let command = Command::try_parse_from(words)?;
-        let mut out = Vec::new();
-        convert(&command.args, &mut out)?;
-        Ok(String::from_utf8(out).unwrap())
+        let written = tempfile::NamedTempFile::new().unwrap();
+        let words = ["tree", path, "-q", "--out", written.path().to_str().unwrap()];
+        let command = Command::try_parse_from(words.into_iter().chain(options.iter().copied()))?;
+        run(&command.args)?;
+        Ok(std::fs::read_to_string(written.path()).unwrap())
     }
 
     const TEXT: &str = "( (S (NP-SBJ (-LRB- -LRB-) (NN 1\\/2)) (VP (-NONE- *))) )\n(S (A a))\n";

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::path::compare_steps;
 use super::{Cursor, Decoded, PathScore, Problem, heap};
 use crate::scorer::Scratch;
-use crate::transition::TransitionSystem;
+use crate::transition::{Forest, TransitionSystem};
 
 /// The beam decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,6 +79,8 @@ struct Candidate<A> {
 
 /// The state of a search: the beam and the steps that led to it.
 pub struct Agenda<S: TransitionSystem> {
+    /// What all hypotheses have built; each of them borrows it ([`Cursor::swap_forest`]) when it is at work.
+    forest: Forest,
     slots: Vec<Cursor<S>>,
     free: Vec<u32>,
     beam: Vec<Hypothesis>,
@@ -100,6 +102,7 @@ pub struct Agenda<S: TransitionSystem> {
 impl<S: TransitionSystem> Default for Agenda<S> {
     fn default() -> Self {
         Self {
+            forest: Forest::default(),
             slots: Vec::new(),
             free: Vec::new(),
             beam: Vec::new(),
@@ -133,9 +136,11 @@ impl<S: TransitionSystem> Agenda<S> {
         self.n_steps = 0;
         self.free.clear();
         self.free.extend((1..self.slots.len() as u32).rev());
-        let slot = Cursor::start(problem, scratch);
+        let mut slot = Cursor::start(problem, scratch);
         problem.scorer.cache_scores(scratch);
         let is_final = slot.is_final(problem);
+        self.forest = Forest::default();
+        slot.swap_forest(&mut self.forest);
         match self.slots.first_mut() {
             Some(first) => *first = slot,
             None => self.slots.push(slot),
@@ -212,16 +217,20 @@ impl<S: TransitionSystem> Agenda<S> {
             let parent = self.previous_beam[parent_at];
             self.uses[parent_at] -= 1;
             let slot = if self.uses[parent_at] == 0 { parent.slot } else { self.copy(parent.slot) };
-            let cursor = &mut self.slots[slot as usize];
+            let mut is_final = parent.is_final;
             if let Some(action) = action {
+                let cursor = &mut self.slots[slot as usize];
+                cursor.swap_forest(&mut self.forest);
                 cursor.take(problem, action, scratch);
+                is_final = cursor.is_final(problem);
+                cursor.swap_forest(&mut self.forest);
             }
             self.beam.push(Hypothesis {
                 slot,
                 step: self.steps.len() as u32,
                 path,
                 score,
-                is_final: cursor.is_final(problem),
+                is_final,
                 followed: parent.followed && follow.is_none_or(|follow| action == follow.action),
             });
             self.steps.push(BeamStep { previous: parent.step, action });
@@ -242,7 +251,8 @@ impl<S: TransitionSystem> Agenda<S> {
         self.best.clear();
         let step_scores = &self.step_scores;
         for (hypothesis, parent) in self.beam.iter().zip(0..) {
-            let cursor = &self.slots[hypothesis.slot as usize];
+            let cursor = &mut self.slots[hypothesis.slot as usize];
+            cursor.swap_forest(&mut self.forest);
             let steps = system.steps(&cursor.state);
             let follow = follow.filter(|_| hypothesis.followed);
             let margin = |action| match follow {
@@ -258,6 +268,7 @@ impl<S: TransitionSystem> Agenda<S> {
                 let score = path_score.score(path, steps);
                 let idle = Candidate { score, path, last, parent, action: None };
                 push_bounded(&mut self.candidates, step_scores, width, idle);
+                cursor.swap_forest(&mut self.forest);
                 continue;
             }
             cursor.legal(problem, &mut self.actions);
@@ -278,6 +289,7 @@ impl<S: TransitionSystem> Agenda<S> {
                     *known = candidate;
                 }
             }
+            cursor.swap_forest(&mut self.forest);
         }
         // No two candidates rank the same, so the result does not depend on the order of the map.
         for &candidate in self.best.values() {
@@ -329,20 +341,15 @@ impl Beam {
         agenda: &mut Agenda<S>,
         scratch: &mut Scratch,
     ) -> Vec<Decoded<S>> {
-        let system = problem.system;
         agenda.start(problem, self.path_score, scratch);
         while agenda.may_improve(self.path_score, n) {
             agenda.advance(self, problem, None, scratch);
         }
         // Complete derivations rank above partial ones, whatever their scores.
-        let (complete, partial): (Vec<_>, Vec<_>) =
-            agenda.beam.iter().partition(|hypothesis| system.is_complete(agenda.state(hypothesis)));
-        complete
-            .into_iter()
-            .chain(partial)
-            .take(n.max(1))
-            .map(|best| agenda.decoded(system, best))
-            .collect()
+        let (complete, partial): (Vec<_>, Vec<_>) = (agenda.beam.clone().into_iter())
+            .partition(|hypothesis| agenda.is_complete(problem.system, hypothesis));
+        let best = complete.into_iter().chain(partial).take(n.max(1));
+        best.map(|hypothesis| agenda.decoded(problem, &hypothesis)).collect()
     }
 }
 
@@ -353,15 +360,18 @@ impl<S: TransitionSystem> Agenda<S> {
         self.beam.iter().take(n_compared).any(|hypothesis| !hypothesis.is_final)
     }
 
-    fn state(&self, hypothesis: &Hypothesis) -> &S::State {
-        &self.slots[hypothesis.slot as usize].state
+    fn is_complete(&mut self, system: &S, hypothesis: &Hypothesis) -> bool {
+        let cursor = &mut self.slots[hypothesis.slot as usize];
+        cursor.swap_forest(&mut self.forest);
+        let is_complete = system.is_complete(&cursor.state);
+        cursor.swap_forest(&mut self.forest);
+        is_complete
     }
 
     /// The derivation of a hypothesis.
-    fn decoded(&self, system: &S, hypothesis: &Hypothesis) -> Decoded<S> {
+    fn decoded(&self, problem: Problem<'_, S>, hypothesis: &Hypothesis) -> Decoded<S> {
         let mut actions = Vec::new();
         self.history(hypothesis, &mut actions);
-        let actions = actions.into_iter().flatten().collect();
-        Decoded::new(system, self.state(hypothesis).clone(), actions, hypothesis.score)
+        Decoded::replayed(problem, actions.into_iter().flatten().collect(), hypothesis.score)
     }
 }

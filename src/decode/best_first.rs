@@ -8,8 +8,9 @@
 //! With [`PathScore::Min`] ties are common and are broken by the higher step scores, so the search continues after
 //! the first complete derivation while an open path may be better.
 //!
-//! After `max_states` hypotheses the search returns the best derivations found, or gives up ([`Unfinished`]). Each
-//! hypothesis has a state of its own, so this limit is lower for sentences of many hundred words. Besides the
+//! After `max_states` hypotheses, or `max_scored` actions, the search returns the best derivations found, or gives up
+//! ([`Unfinished`]). Each hypothesis has a state of its own, so the first limit is lower for sentences of many hundred
+//! words. Besides the
 //! agenda size there is a limit of 1 million open steps, beyond which the worse half is dropped. These limits bound
 //! memory to about 1 GB, plus the scorer's memory of each hypothesis.
 
@@ -22,7 +23,7 @@ use super::path::compare_steps;
 use super::{Cursor, Decoded, PathScore, Problem, heap};
 use crate::classifier::first_best;
 use crate::scorer::Scratch;
-use crate::transition::TransitionSystem;
+use crate::transition::{Forest, TransitionSystem};
 
 /// Maximum number of words in all hypotheses together; limits memory.
 const MAX_WORDS: usize = 4_000_000;
@@ -51,6 +52,9 @@ pub enum Unfinished {
 pub struct BestFirst {
     /// Maximum number of hypotheses that are expanded; at least 1.
     pub max_states: usize,
+    /// Maximum number of actions that are scored: a limit on time. Where candidates are scored, their number grows with
+    /// the length of the sentence. Once it is reached, a path is completed greedily with as many more.
+    pub max_scored: usize,
     /// The agenda size: the maximum number of open steps; at least 1, which amounts to greedy search.
     /// Values above 1 million have no effect.
     pub agenda: usize,
@@ -62,13 +66,33 @@ pub struct BestFirst {
 
 /// A hypothesis that has been taken from the agenda.
 struct Node<S: TransitionSystem> {
+    /// Its forest is that of all nodes ([`Cursor::swap_forest`]).
     cursor: Cursor<S>,
+    end: End,
     /// The parent node and the action from there; `None` for the initial configuration.
     previous: Option<(usize, S::Action)>,
     /// The accumulated score ([`PathScore::extend`]).
     path: f64,
     /// The sorted step scores, if they break ties.
     steps: Vec<f32>,
+}
+
+/// How far a hypothesis is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Its derivation can go on.
+    Open,
+    /// Its derivation has ended, with a complete tree or without.
+    Final { complete: bool },
+}
+
+impl End {
+    fn of<S: TransitionSystem>(problem: Problem<'_, S>, cursor: &Cursor<S>) -> Self {
+        match cursor.is_final(problem) {
+            true => Self::Final { complete: problem.system.is_complete(&cursor.state) },
+            false => Self::Open,
+        }
+    }
 }
 
 /// A step on the agenda: an action from a node.
@@ -117,11 +141,14 @@ fn compare_to_node<S: TransitionSystem>(
 
 /// Scratch memory of one thread.
 pub struct BestFirstScratch<S: TransitionSystem> {
+    forest: Forest,
     nodes: Vec<Node<S>>,
     /// The agenda: a heap with the best step on top.
     open: Vec<OpenStep<S::Action>>,
     /// The number of steps opened so far.
     opened: usize,
+    /// The number of actions scored so far.
+    scored: usize,
     /// For each state, by identity, the best open step to it.
     best: FxHashMap<u64, OpenStep<S::Action>>,
     /// For each state, by identity, its node.
@@ -133,9 +160,11 @@ pub struct BestFirstScratch<S: TransitionSystem> {
 impl<S: TransitionSystem> Default for BestFirstScratch<S> {
     fn default() -> Self {
         Self {
+            forest: Forest::default(),
             nodes: Vec::new(),
             open: Vec::new(),
             opened: 0,
+            scored: 0,
             best: FxHashMap::default(),
             closed: FxHashMap::default(),
             actions: Vec::new(),
@@ -151,11 +180,13 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
         self.open.clear();
         self.best.clear();
         self.closed.clear();
-        self.opened = 0;
-        let cursor = Cursor::start(problem, scratch);
+        (self.opened, self.scored) = (0, 0);
+        let mut cursor = Cursor::start(problem, scratch);
         problem.scorer.cache_scores(scratch);
-        let path = path_score.empty();
-        self.nodes.push(Node { cursor, previous: None, path, steps: Vec::new() });
+        let (path, end) = (path_score.empty(), End::of(problem, &cursor));
+        self.forest = Forest::default();
+        cursor.swap_forest(&mut self.forest);
+        self.nodes.push(Node { cursor, end, previous: None, path, steps: Vec::new() });
     }
 
     /// Adds all steps from a node to the agenda.
@@ -166,10 +197,12 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
         problem: Problem<'_, S>,
         scratch: &mut Scratch,
     ) {
-        let Self { nodes, open, opened, best, closed, actions, scores } = self;
+        let Self { forest, nodes, open, opened, scored, best, closed, actions, scores } = self;
+        nodes[parent].cursor.swap_forest(forest);
         let Node { cursor, path, .. } = &nodes[parent];
         cursor.legal(problem, actions);
         cursor.scores(problem, actions, scratch, scores);
+        *scored += actions.len();
         let length = problem.system.steps(&cursor.state) + 1;
         let better = |a: &OpenStep<S::Action>, b: &OpenStep<S::Action>| rank(nodes, a, b).is_gt();
         for (&action, &step) in actions.iter().zip(&*scores) {
@@ -189,6 +222,7 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
             *opened += 1;
             heap::push(open, step, &better);
         }
+        nodes[parent].cursor.swap_forest(forest);
         self.prune(search.agenda);
     }
 
@@ -233,7 +267,7 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
         end: Option<usize>,
         scratch: &mut Scratch,
     ) -> Option<usize> {
-        let Self { nodes, open, closed, .. } = self;
+        let Self { forest, nodes, open, closed, .. } = self;
         let better = |a: &OpenStep<S::Action>, b: &OpenStep<S::Action>| rank(nodes, a, b).is_gt();
         let step = loop {
             let step = heap::pop(open, &better)?;
@@ -249,29 +283,35 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
         }
         let Node { cursor, steps, .. } = &nodes[step.parent];
         let mut cursor = cursor.clone();
+        cursor.swap_forest(forest);
         cursor.take(problem, step.action, scratch);
+        let end = End::of(problem, &cursor);
+        cursor.swap_forest(forest);
         let mut extended = Vec::new();
         path_score.extend_steps(steps, step.step, &mut extended);
         let previous = Some((step.parent, step.action));
-        nodes.push(Node { cursor, previous, path: step.path, steps: extended });
+        nodes.push(Node { cursor, end, previous, path: step.path, steps: extended });
         Some(nodes.len() - 1)
     }
 
-    /// Completes the longest path greedily.
+    /// Completes the longest path greedily, as far as the limit on scored actions allows.
     fn finish_greedily(
         &mut self,
+        search: &BestFirst,
         problem: Problem<'_, S>,
-        path_score: PathScore,
         scratch: &mut Scratch,
     ) -> Decoded<S> {
-        let system = problem.system;
+        let (system, path_score) = (problem.system, search.path_score);
+        let mut left = search.max_scored;
         let steps = |&at: &usize| system.steps(&self.nodes[at].cursor.state);
         let longest = (0..self.nodes.len()).rev().max_by_key(steps).unwrap_or(0);
         let mut taken = self.history(longest);
         let Node { cursor, path, .. } = &self.nodes[longest];
         let (mut cursor, mut path) = (cursor.clone(), *path);
-        while !cursor.is_final(problem) {
+        cursor.swap_forest(&mut self.forest);
+        while !cursor.is_final(problem) && left > 0 {
             cursor.legal(problem, &mut self.actions);
+            left = left.saturating_sub(self.actions.len());
             cursor.scores(problem, &self.actions, scratch, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
@@ -311,10 +351,10 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
     }
 
     /// The derivation of a node.
-    fn decoded(&self, at: usize, path_score: PathScore, system: &S) -> Decoded<S> {
+    fn decoded(&self, at: usize, path_score: PathScore, problem: Problem<'_, S>) -> Decoded<S> {
         let Node { cursor, path, .. } = &self.nodes[at];
-        let score = path_score.score(*path, system.steps(&cursor.state));
-        Decoded::new(system, cursor.state.clone(), self.history(at), score)
+        let score = path_score.score(*path, problem.system.steps(&cursor.state));
+        Decoded::replayed(problem, self.history(at), score)
     }
 }
 
@@ -334,15 +374,15 @@ impl BestFirst {
         let mut ends = Vec::new();
         let mut at = 0;
         loop {
-            let state = &agenda.nodes[at].cursor.state;
-            if !system.is_final(state) {
-                agenda.expand(at, self, problem, scratch);
-            } else if system.is_complete(state) {
+            match agenda.nodes[at].end {
+                End::Open => agenda.expand(at, self, problem, scratch),
+                End::Final { complete: true } => agenda.add_end(at, n, system, &mut ends),
                 // A final state without a complete tree does not count.
-                agenda.add_end(at, n, system, &mut ends);
+                End::Final { complete: false } => {}
             }
             let end = ends.get(n - 1).copied();
-            if (end.is_some() && !path_score.breaks_ties()) || agenda.nodes.len() >= max_states {
+            let is_limit = agenda.nodes.len() >= max_states || agenda.scored >= self.max_scored;
+            if (end.is_some() && !path_score.breaks_ties()) || is_limit {
                 break;
             }
             match agenda.advance(problem, path_score, end, scratch) {
@@ -351,12 +391,12 @@ impl BestFirst {
             }
         }
         if ends.is_empty() && self.unfinished == Unfinished::Greedy {
-            return vec![agenda.finish_greedily(problem, path_score, scratch)];
+            return vec![agenda.finish_greedily(self, problem, scratch)];
         }
         if ends.is_empty() {
             ends.push(at);
         }
-        ends.iter().map(|&end| agenda.decoded(end, path_score, system)).collect()
+        ends.iter().map(|&end| agenda.decoded(end, path_score, problem)).collect()
     }
 }
 

@@ -85,6 +85,6 @@ pub fn constituent_scores<S: TransitionSystem>(
         replay.record(system, &cursor.state, score);
     }
     let view = system.view(&cursor.state);
-    let nodes = built_nodes(view.forest, view.complete, view.labels);
+    let nodes = built_nodes(view.forest, &view.complete.to_vec(), view.labels);
     nodes.into_iter().map(|node| replay.by_node[node as usize]).collect()
 }

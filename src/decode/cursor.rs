@@ -6,7 +6,7 @@
 use crate::classifier::ScoreScale;
 use crate::scorer::{Configuration, Memory, Scorer, Scratch};
 use crate::symbols::Sentence;
-use crate::transition::TransitionSystem;
+use crate::transition::{Forest, TransitionSystem};
 
 /// A sentence to be parsed, by a transition system and a scorer.
 pub struct Problem<'a, S: TransitionSystem> {
@@ -86,6 +86,12 @@ impl<S: TransitionSystem> Cursor<S> {
         let state = system.start(sentence);
         let memory = scorer.begin(Configuration { system, sentence, state: &state }, scratch);
         Self { state, memory }
+    }
+
+    /// Exchanges what has been built with what another cursor has built: the cursors of a search share one forest, and
+    /// only the one at work has it.
+    pub(super) fn swap_forest(&mut self, forest: &mut Forest) {
+        std::mem::swap(S::forest_mut(&mut self.state), forest);
     }
 
     /// The configuration.

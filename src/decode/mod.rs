@@ -61,4 +61,12 @@ impl<S: TransitionSystem> Decoded<S> {
         let complete = system.is_complete(&state);
         Self { state, actions, score, complete }
     }
+
+    /// The derivation of the given actions: its state without what other hypotheses have built.
+    fn replayed(problem: Problem<'_, S>, actions: Vec<S::Action>, score: f64) -> Self {
+        let Problem { system, sentence, .. } = problem;
+        let mut state = system.start(sentence);
+        actions.iter().for_each(|&action| system.apply(&mut state, action));
+        Self::new(system, state, actions, score)
+    }
 }

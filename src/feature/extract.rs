@@ -3,11 +3,12 @@
 use super::Row;
 use super::template::{Address, Anchor, Field, Group, Path, PathStep, Question, Templates};
 use crate::symbols::{NOTHING, Sentence, is_nominal_or_verbal};
-use crate::transition::{Constituent, Focus, Open, View};
+use crate::transition::{Constituent, Dependents, Focus, NO_NODE, View};
 
 /// Offset that separates tags from labels in the field `n`.
 const TAG_SYMBOLS: u32 = 1 << 20;
-const NO_NODE: u32 = u32::MAX;
+/// Stands for no token.
+const NO_TOKEN: u32 = u32::MAX;
 /// The head token of a position beyond the end of the stack or buffer.
 const BEYOND: u32 = u32::MAX - 1;
 /// The value of all nominal fields of such a position.
@@ -20,10 +21,19 @@ struct Found {
     node: u32,
     /// The head token, or a marker if the position does not exist.
     token: u32,
+    /// The topmost constituent with this head, if it has been shifted: its dependents are those of the token.
+    projection: u32,
 }
 
-const MISSING: Found = Found { node: NO_NODE, token: NO_NODE };
-const OUTSIDE: Found = Found { node: NO_NODE, token: BEYOND };
+const MISSING: Found = Found::token(NO_TOKEN);
+const OUTSIDE: Found = Found::token(BEYOND);
+
+impl Found {
+    /// A token that has no dependents.
+    const fn token(token: u32) -> Self {
+        Self { node: NO_NODE, token, projection: NO_NODE }
+    }
+}
 
 /// How a position is reached: from an anchor, or by a step from another position.
 #[derive(Debug, Clone, Copy)]
@@ -155,24 +165,21 @@ impl Extractor {
                 Ask::Kids(place, field) => {
                     let node = found(place).node;
                     let kids = if node == NO_NODE { &[][..] } else { view.forest.children(node) };
-                    let kids = kids.iter().map(|&node| at_node(view, node));
+                    let kids = kids.iter().map(|&node| on_top(view, node));
                     let kids = kids.map(|kid| field_of(sentence, view, kid, field));
                     write_set(kids, &mut row.members)
                 }
                 Ask::Group(group, terminals, field) => {
                     let parts = view.focus.map(|focus| group_of(group, focus)).unwrap_or_default();
                     let parts =
-                        parts.map(|(first, last)| &view.stack[first as usize..last as usize]);
+                        parts.map(|(first, last)| &view.frontier[first as usize..last as usize]);
                     let field = |found| field_of(sentence, view, found, field);
                     if terminals {
                         let tokens = parts.into_iter().flat_map(|part| tokens_under(view, part));
-                        write_set(
-                            tokens.map(|token| field(Found { node: NO_NODE, token })),
-                            &mut row.members,
-                        )
+                        write_set(tokens.map(|token| field(Found::token(token))), &mut row.members)
                     } else {
                         let kids = parts.into_iter().flatten();
-                        write_set(kids.map(|&node| field(at_node(view, node))), &mut row.members)
+                        write_set(kids.map(|&node| field(on_top(view, node))), &mut row.members)
                     }
                 }
                 Ask::Distance(a, b) => match (found(a).token, found(b).token) {
@@ -188,7 +195,7 @@ impl Extractor {
                 Ask::StackEmpty => u32::from(view.stack.is_empty()),
                 Ask::BufferEmpty => u32::from(view.buffer as usize >= sentence.len()),
                 Ask::OpenPunctuation => sentence.before(view.buffer).open % 2,
-                Ask::Pending(n) => pending(view, n),
+                Ask::Pending(n) => pending(view, n.into()),
                 Ask::Action(back) => view.recent[usize::from(back)],
             };
             row.values.push(if binned { bin(value) } else { value });
@@ -212,47 +219,38 @@ fn bin(value: u32) -> u32 {
     }
 }
 
-/// Returns the `n`-th open constituent, counted from the innermost.
-fn opened(view: &View<'_>, n: u8) -> Option<Open> {
-    let index = view.open.len().checked_sub(usize::from(n) + 1)?;
-    view.open.get(index).copied()
+/// Returns the number of complete children of the `n`-th open constituent, counted from the innermost.
+fn pending(view: &View<'_>, n: usize) -> u32 {
+    let Some(own) = view.open.nth(n) else { return 0 };
+    let inside = n.checked_sub(1).and_then(|n| view.open.nth(n));
+    inside.map_or(view.complete.len() as u32, |inside| inside.first) - own.first
 }
 
-/// Returns the number of complete children of the `n`-th open constituent.
-fn pending(view: &View<'_>, n: u8) -> u32 {
-    let Some(open) = opened(view, n) else { return 0 };
-    let inside = n.checked_sub(1).and_then(|n| opened(view, n));
-    inside.map_or(view.complete.len() as u32, |inside| inside.first) - open.first
+fn on_frontier(view: &View<'_>, at: Option<usize>) -> Found {
+    let node = at.and_then(|at| view.frontier.get(at));
+    node.map_or(OUTSIDE, |&node| on_top(view, node))
 }
 
-fn on_stack(view: &View<'_>, index: Option<usize>) -> Found {
-    match index.and_then(|index| view.stack.get(index)) {
-        Some(&node) => at_node(view, node),
-        None => OUTSIDE,
-    }
-}
-
-fn at_node(view: &View<'_>, node: u32) -> Found {
-    Found { node, token: view.forest.node(node).head }
+/// A constituent that is part of no other one with its head.
+fn on_top(view: &View<'_>, node: u32) -> Found {
+    Found { node, token: view.forest.node(node).head, projection: node }
 }
 
 fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
+    let on_stack = |node: Option<u32>| node.map_or(OUTSIDE, |node| on_top(view, node));
     match anchor {
-        Anchor::Stack(n) => on_stack(view, view.stack.len().checked_sub(usize::from(n) + 1)),
+        Anchor::Stack(n) => on_stack(view.stack.nth(n.into())),
         Anchor::Buffer(n) => {
             let token = view.buffer + u32::from(n);
-            if (token as usize) < sentence.len() { Found { node: NO_NODE, token } } else { OUTSIDE }
+            if (token as usize) < sentence.len() { Found::token(token) } else { OUTSIDE }
         }
-        Anchor::Before(n) => on_stack(
+        Anchor::Before(n) => on_frontier(
             view,
             view.focus.and_then(|f| (f.first as usize).checked_sub(usize::from(n) + 1)),
         ),
-        Anchor::After(n) => on_stack(view, view.focus.map(|f| f.last as usize + usize::from(n))),
-        Anchor::Open(n) => opened(view, n).map_or(OUTSIDE, |open| at_node(view, open.node)),
-        Anchor::Complete(n) => {
-            let index = view.complete.len().checked_sub(usize::from(n) + 1);
-            index.map_or(OUTSIDE, |index| at_node(view, view.complete[index]))
-        }
+        Anchor::After(n) => on_frontier(view, view.focus.map(|f| f.last as usize + usize::from(n))),
+        Anchor::Open(n) => on_stack(view.open.nth(n.into()).map(|open| open.node)),
+        Anchor::Complete(n) => on_stack(view.complete.nth(n.into())),
         Anchor::LeftChild(n) => child_of(view, |focus| Some(focus.first + u32::from(n))),
         Anchor::RightChild(n) => child_of(view, |focus| focus.last.checked_sub(u32::from(n) + 1)),
         Anchor::HeadChild => child_of(view, |focus| Some(focus.head)),
@@ -261,61 +259,67 @@ fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
     }
 }
 
-/// Returns a child of the candidate by its index on the stack, or [`MISSING`].
+/// Returns a child of the candidate by its index on the frontier, or [`MISSING`].
 fn child_of(view: &View<'_>, at: impl Fn(Focus) -> Option<u32>) -> Found {
     let is_child = |focus: Focus| at(focus).filter(|at| (focus.first..focus.last).contains(at));
     let child = view.focus.and_then(is_child);
-    child.map_or(MISSING, |at| at_node(view, view.stack[at as usize]))
+    child.map_or(MISSING, |at| on_top(view, view.frontier[at as usize]))
 }
 
 fn stepped(view: &View<'_>, from: Found, step: PathStep) -> Found {
     if from.token >= BEYOND {
         return MISSING;
     }
-    let dependent = |pick: fn(&crate::transition::state::TokenDependents) -> u32| {
-        let position = view.dependents.map_or(0, |dependents| pick(&dependents.of(from.token)));
-        position.checked_sub(1).map_or(MISSING, |token| Found { node: NO_NODE, token })
+    let dependent = |pick: fn(&Dependents) -> u32| match pick(&dependents_of(view, from)) {
+        NO_NODE => MISSING,
+        // Its dependents, but not the constituent, are reached from here.
+        node => Found { node: NO_NODE, ..on_top(view, node) },
     };
-    let child = |pick: fn(&[u32]) -> Option<u32>| {
-        let children = if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
-        pick(children).map_or(MISSING, |node| at_node(view, node))
-    };
+    let children = if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
+    let child = |child: Option<&u32>| child.map_or(MISSING, |&node| below(view, from, node));
     match step {
-        PathStep::Left => {
-            child(|children| if children.len() > 1 { children.first().copied() } else { None })
-        }
-        PathStep::Right => {
-            child(|children| if children.len() > 1 { children.last().copied() } else { None })
-        }
-        PathStep::Only => {
-            child(|children| if children.len() == 1 { children.first().copied() } else { None })
-        }
-        PathStep::First => child(|children| children.first().copied()),
-        PathStep::Last => child(|children| children.last().copied()),
+        PathStep::Left => child(children.first().filter(|_| children.len() > 1)),
+        PathStep::Right => child(children.last().filter(|_| children.len() > 1)),
+        PathStep::Only => child(children.first().filter(|_| children.len() == 1)),
+        PathStep::First => child(children.first()),
+        PathStep::Last => child(children.last()),
         PathStep::Head => {
-            let children =
-                if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
             let is_head = |&&node: &&u32| view.forest.node(node).head == from.token;
-            children.iter().find(is_head).map_or(MISSING, |&node| at_node(view, node))
+            child(children.iter().find(is_head))
         }
         PathStep::LeftDependent => dependent(|d| d.left),
         PathStep::RightDependent => dependent(|d| d.right),
     }
 }
 
+/// A child of a constituent: the head child shares its head.
+fn below(view: &View<'_>, parent: Found, node: u32) -> Found {
+    let child = on_top(view, node);
+    let is_head = child.token == parent.token;
+    Found { projection: if is_head { parent.projection } else { node }, ..child }
+}
+
+/// The dependents of a token so far.
+fn dependents_of(view: &View<'_>, found: Found) -> Dependents {
+    match found.projection {
+        NO_NODE => Dependents::default(),
+        node => view.forest.dependents(node),
+    }
+}
+
 #[inline(always)]
 fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) -> u32 {
-    let Found { node, token } = found;
+    let Found { node, token, .. } = found;
     if token >= BEYOND {
         if node != NO_NODE {
             return of_open_nonterminal(sentence, view, view.forest.node(node), field);
         }
-        return if token == NO_NODE || field.is_number() { NOTHING } else { BOUNDARY };
+        return if token == NO_TOKEN || field.is_number() { NOTHING } else { BOUNDARY };
     }
     let token_at = token as usize;
     let constituent = (node != NO_NODE).then(|| view.forest.node(node));
     let span = constituent.map_or((token, token + 1), |node| (node.start, node.end));
-    let dependents = || view.dependents.map(|dependents| dependents.of(token)).unwrap_or_default();
+    let dependents = || dependents_of(view, found);
     match field {
         Field::Word => sentence.words[token_at],
         Field::Tag => sentence.tags[token_at],
@@ -375,7 +379,7 @@ fn phrase_label<'a>(view: &View<'a>, node: &Constituent) -> Option<&'a str> {
     node.label.map(|label| view.labels.name(label.0.into()).unwrap_or_default())
 }
 
-/// Returns the one or two ranges of the stack that form a group of the candidate's children; unused ranges are empty.
+/// Returns the one or two ranges of the frontier that form a group of the candidate's children; unused ranges are empty.
 fn group_of(group: Group, Focus { first, last, head }: Focus) -> [(u32, u32); 2] {
     let part = |first: u32, last: u32| [(first, last.max(first)), (first, first)];
     match group {
@@ -390,7 +394,7 @@ fn group_of(group: Group, Focus { first, last, head }: Focus) -> [(u32, u32); 2]
     }
 }
 
-/// Returns the tokens dominated by a range of stack items.
+/// Returns the tokens dominated by a range of the frontier.
 fn tokens_under(view: &View<'_>, part: &[u32]) -> std::ops::Range<u32> {
     match (part.first(), part.last()) {
         (Some(&first), Some(&last)) => view.forest.node(first).start..view.forest.node(last).end,

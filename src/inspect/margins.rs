@@ -4,6 +4,7 @@
 //! sign of the score classifies the candidate correctly.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use crate::decode::{Cursor, Problem};
 use crate::oracle::{GuideKind, Supervised, guide};
@@ -34,15 +35,16 @@ impl Margins {
         };
         counts[usize::from(is_wrong)] += 1;
     }
+}
 
-    fn plus(mut self, more: Self) -> Self {
+impl AddAssign for Margins {
+    fn add_assign(&mut self, more: Self) {
         let sum = |[right, wrong]: [u64; 2], more: [u64; 2]| [right + more[0], wrong + more[1]];
         self.infinite = sum(self.infinite, more.infinite);
         for (bin, counts) in more.bins {
             let all = self.bins.entry(bin).or_default();
             *all = sum(*all, counts);
         }
-        self
     }
 }
 
@@ -74,6 +76,7 @@ pub fn margins<S: Supervised>(
         }
         margins
     };
-    let margins = parallel::map_init(examples, Scratch::default, follow);
-    margins.into_iter().fold(Margins::default(), Margins::plus)
+    let mut all = Margins::default();
+    parallel::map_init(examples, Scratch::default, follow).into_iter().for_each(|one| all += one);
+    all
 }

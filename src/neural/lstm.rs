@@ -22,7 +22,7 @@ impl Lstm {
         self.input.rows as usize
     }
 
-    pub(super) fn cells(self) -> usize {
+    pub fn cells(self) -> usize {
         self.recurrent.rows as usize
     }
 }

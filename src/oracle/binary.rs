@@ -134,7 +134,7 @@ fn next_bracket(gold: &BinaryGold, state: &BinaryState) -> Option<(u32, Bracket)
 /// is not among theirs.
 fn built_over(around: &[Bracket], state: &BinaryState) -> usize {
     let base = &state.base;
-    let (Some(&top), Some(s0)) = (base.items.last(), base.item(0)) else { return 0 };
+    let (Some(top), Some(s0)) = (base.top(), base.item(0)) else { return 0 };
     if s0.label.is_none() {
         return 0;
     }
@@ -153,7 +153,7 @@ impl DynamicOracle<Binary> for NextBracket {
     /// Roots do not count: every tree has one.
     fn loss(&self, system: &Binary, gold: &BinaryGold, state: &BinaryState) -> u32 {
         let base = &state.base;
-        let (missing, wrong) = gold.below_root.missing(&base.forest, &base.items);
+        let (missing, wrong) = gold.below_root.missing(&base.forest, &base.items().to_vec());
         let is_edge = |position: u32| {
             base.from_top().any(|item| item.start == position) || position >= base.buffer
         };

@@ -51,11 +51,11 @@ impl Configuration {
             let node = forest.node(node);
             node.label.map(|label| (label, node.start))
         };
-        let last = state.base.items.last();
+        let (last, open) = (state.base.top(), forest.opened.view(state.open).to_vec());
         Self {
             order: system.tables().order,
-            open: state.open.iter().filter_map(|open| of(open.node)).collect(),
-            last: last.map(|&id| (forest.node(id).start, chain(forest, id))),
+            open: open.into_iter().filter_map(|open| of(open.node)).collect(),
+            last: last.map(|id| (forest.node(id).start, chain(forest, id))),
             is_corner: state.corner().is_some(),
             only_child: state.only_corner(),
             buffer: state.base.buffer,
@@ -286,7 +286,7 @@ impl Oracle<Bracketing> for OpenBrackets {
 impl DynamicOracle<Bracketing> for OpenBrackets {
     /// Roots do not count: every tree has one.
     fn loss(&self, system: &Bracketing, gold: &Gold, state: &BracketState) -> u32 {
-        let (wrong, right) = gold.compare(&state.base.forest, &state.base.items);
+        let (wrong, right) = gold.compare(&state.base.forest, &state.base.items().to_vec());
         let outlook = match system.is_final(state) {
             true => 0,
             false => Configuration::new(system, state).outlook(gold),

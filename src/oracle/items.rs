@@ -53,7 +53,7 @@ fn reachable(system: &Items, gold: &Gold, state: &ItemState) -> Vec<Reachable> {
     if system.is_final(state) {
         return found;
     }
-    let (forest, items) = (&state.base.forest, &state.base.items);
+    let (forest, items) = (&state.base.forest, &state.frontier);
     for &id in items {
         let node = forest.node(id);
         let start = node.start;
@@ -118,7 +118,7 @@ impl Oracle<Items> for ItemOracle {
 impl DynamicOracle<Items> for ItemOracle {
     /// Roots do not count: every tree has one.
     fn loss(&self, system: &Items, gold: &Gold, state: &ItemState) -> u32 {
-        let (wrong, right) = gold.compare(&state.base.forest, &state.base.items);
+        let (wrong, right) = gold.compare(&state.base.forest, &state.frontier);
         let open = reachable(system, gold, state).len() as u32;
         wrong + (gold.len() - right - open)
     }

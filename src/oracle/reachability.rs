@@ -42,7 +42,7 @@ impl Outlook {
         let unaries_left = max_unaries.saturating_sub(state.unaries);
         let mut outlook =
             Self { ending: Vec::new(), pending: Vec::new(), unaries_left, max_unaries };
-        for (depth, &id) in base.items.iter().rev().enumerate() {
+        for (depth, id) in base.items().from_top().enumerate() {
             let start = base.forest.node(id).start;
             let built = if depth == 0 { chain(&base.forest, id) } else { Vec::new() };
             let ending = gold.remaining(start, base.buffer, &built);
@@ -126,7 +126,7 @@ impl Oracle<NonBinary> for Reachability {
 impl DynamicOracle<NonBinary> for Reachability {
     /// Roots do not count: every tree has one.
     fn loss(&self, system: &NonBinary, gold: &Gold, state: &NonBinaryState) -> u32 {
-        let (wrong, right) = gold.compare(&state.base.forest, &state.base.items);
+        let (wrong, right) = gold.compare(&state.base.forest, &state.base.items().to_vec());
         let reachable = if system.is_final(state) {
             0
         } else {

@@ -7,14 +7,13 @@ use crate::tree::binarize::mark_heads;
 use crate::tree::{Token, Tree, TreeBuilder};
 
 /// A tree of `TOP` over the items and the tokens from `buffer` on, without temporary nodes. A `TOP` among the
-/// items is not repeated. Heads are marked with `with_heads`.
+/// items is not repeated. Heads are marked if the system knows them.
 pub fn tree_of(
     forest: &Forest,
     items: &[u32],
     buffer: u32,
     labels: &Symbols,
     tokens: &[Token],
-    with_heads: bool,
 ) -> Tree {
     let mut builder = TreeBuilder::new();
     let mut heads = Vec::with_capacity(2 * tokens.len() + 1);
@@ -36,7 +35,7 @@ pub fn tree_of(
     builder.close();
     heads.push(items.last().map(|&id| forest.node(id).head));
     let mut tree = builder.finish();
-    if with_heads {
+    if forest.has_heads() {
         mark_heads(&mut tree, &heads);
     }
     tree

@@ -19,11 +19,14 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::built_tree::tree_of;
 use super::gold_tree::{ROOT, check_tree, label_of, labels_of};
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
-use super::{Action, ActionKind, CandidateSystem, Focus, Forest, TransitionSystem, View};
+use super::{
+    Action, ActionKind, CandidateSystem, Focus, Forest, StackView, TransitionSystem, View,
+};
 use crate::hash::split_mix;
 use crate::sort::stable_sort_by_key;
 use crate::symbols::{Label, Sentence, Symbols};
@@ -155,8 +158,10 @@ pub struct Items {
 /// A frontier.
 #[derive(Debug)]
 pub struct ItemState {
-    /// The frontier as a stack; the buffer is empty.
+    /// What has been built; stack and buffer are empty.
     pub base: StackBuffer,
+    /// The topmost items and tokens, from left to right.
+    pub frontier: Vec<u32>,
     /// In a fixed order, the end (left to right) or the start (right to left) of the last inferred item.
     edge: u32,
     /// The sum of the hashes of all inferred items, which does not depend on their order.
@@ -165,12 +170,12 @@ pub struct ItemState {
     signatures: Vec<u64>,
 }
 
-clone_in_place!(ItemState { base, edge, sum, signatures });
+clone_in_place!(ItemState { base, frontier, edge, sum, signatures });
 
 impl ItemState {
     /// The span of a range of the frontier.
     pub fn span(&self, first: usize, last: usize) -> (u32, u32) {
-        let node = |at: usize| self.base.forest.node(self.base.items[at]);
+        let node = |at: usize| self.base.forest.node(self.frontier[at]);
         (node(first).start, node(last - 1).end)
     }
 
@@ -218,7 +223,7 @@ impl Items {
 
     /// Adds an item over this range of the frontier for every label that its span does not have yet.
     fn legal_over(&self, state: &ItemState, first: usize, last: usize, out: &mut Vec<Infer>) {
-        let is_whole = (first, last) == (0, state.base.items.len());
+        let is_whole = (first, last) == (0, state.frontier.len());
         let infer = |label| Infer { first: first as u32, last: last as u32, label };
         if is_whole {
             out.push(infer(TOP));
@@ -232,7 +237,7 @@ impl Items {
         if last - first > 1 {
             out.extend(labels.map(infer));
         } else {
-            let (forest, id) = (&state.base.forest, state.base.items[first]);
+            let (forest, id) = (&state.base.forest, state.frontier[first]);
             out.extend(labels.filter(|&label| !is_in_chain(forest, id, label)).map(infer));
         }
     }
@@ -304,7 +309,7 @@ fn mix(hash: u64, value: u32) -> u64 {
 /// an item of a unary chain is part of its hash: chains of the same labels differ only in their order.
 fn item_hash(state: &ItemState, Infer { first, last, label }: Infer) -> u64 {
     let (start, end) = state.span(first as usize, last as usize);
-    let below = match state.base.items[first as usize..last as usize] {
+    let below = match state.frontier[first as usize..last as usize] {
         [only] => state.base.forest.node(only).label.map_or(1, |label| u32::from(label.0) + 2),
         _ => 0,
     };
@@ -315,7 +320,8 @@ impl CandidateSystem for Items {
     fn focused_view<'a>(&'a self, state: &'a ItemState, action: Infer) -> View<'a> {
         let Infer { first, last, label } = action;
         let range = first as usize..last as usize;
-        let head = first + state.base.head_at(self.heads.as_ref(), label, range) as u32;
+        let children = &state.frontier[range];
+        let head = first + state.base.head_of(self.heads.as_ref(), label, children) as u32;
         View { focus: Some(Focus { first, last, head }), ..self.view(state) }
     }
 }
@@ -376,16 +382,19 @@ impl TransitionSystem for Items {
 
     fn start(&self, sentence: &Sentence) -> ItemState {
         let mut base = StackBuffer::new(sentence, self.heads.as_ref());
-        while base.remaining() > 0 {
-            base.shift();
-        }
+        let frontier = (0..base.n_tokens).map(|at| base.forest.push_token(at)).collect();
+        base.buffer = base.n_tokens;
         let edge = if self.tables.order == ItemOrder::RightToLeft { u32::MAX } else { 0 };
         let signatures = (0..sentence.len() as u32).map(|at| mix(0, at)).collect();
-        ItemState { base, edge, sum: 0, signatures }
+        ItemState { base, frontier, edge, sum: 0, signatures }
+    }
+
+    fn forest_mut(state: &mut ItemState) -> &mut Forest {
+        &mut state.base.forest
     }
 
     fn is_final(&self, state: &ItemState) -> bool {
-        match state.base.items[..] {
+        match state.frontier[..] {
             [] => true,
             [only] => state.base.forest.node(only).label == Some(TOP),
             _ => false,
@@ -397,7 +406,7 @@ impl TransitionSystem for Items {
         if self.is_final(state) {
             return;
         }
-        let n = state.base.items.len();
+        let n = state.frontier.len();
         let most = usize::from(self.tables.max_children);
         for first in 0..n {
             for last in first + 1..=n.min(first + most) {
@@ -417,7 +426,10 @@ impl TransitionSystem for Items {
         let below = below.fold(u64::from(label.0), |all, &one| mix(all.rotate_left(7) ^ one, 1));
         state.signatures[range.start] = below;
         state.signatures.drain(range.start + 1..range.end);
-        let id = state.base.join_range(self.heads.as_ref(), label, false, range);
+        let children = &state.frontier[range.clone()];
+        let id = state.base.join_items(self.heads.as_ref(), label, children);
+        state.frontier[range.start] = id;
+        state.frontier.drain(range.start + 1..range.end);
         let node = *state.base.forest.node(id);
         state.edge = match self.tables.order {
             ItemOrder::Free => 0,
@@ -428,19 +440,19 @@ impl TransitionSystem for Items {
     }
 
     fn tree(&self, state: &ItemState, tokens: &[Token]) -> Tree {
-        state.base.tree(&self.tables.labels, tokens)
+        let StackBuffer { forest, buffer, .. } = &state.base;
+        tree_of(forest, &state.frontier, *buffer, &self.tables.labels, tokens)
     }
 
     fn view<'a>(&'a self, state: &'a ItemState) -> View<'a> {
-        let StackBuffer { forest, items, .. } = &state.base;
         View {
-            forest,
+            forest: &state.base.forest,
             labels: &self.tables.labels,
-            stack: items,
-            open: &[],
-            complete: items,
+            stack: StackView::Listed(&state.frontier),
+            frontier: &state.frontier,
+            open: StackView::Listed(&[]),
+            complete: StackView::Listed(&state.frontier),
             buffer: state.base.buffer,
-            dependents: state.base.dependents.as_ref(),
             recent: [0; 2],
             focus: None,
             signatures: &state.signatures,

@@ -18,8 +18,8 @@
 //! - [`items`]: labelled spans in free or fixed order (Turian and Melamed 2005, section 3).
 //! - [`predictive`]: top-down by predicted lists of children, the top-down parser of Kalt (2004, section 4).
 //!
-//! What they share: [`stack_buffer`] (the state), [`head_finder`] (head children), [`built_tree`] (what has been
-//! built, as a tree), [`gold_tree`] (what is read off training trees).
+//! What they share: [`stack_buffer`] (the state), [`shared_stack`] (its stacks), [`head_finder`] (head children),
+//! [`built_tree`] (what has been built, as a tree), [`gold_tree`] (what is read off training trees).
 
 pub mod binary;
 pub mod bracketing;
@@ -29,6 +29,7 @@ pub mod head_finder;
 pub mod items;
 pub mod non_binary;
 pub mod predictive;
+pub mod shared_stack;
 pub mod stack_buffer;
 pub mod state;
 
@@ -36,7 +37,8 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-pub use state::{Constituent, Dependents, Focus, Forest, NO_HEAD, Open, View};
+pub use shared_stack::StackView;
+pub use state::{Constituent, Dependents, Focus, Forest, NO_HEAD, NO_NODE, Open, View};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -72,6 +74,9 @@ pub trait Action: Copy + Eq + Ord + Hash + Debug + Send + Sync + 'static {
 /// The rules of a parser: states, actions, and what they do.
 pub trait TransitionSystem: Clone + Send + Sync + 'static {
     /// A configuration: stack, buffer, and what has been built.
+    ///
+    /// A search lends its hypotheses one forest, in turn ([`Self::forest_mut`]): their states are small without it,
+    /// and the time to copy one does not grow with the derivation.
     type State: Clone + Send;
     /// A step of a derivation.
     type Action: Action;
@@ -102,6 +107,8 @@ pub trait TransitionSystem: Clone + Send + Sync + 'static {
 
     /// The state before the first action.
     fn start(&self, sentence: &Sentence) -> Self::State;
+    /// What has been built, which a search takes from the state to share it.
+    fn forest_mut(state: &mut Self::State) -> &mut Forest;
     /// Whether the derivation has ended.
     fn is_final(&self, state: &Self::State) -> bool;
     /// Writes the legal actions into `out` (emptied first), in their order.

@@ -24,7 +24,7 @@ use super::gold_tree::{
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
-use super::{Action, ActionKind, TransitionSystem, View};
+use super::{Action, ActionKind, Forest, StackView, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Scheme;
 use crate::tree::{Token, Tree, Visit};
@@ -209,7 +209,7 @@ impl NonBinary {
 
     /// The reduction that would give the topmost item a parent of its own label, if that is illegal.
     fn repetition(&self, base: &StackBuffer) -> Option<NonBinaryAction> {
-        let &item = base.items.last().filter(|_| !self.tables.repeated_labels)?;
+        let item = base.top().filter(|_| !self.tables.repeated_labels)?;
         let label = visible_label(&base.forest, item, None)?;
         Some(NonBinaryAction::Reduce { label, temporary: false, arity: 1 })
     }
@@ -316,6 +316,10 @@ impl TransitionSystem for NonBinary {
         NonBinaryState { base: StackBuffer::new(sentence, self.heads.as_ref()), unaries: 0 }
     }
 
+    fn forest_mut(state: &mut NonBinaryState) -> &mut Forest {
+        &mut state.base.forest
+    }
+
     fn is_final(&self, state: &NonBinaryState) -> bool {
         state.base.finished
     }
@@ -356,8 +360,7 @@ impl TransitionSystem for NonBinary {
                 *unaries = 0;
             }
             NonBinaryAction::Reduce { label, temporary, arity } => {
-                let first = base.items.len().saturating_sub(arity.into());
-                base.join(self.heads.as_ref(), label, temporary, first);
+                base.join(self.heads.as_ref(), label, temporary, arity.into());
                 *unaries = if arity == 1 { *unaries + 1 } else { 0 };
             }
             NonBinaryAction::Finish => base.finished = true,
@@ -373,11 +376,11 @@ impl TransitionSystem for NonBinary {
         View {
             forest: &base.forest,
             labels: &self.tables.labels,
-            stack: &base.items,
-            open: &[],
-            complete: &base.items,
+            stack: base.items(),
+            frontier: &[],
+            open: StackView::Listed(&[]),
+            complete: base.items(),
             buffer: base.buffer,
-            dependents: base.dependents.as_ref(),
             recent: base.recent,
             focus: None,
             signatures: &[],

@@ -20,9 +20,10 @@ use super::built_tree::visible_label;
 use super::gold_tree::{
     MAX_LABELS, ROOT, check_tree, label_of, labels_of, may_repeat, repeats_a_label,
 };
+use super::shared_stack::Stack;
 use super::stack_buffer::StackBuffer;
-use super::state::{Open, clone_in_place};
-use super::{Action, ActionKind, TransitionSystem, View};
+use super::state::clone_in_place;
+use super::{Action, ActionKind, Forest, Open, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Scheme;
 use crate::tree::{Child, Token, Tree, Visit};
@@ -98,16 +99,15 @@ pub struct Predictive {
 #[derive(Debug)]
 pub struct PredictiveState {
     base: StackBuffer,
-    /// The predictions, the next one last.
-    stack: Vec<u32>,
-    open: Vec<Open>,
-    /// The number of children that each open constituent still lacks.
-    waiting: Vec<u32>,
+    /// The predictions, the next one on top.
+    stack: Stack,
+    /// The open constituents. One has all its children when nothing is left above its base.
+    open: Stack,
     /// The number of consecutive predictions before this configuration.
     predicted: u32,
 }
 
-clone_in_place!(PredictiveState { base, stack, open, waiting, predicted });
+clone_in_place!(PredictiveState { base, stack, open, predicted });
 
 impl Predictive {
     /// The system that can build the given trees, rooted in `TOP`.
@@ -170,28 +170,25 @@ impl Predictive {
     }
 
     /// Whether the words since an open constituent began are a single item of its label.
-    fn is_repetition(&self, base: &StackBuffer, Open { node, first }: Open) -> bool {
+    fn is_repetition(&self, base: &StackBuffer, Open { node, first, .. }: Open) -> bool {
         let node = base.forest.node(node);
-        match base.items[first as usize..] {
-            [only] if !self.tables.repeated_labels && !node.temporary => {
-                visible_label(&base.forest, only, None) == node.label
-            }
-            _ => false,
-        }
+        let may_be = !self.tables.repeated_labels && !node.temporary;
+        let only = base.top().filter(|_| may_be && base.items.len() == first as usize + 1);
+        only.is_some_and(|only| visible_label(&base.forest, only, None) == node.label)
     }
 
     /// Completes the open constituents that have all their children. The root stays open.
     fn complete(&self, state: &mut PredictiveState) {
-        while state.open.len() > 1 && state.waiting.last() == Some(&0) {
-            state.waiting.pop();
-            let Some(open) = state.open.pop() else { return };
-            let (node, first) = (*state.base.forest.node(open.node), open.first as usize);
-            let is_built = first < state.base.items.len() && !self.is_repetition(&state.base, open);
+        let PredictiveState { base, stack, open, .. } = state;
+        while let Some(last) = base.forest.opened.last(*open)
+            && (open.len() > 1 && stack.len() == last.base as usize)
+        {
+            base.forest.opened.pop(open);
+            let node = *base.forest.node(last.node);
+            let n = base.items.len() - last.first as usize;
+            let is_built = n > 0 && !self.is_repetition(base, last);
             if let (Some(label), true) = (node.label, is_built) {
-                state.base.join(None, label, node.temporary, first);
-            }
-            if let Some(waiting) = state.waiting.last_mut() {
-                *waiting -= 1;
+                base.join(None, label, node.temporary, n);
             }
         }
     }
@@ -277,13 +274,13 @@ impl TransitionSystem for Predictive {
         let mut base = StackBuffer::new(sentence, None);
         let top = Label((self.tables.n_labels - 1) as u16);
         let root = base.forest.push_open(top, false, None, 0);
-        PredictiveState {
-            base,
-            stack: vec![root],
-            open: Vec::new(),
-            waiting: Vec::new(),
-            predicted: 0,
-        }
+        let mut stack = Stack::default();
+        base.forest.stacks.push(&mut stack, root);
+        PredictiveState { base, stack, open: Stack::default(), predicted: 0 }
+    }
+
+    fn forest_mut(state: &mut PredictiveState) -> &mut Forest {
+        &mut state.base.forest
     }
 
     fn is_final(&self, state: &PredictiveState) -> bool {
@@ -291,7 +288,8 @@ impl TransitionSystem for Predictive {
     }
 
     fn is_forced(&self, state: &PredictiveState) -> bool {
-        let Some(&next) = state.stack.last().filter(|&&next| self.is_label(state, next)) else {
+        let next = state.base.forest.stacks.last(state.stack);
+        let Some(next) = next.filter(|&next| self.is_label(state, next)) else {
             return true;
         };
         let may_predict = match state.base.remaining() {
@@ -311,8 +309,8 @@ impl TransitionSystem for Predictive {
             return;
         }
         let at_end = state.base.remaining() == 0;
-        match state.stack.last() {
-            Some(&next) if self.is_label(state, next) => match at_end {
+        match state.base.forest.stacks.last(state.stack) {
+            Some(next) if self.is_label(state, next) => match at_end {
                 _ if state.predicted >= self.tables.max_predictions => {}
                 true => out.extend(self.nothing),
                 false => {
@@ -332,31 +330,29 @@ impl TransitionSystem for Predictive {
     }
 
     fn apply(&self, state: &mut PredictiveState, action: PredictiveAction) {
-        state.base.note(action.code());
+        let PredictiveState { base, stack, open, predicted } = state;
+        base.note(action.code());
         match action {
             PredictiveAction::Match => {
-                state.stack.pop();
-                state.base.shift();
-                state.predicted = 0;
-                if let Some(waiting) = state.waiting.last_mut() {
-                    *waiting -= 1;
-                }
+                base.forest.stacks.pop(stack);
+                base.shift();
+                *predicted = 0;
                 self.complete(state);
             }
             PredictiveAction::Predict(list) => {
-                let Some(node) = state.stack.pop() else { return };
-                let list = &self.tables.lists[usize::from(list)];
-                state.open.push(Open { node, first: state.base.items.len() as u32 });
-                state.waiting.push(list.len() as u32);
-                for &child in list.iter().rev() {
+                let forest = &mut base.forest;
+                let Some(node) = forest.stacks.pop(stack) else { return };
+                let (first, height) = (base.items.len() as u32, stack.len() as u32);
+                forest.opened.push(open, Open { node, first, base: height });
+                for &child in self.tables.lists[usize::from(list)].iter().rev() {
                     let (label, temporary) = (Label((child / 2) as u16), child % 2 == 1);
-                    let at = state.base.buffer;
-                    state.stack.push(state.base.forest.push_open(label, temporary, None, at));
+                    let prediction = forest.push_open(label, temporary, None, base.buffer);
+                    forest.stacks.push(stack, prediction);
                 }
-                state.predicted += 1;
+                *predicted += 1;
                 self.complete(state);
             }
-            PredictiveAction::Finish => state.base.finished = true,
+            PredictiveAction::Finish => base.finished = true,
         }
     }
 
@@ -369,11 +365,11 @@ impl TransitionSystem for Predictive {
         View {
             forest: &state.base.forest,
             labels: &self.tables.names,
-            stack: &state.stack,
-            open: &state.open,
-            complete: &state.base.items,
+            stack: state.base.forest.stacks.view(state.stack),
+            frontier: &[],
+            open: state.base.forest.opened.view(state.open),
+            complete: state.base.items(),
             buffer: state.base.buffer,
-            dependents: None,
             recent: state.base.recent,
             focus: None,
             signatures: &[],

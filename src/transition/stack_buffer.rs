@@ -6,28 +6,26 @@
 //! constituent is headed by its last child: its head word is its last word, and there are no dependents. A
 //! system whose actions name the head child sets it itself.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::built_tree::tree_of;
 use super::head_finder::HeadFinder;
-use super::state::{Constituent, Dependents, Forest, clone_in_place};
+use super::shared_stack::{Stack, StackView};
+use super::state::{Constituent, Forest, clone_in_place};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::{Token, Tree};
 
-/// A stack of complete items and a buffer. In item systems the stack is the frontier, and the buffer is empty.
+/// A stack of complete items and a buffer. In item systems the buffer is empty, and the items are on the frontier.
 #[derive(Debug)]
 pub struct StackBuffer {
     /// Everything built so far.
     pub forest: Forest,
-    /// The complete items: the stack from bottom to top.
-    pub items: Vec<u32>,
+    /// The complete items.
+    pub items: Stack,
     /// The position of the first token of the buffer.
     pub buffer: u32,
     /// The number of tokens.
     pub n_tokens: u32,
-    /// The dependents attached so far, if the system knows heads.
-    pub dependents: Option<Dependents>,
     tags: Option<Arc<[u32]>>,
     /// One more than the codes of the last two actions.
     pub recent: [u32; 2],
@@ -37,47 +35,56 @@ pub struct StackBuffer {
     pub finished: bool,
 }
 
-clone_in_place!(StackBuffer {
-    forest,
-    items,
-    buffer,
-    n_tokens,
-    dependents,
-    tags,
-    recent,
-    steps,
-    finished
-});
+clone_in_place!(StackBuffer { forest, items, buffer, n_tokens, tags, recent, steps, finished });
 
 impl StackBuffer {
     /// An empty stack, all tokens in the buffer.
     pub fn new(sentence: &Sentence, heads: Option<&HeadFinder>) -> Self {
+        let tags = heads.map(|_| sentence.tags.as_slice().into());
+        Self { tags, ..Self::with_forest(sentence, heads.is_some()) }
+    }
+
+    /// The same for a system whose actions name the head child.
+    pub fn with_named_heads(sentence: &Sentence) -> Self {
+        Self::with_forest(sentence, true)
+    }
+
+    fn with_forest(sentence: &Sentence, with_heads: bool) -> Self {
         Self {
-            forest: Forest::with_room_for(sentence.len()),
-            items: Vec::with_capacity(sentence.len().min(64)),
+            forest: Forest::with_room_for(sentence.len(), with_heads),
+            items: Stack::default(),
             buffer: 0,
             n_tokens: sentence.len() as u32,
-            dependents: heads.map(|_| Dependents::new(sentence.len())),
-            tags: heads.map(|_| sentence.tags.as_slice().into()),
+            tags: None,
             recent: [0; 2],
             steps: 0,
             finished: false,
         }
     }
 
-    /// The same for a system whose actions name the head child.
-    pub fn with_dependents(sentence: &Sentence) -> Self {
-        Self { dependents: Some(Dependents::new(sentence.len())), ..Self::new(sentence, None) }
+    /// The complete items.
+    pub fn items(&self) -> StackView<'_, u32> {
+        self.forest.stacks.view(self.items)
+    }
+
+    /// The topmost item.
+    pub fn top(&self) -> Option<u32> {
+        self.forest.stacks.last(self.items)
+    }
+
+    /// The only item.
+    pub fn only_item(&self) -> Option<u32> {
+        self.top().filter(|_| self.items.len() == 1)
     }
 
     /// The item `n` below the top of the stack.
     pub fn item(&self, n: usize) -> Option<&Constituent> {
-        self.items.len().checked_sub(n + 1).map(|at| self.forest.node(self.items[at]))
+        self.items().nth(n).map(|id| self.forest.node(id))
     }
 
     /// The items from the top of the stack down.
     pub fn from_top(&self) -> impl Iterator<Item = &Constituent> {
-        self.items.iter().rev().map(|&id| self.forest.node(id))
+        self.items().from_top().map(|id| self.forest.node(id))
     }
 
     /// Counts an action and records its code.
@@ -94,78 +101,75 @@ impl StackBuffer {
     /// Moves the first token of the buffer to the stack; returns its node.
     pub fn shift(&mut self) -> u32 {
         let id = self.forest.push_token(self.buffer);
-        self.items.push(id);
+        self.forest.stacks.push(&mut self.items, id);
         self.buffer += 1;
         id
     }
 
-    /// Joins the items from position `first` on, at least one, into a constituent; returns its node.
+    /// Joins the topmost `n` items, at least one, into a constituent; returns its node.
     pub fn join(
         &mut self,
         heads: Option<&HeadFinder>,
         label: Label,
         temporary: bool,
-        first: usize,
+        n: usize,
     ) -> u32 {
-        self.join_range(heads, label, temporary, first..self.items.len())
-    }
-
-    /// Joins a non-empty range of items into a constituent; returns its node.
-    pub fn join_range(
-        &mut self,
-        heads: Option<&HeadFinder>,
-        label: Label,
-        temporary: bool,
-        range: Range<usize>,
-    ) -> u32 {
-        let head = self.head_at(heads, label, range.clone());
-        self.join_under(head, label, temporary, range)
-    }
-
-    /// Joins a non-empty range of items into a constituent headed by the item `at` of the range; returns its
-    /// node.
-    pub fn join_under(
-        &mut self,
-        at: usize,
-        label: Label,
-        temporary: bool,
-        range: Range<usize>,
-    ) -> u32 {
-        let children = &self.items[range.clone()];
-        let head = self.forest.node(children[at]).head;
-        if let Some(dependents) = &mut self.dependents {
-            // Nearest first on both sides, the order of a parser that joins two items at a time.
-            for &child in children[..at].iter().rev().chain(&children[at + 1..]) {
-                dependents.attach(head, self.forest.node(child).head);
-            }
-        }
-        let id = self.forest.push(label, temporary, children, head);
-        self.items[range.start] = id;
-        self.items.drain(range.start + 1..range.end);
+        let Self { forest, items, tags, .. } = self;
+        let head = |forest: &Forest, children: &[u32]| {
+            head_among(forest, children, label, heads, tags.as_deref())
+        };
+        let id = forest.push_over((label, temporary), (&mut *items, n), head);
+        forest.stacks.push(items, id);
         id
     }
 
-    /// The head among a range of items under a label, as an offset in the range.
-    pub fn head_at(&self, heads: Option<&HeadFinder>, label: Label, range: Range<usize>) -> usize {
-        let children = &self.items[range];
-        let heads = match heads {
-            Some(heads) if children.len() > 1 => heads,
-            _ => return children.len() - 1,
+    /// The same under the head child at an index.
+    pub fn join_under(&mut self, at: usize, label: Label, temporary: bool, n: usize) -> u32 {
+        let Self { forest, items, .. } = self;
+        let id = forest.push_over((label, temporary), (&mut *items, n), |_, _| at);
+        forest.stacks.push(items, id);
+        id
+    }
+
+    /// Joins items that are not on the stack, at least one, into a constituent; returns its node.
+    pub fn join_items(&mut self, heads: Option<&HeadFinder>, label: Label, items: &[u32]) -> u32 {
+        let Self { forest, tags, .. } = self;
+        let head = |forest: &Forest, children: &[u32]| {
+            head_among(forest, children, label, heads, tags.as_deref())
         };
-        let category = |child: usize| {
-            let node = self.forest.node(children[child]);
-            match (node.label, &self.tags) {
-                (Some(label), _) => usize::from(label.0),
-                (None, Some(tags)) => heads.n_labels + tags[node.start as usize] as usize,
-                (None, None) => heads.n_labels,
-            }
-        };
-        heads.table.head_of(usize::from(label.0), children.len(), category)
+        forest.push((label, false), items, head)
+    }
+
+    /// The index of the head among items under a label.
+    pub fn head_of(&self, heads: Option<&HeadFinder>, label: Label, items: &[u32]) -> usize {
+        head_among(&self.forest, items, label, heads, self.tags.as_deref())
     }
 
     /// The items and the rest of the buffer as a tree; see [`tree_of`]. Heads are marked if the system knows
     /// them.
     pub fn tree(&self, labels: &Symbols, tokens: &[Token]) -> Tree {
-        tree_of(&self.forest, &self.items, self.buffer, labels, tokens, self.dependents.is_some())
+        tree_of(&self.forest, &self.items().to_vec(), self.buffer, labels, tokens)
     }
+}
+
+fn head_among(
+    forest: &Forest,
+    children: &[u32],
+    label: Label,
+    heads: Option<&HeadFinder>,
+    tags: Option<&[u32]>,
+) -> usize {
+    let heads = match heads {
+        Some(heads) if children.len() > 1 => heads,
+        _ => return children.len() - 1,
+    };
+    let category = |child: usize| {
+        let node = forest.node(children[child]);
+        match (node.label, tags) {
+            (Some(label), _) => usize::from(label.0),
+            (None, Some(tags)) => heads.n_labels + tags[node.start as usize] as usize,
+            (None, None) => heads.n_labels,
+        }
+    };
+    heads.table.head_of(usize::from(label.0), children.len(), category)
 }

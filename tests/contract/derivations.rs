@@ -81,7 +81,7 @@ pub(crate) fn constituents_are_those_of_the_tree<S: TransitionSystem>(
     tree: &Tree,
 ) {
     let view = system.view(state);
-    let built = built_nodes(view.forest, view.complete, view.labels);
+    let built = built_nodes(view.forest, &view.complete.to_vec(), view.labels);
     let built = built.into_iter().map(|id| {
         let node = view.forest.node(id);
         (system.label_name(node.label.unwrap()), node.start, node.end)

@@ -50,6 +50,7 @@ fn worse_paths_to_a_state_do_not_count() {
     let (system, sentence) = (system(), Sentence { words: vec![2; 4], ..Sentence::default() });
     let search = |agenda: usize| BestFirst {
         max_states: 1_000,
+        max_scored: usize::MAX,
         agenda,
         unfinished: Unfinished::Partial,
         path_score: PathScore::Sum,
@@ -78,7 +79,7 @@ fn worse_paths_to_a_state_do_not_count() {
         std::mem::swap(&mut narrow.nodes, &mut agenda.nodes);
         let next = agenda.advance(problem, PathScore::Sum, None, &mut scratch);
         at = next.unwrap();
-        if system.is_final(&agenda.nodes[at].cursor.state) {
+        if agenda.nodes[at].end != End::Open {
             break;
         }
     }
@@ -106,4 +107,29 @@ fn without_an_agenda_open_steps_are_bounded() {
     agenda.prune(usize::MAX);
     assert_eq!(agenda.open.len(), MAX_OPEN / 2);
     assert!(agenda.open.iter().all(|step| step.number < MAX_OPEN / 2));
+}
+
+#[test]
+fn the_number_of_scored_actions_is_bounded_and_leaves_a_partial_tree() {
+    use crate::tree::Token;
+    let system = system();
+    let tokens: Vec<Token> = (0..200).map(|at| Token::new(format!("w{at}"), "T")).collect();
+    let sentence = Sentence { words: vec![2; tokens.len()], ..Sentence::default() };
+    let problem = Problem { system: &system, sentence: &sentence, scorer: &Arbitrary };
+    let mut agenda = BestFirstScratch::default();
+    // 2 labels over 1 to 3 items each, and TOP.
+    let (most, per_state) = (20_000, 2 * 3 * 200);
+    for unfinished in [Unfinished::Partial, Unfinished::Greedy] {
+        let search = BestFirst {
+            max_states: usize::MAX,
+            max_scored: most,
+            agenda: usize::MAX,
+            unfinished,
+            path_score: PathScore::Sum,
+        };
+        let found = search.decode(problem, 1, &mut agenda, &mut Scratch::default()).remove(0);
+        assert!(agenda.scored < most + per_state, "{}", agenda.scored);
+        assert!(!found.complete);
+        assert_eq!(system.tree(&found.state, &tokens).tokens(), tokens);
+    }
 }

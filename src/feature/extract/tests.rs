@@ -1,6 +1,6 @@
 use super::*;
 use crate::symbols::{Form, Label, Symbols, Vocabulary};
-use crate::transition::{Dependents, Focus, Forest};
+use crate::transition::{Focus, Forest, Open, StackView};
 use crate::tree::Token;
 
 fn sentence(n: u32) -> Sentence {
@@ -25,20 +25,18 @@ fn values_in(text: &str, view: &View<'_>, sentence: &Sentence) -> Row {
 
 #[test]
 fn addresses_reach_children_corners_dependents_and_the_buffer() {
-    let mut forest = Forest::default();
+    let mut forest = Forest::with_room_for(4, true);
     let (a, b) = (forest.push_token(0), forest.push_token(1));
-    let np = forest.push(Label(3), true, &[a, b], 1);
-    let mut dependents = Dependents::new(4);
-    dependents.attach(1, 0);
+    let np = forest.push((Label(3), true), &[a, b], |_, _| 1);
     let stack = [np];
     let view = View {
         forest: &forest,
         labels: &Symbols::default(),
-        stack: &stack,
-        open: &[],
-        complete: &stack,
+        stack: StackView::Listed(&stack),
+        frontier: &stack,
+        open: StackView::Listed(&[]),
+        complete: StackView::Listed(&stack),
         buffer: 2,
-        dependents: Some(&dependents),
         recent: [4, 0],
         focus: None,
         signatures: &[],
@@ -59,11 +57,11 @@ fn a_focus_gives_children_and_neighbours_of_the_candidate() {
     let view = View {
         forest: &forest,
         labels: &Symbols::default(),
-        stack: &stack,
-        open: &[],
-        complete: &stack,
+        stack: StackView::Listed(&stack),
+        frontier: &stack,
+        open: StackView::Listed(&[]),
+        complete: StackView::Listed(&stack),
         buffer: 4,
-        dependents: None,
         recent: [0; 2],
         focus,
         signatures: &[],
@@ -77,18 +75,18 @@ fn a_focus_gives_children_and_neighbours_of_the_candidate() {
 fn children_of_a_candidate_are_found_from_both_sides_and_from_its_head() {
     let mut forest = Forest::default();
     let tokens: Vec<u32> = (0..5).map(|at| forest.push_token(at)).collect();
-    let pair = forest.push(Label(1), false, &tokens[1..3], 2);
+    let pair = forest.push((Label(1), false), &tokens[1..3], |_, _| 1);
     // t0 [(t1 t2) t3 t4], the candidate in brackets, headed by t3.
     let stack = [tokens[0], pair, tokens[3], tokens[4]];
     let labels = Symbols::default();
     let view = View {
         forest: &forest,
         labels: &labels,
-        stack: &stack,
-        open: &[],
-        complete: &stack,
+        stack: StackView::Listed(&stack),
+        frontier: &stack,
+        open: StackView::Listed(&[]),
+        complete: StackView::Listed(&stack),
         buffer: 5,
-        dependents: None,
         recent: [0; 2],
         focus: Some(Focus { first: 1, last: 4, head: 2 }),
         signatures: &[],
@@ -127,20 +125,21 @@ fn open_nonterminals_their_children_and_complete_items_have_positions() {
     let open = forest.push_open(Label(1), true, None, 0);
     let first = forest.push_token(0);
     let words = [forest.push_token(1), forest.push_token(2)];
-    let phrase = forest.push(Label(2), false, &words, 2);
+    let phrase = forest.push((Label(2), false), &words, |_, _| 1);
     let inner = forest.push_open(Label(3), false, None, 3);
     let last = forest.push_token(3);
     let (stack, complete) = ([root, open, first, phrase, inner, last], [first, phrase, last]);
-    let open = [(root, 0), (open, 0), (inner, 2)].map(|(node, first)| Open { node, first });
+    let open =
+        [(root, 0), (open, 0), (inner, 2)].map(|(node, first)| Open { node, first, base: 0 });
     let labels = Symbols::default();
     let view = View {
         forest: &forest,
         labels: &labels,
-        stack: &stack,
-        open: &open,
-        complete: &complete,
+        stack: StackView::Listed(&stack),
+        frontier: &stack,
+        open: StackView::Listed(&open),
+        complete: StackView::Listed(&complete),
         buffer: 4,
-        dependents: None,
         recent: [0; 2],
         focus: None,
         signatures: &[],
@@ -167,12 +166,17 @@ fn open_nonterminals_their_children_and_complete_items_have_positions() {
     assert_eq!(values(pending, &view, 6).values, [1, 2, 0, 0]);
     let mut forest = Forest::default();
     let word = forest.push_token(0);
-    let unary = forest.push(Label(5), false, &[word], 0);
+    let unary = forest.push((Label(5), false), &[word], |_, _| 0);
     let corner = forest.push_open(Label(6), false, Some(unary), 1);
-    let (stack, open) = ([corner], [Open { node: corner, first: 0 }]);
-    let complete = [unary];
-    let (forest, stack, open, complete) = (&forest, &stack[..], &open[..], &complete[..]);
-    let view = View { forest, stack, open, complete, buffer: 1, ..view };
+    let open = [Open { node: corner, first: 0, base: 0 }];
+    let view = View {
+        forest: &forest,
+        stack: StackView::Listed(&[corner]),
+        open: StackView::Listed(&open),
+        complete: StackView::Listed(&[unary]),
+        buffer: 1,
+        ..view
+    };
     // An open constituent has its left corner; a node with one child has it first and last.
     let text = "s0.n\ns0.first.n\ns0.first.first.n\ns0.first.last.n\ns0.first.l.n\nc0.n";
     assert_eq!(values(text, &view, 6).values, [open_symbol(6, 0), 12, tag(0), tag(0), 0, 12]);
@@ -192,17 +196,17 @@ fn punctuation_commas_pairs_and_rhythm_are_read_off_the_sentence() {
     let mut forest = Forest::default();
     let ids: Vec<u32> = (0..8).map(|at| forest.push_token(at)).collect();
     // 「 (NP 大 說明書), (IP ， 他們 、), 看 on the stack, 」 in the buffer.
-    let noun = forest.push(Label(np), false, &ids[1..3], 2);
-    let clause = forest.push(Label(ip), false, &ids[3..6], 4);
+    let noun = forest.push((Label(np), false), &ids[1..3], |_, _| 1);
+    let clause = forest.push((Label(ip), false), &ids[3..6], |_, _| 1);
     let stack = [ids[0], noun, clause, ids[6]];
     let view = |stack, buffer| View {
         forest: &forest,
         labels: &labels,
-        stack,
-        open: &[],
-        complete: stack,
+        stack: StackView::Listed(stack),
+        frontier: &[],
+        open: StackView::Listed(&[]),
+        complete: StackView::Listed(stack),
         buffer,
-        dependents: None,
         recent: [0; 2],
         focus: None,
         signatures: &[],

@@ -182,6 +182,22 @@ impl Tape {
         self.cells[number as usize]
     }
 
+    /// Removes the cells from a number on; returns the output and the memory of each.
+    pub fn take_kept(&mut self, first: u32) -> Vec<f32> {
+        let Self { cells, values, .. } = self;
+        let mut numbers = Vec::new();
+        for cell in cells.drain(first as usize..) {
+            numbers.extend_from_slice(&values[cell.output.range()]);
+            numbers.extend_from_slice(&values[cell.memory.range()]);
+        }
+        numbers
+    }
+
+    /// Whether computations are recorded.
+    pub fn records(&self) -> bool {
+        self.records
+    }
+
     /// The end of the tape.
     pub fn end(&self) -> usize {
         self.values.len()

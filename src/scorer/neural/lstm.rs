@@ -1,7 +1,10 @@
 //! LSTM layers.
 
+use std::sync::Arc;
+
 use super::ForwardPass;
 use crate::neural::params::Builder;
+use crate::neural::tape::Cell;
 use crate::neural::{Lstm, Var};
 
 /// Allocates one layer of `dim` hidden units.
@@ -19,6 +22,28 @@ pub fn layer(inputs: usize, dim: usize, builder: &mut Builder) -> Lstm {
 #[derive(Debug, Clone)]
 pub struct LstmLayers(Vec<Lstm>);
 
+/// The cells of all layers at a step.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// Those that the tape keeps from a number on, the lowest layer first.
+    OnTape(u32),
+    /// The output and the memory of each layer. Where nothing is recorded, they are not on the tape, so that they go with
+    /// the last hypothesis that needs them.
+    Apart(Arc<[f32]>),
+}
+
+impl Step {
+    fn cell(&self, layer: usize, cells: usize, pass: &mut ForwardPass<'_>) -> Cell {
+        match self {
+            Self::OnTape(first) => pass.tape.kept(first + layer as u32),
+            Self::Apart(numbers) => {
+                let own = pass.tape.constant(&numbers[2 * layer * cells..2 * (layer + 1) * cells]);
+                Cell { output: own.part(0, cells), memory: own.part(cells, cells) }
+            }
+        }
+    }
+}
+
 impl LstmLayers {
     /// Allocates layers of `dim` hidden units each.
     pub fn new(inputs: usize, dim: usize, layers: usize, builder: &mut Builder) -> Self {
@@ -27,22 +52,25 @@ impl LstmLayers {
     }
 
     /// Computes one step after the step `before`, or the first one. Dropout applies to the input of each layer.
-    /// Returns the index at which the tape stores the cell of the lowest layer; those of the others follow.
-    pub fn step(&self, x: Var, before: Option<u32>, pass: &mut ForwardPass<'_>) -> u32 {
+    pub fn step(&self, x: Var, before: Option<&Step>, pass: &mut ForwardPass<'_>) -> Step {
         let (mut x, first) = (x, pass.tape.next_kept());
         for (layer, &lstm) in self.0.iter().enumerate() {
             let input = pass.dropout(x);
-            let before = before.map(|before| pass.tape.kept(before + layer as u32));
+            let before = before.map(|before| before.cell(layer, lstm.cells(), pass));
             let cell = pass.tape.step(pass.params, lstm, input, before);
             x = cell.output;
             pass.tape.keep(cell);
         }
-        first
+        if pass.tape.records() {
+            return Step::OnTape(first);
+        }
+        Step::Apart(pass.tape.take_kept(first).into())
     }
 
     /// The output of the highest layer at a step.
-    pub fn output(&self, step: u32, pass: &ForwardPass<'_>) -> Var {
-        pass.tape.kept(step + self.0.len() as u32 - 1).output
+    pub fn output(&self, step: &Step, pass: &mut ForwardPass<'_>) -> Var {
+        let cells = self.0.last().map_or(0, |lstm| lstm.cells());
+        step.cell(self.0.len() - 1, cells, pass).output
     }
 
     /// Runs the layers over the rows of `x` from last to first; returns the outputs of the highest layer, one

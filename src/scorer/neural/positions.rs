@@ -142,11 +142,11 @@ impl Positions {
     /// The hidden states that a decision looks at, as rows; 0 is the padding before the sentence.
     fn positions(view: &View<'_>) -> [u32; POSITIONS] {
         let mut positions = [0; POSITIONS];
-        let complete = view.complete.iter().rev().map(|&id| view.forest.node(id));
+        let complete = view.complete.from_top().map(|id| view.forest.node(id));
         for (node, positions) in complete.zip(positions[..3 * COMPLETE].chunks_exact_mut(3)) {
             positions.copy_from_slice(&[node.start + 1, node.end, node.head.wrapping_add(1)]);
         }
-        let open = view.open.iter().rev().map(|open| view.forest.node(open.node));
+        let open = view.open.from_top().map(|open| view.forest.node(open.node));
         for (node, position) in open.zip(&mut positions[3 * COMPLETE..POSITIONS - 1]) {
             *position = node.start + 1;
         }
@@ -157,15 +157,15 @@ impl Positions {
     fn symbols(&self, tags: &[u32], view: &View<'_>) -> [u32; SYMBOLS] {
         let mut symbols = [0; SYMBOLS];
         let node = |id: u32| view.forest.node(id);
-        let mut complete = view.complete.iter().rev();
+        let mut complete = view.complete.from_top();
         for symbol in &mut symbols[..LABELLED] {
-            *symbol = self.symbol(tags, complete.next().map(|&id| node(id)));
+            *symbol = self.symbol(tags, complete.next().map(node));
         }
-        if let Some(children) = view.complete.last().map(|&id| view.forest.children(id)) {
+        if let Some(children) = view.complete.last().map(|id| view.forest.children(id)) {
             symbols[LABELLED] = self.symbol(tags, children.first().map(|&id| node(id)));
             symbols[LABELLED + 1] = self.symbol(tags, children.last().map(|&id| node(id)));
         }
-        let mut open = view.open.iter().rev();
+        let mut open = view.open.from_top();
         for symbol in &mut symbols[LABELLED + 2..LABELLED + 2 + OPEN] {
             *symbol = self.symbol(tags, open.next().map(|open| node(open.node)));
         }

@@ -8,10 +8,12 @@
 
 pub mod scorer;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
-use super::lstm::{LstmLayers, layer};
+use super::lstm::{LstmLayers, Step, layer};
 use super::{ForwardPass, Inventory, action_row};
 use crate::Result;
 use crate::neural::params::Builder;
@@ -168,20 +170,38 @@ impl StackLstm {
         block * self.n_labels + symbol
     }
 
-    /// The vector of a stack item, given those of its children.
-    fn vector(&self, forest: &Forest, id: u32, known: &Vectors, pass: &mut ForwardPass<'_>) -> Var {
+    /// The vector of a stack item, given the items that have left the stack, the topmost first: its children are among
+    /// them.
+    fn vector(
+        &self,
+        (forest, id): (&Forest, u32),
+        memory: &StackMemory,
+        popped: &[Arc<Pushed>],
+        pass: &mut ForwardPass<'_>,
+    ) -> Var {
         let node = forest.node(id);
         if node.label.is_none() {
-            return known.word(node.start as usize);
+            return memory.word(node.start as usize);
         }
         let children = forest.children(id);
         let label = pass.tape.lookup(pass.params, self.labels, self.label(node, children.len()));
         if node.open {
             return label;
         }
+        let mut popped = popped.iter().rev();
+        let mut rows = vec![label];
+        for &child in children {
+            let own = popped.find(|item| item.node == child);
+            debug_assert!(own.is_some(), "a child that was not on the stack");
+            rows.push(match own.map(|item| &item.vector) {
+                Some(Vector::OnTape(vector)) => *vector,
+                Some(Vector::Apart(numbers)) => pass.tape.constant(numbers),
+                None => memory.word(forest.node(child).start as usize),
+            });
+        }
         // The label is at both ends, so each direction reads it first.
-        let rows = children.iter().map(|&id| known.of(forest, id));
-        let rows = pass.tape.join(std::iter::once(label).chain(rows).chain([label]));
+        rows.push(label);
+        let rows = pass.tape.join(rows.iter().copied());
         let [forwards, backwards] = self.composer;
         let length = rows.len() - label.len();
         let forwards = pass.tape.sequence(pass.params, forwards, rows.part(0, length), false);
@@ -197,66 +217,92 @@ impl StackLstm {
     fn update_stack(&self, view: &View<'_>, memory: &mut StackMemory, pass: &mut ForwardPass<'_>) {
         // The in-order system removes the first child from the stack when it opens a nonterminal. Here the child
         // stays below the nonterminal (Liu and Zhang 2017, section 3).
-        let corner = |&id: &u32| {
+        let corner = |id: u32| {
             let first = view.forest.children(id).first();
             first.copied().filter(|_| view.forest.node(id).open)
         };
-        let stack = || view.stack.iter().flat_map(|id| corner(id).into_iter().chain([*id]));
-        let same = memory.stack.iter().zip(stack()).take_while(|(a, b)| a.0 == *b).count();
-        memory.stack.truncate(same);
-        for id in stack().skip(same) {
-            let vector = self.vector(view.forest, id, &memory.vectors, pass);
-            memory.vectors.set(id, vector);
-            let before = memory.stack.last().map_or(memory.bottom, |&(_, step)| step);
+        let mut items = view.stack.from_top().flat_map(|id| [Some(id), corner(id)]).flatten();
+        // An item is built when it is pushed, so numbers grow towards the top, and what is below an item never
+        // changes.
+        let (mut popped, mut new) = (Vec::new(), Vec::new());
+        let mut next = items.next();
+        while next != memory.stack.as_ref().map(|top| top.node) {
+            match (&memory.stack, next) {
+                (Some(top), _) if next.is_none_or(|id| top.node > id) => {
+                    let below = top.below.clone();
+                    popped.extend(std::mem::replace(&mut memory.stack, below));
+                }
+                (_, id) => {
+                    new.extend(id);
+                    next = items.next();
+                }
+            }
+        }
+        for &id in new.iter().rev() {
+            let vector = self.vector((view.forest, id), memory, &popped, pass);
+            let before = memory.stack.as_ref().map_or(&memory.bottom, |top| &top.step);
             let step = self.stack.step(vector, Some(before), pass);
-            memory.stack.push((id, step));
+            let is_word = view.forest.node(id).label.is_none();
+            let vector = match pass.tape.records() || is_word {
+                true => Vector::OnTape(vector),
+                false => Vector::Apart(pass.tape.of(vector).into()),
+            };
+            let below = memory.stack.take();
+            memory.stack = Some(Arc::new(Pushed { node: id, vector, step, below }));
         }
     }
 }
 
-/// The vectors of words and stack items.
+/// The vector of a stack item.
+#[derive(Debug)]
+enum Vector {
+    /// That of a word, and any vector if computations are recorded.
+    OnTape(Var),
+    /// That of a constituent, which goes with the last hypothesis that needs it.
+    Apart(Box<[f32]>),
+}
+
+/// An item of the stack. Hypotheses share what is below.
+#[derive(Debug)]
+struct Pushed {
+    /// The node of the forest.
+    node: u32,
+    vector: Vector,
+    step: Step,
+    below: Option<Arc<Pushed>>,
+}
+
+impl Drop for Pushed {
+    /// Drops what is below without recursion: a stack may be as high as a sentence is long.
+    fn drop(&mut self) {
+        let mut below = self.below.take();
+        while let Some(mut item) = below.and_then(Arc::into_inner) {
+            below = item.below.take();
+        }
+    }
+}
+
+/// The memory of a hypothesis.
 #[derive(Debug, Clone)]
-struct Vectors {
+pub struct StackMemory {
     /// One row of `dim` values for each word.
     words: Var,
     dim: usize,
-    /// By node of the forest.
-    built: Vec<Option<Var>>,
-}
-
-impl Vectors {
-    fn set(&mut self, id: u32, vector: Var) {
-        if self.built.len() <= id as usize {
-            self.built.resize(id as usize + 1, None);
-        }
-        self.built[id as usize] = Some(vector);
-    }
-
-    fn word(&self, position: usize) -> Var {
-        self.words.part(position * self.dim, self.dim)
-    }
-
-    /// The vector of a word, or of a constituent that has been on the stack.
-    fn of(&self, forest: &Forest, id: u32) -> Var {
-        let built = self.built.get(id as usize).copied().flatten();
-        debug_assert!(built.is_some(), "a child that has never been on the stack");
-        built.unwrap_or_else(|| self.word(forest.node(id).start as usize))
-    }
-}
-
-/// The memory of a hypothesis. Steps are indices of LSTM cells on the tape ([`LstmLayers::step`]).
-#[derive(Debug, Clone)]
-pub struct StackMemory {
-    vectors: Vectors,
     /// The output of the buffer LSTM for each position of the buffer, the end included: (words + 1) rows of
     /// `lstm_dim` values.
     buffer: Var,
-    /// The stack: nodes of the forest, each with its step.
-    stack: Vec<(u32, u32)>,
+    /// The topmost item of the stack.
+    stack: Option<Arc<Pushed>>,
     /// The step of the bottom of the stack.
-    bottom: u32,
+    bottom: Step,
     /// The step of the last action.
-    history: u32,
+    history: Step,
+}
+
+impl StackMemory {
+    fn word(&self, position: usize) -> Var {
+        self.words.part(position * self.dim, self.dim)
+    }
 }
 
 impl StackLstm {
@@ -277,9 +323,10 @@ impl StackLstm {
             self.padding.map(|padding| pass.tape.lookup(pass.params, padding, 0));
         let buffer = pass.tape.join([words, end]);
         let mut memory = StackMemory {
-            vectors: Vectors { words, dim: end.len(), built: Vec::new() },
+            words,
+            dim: end.len(),
             buffer: self.buffer.run_backwards(buffer, pass),
-            stack: Vec::new(),
+            stack: None,
             bottom: self.stack.step(bottom, None, pass),
             history: self.history.step(start, None, pass),
         };
@@ -296,10 +343,12 @@ impl StackLstm {
         pass: &mut ForwardPass<'_>,
     ) {
         let (classes, table) = &self.actions;
+        let end = pass.tape.end();
         let action =
             pass.tape.lookup(pass.params, *table, action_row(classes, Some(action.code())));
-        memory.history = self.history.step(action, Some(memory.history), pass);
+        memory.history = self.history.step(action, Some(&memory.history), pass);
         self.update_stack(&after.system.view(after.state), memory, pass);
+        pass.tape.forget_after(end);
     }
 
     /// The unnormalized scores of all classes.
@@ -309,11 +358,11 @@ impl StackLstm {
         memory: &StackMemory,
         pass: &mut ForwardPass<'_>,
     ) -> Var {
-        let stack = memory.stack.last().map_or(memory.bottom, |&(_, step)| step);
+        let stack = memory.stack.as_ref().map_or(&memory.bottom, |top| &top.step);
         let next = (at.system.view(at.state).buffer as usize).min(at.sentence.len());
         let parts = [
             self.stack.output(stack, pass),
-            self.history.output(memory.history, pass),
+            self.history.output(&memory.history, pass),
             memory.buffer.part(next * self.lstm_dim, self.lstm_dim),
         ];
         let all = pass.tape.join(parts);

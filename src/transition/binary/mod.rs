@@ -20,8 +20,8 @@ pub use action::BinaryAction;
 
 use super::gold_tree::{MAX_LABELS, ROOT, check_tree, label_of, repeats_a_label, too_many_labels};
 use super::stack_buffer::StackBuffer;
-use super::state::{View, clone_in_place};
-use super::{Action, TransitionSystem};
+use super::state::clone_in_place;
+use super::{Action, Forest, StackView, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::binarize;
 use crate::tree::{Token, Tree, Visit};
@@ -126,8 +126,7 @@ impl Binary {
 
 /// Joins the two topmost items.
 fn join(state: &mut BinaryState, label: Label, temporary: bool, head_is_left: bool) {
-    let n = state.base.items.len();
-    state.base.join_under(usize::from(!head_is_left), label, temporary, n - 2..n);
+    state.base.join_under(usize::from(!head_is_left), label, temporary, 2);
     state.unaries = 0;
 }
 
@@ -231,7 +230,11 @@ impl TransitionSystem for Binary {
     }
 
     fn start(&self, sentence: &Sentence) -> BinaryState {
-        BinaryState { base: StackBuffer::with_dependents(sentence), unaries: 0 }
+        BinaryState { base: StackBuffer::with_named_heads(sentence), unaries: 0 }
+    }
+
+    fn forest_mut(state: &mut BinaryState) -> &mut Forest {
+        &mut state.base.forest
     }
 
     fn is_final(&self, state: &BinaryState) -> bool {
@@ -285,8 +288,7 @@ impl TransitionSystem for Binary {
                 state.unaries = 0;
             }
             BinaryAction::Unary(label) => {
-                let n = state.base.items.len();
-                state.base.join_under(0, label, false, n - 1..n);
+                state.base.join_under(0, label, false, 1);
                 state.unaries += 1;
             }
             BinaryAction::Left(label) => join(state, label, false, true),
@@ -306,11 +308,11 @@ impl TransitionSystem for Binary {
         View {
             forest: &base.forest,
             labels: &self.tables.labels,
-            stack: &base.items,
-            open: &[],
-            complete: &base.items,
+            stack: base.items(),
+            frontier: &[],
+            open: StackView::Listed(&[]),
+            complete: base.items(),
             buffer: base.buffer,
-            dependents: base.dependents.as_ref(),
             recent: base.recent,
             focus: None,
             signatures: &[],

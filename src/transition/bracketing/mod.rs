@@ -29,9 +29,10 @@ use super::gold_tree::{
     MAX_LABELS, ROOT, check_tree, label_of, labels_of, may_repeat, n_roots, repeats_a_label,
 };
 use super::head_finder::HeadFinder;
+use super::shared_stack::Stack;
 use super::stack_buffer::StackBuffer;
-use super::state::{Open, clone_in_place};
-use super::{Action, ActionKind, TransitionSystem, View};
+use super::state::clone_in_place;
+use super::{Action, ActionKind, Forest, Open, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Scheme;
 use crate::tree::{Child, NodeId, Token, Tree};
@@ -86,13 +87,11 @@ pub struct Bracketing {
 pub struct BracketState {
     /// Complete items and buffer.
     pub base: StackBuffer,
-    /// The open constituents from the outermost to the innermost.
-    pub open: Vec<Open>,
-    /// The stack: complete items, and open constituents at the place where they were opened. In the in-order
-    /// system an open constituent takes the place of its left corner.
-    stack: Vec<u32>,
-    /// The position of each open constituent on the stack.
-    places: Vec<u32>,
+    /// The open constituents.
+    pub open: Stack,
+    /// Complete items, and open constituents at the place where they were opened. In the in-order system an open
+    /// constituent takes the place of its left corner.
+    stack: Stack,
     /// The number of constituents opened since the last shift.
     opened: u32,
     /// Top-down, the number of open constituents whose only child, open or complete, has their label. Each needs
@@ -100,23 +99,33 @@ pub struct BracketState {
     repetitions: u32,
 }
 
-clone_in_place!(BracketState { base, open, stack, places, opened, repetitions });
+clone_in_place!(BracketState { base, open, stack, opened, repetitions });
 
 impl BracketState {
+    /// The innermost open constituent.
+    pub fn innermost(&self) -> Option<Open> {
+        self.base.forest.opened.last(self.open)
+    }
+
     /// The item that can become a left corner: the last complete one, if nothing was opened after it.
     pub fn corner(&self) -> Option<u32> {
-        let &last = self.base.items.last()?;
-        (self.stack.last() == Some(&last)).then_some(last)
+        let last = self.base.top()?;
+        (self.base.forest.stacks.last(self.stack) == Some(last)).then_some(last)
+    }
+
+    /// The number of complete children of the innermost open constituent, if there is one.
+    fn n_children(&self) -> Option<usize> {
+        self.innermost().map(|open| self.base.items.len() - open.first as usize)
     }
 
     /// Whether a constituent is open that has no children yet.
     fn is_empty(&self) -> bool {
-        self.open.last().is_some_and(|open| open.first as usize == self.base.items.len())
+        self.n_children() == Some(0)
     }
 
     /// Whether the innermost open constituent has a single complete child.
     pub fn only_corner(&self) -> bool {
-        self.open.last().is_some_and(|open| open.first as usize + 1 == self.base.items.len())
+        self.n_children() == Some(1)
     }
 }
 
@@ -194,7 +203,7 @@ impl Bracketing {
 
     /// Whether a `TOP` covers everything.
     fn has_root(&self, state: &BracketState) -> bool {
-        let [item] = state.base.items[..] else { return false };
+        let Some(item) = state.base.only_item() else { return false };
         let label = state.base.forest.node(item).label.map(|label| self.label_name(label));
         state.base.remaining() == 0 && state.open.is_empty() && label == Some(ROOT)
     }
@@ -329,12 +338,15 @@ impl TransitionSystem for Bracketing {
     fn start(&self, sentence: &Sentence) -> BracketState {
         BracketState {
             base: StackBuffer::new(sentence, self.heads.as_ref()),
-            open: Vec::new(),
-            stack: Vec::with_capacity(sentence.len().min(64)),
-            places: Vec::new(),
+            open: Stack::default(),
+            stack: Stack::default(),
             opened: 0,
             repetitions: 0,
         }
+    }
+
+    fn forest_mut(state: &mut BracketState) -> &mut Forest {
+        &mut state.base.forest
     }
 
     fn is_final(&self, state: &BracketState) -> bool {
@@ -387,34 +399,35 @@ impl TransitionSystem for Bracketing {
         if !self.may_repeat && self.tables.order == Strategy::TopDown {
             self.count_repetitions(state, action);
         }
-        let BracketState { base, open, stack, places, opened, .. } = state;
+        let BracketState { base, open, stack, opened, .. } = state;
         base.note(action.code());
         match action {
             BracketAction::Shift => {
-                stack.push(base.shift());
+                let token = base.shift();
+                base.forest.stacks.push(stack, token);
                 *opened = 0;
             }
             BracketAction::Open(label, temporary) => {
+                let forest = &mut base.forest;
                 let corner = match self.tables.order {
                     Strategy::TopDown => None,
-                    Strategy::InOrder => stack.pop(),
+                    Strategy::InOrder => forest.stacks.pop(stack),
                 };
-                let node = base.forest.push_open(label, temporary, corner, base.buffer);
+                let node = forest.push_open(label, temporary, corner, base.buffer);
                 let first = base.items.len() - usize::from(corner.is_some());
-                open.push(Open { node, first: first as u32 });
-                places.push(stack.len() as u32);
-                stack.push(node);
+                let place = Open { node, first: first as u32, base: stack.len() as u32 };
+                forest.opened.push(open, place);
+                forest.stacks.push(stack, node);
                 *opened += 1;
             }
             BracketAction::Close => {
-                let (Some(closed), Some(place)) = (open.pop(), places.pop()) else { return };
-                let opened = base.forest.node(closed.node);
+                let Some(closed) = base.forest.opened.pop(open) else { return };
+                let opened = *base.forest.node(closed.node);
                 if let Some(label) = opened.label {
-                    let temporary = opened.temporary;
-                    let first = closed.first as usize;
-                    let id = base.join(self.heads.as_ref(), label, temporary, first);
-                    stack.truncate(place as usize);
-                    stack.push(id);
+                    let n = base.items.len() - closed.first as usize;
+                    let id = base.join(self.heads.as_ref(), label, opened.temporary, n);
+                    base.forest.stacks.truncate(stack, closed.base as usize);
+                    base.forest.stacks.push(stack, id);
                 }
             }
             BracketAction::Finish => base.finished = true,
@@ -431,11 +444,11 @@ impl TransitionSystem for Bracketing {
         View {
             forest: &base.forest,
             labels: &self.tables.labels,
-            stack: &state.stack,
-            open: &state.open,
-            complete: &base.items,
+            stack: base.forest.stacks.view(state.stack),
+            frontier: &[],
+            open: base.forest.opened.view(state.open),
+            complete: base.items(),
             buffer: base.buffer,
-            dependents: base.dependents.as_ref(),
             recent: base.recent,
             focus: None,
             signatures: &[],
