@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    srparse::cli::run(&srparse::cli::Cli::of_arguments())
+    srparse::cli::main()
 }

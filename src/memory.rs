@@ -79,6 +79,11 @@ impl<T> From<Vec<T>> for Array<T> {
 pub trait Element: Pod {
     /// The name of the type in a model file.
     const NAME: &'static str;
+    /// Whether a model may have the value: a score may be minus infinity, for what was never seen, but no other
+    /// number is infinite, and none is undefined.
+    fn is_possible(self) -> bool {
+        true
+    }
 }
 
 impl Element for u8 {
@@ -98,6 +103,9 @@ impl Element for u64 {
 }
 impl Element for f32 {
     const NAME: &'static str = "f32";
+    fn is_possible(self) -> bool {
+        self < f32::INFINITY
+    }
 }
 
 /// A named array of a model, as bytes.
@@ -148,9 +156,17 @@ impl Sections {
     /// Returns the array of this name, without copying it if it is in shared memory.
     ///
     /// # Errors
-    /// When there is no array of this name and type.
+    /// When there is no array of this name and type, or it has an impossible number.
     pub fn get<T: Element>(&self, name: &str) -> Result<Array<T>> {
-        let lacks = || Error::Corrupt(format!("section `{name}` of {} is missing", T::NAME));
+        let array = self.any::<T>(name)?;
+        if array.iter().all(|&value| value.is_possible()) {
+            return Ok(array);
+        }
+        Err(Error::Corrupt(format!("section `{name}` has a number that is not finite")))
+    }
+
+    fn any<T: Element>(&self, name: &str) -> Result<Array<T>> {
+        let lacks = || Error::Corrupt(format!("section `{name}` is missing, or of another type"));
         let section =
             self.0.iter().find(|section| section.name == name && section.element == T::NAME);
         match &section.ok_or_else(lacks)?.bytes {
@@ -182,6 +198,17 @@ mod tests {
         assert_eq!(&*all.get::<u8>("a").unwrap(), [2]);
         assert_eq!(&*all.part("first").get::<u8>("a").unwrap(), [1]);
         assert!(all.part("fir").0.is_empty());
+    }
+
+    #[test]
+    fn numbers_that_no_training_gives_are_refused() {
+        for (number, is_possible) in
+            [(f32::NAN, false), (f32::INFINITY, false), (f32::NEG_INFINITY, true), (f32::MAX, true)]
+        {
+            let mut sections = Sections::default();
+            sections.put::<f32>("a", vec![0.0, number].into());
+            assert_eq!(sections.get::<f32>("a").is_ok(), is_possible, "{number}");
+        }
     }
 
     #[test]

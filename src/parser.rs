@@ -412,7 +412,7 @@ impl TaggingWorker<'_> {
 /// # Errors
 /// When the stored preset is invalid, or a setting cannot be changed after training.
 pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
-    let preset: Preset = serde_json::from_value(model.header.preset.clone())
+    let preset = Preset::of_model(&model.header.preset)
         .map_err(|error| Error::Corrupt(format!("its preset is invalid: {error}")))?;
     if settings.is_empty() {
         return Ok(preset);

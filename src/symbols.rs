@@ -7,9 +7,12 @@
 mod marks;
 mod ngrams;
 
+use std::fmt;
+
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::tree::Token;
 pub use marks::Mark;
@@ -28,8 +31,8 @@ pub const FIRST: u32 = 2;
 pub struct Label(pub u16);
 
 /// A table of distinct strings, numbered in order of arrival.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<CompactString>", into = "Vec<CompactString>")]
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(into = "Vec<CompactString>")]
 pub struct Symbols {
     names: Vec<CompactString>,
     index: FxHashMap<CompactString, u32>,
@@ -78,11 +81,29 @@ impl Symbols {
     }
 }
 
-impl From<Vec<CompactString>> for Symbols {
-    fn from(names: Vec<CompactString>) -> Self {
-        let index =
-            names.iter().zip(0..).map(|(name, position)| (name.clone(), position)).collect();
-        Self { names, index }
+/// Reads a list of different names.
+impl<'de> Deserialize<'de> for Symbols {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Names;
+        impl<'de> Visitor<'de> for Names {
+            type Value = Symbols;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list of names")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Symbols, A::Error> {
+                let mut symbols = Symbols::default();
+                while let Some(name) = names.next_element::<CompactString>()? {
+                    let n = symbols.len();
+                    if (symbols.intern(&name) as usize) < n {
+                        return Err(A::Error::custom("a name twice"));
+                    }
+                }
+                Ok(symbols)
+            }
+        }
+        deserializer.deserialize_seq(Names)
     }
 }
 
@@ -347,6 +368,21 @@ fn shape_of(word: &str) -> CompactString {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn symbols_are_stored_as_a_list_of_different_names() {
+        let mut symbols = Symbols::default();
+        for name in ["b", "a"] {
+            symbols.intern(name);
+        }
+        let text = serde_json::to_string(&symbols).unwrap();
+        assert_eq!(text, r#"["b","a"]"#);
+        let again: Symbols = serde_json::from_str(&text).unwrap();
+        assert_eq!(again.position("a"), Some(1));
+        for wrong in [r#"["b","b"]"#, r#"["b","a","b"]"#, r#"["b",1]"#, "3"] {
+            assert!(serde_json::from_str::<Symbols>(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn unseen_words_and_rare_words_are_unknown_but_keep_their_form() {

@@ -1,4 +1,4 @@
-//! Layers point downwards only: reads the paths that begin with `crate::` in every file of the library.
+//! Layers point downwards only, and unsafe code stands in few files: reads every file of the library.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
@@ -122,6 +122,45 @@ fn no_layer_uses_one_above_it() {
     }
     assert!(files.len() > LAYERS.len(), "{} files", files.len());
     assert!(found.is_empty(), "layers point downwards only:\n{}", found.join("\n"));
+}
+
+/// The files with unsafe code, and how often. Next to each place stands a proof; tests that try it are in brackets.
+const UNSAFE: [(&str, usize); 5] = [
+    // Which signals were ignored (tests/cli_interrupts.rs).
+    ("cli/interrupts.rs", 2),
+    // A message instead of a bus error (tests/replaced_model.rs).
+    ("cli/bus_errors.rs", 2),
+    // A mapped file (tests/replaced_model.rs).
+    ("model/file.rs", 1),
+    // Functions for the instruction sets of the processor (their own tests, and fuzzing with a sanitizer).
+    ("neural/dispatch.rs", 2),
+    ("neural/inference/instructions.rs", 2),
+];
+
+#[test]
+fn unsafe_code_stands_in_listed_files_with_its_proof() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for source in ["src", "python/src"].map(|folder| root.join(folder)) {
+        let mut files = Vec::new();
+        rust_files(&source, &mut files);
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let blocks = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+            let blocks: usize = blocks.map(|line| line.matches("unsafe {").count()).sum();
+            let allowed = text.matches("allow(unsafe_code)").count();
+            assert_eq!(allowed, text.matches("// SAFETY: ").count(), "{}", file.display());
+            assert!(allowed <= blocks, "{}", file.display());
+            if blocks > 0 || text.contains("unsafe fn") || text.contains("unsafe impl") {
+                let name = file.strip_prefix(&source).unwrap().to_str().unwrap().replace('\\', "/");
+                found.push((name, blocks));
+            }
+        }
+    }
+    found.sort();
+    let mut listed = UNSAFE.map(|(name, blocks)| (name.to_owned(), blocks));
+    listed.sort();
+    assert_eq!(found, listed);
 }
 
 #[test]

@@ -196,6 +196,36 @@ fn a_model_whose_folder_has_gone_is_written_where_temporary_files_go() {
     srparse(parse).write_stdin("dogs/NNS bark/VBP\n").assert().success();
 }
 
+/// A small disk of its own, which is full and gets room while training waits for it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_tried_again_and_then_has_the_model() {
+    let folder = workshop();
+    let script = "mount -t tmpfs -o size=2m tmpfs sub && head -c 2000000 /dev/zero > sub/full
+        { \"$0\" train --set epochs=1 --train a.mrg --model sub/m.srm 2>&1; echo status $?; } | while read -r line; do
+            echo \"$line\"
+            case $line in *'trying again in 2 s') rm sub/full ;; esac
+        done
+        \"$0\" info sub/m.srm > /dev/null && echo left: && ls -A sub";
+    let mut command = Command::new("unshare");
+    command.args([
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_srparse"),
+    ]);
+    let output = command.current_dir(&folder).env("TMPDIR", folder.path()).output().unwrap();
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert!(said.contains("the model is in ") && said.contains("; trying again in 1 s"), "{said}");
+    assert!(said.contains("status 0") && said.contains("wrote sub/m.srm"), "{said}");
+    assert!(said.ends_with("left:\nm.srm\n"), "{said}");
+    let files = contents(folder.path());
+    assert!(files.iter().all(|(name, _)| !name.contains("srparse-")), "the rescued model is left");
+}
+
 #[test]
 fn checkpoints_that_cannot_be_written_do_not_end_training() {
     let folder = workshop();

@@ -3,6 +3,7 @@
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::Error;
 
@@ -45,6 +46,14 @@ impl Interrupts {
     /// Lets the first signal end training rather than the program.
     pub(super) fn training_begins(&self) {
         self.is_training.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits, or until the user asks to stop.
+    pub(super) fn wait(&self, time: Duration) {
+        let start = Instant::now();
+        while start.elapsed() < time && !self.is_stopped() {
+            std::thread::sleep(Duration::from_millis(50).min(time));
+        }
     }
 
     /// Whether training is to stop.

@@ -7,6 +7,7 @@
 mod message;
 
 mod aligned_trees;
+mod bus_errors;
 pub mod chart;
 pub mod compare;
 pub mod diff;
@@ -87,6 +88,12 @@ impl Cli {
     fn program() -> clap::Command {
         Self::command().mut_subcommand("train", |train| train.defer(train::with_settings))
     }
+}
+
+/// Runs the program, which has the process to itself.
+pub fn main() -> ExitCode {
+    bus_errors::explain();
+    run(&Cli::of_arguments())
 }
 
 /// Runs a command and returns the exit status.

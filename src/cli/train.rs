@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
@@ -136,7 +136,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         Err(Error::Stopped) => return Ok(stopped(args)),
         trained => trained?,
     };
-    write_model(&model, &args.model)?;
+    write_model(&model, &args.model, &interrupts)?;
     if !args.verbosity.quiet {
         let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
         let (seconds, megabytes) = (start.elapsed().as_secs_f64(), bytes as f64 / 1e6);
@@ -183,19 +183,48 @@ fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the model; if that fails, writes it where temporary files go, so that it is not lost.
-fn write_model(model: &Model, path: &Path) -> anyhow::Result<()> {
-    let Err(error) = file::write(model, path) else { return Ok(()) };
-    let rescued = tempfile::Builder::new().prefix("srparse-").suffix(".srm").tempfile()?;
-    let (mut out, rescued) = rescued.keep()?;
-    match file::write_to(model, &mut out) {
-        Ok(()) => anyhow::bail!("{error}; the model is in {} now", rescued.display()),
-        Err(_) => {
-            // The error that matters is the first.
-            let _ = std::fs::remove_file(rescued);
-            Err(error.into())
+/// Writes the model. If that fails, writes it where temporary files go, so that it is not lost; if the disk is full,
+/// tries again for a minute, in which somebody may make room.
+fn write_model(model: &Model, path: &Path, interrupts: &Interrupts) -> anyhow::Result<()> {
+    let Err(mut error) = file::write(model, path) else { return Ok(()) };
+    let rescued = rescue(model);
+    let place = rescued
+        .as_ref()
+        .map_or(String::new(), |rescued| format!("; the model is in {} now", rescued.display()));
+    for seconds in PAUSES {
+        if !is_full(&error) || interrupts.is_stopped() {
+            break;
+        }
+        say!("{error}{place}; trying again in {seconds} s");
+        interrupts.wait(Duration::from_secs(seconds));
+        match file::write(model, path) {
+            Ok(()) => {
+                let _ = rescued.map(std::fs::remove_file);
+                return Ok(());
+            }
+            Err(again) => error = again,
         }
     }
+    anyhow::bail!("{error}{place}")
+}
+
+/// The pauses between attempts to write a model to a full disk.
+const PAUSES: [u64; 6] = [1, 2, 4, 8, 16, 32];
+
+fn is_full(error: &Error) -> bool {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+    matches!(error, Error::Io { cause, .. } if [StorageFull, QuotaExceeded].contains(&cause.kind()))
+}
+
+/// Writes the model where temporary files go; returns the path, if that was possible.
+fn rescue(model: &Model) -> Option<PathBuf> {
+    let file = tempfile::Builder::new().prefix("srparse-").suffix(".srm").tempfile().ok()?;
+    let (mut out, path) = file.keep().ok()?;
+    if file::write_to(model, &mut out).is_ok() {
+        return Some(path);
+    }
+    let _ = std::fs::remove_file(path);
+    None
 }
 
 /// Returns the preset with the changes of the options.

@@ -188,9 +188,10 @@ impl<S: TransitionSystem> Agenda<S> {
         if beam.threshold > 0.0 {
             let steps = if beam.path_score == PathScore::Mean { self.n_steps as f64 } else { 1.0 };
             let best = self.candidates.first().map_or(0.0, |best| best.score);
-            // The difference of two infinite scores is NaN.
+            // The difference of two infinite scores is NaN, which is not beyond the threshold.
             self.candidates.retain(|other| {
-                other.score == best || (best - other.score) * steps <= beam.threshold
+                let distance = (best - other.score) * steps;
+                distance.partial_cmp(&beam.threshold) != Some(Ordering::Greater)
             });
         }
         std::mem::swap(&mut self.beam, &mut self.previous_beam);

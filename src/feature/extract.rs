@@ -39,16 +39,16 @@ impl Found {
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Anchor(Anchor),
-    Step(u8, PathStep),
+    Step(u16, PathStep),
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Ask {
-    Field(u8, Field),
-    Kids(u8, Field),
+    Field(u16, Field),
+    Kids(u16, Field),
     Group(Group, bool, Field),
-    Distance(u8, u8),
-    Comma(u8, u8),
+    Distance(u16, u16),
+    Comma(u16, u16),
     StackSize,
     BufferSize,
     StackEmpty,
@@ -100,9 +100,9 @@ impl Extractor {
     }
 
     /// Returns the index of a path in `ways`, adding all of its prefixes.
-    fn place(&mut self, paths: &mut Vec<Path>, path: &Path) -> u8 {
+    fn place(&mut self, paths: &mut Vec<Path>, path: &Path) -> u16 {
         if let Some(known) = paths.iter().position(|known| known == path) {
-            return known as u8;
+            return known as u16;
         }
         let way = match path.steps.split_last() {
             None => Way::Anchor(path.anchor),
@@ -113,7 +113,7 @@ impl Extractor {
         };
         paths.push(path.clone());
         self.ways.push(way);
-        self.ways.len() as u8 - 1
+        self.ways.len() as u16 - 1
     }
 
     /// Returns the number of columns.
@@ -158,7 +158,7 @@ impl Extractor {
         }
         row.values.clear();
         row.members.clear();
-        let found = |place: u8| scratch.found[usize::from(place)];
+        let found = |place: u16| scratch.found[usize::from(place)];
         for &(ask, binned) in &self.asks {
             let value = match ask {
                 Ask::Field(place, field) => field_of(sentence, view, found(place), field),

@@ -321,6 +321,10 @@ impl Templates {
                 }
                 conjunction.push(position);
             }
+            if templates.conjunctions.len() == MAX_TEMPLATES {
+                let problem = format!("more than {MAX_TEMPLATES} templates: remove some");
+                return Err(Error::syntax(Place::new(name, number, 1), problem));
+            }
             if templates.conjunctions.contains(&conjunction) {
                 let place = Place::new(name, number, 1);
                 return Err(Error::syntax(place, "this template occurs above: remove the line"));
@@ -430,6 +434,10 @@ impl Templates {
 
 /// The maximum number of addresses in a template.
 pub const MAX_CONJOINED: usize = 6;
+/// The maximum number of templates in a file.
+pub const MAX_TEMPLATES: usize = 1_000;
+/// The maximum number of steps from a position.
+pub const MAX_STEPS: usize = 8;
 
 #[cfg(test)]
 mod tests;

@@ -25,11 +25,10 @@ pub fn put<T: Serialize>(sections: &mut Sections, name: &str, value: &T) -> Resu
 /// When the section is missing or does not contain such a value.
 pub fn get<T: DeserializeOwned>(sections: &Sections, name: &str) -> Result<T> {
     let bytes: Array<u8> = sections.get(name)?;
-    // A corrupt section may claim any length.
+    // A corrupt section may claim any length. Borrowed strings are looked up before they are copied.
     let config = bincode::config::standard().with_limit::<{ 1 << 30 }>();
-    match bincode::serde::decode_from_slice(&bytes, config) {
+    match bincode::serde::borrow_decode_from_slice(&bytes, config) {
         Ok((value, used)) if used == bytes.len() => Ok(value),
-        Ok(_) => Err(Error::Corrupt(format!("section `{name}` has bytes after its content"))),
-        Err(error) => Err(Error::Corrupt(format!("section `{name}`: {error}"))),
+        _ => Err(Error::Corrupt(format!("section `{name}` has other contents than its name says"))),
     }
 }

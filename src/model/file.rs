@@ -140,7 +140,8 @@ fn read_whole(file: File, length: u64) -> std::io::Result<Memory> {
 
 fn map(file: &File) -> std::io::Result<Memory> {
     // SAFETY: the map is read-only. Another process could change the file, but models are replaced by renaming
-    // and never written in place, and all reads of mapped data are bounds-checked: at worst, scores are wrong.
+    // and never written in place, and all reads of mapped data are bounds-checked: at worst, scores are wrong. If the
+    // file is cut, the system ends the program, which the command explains (`cli::bus_errors`).
     #[allow(unsafe_code)]
     let map = unsafe { memmap2::Mmap::map(file) };
     map.map(Memory::Mapped)
@@ -181,8 +182,9 @@ pub fn read_memory(memory: Memory, path: &Path) -> Result<Model> {
     if crc32fast::hash(json) != crc {
         return Err(fail("the header is corrupted: copy the file or train the model again".into()));
     }
+    // What is wrong inside says nothing to a user, who did not write it.
     let stored: StoredHeader = serde_json::from_slice(json)
-        .map_err(|error| fail(format!("the header is invalid ({error}): train the model again")))?;
+        .map_err(|_| fail("the header is not that of a model: train the model again".into()))?;
     let mut ranges = Vec::with_capacity(stored.sections.len());
     for section in &stored.sections {
         let end = section.offset.checked_add(section.bytes);

@@ -233,6 +233,15 @@ impl Preset {
         serde_json::from_value(value).map_err(|error| Error::config("preset", error.to_string()))
     }
 
+    /// The preset that a model file has.
+    ///
+    /// # Errors
+    /// As [`Preset::parse`].
+    pub(crate) fn of_model(value: &Value) -> Result<Self> {
+        schema::check(value)?;
+        Self::from_json(value.clone())
+    }
+
     fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }

@@ -23,6 +23,9 @@ use crate::transition::{CandidateSystem, TransitionSystem};
 use crate::tree::Tree;
 use crate::tree::heads::HeadRules;
 
+/// The largest product of the numbers of clauses, and of labels and tags: 16 MB of priorities.
+const MAX_HEAD_TABLE: usize = 1 << 22;
+
 /// The source of a transition system.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
@@ -82,7 +85,7 @@ pub fn with_system<V: SystemVisitor>(builder: SystemBuilder<'_>, visitor: V) -> 
                 Source::Trees(trees) => NonBinary::of_trees(trees.iter().copied(), *binarization)?,
                 Source::Tables(tables) => restored(tables)?,
             };
-            let heads = builder.head_finder(&system.tables().labels);
+            let heads = builder.head_finder(&system.tables().labels)?;
             visitor.visit(system.with_heads(heads))
         }
         SystemChoice::TopDown { .. } => visitor.visit(builder.bracketing(Strategy::TopDown)?),
@@ -98,7 +101,7 @@ pub fn with_system<V: SystemVisitor>(builder: SystemBuilder<'_>, visitor: V) -> 
                 Source::Tables(tables) => restored(tables)?,
             };
             check_order(system.tables().order == *order)?;
-            let heads = builder.head_finder(&system.tables().labels);
+            let heads = builder.head_finder(&system.tables().labels)?;
             visitor.visit_candidates(system.with_heads(heads))
         }
         SystemChoice::InOrder { .. } => visitor.visit(builder.bracketing(Strategy::InOrder)?),
@@ -114,12 +117,22 @@ impl SystemBuilder<'_> {
             Source::Tables(tables) => restored(tables)?,
         };
         check_order(system.tables().order == order)?;
-        let heads = self.head_finder(&system.tables().labels);
+        let heads = self.head_finder(&system.tables().labels)?;
         Ok(system.with_heads(heads))
     }
 
-    fn head_finder(&self, labels: &Symbols) -> Option<HeadFinder> {
-        self.heads.map(|rules| HeadFinder::new(rules, labels, self.vocabulary.tags()))
+    fn head_finder(&self, labels: &Symbols) -> Result<Option<HeadFinder>> {
+        let Some(rules) = self.heads else { return Ok(None) };
+        let tags = self.vocabulary.tags();
+        let (n_clauses, n_names) = (rules.n_clauses(), labels.len() + tags.len());
+        if n_clauses * n_names > MAX_HEAD_TABLE {
+            let problem = format!(
+                "{n_clauses} clauses are too many for {n_names} labels and tags: use a shorter table, or strip \
+                 function tags"
+            );
+            return Err(Error::config("system.heads", problem));
+        }
+        Ok(Some(HeadFinder::new(rules, labels, tags)))
     }
 }
 
@@ -175,6 +188,6 @@ pub fn stored<S: TransitionSystem>(system: &S) -> serde_json::Value {
 
 fn restored<S: TransitionSystem>(tables: &serde_json::Value) -> Result<S> {
     let tables = S::Tables::deserialize(tables)
-        .map_err(|error| Error::Corrupt(format!("the system's tables are malformed: {error}")))?;
+        .map_err(|_| Error::corrupt("the tables are not those of its transition system"))?;
     S::from_tables(tables)
 }

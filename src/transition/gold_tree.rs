@@ -10,6 +10,23 @@ pub const ROOT: &str = "TOP";
 /// The largest number of labels of a system.
 pub const MAX_LABELS: usize = 65_000;
 
+/// The largest number of actions between two words, of those that could go on for ever.
+const MAX_RUN: u32 = 10_000;
+
+/// Checks such a limit, which was read off training trees or comes from a model file.
+///
+/// # Errors
+/// When it is so high that a parser could seem to hang.
+pub(super) fn check_run(limit: u32) -> Result<()> {
+    if limit <= MAX_RUN {
+        return Ok(());
+    }
+    let problem = format!(
+        "{limit} constituents between two words, at most {MAX_RUN}: leave out the deepest tree"
+    );
+    Err(Error::Unfit(problem))
+}
+
 /// Checks that a tree can be built by some system: its root is `TOP`, no other node is, and every node has words.
 ///
 /// # Errors

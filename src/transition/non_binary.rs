@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use super::built_tree::visible_label;
 use super::gold_tree::{
-    MAX_LABELS, check_tree, label_of, labels_of, longest_unary_chain, may_repeat, n_roots,
-    repeats_a_label,
+    MAX_LABELS, check_run, check_tree, label_of, labels_of, longest_unary_chain, may_repeat,
+    n_roots, repeats_a_label,
 };
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
@@ -264,6 +264,7 @@ impl TransitionSystem for NonBinary {
     }
 
     fn from_tables(tables: NonBinaryTables) -> Result<Self> {
+        check_run(tables.max_unaries)?;
         let inventory: Vec<NonBinaryAction> =
             tables.actions.iter().map(|&code| NonBinaryAction::of_code(code)).collect();
         let known = |action: &NonBinaryAction| {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::built_tree::visible_label;
 use super::gold_tree::{
-    MAX_LABELS, ROOT, check_tree, label_of, labels_of, may_repeat, repeats_a_label,
+    MAX_LABELS, ROOT, check_run, check_tree, label_of, labels_of, may_repeat, repeats_a_label,
 };
 use super::shared_stack::Stack;
 use super::stack_buffer::StackBuffer;
@@ -229,6 +229,7 @@ impl TransitionSystem for Predictive {
     }
 
     fn from_tables(tables: PredictiveTables) -> Result<Self> {
+        check_run(tables.max_predictions)?;
         let PredictiveTables { names, n_labels, lists, .. } = &tables;
         let known = |&child: &Prediction| (child as usize / 2) < names.len();
         let top = (*n_labels as usize).checked_sub(1).and_then(|last| names.name(last as u32));

@@ -240,6 +240,11 @@ impl HeadRules {
         &self.text
     }
 
+    /// The number of clauses.
+    pub(crate) fn n_clauses(&self) -> usize {
+        self.clauses.len()
+    }
+
     /// Whether there is a rule for a label.
     pub fn covers(&self, label: &str) -> bool {
         self.rule(label).is_some()

@@ -1,7 +1,7 @@
 //! The parser of addresses.
 
 use super::super::ColumnKind;
-use super::{Address, Anchor, Field, Group, Path, PathStep, Question};
+use super::{Address, Anchor, Field, Group, MAX_STEPS, Path, PathStep, Question};
 use crate::error::did_you_mean;
 
 const GROUPS: [(&str, Group); 8] = [
@@ -162,7 +162,11 @@ fn parse_group(text: &str, field: Field, body: &str) -> Result<Question, String>
 
 fn parse_path(text: &str) -> Result<Path, String> {
     let mut parts = text.split('.');
-    let anchor = parse_anchor(parts.next().unwrap_or_default())?;
+    let first = parts.next().unwrap_or_default();
+    let anchor = parse_anchor(first)?;
+    if parts.clone().count() > MAX_STEPS {
+        return Err(format!("more than {MAX_STEPS} steps from `{first}`: remove some"));
+    }
     let step = |name: &str| {
         let found = STEPS.iter().find(|(known, _)| *known == name).map(|&(_, step)| step);
         found.ok_or_else(|| {

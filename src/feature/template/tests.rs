@@ -90,3 +90,30 @@ fn templates_may_be_for_one_step_only() {
     let expected = "my.feats:2:1: unknown directive `@kinds`: write @kind, @action or @both";
     assert_eq!(error.to_string(), expected);
 }
+
+#[test]
+fn endless_paths_and_files_are_refused_and_the_largest_can_be_extracted() {
+    let error = |text: &str| Templates::parse(text, "x").unwrap_err().to_string();
+    let steps = |n: usize| format!("s0{}.w", ".r".repeat(n));
+    assert_eq!(error(&steps(60_000)), "x:1:1: more than 8 steps from `s0`: remove some");
+    let fields = ["w", "t", "c", "n", "lw", "lt", "rw", "rt", "len", "arity"];
+    let path = |at: usize| ["l", "r"].map(|step| format!(".{step}"))[at % 2].clone();
+    let address = |at: usize| {
+        let steps: String = (0..8).map(|bit| path((at / 2) >> bit)).collect();
+        format!("s{}{steps}.{}", at % 10, fields[at / 10 % 10])
+    };
+    let text = |n: usize| {
+        (0..n)
+            .map(|at| address(at % 250) + " " + &address(at / 250 + 1 + at % 250) + "\n")
+            .collect()
+    };
+    let most: String = text(245);
+    let templates = Templates::parse(&most, "x").unwrap();
+    assert_eq!(crate::feature::Extractor::new(&templates).n_columns(), templates.addresses().len());
+    let fields: String = (0..1_001)
+        .map(|at| {
+            format!("s{}.w b{}.w o{}.w c{}.w\n", at % 10, at / 10 % 10, at / 100 % 10, at / 1000)
+        })
+        .collect();
+    assert_eq!(error(&fields), "x:1001:1: more than 1000 templates: remove some");
+}

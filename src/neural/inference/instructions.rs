@@ -127,7 +127,7 @@ macro_rules! dispatched {
                 const $groups: usize = 1;
                 $body
             }
-            // Values of an instruction set exist only if the processor has it.
+            // SAFETY: values of an instruction set exist only if the processor has it.
             #[allow(unsafe_code)]
             match set.0 {
                 #[cfg(target_arch = "x86_64")]

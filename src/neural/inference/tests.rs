@@ -15,6 +15,19 @@ fn matrix(inputs: usize, outputs: usize) -> (Params, Param, Param) {
     (builder.finish().unwrap(), weights, bias)
 }
 
+/// The tests below run on each set of the list by itself.
+#[test]
+fn the_list_has_every_set_of_the_processor_and_the_portable_one() {
+    let names: Vec<&str> = InstructionSet::available().map(InstructionSet::name).collect();
+    assert_eq!(names.last(), Some(&"portable"));
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        assert_eq!(names.contains(&"avx2"), has!("avx2"));
+        assert_eq!(names.contains(&"vnni"), has!("avx2") && has!("avx512bw") && has!("avx512vnni"));
+    }
+}
+
 /// Rows of so many numbers each.
 fn rows(set: InstructionSet, values: &[f32], inputs: usize) -> Rows {
     let mut rows = Rows::default();

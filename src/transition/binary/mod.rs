@@ -18,7 +18,9 @@ mod action;
 
 pub use action::BinaryAction;
 
-use super::gold_tree::{MAX_LABELS, ROOT, check_tree, label_of, repeats_a_label, too_many_labels};
+use super::gold_tree::{
+    MAX_LABELS, ROOT, check_run, check_tree, label_of, repeats_a_label, too_many_labels,
+};
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
 use super::{Action, Forest, StackView, TransitionSystem, View};
@@ -171,6 +173,7 @@ impl TransitionSystem for Binary {
     }
 
     fn from_tables(tables: BinaryTables) -> Result<Self> {
+        check_run(tables.max_unaries)?;
         let top = tables.labels.position(ROOT).filter(|_| tables.labels.len() <= MAX_LABELS + 1);
         let Some(top) = top.map(|position| Label(position as u16)) else {
             return Err(Error::corrupt("the label table has no TOP or too many labels"));

@@ -26,7 +26,8 @@ mod repetition;
 pub use action::BracketAction;
 
 use super::gold_tree::{
-    MAX_LABELS, ROOT, check_tree, label_of, labels_of, may_repeat, n_roots, repeats_a_label,
+    MAX_LABELS, ROOT, check_run, check_tree, label_of, labels_of, may_repeat, n_roots,
+    repeats_a_label,
 };
 use super::head_finder::HeadFinder;
 use super::shared_stack::Stack;
@@ -292,6 +293,7 @@ impl TransitionSystem for Bracketing {
     }
 
     fn from_tables(tables: BracketingTables) -> Result<Self> {
+        check_run(tables.max_opens)?;
         let inventory: Vec<BracketAction> =
             tables.actions.iter().map(|&code| BracketAction::of_code(code)).collect();
         let known = |action: &BracketAction| {

@@ -6,6 +6,11 @@ use crate::error::{Error, Place, Result, did_you_mean};
 const SETTINGS: [&str; 3] = ["@default", "@punctuation", "@coordination"];
 const DIRECTIONS: [&str; 4] = ["left", "right", "leftdis", "rightdis"];
 
+/// The maximum number of clauses in a table.
+const MAX_CLAUSES: usize = 10_000;
+/// The maximum number of names with a `*` in a list, which are tried one after the other.
+const MAX_PATTERNS: usize = 1_000;
+
 /// A word of a line with its column.
 type Word<'a> = (u64, &'a str);
 
@@ -131,6 +136,9 @@ impl Reader {
         if words.len() == 2 {
             categories.insert("*", 0);
         }
+        if self.rules.clauses.len() == MAX_CLAUSES {
+            return Err(self.error(column, format!("more than {MAX_CLAUSES} clauses: remove some")));
+        }
         self.rules.clauses.push(Clause { side, any, categories });
         self.attach(column, labels)
     }
@@ -140,6 +148,7 @@ impl Reader {
         let clause = self.rules.clauses.len() - 1;
         for label in labels.split('|') {
             self.check(column, label)?;
+            self.check_patterns(column, &self.rules.labels)?;
             let rule = self.rules.labels.position(label).unwrap_or_else(|| {
                 self.rules.labels.insert(label, self.rules.rules.len());
                 self.rules.rules.push(Vec::new());
@@ -173,8 +182,16 @@ impl Reader {
                 let problem = format!("`{word}` is listed twice; remove one");
                 return Err(self.error(column, problem));
             }
+            self.check_patterns(column, names)?;
         }
         Ok(())
+    }
+
+    fn check_patterns(&self, column: u64, names: &Names) -> Result<()> {
+        if names.patterns.len() <= MAX_PATTERNS {
+            return Ok(());
+        }
+        Err(self.error(column, format!("more than {MAX_PATTERNS} names with a `*`: remove some")))
     }
 
     /// Rejects a name that no label can have.

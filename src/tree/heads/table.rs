@@ -1,6 +1,6 @@
 //! Head rules over numbers, for parsers, which find heads while they build constituents.
 
-use super::{HeadRules, Side, basic};
+use super::{Clause, HeadRules, Side, basic};
 
 /// The rules for a fixed list of parent labels and of child categories, both by position.
 #[derive(Debug, Clone)]
@@ -9,8 +9,10 @@ pub struct HeadTable {
     punctuation: Vec<bool>,
     coordination: Vec<bool>,
     /// For each parent label its rule, if it has one.
-    rules: Vec<Option<usize>>,
-    clauses: Vec<Vec<NumberedClause>>,
+    parents: Vec<Option<usize>>,
+    /// For each rule the clauses to try.
+    rules: Vec<Vec<usize>>,
+    clauses: Vec<NumberedClause>,
 }
 
 /// A clause with the priority of each category, or [`NOT_TAKEN`].
@@ -33,8 +35,7 @@ impl HeadRules {
     ) -> HeadTable {
         let categories: Vec<&str> = categories.into_iter().map(basic).collect();
         let rule = |label: &str| self.labels.most_exact(basic(label));
-        let numbered = |&clause: &usize| {
-            let clause = &self.clauses[clause];
+        let numbered = |clause: &Clause| {
             let priority = |category: &&str| {
                 self.priority(clause, category).map_or(NOT_TAKEN, |priority| priority as u32)
             };
@@ -45,8 +46,9 @@ impl HeadRules {
             default: self.default,
             punctuation: categories.iter().map(|name| self.is_punctuation(name)).collect(),
             coordination: categories.iter().map(|name| self.coordination.contain(name)).collect(),
-            rules: parents.into_iter().map(rule).collect(),
-            clauses: self.rules.iter().map(|rule| rule.iter().map(numbered).collect()).collect(),
+            parents: parents.into_iter().map(rule).collect(),
+            rules: self.rules.clone(),
+            clauses: self.clauses.iter().map(numbered).collect(),
         }
     }
 }
@@ -59,7 +61,8 @@ impl HeadTable {
             return 0;
         }
         let mut side = self.default;
-        for clause in self.rules[parent].map_or(&[][..], |rule| &self.clauses[rule]) {
+        for &clause in self.parents[parent].map_or(&[][..], |rule| &self.rules[rule]) {
+            let clause = &self.clauses[clause];
             side = clause.side;
             if let Some(head) = clause.search(n, &category) {
                 return self.before_conjunction(head, &category);

@@ -275,6 +275,20 @@ fn messages_say_where_and_what_to_do() {
 }
 
 #[test]
+fn endless_tables_are_refused_or_harmless() {
+    let names = |n: usize| (0..n).map(|at| format!(" C{at}")).collect::<String>();
+    let rules = HeadRules::parse(&format!("NP right{}\n", names(100_000)), "t").unwrap();
+    assert_eq!(rules.head_of("NP", &["C99999", "C7", "X"]), 1);
+    assert_eq!(
+        problem(&format!("NP left{}\n", names(100_000).replace('C', "*C"))),
+        "t.heads:1:5899: more than 1000 names with a `*`: remove some"
+    );
+    assert!(
+        problem(&"NP left X\n".repeat(10_001)).ends_with("more than 10000 clauses: remove some")
+    );
+}
+
+#[test]
 fn a_byte_order_mark_and_carriage_returns_are_ignored() {
     let rules = HeadRules::parse("\u{feff}# x\r\nNP right NN\r\n", "t").unwrap();
     assert_eq!(rules.head_of("NP", &["NN", "PP"]), 0);
