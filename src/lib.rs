@@ -37,7 +37,7 @@
 //!   everything above.
 //! - `eval`: PARSEVAL scores as EVALB's, dependencies, significance.
 //! - `tagger`, `train`: part-of-speech taggers; the five ways to train a scorer.
-//! - `inspect`: what a model does on the way to gold trees.
+//! - `inspect`: what a model does, step by step; how often it is right on the way to gold trees.
 //! - `preset`: everything that makes a parser, in a text file; the one `match` on systems and on ways to
 //!   train.
 //! - `trainer`, `parser`: `Trainer`, `Parser` and `Tagger`.

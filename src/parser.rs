@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::inspect::Loaded;
 use crate::inspect::decisions::DecisionCounts;
 use crate::inspect::margins::Margins;
+use crate::inspect::trace::{Trace, TraceRequest};
 use crate::memory::Sections;
 use crate::model::{Model, TAGGER_PART, bincode_section, file};
 use crate::oracle::{GuideKind, Supervised};
@@ -219,6 +220,20 @@ impl Parser {
             return Err(Error::config("margins", problem));
         }
         self.loaded.margins(&self.examples(trees), label)
+    }
+
+    /// Parses a sentence and returns each decision on the way, with at most `best` actions; see [`crate::inspect`]. With
+    /// the gold tree of the sentence, the oracle says which actions are correct. Tokens without tags are tagged first.
+    ///
+    /// # Errors
+    /// As [`Parser::parse`].
+    pub fn trace(&self, tokens: &[Token], gold: Option<Tree>, best: usize) -> Result<Trace> {
+        let tagged = self.worker().tagged(tokens)?;
+        let tokens = tagged.as_deref().unwrap_or(tokens);
+        let gold =
+            gold.and_then(|gold| Some(self.plan.cleaned(self.plan.preset.clean.strip(gold)?).0));
+        let gold = gold.as_ref();
+        Ok(self.loaded.trace(&TraceRequest { tokens, gold, best, templates: &self.plan.templates }))
     }
 
     fn scores_candidates(&self) -> bool {

@@ -317,6 +317,11 @@ impl Vocabulary {
         &self.tags
     }
 
+    /// The known parts of words.
+    pub fn parts(&self) -> &Symbols {
+        &self.parts
+    }
+
     /// The numbers of feature values, including [`NOTHING`] and [`UNKNOWN`].
     pub fn sizes(&self) -> VocabularySizes {
         let size = |symbols: &Symbols| symbols.len() + FIRST as usize;

@@ -8,7 +8,7 @@ mod command;
 
 use command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "train",
     "parse",
     "tag",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 12] = [
     "oracle",
     "tree",
     "info",
+    "report",
     "chart",
     "completions",
     "man",

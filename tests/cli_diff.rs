@@ -75,3 +75,29 @@ fn sentences_are_chosen_by_number() {
     let (status, _, err) = run(&folder, &["diff", "-q", "--nth", "9", "gold", "a"]);
     assert_eq!((status, err.as_str()), (2, "error: --nth 9: there are only 3 sentences\n"));
 }
+
+#[test]
+fn a_page_has_all_sentences_unless_the_user_limits_them() {
+    let folder = case();
+    let page = |arguments: &[&str]| {
+        let all = [&["diff", "-q", "--output", "html"], arguments].concat();
+        let (status, out, err) = run(&folder, &all);
+        assert_eq!((status, err.as_str()), (0, ""));
+        assert!(out.starts_with("<!doctype html>") && out.ends_with("</html>\n"), "{out}");
+        out
+    };
+    let sentences = |page: &str| page.lines().filter(|line| line.starts_with("{\"n\":")).count();
+    // The third has no parse.
+    assert_eq!(sentences(&page(&["gold", "a"])), 2);
+    assert_eq!(sentences(&page(&["--worst", "1", "gold", "b"])), 1);
+    assert_eq!(sentences(&page(&["--nth", "1-2", "gold", "b"])), 2);
+    assert_eq!(sentences(&page(&["--nth", "3", "gold", "b"])), 0);
+    let pair = page(&["gold", "a", "b"]);
+    assert!(pair.contains("stratified shuffling") && pair.contains("<svg"), "{pair}");
+    // Every wrong bracket of the second parser is in one error, as in JSON.
+    let row = pair.lines().find(|line| line.starts_with("{\"n\":1,")).unwrap();
+    let row: serde_json::Value = serde_json::from_str(row).unwrap();
+    assert_eq!(row["parses"][1]["errors"], serde_json::json!([[0, [], [4]]]));
+    let marks = row["parses"][1]["tree"]["marks"].as_str().unwrap();
+    assert_eq!((marks.find('-'), marks.matches('-').count()), (Some(4), 1));
+}

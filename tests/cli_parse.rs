@@ -356,3 +356,52 @@ fn conllu_comes_back_as_it_was_but_for_the_columns_of_the_parse() {
     ]);
     assert_eq!(text(&done.get_output().stdout), format!("# newpar\n{expected}"));
 }
+
+/// The traces of sentences by the sample model, one JSON object for each.
+fn traces(options: &[&str], input: &str) -> Vec<serde_json::Value> {
+    let folder = folder(&[("input", input.as_bytes())]);
+    let trace = ["-q", "--trace=3", "--output", "json"];
+    let output = parse(&[&trace[..], options, &["input"]].concat())
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_trace_ranks_actions_and_takes_the_best_legal_one() {
+    let traces = traces(&[], "The/DT dog/NN barks/VBZ ./.\nDogs/NNS bark/VBP ./.\n");
+    assert_eq!(traces.len(), 2);
+    for trace in &traces {
+        let steps = trace["steps"].as_array().unwrap();
+        let (last, steps) = steps.split_last().unwrap();
+        assert!(last["action"].is_null() && last.get("decision").is_none());
+        assert_eq!(last["buffer"], trace["words"].as_array().unwrap().len());
+        for step in steps {
+            let ranked = step["decision"]["ranked"].as_array().unwrap();
+            assert!((1..=4).contains(&ranked.len()), "{step}");
+            let scores: Vec<f64> = ranked.iter().filter_map(|one| one["score"].as_f64()).collect();
+            assert!(scores.is_sorted_by(|a, b| a >= b), "{step}");
+            let best = ranked.iter().find(|one| one["legal"] == true).unwrap();
+            assert_eq!((&best["taken"], &best["action"]), (&true.into(), &step["action"]));
+            assert!(best.get("cost").is_none(), "{step}");
+        }
+    }
+}
+
+#[test]
+fn a_trace_finds_where_the_gold_path_is_left_and_what_it_costs() {
+    let parsed = parse(&["-q"]).write_stdin("Dogs/NNS bark/VBP ./.\n").output().unwrap();
+    let parsed = text(&parsed.stdout);
+    let other = parsed.replace("(VP ", "(XX ").replace("(NP ", "(VP ");
+    let traces = traces(&["--input", "penn"], &format!("{parsed}{other}"));
+    assert!(traces[0].get("left_gold").is_none(), "{}", traces[0]);
+    let steps = traces[0]["steps"].as_array().unwrap();
+    for step in &steps[..steps.len() - 1] {
+        let correct = step["decision"]["correct"].as_array().unwrap();
+        assert!(correct.contains(&step["action"]), "{step}");
+    }
+    // The model does not know the label XX, so its system cannot build that tree.
+    assert!(traces[1]["left_gold"].is_u64() || traces[1]["unfit"].is_string(), "{}", traces[1]);
+}

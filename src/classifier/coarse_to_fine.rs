@@ -14,7 +14,7 @@
 
 use super::linear::{Pruning, Tables, Weights};
 use super::packed::{LANES, home};
-use super::{Classifier, ScoreScale, Scratch, first_best};
+use super::{Classifier, Evidence, ScoreScale, Scratch, first_best};
 use crate::feature::template::DecisionStep;
 use crate::feature::{Indicators, RowRef, Templates};
 use crate::memory::{Array, Sections};
@@ -294,6 +294,18 @@ impl Classifier for CoarseToFine {
                 _ => kinds[kind] = f32::NEG_INFINITY,
             }
         }
+    }
+
+    fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
+        let TwoStepIndicators { kind, action } = &self.indicators;
+        let kinds = classes.map(|class| usize::from(self.kind_of[usize::from(class)]) % KINDS);
+        let [own, rival] = kinds;
+        Evidence::Weights(if own == rival {
+            action.numbered(row).map(|(at, id)| (at, self.classes.weights(id, classes))).collect()
+        } else {
+            let sums = kind.numbered(row).map(|(at, id)| (at, self.kinds.sums(&[id])));
+            sums.map(|(at, sums)| (at, [sums[own], sums[rival]])).collect()
+        })
     }
 
     fn store(&self, sections: &mut Sections) {

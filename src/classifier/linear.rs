@@ -2,7 +2,7 @@
 
 use super::packed::LANES;
 pub use super::packed::{MAX_CLASSES, Pruning, Tables, Weights};
-use super::{Classifier, ScoreScale, Scratch};
+use super::{Classifier, Evidence, ScoreScale, Scratch};
 use crate::Result;
 use crate::feature::{Indicators, RowRef};
 use crate::memory::Sections;
@@ -56,6 +56,11 @@ impl Classifier for LinearModel {
         if self.tables.kind == ScoreScale::LogProb {
             log_softmax(out);
         }
+    }
+
+    fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
+        let ids = self.indicators.numbered(row);
+        Evidence::Weights(ids.map(|(at, id)| (at, self.tables.weights(id, classes))).collect())
     }
 
     fn store(&self, sections: &mut Sections) {
@@ -142,6 +147,24 @@ mod tests {
         sum.push(9, &[(1, -1.0)], 7);
         assert_eq!(format!("{:?}", a.plus(&b)), format!("{sum:?}"));
         assert_eq!(format!("{:?}", b.plus(&a)), format!("{sum:?}"));
+    }
+
+    #[test]
+    fn the_weights_of_the_evidence_add_up_to_the_scores() {
+        let (model, _) = model(&Pruning::default());
+        let row = RowRef { values: &[3, 4], members: &[] };
+        let scores = scores(&model);
+        for classes in [[0, 2], [1, 0]] {
+            let Evidence::Weights(weights) = model.evidence(row, classes, &mut Scratch::default())
+            else {
+                panic!("a linear model has weights");
+            };
+            assert_eq!(weights.iter().map(|weight| weight.0).collect::<Vec<_>>(), [0, 1]);
+            for (at, class) in classes.into_iter().enumerate() {
+                let sum: f32 = weights.iter().map(|weight| weight.1[at]).sum();
+                assert!((sum - scores[usize::from(class)]).abs() < 1e-5, "{weights:?}");
+            }
+        }
     }
 
     #[test]

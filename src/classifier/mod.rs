@@ -48,6 +48,21 @@ pub enum ScoreScale {
     LogOdds,
 }
 
+/// What decided between a class and its rival.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Evidence {
+    /// Nothing but the scores can be told.
+    Scores,
+    /// Of a linear model: the templates that apply, each with the weights of the two classes, or of the kinds of the
+    /// two actions if the first of two steps decided.
+    Weights(Vec<(u16, [f32; 2])>),
+    /// Of a decision tree: the columns that the tests on the path ask for, from the root.
+    Path(Vec<u16>),
+    /// Of memory-based learning: the nearest training rows, each with its distance and the numbers of its instances by
+    /// class.
+    Neighbours(Vec<(f64, Vec<(u16, u32)>)>),
+}
+
 /// A fitted model.
 pub trait Classifier: Send + Sync {
     /// The number of classes.
@@ -65,6 +80,10 @@ pub trait Classifier: Send + Sync {
         _scratch: &mut Scratch,
     ) -> Option<(u16, f32)> {
         None
+    }
+    /// What decided between a class and its rival, for people; as slow as it needs to be.
+    fn evidence(&self, _row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
+        Evidence::Scores
     }
     /// Adds what a model file stores to `sections`; the preset names the learner that loads it.
     fn store(&self, sections: &mut Sections);
@@ -90,6 +109,10 @@ impl<C: Classifier + ?Sized> Classifier for Box<C> {
         scratch: &mut Scratch,
     ) -> Option<(u16, f32)> {
         (**self).best(row, accept, scratch)
+    }
+
+    fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], scratch: &mut Scratch) -> Evidence {
+        (**self).evidence(row, classes, scratch)
     }
 
     fn store(&self, sections: &mut Sections) {

@@ -124,6 +124,15 @@ impl Tables {
         places.truncate(n);
     }
 
+    /// The weights of two classes for an id; 0 if it has none.
+    pub fn weights(&self, id: u64, classes: [u16; 2]) -> [f32; 2] {
+        let mut places = Vec::new();
+        self.find(&[id], &mut places);
+        let mut sums = vec![0; self.offsets.len().next_multiple_of(LANES)];
+        self.add(&places, &mut Vec::new(), &mut sums);
+        classes.map(|class| f32::from(sums[usize::from(class)]) * self.scale)
+    }
+
     /// Adds the weights of the rows, in units of the scale, to the sums of the classes. The number of sums
     /// is a multiple of [`LANES`]. `long` is scratch memory.
     pub fn add(&self, places: &[u32], long: &mut Vec<u32>, sums: &mut [i16]) {

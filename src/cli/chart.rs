@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
@@ -20,7 +20,7 @@ use crate::Error;
 /// Each line of the table is one point: the name of its series, x, y and, optionally, a label, separated by
 /// tabs. The first line is a header; its second and third fields name the axes. The points of a series are
 /// connected in the order of the table, unless --points is given.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Example:
   srparse chart --log-x --points docs/speed-accuracy.tsv > chart.svg")]
 pub struct ChartArgs {
@@ -72,14 +72,28 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
     };
     let table = parse(text.trim_start_matches('\u{feff}'), args.log_x)
         .map_err(|(line, problem)| anyhow!("{name}:{line}: {problem}"))?;
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
-        draw(&area, &table, args).map_err(|error| anyhow!("the chart cannot be drawn: {error}"))?;
-    }
-    out.write_all(svg.as_bytes())?;
+    out.write_all(svg(&table, args)?.as_bytes())?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn svg(table: &Table, args: &ChartArgs) -> anyhow::Result<String> {
+    let mut svg = String::new();
+    let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
+    draw(&area, table, args).map_err(|error| anyhow!("the chart cannot be drawn: {error}"))?;
+    drop(area);
+    Ok(svg)
+}
+
+/// Draws the table of a file, without a title.
+///
+/// # Errors
+/// When it cannot be read, or is malformed.
+pub(super) fn of_file(path: &Path) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+    let table = parse(text.trim_start_matches('\u{feff}'), false)
+        .map_err(|(line, problem)| anyhow!("{}:{line}: {problem}", path.display()))?;
+    svg(&table, &ChartArgs::default())
 }
 
 /// Larger numbers leave no room for the arithmetic of drawing.
@@ -191,7 +205,7 @@ fn emptiest_corner(places: &[(f64, f64)], x: &Range<f64>, y: &Range<f64>) -> Ser
 }
 
 /// Colours that are distinguishable with any colour vision (Okabe and Ito 2008).
-const COLORS: [RGBColor; 7] = [
+pub(super) const COLORS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),

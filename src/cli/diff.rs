@@ -1,5 +1,6 @@
 //! `srparse diff`: what differs between parses and gold trees.
 
+pub(super) mod html;
 mod json;
 mod side_by_side;
 mod text;
@@ -10,9 +11,10 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use super::aligned_trees::{AlignedTrees, no_trees};
-use super::options::{OUTPUT, ScoringArgs, Verbosity};
+use super::options::{Numbers, OUTPUT, ScoringArgs, Verbosity};
 use super::out::OutArg;
 use crate::error::Place;
+use crate::eval::significance::Brackets;
 use crate::eval::{Difference, ErrorCounts, Evaluation, SentenceScore};
 use crate::tree::Tree;
 
@@ -26,6 +28,7 @@ use crate::tree::Tree;
 #[command(after_help = "Examples:
   srparse diff data/sample/dev.mrg dev.out
   srparse diff --nth 3 data/sample/dev.mrg dev.out
+  srparse diff --output html data/sample/dev.mrg dev.out > diff.html
   srparse diff --worst 100 --output json data/sample/dev.mrg dev.out")]
 pub struct DiffArgs {
     /// Gold trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
@@ -38,13 +41,13 @@ pub struct DiffArgs {
     out: OutArg,
     #[command(flatten)]
     verbosity: Verbosity,
-    /// How many sentences to show.
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = OUTPUT)]
-    worst: usize,
-    /// Show the N-th sentence, counted from 1, instead of the worst; may be repeated.
-    #[arg(long, value_name = "N", num_args = 1, value_parser = clap::value_parser!(u64).range(1..),
-          conflicts_with = "worst", help_heading = OUTPUT)]
-    nth: Vec<u64>,
+    /// How many sentences to show, the worst first: 10 unless given; in HTML all, also those without errors.
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    worst: Option<usize>,
+    /// Show the N-th sentence, counted from 1, or a range of sentences, such as 2-40, instead of the worst; may be
+    /// repeated.
+    #[arg(long, value_name = "N|N-M", num_args = 1, conflicts_with = "worst", help_heading = OUTPUT)]
+    nth: Vec<Numbers>,
     /// Output format.
     #[arg(long, value_enum, default_value_t, help_heading = OUTPUT)]
     output: DiffOutput,
@@ -57,38 +60,50 @@ enum DiffOutput {
     /// Tables, and trees side by side.
     #[default]
     Text,
+    /// A page: sentences to sort and filter, with their trees; errors by class; confusions; charts.
+    Html,
     /// One JSON object.
     Json,
 }
 
+/// How many sentences are shown unless the user says.
+const WORST: usize = 10;
+
 /// A parser, over all sentences.
-struct System {
-    evaluation: Evaluation,
-    errors: ErrorCounts,
+pub(super) struct System {
+    pub(super) evaluation: Evaluation,
+    pub(super) errors: ErrorCounts,
 }
 
 /// A sentence to show.
-struct Sentence {
+pub(super) struct Sentence {
     /// Its number, from 1.
-    number: u64,
+    pub(super) number: u64,
     /// Where its gold tree begins.
-    at: Option<Place>,
-    gold: Tree,
+    pub(super) at: Option<Place>,
+    pub(super) gold: Tree,
     /// Its parses: one for each parser.
-    parses: Vec<SentenceParse>,
+    pub(super) parses: Vec<SentenceParse>,
 }
 
 /// A parse of a sentence.
-struct SentenceParse {
+pub(super) struct SentenceParse {
     tree: Tree,
     f1: f64,
     difference: Difference,
 }
 
 /// What is shown.
-struct Found {
-    systems: Vec<System>,
-    sentences: Vec<Sentence>,
+pub(super) struct Found {
+    pub(super) systems: Vec<System>,
+    pub(super) sentences: Vec<Sentence>,
+    /// The brackets of all sentences by parser, if there are two.
+    pub(super) brackets: Vec<[Brackets; 2]>,
+}
+
+/// The names of the parsers; the only one has none.
+fn names(parsers: usize) -> &'static [&'static str] {
+    if parsers == 1 { &[""] } else { &["A", "B"] }
 }
 
 /// Runs the command.
@@ -105,6 +120,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<ExitCode> {
     };
     match args.output {
         DiffOutput::Text => text::write(&found, args.out.is_terminal(), &mut out)?,
+        DiffOutput::Html => html::write(args, &found, &mut out)?,
         DiffOutput::Json => json::write(&found, &mut out)?,
     }
     out.finish()?;
@@ -120,17 +136,15 @@ fn collect<const N: usize>(
     let options = args.scoring.options();
     let sides = AlignedTrees::open(named, &options, args.verbosity.quiet)?;
     let mut sides = sides.strip_gold(args.scoring.cleaning()?);
-    let system = |_| {
-        let evaluation = args.scoring.evaluation(params.clone(), None);
-        System { evaluation, errors: ErrorCounts::default() }
-    };
+    let system = |_| System::new(args.scoring.evaluation(params.clone(), None));
     let mut systems: Vec<System> = (1..N).map(system).collect();
-    let mut selection = Selection::new(args);
+    let (mut selection, mut brackets) = (Selection::new(args), Vec::new());
     while let Some(trees) = sides.next()? {
         let mut trees = trees.into_iter();
         let Some(gold) = trees.next() else { break };
         let parses = systems.iter_mut().zip(trees).map(|(system, tree)| system.add(&gold, tree));
-        let parses: Vec<Option<SentenceParse>> = parses.collect();
+        let (counts, parses): (Vec<Brackets>, Vec<Option<SentenceParse>>) = parses.unzip();
+        brackets.extend(<[Brackets; 2]>::try_from(counts));
         if let Some(parses) = parses.into_iter().collect() {
             selection.add(Sentence { number: sides.read(), at: sides.place(0), gold, parses });
         }
@@ -140,16 +154,23 @@ fn collect<const N: usize>(
     }
     sides.report();
     selection.check(sides.read())?;
-    Ok(Found { systems, sentences: selection.sentences })
+    Ok(Found { systems, sentences: selection.sentences, brackets })
 }
 
 impl System {
-    /// Scores a parse; `None` if it is excluded.
-    fn add(&mut self, gold: &Tree, tree: Tree) -> Option<SentenceParse> {
+    /// Nothing scored so far.
+    pub(super) fn new(evaluation: Evaluation) -> Self {
+        Self { evaluation, errors: ErrorCounts::default() }
+    }
+
+    /// Scores a parse and counts its brackets; `None` if it is excluded.
+    pub(super) fn add(&mut self, gold: &Tree, tree: Tree) -> (Brackets, Option<SentenceParse>) {
         let (score, difference) = self.evaluation.add_and_compare(gold, &tree);
-        let difference = difference?;
-        self.errors.add(gold, &tree, &difference);
-        Some(SentenceParse { tree, f1: f1(&score), difference })
+        let parse = difference.map(|difference| {
+            self.errors.add(gold, &tree, &difference);
+            SentenceParse { tree, f1: f1(&score), difference }
+        });
+        (Brackets::of(&score), parse)
     }
 }
 
@@ -180,25 +201,35 @@ impl<'a> Selection<'a> {
         }
     }
 
+    /// How many of the worst sentences are shown; `None` if all sentences are.
+    fn worst(&self) -> Option<usize> {
+        let is_page = self.args.output == DiffOutput::Html;
+        self.args.worst.or((!is_page).then_some(WORST))
+    }
+
     fn add(&mut self, sentence: Sentence) {
         if !self.args.nth.is_empty() {
-            if self.args.nth.contains(&sentence.number) {
+            if self.args.nth.iter().any(|nth| nth.contains(sentence.number)) {
                 self.sentences.push(sentence);
             }
             return;
         }
+        let Some(worst) = self.worst() else {
+            self.sentences.push(sentence);
+            return;
+        };
         let quality = Self::quality(&sentence);
         let is_worse = if sentence.parses.len() == 1 { quality < 100.0 } else { quality < 0.0 };
         if is_worse {
             let at = self.sentences.partition_point(|other| Self::quality(other) <= quality);
             self.sentences.insert(at, sentence);
-            self.sentences.truncate(self.args.worst);
+            self.sentences.truncate(worst);
         }
     }
 
     /// Returns an error if a sentence with a given number does not exist.
     fn check(&self, read: u64) -> anyhow::Result<()> {
-        match self.args.nth.iter().find(|&&nth| nth > read) {
+        match self.args.nth.iter().find(|nth| nth.last > read) {
             Some(nth) => anyhow::bail!("--nth {nth}: there are only {read} sentences"),
             None => Ok(()),
         }

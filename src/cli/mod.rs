@@ -23,9 +23,11 @@ mod notes;
 mod options;
 pub mod oracle;
 mod out;
+mod page;
 pub mod parse;
 mod progress;
 mod reading_bar;
+pub mod report;
 mod stream;
 pub mod tag;
 pub mod train;
@@ -61,6 +63,7 @@ pub enum Command {
     Eval(eval::EvalArgs),
     Compare(compare::CompareArgs),
     Diff(diff::DiffArgs),
+    Report(report::ReportArgs),
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
     Info(info::InfoArgs),
@@ -105,6 +108,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Eval(args) => eval::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Report(args) => report::run(args),
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),
         Command::Info(args) => info::run(args),

@@ -1,12 +1,13 @@
 //! Options that several commands share.
 
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use anyhow::Context;
 
 use super::listed;
-use crate::Result;
 use crate::eval::{Evaluation, Params};
 use crate::parallel;
 use crate::preset::{DEFAULT, Preset, TreebankProfile};
@@ -50,7 +51,7 @@ pub(super) struct ProfileArg {
 
 impl ProfileArg {
     /// Returns a preset, changed by the profile and then by the settings.
-    pub(super) fn preset(&self, name: &str, settings: &[String]) -> Result<Preset> {
+    pub(super) fn preset(&self, name: &str, settings: &[String]) -> crate::Result<Preset> {
         let profile = self.treebank.as_deref().map(TreebankProfile::load).transpose()?;
         Preset::load_for(name, profile.as_ref(), settings)
     }
@@ -81,6 +82,39 @@ impl ProfileArg {
             );
         }
         Ok(self.preset(DEFAULT, settings)?.clean)
+    }
+}
+
+/// A number or a range of numbers, such as 2-40.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Numbers {
+    pub(super) first: u64,
+    pub(super) last: u64,
+}
+
+impl Numbers {
+    /// Returns whether a number is in the range.
+    pub(super) fn contains(self, number: u64) -> bool {
+        (self.first..=self.last).contains(&number)
+    }
+}
+
+impl FromStr for Numbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) if 0 < first && first <= last => Ok(Self { first, last }),
+            _ => Err("write a number from 1, such as 7, or a range, such as 2-40".to_owned()),
+        }
+    }
+}
+
+impl Display for Numbers {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.first)?;
+        if self.first < self.last { write!(f, "-{}", self.last) } else { Ok(()) }
     }
 }
 

@@ -7,13 +7,15 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::listed;
-use super::options::{ThreadsArg, TreebankArgs, Verbosity};
+use super::options::{ThreadsArg, TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
+use super::page::player::{PlayedGold, PlayerPage, Players};
 use super::reading_bar::ReadingBar;
 use super::tree_stream::{self, TreeInput};
+use super::{listed, page};
 use crate::Result;
 use crate::inspect::decisions::{DecisionCounts, KINDS};
+use crate::inspect::derivation::Derivation;
 use crate::inspect::margins::{BIN, Margins};
 use crate::model::file;
 use crate::oracle::Supervised;
@@ -24,9 +26,9 @@ use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemVisitor, with_system};
 use crate::sort::sort_by;
 use crate::symbols::{Sentence, Vocabulary};
-use crate::transition::{Action, View};
-use crate::tree::{Token, Tree};
-use crate::treebank::{ReadReport, Trees};
+use crate::transition::Action;
+use crate::tree::Tree;
+use crate::treebank::{ReadReport, Trees, read_all};
 
 /// Show the derivations of trees.
 ///
@@ -38,18 +40,24 @@ use crate::treebank::{ReadReport, Trees};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse tree --nth 1 data/sample/dev.mrg | srparse oracle
+  srparse oracle --preset fast --preset binary-static --output html data/sample/dev.mrg > a.html
   srparse oracle --stats data/sample/train.mrg
   srparse oracle --model data/models/english.srm data/sample/dev.mrg")]
 pub struct OracleArgs {
     /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
-    /// Preset that defines the transition system: a name listed by `srparse info`, or a file.
-    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = DEFAULT)]
-    preset: String,
+    /// Preset that defines the transition system: a name listed by `srparse info`, or a file. With --output html may be
+    /// repeated: the derivations are shown side by side.
+    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", num_args = 1,
+          default_value = DEFAULT)]
+    preset: Vec<String>,
     /// Change a setting of the preset or, with --model, a search setting of the model; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Output format of the derivations.
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["model", "stats"])]
+    output: OracleOutput,
     /// Print statistics of all derivations instead.
     #[arg(long)]
     stats: bool,
@@ -71,6 +79,15 @@ pub struct OracleArgs {
     treebank: TreebankArgs,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum OracleOutput {
+    /// A line for each configuration.
+    #[default]
+    Text,
+    /// A page that plays them step by step.
+    Html,
+}
+
 /// The number of trees that a model parses at a time.
 const CHUNK: usize = 256;
 
@@ -83,14 +100,24 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.model {
         return accuracy(args, path, out);
     }
-    let plan = Plan::new(args.treebank.profile.preset(&args.preset, &args.set)?)?;
-    let unfit = if args.stats {
-        all_statistics(args, &plan, &mut out)?
+    let is_page = args.output == OracleOutput::Html;
+    anyhow::ensure!(
+        is_page || args.preset.len() == 1,
+        "several --preset are shown side by side only with --output html"
+    );
+    let unfit = if is_page {
+        play(args, &mut out)?
+    } else if args.stats {
+        all_statistics(args, &plan(args, &args.preset[0])?, &mut out)?
     } else {
-        derivations(args, &plan, &mut out)?
+        derivations(args, &plan(args, &args.preset[0])?, &mut out)?
     };
     out.finish()?;
     Ok(if unfit == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn plan(args: &OracleArgs, preset: &str) -> anyhow::Result<Plan> {
+    Ok(Plan::new(args.treebank.profile.preset(preset, &args.set)?)?)
 }
 
 /// A tree as the system builds it; `None` without words.
@@ -123,7 +150,7 @@ fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<
         let only = [&tree];
         let builder = plan.builder(Source::Trees(&only), &vocabulary);
         let sentence = vocabulary.encode(tree.tokens());
-        let written = with_system(builder, Derivation { tree: &tree, sentence, out: bytes });
+        let written = with_system(builder, WriteDerivation { tree: &tree, sentence, out: bytes });
         // Writing to memory does not fail.
         match written {
             Ok(_) => true,
@@ -157,6 +184,63 @@ fn all_statistics(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Resu
 fn note_report(report: &ReadReport, args: &OracleArgs) {
     if !args.verbosity.quiet || report.skipped > 0 {
         say!("{report}");
+    }
+}
+
+/// Writes a page that plays the derivations by all presets; returns how many trees a system cannot build.
+fn play(args: &OracleArgs, out: &mut Out) -> anyhow::Result<u64> {
+    note_stdin(&args.files, args.verbosity.quiet);
+    let (trees, report) = read_all(&args.files, &args.treebank.options())?;
+    note_report(&report, args);
+    let mut sentences: Vec<Vec<PlayedGold>> = trees.iter().map(|_| Vec::new()).collect();
+    for preset in &args.preset {
+        let plan = plan(args, preset)?;
+        let trees: Vec<Option<Tree>> =
+            trees.iter().map(|tree| prepared(&plan, tree.clone())).collect();
+        let borrowed: Vec<&Tree> = trees.iter().flatten().collect();
+        let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
+        let builder = plan.builder(Source::Trees(&borrowed), &vocabulary);
+        let collect = Collect { trees: &trees, vocabulary: &vocabulary, name: preset };
+        let derivations = with_system(builder, collect)?;
+        sentences.iter_mut().zip(derivations).for_each(|(all, one)| all.push(one));
+    }
+    let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
+    let title = format!("Derivations of {}: {}", files.join(", "), args.preset.join(", "));
+    page::begin(&PlayerPage::new(title), out)?;
+    let problems = sentences.iter().flatten().filter(|played| played.problem.is_some()).count();
+    for systems in sentences {
+        page::write_line(&Players { systems }, out)?;
+    }
+    out.write_all(page::END)?;
+    Ok(problems as u64)
+}
+
+/// Collects the derivations of all trees.
+struct Collect<'a> {
+    trees: &'a [Option<Tree>],
+    vocabulary: &'a Vocabulary,
+    name: &'a str,
+}
+
+impl SystemVisitor for Collect<'_> {
+    type Output = Vec<PlayedGold>;
+
+    fn visit<S: Supervised>(self, system: S) -> Result<Self::Output> {
+        let played = |tree: &Option<Tree>| {
+            let name = self.name.to_owned();
+            let Some(tree) = tree else {
+                return PlayedGold { name, trace: None, problem: Some("no words".to_owned()) };
+            };
+            let sentence = self.vocabulary.encode(tree.tokens());
+            match check_replay(&system, &sentence, tree) {
+                Ok(_) => {
+                    let trace = Some(Derivation::of_gold(&system, &sentence, tree));
+                    PlayedGold { name, trace, problem: None }
+                }
+                Err(error) => PlayedGold { name, trace: None, problem: Some(error.to_string()) },
+            }
+        };
+        Ok(self.trees.iter().map(played).collect())
     }
 }
 
@@ -232,19 +316,19 @@ fn write_margins(margins: &Margins, out: &mut Out) -> io::Result<()> {
 }
 
 /// Writes the derivation of a tree.
-struct Derivation<'a> {
+struct WriteDerivation<'a> {
     tree: &'a Tree,
     sentence: Sentence,
     out: &'a mut Vec<u8>,
 }
 
-impl SystemVisitor for Derivation<'_> {
+impl SystemVisitor for WriteDerivation<'_> {
     type Output = io::Result<()>;
 
     fn visit<S: Supervised>(self, system: S) -> Result<io::Result<()>> {
         let Self { tree, sentence, out } = self;
         check_replay(&system, &sentence, tree)?;
-        Ok(derivation(&system, &sentence, tree, out))
+        Ok(write_derivation(&Derivation::of_gold(&system, &sentence, tree), out))
     }
 }
 
@@ -266,47 +350,13 @@ impl SystemVisitor for Statistics<'_> {
 }
 
 /// Writes one derivation and a blank line.
-fn derivation<S: Supervised>(
-    system: &S,
-    sentence: &Sentence,
-    tree: &Tree,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let mut state = system.start(sentence);
-    for (action, step) in system.derivation(tree).unwrap_or_default().into_iter().zip(1..) {
-        let view = system.view(&state);
-        let stack = stack_text(system, &view, tree.tokens());
-        let buffer = tree.tokens().get(view.buffer as usize..).unwrap_or_default();
-        let mut words: Vec<&str> = buffer.iter().take(3).map(|token| token.word.as_str()).collect();
-        if buffer.len() > words.len() {
-            words.push("…");
-        }
-        writeln!(out, "{step}\t{stack}\t{}\t{}", words.join(" "), system.name(action))?;
-        system.apply(&mut state, action);
+fn write_derivation(derivation: &Derivation, out: &mut impl Write) -> io::Result<()> {
+    for (step, number) in derivation.steps.iter().zip(1..) {
+        let Some(action) = &step.action else { break };
+        let (stack, buffer) = (derivation.stack_text(step), derivation.buffer_text(step));
+        writeln!(out, "{number}\t{stack}\t{buffer}\t{action}")?;
     }
     writeln!(out)
-}
-
-/// Renders the stack from bottom to top: a constituent as its label and head word, with an opening bracket if
-/// it is still open; a token as its word and tag.
-fn stack_text<S: Supervised>(system: &S, view: &View<'_>, tokens: &[Token]) -> String {
-    let item = |id: u32| {
-        let node = view.forest.node(id);
-        let head = tokens.get(node.head as usize);
-        let word = head.map_or("", |head| head.word.as_str());
-        match (node.label, head) {
-            (Some(label), _) => {
-                let mark = if node.temporary { "*" } else { "" };
-                let open = if node.open { "(" } else { "" };
-                let word = if head.is_some() { format!("[{word}]") } else { String::new() };
-                format!("{open}{}{mark}{word}", system.label_name(label))
-            }
-            (None, head) => {
-                format!("{word}/{}", head.map_or("", |head| head.tag.as_str()))
-            }
-        }
-    };
-    view.stack.to_vec().into_iter().map(item).collect::<Vec<_>>().join(" ")
 }
 
 /// Writes derivation lengths and how often each action is taken.

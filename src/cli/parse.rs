@@ -1,5 +1,7 @@
 //! `srparse parse`: one tree for each sentence, in the order of the input.
 
+mod trace_text;
+
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -9,10 +11,12 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
-use super::listed;
 use super::options::{INPUT, OUTPUT};
+use super::page::player::{PlayedTrace, PlayerPage, Players};
+use super::page::trees::{PageTree, SentenceTrees, TreesPage};
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
+use super::{listed, page};
 use crate::decode::{NbestRequest, Parse};
 use crate::parser::{Parser, ParserWorker, remove_tags};
 use crate::text::Layout;
@@ -39,7 +43,9 @@ use crate::treebank::{Origin, json, penn};
   echo 'The/DT dog/NN barks/VBZ ./.' | srparse parse
   echo 'The dog barks .' | srparse parse --input tokens
   srparse parse --output conllu data/sample/sentences.txt
-  srparse parse --input penn -j 2 data/sample/dev.mrg")]
+  srparse parse --input penn -j 2 data/sample/dev.mrg
+  echo 'The/DT dog/NN barks/VBZ ./.' | srparse parse --trace
+  srparse parse --output html data/sample/sentences.txt > trees.html")]
 pub struct ParseArgs {
     /// Files with sentences (may be .gz); standard input if omitted.
     #[arg(value_name = "FILE")]
@@ -69,6 +75,12 @@ pub struct ParseArgs {
     /// Add a confidence score for each constituent (span_scores, parallel to spans); needs --output json.
     #[arg(long, help_heading = OUTPUT)]
     span_scores: bool,
+    /// Show instead of each tree how it was found: for each step the stack, the buffer, the K best actions with their
+    /// scores, and what decided between the first two. With gold trees (--input penn) also where the derivation leaves
+    /// the gold path, and the cost of each action by the dynamic oracle. As text, or with --output json or html.
+    #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "5",
+          conflicts_with_all = ["nbest", "span_scores", "unescape"], help_heading = OUTPUT)]
+    trace: Option<NonZeroUsize>,
     /// Use beam search with a beam of width N; short for --set search.method=beam --set search.beam=N.
     #[arg(long, value_name = "N", help_heading = SEARCH)]
     beam: Option<u32>,
@@ -93,6 +105,8 @@ enum OutputFormat {
     Conllu,
     /// One JSON object per line: tree, tokens, spans, heads, score, complete.
     Json,
+    /// A page with the trees, whose nodes can be collapsed.
+    Html,
 }
 
 /// What to do when greedy search does not reach a complete parse.
@@ -130,28 +144,47 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         !args.span_scores || args.output == OutputFormat::Json,
         "--span-scores needs an output format that has a place for them: add --output json"
     );
+    anyhow::ensure!(
+        args.trace.is_none()
+            || matches!(
+                args.output,
+                OutputFormat::Brackets | OutputFormat::Json | OutputFormat::Html
+            ),
+        "--trace is written as text, or with --output json or --output html"
+    );
     let model = args.stream.model()?;
     let name = || args.stream.model_name();
     let parser = Parser::new(&model, &args.settings()).with_context(name)?;
     let retags = retags(args, &parser).with_context(name)?;
     let start = Instant::now();
     let processor = || -> Processor<'_, u64> {
-        let mut parser = parser.worker();
+        let mut worker = parser.worker();
+        let parser = &parser;
         Box::new(move |tokens, origin, result| {
             let sentence = (tokens, origin);
-            parse_sentence(&mut parser, retags, sentence, args, result)
+            match args.trace {
+                Some(best) => trace_sentence(parser, retags, sentence, (args, best), result),
+                None => parse_sentence(&mut worker, retags, sentence, args, result),
+            }
         })
     };
     let unreadable = |problem: &str| match (args.output, args.nbest) {
+        (OutputFormat::Html, _) if args.trace.is_some() => player_line(Some(problem)),
+        (OutputFormat::Brackets, _) if args.trace.is_some() => b"# unreadable\n\n".to_vec(),
         (OutputFormat::Json, _) => missing(args, Some(problem)),
+        (OutputFormat::Html, _) => page_line(Vec::new(), Some(problem)),
         (OutputFormat::Brackets, Some(_)) => b"1\t-inf\t(())\n\n".to_vec(),
         (OutputFormat::Pretty, Some(_)) => b"# rank = 1\n# score = -inf\n(())\n\n".to_vec(),
         (OutputFormat::Conllu, Some(_)) => b"# unreadable\n\n\n".to_vec(),
         (OutputFormat::Brackets | OutputFormat::Pretty, None) => b"(())\n".to_vec(),
         (OutputFormat::Conllu, None) => b"# unreadable\n\n".to_vec(),
     };
-    let blank =
-        if args.output == OutputFormat::Json { missing(args, None) } else { b"\n".to_vec() };
+    let blank = match args.output {
+        OutputFormat::Json => missing(args, None),
+        OutputFormat::Html if args.trace.is_some() => player_line(None),
+        OutputFormat::Html => page_line(Vec::new(), None),
+        _ => b"\n".to_vec(),
+    };
     let preset = parser.preset();
     let work = Work {
         files: &args.files,
@@ -160,7 +193,9 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
             clean: preset.clean.clone(),
             text: preset.text,
             needs_tags: !parser.has_tagger(),
+            keeps_trees: args.trace.is_some(),
         },
+        frame: frame(args)?,
         blank: &blank,
         unreadable: &unreadable,
         make: &processor,
@@ -170,6 +205,43 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     unseen.end();
     report(args, &totals, start);
     Ok(args.stream.exit_code(&totals))
+}
+
+/// Returns what is written before and after the results: a page has a head and an end.
+fn frame(args: &ParseArgs) -> io::Result<[Vec<u8>; 2]> {
+    let mut begin = Vec::new();
+    if args.output != OutputFormat::Html {
+        return Ok([begin, Vec::new()]);
+    }
+    let model = args.stream.model_name();
+    match args.trace {
+        Some(_) => page::begin(&PlayerPage::new(format!("Decisions of {model}")), &mut begin)?,
+        None => page::begin(&TreesPage::new(format!("Trees of {model}")), &mut begin)?,
+    }
+    Ok([begin, page::END.to_vec()])
+}
+
+/// Returns a line of the data of a page.
+fn page_line(trees: Vec<PageTree<'_>>, problem: Option<&str>) -> Vec<u8> {
+    let mut line = Vec::new();
+    // Writing to memory does not fail.
+    let _ = page::write_line(&SentenceTrees { n: None, trees, problem }, &mut line);
+    line
+}
+
+/// Returns a line of the data of a page with players, for a sentence without a derivation.
+fn player_line(problem: Option<&str>) -> Vec<u8> {
+    let problem = Some(problem.unwrap_or("no words").to_owned());
+    let mut line = Vec::new();
+    let systems = vec![PlayedTrace { name: String::new(), trace: None, problem }];
+    // Writing to memory does not fail.
+    let _ = page::write_line(&Players { systems }, &mut line);
+    line
+}
+
+fn page_tree(parse: &Parse, rank: Option<usize>) -> PageTree<'_> {
+    let Parse { tree, score, complete, .. } = parse;
+    PageTree { rank, score: Some(*score), complete: Some(*complete), ..PageTree::of(tree) }
 }
 
 /// Returns the JSON of a sentence without a parse; `problem` says why it cannot be read.
@@ -255,6 +327,34 @@ fn parse_sentence(
     }
 }
 
+/// Parses one sentence and renders how it was parsed.
+fn trace_sentence(
+    parser: &Parser,
+    retags: bool,
+    (mut tokens, origin): (Vec<Token>, &Origin),
+    (args, best): (&ParseArgs, NonZeroUsize),
+    result: &mut Rendered<u64>,
+) -> io::Result<()> {
+    let gold = if let Origin::Tree(tree) = origin { Some((**tree).clone()) } else { None };
+    if retags {
+        parser.worker().tag(&mut tokens).map_err(io::Error::other)?;
+    }
+    let trace = parser.trace(&tokens, gold, best.get()).map_err(io::Error::other)?;
+    result.tally = u64::from(!trace.complete);
+    match args.output {
+        OutputFormat::Json => {
+            serde_json::to_writer(&mut result.bytes, &trace)?;
+            writeln!(result.bytes)
+        }
+        OutputFormat::Html => {
+            let systems =
+                vec![PlayedTrace { name: String::new(), trace: Some(trace), problem: None }];
+            page::write_line(&Players { systems }, &mut result.bytes)
+        }
+        _ => trace_text::write(&trace, &mut result.bytes),
+    }
+}
+
 /// Writes words as in the raw text, or else without the escapes of treebanks.
 fn unescape(tokens: &mut [Token], layout: Option<&Layout>) {
     match layout {
@@ -275,11 +375,16 @@ fn write_nbest(
     format: OutputFormat,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
+    if format == OutputFormat::Html {
+        let trees = parses.iter().zip(1..).map(|(parse, rank)| page_tree(parse, Some(rank)));
+        return out.write_all(&page_line(trees.collect(), None));
+    }
     let is_json = format == OutputFormat::Json;
     for (parse, rank) in parses.iter().zip(1..) {
         match format {
             OutputFormat::Json => out.push(if rank == 1 { b'[' } else { b',' }),
             OutputFormat::Brackets => write!(out, "{rank}\t{}\t", parse.score)?,
+            OutputFormat::Html => {}
             OutputFormat::Pretty | OutputFormat::Conllu => {
                 writeln!(out, "# rank = {rank}\n# score = {}", parse.score)?;
             }
@@ -302,6 +407,7 @@ fn write_parse(
     let Parse { tree, score, complete, constituents } = parse;
     match format {
         OutputFormat::Brackets => penn::write_line(tree, out),
+        OutputFormat::Html => out.write_all(&page_line(vec![page_tree(parse, None)], None)),
         OutputFormat::Pretty => penn::write_pretty(tree, out),
         OutputFormat::Conllu => origin.write_parse(tree, out),
         OutputFormat::Json => {

@@ -59,6 +59,8 @@ pub(super) struct Work<'f, 'a, T> {
     pub(super) files: &'f [PathBuf],
     pub(super) format: InputFormat,
     pub(super) expected: ExpectedInput,
+    /// What is written before and after the results.
+    pub(super) frame: [Vec<u8>; 2],
     /// What is written for a blank line, or a sentence or tree without words.
     pub(super) blank: &'f [u8],
     /// Returns what is written for an item that cannot be read, given the problem.
@@ -152,6 +154,8 @@ pub(super) struct ExpectedInput {
     pub(super) text: TextSettings,
     /// Whether every word must have a tag, because there is no tagger.
     pub(super) needs_tags: bool,
+    /// Whether the command needs the trees of a treebank besides their words.
+    pub(super) keeps_trees: bool,
 }
 
 /// Processes every item of the input and writes the results to standard output.
@@ -180,11 +184,14 @@ pub(super) fn run<T: Default + Send + AddAssign>(
         notes: Notes::new("partial parses", args.verbosity.quiet),
         bar,
     };
-    let ExpectedInput { clean, text, needs_tags } = work.expected.clone();
+    let [begin, end] = &work.frame;
+    output.out.write_all(begin)?;
+    let ExpectedInput { clean, text, needs_tags, keeps_trees } = work.expected.clone();
     let sentences = Sentences::new(inputs, work.format, args.encoding.encoding)
         .strip_trees(clean)
         .split_by(text)
         .needing_tags(needs_tags)
+        .keeping_trees(keeps_trees)
         .counted_by(counter);
     let mut sentences = Noted { sentences, inspect, check: args.check(work.format) };
     let make = || -> in_order::Processor<'_, NotedItem, Rendered<T>> {
@@ -196,6 +203,7 @@ pub(super) fn run<T: Default + Send + AddAssign>(
     let done = in_order::run(&in_order, &mut sentences, &mut output, threads);
     let is_whole = done.is_ok() && !(args.strict && output.totals.unreadable > 0);
     if is_whole {
+        output.out.write_all(end)?;
         output.out.finish()?;
     } else {
         output.out.abandon()?;

@@ -95,7 +95,8 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     let work = Work {
         files: &args.files,
         format: args.input,
-        expected: ExpectedInput { clean, text, needs_tags: args.accuracy },
+        expected: ExpectedInput { clean, text, needs_tags: args.accuracy, keeps_trees: false },
+        frame: Default::default(),
         blank: b"\n",
         unreadable: &unreadable,
         make: &processor,

@@ -5,15 +5,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use console::Term;
 
-use super::listed;
-use super::options::{INPUT, OUTPUT, ThreadsArg, TreebankArgs, Verbosity};
+use super::options::{INPUT, Numbers, OUTPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::out::{Out, OutArg};
+use super::page::trees::{PageTree, SentenceTrees, TreesPage};
 use super::tree_stream::{self, TreeInput, TreeProcessor};
+use super::{listed, page};
+use crate::tree::Tree;
 use crate::tree::binarize::binarize;
 use crate::tree::dependencies::head_positions;
+use crate::tree::draw::{self, TextStyle};
 use crate::tree::heads::HeadRules;
-use crate::tree::{Tree, draw};
 use crate::treebank::tagged::{self, TaggedFormat};
 use crate::treebank::{Cleaning, Origin, ReadReport, Trees, json, penn};
 
@@ -25,6 +28,7 @@ use crate::treebank::{Cleaning, Origin, ReadReport, Trees, json, penn};
 #[command(after_help = "Examples:
   srparse tree --output text --nth 1 data/sample/dev.mrg
   srparse tree --output svg --nth 1 data/sample/dev.mrg > tree.svg
+  srparse tree --output html --nth 2-40 data/sample/dev.mrg > trees.html
   srparse tree --set clean.quotes=true --binarize data/sample/dev.mrg")]
 pub struct TreeArgs {
     /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
@@ -36,10 +40,9 @@ pub struct TreeArgs {
     verbosity: Verbosity,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Convert only the N-th tree, counted from 1.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
-          help_heading = INPUT)]
-    nth: Option<u64>,
+    /// Convert only the N-th tree, counted from 1, or a range of trees, such as 2-40.
+    #[arg(long, value_name = "N|N-M", help_heading = INPUT)]
+    nth: Option<Numbers>,
     /// Change a step of the cleaning, such as clean.quotes=true or clean.root=keep; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = CONVERSION)]
     set: Vec<String>,
@@ -63,6 +66,12 @@ pub struct TreeArgs {
     /// Format of the output.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = OUTPUT)]
     output: TreeOutput,
+    /// Draw the lines of --output text with ASCII characters only.
+    #[arg(long, help_heading = OUTPUT)]
+    ascii: bool,
+    /// Cut the lines of --output text after N columns; on a terminal its width, otherwise no limit.
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    width: Option<usize>,
     #[command(flatten)]
     treebank: TreebankArgs,
 }
@@ -81,6 +90,8 @@ enum TreeOutput {
     Text,
     /// An SVG drawing of a single tree.
     Svg,
+    /// A page with the trees, whose nodes can be collapsed.
+    Html,
     /// Only the words and tags: word/TAG, one sentence per line.
     Tagged,
     /// Only the words and tags: word_TAG, one sentence per line.
@@ -119,20 +130,31 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     let heads = needs_heads.then(|| HeadRules::load(&args.heads).context("--heads")).transpose()?;
     let input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, Some(&args.out))?;
     let mut asked = Asked { cleaning: &cleaning, nth: args.nth, read: 0, without_words: 0 };
+    let (style, first) = (text_style(args), args.nth.map_or(1, |nth| nth.first));
     let process = |number, tree, bytes: &mut Vec<u8>| {
         let tree = converted_tree(tree, &cleaning, heads.as_ref(), args);
-        let follows = number > 1 && args.nth.is_none();
-        write_tree(&tree, args.output, follows, bytes).is_ok()
+        if args.output == TreeOutput::Text && number > first {
+            bytes.push(b'\n');
+        }
+        write_tree(&tree, number, (args.output, &style), bytes).is_ok()
     };
+    if args.output == TreeOutput::Html {
+        let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
+        let page = TreesPage::new(format!("Trees of {}", files.join(", ")));
+        page::begin(&page, out).context("standard output")?;
+    }
     let trees = if args.output == TreeOutput::Svg {
         draw(input, &mut asked, &process, out)?
     } else {
         let threads = args.threads.number(&args.verbosity);
         tree_stream::run(input, &mut |trees| asked.next(trees), &process, out, threads)?.1
     };
+    if args.output == TreeOutput::Html {
+        out.write_all(page::END).context("standard output")?;
+    }
     let Asked { read, without_words, .. } = asked;
     if let Some(nth) = args.nth
-        && read < nth
+        && read < nth.last
     {
         bail!("--nth {nth}: the input has only {read} trees");
     }
@@ -154,7 +176,10 @@ fn draw(
     while let Some(next) = asked.next(&mut trees) {
         let (number, tree) = next?;
         if !drawing.is_empty() {
-            bail!("--output svg draws a single tree, but there are more: choose one with --nth N");
+            bail!(
+                "--output svg draws a single tree, but there are more: choose one with --nth N, or draw several \
+                 with --output html"
+            );
         }
         process(number, tree, &mut drawing);
     }
@@ -165,7 +190,7 @@ fn draw(
 /// The trees that were asked for.
 struct Asked<'a> {
     cleaning: &'a Cleaning,
-    nth: Option<u64>,
+    nth: Option<Numbers>,
     /// How many trees with words have been read.
     read: u64,
     without_words: u64,
@@ -174,7 +199,7 @@ struct Asked<'a> {
 impl Asked<'_> {
     /// The next tree and its number.
     fn next(&mut self, trees: &mut Trees) -> Option<crate::Result<(u64, Tree)>> {
-        while self.nth.is_none_or(|nth| self.read < nth) {
+        while self.nth.is_none_or(|nth| self.read < nth.last) {
             let tree = match trees.next()? {
                 Ok(tree) => self.cleaning.strip(tree),
                 Err(error) => return Some(Err(error)),
@@ -185,7 +210,7 @@ impl Asked<'_> {
                 continue;
             };
             self.read += 1;
-            if self.nth.is_none_or(|nth| self.read == nth) {
+            if self.nth.is_none_or(|nth| nth.contains(self.read)) {
                 return Some(Ok((self.read, tree)));
             }
         }
@@ -229,22 +254,27 @@ fn converted_tree(
     tree
 }
 
+/// How drawings in plain text look: on a terminal no wider than it.
+fn text_style(args: &TreeArgs) -> TextStyle {
+    let terminal = || args.out.is_terminal().then(|| usize::from(Term::stdout().size().1));
+    TextStyle { ascii: args.ascii, width: args.width.or_else(terminal) }
+}
+
 fn write_tree(
     tree: &Tree,
-    output: TreeOutput,
-    follows: bool,
+    number: u64,
+    (output, style): (TreeOutput, &TextStyle),
     out: &mut impl Write,
 ) -> io::Result<()> {
     match output {
         TreeOutput::Brackets => penn::write_line(tree, out),
         TreeOutput::Pretty => penn::write_pretty(tree, out),
-        TreeOutput::Text => {
-            if follows {
-                writeln!(out)?;
-            }
-            draw::text(tree, out)
-        }
+        TreeOutput::Text => draw::text_in(tree, style, out),
         TreeOutput::Svg => draw::svg(tree, out),
+        TreeOutput::Html => {
+            let trees = vec![PageTree::of(tree)];
+            page::write_line(&SentenceTrees { n: Some(number), trees, problem: None }, out)
+        }
         TreeOutput::Tagged => tagged::write_line(tree.tokens(), TaggedFormat::Slash, out),
         TreeOutput::Underscore => tagged::write_line(tree.tokens(), TaggedFormat::Underscore, out),
         TreeOutput::Conllu => Origin::Plain.write_parse(tree, out),
@@ -318,5 +348,23 @@ mod tests {
         let svg = converted(TEXT, &["--output", "svg", "--nth", "2"]).unwrap();
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{svg}");
         assert!(converted(TEXT, &["--nth", "3"]).is_err());
+    }
+
+    #[test]
+    fn a_range_of_trees_is_drawn_on_a_page() {
+        let page = converted(TEXT, &["--output", "html", "--nth", "1-2"]).unwrap();
+        assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
+        assert_eq!(page.matches("{\"n\":").count(), 2);
+        let one = converted(TEXT, &["--output", "html", "--nth", "2-2"]).unwrap();
+        assert!(one.contains("{\"n\":2,") && !one.contains("{\"n\":1,"), "{one}");
+        for wrong in ["0", "2-1", "1-", "1-3"] {
+            assert!(converted(TEXT, &["--nth", wrong]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn text_drawings_are_cut_to_a_width() {
+        let drawn = converted(TEXT, &["--output", "text", "--nth", "1", "--ascii", "--width", "9"]);
+        assert_eq!(drawn.unwrap(), "TOP\n`- S\n   `- NP\n      |- >\n      `- >\n");
     }
 }

@@ -44,6 +44,10 @@ impl TreeInput {
 /// Processes one tree, given its number from 1: writes what is printed into the bytes, empty at first.
 pub(super) type TreeProcessor<'f> = &'f (dyn Fn(u64, Tree, &mut Vec<u8>) -> bool + Sync);
 
+/// Takes the next tree to process from the input, with its number.
+pub(super) type TreeSelector<'f> =
+    &'f mut (dyn FnMut(&mut Trees) -> Option<crate::Result<(u64, Tree)>> + Send);
+
 /// A result, and whether the processor returned true.
 #[derive(Default)]
 struct Rendered {
@@ -86,7 +90,7 @@ impl Sink<Rendered> for Writer<'_> {
 /// When a tree cannot be read, or a result cannot be written.
 pub(super) fn run(
     input: TreeInput,
-    select: &mut (dyn FnMut(&mut Trees) -> Option<crate::Result<(u64, Tree)>> + Send),
+    select: TreeSelector<'_>,
     process: TreeProcessor<'_>,
     out: &mut Out,
     threads: usize,
@@ -100,8 +104,6 @@ pub(super) fn run(
     };
     let work = Work { words: |(_, tree): &(u64, Tree)| tree.tokens().len(), make: &make };
     let mut sink = Writer { out, bar, flushes_each: !is_stored, undone: 0 };
-    let mut items = std::iter::from_fn(|| select(&mut trees));
-    in_order::run(&work, &mut items, &mut sink, threads)?;
-    drop(items);
+    in_order::run(&work, &mut std::iter::from_fn(|| select(&mut trees)), &mut sink, threads)?;
     Ok((sink.undone, trees))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use compact_str::CompactString;
 
-use crate::eval::difference::{Difference, ErrorClass};
+use crate::eval::difference::{Difference, ErrorClass, base};
 use crate::eval::percent::{f1, percent};
 use crate::eval::totals::Totals;
 use crate::sort::stable_sort_by_key;
@@ -35,7 +35,7 @@ impl ClassCounts {
 #[derive(Debug, Clone, Default)]
 pub struct ErrorCounts {
     classes: [ClassCounts; ErrorClass::ALL.len()],
-    /// How often a gold label was replaced by another.
+    /// How often a gold label was replaced by another, without functions and indices.
     labels: BTreeMap<(CompactString, CompactString), u64>,
 }
 
@@ -49,7 +49,7 @@ impl ErrorCounts {
             counts.spurious += error.spurious.len() as u64;
             if error.class == ErrorClass::DifferentLabel {
                 for (&gold_id, &test_id) in error.missed.iter().zip(&error.spurious) {
-                    let label = |tree: &Tree, id: NodeId| tree.node(id).label.clone();
+                    let label = |tree: &Tree, id: NodeId| base(&tree.node(id).label).into();
                     *self
                         .labels
                         .entry((label(gold, gold_id), label(test, test_id)))

@@ -13,6 +13,7 @@
 //! [`significance`] tests whether one parser is better than another.
 
 mod brackets;
+mod confusion;
 mod counts;
 pub mod dependency;
 mod difference;
@@ -28,6 +29,7 @@ pub mod significance;
 mod totals;
 
 pub use brackets::OTHER_ROOTS;
+pub use confusion::Confusion;
 pub use counts::Counts;
 pub use difference::{Difference, ErrorClass, Mark, ParseError};
 pub use error_counts::{ClassCounts, ErrorCounts};

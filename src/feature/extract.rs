@@ -2,7 +2,7 @@
 
 use super::Row;
 use super::template::{Address, Anchor, Field, Group, Path, PathStep, Question, Templates};
-use crate::symbols::{NOTHING, Sentence, is_nominal_or_verbal};
+use crate::symbols::{Label, NOTHING, Sentence, is_nominal_or_verbal};
 use crate::transition::{Constituent, Dependents, Focus, NO_NODE, View};
 
 /// Offset that separates tags from labels in the field `n`.
@@ -13,6 +13,37 @@ const NO_TOKEN: u32 = u32::MAX;
 const BEYOND: u32 = u32::MAX - 1;
 /// The value of all nominal fields of such a position.
 const BOUNDARY: u32 = 1 << 21;
+
+/// What a value of the fields `c` and `n` means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolValue {
+    /// A position beyond the end of the stack or buffer.
+    Outside,
+    /// The value of a tag.
+    Tag(u32),
+    /// A constituent.
+    Label {
+        /// Its label.
+        label: Label,
+        /// Whether it is a temporary node.
+        temporary: bool,
+        /// Whether it is open.
+        open: bool,
+    },
+}
+
+/// Reads a value of the fields `c` and `n` that is not [`NOTHING`]; see [`Constituent::symbol`].
+pub fn symbol(value: u32) -> SymbolValue {
+    match value {
+        BOUNDARY => SymbolValue::Outside,
+        TAG_SYMBOLS.. => SymbolValue::Tag(value - TAG_SYMBOLS),
+        _ => SymbolValue::Label {
+            label: Label(((value & 0x3_ffff) / 2).saturating_sub(1) as u16),
+            temporary: value % 2 == 1,
+            open: value >> 18 & 1 == 1,
+        },
+    }
+}
 
 /// A position in a configuration.
 #[derive(Debug, Clone, Copy)]

@@ -23,6 +23,8 @@ pub struct Indicators {
 #[derive(Debug, Clone, Copy)]
 struct Conjunction {
     seed: u64,
+    /// The number of its template, from 0.
+    number: u16,
     first: u16,
     last: u16,
 }
@@ -41,6 +43,7 @@ impl Indicators {
             let last = indicators.columns.len() as u16;
             indicators.templates.push(Conjunction {
                 seed: number.wrapping_mul(MULTIPLIER),
+                number: number as u16 - 1,
                 first,
                 last,
             });
@@ -69,7 +72,8 @@ impl Indicators {
         let (first, number) = (self.columns.len() as u16, self.templates.len() as u64 + 1);
         self.columns.push((column, false));
         let seed = number.wrapping_mul(MULTIPLIER);
-        self.templates.push(Conjunction { seed, first, last: first + 1 });
+        let number = self.templates.len() as u16;
+        self.templates.push(Conjunction { seed, number, first, last: first + 1 });
         self
     }
 
@@ -93,19 +97,32 @@ impl Indicators {
     /// Appends the ids of the templates that apply to `out`.
     pub fn append_ids(&self, row: RowRef<'_>, out: &mut Vec<u64>) {
         for template in &self.templates {
-            let mut hash = template.seed;
-            let mut applies = true;
-            for &(column, zero_is_a_value) in
-                &self.columns[usize::from(template.first)..usize::from(template.last)]
-            {
-                let value = row.values[usize::from(column)];
-                applies &= zero_is_a_value | (value != NOTHING);
-                hash = mix::<23>(hash, u64::from(value));
-            }
-            if applies {
-                out.push(finish(hash));
+            if let Some(id) = self.id(template, row) {
+                out.push(id);
             }
         }
+    }
+
+    /// The ids of the templates that apply, each with the number of its template, from 0.
+    pub fn numbered<'a>(&'a self, row: RowRef<'a>) -> impl Iterator<Item = (u16, u64)> + 'a {
+        self.templates
+            .iter()
+            .filter_map(move |template| Some((template.number, self.id(template, row)?)))
+    }
+
+    /// The id of a template; `None` if it does not apply.
+    #[inline(always)]
+    fn id(&self, template: &Conjunction, row: RowRef<'_>) -> Option<u64> {
+        let mut hash = template.seed;
+        let mut applies = true;
+        for &(column, zero_is_a_value) in
+            &self.columns[usize::from(template.first)..usize::from(template.last)]
+        {
+            let value = row.values[usize::from(column)];
+            applies &= zero_is_a_value | (value != NOTHING);
+            hash = mix::<23>(hash, u64::from(value));
+        }
+        applies.then(|| finish(hash))
     }
 }
 

@@ -1,12 +1,16 @@
-//! Analyses of a model along gold derivations: classification accuracy and margins.
+//! Analyses of what a model does along derivations: decisions step by step, classification accuracy, margins.
 //!
 //! [`Loaded`] makes them available for a parser, whatever its transition system.
 
 pub mod decisions;
+pub mod derivation;
+mod feature_text;
 pub mod margins;
+pub mod trace;
 
 use crate::Result;
 use crate::decode::parser::{Pipeline, Worker};
+use crate::decode::{Problem, SearchScratch};
 use crate::error::Error;
 use crate::oracle::{GuideKind, Supervised};
 use crate::symbols::Label;
@@ -14,6 +18,7 @@ use crate::train::Example;
 use crate::transition::TransitionSystem;
 use decisions::DecisionCounts;
 use margins::Margins;
+use trace::{Trace, TraceRequest};
 
 /// A loaded parser with analyses of its model.
 pub trait Loaded: Send + Sync {
@@ -27,6 +32,8 @@ pub trait Loaded: Send + Sync {
     /// # Errors
     /// If the model does not have the label.
     fn margins(&self, examples: &[Example], label: &str) -> Result<Margins>;
+    /// Parses a sentence and returns each decision on the way ([`trace`]).
+    fn trace(&self, request: &TraceRequest<'_>) -> Trace;
 }
 
 impl<S: Supervised> Loaded for Pipeline<S> {
@@ -47,5 +54,15 @@ impl<S: Supervised> Loaded for Pipeline<S> {
         };
         let label = Label(position as u16);
         Ok(margins::margins(&self.system, &*self.scorer, examples, label))
+    }
+
+    fn trace(&self, request: &TraceRequest<'_>) -> Trace {
+        let cleaned = self.cleaning.apply_tokens(request.tokens).tokens;
+        let sentence = self.vocabulary.encode(&cleaned);
+        let problem = Problem { system: &self.system, sentence: &sentence, scorer: &*self.scorer };
+        let mut scratch = SearchScratch::default();
+        let decoded = self.search.decode(problem, 1, &mut scratch);
+        let request = TraceRequest { tokens: &cleaned, ..*request };
+        trace::trace(problem, &decoded[0], (&request, &self.vocabulary), &mut scratch.scorer)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::score_cache::ScoreCache;
 use super::{Configuration, Memory, Scorer, Scratch};
-use crate::classifier::{self, Classifier, ScoreScale, first_best};
+use crate::classifier::{self, Classifier, Evidence, ScoreScale, first_best};
 use crate::feature::{Extractor, Row, RowRef, extract};
 use crate::transition::{Action, ActionKind, TransitionSystem};
 
@@ -214,6 +214,20 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         let scratch = &mut scratch.factored;
         self.fill_row(at, scratch);
         self.score_row(scratch)[usize::from(idle)]
+    }
+
+    fn evidence(
+        &self,
+        at: Configuration<'_, S>,
+        actions: [S::Action; 2],
+        scratch: &mut Scratch,
+    ) -> Option<(Evidence, Row)> {
+        let [own, rival] = actions.map(|action| self.classes.class(action));
+        let scratch = &mut scratch.factored;
+        self.fill_row(at, scratch);
+        let FactoredScratch { row, classifier, .. } = scratch;
+        let evidence = self.classifier.evidence(row.borrow(), [own?, rival?], classifier);
+        Some((evidence, row.clone()))
     }
 
     fn scale(&self) -> ScoreScale {

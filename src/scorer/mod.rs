@@ -15,7 +15,8 @@ pub use factored::Factored;
 pub use focused::Focused;
 pub use perceptron::OnlinePerceptron;
 
-use crate::classifier::{ScoreScale, first_best};
+use crate::classifier::{Evidence, ScoreScale, first_best};
+use crate::feature::Row;
 use crate::symbols::Sentence;
 use crate::transition::TransitionSystem;
 
@@ -103,6 +104,16 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
         _memory: &mut Memory,
         _scratch: &mut Scratch,
     ) {
+    }
+    /// What decided between an action and its rival, with the row of columns that it refers to; `None` if a scorer
+    /// cannot tell.
+    fn evidence(
+        &self,
+        _at: Configuration<'_, S>,
+        _actions: [S::Action; 2],
+        _scratch: &mut Scratch,
+    ) -> Option<(Evidence, Row)> {
+        None
     }
     /// The scale of the scores.
     fn scale(&self) -> ScoreScale;

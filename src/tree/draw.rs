@@ -28,8 +28,38 @@ const DEEPEST: usize = 60;
 /// # Errors
 /// When writing fails.
 pub fn text(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
+    text_in(tree, &TextStyle::default(), out)
+}
+
+/// How a tree is drawn as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TextStyle {
+    /// Lines of ASCII characters instead of box-drawing ones.
+    pub ascii: bool,
+    /// The number of columns after which lines are cut; a cut line ends in `…`, or `>` in ASCII.
+    pub width: Option<usize>,
+}
+
+/// The parts of the lines of a drawing.
+struct Lines {
+    through: &'static str,
+    branch: &'static str,
+    last: &'static str,
+    cut: &'static str,
+}
+
+const UNICODE: Lines = Lines { through: "│  ", branch: "├─ ", last: "└─ ", cut: "…" };
+const ASCII: Lines = Lines { through: "|  ", branch: "|- ", last: "`- ", cut: ">" };
+
+/// The same as [`text`], in a style.
+///
+/// # Errors
+/// When writing fails.
+pub fn text_in(tree: &Tree, style: &TextStyle, out: &mut impl Write) -> io::Result<()> {
     let Some(root) = tree.root() else { return writeln!(out, "()") };
-    writeln!(out, "{}", shown(&tree.node(root).label))?;
+    let lines = if style.ascii { &ASCII } else { &UNICODE };
+    let mut line = shown(&tree.node(root).label);
+    write_cut(&line, style, lines, out)?;
     // Open nodes with their next child; `rails` has for each whether its vertical line continues.
     let mut stack = vec![(root, 0)];
     let mut rails: Vec<bool> = Vec::new();
@@ -42,26 +72,46 @@ pub fn text(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
         };
         *next += 1;
         let last = *next == children.len();
+        line.clear();
         for &rail in rails.iter().take(DEEPEST) {
-            out.write_all(if rail { "│  " } else { "   " }.as_bytes())?;
+            line.push_str(if rail { lines.through } else { "   " });
         }
         if rails.len() > DEEPEST {
-            write!(out, "[{}] ", rails.len() + 1)?;
+            // Writing to a string does not fail.
+            let _ = write!(line, "[{}] ", rails.len() + 1);
         }
-        out.write_all(if last { "└─ " } else { "├─ " }.as_bytes())?;
+        line.push_str(if last { lines.last } else { lines.branch });
         match child {
             Child::Token(position) => {
                 let token = &tree.tokens()[position as usize];
-                writeln!(out, "{}  {}", shown(&token.tag), shown(&token.word))?;
+                line.extend([&shown(&token.tag), "  ", &shown(&token.word)]);
             }
             Child::Node(id) => {
-                writeln!(out, "{}", shown(&tree.node(id).label))?;
+                line.push_str(&shown(&tree.node(id).label));
                 stack.push((id, 0));
                 rails.push(!last);
             }
         }
+        write_cut(&line, style, lines, out)?;
     }
     Ok(())
+}
+
+/// Writes a line, cut to the width of the style.
+fn write_cut(line: &str, style: &TextStyle, lines: &Lines, out: &mut impl Write) -> io::Result<()> {
+    let width = style.width.unwrap_or(usize::MAX);
+    let (mut columns, mut kept, mut is_cut) = (0, 0, false);
+    for (at, c) in line.char_indices() {
+        columns += cells(c) as usize;
+        if columns > width {
+            is_cut = true;
+            break;
+        }
+        if columns < width {
+            kept = at + c.len_utf8();
+        }
+    }
+    if is_cut { writeln!(out, "{}{}", &line[..kept], lines.cut) } else { writeln!(out, "{line}") }
 }
 
 /// A label or word as drawn: something, on one line.

@@ -40,6 +40,8 @@ pub enum Origin {
     Text(Box<Layout>),
     /// CoNLL-U, with all its lines.
     Conllu(Box<Source>),
+    /// A treebank, with the tree.
+    Tree(Box<Tree>),
 }
 
 impl Origin {

@@ -18,7 +18,7 @@ use super::tagged::{self, LineProblem, TaggedFormat};
 use super::tree_reader::TreeReader;
 use crate::error::{Error, InputKind, Place, Result};
 use crate::text::TextSettings;
-use crate::tree::{TRACE, Token, Tree};
+use crate::tree::{TRACE, Token};
 
 /// Formats of sentences to parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,6 +79,7 @@ pub struct Sentences {
     cleaning: Cleaning,
     text: TextSettings,
     needs_tags: bool,
+    keeps_trees: bool,
     counter: ByteCounter,
     source: Option<Source>,
     ended: bool,
@@ -94,14 +95,15 @@ impl Sentences {
     /// Returns the sentences of the inputs, which are opened one at a time.
     pub fn new(inputs: Vec<Input>, format: InputFormat, encoding: Encoding) -> Self {
         let inputs = inputs.into_iter();
-        let (cleaning, text, needs_tags) = (Cleaning::none(), TextSettings::default(), false);
+        let (cleaning, text) = (Cleaning::none(), TextSettings::default());
         Self {
             inputs,
             format,
             encoding,
             cleaning,
             text,
-            needs_tags,
+            needs_tags: false,
+            keeps_trees: false,
             counter: ByteCounter::default(),
             source: None,
             ended: false,
@@ -118,6 +120,12 @@ impl Sentences {
     #[must_use]
     pub fn split_by(self, text: TextSettings) -> Self {
         Self { text, ..self }
+    }
+
+    /// Sets whether the tree of a sentence is kept ([`Origin::Tree`]).
+    #[must_use]
+    pub fn keeping_trees(self, keeps_trees: bool) -> Self {
+        Self { keeps_trees, ..self }
     }
 
     /// Sets whether a JSON object with an untagged word is an error.
@@ -203,7 +211,7 @@ impl Sentences {
                     self.open(&input)?;
                     continue;
                 }
-                Some(Source::Trees(reader)) => tree_item(reader, &self.cleaning)?,
+                Some(Source::Trees(reader)) => tree_item(reader, &self.cleaning, self.keeps_trees)?,
                 Some(Source::Text(reader)) => reader.read()?,
                 Some(Source::Lines(lines)) => match self.format {
                     InputFormat::Conllu => conllu_item(lines)?,
@@ -242,13 +250,24 @@ fn sentence(tokens: Vec<Token>) -> Item {
     if tokens.is_empty() { Item::Blank } else { Item::Sentence(tokens, Origin::Plain) }
 }
 
-fn tree_item(reader: &mut TreeReader, cleaning: &Cleaning) -> Result<Option<Item>> {
+fn tree_item(
+    reader: &mut TreeReader,
+    cleaning: &Cleaning,
+    keeps_trees: bool,
+) -> Result<Option<Item>> {
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
-            let mut tokens = cleaning.strip(tree).map(Tree::into_tokens).unwrap_or_default();
+            let tree = cleaning.strip(tree).unwrap_or_default();
+            let kept = keeps_trees.then(|| Box::new(tree.clone()));
+            let mut tokens = tree.into_tokens();
             tokens.retain(|token| token.tag != TRACE);
-            sentence(tokens)
+            match (sentence(tokens), kept) {
+                (Item::Sentence(tokens, _), Some(tree)) => {
+                    Item::Sentence(tokens, Origin::Tree(tree))
+                }
+                (item, _) => item,
+            }
         }
         Err(Error::Syntax { at, problem }) if reader.is_stray() => Item::Stray { at, problem },
         Err(Error::Syntax { at, problem }) => Item::Bad { at, problem },

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CHUNK, fit_part, hold_out, stored};
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
 use crate::parallel;
@@ -219,6 +219,10 @@ impl Classifier for Calibrated {
         if log_sum.is_finite() {
             out.iter_mut().for_each(|score| *score -= log_sum);
         }
+    }
+
+    fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], scratch: &mut Scratch) -> Evidence {
+        self.inner.evidence(row, classes, scratch)
     }
 
     fn store(&self, sections: &mut Sections) {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustc_hash::FxHashMap;
 
 use super::{fit_part, stored};
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::{Array, Sections};
 use crate::observer::{Event, Observer};
@@ -187,6 +187,10 @@ impl Classifier for SplitModel {
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         self.part(row.values[self.column]).scores(row, scratch, out);
+    }
+
+    fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], scratch: &mut Scratch) -> Evidence {
+        self.part(row.values[self.column]).evidence(row, classes, scratch)
     }
 
     fn store(&self, sections: &mut Sections) {

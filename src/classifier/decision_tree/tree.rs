@@ -15,7 +15,7 @@
 //! root, and of nodes below which far fewer classes remain, are stored in full.
 
 use super::codes::Codes;
-use crate::classifier::{Classifier, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Evidence, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::hash::multiply;
 use crate::memory::{Array, Sections};
@@ -239,6 +239,17 @@ impl Classifier for DecisionTree {
         let first = self.rows[row + HEAD];
         let class = (first >> 16) as u16;
         accept(class).then(|| (class, log_probability(first)))
+    }
+
+    fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
+        let mut path: Vec<u16> = Vec::new();
+        self.find(|column| {
+            if !path.contains(&(column as u16)) {
+                path.push(column as u16);
+            }
+            row.values.get(column).copied().unwrap_or(0)
+        });
+        Evidence::Path(path)
     }
 
     fn store(&self, sections: &mut Sections) {

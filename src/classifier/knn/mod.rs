@@ -41,7 +41,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
+use super::{Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -129,6 +129,9 @@ impl Default for KnnParams {
         }
     }
 }
+
+/// How many rows [`Classifier::evidence`] gives.
+const NEIGHBOURS: usize = 10;
 
 /// Stores the training instances.
 #[derive(Debug, Clone)]
@@ -245,6 +248,18 @@ impl Classifier for KnnModel {
             }
         }
         self.votes.scores(memory, out);
+    }
+
+    fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], scratch: &mut Scratch) -> Evidence {
+        let memory = &mut scratch.knn;
+        self.search(row, self.params.k as usize, memory);
+        memory.found.sort_unstable();
+        let unit = self.values.unit();
+        let nearest = memory.found.iter().take(NEIGHBOURS);
+        let of_row = |&(distance, row): &(u32, u32)| {
+            (f64::from(distance) * unit, self.votes.of_row(row as usize).collect())
+        };
+        Evidence::Neighbours(nearest.map(of_row).collect())
     }
 
     fn store(&self, sections: &mut Sections) {

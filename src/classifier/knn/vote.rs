@@ -59,6 +59,13 @@ impl Votes {
         self.ends.len()
     }
 
+    /// The number of instances of a row by class.
+    pub(super) fn of_row(&self, row: usize) -> impl Iterator<Item = (u16, u32)> {
+        let begin = if row == 0 { 0 } else { self.ends[row - 1] as usize };
+        let entries = begin..self.ends[row] as usize;
+        self.classes[entries.clone()].iter().copied().zip(self.counts[entries].iter().copied())
+    }
+
     /// Counts the votes of the rows found; returns whether several classes have the most votes.
     pub(super) fn count(&self, params: &KnnParams, unit: f64, memory: &mut Memory) -> bool {
         let Memory { found, nearest, votes, .. } = memory;
@@ -72,9 +79,7 @@ impl Votes {
         for &(distance, row) in found.iter() {
             let row = row as usize;
             let vote = params.vote(real(distance), first, last);
-            let begin = if row == 0 { 0 } else { self.ends[row - 1] as usize };
-            let entries = begin..self.ends[row] as usize;
-            for (&class, &n) in self.classes[entries.clone()].iter().zip(&self.counts[entries]) {
+            for (class, n) in self.of_row(row) {
                 votes[usize::from(class)] += vote * f64::from(n);
             }
         }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::side_by_side;
-use super::{Found, Sentence, SentenceParse, System};
+use super::{Found, Sentence, SentenceParse, System, names};
 use crate::eval::{ClassCounts, ErrorClass, ParseError};
 
 /// How many changes of labels are listed.
@@ -17,11 +17,6 @@ pub(super) fn write(found: &Found, colors: bool, out: &mut impl Write) -> io::Re
         write_sentence(sentence, colors, out)?;
     }
     Ok(())
-}
-
-/// The names of the parsers; the only one has none.
-fn names(parsers: usize) -> &'static [&'static str] {
-    if parsers == 1 { &[""] } else { &["A", "B"] }
 }
 
 /// What precedes a line about a parser.

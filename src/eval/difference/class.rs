@@ -103,7 +103,7 @@ impl fmt::Display for ErrorClass {
 }
 
 /// A label without functions and indices.
-fn base(label: &str) -> &str {
+pub(in crate::eval) fn base(label: &str) -> &str {
     let end = label.char_indices().skip(1).find(|(_, c)| matches!(c, '-' | '='));
     &label[..end.map_or(label.len(), |(at, _)| at)]
 }

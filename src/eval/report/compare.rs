@@ -81,7 +81,7 @@ impl Report<'_> {
 }
 
 /// Formats a p-value with four decimals, or in scientific notation if it is smaller.
-fn p_value(p: f64) -> String {
+pub fn p_value(p: f64) -> String {
     if p < 0.001 { format!("{p:.1e}") } else { format!("{p:.4}") }
 }
 

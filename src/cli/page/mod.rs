@@ -1,0 +1,76 @@
+//! Self-contained HTML pages: styles, scripts and data inside, nothing from the network.
+//!
+//! A page is a template with typed values ([`askama`] escapes them), then its data as JSON, which the scripts read to draw
+//! what is shown. Styles, scripts and templates are the files of this folder. The policy in `page.html` allows no script
+//! but the page's own, so that even text that were not escaped would not run.
+
+mod brackets;
+pub(super) mod charts;
+pub(super) mod player;
+pub(super) mod trees;
+
+use std::io::{self, Write};
+
+use askama::Template;
+use serde::Serialize;
+
+pub(super) use brackets::TreeData;
+
+/// What the templates show.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(super) const STYLE: &str = include_str!("page.css");
+pub(super) const TREE_SCRIPT: &str = include_str!("tree.js");
+
+/// Writes a page up to its data: lines that [`write_line`] writes, then [`END`].
+///
+/// # Errors
+/// When writing fails.
+pub(super) fn begin(template: &impl Template, out: &mut impl Write) -> io::Result<()> {
+    Template::write_into(template, out)?;
+    out.write_all(b"\n")
+}
+
+/// What follows the data of a page.
+pub(super) const END: &[u8] = b"</script>\n</body>\n</html>\n";
+
+/// Writes a value as a line of the data of a page.
+///
+/// # Errors
+/// When writing fails.
+pub(super) fn write_line(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer(Harmless(&mut *out), value)?;
+    out.write_all(b"\n")
+}
+
+/// Writes JSON so that HTML sees no tag or comment in it: `<`, which is only in strings, as an escape.
+struct Harmless<W>(W);
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut parts = bytes.split(|&byte| byte == b'<');
+        self.0.write_all(parts.next().unwrap_or_default())?;
+        for part in parts {
+            self.0.write_all(b"\\u003c")?;
+            self.0.write_all(part)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_in_a_page_ends_no_script_and_says_the_same() {
+        let text = "</script><script>alert(1)</script><!-- \u{2028} \"'&";
+        let mut out = Vec::new();
+        serde_json::to_writer(Harmless(&mut out), text).unwrap();
+        assert!(!out.contains(&b'<'));
+        assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
+    }
+}

@@ -1,0 +1,52 @@
+//! Pages with trees, one line of data for each sentence.
+
+use askama::Template;
+use serde::Serialize;
+
+use super::{TREE_SCRIPT, TreeData};
+
+/// A page with trees.
+#[derive(Template)]
+#[template(path = "trees.html")]
+pub(in crate::cli) struct TreesPage {
+    title: String,
+    tree_script: &'static str,
+    script: &'static str,
+}
+
+impl TreesPage {
+    pub(in crate::cli) fn new(title: String) -> Self {
+        Self { title, tree_script: TREE_SCRIPT, script: include_str!("trees.js") }
+    }
+}
+
+/// A sentence, with a tree or several.
+#[derive(Debug, Default, Serialize)]
+pub(in crate::cli) struct SentenceTrees<'t> {
+    /// Its number, if it is not that of its line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) n: Option<u64>,
+    pub(in crate::cli) trees: Vec<PageTree<'t>>,
+    /// Why there is no tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) problem: Option<&'t str>,
+}
+
+/// A tree and what a parser says of it.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct PageTree<'t> {
+    #[serde(flatten)]
+    pub(in crate::cli) tree: TreeData<'t>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) rank: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) complete: Option<bool>,
+}
+
+impl<'t> PageTree<'t> {
+    pub(in crate::cli) fn of(tree: &'t crate::tree::Tree) -> Self {
+        Self { tree: TreeData::of(tree), rank: None, score: None, complete: None }
+    }
+}

@@ -1,0 +1,143 @@
+//! A derivation for people: each configuration with the action that is taken in it.
+
+use serde::Serialize;
+
+use super::trace::Decision;
+use crate::decode::{Cursor, Problem};
+use crate::scorer::Scratch;
+use crate::symbols::Sentence;
+use crate::transition::{NO_HEAD, TransitionSystem};
+use crate::tree::{Token, Tree};
+
+/// A derivation of a sentence.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Derivation {
+    /// The words, as the parser sees them.
+    pub words: Vec<String>,
+    /// Their tags.
+    pub tags: Vec<String>,
+    /// Everything that is ever on the stack, in the order in which it is built.
+    pub constituents: Vec<Built>,
+    /// The configurations; the last one has no action.
+    pub steps: Vec<Step>,
+}
+
+/// A constituent, or a token on the stack.
+#[derive(Debug, Clone, Serialize)]
+pub struct Built {
+    /// The label, with a `*` for temporary nodes; none for a token.
+    pub label: Option<String>,
+    /// Whether it is open: not complete yet.
+    pub open: bool,
+    /// The first token.
+    pub start: u32,
+    /// One past the last token.
+    pub end: u32,
+    /// The head token, if there is one.
+    pub head: Option<u32>,
+    /// Its children, as positions among the constituents.
+    pub children: Vec<u32>,
+}
+
+/// A configuration and the action taken.
+#[derive(Debug, Clone, Serialize)]
+pub struct Step {
+    /// The stack from bottom to top, as positions among the constituents; in item systems the frontier.
+    pub stack: Vec<u32>,
+    /// The first token of the buffer.
+    pub buffer: u32,
+    /// The action; none in the last configuration.
+    pub action: Option<String>,
+    /// How a model decided on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+}
+
+impl Derivation {
+    /// Follows actions, each legal in its turn, and looks at every decision.
+    pub(crate) fn follow<S: TransitionSystem>(
+        problem: Problem<'_, S>,
+        (tokens, actions): (&[Token], &[S::Action]),
+        scratch: &mut Scratch,
+        mut decide: impl FnMut(&Cursor<S>, S::Action, &mut Scratch) -> Option<Decision>,
+    ) -> Self {
+        let system = problem.system;
+        let mut found = Self {
+            words: tokens.iter().map(|token| token.word.to_string()).collect(),
+            tags: tokens.iter().map(|token| token.tag.to_string()).collect(),
+            ..Self::default()
+        };
+        let mut cursor = Cursor::start(problem, scratch);
+        for &action in actions {
+            let decision = decide(&cursor, action, scratch);
+            found.step(system, &cursor.state, Some(system.name(action)), decision);
+            cursor.take(problem, action, scratch);
+        }
+        found.step(system, &cursor.state, None, None);
+        found
+    }
+
+    /// The derivation of a gold tree; empty if the system cannot build it.
+    pub fn of_gold<S: TransitionSystem>(system: &S, sentence: &Sentence, tree: &Tree) -> Self {
+        let actions = system.derivation(tree).unwrap_or_default();
+        let problem = Problem::unscored(system, sentence);
+        let path = (tree.tokens(), &actions[..]);
+        Self::follow(problem, path, &mut Scratch::default(), |_, _, _| None)
+    }
+
+    /// Adds a configuration, and the constituents that are new in it.
+    fn step<S: TransitionSystem>(
+        &mut self,
+        system: &S,
+        state: &S::State,
+        action: Option<String>,
+        decision: Option<Decision>,
+    ) {
+        let view = system.view(state);
+        for id in self.constituents.len() as u32..view.forest.len() as u32 {
+            let node = view.forest.node(id);
+            let star = if node.temporary { "*" } else { "" };
+            self.constituents.push(Built {
+                label: node.label.map(|label| format!("{}{star}", system.label_name(label))),
+                open: node.open,
+                start: node.start,
+                end: node.end,
+                head: Some(node.head).filter(|&head| head != NO_HEAD),
+                children: view.forest.children(id).to_vec(),
+            });
+        }
+        self.steps.push(Step { stack: view.stack.to_vec(), buffer: view.buffer, action, decision });
+    }
+
+    /// The stack of a configuration from bottom to top: a constituent as its label and head word, with an opening
+    /// bracket if it is still open; a token as its word and tag.
+    pub fn stack_text(&self, step: &Step) -> String {
+        let item = |&id: &u32| {
+            let Built { label, open, head, .. } = &self.constituents[id as usize];
+            let word = |head: u32| self.words.get(head as usize).map_or("", String::as_str);
+            match (label, head) {
+                (Some(label), head) => {
+                    let bracket = if *open { "(" } else { "" };
+                    let head = head.map_or_else(String::new, |head| format!("[{}]", word(head)));
+                    format!("{bracket}{label}{head}")
+                }
+                (None, Some(head)) => {
+                    let tag = self.tags.get(*head as usize).map_or("", String::as_str);
+                    format!("{}/{tag}", word(*head))
+                }
+                (None, None) => String::new(),
+            }
+        };
+        step.stack.iter().map(item).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The first words of the buffer of a configuration.
+    pub fn buffer_text(&self, step: &Step) -> String {
+        let buffer = self.words.get(step.buffer as usize..).unwrap_or_default();
+        let mut words: Vec<&str> = buffer.iter().take(3).map(String::as_str).collect();
+        if buffer.len() > words.len() {
+            words.push("…");
+        }
+        words.join(" ")
+    }
+}

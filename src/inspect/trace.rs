@@ -1,0 +1,283 @@
+//! What a model does with a sentence, step by step: the actions it ranks, what decided between the best two, and, with a
+//! gold tree, what the oracle says.
+
+use serde::Serialize;
+
+use super::derivation::Derivation;
+use super::feature_text::FeatureText;
+use crate::classifier::Evidence;
+use crate::decode::{Cursor, Decoded, Problem};
+use crate::feature::{Row, Templates};
+use crate::oracle::{Guide, GuideKind, Supervised, guide};
+use crate::scorer::Scratch;
+use crate::sort::stable_sort_by_key;
+use crate::symbols::Vocabulary;
+use crate::tree::{Token, Tree};
+
+/// How many features a decision lists.
+const FEATURES: usize = 10;
+
+/// A derivation that a model has found.
+#[derive(Debug, Clone, Serialize)]
+pub struct Trace {
+    /// The configurations, each with its decision.
+    #[serde(flatten)]
+    pub derivation: Derivation,
+    /// The score of the derivation.
+    pub score: f64,
+    /// Whether the derivation is complete.
+    pub complete: bool,
+    /// Why the gold tree cannot be followed, if there is one that the system cannot build.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<String>,
+    /// The step, from 0, of the first action that leaves the gold path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_gold: Option<usize>,
+}
+
+/// A decision of a model.
+#[derive(Debug, Clone, Serialize)]
+pub struct Decision {
+    /// The best actions of the inventory, the best first, and the one taken.
+    pub ranked: Vec<Ranked>,
+    /// The number of legal actions; with one there is no choice.
+    pub legal: usize,
+    /// What decided between the action taken and the best of the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasons: Option<Reasons>,
+    /// The correct actions, if there is a gold tree and the oracle knows them here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub correct: Vec<String>,
+}
+
+/// An action with its score.
+#[derive(Debug, Clone, Serialize)]
+pub struct Ranked {
+    /// The action.
+    pub action: String,
+    /// Its score, on the scale of the model; none if the model never chooses it.
+    pub score: Option<f32>,
+    /// Whether it is legal.
+    pub legal: bool,
+    /// Whether it is the one taken.
+    pub taken: bool,
+    /// How much it adds to the loss by the dynamic oracle: gold brackets that cannot be built any more and wrong ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u32>,
+}
+
+/// What decided.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reasons {
+    /// The features of a linear model with the largest contributions to the lead over the rival.
+    Weights(Vec<Contribution>),
+    /// The features on the path through a decision tree, from the root.
+    Path(Vec<String>),
+    /// The nearest training rows of memory-based learning.
+    Neighbours(Vec<Neighbour>),
+}
+
+/// A feature of a linear model.
+#[derive(Debug, Clone, Serialize)]
+pub struct Contribution {
+    /// The template with its values.
+    pub feature: String,
+    /// The weight for the action taken.
+    pub weight: f32,
+    /// The weight for the rival.
+    pub rival: f32,
+}
+
+/// A training row.
+#[derive(Debug, Clone, Serialize)]
+pub struct Neighbour {
+    /// Its distance.
+    pub distance: f64,
+    /// The numbers of its instances by action.
+    pub actions: Vec<(String, u32)>,
+}
+
+/// What is to be traced.
+#[derive(Clone, Copy)]
+pub struct TraceRequest<'a> {
+    /// The sentence, with tags.
+    pub tokens: &'a [Token],
+    /// Its gold tree, head-marked where the system needs heads.
+    pub gold: Option<&'a Tree>,
+    /// How many actions are listed at each step.
+    pub best: usize,
+    /// The templates of the model.
+    pub templates: &'a Templates,
+}
+
+/// Follows a derivation that a search has found.
+pub(super) fn trace<S: Supervised>(
+    problem: Problem<'_, S>,
+    decoded: &Decoded<S>,
+    (request, vocabulary): (&TraceRequest<'_>, &Vocabulary),
+    scratch: &mut Scratch,
+) -> Trace {
+    let prepared = request.gold.map(|gold| guide(problem.system, gold, GuideKind::DynamicIfAny));
+    let (gold, unfit) = match prepared {
+        Some(Ok(gold)) => (Some(gold), None),
+        Some(Err(error)) => (None, Some(error.to_string())),
+        None => (None, None),
+    };
+    let mut tracer =
+        Tracer { problem, request, vocabulary, gold: gold.as_deref(), left_gold: None, step: 0 };
+    let path = (request.tokens, &decoded.actions[..]);
+    let derivation = Derivation::follow(problem, path, scratch, |cursor, action, scratch| {
+        Some(tracer.decision(cursor, action, scratch))
+    });
+    let left_gold = tracer.left_gold;
+    Trace { derivation, score: decoded.score, complete: decoded.complete, unfit, left_gold }
+}
+
+/// What stays the same along the derivation, and where it left the gold path.
+struct Tracer<'a, S: Supervised> {
+    problem: Problem<'a, S>,
+    request: &'a TraceRequest<'a>,
+    vocabulary: &'a Vocabulary,
+    gold: Option<&'a dyn Guide<S>>,
+    left_gold: Option<usize>,
+    step: usize,
+}
+
+impl<S: Supervised> Tracer<'_, S> {
+    fn decision(
+        &mut self,
+        cursor: &Cursor<S>,
+        taken: S::Action,
+        scratch: &mut Scratch,
+    ) -> Decision {
+        let (mut inventory, mut legal, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        self.problem.system.inventory(&cursor.state, &mut inventory);
+        cursor.legal(self.problem, &mut legal);
+        // A system without candidates lists an action once, whether it is legal or not.
+        inventory.extend(
+            legal.iter().copied().filter(|action| !inventory.contains(action)).collect::<Vec<_>>(),
+        );
+        cursor.scores(self.problem, &inventory, scratch, &mut scores);
+        let mut ranked: Vec<(S::Action, f32)> = inventory.into_iter().zip(scores).collect();
+        stable_sort_by_key(&mut ranked, |&(_, score)| std::cmp::Reverse(Ordered(score)));
+        let rival = ranked.iter().map(|&(action, _)| action);
+        let rival = rival.filter(|action| *action != taken).find(|action| legal.contains(action));
+        let reasons = rival.and_then(|rival| self.reasons(cursor, [taken, rival], scratch));
+        let correct = self.correct(cursor, taken);
+        let rank = ranked.iter().position(|&(action, _)| action == taken).unwrap_or(0);
+        let listed = ranked.iter().take(self.request.best);
+        let listed = listed.chain((rank >= self.request.best).then(|| &ranked[rank]));
+        let ranked = listed.map(|&(action, score)| {
+            let legal = legal.contains(&action);
+            Ranked {
+                action: self.problem.system.name(action),
+                score: Some(score).filter(|score| score.is_finite()),
+                legal,
+                taken: action == taken,
+                cost: if legal { self.cost(cursor, action) } else { None },
+            }
+        });
+        let ranked = ranked.collect();
+        self.step += 1;
+        Decision { ranked, legal: legal.len(), reasons, correct }
+    }
+
+    /// The correct actions; notes when the derivation leaves the gold path.
+    fn correct(&mut self, cursor: &Cursor<S>, taken: S::Action) -> Vec<String> {
+        let system = self.problem.system;
+        let Some(gold) = self.gold else { return Vec::new() };
+        // A static oracle knows nothing off the gold path.
+        if self.left_gold.is_some() && gold.loss(system, &cursor.state).is_none() {
+            return Vec::new();
+        }
+        let mut optimal = Vec::new();
+        gold.optimal(system, &cursor.state, &mut optimal);
+        if self.left_gold.is_none() && !optimal.contains(&taken) {
+            self.left_gold = Some(self.step);
+        }
+        optimal.into_iter().map(|action| system.name(action)).collect()
+    }
+
+    fn cost(&self, cursor: &Cursor<S>, action: S::Action) -> Option<u32> {
+        let (gold, system) = (self.gold?, self.problem.system);
+        let before = gold.loss(system, &cursor.state)?;
+        let mut state = cursor.state.clone();
+        system.apply(&mut state, action);
+        Some(gold.loss(system, &state)?.saturating_sub(before))
+    }
+
+    fn reasons(
+        &self,
+        cursor: &Cursor<S>,
+        actions: [S::Action; 2],
+        scratch: &mut Scratch,
+    ) -> Option<Reasons> {
+        let at = cursor.at(self.problem);
+        let (evidence, row) = self.problem.scorer.evidence(at, actions, scratch)?;
+        let system = self.problem.system;
+        let text = FeatureText::new(self.request.templates, self.vocabulary, |label| {
+            system.label_name(label).to_owned()
+        });
+        match evidence {
+            Evidence::Scores => None,
+            Evidence::Weights(weights) => {
+                Some(Reasons::Weights(contributions(weights, &row, &text)))
+            }
+            Evidence::Path(columns) => {
+                let columns = columns.into_iter();
+                Some(Reasons::Path(columns.map(|column| text.column(column, &row)).collect()))
+            }
+            Evidence::Neighbours(rows) => {
+                let mut inventory = Vec::new();
+                system.inventory(&cursor.state, &mut inventory);
+                let name = |class: u16| {
+                    inventory
+                        .get(usize::from(class))
+                        .map_or_else(String::new, |&a| system.kind_name(a))
+                };
+                let neighbour = |(distance, classes): (f64, Vec<(u16, u32)>)| Neighbour {
+                    distance,
+                    actions: classes.into_iter().map(|(class, n)| (name(class), n)).collect(),
+                };
+                Some(Reasons::Neighbours(rows.into_iter().map(neighbour).collect()))
+            }
+        }
+    }
+}
+
+/// The features with the largest contributions to the difference.
+fn contributions(
+    mut weights: Vec<(u16, [f32; 2])>,
+    row: &Row,
+    text: &FeatureText<'_>,
+) -> Vec<Contribution> {
+    stable_sort_by_key(&mut weights, |&(_, [own, rival])| {
+        std::cmp::Reverse(Ordered((own - rival).abs()))
+    });
+    let largest = weights.into_iter().filter(|(_, [own, rival])| own != rival).take(FEATURES);
+    let contribution = |(template, [weight, rival]): (u16, [f32; 2])| Contribution {
+        feature: text.template(template, row),
+        weight,
+        rival,
+    };
+    largest.map(contribution).collect()
+}
+
+/// Scores in their total order.
+#[derive(PartialEq)]
+struct Ordered(f32);
+
+impl Eq for Ordered {}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
