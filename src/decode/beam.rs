@@ -375,3 +375,6 @@ impl<S: TransitionSystem> Agenda<S> {
         Decoded::replayed(problem, actions.into_iter().flatten().collect(), hypothesis.score)
     }
 }
+
+#[cfg(test)]
+mod tests;
