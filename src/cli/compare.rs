@@ -35,8 +35,6 @@ pub struct CompareArgs {
     out: OutArg,
     #[command(flatten)]
     verbosity: Verbosity,
-    #[command(flatten)]
-    scoring: ScoringArgs,
     /// Compare only sentences of at most N tokens, punctuation included.
     #[arg(long, value_name = "N", help_heading = SCORING)]
     max_words: Option<u32>,
@@ -59,6 +57,8 @@ pub struct CompareArgs {
     json: bool,
     #[command(flatten)]
     threads: ThreadsArg,
+    #[command(flatten)]
+    scoring: ScoringArgs,
 }
 
 const TEST: &str = "Significance options";

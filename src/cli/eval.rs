@@ -41,8 +41,6 @@ pub struct EvalArgs {
     out: OutArg,
     #[command(flatten)]
     verbosity: Verbosity,
-    #[command(flatten)]
-    scoring: ScoringArgs,
     /// Also score function tags, such as SBJ in NP-SBJ: brackets whose function tags must match too, and the tags of
     /// matching brackets.
     #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
@@ -63,6 +61,8 @@ pub struct EvalArgs {
     /// Exit with status 1 if F1 over all sentences, as EVALB computes it, is below PERCENT.
     #[arg(long, value_name = "PERCENT", value_parser = percentage, help_heading = OUTPUT)]
     min_f1: Option<f64>,
+    #[command(flatten)]
+    scoring: ScoringArgs,
 }
 
 /// Runs the command.

@@ -376,3 +376,6 @@ impl<S: TransitionSystem> Agenda<S> {
         Decoded::replayed(problem, actions.into_iter().flatten().collect(), hypothesis.score)
     }
 }
+
+#[cfg(test)]
+mod tests;
