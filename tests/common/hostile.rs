@@ -152,7 +152,9 @@ fn change_value(mut value: &mut Value, choices: &mut Choices<'_>) {
         Value::String(text) if choices.below(2) == 0 => change_text(text, choices),
         Value::Number(number) if choices.below(2) == 0 => {
             let near = number.as_u64().unwrap_or(0);
-            *value = choices.of(&[near + 1, near.saturating_sub(1), 2 * near]).into();
+            *value = choices
+                .of(&[near.wrapping_add(1), near.saturating_sub(1), near.wrapping_mul(2)])
+                .into();
         }
         _ => *value = strange(choices),
     }
