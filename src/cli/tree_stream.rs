@@ -44,6 +44,10 @@ impl TreeInput {
 /// Processes one tree, given its number from 1: writes what is printed into the bytes, empty at first.
 pub(super) type TreeProcessor<'f> = &'f (dyn Fn(u64, Tree, &mut Vec<u8>) -> bool + Sync);
 
+/// Returns the next tree that the command wants, with its number.
+pub(super) type Select<'f> =
+    &'f mut (dyn FnMut(&mut Trees) -> Option<crate::Result<(u64, Tree)>> + Send);
+
 /// A result, and whether the processor returned true.
 #[derive(Default)]
 struct Rendered {
@@ -86,7 +90,7 @@ impl Sink<Rendered> for Writer<'_> {
 /// When a tree cannot be read, or a result cannot be written.
 pub(super) fn run(
     input: TreeInput,
-    select: &mut (dyn FnMut(&mut Trees) -> Option<crate::Result<(u64, Tree)>> + Send),
+    select: Select<'_>,
     process: TreeProcessor<'_>,
     out: &mut Out,
     threads: usize,
@@ -102,6 +106,5 @@ pub(super) fn run(
     let mut sink = Writer { out, bar, flushes_each: !is_stored, undone: 0 };
     let mut items = std::iter::from_fn(|| select(&mut trees));
     in_order::run(&work, &mut items, &mut sink, threads)?;
-    drop(items);
     Ok((sink.undone, trees))
 }
