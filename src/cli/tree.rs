@@ -28,7 +28,7 @@ use crate::treebank::{Cleaning, Origin, ReadReport, Trees, json, penn};
 #[command(after_help = "Examples:
   srparse tree --output text --nth 1 data/sample/dev.mrg
   srparse tree --output svg --nth 1 data/sample/dev.mrg > tree.svg
-  srparse tree --output html --nth 2-40 data/sample/dev.mrg > trees.html
+  srparse tree --output html --nth 2-9 data/sample/dev.mrg > trees.html
   srparse tree --set clean.quotes=true --binarize data/sample/dev.mrg")]
 pub struct TreeArgs {
     /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
@@ -365,6 +365,6 @@ mod tests {
     #[test]
     fn text_drawings_are_cut_to_a_width() {
         let drawn = converted(TEXT, &["--output", "text", "--nth", "1", "--ascii", "--width", "9"]);
-        assert_eq!(drawn.unwrap(), "TOP\n`- S\n   `- NP\n      |- >\n      `- >\n");
+        assert_eq!(drawn.unwrap(), "TOP\n`- S\n   `- NP\n      |->\n      `->\n");
     }
 }

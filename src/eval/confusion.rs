@@ -68,7 +68,7 @@ mod tests {
         let mut errors = ErrorCounts::default();
         errors.add(&gold, &test, &difference.unwrap());
         let found = Confusion::new(&evaluation, &errors, 2);
-        assert_eq!(found.labels, ["NP", "S"]);
+        assert_eq!(found.labels, ["NP", "PP"]);
         assert_eq!(found.rows[0], (vec![2, 0], 0, 0));
         assert_eq!(found.spurious, [1, 0]);
         let all = Confusion::new(&evaluation, &errors, 9);

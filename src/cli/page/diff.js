@@ -160,10 +160,10 @@ function signed(number) {
 }
 
 // The label of a node without functions and indices.
-function plainLabel(label) {
+const plainLabel = remembered((label) => {
   const end = label.slice(1).search(/[-=]/);
   return end < 0 ? label : label.slice(0, end + 1);
-}
+});
 
 const labelsOf = (brackets) => brackets.filter((item) => typeof item === 'string').map(plainLabel);
 
@@ -175,9 +175,10 @@ function prepared(row, head) {
   row.kinds = new Set();
   row.wrongLabels = new Set();
   const counts = new Map();
-  const gold = labelsOf(row.gold.brackets);
+  const hasErrors = row.parses.some((parse) => parse.errors.length);
+  const gold = hasErrors ? labelsOf(row.gold.brackets) : [];
   for (const parse of row.parses) {
-    const test = labelsOf(parse.tree.brackets);
+    const test = parse.errors.length ? labelsOf(parse.tree.brackets) : [];
     for (const [kind, missed, spurious] of parse.errors) {
       row.kinds.add(kind);
       for (const at of missed) row.wrongLabels.add(gold[at]);

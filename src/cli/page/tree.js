@@ -53,11 +53,21 @@ function textWidth(text, bold) {
   return width;
 }
 
+// A function that remembers its answers, which are asked for again and again.
+function remembered(compute) {
+  const known = new Map();
+  return (text) => {
+    let found = known.get(text);
+    if (found === undefined) known.set(text, found = compute(text));
+    return found;
+  };
+}
+
 // Control characters would be invisible, or move what follows.
-function shown(text) {
+const shown = remembered((text) => {
   const plain = text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
   return plain === '' ? '()' : plain;
-}
+});
 
 // Whether most letters are written from right to left.
 function isRightToLeft(words) {
