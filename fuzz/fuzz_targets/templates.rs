@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use srparse::feature::{Extractor, Indicators, Row, Templates, extract};
 use srparse::symbols::{Label, Symbols, Vocabulary};
-use srparse::transition::{Dependents, Focus, Forest, View};
+use srparse::transition::{Focus, Forest, StackView, View};
 use srparse::tree::Token;
 
 /// A configuration with tokens, a unary and a binary node, dependents, and a candidate.
@@ -14,20 +14,19 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
     let sentence = Vocabulary::default().encode(&tokens);
     let mut labels = Symbols::default();
     labels.intern("NP");
-    let (mut forest, mut dependents) = (Forest::default(), Dependents::new(4));
+    let mut forest = Forest::default();
     let tokens: Vec<u32> = (0..3).map(|at| forest.push_token(at)).collect();
-    let unary = forest.push(Label(1), false, &tokens[1..2], 1);
-    let binary = forest.push(Label(0), true, &[tokens[0], unary], 1);
-    dependents.attach(1, 0);
+    let unary = forest.push((Label(1), false), &tokens[1..2], |_, _| 0);
+    let binary = forest.push((Label(0), true), &[tokens[0], unary], |_, _| 1);
     let stack = [binary, tokens[2]];
     let view = View {
         forest: &forest,
         labels: &labels,
-        stack: &stack,
-        open: &[],
-        complete: &stack,
+        stack: StackView::Listed(&stack),
+        frontier: &stack,
+        open: StackView::Listed(&[]),
+        complete: StackView::Listed(&stack),
         buffer,
-        dependents: Some(&dependents),
         recent: [3, 0],
         focus,
         signatures: &[],
