@@ -14,7 +14,7 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
     let sentence = Vocabulary::default().encode(&tokens);
     let mut labels = Symbols::default();
     labels.intern("NP");
-    let mut forest = Forest::default();
+    let mut forest = Forest::with_room_for(4, true);
     let tokens: Vec<u32> = (0..3).map(|at| forest.push_token(at)).collect();
     let unary = forest.push((Label(1), false), &tokens[1..2], |_, _| 0);
     let binary = forest.push((Label(0), true), &[tokens[0], unary], |_, _| 1);
