@@ -48,6 +48,6 @@ fn the_structured_perceptron_has_the_f1_that_it_had() {
 fn the_network_has_the_f1_that_it_had() {
     let Some(f1) = f1("accurate") else { return };
     if std::arch::is_x86_feature_detected!("fma") {
-        assert_eq!(f1, "43.28");
+        assert_eq!(f1, "35.01");
     }
 }
