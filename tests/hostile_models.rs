@@ -11,6 +11,7 @@ mod hostile;
 mod tiny;
 
 use std::alloc::System;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cap::Cap;
@@ -24,6 +25,12 @@ use hostile::{Choices, changed_header, damaged};
 /// Counts what is allocated.
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+/// The tests run one after the other: what one allocates counts for all.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Known and unknown words and punctuation, in short sentences: a search may be set to look at everything.
 fn sentences() -> Vec<Vec<Token>> {
@@ -79,6 +86,7 @@ const INTERNAL: [&str; 12] = [
 
 #[test]
 fn a_changed_model_is_refused_in_plain_words_or_parses() {
+    let _alone = alone();
     let n: u64 = std::env::var("SRPARSE_CHANGES").map_or(60, |n| n.parse().unwrap());
     for (family, (name, ..)) in tiny::FAMILIES.iter().enumerate() {
         let file = tiny::model(family);
@@ -109,6 +117,7 @@ fn with_header(family: &str, pointer: &str, value: Value) -> Vec<u8> {
 
 #[test]
 fn limits_beyond_reason_are_refused() {
+    let _alone = alone();
     for (family, pointer) in [
         ("memory-based", "/system/max_unaries"),
         ("non-binary", "/system/max_unaries"),
@@ -132,6 +141,7 @@ fn limits_beyond_reason_are_refused() {
 
 #[test]
 fn head_rules_of_many_categories_are_harmless() {
+    let _alone = alone();
     let categories: String = (0..100_000).map(|n| format!(" C{n}")).collect();
     let rules = format!("NP right{categories}\nVP left{categories}\n* left\n");
     use_in_little_memory(&with_header("memory-based", "/heads", rules.into())).unwrap();
