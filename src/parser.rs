@@ -25,7 +25,7 @@ use crate::tagger::{self, TaggerWorker};
 use crate::text::TextSettings;
 use crate::train::{Components, Example, TrainingMethod};
 use crate::transition::CandidateSystem;
-use crate::tree::{TRACE, Token, Tree};
+use crate::tree::{Token, Tree};
 
 /// The number of threads for a batch of sentences; 0 for one per core. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -302,7 +302,6 @@ impl ParserWorker<'_> {
     /// When the model has no tagger, or a corrupt one.
     pub fn tag(&mut self, tokens: &mut [Token]) -> Result<()> {
         if self.parser.predicts_tags() {
-            remove_tags(tokens);
             self.worker.tag(tokens);
             return Ok(());
         }
@@ -328,11 +327,6 @@ impl ParserWorker<'_> {
         }
         Ok(Some(tagged))
     }
-}
-
-/// Removes the tags of all tokens except traces.
-pub fn remove_tags(tokens: &mut [Token]) {
-    tokens.iter_mut().filter(|token| token.tag != TRACE).for_each(|token| token.tag.clear());
 }
 
 fn no_tagger() -> Error {
@@ -413,10 +407,7 @@ impl TaggingWorker<'_> {
     pub fn tag(&mut self, tokens: &mut [Token]) {
         match self {
             Self::Separate(worker) => worker.tag(tokens),
-            Self::Parser(worker) => {
-                remove_tags(tokens);
-                worker.tag(tokens);
-            }
+            Self::Parser(worker) => worker.tag(tokens),
         }
     }
 }

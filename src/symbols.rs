@@ -79,6 +79,11 @@ impl Symbols {
     pub fn value(&self, name: &str) -> u32 {
         self.position(name).map_or(UNKNOWN, |position| position + FIRST)
     }
+
+    /// The string with a feature value; `None` for reserved values.
+    pub fn of_value(&self, value: u32) -> Option<&str> {
+        self.name(value.checked_sub(FIRST)?)
+    }
 }
 
 /// Reads a list of different names.
@@ -305,11 +310,6 @@ impl Vocabulary {
         (0..FIRST).for_each(|_| ngrams.push(None));
         self.words.names().for_each(|word| ngrams.push(Some(word)));
         ngrams
-    }
-
-    /// A tag by its value; `None` for reserved values.
-    pub fn tag(&self, value: u32) -> Option<&str> {
-        self.tags.name(value.checked_sub(FIRST)?)
     }
 
     /// The known tags.

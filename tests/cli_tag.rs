@@ -286,6 +286,9 @@ fn a_network_that_predicts_tags_serves_words_with_and_without_tags() {
     let words = run(&["parse", "--input", "tokens"], b"The dog barks .", 0);
     assert_eq!(run(&["parse", "--retag"], all.as_bytes(), 0), words);
 
+    let traced = run(&["parse", "--input", "tokens", "--trace=2"], b"The dog barks .", 0);
+    assert!(traced.contains("# score ") && traced.contains("\tFINISH\t"), "{traced}");
+
     let mut accuracy = srparse(&["tag", "--accuracy", "--input", "penn", "--model", "m.srm"]);
     let accuracy = accuracy.arg(sample("train.mrg")).current_dir(&folder).assert().success();
     let printed = text(&accuracy.get_output().stderr);

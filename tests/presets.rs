@@ -7,6 +7,7 @@ use std::path::Path;
 use srparse::eval::{Params, evaluate};
 use srparse::memory::Memory;
 use srparse::model::file;
+use srparse::tree::remove_tags;
 use srparse::{Model, Parser, Preset, Tagger, Trainer, Tree, Treebank};
 
 fn sample(name: &str) -> Treebank {
@@ -87,6 +88,23 @@ fn learned_more_than_flat_trees(name: &str, parser: &Parser, gold: &[Tree]) {
     assert!(f1(&parsed) > f1(&flat), "{name}: F1 {} of {}", f1(&parsed), f1(&flat));
 }
 
+/// The trace of a sentence is that of its parse, with and without tags.
+fn traces_as_it_parses(name: &str, parser: &Parser, tree: &Tree) {
+    let mut tokens = tree.tokens().to_vec();
+    for tags in ["given", "predicted"] {
+        let parse = parser.parse(&tokens).unwrap();
+        let trace = parser.trace(&tokens, Some(tree.clone()), 3).unwrap();
+        let of_parse = (parse.score, parse.complete);
+        assert_eq!((trace.score, trace.complete), of_parse, "{name}, tags {tags}");
+        assert!(trace.derivation.steps.len() > 1, "{name}");
+        assert!(trace.derivation.tags.iter().all(|tag| !tag.is_empty()), "{name}, tags {tags}");
+        if !parser.has_tagger() {
+            break;
+        }
+        remove_tags(&mut tokens);
+    }
+}
+
 #[test]
 fn every_preset_trains_is_stored_and_parses() {
     let (train_set, dev) = (sample("train.mrg"), sample("dev.mrg"));
@@ -106,6 +124,7 @@ fn every_preset_trains_is_stored_and_parses() {
         }
         let parsers = [&model, &stored].map(|model| Parser::new(model, &[]).unwrap());
         learned_more_than_flat_trees(name, &parsers[0], &short.trees);
+        traces_as_it_parses(name, &parsers[0], &short.trees[0]);
         let mut workers = parsers.each_ref().map(|parser| parser.worker());
         for tree in &dev.trees {
             let [fresh, back] =

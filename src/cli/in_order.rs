@@ -4,11 +4,12 @@
 //! slow item count.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use super::in_flight::InFlight;
+use super::out::Out;
 
 /// Processes the items of one thread. The result that it writes to is that of an earlier item, or the default.
 pub(super) type Processor<'a, I, R> = Box<dyn FnMut(I, &mut R) + 'a>;
@@ -27,10 +28,8 @@ pub(super) trait Sink<R> {
     fn write(&mut self, result: &mut R) -> io::Result<bool>;
     /// Whether each result is needed at once, because the input may come from a program that waits for it.
     fn flushes_each(&self) -> bool;
-    /// Passes on what has been written.
-    fn flush(&mut self) -> io::Result<()>;
-    /// Stops writing.
-    fn abandon(&mut self) -> io::Result<()>;
+    /// What results are written to.
+    fn out(&mut self) -> &mut Out;
 }
 
 /// Processes all items.
@@ -53,7 +52,7 @@ pub(super) fn run<I: Send, R: Default + Send>(
             break;
         }
         if sink.flushes_each() {
-            sink.flush()?;
+            sink.out().flush()?;
         }
     }
     Ok(())
@@ -98,7 +97,7 @@ fn many_threads<I: Send, R: Default + Send>(
         if !matches!(written, Ok(true)) {
             // The reader may be blocked on input that never comes, and the other threads wait for it;
             // nothing they hold is needed, so the program ends here.
-            let abandoned = sink.abandon();
+            let abandoned = sink.out().abandon();
             let ended = written.and(abandoned);
             std::process::exit(match ended {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
@@ -154,7 +153,7 @@ fn write_in_order<R>(
         let (number, words, result) = match results.try_recv() {
             Ok(received) => received,
             Err(TryRecvError::Empty) => {
-                sink.flush()?;
+                sink.out().flush()?;
                 match results.recv() {
                     Ok(received) => received,
                     Err(_) => return Ok(true),

@@ -122,11 +122,7 @@ fn plan(args: &OracleArgs, preset: &str) -> anyhow::Result<Plan> {
 
 /// A tree as the system builds it; `None` without words.
 fn prepared(plan: &Plan, tree: Tree) -> Option<Tree> {
-    let clean = &plan.preset.clean;
-    let mut tree = clean.apply(clean.strip(tree)?).tree;
-    if let Some(heads) = &plan.heads {
-        heads.apply(&mut tree);
-    }
+    let (tree, _) = plan.cleaned(plan.preset.clean.strip(tree)?);
     (!tree.tokens().is_empty()).then_some(tree)
 }
 

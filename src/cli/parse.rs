@@ -18,10 +18,10 @@ use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals
 use super::unseen::UnseenNotes;
 use super::{listed, page};
 use crate::decode::{NbestRequest, Parse};
-use crate::parser::{Parser, ParserWorker, remove_tags};
+use crate::parser::{Parser, ParserWorker};
 use crate::text::Layout;
 use crate::tree::dependencies::head_positions;
-use crate::tree::{Token, Tree};
+use crate::tree::{Token, Tree, remove_tags};
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::{Origin, json, penn};
 
@@ -337,7 +337,7 @@ fn trace_sentence(
 ) -> io::Result<()> {
     let gold = if let Origin::Tree(tree) = origin { Some((**tree).clone()) } else { None };
     if retags {
-        parser.worker().tag(&mut tokens).map_err(io::Error::other)?;
+        remove_tags(&mut tokens);
     }
     let trace = parser.trace(&tokens, gold, best.get()).map_err(io::Error::other)?;
     result.tally = u64::from(!trace.complete);

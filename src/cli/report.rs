@@ -21,7 +21,8 @@ use crate::error::Place;
 use crate::eval::{Evaluation, Params, Totals};
 use crate::model::{Header, Model, file};
 use crate::parser::Parser;
-use crate::tree::{TRACE, Token, Tree};
+use crate::train::session::words;
+use crate::tree::{Tree, remove_tags};
 use crate::treebank::{ReadOptions, Trees, expand};
 
 /// Write a page about a model: its scores and errors on development trees.
@@ -158,11 +159,10 @@ fn parse(
     let (mut sentences, mut partial, mut worker) = (Vec::new(), 0, parser.worker());
     let mut seconds = 0.0;
     for ((tree, at), number) in gold.iter().zip(1..) {
-        let words = tree.tokens().iter().filter(|token| token.tag != TRACE);
-        let token = |token: &Token| {
-            if own_tags { Token::untagged(token.word.clone()) } else { token.clone() }
-        };
-        let tokens: Vec<Token> = words.map(token).collect();
+        let mut tokens = words(tree);
+        if own_tags {
+            remove_tags(&mut tokens);
+        }
         let start = Instant::now();
         let parse = worker.parse(&tokens)?;
         seconds += start.elapsed().as_secs_f64();

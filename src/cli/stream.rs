@@ -343,11 +343,7 @@ impl<T: Default + AddAssign> Sink<Rendered<T>> for OrderedWriter<T> {
         self.flush_each
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-
-    fn abandon(&mut self) -> io::Result<()> {
-        self.out.abandon()
+    fn out(&mut self) -> &mut Out {
+        &mut self.out
     }
 }

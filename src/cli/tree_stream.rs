@@ -74,12 +74,8 @@ impl Sink<Rendered> for Writer<'_> {
         self.flushes_each
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-
-    fn abandon(&mut self) -> io::Result<()> {
-        self.out.abandon()
+    fn out(&mut self) -> &mut Out {
+        self.out
     }
 }
 

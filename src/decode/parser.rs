@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use super::constituents::constituent_scores;
 use super::{Decoded, Problem, Search, SearchScratch};
 use crate::oracle::replay::same_brackets;
-use crate::scorer::Scorer;
+use crate::scorer::{Scorer, Scratch};
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
-use crate::tree::{Token, Tree};
+use crate::tree::{Token, Tree, remove_tags};
 use crate::treebank::{CleanedSentence, Cleaning, reattach};
 
 /// A parse of a sentence.
@@ -44,7 +44,7 @@ pub trait Worker: Send {
     /// Returns the best different trees of a sentence, best first: at least one, and at most as many as
     /// requested.
     fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse>;
-    /// Fills in the tags of tokens without one, if the scorer predicts tags.
+    /// Replaces the tags of all tokens except traces by predicted ones, if the scorer predicts tags.
     fn tag(&mut self, tokens: &mut [Token]);
 }
 
@@ -107,11 +107,17 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
     }
 
     /// Searches for the best `n` derivations of a sentence.
-    fn decode<'t>(&mut self, tokens: &'t [Token], n: usize) -> (Input<'t>, Vec<Decoded<S>>) {
+    pub fn decode<'t>(&mut self, tokens: &'t [Token], n: usize) -> (Input<'t>, Vec<Decoded<S>>) {
         let input = self.prepare(tokens);
         let Self { system, scorer, sentence, scratch, .. } = self;
         let problem = Problem { system: *system, sentence, scorer: *scorer };
         (input, self.search.decode(problem, n, scratch))
+    }
+
+    /// The sentence that was decoded last, with the memory of the scorer, which is prepared for it.
+    pub fn problem(&mut self) -> (Problem<'_, S>, &mut Scratch) {
+        let Self { system, scorer, sentence, scratch, .. } = self;
+        (Problem { system: *system, sentence, scorer: *scorer }, &mut scratch.scorer)
     }
 
     /// Builds the tree over all tokens.
@@ -131,10 +137,11 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
 }
 
 /// A sentence to parse.
-struct Input<'t> {
+pub struct Input<'t> {
     /// All tokens, with predicted tags where there were none.
     tokens: Cow<'t, [Token]>,
-    cleaned: CleanedSentence,
+    /// Those that the parser sees, with the same tags.
+    pub cleaned: CleanedSentence,
 }
 
 impl Input<'_> {
@@ -143,7 +150,7 @@ impl Input<'_> {
         let Self { tokens, cleaned } = self;
         let places = cleaned.positions.iter().zip(&mut cleaned.tokens);
         for ((&position, token), &tag) in places.zip(&sentence.tags) {
-            if let Some(tag) = vocabulary.tag(tag).filter(|_| token.tag.is_empty()) {
+            if let Some(tag) = vocabulary.tags().of_value(tag).filter(|_| token.tag.is_empty()) {
                 token.tag = tag.into();
                 tokens.to_mut()[position as usize].tag = tag.into();
             }
@@ -166,6 +173,7 @@ impl<S: TransitionSystem> Worker for PipelineWorker<'_, S> {
     }
 
     fn tag(&mut self, tokens: &mut [Token]) {
+        remove_tags(tokens);
         if let Cow::Owned(tagged) = self.prepare(tokens).tokens {
             tokens.clone_from_slice(&tagged);
         }
@@ -181,9 +189,8 @@ impl<S: TransitionSystem> Worker for PipelineWorker<'_, S> {
                 continue;
             }
             if request.constituents {
-                let Self { system, scorer, sentence, scratch, .. } = self;
-                let problem = Problem { system: *system, sentence, scorer: *scorer };
-                let mut scores = constituent_scores(problem, &decoded.actions, &mut scratch.scorer);
+                let (problem, scratch) = self.problem();
+                let mut scores = constituent_scores(problem, &decoded.actions, scratch);
                 // Also for the root, and for the node that joins the children of a failed parse.
                 scores.resize(parse.tree.nodes().len(), f32::INFINITY);
                 parse.constituents = Some(scores);

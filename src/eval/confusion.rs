@@ -51,22 +51,11 @@ impl Confusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::Params;
-    use crate::tree::Tree;
+    use crate::eval::error_counts::tests::counted;
 
     #[test]
     fn rows_add_up_to_the_gold_brackets_of_their_label() {
-        let gold: Tree = "(TOP (S (NP (NN a)) (VP (VB b) (ADJP (JJ c)) (PP (IN d) (NP (NN e))))))"
-            .parse()
-            .unwrap();
-        let test: Tree =
-            "(TOP (S (NP (NN a)) (VP (VB b) (NP (NP (JJ c)) (PP (IN d) (NP (NN e)))))))"
-                .parse()
-                .unwrap();
-        let mut evaluation = Evaluation::new(Params::default(), None);
-        let (_, difference) = evaluation.add_and_compare(&gold, &test);
-        let mut errors = ErrorCounts::default();
-        errors.add(&gold, &test, &difference.unwrap());
+        let (evaluation, errors) = counted();
         let found = Confusion::new(&evaluation, &errors, 2);
         assert_eq!(found.labels, ["NP", "PP"]);
         assert_eq!(found.rows[0], (vec![2, 0], 0, 0));

@@ -83,12 +83,12 @@ impl ErrorCounts {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::eval) mod tests {
     use super::*;
     use crate::eval::{Evaluation, Params};
 
-    #[test]
-    fn mending_all_classes_gives_the_gold_brackets() {
+    /// A parse with a PP attached too low and an ADJP that became an NP.
+    pub(in crate::eval) fn counted() -> (Evaluation, ErrorCounts) {
         let gold: Tree = "(TOP (S (NP (NN a)) (VP (VB b) (ADJP (JJ c)) (PP (IN d) (NP (NN e))))))"
             .parse()
             .unwrap();
@@ -100,6 +100,12 @@ mod tests {
         let (_, difference) = evaluation.add_and_compare(&gold, &test);
         let mut counts = ErrorCounts::default();
         counts.add(&gold, &test, &difference.unwrap());
+        (evaluation, counts)
+    }
+
+    #[test]
+    fn mending_all_classes_gives_the_gold_brackets() {
+        let (evaluation, counts) = counted();
         assert_eq!(counts.relabelled(), [("ADJP", "NP", 1)]);
         let sum = counts.by_brackets().into_iter().fold(ClassCounts::default(), |sum, (_, one)| {
             ClassCounts {

@@ -2,7 +2,7 @@
 
 use crate::feature::template::{Field, Question};
 use crate::feature::{ColumnKind, Row, Templates, extract};
-use crate::symbols::{FIRST, Label, NOTHING, UNKNOWN, Vocabulary};
+use crate::symbols::{Label, NOTHING, UNKNOWN, Vocabulary};
 
 /// Writes the features of a model.
 pub(super) struct FeatureText<'a> {
@@ -50,8 +50,7 @@ impl<'a> FeatureText<'a> {
     fn field(&self, field: Field, value: u32) -> String {
         use Field::{Label as LabelOf, LeftTag, LeftWord, RightTag, RightWord, Symbol, Tag, Word};
         let named = |names: &crate::symbols::Symbols, value: u32| {
-            let name = value.checked_sub(FIRST).and_then(|position| names.name(position));
-            name.map_or_else(|| value.to_string(), str::to_owned)
+            names.of_value(value).map_or_else(|| value.to_string(), str::to_owned)
         };
         match (field, extract::symbol(value)) {
             (_, _) if value == NOTHING => "-".to_owned(),

@@ -10,7 +10,6 @@ pub mod trace;
 
 use crate::Result;
 use crate::decode::parser::{Pipeline, Worker};
-use crate::decode::{Problem, SearchScratch};
 use crate::error::Error;
 use crate::oracle::{GuideKind, Supervised};
 use crate::symbols::Label;
@@ -57,12 +56,10 @@ impl<S: Supervised> Loaded for Pipeline<S> {
     }
 
     fn trace(&self, request: &TraceRequest<'_>) -> Trace {
-        let cleaned = self.cleaning.apply_tokens(request.tokens).tokens;
-        let sentence = self.vocabulary.encode(&cleaned);
-        let problem = Problem { system: &self.system, sentence: &sentence, scorer: &*self.scorer };
-        let mut scratch = SearchScratch::default();
-        let decoded = self.search.decode(problem, 1, &mut scratch);
-        let request = TraceRequest { tokens: &cleaned, ..*request };
-        trace::trace(problem, &decoded[0], (&request, &self.vocabulary), &mut scratch.scorer)
+        let mut worker = self.worker();
+        let (input, decoded) = worker.decode(request.tokens, 1);
+        let request = TraceRequest { tokens: &input.cleaned.tokens, ..*request };
+        let (problem, scratch) = worker.problem();
+        trace::trace(problem, &decoded[0], (&request, &self.vocabulary), scratch)
     }
 }

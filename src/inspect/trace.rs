@@ -101,7 +101,7 @@ pub struct Neighbour {
 /// What is to be traced.
 #[derive(Clone, Copy)]
 pub struct TraceRequest<'a> {
-    /// The sentence, with tags.
+    /// The sentence. Tags may be missing if the parser predicts them.
     pub tokens: &'a [Token],
     /// Its gold tree, head-marked where the system needs heads.
     pub gold: Option<&'a Tree>,

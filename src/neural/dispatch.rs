@@ -73,10 +73,8 @@ pub(super) mod tests {
     use std::cell::Cell;
 
     use super::Level;
-    use crate::neural::kernel::{
-        add_back_products, add_products, add_scaled, add_weight_gradient, sum_of_squares,
-        sum_rectified, tanh,
-    };
+    use crate::neural::kernel::tests::{Products, numbers};
+    use crate::neural::kernel::{add_scaled, sum_of_squares, sum_rectified, tanh};
     use crate::neural::{Lstm, Params, Tape, params::Builder};
 
     thread_local! {
@@ -104,23 +102,13 @@ pub(super) mod tests {
         }
     }
 
-    fn numbers(n: usize, seed: u32) -> Vec<f32> {
-        (0..n as u32).map(|at| ((at * 37 + seed * 101) % 193) as f32 / 71.0 - 1.2).collect()
-    }
-
     /// The results of every function that is compiled for several levels, for one row, few rows and many.
     fn results() -> Vec<f32> {
         let mut all = Vec::new();
         for (n, inputs, outputs) in
             [(1, 5, 3), (1, 40, 70), (2, 33, 64), (7, 20, 100), (33, 65, 129)]
         {
-            let (x, w, dy) =
-                (numbers(n * inputs, 1), numbers(inputs * outputs, 2), numbers(n * outputs, 3));
-            let (mut y, mut dx, mut dw) =
-                (dy.clone(), vec![0.5; n * inputs], vec![0.25; inputs * outputs]);
-            add_products(n, &x, &w, &mut y);
-            add_back_products(n, &dy, &w, &mut dx);
-            add_weight_gradient(n, &x, &dy, &mut dw);
+            let Products { x, y, mut dx, dw, .. } = Products::new(n, inputs, outputs);
             let mut sum = vec![0.0; inputs];
             sum_rectified(&x.chunks_exact(inputs).collect::<Vec<_>>(), &mut sum);
             add_scaled(0.3, &x[..inputs], &mut sum);

@@ -199,11 +199,35 @@ pub fn add_weight_gradient(n: usize, x: &[f32], dy: &[f32], gradient: &mut [f32]
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::neural) mod tests {
     use super::*;
 
-    fn numbers(n: usize, seed: u32) -> Vec<f32> {
+    pub(in crate::neural) fn numbers(n: usize, seed: u32) -> Vec<f32> {
         (0..n as u32).map(|at| ((at * 37 + seed * 101) % 19) as f32 / 7.0 - 1.2).collect()
+    }
+
+    /// Operands and results of the three products: `n` rows of `inputs` values, weights of inputs × outputs.
+    pub(in crate::neural) struct Products {
+        pub x: Vec<f32>,
+        pub w: Vec<f32>,
+        pub dy: Vec<f32>,
+        pub y: Vec<f32>,
+        pub dx: Vec<f32>,
+        pub dw: Vec<f32>,
+    }
+
+    impl Products {
+        /// Added to `dy`, to 0.5 and to 0.25.
+        pub(in crate::neural) fn new(n: usize, inputs: usize, outputs: usize) -> Self {
+            let (x, w, dy) =
+                (numbers(n * inputs, 1), numbers(inputs * outputs, 2), numbers(n * outputs, 3));
+            let (mut y, mut dx, mut dw) =
+                (dy.clone(), vec![0.5; n * inputs], vec![0.25; inputs * outputs]);
+            add_products(n, &x, &w, &mut y);
+            add_back_products(n, &dy, &w, &mut dx);
+            add_weight_gradient(n, &x, &dy, &mut dw);
+            Self { x, w, dy, y, dx, dw }
+        }
     }
 
     #[test]
@@ -233,13 +257,7 @@ mod tests {
     #[test]
     fn products_are_those_of_the_definition() {
         for (n, inputs, outputs) in [(1, 5, 3), (1, 40, 70), (2, 33, 64), (7, 20, 100), (9, 6, 5)] {
-            let (x, w, dy) =
-                (numbers(n * inputs, 1), numbers(inputs * outputs, 2), numbers(n * outputs, 3));
-            let (mut y, mut dx, mut dw) =
-                (dy.clone(), vec![0.5; n * inputs], vec![0.25; inputs * outputs]);
-            add_products(n, &x, &w, &mut y);
-            add_back_products(n, &dy, &w, &mut dx);
-            add_weight_gradient(n, &x, &dy, &mut dw);
+            let Products { x, w, dy, y, dx, dw } = Products::new(n, inputs, outputs);
             let near = |a: f32, b: f32| (a - b).abs() < 1e-3;
             for r in 0..n {
                 for o in 0..outputs {

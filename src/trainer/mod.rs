@@ -26,7 +26,7 @@ use crate::train::session::{Checkpoints, DevSet, is_short, words};
 use crate::train::{Components, Session, Trained, TrainingMethod};
 use crate::transition::{CandidateSystem, TransitionSystem};
 use crate::tree::heads::Uncovered;
-use crate::tree::{Token, Tree};
+use crate::tree::{Token, Tree, remove_tags};
 use crate::treebank::Treebank;
 use crate::treebank::embeddings::PretrainedEmbeddings;
 use tagging::Tagging;
@@ -231,8 +231,9 @@ impl<'a> Trainer<'a> {
 
 /// The words of trees, without tags.
 fn untagged(set: &Treebank) -> Vec<Vec<Token>> {
-    let words = |tree| words(tree).into_iter().map(|token| Token::untagged(token.word)).collect();
-    set.trees.iter().map(words).collect()
+    let mut all: Vec<Vec<Token>> = set.trees.iter().map(words).collect();
+    all.iter_mut().for_each(|tokens| remove_tags(tokens));
+    all
 }
 
 /// A training run, before its transition system is known.

@@ -11,7 +11,7 @@ pub mod heads;
 mod token;
 
 use compact_str::CompactString;
-pub use token::{TRACE, Token};
+pub use token::{TRACE, Token, remove_tags};
 
 /// The position of a node in its tree, in post-order from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

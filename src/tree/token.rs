@@ -25,3 +25,8 @@ impl Token {
         Self { word: word.into(), tag: tag.into() }
     }
 }
+
+/// Removes the tags of all tokens except traces.
+pub fn remove_tags(tokens: &mut [Token]) {
+    tokens.iter_mut().filter(|token| token.tag != TRACE).for_each(|token| token.tag.clear());
+}

@@ -11,7 +11,7 @@ use srparse::{Preset, Trainer, Treebank};
 type Family = (&'static str, &'static str, &'static [&'static str]);
 
 const SMALL_LSTM: &[&str] = &["learner.epochs=1", "network.lstm_dim=8", "network.input_dim=8"];
-const SMALL_ENCODER: &str = "learner.network={ kind = \"positions\", hidden_dim = 8, encoder = { word_dim = 8, \
+const SMALL_ENCODER: &str = "learner.network={ kind = \"positions\", untagged = 0.6, hidden_dim = 8, encoder = { word_dim = 8, \
                              tag_dim = 4, form_dim = 4, ngram_dim = 4, ngram_rows = 16, lstm_dim = 8, layers = 2 } }";
 const COLLINS: &str = "system.heads=collins";
 

@@ -270,12 +270,12 @@ fn chart(
     (group, what): (&'static str, &'static str),
     groups: Vec<Group>,
 ) -> anyhow::Result<Chart> {
-    let names: Vec<String> = groups.iter().map(|(name, _)| name.clone()).collect();
+    let labels: Vec<String> = groups.iter().map(|(name, _)| name.clone()).collect();
     let n = groups.first().map_or(0, |(_, of)| of.len());
-    let series = super::names(n).iter().enumerate().take(n);
+    let series = names(n).iter().enumerate().take(n);
     let series: Vec<(&str, Vec<f64>)> =
         series.map(|(at, name)| (*name, groups.iter().map(|(_, of)| of[at].0).collect())).collect();
-    let svg = charts::bars(&names, &series, group)?;
+    let svg = charts::bars(&labels, &series, group)?;
     let cells =
         |of: Vec<(f64, u64)>| of.into_iter().map(|(f1, n)| (format!("{f1:.2}"), n)).collect();
     let rows = groups.into_iter().map(|(name, of)| (name, cells(of))).collect();
