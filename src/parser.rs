@@ -13,7 +13,7 @@ use crate::inspect::decisions::DecisionCounts;
 use crate::inspect::margins::Margins;
 use crate::inspect::trace::{Trace, TraceRequest};
 use crate::memory::Sections;
-use crate::model::{Model, TAGGER_PART, bincode_section, file};
+use crate::model::{Model, TAGGER_PART, bincode_section};
 use crate::oracle::{GuideKind, Supervised};
 use crate::parallel;
 use crate::preset::plan::Plan;
@@ -73,7 +73,7 @@ impl Parser {
     /// # Errors
     /// When it cannot be read, or holds no parser.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::new(&file::read(path.as_ref())?, &[])
+        Self::new(&Model::open(path)?, &[])
     }
 
     /// The embedded parser of English.
@@ -349,7 +349,7 @@ impl Tagger {
     /// # Errors
     /// When it cannot be read, or holds no tagger.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::new(&file::read(path.as_ref())?)
+        Self::new(&Model::open(path)?)
     }
 
     /// The tagger of a model.

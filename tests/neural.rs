@@ -17,15 +17,14 @@ use srparse::oracle::{GuideKind, Supervised};
 use srparse::scorer::neural::encoder::EncoderParams;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
-use srparse::scorer::neural::{NetworkParams, Neural, NeuralBatch, TrainingSentence};
+use srparse::scorer::neural::{Inventory, NetworkParams, Neural, NeuralBatch, TrainingSentence};
 use srparse::scorer::{Scorer, Scratch};
 use srparse::symbols::Sentence;
-use srparse::train::Example;
-use srparse::train::Progress;
 use srparse::train::choice::Exploration;
 use srparse::train::epochs::EpochLearner;
 use srparse::train::neural::NeuralParams;
-use srparse::train::neural::{NeuralEpochs, untrained};
+use srparse::train::neural::epochs::{NeuralEpochs, untrained};
+use srparse::train::{Components, Example, Progress};
 use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Strategy};
 use srparse::transition::non_binary::NonBinary;
@@ -96,7 +95,9 @@ fn exploring(params: NeuralParams) -> NeuralParams {
 
 /// A network with its initial parameters.
 fn initial<S: Supervised>(lab: &Lab<S>, params: &NeuralParams) -> Neural {
-    untrained(&lab.session(), params).unwrap()
+    let Components { system, vocabulary, .. } = lab.components();
+    let inventory = Inventory::new(params.network, system, vocabulary, None);
+    untrained(&lab.session(), params, &inventory).unwrap()
 }
 
 /// Trains a network; returns it with the loss of the last epoch.

@@ -37,4 +37,6 @@ mod _srparse {
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // a name of Python
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    const EMBEDDED_MODELS: [&str; 2] = srparse::model::embedded::NAMES;
 }

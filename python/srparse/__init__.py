@@ -10,6 +10,7 @@
 """
 
 from ._srparse import (
+    EMBEDDED_MODELS,
     Comparison,
     Parser,
     Parses,
@@ -26,6 +27,7 @@ from ._srparse import (
 from ._token import Token
 
 __all__ = [
+    "EMBEDDED_MODELS",
     "Comparison",
     "Parser",
     "Parses",

@@ -24,6 +24,7 @@ _Trees = Union[_Path, Iterable[_Path], Iterable[Optional[Tree]]]
 _Progress = Union[bool, Callable[[int, Optional[int]], object]]
 
 __all__ = [
+    "EMBEDDED_MODELS",
     "Comparison",
     "Parser",
     "Parses",
@@ -40,6 +41,7 @@ __all__ = [
     "train",
 ]
 __version__: str
+EMBEDDED_MODELS: List[str]
 
 @final
 class Tree:

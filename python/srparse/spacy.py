@@ -39,7 +39,7 @@ class NonConstituentException(ValueError):
 class Constituents:
     """Parses the sentences of documents.
 
-    `model` is the path of a model, by default the embedded one for English. With `tags="spacy"`, the tags of the
+    `model` is the path of a model or the name of an embedded one, by default "english". With `tags="spacy"`, the tags of the
     document are used where it has them; with "model", those of the model's own tagger. Documents without sentence
     boundaries get those of srparse.
     """

@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-from . import Parser, Tree, load, split_text
+from . import EMBEDDED_MODELS, Parser, Tree, load, split_text
 
 if TYPE_CHECKING:
     import pyarrow
@@ -31,13 +31,14 @@ def parse_column(
     *,
     input: str = "text",
     output: str = "struct",
-    model: Optional[str] = None,
+    model: str = EMBEDDED_MODELS[0],
 ) -> "DataFrame":
     """The rows of a data frame with the parses of a column.
 
     `input` says what the column holds: "text" (raw text of any number of sentences, each of which becomes a row),
     "tokens" (one sentence of words between spaces, or an array of words) or "tagged" (one sentence of word/TAG).
-    `model` is the path of a model on the driver, which is sent to the executors; by default the embedded one.
+    `model` is the path of a model on the driver, which is sent to the executors, or the name of an embedded model
+    ("english", the default, or "english-fast").
 
     `output` says which columns are added: "brackets" (`tree`), "spans" (`spans`: label, start, end in tokens, children
     before parents) or "struct" (both, `score` and `complete`); always `sentence`, the number of the sentence in its
@@ -56,7 +57,7 @@ def parse_column(
     taken = [field.name for field in added if field.name in frame.columns]
     if taken:
         raise ValueError(f"the data frame has {', '.join(taken)} already: rename it first")
-    if model is not None:
+    if model not in EMBEDDED_MODELS:
         frame.sparkSession.sparkContext.addFile(model)
         model = os.path.basename(model)
     parse = ColumnParser(column, input, [field.name for field in added], model)
@@ -96,7 +97,7 @@ class Sentence(NamedTuple):
 class ColumnParser:
     """Parses a column of record batches; sent to the executors."""
 
-    def __init__(self, column: str, input: str, added: List[str], model: Optional[str]) -> None:
+    def __init__(self, column: str, input: str, added: List[str], model: str) -> None:
         self.column = column
         self.input = input
         self.added = added
@@ -148,15 +149,15 @@ def arrow_type(name: str) -> "pyarrow.DataType":
     return types[name]
 
 
-_PARSERS: Dict[Optional[str], Parser] = {}
+_PARSERS: Dict[str, Parser] = {}
 
 
-def parser_of(model: Optional[str]) -> Parser:
-    """The parser of this process for a file that was sent to it."""
+def parser_of(model: str) -> Parser:
+    """The parser of this process for an embedded model or a file that was sent to it."""
     if model not in _PARSERS:
         from pyspark import SparkFiles
 
-        _PARSERS[model] = load(None if model is None else SparkFiles.get(model))
+        _PARSERS[model] = load(model if model in EMBEDDED_MODELS else SparkFiles.get(model))
     return _PARSERS[model]
 
 

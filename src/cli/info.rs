@@ -9,7 +9,7 @@ use anyhow::Context;
 use super::listed;
 use super::out::OutArg;
 use crate::feature::Templates;
-use crate::model::{Model, TaggerSummary, TaggingScores, file};
+use crate::model::{Model, TaggerSummary, TaggingScores, embedded};
 use crate::parser::stored_preset;
 use crate::preset::schema::kinds;
 use crate::preset::{Preset, TreebankProfile};
@@ -25,8 +25,9 @@ use crate::tree::heads::HeadRules;
   srparse info
   srparse info --preset fast > my.toml")]
 pub struct InfoArgs {
-    /// Model file; the embedded English model if omitted.
-    #[arg(value_name = "FILE")]
+    /// Model file, or the name of an embedded model: `english`, which is described if none is given, or
+    /// `english-fast`.
+    #[arg(value_name = "NAME|FILE")]
     model: Option<PathBuf>,
     /// List all actions of the model.
     #[arg(long)]
@@ -61,13 +62,9 @@ fn write_info(args: &InfoArgs, out: &mut impl Write) -> anyhow::Result<()> {
         write!(out, "{}", TreebankProfile::load(name)?.text)?;
         return Ok(());
     }
-    let model = match &args.model {
-        Some(path) => file::read(path)?,
-        None => Model::embedded()?,
-    };
-    let name =
-        args.model.as_ref().map_or("embedded English model".into(), |path| path.to_string_lossy());
-    writeln!(out, "{name}")?;
+    let name = args.model.as_deref().unwrap_or(embedded::NAMES[0].as_ref());
+    let model = Model::open(name)?;
+    writeln!(out, "{}", name.display())?;
     describe(&model, args.actions, out).context("writing to standard output")?;
     if args.model.is_none() {
         writeln!(out, "\nPresets")?;

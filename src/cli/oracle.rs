@@ -17,7 +17,7 @@ use crate::Result;
 use crate::inspect::decisions::{DecisionCounts, KINDS};
 use crate::inspect::derivation::Derivation;
 use crate::inspect::margins::{BIN, Margins};
-use crate::model::file;
+use crate::model::Model;
 use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
 use crate::parser::Parser;
@@ -245,7 +245,7 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
     args.threads.apply(&args.verbosity);
     args.treebank.profile.refuse_with_model()?;
     let name = || path.display().to_string();
-    let parser = Parser::new(&file::read(path)?, &args.set).with_context(name)?;
+    let parser = Parser::new(&Model::open(path)?, &args.set).with_context(name)?;
     let mut input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, None)?;
     if let Some(label) = &args.margins {
         let mut margins = Margins::default();

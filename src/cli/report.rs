@@ -19,7 +19,7 @@ use super::reading_bar::ReadingBar;
 use super::{chart, listed};
 use crate::error::Place;
 use crate::eval::{Evaluation, Params, Totals};
-use crate::model::{Header, Model, file};
+use crate::model::{Header, Model, embedded};
 use crate::parser::Parser;
 use crate::train::session::words;
 use crate::tree::{Tree, remove_tags};
@@ -37,9 +37,9 @@ use crate::treebank::{ReadOptions, Trees, expand};
 pub struct ReportArgs {
     /// Development trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
     gold: PathBuf,
-    /// Model file; the embedded English model if omitted.
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
+    /// Model file, or the name of an embedded model: `english` or `english-fast`.
+    #[arg(long, value_name = "NAME|FILE", default_value = embedded::NAMES[0])]
+    model: PathBuf,
     /// Learning curve that `srparse train --curve` wrote.
     #[arg(long, value_name = "FILE")]
     curve: Option<PathBuf>,
@@ -88,12 +88,10 @@ struct Run {
 /// # Errors
 /// When the model or the trees cannot be read, or the page cannot be written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
-    let mut out = args.out.open([&args.gold].into_iter().chain(&args.model).chain(&args.curve))?;
-    let model = match &args.model {
-        Some(path) => file::read(path)?,
-        None => Model::embedded()?,
-    };
-    let name = args.model.as_deref().map_or("the embedded model".to_owned(), file_name);
+    let mut out =
+        args.out.open([&args.gold].into_iter().chain([&args.model]).chain(&args.curve))?;
+    let model = Model::open(&args.model)?;
+    let name = file_name(&args.model);
     let parser = Parser::new(&model, &[]).with_context(|| name.clone())?;
     let params = Params::load(&args.params).context("--params")?;
     let curve = args.curve.as_deref().map(chart::of_file).transpose()?;
@@ -230,16 +228,14 @@ fn facts(header: &Header) -> Vec<(&'static str, String)> {
 
 /// The commands that train such a model and write the page.
 fn commands(args: &ReportArgs, header: &Header) -> Vec<String> {
-    let model = args.model.as_ref().map(|path| path.display().to_string());
-    let trained = model.clone().unwrap_or_else(|| "english.srm".to_owned());
+    let model = args.model.display();
     let files = header.training.files.join(" ");
     let train = format!(
-        "srparse train --preset preset.toml --seed {} --train {files} --model {trained}",
+        "srparse train --preset preset.toml --seed {} --train {files} --model {model}",
         header.seed
     );
-    let model = model.map(|model| format!(" --model {model}")).unwrap_or_default();
     let curve = args.curve.as_ref().map(|path| format!(" --curve {}", path.display()));
-    let report =
-        format!("srparse report{model}{} {}", curve.unwrap_or_default(), args.gold.display());
+    let (curve, gold) = (curve.unwrap_or_default(), args.gold.display());
+    let report = format!("srparse report --model {model}{curve} {gold}");
     vec![train, report]
 }

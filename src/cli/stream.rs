@@ -12,7 +12,7 @@ use super::out::{Out, OutArg};
 use super::reading_bar::ReadingBar;
 use super::untokenized::UntokenizedCheck;
 use crate::error::{InputKind, Place};
-use crate::model::{Model, file};
+use crate::model::{Model, embedded};
 use crate::text::TextSettings;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Sentences};
@@ -72,9 +72,10 @@ pub(super) struct Work<'f, 'a, T> {
 /// Options of commands that run a model over sentences.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// Model file; the embedded English model if omitted.
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
+    /// Model file, or the name of an embedded model: `english` or `english-fast`, which is six times as fast and
+    /// less accurate.
+    #[arg(long, value_name = "NAME|FILE", default_value = embedded::NAMES[0])]
+    model: PathBuf,
     /// Number of threads; 0 uses all cores. The output does not depend on it.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
     threads: usize,
@@ -98,16 +99,12 @@ impl StreamArgs {
     /// # Errors
     /// When it cannot be loaded.
     pub(super) fn model(&self) -> anyhow::Result<Model> {
-        Ok(match &self.model {
-            Some(path) => file::read(path)?,
-            None => Model::embedded()?,
-        })
+        Ok(Model::open(&self.model)?)
     }
 
     /// Returns the name of the model in messages.
     pub(super) fn model_name(&self) -> String {
-        let path = self.model.as_ref();
-        path.map_or("the embedded model".to_owned(), |path| path.display().to_string())
+        self.model.display().to_string()
     }
 
     /// The check for untokenized words; `None` if nothing is to be printed.
@@ -178,7 +175,7 @@ pub(super) fn run<T: Default + Send + AddAssign>(
     let mut output = OrderedWriter {
         flush_each: !inputs.iter().all(is_file),
         strict: args.strict,
-        out: args.out.open(work.files.iter().chain(&args.model))?,
+        out: args.out.open(work.files.iter().chain([&args.model]))?,
         totals: Totals::default(),
         problems: Notes::new("lines that cannot be read", false),
         notes: Notes::new("partial parses", args.verbosity.quiet),

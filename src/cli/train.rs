@@ -79,8 +79,8 @@ pub struct TrainArgs {
     /// classifier per label (boosting).
     #[arg(long, value_name = "LABEL,…", value_delimiter = ',', help_heading = LONG_RUNS)]
     labels: Vec<String>,
-    /// Take the classifiers of other labels from these models, trained by the same command with other
-    /// --labels.
+    /// Take parts from these models, trained by the same command: the classifiers of other --labels, or the
+    /// networks of an ensemble, each trained alone (learner.models=1) with another --seed.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = LONG_RUNS)]
     merge: Vec<PathBuf>,
     #[command(flatten)]
@@ -122,8 +122,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     };
     let start = Instant::now();
     let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
-    let merge =
-        args.merge.iter().map(|path| file::read(path)).collect::<crate::Result<Vec<_>>>()?;
+    let merge = args.merge.iter().map(Model::open).collect::<crate::Result<Vec<_>>>()?;
     let mut trainer =
         trainer.seed(args.seed).observe(&log).labels(args.labels.clone()).merge(merge);
     if let Some(folder) = &args.checkpoint {

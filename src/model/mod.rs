@@ -4,6 +4,7 @@
 //! Small structured values are stored through [`bincode_section`].
 
 pub mod bincode_section;
+pub mod embedded;
 pub mod file;
 
 use std::path::Path;
@@ -12,14 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::memory::{Memory, Sections};
-
-/// The file that [`Model::embedded`] reads, aligned for reading in place.
-#[cfg(feature = "embedded-model")]
-#[repr(C, align(64))]
-struct Aligned<T: ?Sized>(T);
-
-#[cfg(feature = "embedded-model")]
-static EMBEDDED: &Aligned<[u8]> = &Aligned(*include_bytes!("../../data/models/english.srm"));
 
 /// The description of a model in its file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -115,12 +108,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens a model file.
+    /// Opens a model file, or the embedded model of that [name](embedded::NAMES).
     ///
     /// # Errors
     /// When it cannot be read, or is not a model of this version.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        file::read(path.as_ref())
+        let path = path.as_ref();
+        if embedded::is_embedded(path) { embedded::read(path) } else { file::read(path) }
     }
 
     /// Reads a model from the bytes of a model file; messages name it `name`.
@@ -147,18 +141,11 @@ impl Model {
         file::write(self, path.as_ref())
     }
 
-    /// Returns the embedded English model.
+    /// Returns the embedded model of English.
     ///
     /// # Errors
     /// In a build without the feature `embedded-model`.
     pub fn embedded() -> Result<Self> {
-        let name: &Path = "the embedded model".as_ref();
-        #[cfg(feature = "embedded-model")]
-        return file::read_memory(Memory::Static(&EMBEDDED.0), name);
-        #[cfg(not(feature = "embedded-model"))]
-        Err(crate::Error::Model {
-            path: name.to_path_buf(),
-            problem: "not part of this build: give a model file".to_owned(),
-        })
+        Self::open(embedded::NAMES[0])
     }
 }

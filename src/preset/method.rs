@@ -81,6 +81,20 @@ impl MethodChoice {
         matches!(self, Self::Neural(params) if params.network.untagged() > 0.0)
     }
 
+    /// The number of networks that are trained one after the other; 1 for other learners.
+    pub fn models(&self) -> u32 {
+        if let Self::Neural(params) = self { params.models } else { 1 }
+    }
+
+    /// The learner of a part that was trained apart from the others: one network, or some labels of boosted trees.
+    #[must_use]
+    pub fn part(&self) -> Self {
+        match self {
+            Self::Neural(params) => Self::Neural(NeuralParams { models: 1, ..params.clone() }),
+            other => other.uncalibrated(),
+        }
+    }
+
     /// Whether scores can be added along a derivation, so that paths can be compared.
     pub fn compares_paths(&self) -> bool {
         match self {

@@ -46,6 +46,8 @@ pub enum Memory {
     None,
     /// The LSTM states, of a [`neural::stack_lstm`] network.
     StackLstm(Box<neural::stack_lstm::StackMemory>),
+    /// Those of the members, of an ensemble.
+    Members(Vec<Self>),
 }
 
 /// Scratch memory of one thread; each scorer uses its own field.
@@ -54,6 +56,7 @@ pub struct Scratch {
     pub(crate) factored: factored::FactoredScratch,
     pub(crate) focused: focused::FocusedScratch,
     pub(crate) neural: neural::NeuralScratch,
+    pub(crate) ensemble: neural::ensemble::EnsembleScratch,
 }
 
 /// Scores the actions of a configuration; higher is better.

@@ -9,7 +9,7 @@ use crate::classifier::{Checkpoint, Classifier, Fit, Learner};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::Extractor;
 use crate::memory::Sections;
-use crate::model::{DevScores, Model};
+use crate::model::DevScores;
 use crate::observer::Event;
 use crate::oracle::Supervised;
 use crate::scorer::{Focused, Scorer};
@@ -26,27 +26,18 @@ pub struct CandidateTraining<'a> {
     params: BoostingParams,
     /// The labels to train; all if empty.
     labels: &'a [String],
-    /// Models whose ensembles are taken over.
-    merge: &'a [Model],
 }
 
 impl<'a> CandidateTraining<'a> {
     /// Trains the ensembles of all labels.
     pub fn new(params: BoostingParams) -> Self {
-        Self { params, labels: &[], merge: &[] }
+        Self { params, labels: &[] }
     }
 
     /// Trains the ensembles of these labels only; of all if there are none.
     #[must_use]
     pub fn of_labels(self, labels: &'a [String]) -> Self {
         Self { labels, ..self }
-    }
-
-    /// Takes over the ensembles of other labels from models that were trained by the same preset on the same
-    /// trees.
-    #[must_use]
-    pub fn merging(self, merge: &'a [Model]) -> Self {
-        Self { merge, ..self }
     }
 }
 
@@ -127,7 +118,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
 
     /// Whether a merged model has the ensemble of a label. Models with all labels list none.
     fn is_merged(&self, name: &str) -> bool {
-        let mut labels = self.method.merge.iter().map(|model| &model.header.training.labels);
+        let mut labels = self.session.merge.iter().map(|model| &model.header.training.labels);
         labels.any(|labels| labels.is_empty() || labels.iter().any(|label| label == name))
     }
 
@@ -147,7 +138,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
     fn merged(&self) -> Result<Vec<Option<Ensemble>>> {
         let columns = self.session.components.templates.columns();
         let mut all = vec![None; self.names.len()];
-        for model in self.method.merge {
+        for model in self.session.merge {
             let ensembles = Ensembles::load(&columns, &model.sections)?;
             for (label, ensemble) in all.iter_mut().zip(ensembles.labels()) {
                 *label = label.take().or_else(|| ensemble.clone());

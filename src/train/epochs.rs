@@ -123,6 +123,8 @@ const BEST: &str = "best";
 pub struct Epochs<'a, S> {
     /// The training run.
     pub session: &'a Session<'a, S>,
+    /// The number of the model, from 1.
+    pub model: u32,
     /// The number of epochs.
     pub epochs: u32,
     /// How many epochs without a better F1 on the dev set end training; 0 for any number.
@@ -201,7 +203,7 @@ impl<S: Supervised> Epochs<'_, S> {
             }
         }
         self.session.log(&line);
-        let scores = EpochScores { model: 1, epoch, accuracy: report.accuracy(), f1 };
+        let scores = EpochScores { model: self.model, epoch, accuracy: report.accuracy(), f1 };
         self.session.observer.event(Event::Epoch(scores));
         scores
     }

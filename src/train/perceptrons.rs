@@ -36,7 +36,7 @@ pub(super) fn train<'a, S: Supervised, L: PerceptronLearner<S>>(
 ) -> Result<Trained> {
     if models == 1 {
         let mut learner = make(session.seed, progress);
-        let epochs = Epochs { session, epochs, patience: 0, checkpoint: None };
+        let epochs = Epochs { session, model: 1, epochs, patience: 0, checkpoint: None };
         return epochs.run(&mut learner, progress);
     }
     let one = |number: usize| {

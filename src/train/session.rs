@@ -12,7 +12,7 @@ use crate::decode::Search;
 use crate::decode::parser::{PipelineWorker, Worker};
 use crate::eval::{Params, evaluate};
 use crate::feature::Templates;
-use crate::model::DevScores;
+use crate::model::{DevScores, Model};
 use crate::observer::{Event, Observer};
 use crate::oracle::Supervised;
 use crate::parallel;
@@ -69,6 +69,8 @@ pub struct Session<'a, S> {
     pub embeddings: Option<&'a (PretrainedEmbeddings, usize)>,
     /// Whether all actions of the inventory compete, legal or not.
     pub ranks_all_actions: bool,
+    /// Models that other parts of the same training have made.
+    pub merge: &'a [Model],
     /// The seed of everything random.
     pub seed: u64,
     /// Receives events, and may stop training.

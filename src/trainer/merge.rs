@@ -1,4 +1,5 @@
-//! Merging the classifiers of other models, which must be the result of the same training.
+//! Merging parts of other models, which must be the result of the same training: the classifiers of some labels, or
+//! networks of an ensemble.
 
 use super::Trainer;
 use crate::error::{Error, Result};
@@ -8,8 +9,8 @@ use crate::preset::{MethodChoice, Preset, registry};
 use crate::symbols::Vocabulary;
 use crate::transition::TransitionSystem;
 
-/// Checks that the learner has one classifier per label if only some labels are trained or merged, and that
-/// the models to be merged were trained by the same preset on the same trees.
+/// Checks that the learner has parts that can be trained apart if some are, and that the models to be merged were
+/// trained by the same preset on the same trees.
 ///
 /// # Errors
 /// With the first difference.
@@ -19,17 +20,23 @@ pub(super) fn check<S: TransitionSystem>(
     summary: &TrainingSummary,
     vocabulary: &Vocabulary,
 ) -> Result<()> {
-    let is_shared = !trainer.labels.is_empty() || !trainer.merge.is_empty();
-    if is_shared && !matches!(trainer.preset().learner, MethodChoice::Boosting(_)) {
+    let learner = &trainer.preset().learner;
+    let has_labels = matches!(learner, MethodChoice::Boosting(_));
+    if !trainer.labels.is_empty() && !has_labels {
         let problem = "this learner does not have one classifier per label: use a preset with learner.kind = \
                        \"boosting\"";
-        return Err(Error::config("labels, merge", problem));
+        return Err(Error::config("labels", problem));
+    }
+    if !trainer.merge.is_empty() && !has_labels && learner.models() == 1 {
+        let problem = "this learner has no parts to merge: use a preset with learner.kind = \"boosting\", or with \
+                       learner.kind = \"neural\" and more than one of learner.models";
+        return Err(Error::config("merge", problem));
     }
     for (model, number) in trainer.merge.iter().zip(1..) {
         if let Some(difference) = difference(trainer, model, system, summary, vocabulary)? {
             let problem = format!(
                 "model {number} was trained with a different {difference}: train all models by the same \
-                 command, except for the labels"
+                 command, except for the labels of boosted trees and the seeds of networks"
             );
             return Err(Error::config("merge", problem));
         }
@@ -51,12 +58,13 @@ fn difference<S: TransitionSystem>(
     bincode_section::put(&mut own, "vocabulary", vocabulary)?;
     let preset = serde_json::from_value(other.preset.clone());
     let same = preset.is_ok_and(|other: Preset| {
-        (&other.learner.uncalibrated(), &other.clean, other.max_words)
-            == (&plan.preset.learner.uncalibrated(), &plan.preset.clean, plan.preset.max_words)
+        (&other.learner.part(), &other.clean, other.max_words)
+            == (&plan.preset.learner.part(), &plan.preset.clean, plan.preset.max_words)
     });
+    let seeds = 0..u64::from(plan.preset.learner.models());
     let checks = [
         ("version of the program", other.tool_version == env!("CARGO_PKG_VERSION")),
-        ("seed", other.seed == trainer.seed),
+        ("seed", seeds.contains(&other.seed.wrapping_sub(trainer.seed))),
         ("treebank or system", other.system == registry::stored(system)),
         ("template file", other.templates == plan.templates.text()),
         ("head table", other.heads == plan.heads_text()),

@@ -98,8 +98,8 @@ impl<'a> Trainer<'a> {
         Self { labels, ..self }
     }
 
-    /// Takes over the classifiers of other labels from models that were trained by the same preset on the
-    /// same trees.
+    /// Takes over the classifiers of other labels, or the networks of other seeds, from models that were
+    /// trained by the same preset on the same trees.
     #[must_use]
     pub fn merge(self, models: Vec<Model>) -> Self {
         Self { merge: models, ..self }
@@ -261,7 +261,7 @@ impl SystemVisitor for Run<'_> {
     fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Model> {
         let trainer = self.trainer;
         let method = registry::candidate_training(&trainer.plan.preset.learner)?;
-        self.train(&system, &method.of_labels(&trainer.labels).merging(&trainer.merge))
+        self.train(&system, &method.of_labels(&trainer.labels))
     }
 }
 
@@ -291,6 +291,7 @@ impl Run<'_> {
             },
             embeddings: self.embeddings,
             ranks_all_actions: search.illegal == Illegal::Fail,
+            merge: &trainer.merge,
             seed: trainer.seed,
             observer: trainer.observer,
             checkpoints: self.checkpoints(system),

@@ -16,7 +16,7 @@ const SMALL_ENCODER: &str = "learner.network={ kind = \"positions\", untagged = 
 const COLLINS: &str = "system.heads=collins";
 
 /// Every transition system, way to train, classifier and combination of classifiers, and tagger.
-pub const FAMILIES: [Family; 22] = [
+pub const FAMILIES: [Family; 23] = [
     ("perceptron", "fast", &["epochs=2", "prune.min_row=0.0"]),
     ("structured perceptron", "beam", &["epochs=2", "prune.min_row=0.0"]),
     ("network on positions", "accurate", &["learner.epochs=1", SMALL_ENCODER]),
@@ -43,6 +43,7 @@ pub const FAMILIES: [Family; 22] = [
     ),
     ("tagger", "tagger", &["tagger.epochs=2"]),
     ("two-pass tagger", "wang-2006-tagger", &[]),
+    ("ensemble of networks", "best", &["learner.models=2", "learner.epochs=1", SMALL_ENCODER]),
 ];
 
 /// Trees written for this purpose: unary chains, punctuation, and a word with several tags.

@@ -66,6 +66,7 @@ impl<S: Supervised> Lab<S> {
             dev,
             embeddings: None,
             ranks_all_actions: false,
+            merge: &[],
             seed: 1,
             observer: &Silent,
             checkpoints: None,

@@ -10,9 +10,11 @@
 //!   of a batch are encoded together; for parsing, weights have 8 bits.
 //! - [`stack_lstm`]: decisions from the whole stack, buffer and history, as published. Its computations are recorded
 //!   on a tape, one for each sentence.
+//! - [`ensemble`]: several networks that decide together.
 
 pub mod embeddings;
 pub mod encoder;
+pub mod ensemble;
 pub mod learner;
 pub mod lstm;
 pub mod network;
@@ -21,6 +23,7 @@ pub mod positions;
 pub mod stack_lstm;
 
 pub use embeddings::PretrainedTable;
+pub use ensemble::Ensemble;
 pub use learner::{NeuralBatch, NeuralLearner};
 pub use network::{AnyNetwork, NetworkParams, Neural};
 pub use pass::{Dropout, ForwardPass};
@@ -34,7 +37,7 @@ use super::Lesson;
 use super::factored::Classes;
 use crate::classifier::linear::log_softmax;
 use crate::neural::{Gradients, Params, Tape, Var};
-use crate::symbols::{Ngrams, Sentence, VocabularySizes};
+use crate::symbols::{Ngrams, Sentence, Vocabulary, VocabularySizes};
 use crate::transition::TransitionSystem;
 
 /// The symbols that a network has parameters for.
@@ -50,6 +53,27 @@ pub struct Inventory {
     pub ngrams: Arc<Ngrams>,
     /// Pretrained embeddings, if there are any.
     pub pretrained: Option<PretrainedTable>,
+}
+
+impl Inventory {
+    /// The symbols of a system and a vocabulary.
+    pub fn new<S: TransitionSystem>(
+        params: NetworkParams,
+        system: &S,
+        vocabulary: &Vocabulary,
+        pretrained: Option<PretrainedTable>,
+    ) -> Self {
+        let mut actions = Vec::new();
+        system.inventory(&system.start(&Sentence::default()), &mut actions);
+        let ngrams = if params.has_ngrams() { vocabulary.ngrams() } else { Ngrams::default() };
+        Self {
+            vocabulary: vocabulary.sizes(),
+            labels: system.labels().count(),
+            classes: Classes::of(&actions),
+            ngrams: Arc::new(ngrams),
+            pretrained,
+        }
+    }
 }
 
 /// A sentence to learn from.

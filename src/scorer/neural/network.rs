@@ -1,7 +1,5 @@
 //! The networks to choose from, behind one type, and a network with its parameters.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::Inventory;
@@ -16,7 +14,6 @@ use crate::neural::inference::InstructionSet;
 use crate::neural::{OptimizerState, Params, Quantized};
 use crate::scorer::Scorer;
 use crate::scorer::factored::Classes;
-use crate::symbols::{Ngrams, Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
 
 /// The network and its sizes.
@@ -44,7 +41,7 @@ impl NetworkParams {
         }
     }
 
-    fn has_ngrams(self) -> bool {
+    pub(super) fn has_ngrams(self) -> bool {
         matches!(self, Self::Positions(params) if params.encoder.ngram_dim > 0)
     }
 }
@@ -110,34 +107,13 @@ pub struct Neural {
 }
 
 impl Neural {
-    /// Creates a network for a system and a vocabulary, with parameters initialized by the seed or, without
-    /// one, to be loaded.
+    /// Creates a network, with parameters initialized by the seed or, without one, to be loaded.
     ///
     /// # Errors
     /// When it is too large.
-    pub fn new<S: TransitionSystem>(
-        params: NetworkParams,
-        system: &S,
-        vocabulary: &Vocabulary,
-        pretrained: Option<PretrainedTable>,
-        seed: Option<u64>,
-    ) -> Result<Self> {
-        let mut actions = Vec::new();
-        system.inventory(&system.start(&Sentence::default()), &mut actions);
-        let classes = Classes::of(&actions);
-        let inventory = Inventory {
-            vocabulary: vocabulary.sizes(),
-            labels: system.labels().count(),
-            classes: classes.clone(),
-            ngrams: Arc::new(if params.has_ngrams() {
-                vocabulary.ngrams()
-            } else {
-                Ngrams::default()
-            }),
-            pretrained,
-        };
-        let (network, params) = AnyNetwork::new(params, &inventory, seed)?;
-        Ok(Self { network, params, classes })
+    pub fn new(params: NetworkParams, inventory: &Inventory, seed: Option<u64>) -> Result<Self> {
+        let (network, params) = AnyNetwork::new(params, inventory, seed)?;
+        Ok(Self { network, params, classes: inventory.classes.clone() })
     }
 
     /// Adds the parameters to the sections of a model: in 8 bits where networks parse with such.
@@ -149,6 +125,27 @@ impl Neural {
         if let Some(pretrained) = self.network.pretrained() {
             pretrained.store(sections);
         }
+    }
+
+    /// The sections of the network in a model that has it.
+    ///
+    /// # Errors
+    /// When they are not those of this network.
+    pub fn sections_of(mut self, model: &Sections) -> Result<Sections> {
+        let mut sections = Sections::default();
+        match self.network {
+            AnyNetwork::Positions(_) => {
+                Quantized::load(&self.params, model)?.store(&mut sections);
+            }
+            AnyNetwork::StackLstm(_) => {
+                self.params.load(model)?;
+                self.params.store(&mut sections);
+            }
+        }
+        if let Some(pretrained) = self.network.pretrained() {
+            pretrained.store(&mut sections);
+        }
+        Ok(sections)
     }
 
     /// Returns the network with the moving average of its parameters, or a copy if there is no average.

@@ -11,7 +11,9 @@ use crate::transition::TransitionSystem;
 fn memory(memory: &Memory) -> &StackMemory {
     match memory {
         Memory::StackLstm(memory) => memory,
-        Memory::None => unreachable!("a network receives the memory that it created"),
+        Memory::None | Memory::Members(_) => {
+            unreachable!("a network receives the memory that it created")
+        }
     }
 }
 

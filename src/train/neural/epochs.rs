@@ -1,165 +1,44 @@
-//! Training of networks: parse each training sentence, sum up the losses of its decisions, backpropagate.
+//! One network, trained epoch by epoch.
 //!
 //! Sentences are parsed in batches: all of a batch with the same parameters, on any number of threads. What is added up
 //! is added up in the same order for any number of threads, so the result does not depend on it.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
-use std::path::Path;
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rustc_hash::FxHasher;
-use serde::{Deserialize, Serialize};
 
-use super::choice::Exploration;
-use super::epochs::{EpochLearner, EpochReport, Epochs, Progress};
-use super::online::guides;
-use super::session::check_explores;
-use super::walk::Walk;
-use super::{Components, Session, Trained, TrainingMethod};
+use super::NeuralParams;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::neural::inference::InstructionSet;
-use crate::neural::{Decay, Gradients, MovingAverage, Optimizer, OptimizerParams, OptimizerState};
+use crate::neural::{Gradients, MovingAverage, Optimizer, OptimizerState};
 use crate::oracle::{Guide, Supervised};
 use crate::parallel;
 use crate::scorer::neural::{
-    Dropout, NetworkParams, Neural, NeuralBatch, NeuralLearner, PretrainedTable, TrainingSentence,
+    Dropout, Inventory, Neural, NeuralBatch, NeuralLearner, TrainingSentence,
 };
 use crate::scorer::{Scorer, Scratch};
 use crate::symbols::Sentence;
-use crate::train::Example;
-use crate::treebank::embeddings::PretrainedEmbeddings;
-
-/// The settings of networks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct NeuralParams {
-    /// Maximum number of passes over the training trees.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub epochs: u32,
-    /// Training ends after this many epochs without a better F1 on the development trees; 0 for never.
-    #[schemars(range(min = 0, max = 100_000))]
-    pub patience: u32,
-    /// The number of sentences in a batch, which are parsed with the same parameters, on at most 8 threads;
-    /// their gradients are added up.
-    #[schemars(range(min = 1, max = 4096))]
-    pub batch: u32,
-    /// The optimizer.
-    pub optimizer: OptimizerParams,
-    /// How the learning rate decays.
-    pub decay: Decay,
-    /// The number of batches over which the exponential moving average of the parameters decays, updated
-    /// every 8 batches; 0 for no averaging.
-    #[schemars(extend("anyOf" = [{"const": 0.0}, {"minimum": 16.0, "maximum": 1e6}]))]
-    pub moving_average: f32,
-    /// The maximum norm of the gradient of a batch, to which larger gradients are clipped; 0 for no
-    /// clipping.
-    #[schemars(range(min = 0.0, max = 1e6))]
-    pub clip: f32,
-    /// The dropout rate of the layers.
-    #[schemars(extend("exclusiveMaximum" = 1.0), range(min = 0.0))]
-    pub dropout: f32,
-    /// Word dropout: a word seen n times in training is replaced by UNK with probability z / (z + n), where z
-    /// is this number.
-    #[schemars(range(min = 0.0, max = 1e6))]
-    pub word_dropout: f32,
-    /// When wrong predictions are followed in training; probability 0 and margin 0 stay on the gold
-    /// derivation.
-    pub exploration: Exploration,
-    /// A file with pretrained word embeddings in the format of word2vec (text or binary) or GloVe; empty for
-    /// none. They are not trained, and are stored in the model.
-    pub pretrained: String,
-    /// Maximum number of words that are read from that file.
-    #[schemars(range(min = 1, max = 100_000_000))]
-    pub max_pretrained: u32,
-    /// The network and its dimensions.
-    pub network: NetworkParams,
-}
-
-impl Default for NeuralParams {
-    fn default() -> Self {
-        Self {
-            epochs: 30,
-            patience: 5,
-            batch: 16,
-            optimizer: OptimizerParams::Adam { rate: 0.001 },
-            decay: Decay::Linear,
-            moving_average: 500.0,
-            clip: 5.0,
-            dropout: 0.3,
-            word_dropout: 0.5,
-            exploration: Exploration { from_epoch: 2, probability: 0.5, margin: 0.0 },
-            pretrained: String::new(),
-            max_pretrained: 100_000,
-            network: NetworkParams::default(),
-        }
-    }
-}
-
-impl NeuralParams {
-    /// Reads the pretrained embeddings, if there are any.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub(crate) fn read_pretrained(&self) -> Result<Option<PretrainedEmbeddings>> {
-        let read = || {
-            PretrainedEmbeddings::read(Path::new(&self.pretrained), self.max_pretrained as usize)
-        };
-        (!self.pretrained.is_empty()).then(read).transpose()
-    }
-}
-
-/// Trains networks.
-#[derive(Debug, Clone)]
-pub struct NeuralTraining(pub NeuralParams);
-
-impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
-    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
-        let params = &self.0;
-        let explores = params.exploration.explores();
-        if explores {
-            check_explores(session.components.system)?;
-        }
-        let guides = guides(session, explores)?;
-        let network = untrained(session, params)?;
-        session.log(&format!("{} parameters", network.params.values().len()));
-        let total = u64::from(params.epochs) * session.examples.len() as u64;
-        let progress = Progress::new(session.observer, total);
-        let mut learner = NeuralEpochs::new(session, &guides, network, params, &progress);
-        let checkpoint = session.checkpoint(|| data_fingerprint(session))?;
-        let (epochs, patience) = (params.epochs, params.patience);
-        Epochs { session, epochs, patience, checkpoint }.run(&mut learner, &progress)
-    }
-
-    fn load(
-        &self,
-        components: Components<'_, S>,
-        sections: &Sections,
-    ) -> Result<Box<dyn Scorer<S>>> {
-        let Components { system, vocabulary, .. } = components;
-        let has_embeddings = !self.0.pretrained.is_empty();
-        let pretrained =
-            has_embeddings.then(|| PretrainedTable::load(sections, vocabulary)).transpose()?;
-        let network = Neural::new(self.0.network, system, vocabulary, pretrained, None)?;
-        network.load(sections, InstructionSet::detect())
-    }
-}
+use crate::train::choice::Exploration;
+use crate::train::epochs::{EpochLearner, EpochReport, Progress};
+use crate::train::walk::Walk;
+use crate::train::{Example, Session};
 
 /// A network with its initial parameters.
 ///
 /// # Errors
 /// When it is too large.
-pub fn untrained<S: Supervised>(session: &Session<'_, S>, params: &NeuralParams) -> Result<Neural> {
-    let Components { system, vocabulary, .. } = session.components;
-    let embeddings = session.embeddings;
-    let pretrained =
-        embeddings.map(|(vectors, trained)| PretrainedTable::new(vectors, vocabulary, *trained));
-    let mut network =
-        Neural::new(params.network, system, vocabulary, pretrained, Some(session.seed))?;
-    let counts = counts(session.examples, vocabulary.sizes().words);
+pub fn untrained<S: Supervised>(
+    session: &Session<'_, S>,
+    params: &NeuralParams,
+    inventory: &Inventory,
+) -> Result<Neural> {
+    let mut network = Neural::new(params.network, inventory, Some(session.seed))?;
+    let counts = counts(session.examples, inventory.vocabulary.words);
     network.network.embeddings_mut().set_word_dropout(&counts, params.word_dropout);
     Ok(network)
 }
@@ -173,12 +52,12 @@ fn counts(examples: &[Example], n_words: usize) -> Vec<u32> {
     counts
 }
 
-/// A hash of the data that training and the selection of an epoch depend on.
-fn data_fingerprint<S: Supervised>(session: &Session<'_, S>) -> u64 {
+/// A hash of the seed and the data that training and the selection of an epoch depend on.
+pub(super) fn data_fingerprint<S: Supervised>(session: &Session<'_, S>) -> u64 {
     let mut hasher = FxHasher::default();
     let dev = &session.dev;
     let parsing = serde_json::to_string(&(dev.cleaning, dev.max_words, dev.search));
-    (parsing.unwrap_or_default(), session.examples_fingerprint()).hash(&mut hasher);
+    (parsing.unwrap_or_default(), session.seed, session.examples_fingerprint()).hash(&mut hasher);
     dev.hash_into(&mut hasher);
     if let Some((vectors, _)) = session.embeddings {
         (&vectors.words, vectors.dim).hash(&mut hasher);
