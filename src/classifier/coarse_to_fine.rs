@@ -301,10 +301,11 @@ impl Classifier for CoarseToFine {
         let kinds = classes.map(|class| usize::from(self.kind_of[usize::from(class)]) % KINDS);
         let [own, rival] = kinds;
         Evidence::Weights(if own == rival {
-            action.numbered(row).map(|(at, id)| (at, self.classes.weights(id, classes))).collect()
+            let weights = |(at, id)| (vec![at], self.classes.weights(id, classes));
+            action.numbered(row).map(weights).collect()
         } else {
             let sums = kind.numbered(row).map(|(at, id)| (at, self.kinds.sums(&[id])));
-            sums.map(|(at, sums)| (at, [sums[own], sums[rival]])).collect()
+            sums.map(|(at, sums)| (vec![at], [sums[own], sums[rival]])).collect()
         })
     }
 

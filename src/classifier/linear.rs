@@ -60,7 +60,8 @@ impl Classifier for LinearModel {
 
     fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
         let ids = self.indicators.numbered(row);
-        Evidence::Weights(ids.map(|(at, id)| (at, self.tables.weights(id, classes))).collect())
+        let weights = ids.map(|(at, id)| (vec![at], self.tables.weights(id, classes)));
+        Evidence::Weights(weights.collect())
     }
 
     fn store(&self, sections: &mut Sections) {
@@ -159,7 +160,10 @@ mod tests {
             else {
                 panic!("a linear model has weights");
             };
-            assert_eq!(weights.iter().map(|weight| weight.0).collect::<Vec<_>>(), [0, 1]);
+            assert_eq!(
+                weights.iter().flat_map(|weight| weight.0.clone()).collect::<Vec<_>>(),
+                [0, 1]
+            );
             for (at, class) in classes.into_iter().enumerate() {
                 let sum: f32 = weights.iter().map(|weight| weight.1[at]).sum();
                 assert!((sum - scores[usize::from(class)]).abs() < 1e-5, "{weights:?}");

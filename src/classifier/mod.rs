@@ -53,11 +53,17 @@ pub enum ScoreScale {
 pub enum Evidence {
     /// Nothing but the scores can be told.
     Scores,
-    /// Of a linear model: the templates that apply, each with the weights of the two classes, or of the kinds of the
-    /// two actions if the first of two steps decided.
-    Weights(Vec<(u16, [f32; 2])>),
+    /// Of a linear model or a polynomial one: the features that apply, each with the weights of the two classes, or of
+    /// the kinds of the two actions if the first of two steps decided. A feature is one template, or a pair of them.
+    Weights(Vec<(Vec<u16>, [f32; 2])>),
     /// Of a decision tree: the columns that the tests on the path ask for, from the root.
     Path(Vec<u16>),
+    /// Of boosted trees: the leaf of each tree of the class, with its confidence and the tests that hold on the path to
+    /// it: columns, each with the value that it has or contains.
+    Leaves(Vec<(f32, Vec<(u16, u32)>)>),
+    /// Of an ensemble: the class that each member prefers, with its score, and the member that is followed, if only one
+    /// is.
+    Members(Vec<(u16, f32)>, Option<usize>),
     /// Of memory-based learning: the nearest training rows, each with its distance and the numbers of its instances by
     /// class.
     Neighbours(Vec<(f64, Vec<(u16, u32)>)>),

@@ -76,7 +76,8 @@ pub struct ParseArgs {
     #[arg(long, help_heading = OUTPUT)]
     span_scores: bool,
     /// Show instead of each tree how it was found: for each step the stack, the buffer, the K best actions with their
-    /// scores, and what decided between the first two. With gold trees (--input penn) also where the derivation leaves
+    /// scores, and what decided between the first two; with a beam also its K best hypotheses, and the step at which the
+    /// winner was nearest to being dropped. With gold trees (--input penn) also where the derivation leaves
     /// the gold path, and the cost of each action by the dynamic oracle. As text, or with --output json or html.
     #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "5",
           conflicts_with_all = ["nbest", "span_scores", "unescape"], help_heading = OUTPUT)]

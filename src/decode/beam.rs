@@ -160,6 +160,14 @@ impl<S: TransitionSystem> Agenda<S> {
         &self.beam
     }
 
+    /// The last step of a hypothesis of the beam: the position of its parent in the beam before, and the action, `None`
+    /// for an idle step. There is no last step before the first.
+    pub fn last_step(&self, hypothesis: &Hypothesis) -> Option<(usize, Option<S::Action>)> {
+        let BeamStep { previous, action } = *self.steps.get(hypothesis.step as usize)?;
+        let first = self.previous_beam.first().map_or(0, |best| best.step);
+        Some((previous.saturating_sub(first) as usize, action))
+    }
+
     /// Writes the actions of a hypothesis into `out` (emptied first), first to last; `None` for an idle
     /// step.
     pub fn history(&self, hypothesis: &Hypothesis, out: &mut Vec<Option<S::Action>>) {
@@ -186,12 +194,11 @@ impl<S: TransitionSystem> Agenda<S> {
         self.candidates.sort_unstable_by(|a, b| rank(&self.step_scores, a, b));
         self.n_steps += 1;
         if beam.threshold > 0.0 {
-            let steps = if beam.path_score == PathScore::Mean { self.n_steps as f64 } else { 1.0 };
             let best = self.candidates.first().map_or(0.0, |best| best.score);
             // The difference of two infinite scores is NaN, which is not beyond the threshold.
             self.candidates.retain(|other| {
-                let distance = (best - other.score) * steps;
-                distance.partial_cmp(&beam.threshold) != Some(Ordering::Greater)
+                let lead = beam.lead(best, other.score, self.n_steps);
+                lead.partial_cmp(&beam.threshold) != Some(Ordering::Greater)
             });
         }
         std::mem::swap(&mut self.beam, &mut self.previous_beam);
@@ -334,17 +341,24 @@ fn push_bounded<A: Copy + Ord>(
 }
 
 impl Beam {
-    /// Returns the best `n` derivations found, best first; at least one.
+    /// How far a score leads another one after `n_steps` steps, as a sum over them: what the threshold limits.
+    pub fn lead(&self, score: f64, other: f64, n_steps: usize) -> f64 {
+        let steps = if self.path_score == PathScore::Mean { n_steps as f64 } else { 1.0 };
+        (score - other) * steps
+    }
+
+    /// Returns the best `n` derivations found, best first; at least one. Calls `observe` after every step.
     pub fn decode<S: TransitionSystem>(
         &self,
         problem: Problem<'_, S>,
         n: usize,
-        agenda: &mut Agenda<S>,
-        scratch: &mut Scratch,
+        (agenda, scratch): (&mut Agenda<S>, &mut Scratch),
+        observe: &mut dyn FnMut(&Agenda<S>),
     ) -> Vec<Decoded<S>> {
         agenda.start(problem, self.path_score, scratch);
         while agenda.may_improve(self.path_score, n) {
             agenda.advance(self, problem, None, scratch);
+            observe(agenda);
         }
         // Complete derivations rank above partial ones, whatever their scores.
         let (complete, partial): (Vec<_>, Vec<_>) = (agenda.beam.clone().into_iter())

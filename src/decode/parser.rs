@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::beam::Agenda;
 use super::constituents::constituent_scores;
 use super::{Decoded, Problem, Search, SearchScratch};
 use crate::oracle::replay::same_brackets;
@@ -107,11 +108,21 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
     }
 
     /// Searches for the best `n` derivations of a sentence.
-    pub fn decode<'t>(&mut self, tokens: &'t [Token], n: usize) -> (Input<'t>, Vec<Decoded<S>>) {
+    fn decode<'t>(&mut self, tokens: &'t [Token], n: usize) -> (Input<'t>, Vec<Decoded<S>>) {
+        self.decode_observed(tokens, n, &mut |_| ())
+    }
+
+    /// Searches for the best `n` derivations of a sentence; calls `observe` after every step of a beam.
+    pub fn decode_observed<'t>(
+        &mut self,
+        tokens: &'t [Token],
+        n: usize,
+        observe: &mut dyn FnMut(&Agenda<S>),
+    ) -> (Input<'t>, Vec<Decoded<S>>) {
         let input = self.prepare(tokens);
         let Self { system, scorer, sentence, scratch, .. } = self;
         let problem = Problem { system: *system, sentence, scorer: *scorer };
-        (input, self.search.decode(problem, n, scratch))
+        (input, self.search.decode_observed(problem, n, scratch, observe))
     }
 
     /// The sentence that was decoded last, with the memory of the scorer, which is prepared for it.

@@ -102,7 +102,8 @@ impl Search {
         self.method != Method::Greedy || self.fallback != Fallback::None
     }
 
-    fn beam(&self) -> Beam {
+    /// The beam decoder with these settings.
+    pub fn beam(&self) -> Beam {
         let (width, threshold) = (self.beam as usize, self.threshold);
         Beam { width, threshold, path_score: self.path_score }
     }
@@ -150,6 +151,17 @@ impl Search {
         n: usize,
         scratch: &mut SearchScratch<S>,
     ) -> Vec<Decoded<S>> {
+        self.decode_observed(problem, n, scratch, &mut |_| ())
+    }
+
+    /// Decodes; calls `observe` after every step of a beam.
+    pub fn decode_observed<S: TransitionSystem>(
+        &self,
+        problem: Problem<'_, S>,
+        n: usize,
+        scratch: &mut SearchScratch<S>,
+        observe: &mut dyn FnMut(&Agenda<S>),
+    ) -> Vec<Decoded<S>> {
         let SearchScratch { greedy, beam, best_first, scorer } = scratch;
         match self.method {
             Method::Greedy => {
@@ -157,9 +169,9 @@ impl Search {
                 if decoded.complete || self.fallback == Fallback::None {
                     return vec![decoded];
                 }
-                self.beam().decode(problem, n, beam, scorer)
+                self.beam().decode(problem, n, (beam, scorer), observe)
             }
-            Method::Beam => self.beam().decode(problem, n, beam, scorer),
+            Method::Beam => self.beam().decode(problem, n, (beam, scorer), observe),
             Method::BestFirst => self.best_first().decode(problem, n, best_first, scorer),
         }
     }

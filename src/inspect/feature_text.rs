@@ -30,21 +30,34 @@ impl<'a> FeatureText<'a> {
 
     /// A column with its value; columns without an address, which learners add, have none.
     pub(super) fn column(&self, column: u16, row: &Row) -> String {
+        let value = row.values.get(usize::from(column)).copied().unwrap_or(NOTHING);
+        self.with_value(column, value, |_| "={…}".to_owned())
+    }
+
+    /// A test for a value, such as `s0.n=NP`; of a set, for a member, such as `kids.n contains NP`.
+    pub(super) fn test(&self, column: u16, value: u32) -> String {
+        self.with_value(column, value, |member| format!(" contains {member}"))
+    }
+
+    fn with_value(&self, column: u16, value: u32, of_set: impl Fn(&str) -> String) -> String {
         let at = usize::from(column);
         let columns = self.templates.columns();
         let (Some(address), Some(column)) = (self.templates.addresses().get(at), columns.get(at))
         else {
             return format!("column {at}");
         };
-        let value = row.values.get(at).copied().unwrap_or(NOTHING);
-        let text = match (&address.question, column.kind) {
-            (_, ColumnKind::Set) => "{…}".to_owned(),
-            (Question::Field(_, field), ColumnKind::Nominal) if !address.binned => {
-                self.field(*field, value)
-            }
-            _ => value.to_string(),
+        let (Question::Field(_, field) | Question::Kids(_, field) | Question::Group { field, .. }) =
+            &address.question
+        else {
+            return format!("{}={value}", column.name);
         };
-        format!("{}={text}", column.name)
+        match column.kind {
+            ColumnKind::Set => format!("{}{}", column.name, of_set(&self.field(*field, value))),
+            ColumnKind::Nominal if !address.binned => {
+                format!("{}={}", column.name, self.field(*field, value))
+            }
+            _ => format!("{}={value}", column.name),
+        }
     }
 
     fn field(&self, field: Field, value: u32) -> String {

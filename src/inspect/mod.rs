@@ -2,6 +2,7 @@
 //!
 //! [`Loaded`] makes them available for a parser, whatever its transition system.
 
+pub mod beam;
 pub mod decisions;
 pub mod derivation;
 mod feature_text;
@@ -9,12 +10,14 @@ pub mod margins;
 pub mod trace;
 
 use crate::Result;
+use crate::decode::beam::Agenda;
 use crate::decode::parser::{Pipeline, Worker};
 use crate::error::Error;
 use crate::oracle::{GuideKind, Supervised};
 use crate::symbols::Label;
 use crate::train::Example;
 use crate::transition::TransitionSystem;
+use beam::BeamTrace;
 use decisions::DecisionCounts;
 use margins::Margins;
 use trace::{Trace, TraceRequest};
@@ -57,9 +60,18 @@ impl<S: Supervised> Loaded for Pipeline<S> {
 
     fn trace(&self, request: &TraceRequest<'_>) -> Trace {
         let mut worker = self.worker();
-        let (input, decoded) = worker.decode(request.tokens, 1);
+        let mut beams = Vec::new();
+        let mut observe = |agenda: &Agenda<S>| beams.push(beam::snapshot(agenda));
+        let (input, decoded) = worker.decode_observed(request.tokens, 1, &mut observe);
         let request = TraceRequest { tokens: &input.cleaned.tokens, ..*request };
+        let beam = BeamTrace::new(
+            (&self.system, &self.search.beam()),
+            &beams,
+            &decoded[0].actions,
+            request.best,
+        );
         let (problem, scratch) = worker.problem();
-        trace::trace(problem, &decoded[0], (&request, &self.vocabulary), scratch)
+        let trace = trace::trace(problem, &decoded[0], (&request, &self.vocabulary), scratch);
+        Trace { beam, ..trace }
     }
 }

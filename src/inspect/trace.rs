@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::beam::BeamTrace;
 use super::derivation::Derivation;
 use super::feature_text::FeatureText;
 use crate::classifier::Evidence;
@@ -33,6 +34,9 @@ pub struct Trace {
     /// The step, from 0, of the first action that leaves the gold path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_gold: Option<usize>,
+    /// The hypotheses of the beam, if the search had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beam: Option<BeamTrace>,
 }
 
 /// A decision of a model.
@@ -70,18 +74,42 @@ pub struct Ranked {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reasons {
-    /// The features of a linear model with the largest contributions to the lead over the rival.
+    /// The features of a linear or polynomial model with the largest contributions to the lead over the rival.
     Weights(Vec<Contribution>),
     /// The features on the path through a decision tree, from the root.
     Path(Vec<String>),
+    /// The boosted trees with the largest confidences, positive or negative, for the action taken.
+    Trees(Vec<TreeLeaf>),
     /// The nearest training rows of memory-based learning.
     Neighbours(Vec<Neighbour>),
+    /// What each member of an ensemble prefers.
+    Members(Vec<Member>),
 }
 
-/// A feature of a linear model.
+/// A boosted tree.
+#[derive(Debug, Clone, Serialize)]
+pub struct TreeLeaf {
+    /// The confidence of the leaf that is reached.
+    pub confidence: f32,
+    /// The tests that hold on the path to it.
+    pub tests: Vec<String>,
+}
+
+/// A member of an ensemble.
+#[derive(Debug, Clone, Serialize)]
+pub struct Member {
+    /// The action that it prefers.
+    pub action: String,
+    /// The score of that, on the scale of the member; none if it is infinite.
+    pub score: Option<f32>,
+    /// Whether a meta-classifier follows this member.
+    pub followed: bool,
+}
+
+/// A feature of a linear or polynomial model.
 #[derive(Debug, Clone, Serialize)]
 pub struct Contribution {
-    /// The template with its values.
+    /// The template with its values, or two of them joined by `×`.
     pub feature: String,
     /// The weight for the action taken.
     pub weight: f32,
@@ -131,7 +159,8 @@ pub(super) fn trace<S: Supervised>(
         Some(tracer.decision(cursor, action, scratch))
     });
     let left_gold = tracer.left_gold;
-    Trace { derivation, score: decoded.score, complete: decoded.complete, unfit, left_gold }
+    let &Decoded { score, complete, .. } = decoded;
+    Trace { derivation, score, complete, unfit, left_gold, beam: None }
 }
 
 /// What stays the same along the derivation, and where it left the gold path.
@@ -219,49 +248,66 @@ impl<S: Supervised> Tracer<'_, S> {
         let text = FeatureText::new(self.request.templates, self.vocabulary, |label| {
             system.label_name(label).to_owned()
         });
-        match evidence {
-            Evidence::Scores => None,
-            Evidence::Weights(weights) => {
-                Some(Reasons::Weights(contributions(weights, &row, &text)))
-            }
+        let mut inventory = Vec::new();
+        system.inventory(&cursor.state, &mut inventory);
+        let name = |class: u16| {
+            inventory.get(usize::from(class)).map_or_else(String::new, |&a| system.kind_name(a))
+        };
+        Some(match evidence {
+            Evidence::Scores => return None,
+            Evidence::Weights(weights) => Reasons::Weights(contributions(weights, &row, &text)),
             Evidence::Path(columns) => {
                 let columns = columns.into_iter();
-                Some(Reasons::Path(columns.map(|column| text.column(column, &row)).collect()))
+                Reasons::Path(columns.map(|column| text.column(column, &row)).collect())
             }
+            Evidence::Leaves(leaves) => Reasons::Trees(confident(leaves, &text)),
             Evidence::Neighbours(rows) => {
-                let mut inventory = Vec::new();
-                system.inventory(&cursor.state, &mut inventory);
-                let name = |class: u16| {
-                    inventory
-                        .get(usize::from(class))
-                        .map_or_else(String::new, |&a| system.kind_name(a))
-                };
                 let neighbour = |(distance, classes): (f64, Vec<(u16, u32)>)| Neighbour {
                     distance,
                     actions: classes.into_iter().map(|(class, n)| (name(class), n)).collect(),
                 };
-                Some(Reasons::Neighbours(rows.into_iter().map(neighbour).collect()))
+                Reasons::Neighbours(rows.into_iter().map(neighbour).collect())
             }
-        }
+            Evidence::Members(choices, followed) => {
+                let member = |(at, (class, score)): (usize, (u16, f32))| Member {
+                    action: name(class),
+                    score: Some(score).filter(|score| score.is_finite()),
+                    followed: followed == Some(at),
+                };
+                Reasons::Members(choices.into_iter().enumerate().map(member).collect())
+            }
+        })
     }
 }
 
 /// The features with the largest contributions to the difference.
 fn contributions(
-    mut weights: Vec<(u16, [f32; 2])>,
+    mut weights: Vec<(Vec<u16>, [f32; 2])>,
     row: &Row,
     text: &FeatureText<'_>,
 ) -> Vec<Contribution> {
-    stable_sort_by_key(&mut weights, |&(_, [own, rival])| {
+    stable_sort_by_key(&mut weights, |&(_, [own, rival]): &(_, [f32; 2])| {
         std::cmp::Reverse(Ordered((own - rival).abs()))
     });
     let largest = weights.into_iter().filter(|(_, [own, rival])| own != rival).take(FEATURES);
-    let contribution = |(template, [weight, rival]): (u16, [f32; 2])| Contribution {
-        feature: text.template(template, row),
-        weight,
-        rival,
+    let contribution = |(templates, [weight, rival]): (Vec<u16>, [f32; 2])| {
+        let templates: Vec<String> =
+            templates.into_iter().map(|template| text.template(template, row)).collect();
+        Contribution { feature: templates.join(" × "), weight, rival }
     };
     largest.map(contribution).collect()
+}
+
+/// The leaves with the largest confidences, positive or negative.
+fn confident(mut leaves: Vec<(f32, Vec<(u16, u32)>)>, text: &FeatureText<'_>) -> Vec<TreeLeaf> {
+    stable_sort_by_key(&mut leaves, |&(confidence, _): &(f32, _)| {
+        std::cmp::Reverse(Ordered(confidence.abs()))
+    });
+    let leaf = |(confidence, tests): (f32, Vec<(u16, u32)>)| TreeLeaf {
+        confidence,
+        tests: tests.into_iter().map(|(column, value)| text.test(column, value)).collect(),
+    };
+    leaves.into_iter().take(FEATURES).map(leaf).collect()
 }
 
 /// Scores in their total order.

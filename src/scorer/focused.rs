@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Configuration, Memory, Scorer, Scratch};
-use crate::classifier::{self, Classifier, ScoreScale};
+use crate::classifier::{self, Classifier, Evidence, ScoreScale};
 use crate::feature::{Extractor, Row, extract};
 use crate::hash;
 use crate::symbols::Sentence;
@@ -144,6 +144,19 @@ impl<S: CandidateSystem, C: Classifier> Scorer<S> for Focused<C> {
             }
             out.push(score);
         }
+    }
+
+    fn evidence(
+        &self,
+        at: Configuration<'_, S>,
+        actions: [S::Action; 2],
+        scratch: &mut Scratch,
+    ) -> Option<(Evidence, Row)> {
+        let FocusedScratch { places, row, classifier, .. } = &mut scratch.focused;
+        let view = at.system.focused_view(at.state, actions[0]);
+        self.extractor.extract(at.sentence, &view, places, row);
+        let classes = actions.map(|action| action.code() as u16);
+        Some((self.classifier.evidence(row.borrow(), classes, classifier), row.clone()))
     }
 
     fn scale(&self) -> ScoreScale {

@@ -255,6 +255,25 @@ test('decisions: ranked actions, features, and the first error against the gold 
   await close(page, 'trace');
 });
 
+test('a beam: hypotheses after each action, and where the winner was nearly lost', async () => {
+  const words = ['--no-tagger', '--set', 'learner.epochs=2', '--set', 'learner.models=1', '--set', 'search.beam=4', '--set', 'search.threshold=0'];
+  srparse('train', '-q', '--preset', 'beam', ...words, '--train', path.resolve('../../data/sample/train.mrg'), '--model', 'beam.srm');
+  const page = await open('beam', ['parse', '-q', '--model', 'beam.srm', '--trace=3', '--input', 'penn', '--output', 'html', 'gold.mrg']);
+  const steps = Number(await page.getAttribute('#slider', 'max'));
+  for (let step = 0; step < steps; step++) {
+    assert.equal(await page.locator('.beam').count(), 1);
+    assert.equal(await page.locator('.beam .taken').count(), 1);
+    assert.ok(await page.locator('.beam tbody tr').count() <= 4);
+    await page.keyboard.press('ArrowRight');
+  }
+  await page.click('#nearest');
+  assert.equal(await page.locator('.beam + .off-path').count(), 1);
+  assert.match((await texts(page, '.note')).join(), /nearly lost from the beam at step \d+: rank \d of 4, margin \d/);
+  assert.deepEqual(await page.evaluate(poorContrast), []);
+  assert.deepEqual(await page.evaluate(unnamed), []);
+  await close(page, 'beam');
+});
+
 test('report: scores, preset and sentences of a model', async () => {
   const page = await open('report', ['report', '-q', 'gold.mrg']);
   assert.ok((await texts(page, 'th[scope=row]')).includes('sentences/s, one thread'));

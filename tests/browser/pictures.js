@@ -46,4 +46,10 @@ await picture('steps', ['oracle', '-q', '--preset', 'in-order-static', '--preset
 await picture('trace', ['parse', '-q', '--trace', '--input', 'penn', '--output', 'html', 'one.mrg'], { width: 1000, height: 900 }, async (page) => {
   for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowRight');
 }, folder);
+const small = ['--no-tagger', '--set', 'learner.epochs=2', '--set', 'learner.models=1', '--set', 'search.beam=6'];
+srparse('train', '-q', '--preset', 'beam', ...small, '--train', 'data/sample/train.mrg', '--model', path.join(folder, 'beam.srm'));
+await picture('beam', ['parse', '-q', '--model', 'beam.srm', '--trace=3', '--input', 'penn', '--output', 'html', 'one.mrg'], { width: 1000, height: 700 }, async (page) => {
+  await page.click('#nearest');
+  await page.locator('.beam').evaluate((beam) => beam.scrollIntoView({ block: 'end' }));
+}, folder);
 await browser.close();

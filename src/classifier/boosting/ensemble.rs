@@ -117,6 +117,29 @@ impl Ensemble {
         starts.zip(&self.trees).map(|(start, tree)| &self.nodes[start..tree.end as usize])
     }
 
+    /// The leaf that each tree comes to, given the tests that hold: its confidence, and those on the path to it.
+    pub(super) fn leaves(
+        &self,
+        holds: impl Fn(Test) -> bool,
+    ) -> impl Iterator<Item = (f32, Vec<Test>)> {
+        self.all_nodes().map(move |nodes| {
+            let (mut at, mut held) = (0, Vec::new());
+            loop {
+                let [test, next] = nodes[at];
+                if test == LEAF {
+                    return (f32::from_bits(next), held);
+                }
+                let test = self.tests[test as usize];
+                at = if holds(test) {
+                    held.push(test);
+                    next as usize
+                } else {
+                    at + 1
+                };
+            }
+        })
+    }
+
     /// Adds the ensemble to the sections of a model.
     pub fn store(&self, sections: &mut Sections) {
         let pairs = |pairs: &mut dyn Iterator<Item = [u32; 2]>| pairs.flatten().collect::<Vec<_>>();

@@ -7,7 +7,7 @@
 
 use super::design::{Test, sets, values};
 use super::ensemble::{Ensemble, LEAF};
-use crate::classifier::{Classifier, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Evidence, ScoreScale, Scratch};
 use crate::feature::{Column, RowRef};
 use crate::hash::multiply;
 use crate::memory::{Array, Sections};
@@ -273,6 +273,21 @@ impl Classifier for Ensembles {
             let (label, base_scores) = tables.trees[tree as usize];
             out[usize::from(label)] += tables.leaf(first, &held.bits) - base_scores;
         }
+    }
+
+    fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
+        let Some(Some(ensemble)) = self.labels.get(usize::from(classes[0])) else {
+            return Evidence::Scores;
+        };
+        let holds = |Test { column, value }| {
+            let column = column as usize;
+            values(&row, column, self.tables.is_set[column]).contains(&value)
+        };
+        let pair = |Test { column, value }| (column as u16, value);
+        let leaf = |(confidence, held): (f32, Vec<Test>)| {
+            (confidence, held.into_iter().map(pair).collect())
+        };
+        Evidence::Leaves(ensemble.leaves(holds).map(leaf).collect())
     }
 
     fn store(&self, sections: &mut Sections) {

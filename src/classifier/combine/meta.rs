@@ -6,10 +6,12 @@
 //! all are wrong: the paper leaves both open.
 
 use super::{
-    Outcome, fit_members, fit_part, hold_out, load_members, member_name, outcome_column,
+    Outcome, choices, fit_members, fit_part, hold_out, load_members, member_name, outcome_column,
     outcome_value, outcomes, store_members, stored,
 };
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch, first_best};
+use crate::classifier::{
+    Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch, first_best,
+};
 use crate::feature::{Column, ColumnKind, Row, RowRef};
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -119,6 +121,18 @@ impl Classifier for MetaModel {
         let picked = first_best(picks) * out.len();
         out.copy_from_slice(&of_members[picked..picked + out.len()]);
         (scratch.row, scratch.scores) = (seen, scores);
+    }
+
+    fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
+        let choices = choices(&self.members, row);
+        let seen = choices
+            .iter()
+            .zip(&self.members)
+            .flat_map(|(&(class, score), member)| values(Outcome { class, score }, member.scale()));
+        let seen = Row { values: seen.collect(), members: Vec::new() };
+        let mut picks = vec![0.0; self.members.len()];
+        self.selector.scores(seen.borrow(), &mut Scratch::default(), &mut picks);
+        Evidence::Members(choices, Some(first_best(&picks)))
     }
 
     fn store(&self, sections: &mut Sections) {

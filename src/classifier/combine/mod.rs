@@ -21,7 +21,7 @@ pub mod vote;
 use std::ops::Range;
 
 use super::{Checkpoint, Classifier, Fit, Instances, Learner, Scratch, first_best};
-use crate::feature::{Column, ColumnKind};
+use crate::feature::{Column, ColumnKind, RowRef};
 use crate::memory::Sections;
 use crate::observer::Part;
 use crate::parallel;
@@ -170,6 +170,17 @@ fn outcomes(
         Outcome { class: class as u16, score: scores[class] }
     };
     parallel::map_range_init(range.len(), scratch, |scratch, at| outcome(scratch, range.start + at))
+}
+
+/// The class that each member prefers, with its score.
+fn choices(members: &[Box<dyn Classifier>], row: RowRef<'_>) -> Vec<(u16, f32)> {
+    let choices = members.iter().map(|member| {
+        let mut scores = vec![0.0; member.n_classes()];
+        member.scores(row, &mut Scratch::default(), &mut scores);
+        let class = first_best(&scores);
+        (class as u16, scores[class])
+    });
+    choices.collect()
 }
 
 /// The column of the class that a member predicts.

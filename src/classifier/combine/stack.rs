@@ -9,10 +9,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Outcome, fit_members, fit_part, folds, hold_out, load_members, member_name, outcome_column,
-    outcome_value, outcomes, part_of, store_members, stored,
+    Outcome, choices, fit_members, fit_part, folds, hold_out, load_members, member_name,
+    outcome_column, outcome_value, outcomes, part_of, store_members, stored,
 };
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch, first_best};
+use crate::classifier::{
+    Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch, first_best,
+};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -132,6 +134,10 @@ impl Classifier for StackModel {
         }
         self.last.scores(extended.borrow(), scratch.part(0), out);
         scratch.row = extended;
+    }
+
+    fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
+        Evidence::Members(choices(&self.members, row), None)
     }
 
     fn store(&self, sections: &mut Sections) {

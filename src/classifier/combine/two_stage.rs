@@ -5,7 +5,7 @@
 //! second stage is trained only on instances that are not shifts.
 
 use super::{fit_part, stored};
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -87,6 +87,18 @@ impl Classifier for TwoStageModel {
                 let shift = self.shifts.iter().position(|&shift| shift)? as u16;
                 accept(shift).then_some((shift, score))
             }
+        }
+    }
+
+    fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], scratch: &mut Scratch) -> Evidence {
+        let [own, rival] = classes.map(|class| self.shifts[usize::from(class)]);
+        if own == rival {
+            return self.second.evidence(row, classes, scratch.part(1));
+        }
+        match self.first.evidence(row, [own, rival].map(u16::from), scratch.part(0)) {
+            // Its classes are not actions.
+            Evidence::Neighbours(_) | Evidence::Members(..) => Evidence::Scores,
+            evidence => evidence,
         }
     }
 

@@ -1,8 +1,10 @@
 //! Voting: every member votes for its best class (Wang, Sagae and Mitamura 2006, section 4.2).
 
-use super::{fit_members, load_members, member_name, store_members};
+use super::{choices, fit_members, load_members, member_name, store_members};
 use crate::Result;
-use crate::classifier::{Classifier, Fit, Instances, Learner, ScoreScale, Scratch, first_best};
+use crate::classifier::{
+    Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch, first_best,
+};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 
@@ -65,6 +67,10 @@ impl Classifier for VoteModel {
             out[best] = out[best].max(0.0) + 1.0 + TIE_BONUS * (1.0 - at as f32 / n).powi(8);
         }
         scratch.scores = scores;
+    }
+
+    fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
+        Evidence::Members(choices(&self.members, row), None)
     }
 
     fn store(&self, sections: &mut Sections) {

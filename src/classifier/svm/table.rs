@@ -12,7 +12,7 @@ use super::descent::Solution;
 use super::groups::{Factors, Feature, Groups};
 use super::rows::{BinaryClassifiers, Rows};
 use crate::classifier::linear::Pruning;
-use crate::classifier::{Classifier, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Evidence, ScoreScale, Scratch};
 use crate::feature::{Indicators, RowRef};
 use crate::hash::MULTIPLIER;
 use crate::memory::{Array, Sections};
@@ -165,6 +165,21 @@ impl Classifier for MapModel {
         BinaryClassifiers::scores(&self.classes, singles, out);
     }
 
+    fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
+        let known = self.indicators.numbered(row).filter(|&(_, id)| self.table.find(mix(id)) != 0);
+        let known: Vec<(u16, u64)> = known.collect();
+        let Factors { single, pair: pair_factor } = self.factors;
+        let mut weights = Vec::new();
+        for (at, &(template, id)) in known.iter().enumerate() {
+            weights.push((vec![template], self.weights(mix(id), single, classes)));
+            for &(other, other_id) in known[..at].iter().filter(|_| pair_factor > 0.0) {
+                let hash = pair(id.min(other_id), id.max(other_id));
+                weights.push((vec![other, template], self.weights(hash, pair_factor, classes)));
+            }
+        }
+        Evidence::Weights(weights)
+    }
+
     fn store(&self, sections: &mut Sections) {
         let degree = if self.factors.pair > 0.0 { 2 } else { 1 };
         sections.put("svm.shape", vec![self.n_classes as u32, degree].into());
@@ -176,6 +191,20 @@ impl Classifier for MapModel {
 }
 
 impl MapModel {
+    /// What the feature with a hash adds to the scores of two classes.
+    fn weights(&self, hash: u64, factor: f32, classes: [u16; 2]) -> [f32; 2] {
+        let mut margins = vec![0.0; self.constants.len()];
+        let place = self.table.find(hash);
+        if place > NO_WEIGHTS {
+            self.table.add(&[place], &mut margins);
+        }
+        margins.iter_mut().for_each(|margin| *margin *= factor);
+        let mut scores = vec![0.0; self.n_classes];
+        BinaryClassifiers::scores(&self.classes, &margins, &mut scores);
+        let score = |class: u16| scores.get(usize::from(class)).copied();
+        classes.map(|class| score(class).filter(|score| score.is_finite()).unwrap_or(0.0))
+    }
+
     /// Reads what [`Classifier::store`] wrote.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ document.addEventListener('DOMContentLoaded', () => {
     systems = (sentences[number] ? sentences[number].systems : []).map((data) => ({ data, panel: panelOf(data) }));
     $('players').replaceChildren(...systems.map(({ panel }) => panel.element));
     $('slider').max = length() - 1;
+    $('nearest').hidden = !systems.some(({ data }) => nearlyLost(data) !== undefined);
     $('gold').hidden = !systems.some(({ data }) => data.left_gold !== undefined);
     show(0);
   }
@@ -61,6 +62,7 @@ document.addEventListener('DOMContentLoaded', () => {
   $('last').addEventListener('click', () => show(length()));
   $('play').addEventListener('click', play);
   $('gold').addEventListener('click', () => show(Math.min(...systems.map(({ data }) => data.left_gold ?? Infinity))));
+  $('nearest').addEventListener('click', () => show(Math.min(...systems.map(({ data }) => nearlyLost(data) ?? Infinity))));
   $('slider').addEventListener('input', () => { stop(); show(Number($('slider').value)); });
   $('sentence').addEventListener('change', () => open(Number($('sentence').value)));
   $('speed').addEventListener('change', () => { if (timer) { stop(); play(); } });
@@ -124,6 +126,11 @@ function panelOf(data) {
   if (data.complete === false) facts.push('partial');
   if (data.unfit) facts.push(`gold tree: ${data.unfit}`);
   if (data.left_gold !== undefined) facts.push(`leaves the gold path at step ${data.left_gold + 1}`);
+  const nearest = nearlyLost(data);
+  if (nearest !== undefined) {
+    const { rank, size, margin } = data.beam.steps[nearest];
+    facts.push(`nearly lost from the beam at step ${nearest + 1}: rank ${rank} of ${size}, margin ${margin.toFixed(2)}`);
+  }
   if (facts.length) element.append(make('p', { class: 'note' }, facts.join('; ')));
   element.append(action, box, make('h3', {}, 'Stack'), stack, make('h3', {}, 'Buffer'), buffer, decision, actionList(data));
   const tallest = Math.max(...data.steps.slice(-1).map((_, i) => heightOf(forestAt(data, data.steps.length - 1 - i))));
@@ -145,7 +152,9 @@ function panelOf(data) {
     buffer.replaceChildren(...rest.slice(0, 12).map((word, i) => make('li', {}, `${shown(word)}/${shown(data.tags[next + i])}`)));
     if (rest.length > 12) buffer.append(make('li', { class: 'note' }, `and ${rest.length - 12} more`));
     if (!rest.length) buffer.append(make('li', { class: 'note' }, 'empty'));
-    decision.replaceChildren(...(decided ? drawDecision(decided) : []));
+    // At the end, the beams of all idle steps.
+    const beams = data.beam ? data.beam.steps.slice(step, taken ? step + 1 : undefined) : [];
+    decision.replaceChildren(...(decided ? drawDecision(decided) : []), ...beams.flatMap((beam, i) => drawBeam(beam, step + i, data)));
     for (const row of element.querySelectorAll('.steps tbody tr')) {
       if (Number(row.dataset.step) === step) row.setAttribute('aria-current', 'step');
       else row.removeAttribute('aria-current');
@@ -156,11 +165,14 @@ function panelOf(data) {
 
 // All actions, as a table that shows which one is next.
 function actionList(data) {
+  const inBeam = (step) => {
+    const { rank, margin } = data.beam.steps[step];
+    return [make('td', { class: 'number' }, String(rank)), make('td', { class: 'number' }, marginText(margin))];
+  };
   const rows = data.steps.filter(({ action }) => action).map(({ action }, step) => make('tr', { 'data-step': step },
-    make('td', { class: 'number' }, String(step + 1)), make('td', {}, make('code', {}, action))));
-  const table = make('table', {}, make('caption', {}, 'Derivation'),
-    make('thead', {}, make('tr', {}, make('th', { scope: 'col', class: 'number' }, 'step'), make('th', { scope: 'col' }, 'action'))),
-    make('tbody', {}, ...rows));
+    make('td', { class: 'number' }, String(step + 1)), make('td', {}, make('code', {}, action)), ...(data.beam ? inBeam(step) : [])));
+  const heads = [['step', true], ['action'], ...(data.beam ? [['rank in the beam', true], ['margin', true]] : [])];
+  const table = tableOf('Derivation', heads, rows);
   return make('details', {}, make('summary', {}, 'All actions'), make('div', { class: 'steps', tabindex: 0, role: 'region', 'aria-label': 'all actions' }, table));
 }
 
@@ -193,12 +205,44 @@ function drawDecision({ ranked, legal, reasons, correct }) {
   if (reasons && reasons.path) {
     parts.push(make('h3', {}, 'Path through the decision tree'), make('ol', {}, ...reasons.path.map((test) => make('li', {}, make('code', {}, test)))));
   }
+  if (reasons && reasons.trees) {
+    const rows = reasons.trees.map(({ confidence, tests }) => make('tr', {}, make('td', { class: 'number' }, signedTo(confidence)),
+      make('td', {}, tests.length ? make('code', {}, tests.join(', ')) : 'no test holds')));
+    parts.push(tableOf('Trees with the largest confidences for the action taken', [['confidence', true], ['tests that hold']], rows));
+  }
+  if (reasons && reasons.members) {
+    const rows = reasons.members.map(({ action, score, followed }, number) => make('tr', { class: followed ? 'taken' : '' },
+      make('td', { class: 'number' }, String(number + 1)), make('td', {}, make('code', {}, action)),
+      make('td', { class: 'number' }, score === null ? '' : score.toFixed(2)), make('td', {}, followed ? 'followed' : '')));
+    parts.push(tableOf('Members of the ensemble', [['member', true], ['prefers'], ['score', true], ['']], rows));
+  }
   if (reasons && reasons.neighbours) {
     const rows = reasons.neighbours.map(({ distance, actions }) => make('tr', {}, make('td', { class: 'number' }, distance.toFixed(4)),
       make('td', {}, actions.map(([name, count]) => `${count} × ${name}`).join(', '))));
     parts.push(tableOf('Nearest training rows', [['distance', true], ['instances']], rows));
   }
   return parts;
+}
+
+// The step at which the winner of a beam was nearest to being dropped.
+function nearlyLost(data) {
+  return data.beam ? data.beam.nearly_lost : undefined;
+}
+
+function marginText(margin) {
+  return margin === null ? '' : margin.toFixed(2);
+}
+
+function drawBeam({ hypotheses, size, margin }, step, data) {
+  const isNearest = nearlyLost(data) === step;
+  const rows = hypotheses.map(({ rank, score, action, from, winner }) => make('tr', { class: winner ? 'taken' : '' },
+    make('td', { class: 'number' }, String(rank)), make('td', {}, action === null ? 'idle' : make('code', {}, action)),
+    make('td', { class: 'number' }, score === null ? '' : score.toFixed(2)), make('td', { class: 'number' }, String(from)),
+    make('td', { class: 'number' }, winner ? marginText(margin) : ''), make('td', {}, winner ? 'winner' : '')));
+  const table = tableOf(`Beam after step ${step + 1}: ${size} of at most ${data.beam.width} hypotheses`,
+    [['rank', true], ['last action'], ['path score', true], ['from rank', true], ['margin', true], ['']], rows);
+  table.className = 'beam';
+  return isNearest ? [table, make('p', { class: 'off-path' }, 'The winner was nearly lost here.')] : [table];
 }
 
 function signedTo(number) {
