@@ -2,23 +2,11 @@
 
 use std::path::Path;
 
-use super::{Model, file};
+use super::Model;
 use crate::Result;
-use crate::memory::Memory;
 
 /// The names of the embedded models of English; the first is used where none is named.
 pub const NAMES: [&str; 2] = ["english", "english-fast"];
-
-/// A file, aligned for reading in place.
-#[cfg(feature = "embedded-model")]
-#[repr(C, align(64))]
-struct Aligned<T: ?Sized>(T);
-
-#[cfg(feature = "embedded-model")]
-static ENGLISH: &Aligned<[u8]> = &Aligned(*include_bytes!("../../data/models/english.srm"));
-#[cfg(feature = "embedded-model")]
-static ENGLISH_FAST: &Aligned<[u8]> =
-    &Aligned(*include_bytes!("../../data/models/english-fast.srm"));
 
 /// Whether a path is the name of an embedded model.
 pub fn is_embedded(path: &Path) -> bool {
@@ -29,17 +17,32 @@ pub fn is_embedded(path: &Path) -> bool {
 ///
 /// # Errors
 /// In a build without the feature `embedded-model`.
-#[cfg(feature = "embedded-model")]
 pub(super) fn read(name: &Path) -> Result<Model> {
-    let Aligned(bytes) = if name.as_os_str() == NAMES[0] { ENGLISH } else { ENGLISH_FAST };
-    file::read_memory(Memory::Static(bytes), name)
-}
-
-/// An error: the models are not part of this build.
-#[cfg(not(feature = "embedded-model"))]
-pub(super) fn read(name: &Path) -> Result<Model> {
+    #[cfg(feature = "embedded-model")]
+    return super::file::read_memory(crate::memory::Memory::Static(files::of(name)), name);
+    #[cfg(not(feature = "embedded-model"))]
     Err(crate::Error::Model {
         path: name.to_path_buf(),
         problem: "not part of this build: give a model file".to_owned(),
     })
+}
+
+#[cfg(feature = "embedded-model")]
+mod files {
+    use std::path::Path;
+
+    /// A file, aligned for reading in place.
+    #[repr(C, align(64))]
+    struct Aligned<T: ?Sized>(T);
+
+    static ENGLISH: &Aligned<[u8]> = &Aligned(*include_bytes!("../../data/models/english.srm"));
+    static ENGLISH_FAST: &Aligned<[u8]> =
+        &Aligned(*include_bytes!("../../data/models/english-fast.srm"));
+
+    /// The bytes of a model.
+    pub(super) fn of(name: &Path) -> &'static [u8] {
+        let Aligned(bytes) =
+            if name.as_os_str() == super::NAMES[0] { ENGLISH } else { ENGLISH_FAST };
+        bytes
+    }
 }
