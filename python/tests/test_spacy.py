@@ -15,38 +15,38 @@ def nlp():
 
 
 def test_a_blank_pipeline_parses(nlp, parser):
-    doc = nlp("The cells didn't divide. The mice survived.")
+    doc = nlp("These cells didn't divide. The mice survived.")
     first, second = doc.sents
     assert first._.parse_string == str(parser.parse(first.text)).removeprefix("(TOP ")[:-1]
     assert (second.text, second._.labels, second._.parent) == ("The mice survived.", ("S",), None)
 
 
 def test_constituents_are_those_of_benepar(nlp):
-    (sentence,) = nlp("The cells divided.").sents
+    (sentence,) = nlp("These cells divided.").sents
     found = [(span.text, span._.labels) for span in sentence._.constituents]
     assert found == [
-        ("The cells divided.", ("S",)),
-        ("The cells", ("NP",)),
-        ("The", ()),
+        ("These cells divided.", ("S",)),
+        ("These cells", ("NP",)),
+        ("These", ()),
         ("cells", ()),
         ("divided", ("VP",)),
         (".", ()),
     ]
     np, vp, stop = sentence._.children
-    assert (np.text, vp.text, stop.text) == ("The cells", "divided", ".")
+    assert (np.text, vp.text, stop.text) == ("These cells", "divided", ".")
     assert np._.parent.text == vp._.parent.text == sentence.text
-    assert np._.parse_string == "(NP (DT The) (NNS cells))"
-    assert [child.text for child in np._.children] == ["The", "cells"]
-    assert sentence[0]._.parse_string == "(DT The)" and sentence[0]._.parent.text == "The cells"
+    assert np._.parse_string == "(NP (DT These) (NNS cells))"
+    assert [child.text for child in np._.children] == ["These", "cells"]
+    assert sentence[0]._.parse_string == "(DT These)" and sentence[0]._.parent.text == "These cells"
     assert sentence[2]._.labels == ("VP",)
 
 
 def test_other_spans_are_no_constituents(nlp):
-    doc = nlp("The cells divided.")
+    doc = nlp("These cells divided.")
     with pytest.raises(NonConstituentException, match="cells divided"):
         doc[1:3]._.labels
     with pytest.raises(ValueError, match="add nlp.add_pipe"):
-        spacy.blank("en")("The cells divided.")[0:2]._.labels
+        spacy.blank("en")("These cells divided.")[0:2]._.labels
 
 
 def test_white_space_and_brackets_are_not_lost(nlp):
@@ -97,7 +97,7 @@ def test_streams_and_processes_give_the_same(nlp):
 
 
 def test_parsed_documents_and_pipelines_are_stored(nlp, tmp_path):
-    doc = nlp("The cells divided.")
+    doc = nlp("These cells divided.")
     stored = DocBin(docs=[doc], store_user_data=True).to_bytes()
     (again,) = DocBin().from_bytes(stored).get_docs(nlp.vocab)
     assert next(again.sents)._.parse_string == next(doc.sents)._.parse_string
