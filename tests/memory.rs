@@ -90,7 +90,7 @@ fn words(n: usize) -> String {
 
 #[test]
 fn only_some_words_are_read_ahead() {
-    let mut parser = Running::start(&["parse", "-q", "-j", "2"]);
+    let mut parser = Running::start(&["parse", "-q", "-j", "2", "--model", "english-fast"]);
     let line = words(20_000);
     let taken = parser.feed(std::iter::repeat_n(line, 1_500));
     for written in 1..=3 {
@@ -105,7 +105,7 @@ fn only_some_words_are_read_ahead() {
 
 #[test]
 fn only_some_results_wait_for_a_slow_one() {
-    let mut parser = Running::start(&["parse", "-q", "-j", "2"]);
+    let mut parser = Running::start(&["parse", "-q", "-j", "2", "--model", "english-fast"]);
     let short = format!("{}/NN\n", "x".repeat(4_000));
     let taken = parser.feed(std::iter::once(words(40_000)).chain(std::iter::repeat(short)));
     parser.line();
