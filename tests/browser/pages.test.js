@@ -242,7 +242,7 @@ test('derivations: two systems step together, by button, key and slider', async 
 });
 
 test('decisions: ranked actions, features, and the first error against the gold tree', async () => {
-  const page = await open('trace', ['parse', '-q', '--trace', '--input', 'penn', '--output', 'html', 'gold.mrg'], { colorScheme: 'dark' });
+  const page = await open('trace', ['parse', '-q', '--model', 'english-fast', '--trace', '--input', 'penn', '--output', 'html', 'gold.mrg'], { colorScheme: 'dark' });
   await page.selectOption('#sentence', '1');
   await page.keyboard.press('ArrowRight');
   assert.equal(await page.locator('.taken').count(), 1);

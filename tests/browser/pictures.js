@@ -13,7 +13,7 @@ const run = (cwd, ...words) => execFileSync(program, words, { cwd, maxBuffer: 1 
 const srparse = (...words) => run(root, ...words);
 const sample = 'data/sample/dev.mrg';
 const parsed = path.join(folder, 'dev.out');
-writeFileSync(parsed, srparse('parse', '-q', '--retag', '--input', 'penn', sample));
+writeFileSync(parsed, srparse('parse', '-q', '--model', 'english-fast', '--retag', '--input', 'penn', sample));
 writeFileSync(path.join(folder, 'one.mrg'), srparse('tree', '-q', '--nth', '1', sample));
 
 const browser = await chromium.launch({
@@ -43,7 +43,7 @@ await picture('steps', ['oracle', '-q', '--preset', 'in-order-static', '--preset
   { width: 1100, height: 560 }, async (page) => {
     for (let step = 0; step < 9; step++) await page.keyboard.press('ArrowRight');
   }, folder);
-await picture('trace', ['parse', '-q', '--trace', '--input', 'penn', '--output', 'html', 'one.mrg'], { width: 1000, height: 900 }, async (page) => {
+await picture('trace', ['parse', '-q', '--model', 'english-fast', '--trace', '--input', 'penn', '--output', 'html', 'one.mrg'], { width: 1000, height: 900 }, async (page) => {
   for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowRight');
 }, folder);
 const small = ['--no-tagger', '--set', 'learner.epochs=2', '--set', 'learner.models=1', '--set', 'search.beam=6'];
