@@ -57,6 +57,9 @@ fn networks_that_do_not_belong_together_are_refused() {
     };
     let error = merge(3, 5, alone(8));
     assert!(error.contains("merge") && error.contains("different seed"), "{error}");
+    let twice = trainer("best", SMALL, 3).seed(5).merge(vec![alone(6), alone(6)]);
+    let error = train(&twice).unwrap_err().to_string();
+    assert!(error.contains("model 2 has the seed of another one"), "{error}");
     let error = merge(1, 5, alone(5));
     assert!(error.contains("merge") && error.contains("learner.models"), "{error}");
     let mut other = alone(6);

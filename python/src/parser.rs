@@ -51,7 +51,7 @@ impl PyParser {
 }
 
 /// Loads a parser: a model file, its bytes, or an embedded model of English: "english", the default, or
-/// "english-fast", which is six times as fast and less accurate.
+/// "english-fast", which is five times as fast and less accurate.
 ///
 /// `beam` is the width of a beam search, for models whose scores compare whole parses. `settings` changes what is not
 /// trained, as `srparse parse --set` does: {"search.beam": 4}.

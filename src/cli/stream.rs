@@ -72,7 +72,7 @@ pub(super) struct Work<'f, 'a, T> {
 /// Options of commands that run a model over sentences.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// Model file, or the name of an embedded model: `english` or `english-fast`, which is six times as fast and
+    /// Model file, or the name of an embedded model: `english` or `english-fast`, which is five times as fast and
     /// less accurate.
     #[arg(long, value_name = "NAME|FILE", default_value = embedded::NAMES[0])]
     model: PathBuf,

@@ -33,6 +33,12 @@ pub(super) fn check<S: TransitionSystem>(
         return Err(Error::config("merge", problem));
     }
     for (model, number) in trainer.merge.iter().zip(1..) {
+        let same_seed = |other: &Model| other.header.seed == model.header.seed;
+        if !has_labels && trainer.merge[..number - 1].iter().any(same_seed) {
+            let problem =
+                format!("model {number} has the seed of another one: train each with its own");
+            return Err(Error::config("merge", problem));
+        }
         if let Some(difference) = difference(trainer, model, system, summary, vocabulary)? {
             let problem = format!(
                 "model {number} was trained with a different {difference}: train all models by the same \

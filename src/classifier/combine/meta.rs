@@ -6,8 +6,8 @@
 //! all are wrong: the paper leaves both open.
 
 use super::{
-    Outcome, choices, fit_members, fit_part, hold_out, load_members, member_name, outcome_column,
-    outcome_value, outcomes, store_members, stored,
+    Outcome, choices, evidence, fit_members, fit_part, hold_out, load_members, member_name,
+    outcome_column, outcome_value, outcomes, store_members, stored,
 };
 use crate::classifier::{
     Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch, first_best,
@@ -113,9 +113,7 @@ impl Classifier for MetaModel {
         let each = self.members.iter().zip(of_members.chunks_exact_mut(out.len().max(1)));
         for (at, (member, scores)) in each.enumerate() {
             member.scores(row, scratch.part(at + 1), scores);
-            let class = first_best(scores);
-            let outcome = Outcome { class: class as u16, score: scores[class] };
-            seen.values.extend(values(outcome, member.scale()));
+            seen.values.extend(values(Outcome::best(scores), member.scale()));
         }
         self.selector.scores(seen.borrow(), scratch.part(0), picks);
         let picked = first_best(picks) * out.len();
@@ -125,14 +123,12 @@ impl Classifier for MetaModel {
 
     fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
         let choices = choices(&self.members, row);
-        let seen = choices
-            .iter()
-            .zip(&self.members)
-            .flat_map(|(&(class, score), member)| values(Outcome { class, score }, member.scale()));
+        let seen = choices.iter().zip(&self.members);
+        let seen = seen.flat_map(|(&outcome, member)| values(outcome, member.scale()));
         let seen = Row { values: seen.collect(), members: Vec::new() };
         let mut picks = vec![0.0; self.members.len()];
         self.selector.scores(seen.borrow(), &mut Scratch::default(), &mut picks);
-        Evidence::Members(choices, Some(first_best(&picks)))
+        evidence(&choices, Some(first_best(&picks)))
     }
 
     fn store(&self, sections: &mut Sections) {

@@ -20,7 +20,7 @@ pub mod vote;
 
 use std::ops::Range;
 
-use super::{Checkpoint, Classifier, Fit, Instances, Learner, Scratch, first_best};
+use super::{Checkpoint, Classifier, Evidence, Fit, Instances, Learner, Scratch, first_best};
 use crate::feature::{Column, ColumnKind, RowRef};
 use crate::memory::Sections;
 use crate::observer::Part;
@@ -157,6 +157,14 @@ struct Outcome {
     score: f32,
 }
 
+impl Outcome {
+    /// The class with the best of the scores.
+    fn best(scores: &[f32]) -> Self {
+        let class = first_best(scores);
+        Self { class: class as u16, score: scores[class] }
+    }
+}
+
 /// The predictions of a classifier for a range of instances.
 fn outcomes(
     classifier: &dyn Classifier,
@@ -166,21 +174,24 @@ fn outcomes(
     let scratch = || (Scratch::default(), vec![0.0; classifier.n_classes()]);
     let outcome = |(scratch, scores): &mut (Scratch, Vec<f32>), at: usize| {
         classifier.scores(instances.row(at), scratch, scores);
-        let class = first_best(scores);
-        Outcome { class: class as u16, score: scores[class] }
+        Outcome::best(scores)
     };
     parallel::map_range_init(range.len(), scratch, |scratch, at| outcome(scratch, range.start + at))
 }
 
-/// The class that each member prefers, with its score.
-fn choices(members: &[Box<dyn Classifier>], row: RowRef<'_>) -> Vec<(u16, f32)> {
+/// The predictions of members for a row.
+fn choices(members: &[Box<dyn Classifier>], row: RowRef<'_>) -> Vec<Outcome> {
     let choices = members.iter().map(|member| {
         let mut scores = vec![0.0; member.n_classes()];
         member.scores(row, &mut Scratch::default(), &mut scores);
-        let class = first_best(&scores);
-        (class as u16, scores[class])
+        Outcome::best(&scores)
     });
     choices.collect()
+}
+
+/// The predictions of members, and the member that is followed, if only one is.
+fn evidence(choices: &[Outcome], followed: Option<usize>) -> Evidence {
+    Evidence::Members(choices.iter().map(|of| (of.class, of.score)).collect(), followed)
 }
 
 /// The column of the class that a member predicts.

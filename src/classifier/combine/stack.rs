@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Outcome, choices, fit_members, fit_part, folds, hold_out, load_members, member_name,
+    Outcome, choices, evidence, fit_members, fit_part, folds, hold_out, load_members, member_name,
     outcome_column, outcome_value, outcomes, part_of, store_members, stored,
 };
 use crate::classifier::{
@@ -137,7 +137,7 @@ impl Classifier for StackModel {
     }
 
     fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
-        Evidence::Members(choices(&self.members, row), None)
+        evidence(&choices(&self.members, row), None)
     }
 
     fn store(&self, sections: &mut Sections) {

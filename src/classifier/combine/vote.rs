@@ -1,6 +1,6 @@
 //! Voting: every member votes for its best class (Wang, Sagae and Mitamura 2006, section 4.2).
 
-use super::{choices, fit_members, load_members, member_name, store_members};
+use super::{choices, evidence, fit_members, load_members, member_name, store_members};
 use crate::Result;
 use crate::classifier::{
     Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch, first_best,
@@ -70,7 +70,7 @@ impl Classifier for VoteModel {
     }
 
     fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
-        Evidence::Members(choices(&self.members, row), None)
+        evidence(&choices(&self.members, row), None)
     }
 
     fn store(&self, sections: &mut Sections) {
