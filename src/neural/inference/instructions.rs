@@ -1,9 +1,9 @@
-//! Instruction sets: which of them the processor has, and the product of bytes in each.
+//! Instruction sets: which of them the processor has, and the products of bytes in each.
+
+use bytemuck::Zeroable;
 
 use super::lanes::{ByteLanes, IntLanes, Quad};
 use crate::neural::lanes::LANES;
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64 as intel;
 
 /// An instruction set for the inner loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,75 +56,165 @@ impl InstructionSet {
     }
 }
 
-/// Adds the products of four inputs with the weights of 16 outputs to their sums. Shifts of whole words are
-/// vectorized on any processor.
-#[inline(always)]
-pub(super) fn dot_portable(x: Quad, weights: &ByteLanes, mut sums: IntLanes) -> IntLanes {
-    let [a, b, c, d] = x.map(|x| i32::from((x ^ 0x80) as i8));
-    let words: [u32; LANES] = bytemuck::cast(*weights);
-    for (sum, word) in sums.0.iter_mut().zip(words.map(u32::from_le)) {
-        // In 16 bits, whose multiplication is faster than that of 32 bits.
-        let byte = |shift: u32| i32::from(((word << shift) as i32 >> 24) as i16);
-        *sum += (a * byte(24) + b * byte(16)) + (c * byte(8) + d * byte(0));
+/// The sums of the outputs of a panel.
+pub(super) type Sums = [IntLanes; 4];
+
+/// The products of `N` rows with the weights of a panel, summed up. `x` has four inputs of every row at a time;
+/// `excess` is what the offset of the inputs would add to the sums.
+pub(super) mod portable {
+    use super::{ByteLanes, IntLanes, LANES, Quad, Sums, Zeroable};
+
+    #[inline(always)]
+    pub fn sums<const N: usize>(
+        x: &[[Quad; N]],
+        weights: &[[ByteLanes; 4]],
+        _excess: &Sums,
+    ) -> [Sums; N] {
+        let mut sums = [Sums::zeroed(); N];
+        for group in 0..4 {
+            for (x, weights) in x.iter().zip(weights) {
+                for row in 0..N {
+                    add(x[row], &weights[group], &mut sums[row][group]);
+                }
+            }
+        }
+        sums
     }
-    sums
+
+    /// Adds the products of four inputs. Shifts of whole words are vectorized on any processor.
+    #[inline(always)]
+    fn add(x: Quad, weights: &ByteLanes, sums: &mut IntLanes) {
+        let [a, b, c, d] = x.map(|x| i32::from((x ^ 0x80) as i8));
+        let words: [u32; LANES] = bytemuck::cast(*weights);
+        for (sum, word) in sums.0.iter_mut().zip(words.map(u32::from_le)) {
+            // In 16 bits, whose multiplication is faster than that of 32 bits.
+            let byte = |shift: u32| i32::from(((word << shift) as i32 >> 24) as i16);
+            *sum += (a * byte(24) + b * byte(16)) + (c * byte(8) + d * byte(0));
+        }
+    }
 }
 
-/// The same with sums of pairs in 16 bits, which two products of values from -127 to 127 cannot overflow.
+/// The same with sums of pairs in 16 bits, which two products of values from -127 to 127 cannot overflow. The
+/// instruction multiplies signed by unsigned bytes: weights with the signs of the inputs by the sizes of the inputs.
 #[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn dot_avx2(x: Quad, weights: &ByteLanes, sums: IntLanes) -> IntLanes {
-    let x = intel::_mm256_set1_epi32(i32::from_ne_bytes(x));
-    let x = intel::_mm256_xor_si256(x, intel::_mm256_set1_epi8(i8::MIN));
-    let size = intel::_mm256_abs_epi8(x);
-    let halves: [[intel::__m256i; 2]; 2] = [bytemuck::cast(*weights), bytemuck::cast(sums)];
-    let half = |at: usize| {
-        let signed = intel::_mm256_sign_epi8(halves[0][at], x);
-        let pairs = intel::_mm256_maddubs_epi16(size, signed);
-        let quads = intel::_mm256_madd_epi16(pairs, intel::_mm256_set1_epi16(1));
-        intel::_mm256_add_epi32(halves[1][at], quads)
-    };
-    bytemuck::cast([half(0), half(1)])
+pub(super) mod avx2 {
+    use std::arch::x86_64 as intel;
+
+    use super::{ByteLanes, Quad, Sums};
+
+    /// The inputs whose sizes are computed at a time, in quads.
+    const CHUNK: usize = 64;
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub fn sums<const N: usize>(
+        x: &[[Quad; N]],
+        weights: &[[ByteLanes; 4]],
+        _excess: &Sums,
+    ) -> [Sums; N] {
+        let mut sums = [[[intel::_mm256_setzero_si256(); 2]; 4]; N];
+        let (mut signed, mut sizes) = ([[[0; 4]; N]; CHUNK], [[[0; 4]; N]; CHUNK]);
+        for (x, weights) in x.chunks(CHUNK).zip(weights.chunks(CHUNK)) {
+            let (signed, sizes) = (&mut signed[..x.len()], &mut sizes[..x.len()]);
+            let both = signed.as_flattened_mut().iter_mut().zip(sizes.as_flattened_mut());
+            for (x, (signed, size)) in x.as_flattened().iter().zip(both) {
+                *signed = x.map(|x| (x ^ 0x80) as i8);
+                *size = signed.map(i8::unsigned_abs);
+            }
+            match N {
+                1 => add(signed, sizes, weights, 0, &mut sums),
+                // The sums of one group of all rows fit into the registers.
+                _ => (0..4).for_each(|group| {
+                    let mut these = sums.map(|sums| [sums[group]]);
+                    add(signed, sizes, weights, group, &mut these);
+                    sums.iter_mut().zip(these).for_each(|(sums, [these])| sums[group] = these);
+                }),
+            }
+        }
+        sums.map(|sums| sums.map(bytemuck::cast))
+    }
+
+    /// Adds the products for the groups from `first` on.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn add<const N: usize, const GROUPS: usize>(
+        signed: &[[[i8; 4]; N]],
+        sizes: &[[[u8; 4]; N]],
+        weights: &[[ByteLanes; 4]],
+        first: usize,
+        to: &mut [[[intel::__m256i; 2]; GROUPS]; N],
+    ) {
+        let (one, mut sums) = (intel::_mm256_set1_epi16(1), *to);
+        for ((x, sizes), weights) in signed.iter().zip(sizes).zip(weights) {
+            for row in 0..N {
+                let x = intel::_mm256_set1_epi32(bytemuck::cast(x[row]));
+                let size = intel::_mm256_set1_epi32(bytemuck::cast(sizes[row]));
+                for group in 0..GROUPS {
+                    let halves: &[_; 2] = bytemuck::cast_ref(&weights[first + group]);
+                    for (sum, &weights) in sums[row][group].iter_mut().zip(halves) {
+                        let signed = intel::_mm256_sign_epi8(weights, x);
+                        let pairs = intel::_mm256_maddubs_epi16(size, signed);
+                        *sum = intel::_mm256_add_epi32(*sum, intel::_mm256_madd_epi16(pairs, one));
+                    }
+                }
+            }
+        }
+        *to = sums;
+    }
 }
 
-/// The same with inputs offset by 128.
+/// The same with inputs offset by 128, whose excess is subtracted first.
 #[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2")]
-pub(super) fn dot_vnni(x: Quad, weights: &ByteLanes, sums: IntLanes) -> IntLanes {
-    let x = intel::_mm512_set1_epi32(i32::from_ne_bytes(x));
-    bytemuck::cast(intel::_mm512_dpbusd_epi32(bytemuck::cast(sums), x, bytemuck::cast(*weights)))
+pub(super) mod vnni {
+    use std::arch::x86_64 as intel;
+
+    use super::{ByteLanes, Quad, Sums};
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2")]
+    pub fn sums<const N: usize>(
+        x: &[[Quad; N]],
+        weights: &[[ByteLanes; 4]],
+        excess: &Sums,
+    ) -> [Sums; N] {
+        let start = excess.map(|excess| bytemuck::cast(excess.0.map(|sum| -sum)));
+        let mut sums = [start; N];
+        for (x, weights) in x.iter().zip(weights) {
+            for row in 0..N {
+                let x = intel::_mm512_set1_epi32(i32::from_ne_bytes(x[row]));
+                for group in 0..4 {
+                    let weights = bytemuck::cast(weights[group]);
+                    sums[row][group] = intel::_mm512_dpbusd_epi32(sums[row][group], x, weights);
+                }
+            }
+        }
+        sums.map(|sums| sums.map(bytemuck::cast))
+    }
 }
 
-/// Compiles one body for each instruction set, with a function that dispatches. In the body, `$dot` adds products
-/// to sums, `$excess` is whether inputs are offset, and `$groups` the number of lanes for which the sums of four
-/// rows fit into the registers.
+/// Compiles one body for each instruction set, with a function that dispatches. In the body, `$bytes` is the module of
+/// the set.
 macro_rules! dispatched {
-    ($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*),
-     |$dot:ident, $excess:ident, $groups:ident| $body:block) => {
+    ($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*), |$bytes:ident| $body:block) => {
         $(#[$doc])*
         pub(super) fn $name(set: InstructionSet, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2")]
             fn vnni($($arg: $type),*) {
-                let $dot = |x, weights: &_, sums| instructions::dot_vnni(x, weights, sums);
-                const $excess: bool = true;
-                const $groups: usize = 4;
+                #[allow(unused_imports)]
+                use instructions::vnni as $bytes;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2")]
             fn avx2($($arg: $type),*) {
-                let $dot = |x, weights: &_, sums| instructions::dot_avx2(x, weights, sums);
-                const $excess: bool = false;
-                const $groups: usize = 1;
+                #[allow(unused_imports)]
+                use instructions::avx2 as $bytes;
                 $body
             }
             fn portable($($arg: $type),*) {
-                let $dot = instructions::dot_portable;
-                const $excess: bool = false;
-                const $groups: usize = 1;
+                #[allow(unused_imports)]
+                use instructions::portable as $bytes;
                 $body
             }
             // SAFETY: values of an instruction set exist only if the processor has it.

@@ -1,84 +1,34 @@
 //! The inner loops, compiled once for each instruction set.
 
-use bytemuck::Zeroable;
-
-use super::instructions::{self, InstructionSet, dispatched};
-use super::lanes::{ByteLanes, HIDDEN_SCALE, IntLanes, Panel, Quad, ROWS, Scaling};
+use super::instructions::{self, InstructionSet, Sums, dispatched};
+use super::lanes::{ByteLanes, HIDDEN_SCALE, Panel, Quad, ROWS, Scaling};
 use crate::neural::kernel;
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::quantized::LARGEST;
 
-/// The initial sums, which compensate for the offset of the inputs.
-#[inline(always)]
-fn start(scaling: &Scaling, group: usize, excess: bool) -> IntLanes {
-    if excess { IntLanes(scaling.excess[group].0.map(|sum| -sum)) } else { IntLanes::zeroed() }
-}
-
 /// Converts sums to floats, given the scale `unit` of the inputs, and adds `others`.
 #[inline(always)]
-fn numbers(sums: &IntLanes, unit: f32, scale: &Lanes, others: &Lanes) -> Lanes {
-    let number = |lane| sums.0[lane] as f32 * (scale.0[lane] * unit) + others.0[lane];
-    Lanes(std::array::from_fn(number))
-}
-
-/// The sums of a panel for one row.
-#[inline(always)]
-fn row_sums(
-    x: &[Quad],
-    weights: &[[ByteLanes; 4]],
-    scaling: &Scaling,
-    excess: bool,
-    dot: impl Fn(Quad, &ByteLanes, IntLanes) -> IntLanes,
-) -> [IntLanes; 4] {
-    let mut sums = std::array::from_fn(|group| start(scaling, group, excess));
-    for (&x, weights) in x.iter().zip(weights) {
-        for group in 0..4 {
-            sums[group] = dot(x, &weights[group], sums[group]);
-        }
-    }
-    sums
-}
-
-/// The sums of four rows, for the lanes of a panel from `first` on.
-#[inline(always)]
-fn tile_sums<const GROUPS: usize>(
-    x: &[[Quad; ROWS]],
-    weights: &[[ByteLanes; 4]],
-    first: usize,
-    start: [IntLanes; GROUPS],
-    dot: impl Fn(Quad, &ByteLanes, IntLanes) -> IntLanes,
-) -> [[IntLanes; GROUPS]; ROWS] {
-    let mut sums = [start; ROWS];
-    for (x, weights) in x.iter().zip(weights) {
-        for row in 0..ROWS {
-            for group in 0..GROUPS {
-                sums[row][group] = dot(x[row], &weights[first + group], sums[row][group]);
-            }
-        }
-    }
-    sums
+fn panel_of(sums: &Sums, unit: f32, scale: &Panel, others: &Panel) -> Panel {
+    std::array::from_fn(|group| {
+        let (sums, scale, others) = (&sums[group], &scale[group], &others[group]);
+        let number = |lane| sums.0[lane] as f32 * (scale.0[lane] * unit) + others.0[lane];
+        Lanes(std::array::from_fn(number))
+    })
 }
 
 dispatched! {
     /// Writes the products of rows with a matrix into `y`: `x` has the inputs of four rows at a time, `units` the
     /// scale of each row. `y` gets a panel for each of `scaling`, row by row.
     products(x: &[[Quad; ROWS]], units: &[f32], weights: &[[ByteLanes; 4]], scaling: &[Scaling], y: &mut [Panel]),
-    |dot, EXCESS, GROUPS| {
+    |bytes| {
         let (quads, panels) = (weights.len() / scaling.len(), scaling.len());
         let weights = weights.chunks_exact(quads);
         for (panel, (weights, scaling)) in weights.zip(scaling).enumerate() {
             let tiles = x.chunks_exact(quads).zip(units.chunks_exact(ROWS));
             for ((x, units), y) in tiles.zip(y.chunks_exact_mut(ROWS * panels)) {
-                for first in (0..4).step_by(GROUPS) {
-                    let begin = std::array::from_fn(|group| start(scaling, first + group, EXCESS));
-                    let sums = tile_sums::<GROUPS>(x, weights, first, begin, dot);
-                    for row in 0..ROWS {
-                        for group in 0..GROUPS {
-                            let (sums, place) = (&sums[row][group], first + group);
-                            let (scale, bias) = (&scaling.scale[place], &scaling.bias[place]);
-                            y[row * panels + panel][place] = numbers(sums, units[row], scale, bias);
-                        }
-                    }
+                let sums = bytes::sums(x, weights, &scaling.excess);
+                for (row, (sums, &unit)) in sums.iter().zip(units).enumerate() {
+                    y[row * panels + panel] = panel_of(sums, unit, &scaling.scale, &scaling.bias);
                 }
             }
         }
@@ -90,15 +40,13 @@ dispatched! {
     /// of the previous step, `memory` the cells, which are updated.
     step(gates: &[Panel], before: &[Quad], weights: &[[ByteLanes; 4]], scaling: &[Scaling],
          memory: &mut [Lanes], output: &mut [[u8; LANES]]),
-    |dot, EXCESS, _GROUPS| {
+    |bytes| {
         let weights = weights.chunks_exact(before.len());
         let places = memory.iter_mut().zip(output);
         let panels = gates.iter().zip(weights).zip(scaling).zip(places);
         for (((gates, weights), scaling), (memory, output)) in panels {
-            let sums = row_sums(before, weights, scaling, EXCESS, dot);
-            let gates: Panel = std::array::from_fn(|gate| {
-                numbers(&sums[gate], HIDDEN_SCALE, &scaling.scale[gate], &gates[gate])
-            });
+            let [sums] = bytes::sums(before.as_chunks().0, weights, &scaling.excess);
+            let gates = panel_of(&sums, HIDDEN_SCALE, &scaling.scale, gates);
             activate(&gates, memory, output);
         }
     }
@@ -138,7 +86,7 @@ fn quantize(values: &[f32], x: &mut [u8]) -> f32 {
 
 dispatched! {
     /// Quantizes a row of numbers and stores its scale.
-    row(values: &[f32], x: &mut [u8], unit: &mut f32), |_dot, _EXCESS, _GROUPS| {
+    row(values: &[f32], x: &mut [u8], unit: &mut f32), |_bytes| {
         *unit = quantize(values, x);
     }
 }
@@ -146,9 +94,9 @@ dispatched! {
 dispatched! {
     /// Adds up rows into `sum`, applies a rectifier, and writes the product with a matrix into `y`. `x` is
     /// scratch memory for the inputs.
-    decide(rows: &[&[Panel]], sum: &mut [Panel], x: &mut [Quad],
+    decide(rows: &[&[Lanes]], sum: &mut [Lanes], x: &mut [Quad],
            weights: &[[ByteLanes; 4]], scaling: &[Scaling], y: &mut [Panel]),
-    |dot, EXCESS, _GROUPS| {
+    |bytes| {
         let sums: &mut [f32] = bytemuck::cast_slice_mut(sum);
         sums.fill(0.0);
         for row in rows {
@@ -161,10 +109,8 @@ dispatched! {
         }
         let unit = quantize(bytemuck::cast_slice(sum), bytemuck::cast_slice_mut(x));
         for ((weights, scaling), y) in weights.chunks_exact(x.len()).zip(scaling).zip(y) {
-            let sums = row_sums(x, weights, scaling, EXCESS, dot);
-            for group in 0..4 {
-                y[group] = numbers(&sums[group], unit, &scaling.scale[group], &scaling.bias[group]);
-            }
+            let [sums] = bytes::sums(x.as_chunks().0, weights, &scaling.excess);
+            *y = panel_of(&sums, unit, &scaling.scale, &scaling.bias);
         }
     }
 }

@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 
 use super::lanes::{HIDDEN_SCALE, Panel, ZEROS};
-use super::matrix::{Matrix, Places, Rows};
+use super::matrix::{Matrix, Places, Rows, WINDOW};
 use super::{InstructionSet, loops};
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Lstm, Quantized};
@@ -18,6 +18,7 @@ pub struct PackedLstm {
 /// The outputs of an LSTM for a sentence.
 #[derive(Debug, Default)]
 pub struct Steps {
+    /// The contributions of the inputs to the gates, for a window of rows.
     gates: Vec<Panel>,
     memory: Vec<Lanes>,
     /// The outputs before the first step, which are 0.
@@ -54,24 +55,30 @@ impl PackedLstm {
     /// Processes `n` rows from the first to the last, or backwards.
     pub fn run(&self, set: InstructionSet, x: &Rows, n: usize, backwards: bool, steps: &mut Steps) {
         let panels = self.input.panels();
-        self.input.products(set, x, &mut steps.gates);
         steps.memory.clear();
         steps.memory.resize(panels, Lanes::zeroed());
         steps.start.clear();
         steps.start.resize(panels, [ZEROS[0]; LANES]);
         steps.outputs.resize(n * panels, [ZEROS[0]; LANES]);
-        let mut gates = steps.gates.chunks_exact(panels).take(n);
-        let mut outputs = steps.outputs.chunks_exact_mut(panels);
-        let mut next = || match backwards {
-            false => (gates.next(), outputs.next()),
-            true => (gates.next_back(), outputs.next_back()),
-        };
+        let Steps { gates, memory, start, outputs } = steps;
         let Matrix { weights, scaling } = &self.recurrent;
-        let mut before = &*steps.start;
-        while let (Some(gates), Some(output)) = next() {
-            let inputs = before.as_flattened().as_chunks().0;
-            loops::step(set, gates, inputs, weights, scaling, &mut steps.memory, output);
-            before = output;
+        let (mut outputs, mut before) = (outputs.chunks_exact_mut(panels), &start[..]);
+        let mut windows = (0..n).step_by(WINDOW);
+        while let Some(first) = next(&mut windows, backwards) {
+            let window = first..n.min(first + WINDOW);
+            self.input.products(set, x, window.clone(), gates);
+            let mut gates = gates.chunks_exact(panels).take(window.len());
+            while let Some(gates) = next(&mut gates, backwards) {
+                let Some(output) = next(&mut outputs, backwards) else { break };
+                let inputs = before.as_flattened().as_chunks().0;
+                loops::step(set, gates, inputs, weights, scaling, memory, output);
+                before = output;
+            }
         }
     }
+}
+
+/// The next item from the front, or from the back.
+fn next<T>(items: &mut impl DoubleEndedIterator<Item = T>, backwards: bool) -> Option<T> {
+    if backwards { items.next_back() } else { items.next() }
 }

@@ -1,5 +1,7 @@
 //! Packed matrices, and rows of inputs for them.
 
+use std::ops::Range;
+
 use bytemuck::Zeroable;
 
 use super::lanes::{ByteLanes, PANEL, Panel, Quad, ROWS, Scaling, ZEROS};
@@ -37,6 +39,10 @@ impl Places {
     }
 }
 
+/// The number of rows whose products are computed at a time where there may be many, a multiple of [`ROWS`]: enough to
+/// use the weights often while they are in a fast cache.
+pub const WINDOW: usize = 32;
+
 /// Rows of quantized inputs, interleaved four at a time.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -56,6 +62,11 @@ impl Rows {
         self.quads.resize(rows.div_ceil(ROWS) * self.width, [ZEROS; ROWS]);
         self.units.clear();
         self.units.resize(rows.next_multiple_of(ROWS), 0.0);
+    }
+
+    /// The number of rows, rounded up to a multiple of [`ROWS`].
+    pub fn len(&self) -> usize {
+        self.units.len()
     }
 
     /// Sets the inputs of a row from the place `first` on, a multiple of 4; `unit` is their scale.
@@ -121,9 +132,19 @@ impl Matrix {
         self.scaling.len()
     }
 
-    /// Writes the product of each row into `out`, row by row.
-    pub fn products(&self, set: InstructionSet, x: &Rows, out: &mut Vec<Panel>) {
-        out.resize(x.units.len() * self.panels(), Panel::zeroed());
-        loops::products(set, &x.quads, &x.units, &self.weights, &self.scaling, out);
+    /// Writes the product of each of the rows `among` into `out`, row by row. They begin at a multiple of [`ROWS`]; the
+    /// results of a few more rows may follow.
+    pub fn products(
+        &self,
+        set: InstructionSet,
+        x: &Rows,
+        among: Range<usize>,
+        out: &mut Vec<Panel>,
+    ) {
+        let (first, end) = (among.start / ROWS, among.end.div_ceil(ROWS));
+        let (quads, units) =
+            (&x.quads[first * x.width..end * x.width], &x.units[first * ROWS..end * ROWS]);
+        out.resize(units.len() * self.panels(), Panel::zeroed());
+        loops::products(set, quads, units, &self.weights, &self.scaling, out);
     }
 }

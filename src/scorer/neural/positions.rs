@@ -7,6 +7,7 @@
 //! decision only adds up vectors (precomputation as in Chen and Manning 2014).
 
 pub mod compiled;
+mod contributions;
 pub mod training;
 
 use serde::{Deserialize, Serialize};

@@ -2,9 +2,11 @@
 
 use bytemuck::Zeroable;
 
+use super::contributions::Contributions;
 use super::{POSITIONS, Positions, SYMBOLS, best_tag};
 use crate::classifier::ScoreScale;
-use crate::neural::inference::{Decision, InstructionSet, Matrix, PANEL, Panel, Places};
+use crate::neural::inference::{Decision, InstructionSet, Matrix, PANEL, Panel, Places, WINDOW};
+use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Param, Quantized, Tables};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::encoder::compiled::{CompiledEncoder, EncoderScratch};
@@ -23,9 +25,9 @@ pub struct CompiledPositions {
     encoder: CompiledEncoder,
     /// From a hidden state to its contributions at every position.
     contributions: Matrix,
-    bias: Vec<Panel>,
+    bias: Vec<Lanes>,
     /// For each symbol position, the contributions of the symbols.
-    symbols: [Vec<Panel>; SYMBOLS],
+    symbols: [Vec<Lanes>; SYMBOLS],
     out: Matrix,
     /// From a hidden state to the scores of tags.
     tags: Option<Matrix>,
@@ -35,8 +37,7 @@ pub struct CompiledPositions {
 #[derive(Debug, Default)]
 pub struct PositionsScratch {
     encoder: EncoderScratch,
-    /// The contributions of the hidden states, by row and position.
-    contributions: Vec<Panel>,
+    contributions: Contributions,
     rows: u32,
     tag_scores: Vec<Panel>,
     decision: Decision,
@@ -51,7 +52,7 @@ impl CompiledPositions {
         set: InstructionSet,
     ) -> Self {
         let encoder = CompiledEncoder::new(&network.encoder, &params);
-        let blocks = |number, size| Places::blocks(number, size, PANEL);
+        let blocks = |number, size| Places::blocks(number, size, LANES);
         let (hidden, states) = (network.hidden, CompiledEncoder::outputs(&network.encoder));
         let of = (network.weights, None);
         let contributions = Matrix::pack(&params, of, &states, &blocks(POSITIONS, hidden));
@@ -62,9 +63,9 @@ impl CompiledPositions {
             let scores = blocks(1, weights.columns as usize);
             Matrix::pack(&params, (weights, Some(bias)), &states, &scores)
         });
-        let mut bias = vec![Panel::zeroed(); hidden.div_ceil(PANEL)];
+        let mut bias = vec![Lanes::zeroed(); hidden.div_ceil(LANES)];
         bytemuck::cast_slice_mut(&mut bias)[..hidden].copy_from_slice(params.scales(network.bias));
-        let symbols = network.symbols.map(|table| panels(&params, table));
+        let symbols = network.symbols.map(|table| lanes(&params, table));
         Self { network, params, classes, set, encoder, contributions, bias, symbols, out, tags }
     }
 
@@ -74,26 +75,29 @@ impl CompiledPositions {
         let Some(tags) = self.tags.as_ref().filter(|_| sentence.tags.contains(&UNKNOWN)) else {
             return;
         };
-        tags.products(self.set, &encoder.rows, tag_scores);
-        // The first row is the padding before the sentence.
-        let rows = tag_scores.chunks_exact(tags.panels()).skip(1);
-        for (tag, scores) in sentence.tags.iter_mut().zip(rows) {
-            let scores: &[f32] = bytemuck::cast_slice(scores);
-            if *tag == UNKNOWN {
-                *tag = best_tag(&scores[..self.network.n_tags as usize]);
+        for first in (0..encoder.rows.len()).step_by(WINDOW) {
+            let window = first..encoder.rows.len().min(first + WINDOW);
+            tags.products(self.set, &encoder.rows, window.clone(), tag_scores);
+            for (row, scores) in window.zip(tag_scores.chunks_exact(tags.panels())) {
+                // The first row is the padding before the sentence.
+                let tag = row.checked_sub(1).and_then(|token| sentence.tags.get_mut(token));
+                if let Some(tag) = tag.filter(|tag| **tag == UNKNOWN) {
+                    let scores: &[f32] = bytemuck::cast_slice(scores);
+                    *tag = best_tag(&scores[..self.network.n_tags as usize]);
+                }
             }
         }
     }
 }
 
-/// The rows of a table, each in panels of its own.
-fn panels(params: &Quantized, table: Param) -> Vec<Panel> {
-    let width = (table.columns as usize).div_ceil(PANEL);
-    let mut panels = vec![Panel::zeroed(); table.rows as usize * width];
-    for (row, panels) in panels.chunks_exact_mut(width).enumerate() {
-        params.add_row(table, row as u32, 1.0, bytemuck::cast_slice_mut(panels));
+/// The rows of a table, each in lanes of its own.
+fn lanes(params: &Quantized, table: Param) -> Vec<Lanes> {
+    let width = (table.columns as usize).div_ceil(LANES);
+    let mut lanes = vec![Lanes::zeroed(); table.rows as usize * width];
+    for (row, lanes) in lanes.chunks_exact_mut(width).enumerate() {
+        params.add_row(table, row as u32, 1.0, bytemuck::cast_slice_mut(lanes));
     }
-    panels
+    lanes
 }
 
 impl<S: TransitionSystem> Scorer<S> for CompiledPositions {
@@ -102,7 +106,7 @@ impl<S: TransitionSystem> Scorer<S> for CompiledPositions {
         let rows = self.encoder.encode(self.set, sentence, &self.params, &mut scratch.encoder);
         scratch.rows = rows as u32;
         self.predict_tags(sentence, scratch);
-        self.contributions.products(self.set, &scratch.encoder.rows, &mut scratch.contributions);
+        scratch.contributions.start(rows, self.contributions.panels());
     }
 
     fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
@@ -117,12 +121,16 @@ impl<S: TransitionSystem> Scorer<S> for CompiledPositions {
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let PositionsScratch { contributions, rows, decision, .. } = &mut scratch.neural.positions;
+        let PositionsScratch { encoder, contributions, rows, decision, .. } =
+            &mut scratch.neural.positions;
         let (view, width) = (at.system.view(at.state), self.bias.len());
+        let positions = Positions::positions(&view).map(|row| row.min(*rows - 1) as usize);
+        contributions.compute(&positions, |window, out| {
+            self.contributions.products(self.set, &encoder.rows, window, out);
+        });
         let mut parts = [&self.bias[..]; POSITIONS + SYMBOLS + 1];
-        for (position, row) in Positions::positions(&view).into_iter().enumerate() {
-            let block = row.min(*rows - 1) as usize * POSITIONS + position;
-            parts[position] = &contributions[block * width..(block + 1) * width];
+        for (position, row) in positions.into_iter().enumerate() {
+            parts[position] = &contributions.of(row)[position * width..(position + 1) * width];
         }
         let symbols = self.network.symbols(&at.sentence.tags, &view);
         for (slot, (table, symbol)) in self.symbols.iter().zip(symbols).enumerate() {
