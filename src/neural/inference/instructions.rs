@@ -65,7 +65,7 @@ pub(super) mod portable {
     use super::{ByteLanes, IntLanes, LANES, Quad, Sums, Zeroable};
 
     #[inline(always)]
-    pub fn sums<const N: usize>(
+    pub(in crate::neural::inference) fn sums<const N: usize>(
         x: &[[Quad; N]],
         weights: &[[ByteLanes; 4]],
         _excess: &Sums,
@@ -102,32 +102,36 @@ pub(super) mod avx2 {
 
     use super::{ByteLanes, Quad, Sums};
 
-    /// The inputs whose sizes are computed at a time, in quads.
+    /// The number of inputs that are prepared at a time, in quads.
     const CHUNK: usize = 64;
+
+    /// The sums of the 16 outputs of a group.
+    type Group = [intel::__m256i; 2];
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub fn sums<const N: usize>(
+    pub(in crate::neural::inference) fn sums<const N: usize>(
         x: &[[Quad; N]],
         weights: &[[ByteLanes; 4]],
         _excess: &Sums,
     ) -> [Sums; N] {
         let mut sums = [[[intel::_mm256_setzero_si256(); 2]; 4]; N];
-        let (mut signed, mut sizes) = ([[[0; 4]; N]; CHUNK], [[[0; 4]; N]; CHUNK]);
+        let (mut signed, mut sizes) = ([[[0i8; 4]; N]; CHUNK], [[[0u8; 4]; N]; CHUNK]);
         for (x, weights) in x.chunks(CHUNK).zip(weights.chunks(CHUNK)) {
             let (signed, sizes) = (&mut signed[..x.len()], &mut sizes[..x.len()]);
-            let both = signed.as_flattened_mut().iter_mut().zip(sizes.as_flattened_mut());
-            for (x, (signed, size)) in x.as_flattened().iter().zip(both) {
-                *signed = x.map(|x| (x ^ 0x80) as i8);
-                *size = signed.map(i8::unsigned_abs);
+            let both = signed.as_flattened_mut().as_flattened_mut().iter_mut();
+            let both = both.zip(sizes.as_flattened_mut().as_flattened_mut());
+            for (x, (signed, size)) in x.as_flattened().as_flattened().iter().zip(both) {
+                *signed = (x ^ 0x80) as i8;
+                *size = signed.unsigned_abs();
             }
             match N {
                 1 => add(signed, sizes, weights, 0, &mut sums),
                 // The sums of one group of all rows fit into the registers.
                 _ => (0..4).for_each(|group| {
-                    let mut these = sums.map(|sums| [sums[group]]);
-                    add(signed, sizes, weights, group, &mut these);
-                    sums.iter_mut().zip(these).for_each(|(sums, [these])| sums[group] = these);
+                    let mut of_group = sums.map(|sums| [sums[group]]);
+                    add(signed, sizes, weights, group, &mut of_group);
+                    sums.iter_mut().zip(of_group).for_each(|(sums, [sum])| sums[group] = sum);
                 }),
             }
         }
@@ -142,7 +146,7 @@ pub(super) mod avx2 {
         sizes: &[[[u8; 4]; N]],
         weights: &[[ByteLanes; 4]],
         first: usize,
-        to: &mut [[[intel::__m256i; 2]; GROUPS]; N],
+        to: &mut [[Group; GROUPS]; N],
     ) {
         let (one, mut sums) = (intel::_mm256_set1_epi16(1), *to);
         for ((x, sizes), weights) in signed.iter().zip(sizes).zip(weights) {
@@ -150,11 +154,13 @@ pub(super) mod avx2 {
                 let x = intel::_mm256_set1_epi32(bytemuck::cast(x[row]));
                 let size = intel::_mm256_set1_epi32(bytemuck::cast(sizes[row]));
                 for group in 0..GROUPS {
-                    let halves: &[_; 2] = bytemuck::cast_ref(&weights[first + group]);
-                    for (sum, &weights) in sums[row][group].iter_mut().zip(halves) {
-                        let signed = intel::_mm256_sign_epi8(weights, x);
+                    let halves: &Group = bytemuck::cast_ref(&weights[first + group]);
+                    for half in 0..2 {
+                        let signed = intel::_mm256_sign_epi8(halves[half], x);
                         let pairs = intel::_mm256_maddubs_epi16(size, signed);
-                        *sum = intel::_mm256_add_epi32(*sum, intel::_mm256_madd_epi16(pairs, one));
+                        let quads = intel::_mm256_madd_epi16(pairs, one);
+                        let sum = &mut sums[row][group][half];
+                        *sum = intel::_mm256_add_epi32(*sum, quads);
                     }
                 }
             }
@@ -172,7 +178,7 @@ pub(super) mod vnni {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2")]
-    pub fn sums<const N: usize>(
+    pub(in crate::neural::inference) fn sums<const N: usize>(
         x: &[[Quad; N]],
         weights: &[[ByteLanes; 4]],
         excess: &Sums,

@@ -1,19 +1,21 @@
 //! The inner loops, compiled once for each instruction set.
 
+use bytemuck::Zeroable;
+
 use super::instructions::{self, InstructionSet, Sums, dispatched};
 use super::lanes::{ByteLanes, HIDDEN_SCALE, Panel, Quad, ROWS, Scaling};
 use crate::neural::kernel;
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::quantized::LARGEST;
 
-/// Converts sums to floats, given the scale `unit` of the inputs, and adds `others`.
+/// Writes sums as floats, given the scale `unit` of the inputs, and adds `others`.
 #[inline(always)]
-fn panel_of(sums: &Sums, unit: f32, scale: &Panel, others: &Panel) -> Panel {
-    std::array::from_fn(|group| {
+fn write(sums: &Sums, unit: f32, scale: &Panel, others: &Panel, to: &mut Panel) {
+    for group in 0..4 {
         let (sums, scale, others) = (&sums[group], &scale[group], &others[group]);
         let number = |lane| sums.0[lane] as f32 * (scale.0[lane] * unit) + others.0[lane];
-        Lanes(std::array::from_fn(number))
-    })
+        to[group] = Lanes(std::array::from_fn(number));
+    }
 }
 
 dispatched! {
@@ -28,7 +30,7 @@ dispatched! {
             for ((x, units), y) in tiles.zip(y.chunks_exact_mut(ROWS * panels)) {
                 let sums = bytes::sums(x, weights, &scaling.excess);
                 for (row, (sums, &unit)) in sums.iter().zip(units).enumerate() {
-                    y[row * panels + panel] = panel_of(sums, unit, &scaling.scale, &scaling.bias);
+                    write(sums, unit, &scaling.scale, &scaling.bias, &mut y[row * panels + panel]);
                 }
             }
         }
@@ -46,8 +48,9 @@ dispatched! {
         let panels = gates.iter().zip(weights).zip(scaling).zip(places);
         for (((gates, weights), scaling), (memory, output)) in panels {
             let [sums] = bytes::sums(before.as_chunks().0, weights, &scaling.excess);
-            let gates = panel_of(&sums, HIDDEN_SCALE, &scaling.scale, gates);
-            activate(&gates, memory, output);
+            let mut all = Panel::zeroed();
+            write(&sums, HIDDEN_SCALE, &scaling.scale, gates, &mut all);
+            activate(&all, memory, output);
         }
     }
 }
@@ -110,7 +113,7 @@ dispatched! {
         let unit = quantize(bytemuck::cast_slice(sum), bytemuck::cast_slice_mut(x));
         for ((weights, scaling), y) in weights.chunks_exact(x.len()).zip(scaling).zip(y) {
             let [sums] = bytes::sums(x.as_chunks().0, weights, &scaling.excess);
-            *y = panel_of(&sums, unit, &scaling.scale, &scaling.bias);
+            write(&sums, unit, &scaling.scale, &scaling.bias, y);
         }
     }
 }

@@ -5,7 +5,7 @@ use bytemuck::Zeroable;
 use super::contributions::Contributions;
 use super::{POSITIONS, Positions, SYMBOLS, best_tag};
 use crate::classifier::ScoreScale;
-use crate::neural::inference::{Decision, InstructionSet, Matrix, PANEL, Panel, Places, WINDOW};
+use crate::neural::inference::{Decision, InstructionSet, Matrix, Panel, Places, WINDOW};
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Param, Quantized, Tables};
 use crate::scorer::factored::Classes;
