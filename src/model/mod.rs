@@ -114,7 +114,10 @@ impl Model {
     /// When it cannot be read, or is not a model of this version.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        if embedded::is_embedded(path) { embedded::read(path) } else { file::read(path) }
+        if embedded::is_embedded(path) {
+            return embedded::read(path);
+        }
+        file::read(path).map_err(|error| embedded::misspelled(path).unwrap_or(error))
     }
 
     /// Reads a model from the bytes of a model file; messages name it `name`.
