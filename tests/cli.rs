@@ -67,6 +67,7 @@ fn the_examples_of_the_help_texts_run() {
     let strict = ["--set", "search.illegal=fail"];
     assert!(text(&srparse(&["parse", "--help"]).output().unwrap().stdout).contains(strict[1]));
     parse(&strict).write_stdin(line).assert().success();
+    parse(&["--set", "search.illegal=reject"]).write_stdin(line).assert().success();
     let short = ["--set", "learner.epochs=5"];
     assert!(text(&srparse(&["train", "--help"]).output().unwrap().stdout).contains(short[1]));
     let clean = text(&srparse(&["tree", "--help"]).output().unwrap().stdout);
