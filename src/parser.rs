@@ -9,7 +9,7 @@ use crate::decode::parser::{Parse, Pipeline, Worker};
 use crate::decode::{NbestRequest, Search};
 use crate::error::{Error, Result};
 use crate::inspect::Loaded;
-use crate::inspect::decisions::DecisionCounts;
+use crate::inspect::decisions::{DecisionCounts, Followed};
 use crate::inspect::margins::Margins;
 use crate::inspect::trace::{Trace, TraceRequest};
 use crate::memory::Sections;
@@ -202,6 +202,11 @@ impl Parser {
 
     /// Classification accuracy along the gold derivations of trees; see [`crate::inspect`].
     pub fn decisions(&self, trees: Vec<Tree>) -> DecisionCounts {
+        DecisionCounts::of(&self.each_decision(trees))
+    }
+
+    /// The decisions along the gold derivation of each tree, in order; trees without words are left out.
+    pub(crate) fn each_decision(&self, trees: Vec<Tree>) -> Vec<Followed> {
         // More than one candidate may be correct.
         let several = self.scores_candidates();
         let guide = if several { GuideKind::DynamicIfAny } else { GuideKind::Static };

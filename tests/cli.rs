@@ -67,6 +67,7 @@ fn the_examples_of_the_help_texts_run() {
     let strict = ["--set", "search.illegal=fail"];
     assert!(text(&srparse(&["parse", "--help"]).output().unwrap().stdout).contains(strict[1]));
     parse(&strict).write_stdin(line).assert().success();
+    parse(&["--set", "search.illegal=reject"]).write_stdin(line).assert().success();
     let short = ["--set", "learner.epochs=5"];
     assert!(text(&srparse(&["train", "--help"]).output().unwrap().stdout).contains(short[1]));
     let clean = text(&srparse(&["tree", "--help"]).output().unwrap().stdout);
@@ -294,6 +295,40 @@ fn the_oracle_reports_the_accuracy_of_a_model() {
     assert!(number("with a choice") < number("all"));
     assert_eq!(accuracy("1", "dev.mrg"), accuracy("3", "dev.mrg"));
     srparse(&["oracle", "--stats", "--model", "m.srm"]).assert().code(2);
+}
+
+#[test]
+fn the_oracle_reports_which_models_are_right_together() {
+    let folder = folder(&[("few.mrg", b"(S (A a))\n")]);
+    let model = model().display().to_string();
+    let train = ["train", "-q", "--model", "few.srm", "--set", "models=1", "--train", "few.mrg"];
+    srparse(&train).current_dir(&folder).assert().success();
+    let oracle = |models: &[&str], options: &[&str]| {
+        let mut oracle = srparse(&["oracle"]);
+        oracle.args(models.iter().flat_map(|model| ["--model", model]));
+        let done = oracle.args(options).arg(sample("dev.mrg")).current_dir(&folder).assert();
+        let status = done.get_output().status.code();
+        (status.unwrap(), text(&done.get_output().stdout), text(&done.get_output().stderr))
+    };
+    let (_, alone, _) = oracle(&[&model], &[]);
+    let (status, both, _) = oracle(&[&model, &model], &[]);
+    assert_eq!(status, 0);
+    let cell = |table: &str, row: &str, column: usize| {
+        let line = table.lines().find(|line| line.starts_with(&format!("{row}\t")));
+        let line = line.unwrap_or_else(|| panic!("no {row} in\n{table}"));
+        line.split('\t').nth(column).unwrap().to_owned()
+    };
+    assert_eq!(cell(&both, "decisions", 1), cell(&alone, "all", 1));
+    // A model agrees with itself.
+    assert_eq!(cell(&both, "A B", 2), cell(&alone, "all", 2));
+    assert_eq!(cell(&both, "A B", 4), cell(&alone, "all", 3));
+    assert_eq!((cell(&both, "A", 1), cell(&both, "B", 3)), ("0".to_owned(), "0".to_owned()));
+    let (status, _, error) = oracle(&[&model, "few.srm"], &[]);
+    assert!(status == 2 && error.contains("few.srm differ"), "{error}");
+    let (status, _, error) = oracle(&[&model, &model], &["--margins", "NP"]);
+    assert!(status == 2 && error.contains("once"), "{error}");
+    let (status, _, error) = oracle(&[model.as_str(); 7], &[]);
+    assert!(status == 2 && error.contains("at most 6"), "{error}");
 }
 
 #[test]

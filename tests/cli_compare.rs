@@ -107,3 +107,73 @@ fn gold_tags_keep_tagging_mistakes_out_of_the_brackets() {
     assert_eq!(compared["a"]["failures"], 12);
     assert_eq!(run(&folder, &["eval", "--evalb", "--gold-tags", "gold", "tags"]).0, 2);
 }
+
+#[test]
+fn agreement_counts_what_each_subset_of_the_parsers_gets_right() {
+    let folder = case();
+    let (status, out, err) = run(&folder, &["compare", "--agreement", "gold", "a", "b", "gold"]);
+    assert_eq!(status, 0);
+    insta::assert_snapshot!(format!("{out}---\n{err}"));
+    let found = json(&folder, &["compare", "--agreement", "--json", "gold", "a", "b", "gold"]);
+    assert_eq!(found["failures"], serde_json::json!([1, 1, 0]));
+    let rows = found["agreement"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    // A finds one of two or both brackets, B both but once, on the last sentence neither; C is gold.
+    let of = |right: &[&str]| {
+        let row = rows.iter().find(|row| row["right"] == serde_json::json!(right)).unwrap();
+        (row["brackets"].as_u64().unwrap(), row["exact"].as_u64().unwrap())
+    };
+    assert_eq!((of(&["B", "C"]), of(&["A", "C"])), ((9, 9), (0, 0)));
+    assert_eq!((of(&["C"]).1, of(&["A", "B", "C"]).1, of(&[])), (2, 1, (0, 0)));
+    let sum = |key: &str| rows.iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sum("brackets"), sum("exact")), (found["brackets"].as_u64().unwrap(), 12));
+}
+
+#[test]
+fn agreement_adds_up_to_the_recall_of_each_parser() {
+    let folder = case();
+    let compared = json(&folder, &["compare", "--json", "gold", "a", "b"]);
+    let found = json(&folder, &["compare", "--agreement", "--json", "gold", "a", "b"]);
+    for (system, name) in [("a", "A"), ("b", "B")] {
+        let rows = found["agreement"].as_array().unwrap();
+        let with =
+            rows.iter().filter(|row| row["right"].as_array().unwrap().contains(&name.into()));
+        let right: f64 = with.map(|row| row["brackets"].as_f64().unwrap()).sum();
+        let recall = 100.0 * right / found["brackets"].as_f64().unwrap();
+        assert!((recall - compared[system]["recall"].as_f64().unwrap()).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn agreement_where_every_parser_failed_and_where_sentences_are_too_long() {
+    let folder = case();
+    let arguments =
+        ["compare", "--agreement", "--json", "--max-words", "4", "gold", "none", "none"];
+    std::fs::write(folder.path().join("none"), NONE.repeat(12)).unwrap();
+    let found = json(&folder, &arguments);
+    assert_eq!((&found["sentences"], &found["brackets"]), (&12.into(), &36.into()));
+    let none = found["agreement"].as_array().unwrap().last().unwrap();
+    assert_eq!((&none["right"], &none["brackets"]), (&serde_json::json!([]), &36.into()));
+    let (status, _, err) =
+        run(&folder, &["compare", "--agreement", "--max-words", "3", "gold", "a", "b"]);
+    assert!(status == 2 && err.contains("raise it"), "{err}");
+}
+
+#[test]
+fn agreement_takes_two_to_six_parsers_and_no_options_of_the_test() {
+    let folder = case();
+    let refused = [
+        &["compare", "gold", "a", "b", "gold"][..],
+        &["compare", "--agreement", "gold", "a"],
+        &["compare", "--agreement", "gold", "a", "b", "a", "b", "a", "b", "a"],
+        &["compare", "--agreement", "--seed", "2", "gold", "a", "b"],
+        &["compare", "--agreement", "--max-p", "0.5", "gold", "a", "b"],
+    ];
+    for arguments in refused {
+        assert_eq!(run(&folder, arguments).0, 2, "{arguments:?}");
+    }
+    assert_eq!(
+        run(&folder, &["compare", "--agreement", "gold", "a", "b", "a", "b", "a", "b"]).0,
+        0
+    );
+}

@@ -164,6 +164,17 @@ fn how_many_trees_are_used_can_be_changed_after_training() {
 }
 
 #[test]
+fn candidates_are_legal_so_that_none_is_rejected() {
+    let (whole, trees) = (model(&[], &[]).unwrap(), short_sentences(12));
+    let parse = |illegal: &str| {
+        let settings = ["search.method=greedy".to_owned(), format!("search.illegal={illegal}")];
+        let parser = Parser::new(&whole, &settings).unwrap();
+        trees.iter().map(|tree| parser.parse(tree.tokens()).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(parse("reject"), parse("next-best"));
+}
+
+#[test]
 fn margins_count_every_candidate_of_a_label() {
     let (whole, trees) = (model(&[], &[]).unwrap(), short_sentences(12));
     let parser = Parser::new(&whole, &[]).unwrap();

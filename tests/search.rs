@@ -7,7 +7,9 @@ mod common;
 
 use srparse::classifier::ScoreScale;
 use srparse::decode::parser::Pipeline;
-use srparse::decode::{Decoded, Method, NbestRequest, PathScore, Search, Unfinished, Worker};
+use srparse::decode::{
+    Decoded, Illegal, Method, NbestRequest, PathScore, Search, Unfinished, Worker,
+};
 use srparse::memory::Sections;
 use srparse::observer::Silent;
 use srparse::oracle::GuideKind;
@@ -307,4 +309,66 @@ fn a_mean_does_not_favour_long_derivations_or_short_ones() {
         different += usize::from(steps(&sums) != steps(&means));
     }
     assert!(different > 0, "lengths never mattered");
+}
+
+/// Prefers the first of these kinds of actions, then the second, then all others.
+struct Prefers([ActionKind; 2]);
+
+impl Scorer<Binary> for Prefers {
+    fn begin(&self, _at: Configuration<'_, Binary>, _scratch: &mut Scratch) -> Memory {
+        Memory::None
+    }
+
+    fn score(
+        &self,
+        _at: Configuration<'_, Binary>,
+        _memory: &Memory,
+        actions: &[BinaryAction],
+        _scratch: &mut Scratch,
+        out: &mut Vec<f32>,
+    ) {
+        let score = |action: &BinaryAction| {
+            let rank = self.0.iter().position(|&kind| kind == action.kind());
+            -(rank.unwrap_or(self.0.len()) as f32)
+        };
+        out.clear();
+        out.extend(actions.iter().map(score));
+    }
+
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
+    }
+}
+
+#[test]
+fn an_illegal_best_action_fails_or_rejects_or_is_passed_over() {
+    use ActionKind::{Finish, Reduce, Shift};
+    let tree: Tree = "(TOP (NP (DT a) (JJ b) (NN c)))".parse().unwrap();
+    let (system, sentence) = (Binary::of_trees([&tree]).unwrap(), common::sentence(&tree));
+    let found = |prefers: [ActionKind; 2], illegal| {
+        let search = Search { illegal, ..greedy() };
+        let found = decode(&search, &system, &Prefers(prefers), &sentence);
+        (found.actions.iter().filter(|action| action.kind() == Shift).count(), found.complete)
+    };
+    let of_all = |prefers| {
+        [Illegal::NextBest, Illegal::Fail, Illegal::Reject].map(|illegal| found(prefers, illegal))
+    };
+    // FINISH with an empty stack, which only `reject` and `next-best` pass over; FINISH with three items.
+    assert_eq!(of_all([Finish, Shift]), [(3, true), (0, false), (3, false)]);
+    // A reduction with an empty stack.
+    assert_eq!(of_all([Reduce, Shift]), [(3, true), (0, false), (3, true)]);
+    // A shift after the last word, which does not compete under `reject`.
+    assert_eq!(of_all([Shift, Reduce]), [(3, true), (3, false), (3, true)]);
+}
+
+#[test]
+fn one_item_is_a_parse_whatever_is_preferred() {
+    let tree: Tree = "(TOP (NP (DT a) (NN c)))".parse().unwrap();
+    let system = Binary::of_trees([&tree]).unwrap();
+    let word: Tree = "(TOP (NN c))".parse().unwrap();
+    let search = Search { illegal: Illegal::Reject, ..greedy() };
+    for kind in [ActionKind::Shift, ActionKind::Reduce, ActionKind::Finish] {
+        let scorer = Prefers([kind; 2]);
+        assert!(decode(&search, &system, &scorer, &common::sentence(&word)).complete);
+    }
 }

@@ -57,31 +57,31 @@ impl Side {
     }
 }
 
-/// The gold trees and those of `N - 1` parsers.
-pub(super) struct AlignedTrees<const N: usize> {
+/// The gold trees and those of parsers.
+pub(super) struct AlignedTrees {
     sides: Vec<Side>,
     quiet: bool,
     /// The progress bar, until the end of the files.
     bar: Option<ReadingBar>,
 }
 
-impl<const N: usize> AlignedTrees<N> {
+impl AlignedTrees {
     /// Opens files by name and path, the gold trees first.
     ///
     /// # Errors
     /// When one cannot be opened, or two are standard input.
     pub(super) fn open(
-        named: [(&'static str, &Path); N],
+        named: &[(&'static str, &Path)],
         options: &ReadOptions,
         quiet: bool,
     ) -> anyhow::Result<Self> {
-        refuse_two_stdins(&named)?;
+        refuse_two_stdins(named)?;
         if !quiet && named.iter().any(|(_, path)| is_stdin(path)) {
             note_terminal();
         }
         let (mut all, counter) = (Vec::new(), ByteCounter::default());
-        let mut sides = Vec::with_capacity(N);
-        for (name, path) in named {
+        let mut sides = Vec::with_capacity(named.len());
+        for &(name, path) in named {
             let inputs = expand(&[path.to_path_buf()])?;
             let trees = Trees::new(inputs.clone(), options).counted_by(counter.clone());
             all.extend(inputs);
@@ -99,25 +99,21 @@ impl<const N: usize> AlignedTrees<N> {
         self
     }
 
-    /// Returns the trees of the next sentence; `None` at the end.
+    /// Returns the trees of the next sentence, one of each file in their order; `None` at the end.
     ///
     /// # Errors
     /// When a tree is malformed, or the numbers of trees differ.
-    pub(super) fn next(&mut self) -> anyhow::Result<Option<[Tree; N]>> {
-        let mut trees = Vec::with_capacity(N);
+    pub(super) fn next(&mut self) -> anyhow::Result<Option<Vec<Tree>>> {
+        let mut trees = Vec::with_capacity(self.sides.len());
         for side in &mut self.sides {
             trees.extend(side.next()?);
         }
-        match <[Tree; N]>::try_from(trees) {
-            Ok(trees) => {
-                self.bar.iter_mut().for_each(|bar| bar.add(1));
-                Ok(Some(trees))
-            }
-            Err(trees) => {
-                self.bar = None;
-                if trees.is_empty() { Ok(None) } else { Err(self.other_numbers()?) }
-            }
+        if trees.len() == self.sides.len() {
+            self.bar.iter_mut().for_each(|bar| bar.add(1));
+            return Ok(Some(trees));
         }
+        self.bar = None;
+        if trees.is_empty() { Ok(None) } else { Err(self.other_numbers()?) }
     }
 
     /// Prints a message while the progress bar is hidden.

@@ -1,6 +1,9 @@
 //! `srparse compare`: tests whether the difference between two parsers is significant.
 
-use std::path::PathBuf;
+mod agreement;
+
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -9,6 +12,7 @@ use super::aligned_trees::{AlignedTrees, no_trees};
 use super::options::{SCORING, ScoringArgs, ThreadsArg, Verbosity};
 use super::out::OutArg;
 use crate::eval::Status;
+use crate::eval::agreement::{MOST_SYSTEMS, NAMES};
 use crate::eval::report::compare::Report;
 use crate::eval::significance::{Brackets, Settings, compare};
 
@@ -22,8 +26,9 @@ use crate::eval::significance::{Brackets, Settings, compare};
 ///
 /// Exit status: 0 on success; 1 if B is not significantly better by --max-p; 2 on an error.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
-  srparse compare data/sample/dev.mrg data/sample/dev.mrg data/sample/dev.mrg")]
+#[command(after_help = "Examples:
+  srparse compare data/sample/dev.mrg data/sample/dev.mrg data/sample/dev.mrg
+  srparse compare --agreement data/sample/dev.mrg data/sample/dev.mrg data/sample/dev.mrg")]
 pub struct CompareArgs {
     /// Gold trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
     gold: PathBuf,
@@ -31,6 +36,9 @@ pub struct CompareArgs {
     a: PathBuf,
     /// Trees of parser B.
     b: PathBuf,
+    /// Trees of more parsers, C to F, with --agreement.
+    #[arg(value_name = "C", num_args = 0..=MOST_SYSTEMS - 2, requires = "agreement")]
+    more: Vec<PathBuf>,
     #[command(flatten)]
     out: OutArg,
     #[command(flatten)]
@@ -52,6 +60,12 @@ pub struct CompareArgs {
     /// Exit with status 1 unless B has the higher F1 with a p-value of at most P.
     #[arg(long, value_name = "P", value_parser = probability, help_heading = TEST)]
     max_p: Option<f64>,
+    /// Print instead how many gold brackets, and how many whole trees, each subset of the parsers gets right.
+    ///
+    /// Every bracket is counted once, under the parsers that find it and no others; likewise every sentence,
+    /// under those whose brackets are exactly the gold ones.
+    #[arg(long, conflicts_with_all = ["shuffles", "resamples", "seed", "max_p"])]
+    agreement: bool,
     /// Print one JSON object instead of the report.
     #[arg(long)]
     json: bool,
@@ -74,7 +88,10 @@ const MOST_RESAMPLES: u64 = 10_000_000;
 /// When a file cannot be read, or the numbers of trees differ.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply(&args.verbosity);
-    let mut out = args.out.open([&args.gold, &args.a, &args.b])?;
+    let mut out = args.out.open([&args.gold, &args.a, &args.b].into_iter().chain(&args.more))?;
+    if args.agreement {
+        return agreement::run(args, out);
+    }
     let (sentences, failures) = read(args)?;
     let CompareArgs { shuffles, resamples, seed, max_words, .. } = *args;
     let settings = Settings { shuffles, resamples, seed };
@@ -96,17 +113,47 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
+impl CompareArgs {
+    /// Opens the gold trees and those of all parsers.
+    fn sides(&self) -> anyhow::Result<AlignedTrees> {
+        let parsers = [&self.a, &self.b].into_iter().chain(&self.more);
+        let gold = ("gold", self.gold.as_path());
+        let named: Vec<(&str, &Path)> =
+            iter::once(gold).chain(NAMES.into_iter().zip(parsers.map(PathBuf::as_path))).collect();
+        let sides = AlignedTrees::open(&named, &self.scoring.options(), self.verbosity.quiet)?;
+        Ok(sides.strip_gold(self.scoring.cleaning()?))
+    }
+
+    /// Checks that there were sentences, and says how many trees were read and on how many each parser failed.
+    fn report(&self, sides: &AlignedTrees, sentences: u64, failures: &[u64]) -> anyhow::Result<()> {
+        if sides.read() == 0 {
+            return Err(no_trees(&self.gold));
+        }
+        if sentences == 0 {
+            bail!("{}: every sentence is longer than --max-words: raise it", self.gold.display());
+        }
+        for (name, failures) in NAMES.iter().zip(failures) {
+            if *failures > 0 && !self.verbosity.quiet {
+                say!(
+                    "{name}: sentences without a parse, or with words that differ from gold: {failures} (counted \
+                     as parses without brackets; `srparse eval` lists them)"
+                );
+            }
+        }
+        sides.report();
+        Ok(())
+    }
+}
+
 /// Counts the brackets of each sentence within the length limit, and the sentences that A and B failed on.
 fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
     let params = args.scoring.params()?;
-    let options = args.scoring.options();
-    let paths = [("gold", args.gold.as_path()), ("A", &args.a), ("B", &args.b)];
-    let sides = AlignedTrees::open(paths, &options, args.verbosity.quiet)?;
-    let mut sides = sides.strip_gold(args.scoring.cleaning()?);
+    let mut sides = args.sides()?;
     let mut systems = [(); 2].map(|()| args.scoring.evaluation(params.clone(), None));
     let (mut sentences, mut failures) = (Vec::new(), [0; 2]);
-    while let Some([gold, a, b]) = sides.next()? {
-        let scores = [systems[0].add(&gold, &a), systems[1].add(&gold, &b)];
+    while let Some(trees) = sides.next()? {
+        let [gold, a, b] = &trees[..] else { break };
+        let scores = [systems[0].add(gold, a), systems[1].add(gold, b)];
         if args.max_words.is_some_and(|most| scores[0].length > most) {
             continue;
         }
@@ -115,21 +162,7 @@ fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
         }
         sentences.push([Brackets::of(&scores[0]), Brackets::of(&scores[1])]);
     }
-    if sides.read() == 0 {
-        return Err(no_trees(&args.gold));
-    }
-    if sentences.is_empty() {
-        bail!("{}: every sentence is longer than --max-words: raise it", args.gold.display());
-    }
-    for (name, failures) in ["A", "B"].iter().zip(failures) {
-        if failures > 0 && !args.verbosity.quiet {
-            say!(
-                "{name}: sentences without a parse, or with words that differ from gold: {failures} (counted as \
-                 parses without brackets; `srparse eval` lists them)"
-            );
-        }
-    }
-    sides.report();
+    args.report(&sides, sentences.len() as u64, &failures)?;
     Ok((sentences, failures))
 }
 

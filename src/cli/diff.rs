@@ -115,8 +115,8 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<ExitCode> {
     let mut out = args.out.open(inputs)?;
     let (gold, test) = (("gold", args.gold.as_path()), args.test.as_path());
     let found = match &args.test2 {
-        None => collect(args, [gold, ("test", test)])?,
-        Some(test2) => collect(args, [gold, ("A", test), ("B", test2)])?,
+        None => collect(args, &[gold, ("test", test)])?,
+        Some(test2) => collect(args, &[gold, ("A", test), ("B", test2)])?,
     };
     match args.output {
         DiffOutput::Text => text::write(&found, args.out.is_terminal(), &mut out)?,
@@ -128,16 +128,13 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Compares all sentences and returns those to show.
-fn collect<const N: usize>(
-    args: &DiffArgs,
-    named: [(&'static str, &Path); N],
-) -> anyhow::Result<Found> {
+fn collect(args: &DiffArgs, named: &[(&'static str, &Path)]) -> anyhow::Result<Found> {
     let params = args.scoring.params()?;
     let options = args.scoring.options();
     let sides = AlignedTrees::open(named, &options, args.verbosity.quiet)?;
     let mut sides = sides.strip_gold(args.scoring.cleaning()?);
     let system = |_| System::new(args.scoring.evaluation(params.clone(), None));
-    let mut systems: Vec<System> = (1..N).map(system).collect();
+    let mut systems: Vec<System> = (1..named.len()).map(system).collect();
     let (mut selection, mut brackets) = (Selection::new(args), Vec::new());
     while let Some(trees) = sides.next()? {
         let mut trees = trees.into_iter();

@@ -118,7 +118,7 @@ fn score_trees(
     let heads = HeadRules::load(&args.heads).context("--heads")?;
     let options = args.scoring.options();
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
-    let sides = AlignedTrees::open(named, &options, args.verbosity.quiet)?;
+    let sides = AlignedTrees::open(&named, &options, args.verbosity.quiet)?;
     let mut sides = sides.strip_gold(gold_cleaning(args)?);
     let mut evaluation = args.scoring.evaluation(params, Some(heads));
     evaluation.functions = args.functions.then(FunctionScores::default);
@@ -126,8 +126,9 @@ fn score_trees(
         evalb::header(out)?;
     }
     let mut excluded = Notes::new("excluded sentences", args.verbosity.quiet);
-    while let Some([gold, test]) = sides.next()? {
-        let score = evaluation.add(&gold, &test);
+    while let Some(trees) = sides.next()? {
+        let [gold, test] = &trees[..] else { break };
+        let score = evaluation.add(gold, test);
         report_error(&score, &sides, &mut excluded);
         if args.per_sentence {
             evalb::row(out, sides.read(), &score)?;
@@ -151,7 +152,7 @@ fn gold_cleaning(args: &EvalArgs) -> anyhow::Result<Cleaning> {
 }
 
 /// Notes why a sentence was excluded.
-fn report_error(score: &SentenceScore, sides: &AlignedTrees<2>, excluded: &mut Notes) {
+fn report_error(score: &SentenceScore, sides: &AlignedTrees, excluded: &mut Notes) {
     if !score.problems.is_empty() {
         let place = sides.place(1).map(|place| format!("{place}: ")).unwrap_or_default();
         let problems = score.problems.join("; ");

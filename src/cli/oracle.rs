@@ -1,5 +1,7 @@
 //! `srparse oracle`: derivations of trees, and how well a model predicts their actions.
 
+mod agreement;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -34,7 +36,7 @@ use crate::treebank::{ReadReport, Trees, read_all};
 ///
 /// Prints one configuration per line: its number, the stack, the buffer, and the action taken. Trees are
 /// preprocessed as they would be for training with the preset. With --model, prints instead how often the
-/// model predicts the correct action on the way to each tree.
+/// model predicts the correct action on the way to each tree; with several models, which of them are right together.
 ///
 /// Exit status: 0 on success; 1 if the transition system cannot build some of the trees; 2 on an error.
 #[derive(Debug, clap::Args)]
@@ -42,7 +44,8 @@ use crate::treebank::{ReadReport, Trees, read_all};
   srparse tree --nth 1 data/sample/dev.mrg | srparse oracle
   srparse oracle --preset fast --preset binary-static --output html data/sample/dev.mrg > a.html
   srparse oracle --stats data/sample/train.mrg
-  srparse oracle --model data/models/english.srm data/sample/dev.mrg")]
+  srparse oracle --model data/models/english.srm data/sample/dev.mrg
+  srparse oracle --model data/models/english.srm --model data/models/english.srm data/sample/dev.mrg")]
 pub struct OracleArgs {
     /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]
@@ -62,9 +65,10 @@ pub struct OracleArgs {
     #[arg(long)]
     stats: bool,
     /// Print the accuracy of this model on the decisions of the derivations. Trees that its actions cannot
-    /// build are counted and left out.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["preset", "stats"])]
-    model: Option<PathBuf>,
+    /// build are counted and left out. May be repeated, for up to 6 models with the same actions: prints on how many
+    /// decisions each subset of them is right, where A is the first model.
+    #[arg(long, value_name = "FILE", num_args = 1, conflicts_with_all = ["preset", "stats"])]
+    model: Vec<PathBuf>,
     /// Print a histogram of the margins (confidence in the truth) of correct and wrong candidates with this
     /// label; needs the --model of an item-based parser.
     #[arg(long, value_name = "LABEL", requires = "model")]
@@ -97,8 +101,10 @@ const CHUNK: usize = 256;
 /// When the trees cannot be read, or no transition system can be built from them.
 pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
     let mut out = args.out.open(args.files.iter().chain(&args.model))?;
-    if let Some(path) = &args.model {
-        return accuracy(args, path, out);
+    match &args.model[..] {
+        [] => {}
+        [path] => return accuracy(args, path, out),
+        several => return agreement::run(args, several, out),
     }
     let is_page = args.output == OracleOutput::Html;
     anyhow::ensure!(

@@ -4,7 +4,7 @@
 
 use super::{Cursor, Decoded, Illegal, PathScore, Problem};
 use crate::scorer::Scratch;
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, ActionKind, TransitionSystem};
 
 /// The greedy decoder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,6 +30,14 @@ impl<A> Default for GreedyScratch<A> {
     }
 }
 
+/// The actions among which the scorer decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Competitors {
+    Legal,
+    LegalAndFinish,
+    All,
+}
+
 impl Greedy {
     /// Decodes a sentence.
     pub fn decode<S: TransitionSystem>(
@@ -45,20 +53,23 @@ impl Greedy {
         taken.clear();
         while !cursor.is_final(problem) {
             cursor.legal(problem, legal);
-            let no_choice = self.illegal == Illegal::NextBest || system.is_forced(&cursor.state);
-            let action = if let ([only], true) = (&legal[..], no_choice) {
+            let competitors = self.competitors(problem, &cursor, legal);
+            let action = if let ([only], Competitors::Legal) = (&legal[..], competitors) {
                 *only
             } else {
-                if self.illegal == Illegal::Fail {
-                    system.inventory(&cursor.state, ranked);
-                } else {
-                    std::mem::swap(legal, ranked);
+                match competitors {
+                    Competitors::Legal => std::mem::swap(legal, ranked),
+                    Competitors::All => system.inventory(&cursor.state, ranked),
+                    Competitors::LegalAndFinish => {
+                        system.inventory(&cursor.state, ranked);
+                        ranked.retain(|a| a.kind() == ActionKind::Finish || legal.contains(a));
+                    }
                 }
                 let at = cursor.at(problem);
                 let best = scorer.best(at, &cursor.memory, ranked, scratch, scores);
                 let Some((best, step)) = best else { break };
                 let action = ranked[best];
-                if self.illegal == Illegal::Fail && !legal.contains(&action) {
+                if competitors != Competitors::Legal && !legal.contains(&action) {
                     break;
                 }
                 score = self.path_score.extend(score, step);
@@ -69,5 +80,23 @@ impl Greedy {
         }
         let score = self.path_score.score(score, system.steps(&cursor.state));
         Decoded::new(system, cursor.state, taken.clone(), score)
+    }
+
+    /// The actions among which the scorer decides.
+    fn competitors<S: TransitionSystem>(
+        &self,
+        problem: Problem<'_, S>,
+        cursor: &Cursor<S>,
+        legal: &[S::Action],
+    ) -> Competitors {
+        let Problem { system, sentence, .. } = problem;
+        let may_end = || legal.iter().any(|action| action.kind() == ActionKind::Finish);
+        let all_read = || system.view(&cursor.state).buffer as usize >= sentence.tags.len();
+        match self.illegal {
+            _ if system.is_forced(&cursor.state) => Competitors::Legal,
+            Illegal::Fail => Competitors::All,
+            Illegal::Reject if all_read() && !may_end() => Competitors::LegalAndFinish,
+            Illegal::NextBest | Illegal::Reject => Competitors::Legal,
+        }
     }
 }

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::transition::TransitionSystem;
 
-/// What happens when the best-scoring action of the whole inventory is not legal.
+/// What happens when the best-scoring action is not legal. Only greedy search asks.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -39,8 +39,21 @@ pub enum Illegal {
     /// Only legal actions compete, so every parse ends.
     #[default]
     NextBest,
-    /// All actions compete; an illegal winner ends the parse with a partial tree.
+    /// All actions compete; an illegal winner ends the parse with a partial tree (Wang, Sagae and Mitamura 2006,
+    /// section 2; Kalt 2004, section 3.1).
     Fail,
+    /// Legal actions compete: with an empty stack that is a shift, with an empty buffer no shift. Once the last word
+    /// is read, the end of the parse competes too; if it wins while several items remain, the sentence is rejected,
+    /// with a partial tree (Sagae and Lavie 2005, sections 2.1 and 2.2: "whether to reduce or reject the input when
+    /// only reduce actions are possible").
+    Reject,
+}
+
+impl Illegal {
+    /// Whether actions that are not legal ever compete, so that a learner must know decisions with one legal action.
+    pub fn ranks_all_actions(self) -> bool {
+        self != Self::NextBest
+    }
 }
 
 /// A derivation found by a search.

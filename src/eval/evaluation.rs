@@ -97,6 +97,16 @@ impl Evaluation {
         })
     }
 
+    /// As [`Evaluation::add`]; also returns whether each gold bracket was matched, `None` for those that are not
+    /// scored, unless the pair is excluded.
+    pub fn add_and_match(
+        &mut self,
+        gold: &Tree,
+        test: &Tree,
+    ) -> (SentenceScore, Option<Vec<Option<bool>>>) {
+        self.compare(gold, test, |Compared { matches, .. }| matches.gold.clone())
+    }
+
     /// Scores a test tree; looks at the brackets unless the pair is excluded.
     fn compare<R>(
         &mut self,

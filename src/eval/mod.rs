@@ -10,8 +10,9 @@
 //! 3. Scoring changes no tree and never panics.
 //!
 //! [`Evaluation`] scores pairs of trees one by one, [`evaluate`] a list. [`Params`] alone decides what counts.
-//! [`significance`] tests whether one parser is better than another.
+//! [`significance`] tests whether one parser is better than another, [`agreement`] counts which are right together.
 
+pub mod agreement;
 mod brackets;
 mod confusion;
 mod counts;

@@ -51,6 +51,13 @@ pub struct SentenceScore {
     pub attachments: Attachments,
 }
 
+impl SentenceScore {
+    /// Whether the brackets are exactly those of the gold tree.
+    pub fn is_exact(&self) -> bool {
+        self.status == Status::Valid && self.gold == self.test && self.test == self.matched
+    }
+}
+
 /// Whether each bracket of either side was matched; `None` for brackets that are not scored.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Matches {

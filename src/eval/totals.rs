@@ -50,7 +50,7 @@ impl Totals {
                 self.gold += u64::from(score.gold);
                 self.test += u64::from(score.test);
                 self.matched += u64::from(score.matched);
-                self.complete += u64::from(score.gold == score.test && score.test == score.matched);
+                self.complete += u64::from(score.is_exact());
                 self.words += u64::from(score.words);
                 self.correct_tags += u64::from(score.correct_tags);
                 self.crossing += u64::from(score.crossing);

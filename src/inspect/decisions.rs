@@ -17,6 +17,22 @@ use crate::train::Example;
 use crate::transition::{Action, ActionKind};
 use crate::tree::Tree;
 
+/// A decision of a scorer in a configuration of a gold derivation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision {
+    /// The kind of the oracle's action.
+    pub kind: ActionKind,
+    /// Whether more than one action is legal.
+    pub has_choice: bool,
+    /// Whether the best-scoring action of the whole inventory is correct.
+    pub right: bool,
+    /// Whether the best-scoring legal action is correct.
+    pub right_of_legal: bool,
+}
+
+/// The decisions of one derivation; `None` if the system cannot build the tree.
+pub type Followed = Option<Vec<Decision>>;
+
 /// Counts of decisions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Decisions {
@@ -68,12 +84,29 @@ pub struct DecisionCounts {
 }
 
 impl DecisionCounts {
-    fn add(&mut self, action: ActionKind, n_legal: usize, decision: Decisions) {
+    /// The counts of derivations.
+    pub fn of(followed: &[Followed]) -> Self {
+        let mut counts = Self::default();
+        for derivation in followed {
+            match derivation {
+                Some(decisions) => {
+                    counts.trees += 1;
+                    decisions.iter().for_each(|&decision| counts.add(decision));
+                }
+                None => counts.unfit += 1,
+            }
+        }
+        counts
+    }
+
+    fn add(&mut self, Decision { kind, has_choice, right, right_of_legal }: Decision) {
+        let (right, right_of_legal) = (u64::from(right), u64::from(right_of_legal));
+        let decision = Decisions { number: 1, right, right_of_legal };
         self.all += decision;
-        if n_legal > 1 {
+        if has_choice {
             self.choices += decision;
         }
-        let row = KINDS.iter().position(|&kind| kind == action);
+        let row = KINDS.iter().position(|&of_row| of_row == kind);
         self.kinds[row.unwrap_or(0)] += decision;
     }
 }
@@ -90,25 +123,20 @@ impl AddAssign for DecisionCounts {
     }
 }
 
-/// Counts the decisions of a scorer along the gold derivations of all examples.
+/// The decisions of a scorer along the gold derivations of all examples, in order.
 pub fn decisions<S: Supervised>(
     system: &S,
     scorer: &dyn Scorer<S>,
     kind: GuideKind,
     examples: &[Example],
-) -> DecisionCounts {
+) -> Vec<Followed> {
     let follow = |memory: &mut FollowMemory<S>, example: &Example| {
         let mut sentence = example.sentence.clone();
         scorer.prepare(&mut sentence, &mut memory.scratch);
         let problem = Problem { system, sentence: &sentence, scorer };
-        let counts = memory.follow(problem, &example.tree, kind);
-        counts.unwrap_or(DecisionCounts { unfit: 1, ..DecisionCounts::default() })
+        memory.follow(problem, &example.tree, kind)
     };
-    let mut all = DecisionCounts::default();
-    for counts in parallel::map_init(examples, FollowMemory::default, follow) {
-        all += counts;
-    }
-    all
+    parallel::map_init(examples, FollowMemory::default, follow)
 }
 
 /// Scratch memory of one thread.
@@ -134,16 +162,11 @@ impl<S: Supervised> Default for FollowMemory<S> {
 
 impl<S: Supervised> FollowMemory<S> {
     /// The decisions of one derivation; `None` if the system cannot build the tree.
-    fn follow(
-        &mut self,
-        problem: Problem<'_, S>,
-        tree: &Tree,
-        kind: GuideKind,
-    ) -> Option<DecisionCounts> {
+    fn follow(&mut self, problem: Problem<'_, S>, tree: &Tree, kind: GuideKind) -> Followed {
         let Self { inventory, legal, optimal, scores, scratch } = self;
         let Problem { system, scorer, .. } = problem;
         let guide = guide(system, tree, kind).ok()?;
-        let mut counts = DecisionCounts { trees: 1, ..DecisionCounts::default() };
+        let mut decisions = Vec::new();
         let mut cursor = Cursor::start(problem, scratch);
         while !cursor.is_final(problem) {
             cursor.legal(problem, legal);
@@ -154,13 +177,13 @@ impl<S: Supervised> FollowMemory<S> {
                 scorer.score(cursor.at(problem), &cursor.memory, actions, scratch, scores);
                 actions.get(first_best(scores)).is_some_and(|best| optimal.contains(best))
             };
-            let right = u64::from(system.is_forced(&cursor.state) || is_right(inventory));
-            let right_of_legal = u64::from(legal.len() == 1 || is_right(legal));
-            let decision = Decisions { number: 1, right, right_of_legal };
-            counts.add(next.kind(), legal.len(), decision);
+            let right = system.is_forced(&cursor.state) || is_right(inventory);
+            let right_of_legal = legal.len() == 1 || is_right(legal);
+            let (kind, has_choice) = (next.kind(), legal.len() > 1);
+            decisions.push(Decision { kind, has_choice, right, right_of_legal });
             cursor.take(problem, next, scratch);
         }
-        Some(counts)
+        Some(decisions)
     }
 }
 
@@ -219,7 +242,13 @@ mod tests {
         // The actions are SHIFT, REDUCE-LEFT-X, REDUCE-RIGHT-X, FINISH; the tree takes SHIFT (the only
         // legal action), SHIFT (again), REDUCE-LEFT-X (of two), FINISH (the only one).
         let examples = vec![example(tree("X")), example(tree("Y")), example(tree("X"))];
-        let found = decisions(&system, &Shifter, GuideKind::Static, &examples);
+        let followed = decisions(&system, &Shifter, GuideKind::Static, &examples);
+        let right = |decisions: &Vec<Decision>| decisions.iter().map(|d| d.right).collect();
+        let right: Vec<Option<Vec<bool>>> =
+            followed.iter().map(|decisions| decisions.as_ref().map(right)).collect();
+        let one = Some(vec![true, true, false, false]);
+        assert_eq!(right, [one.clone(), None, one]);
+        let found = DecisionCounts::of(&followed);
         assert_eq!((found.trees, found.unfit), (2, 1));
         let of = |number, right, right_of_legal| Decisions { number, right, right_of_legal };
         assert_eq!(found.all, of(8, 4, 8));

@@ -18,7 +18,7 @@ use crate::symbols::Label;
 use crate::train::Example;
 use crate::transition::TransitionSystem;
 use beam::BeamTrace;
-use decisions::DecisionCounts;
+use decisions::Followed;
 use margins::Margins;
 use trace::{Trace, TraceRequest};
 
@@ -26,9 +26,9 @@ use trace::{Trace, TraceRequest};
 pub trait Loaded: Send + Sync {
     /// A worker for one thread.
     fn worker(&self) -> Box<dyn Worker + '_>;
-    /// Counts decisions along gold derivations ([`decisions`]). If the guide has several optimal actions, any of
-    /// them is correct.
-    fn decisions(&self, examples: &[Example], guide: GuideKind) -> DecisionCounts;
+    /// The decisions along gold derivations ([`decisions`]). If the guide has several optimal actions, any of them is
+    /// correct.
+    fn decisions(&self, examples: &[Example], guide: GuideKind) -> Vec<Followed>;
     /// Returns the margins of the candidates of a label ([`margins`]).
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl<S: Supervised> Loaded for Pipeline<S> {
         Box::new(self.worker())
     }
 
-    fn decisions(&self, examples: &[Example], guide: GuideKind) -> DecisionCounts {
+    fn decisions(&self, examples: &[Example], guide: GuideKind) -> Vec<Followed> {
         decisions::decisions(&self.system, &*self.scorer, guide, examples)
     }
 

@@ -5,9 +5,10 @@
 //!
 //! - [`replay`]: the static oracle of every system.
 //! - [`binary`]: the dynamic oracle of the binary system, a heuristic.
-//! - [`bracketing`]: the dynamic oracles of the top-down and in-order systems, exact.
+//! - [`bracketing`]: the dynamic oracles of the top-down and in-order systems, exact while no limit binds.
 //! - [`items`]: the dynamic oracle of the item system, exact where its limit on children does not bind.
-//! - [`reachability`]: the dynamic oracle of the non-binary system, exact.
+//! - [`reachability`]: the dynamic oracle of the non-binary system, exact with reductions of every label and number of
+//!   items; an inventory read off training trees may lack some.
 
 pub mod binary;
 pub mod bracketing;

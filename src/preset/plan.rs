@@ -5,7 +5,6 @@ use std::path::Path;
 use super::method::MethodChoice;
 use super::registry::{Source, SystemBuilder};
 use super::{Preset, SystemChoice, tagger};
-use crate::decode::Illegal;
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::{Column, ColumnKind, Templates};
 use crate::scorer::neural::NetworkParams;
@@ -122,7 +121,7 @@ impl Plan {
         let MethodChoice::Neural(NeuralParams { network, .. }) = &self.preset.learner else {
             return Ok(());
         };
-        if self.preset.search.illegal == Illegal::Fail {
+        if self.preset.search.illegal.ranks_all_actions() {
             let problem = "a network learns from legal actions only: set it to next-best";
             return Err(Error::config("search.illegal", problem));
         }

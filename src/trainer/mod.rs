@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use compact_str::CompactString;
 use rustc_hash::FxHasher;
 
-use crate::decode::Illegal;
 use crate::error::{Error, Result};
 use crate::feature::Templates;
 use crate::model::{Header, Model, bincode_section, file};
@@ -290,7 +289,7 @@ impl Run<'_> {
                 search,
             },
             embeddings: self.embeddings,
-            ranks_all_actions: search.illegal == Illegal::Fail,
+            ranks_all_actions: search.illegal.ranks_all_actions(),
             merge: &trainer.merge,
             seed: trainer.seed,
             observer: trainer.observer,

@@ -80,6 +80,7 @@ macro_rules! contract {
             );
             contract!(@each search, $trees, $make;
                 searches_that_the_oracle_guides_find_the_tree,
+                a_sentence_is_rejected_only_where_no_parse_may_end_after_its_last_word,
             );
 
             #[test]

@@ -5,7 +5,7 @@ use srparse::decode::{Illegal, Method, PathScore, Search};
 use srparse::oracle::replay::same_brackets;
 use srparse::oracle::{Guide, GuideKind, Supervised, guide};
 use srparse::scorer::{Configuration, Memory, Scorer, Scratch};
-use srparse::transition::TransitionSystem;
+use srparse::transition::{Action, ActionKind, TransitionSystem};
 
 use srparse::tree::Tree;
 
@@ -50,14 +50,15 @@ pub(crate) fn searches_that_the_oracle_guides_find_the_tree<S: Supervised>(
     let trees = trees(10, TREES / 4);
     let system = make(&borrowed(&trees));
     let greedy = Search { method: Method::Greedy, ..Search::default() };
-    let ranking_all = Search { illegal: Illegal::Fail, ..greedy.clone() };
+    let [failing, rejecting] =
+        [Illegal::Fail, Illegal::Reject].map(|illegal| Search { illegal, ..greedy.clone() });
     let (method, path_score) = (Method::Beam, PathScore::Sum);
     let beam = Search { method, beam: 4, path_score, ..Search::default() };
     for tree in &trees {
         let sentence = sentence(tree);
         for kind in [GuideKind::Static, GuideKind::DynamicIfAny] {
             let scorer = Guided(guide(&system, tree, kind).unwrap());
-            for search in [&greedy, &ranking_all, &beam] {
+            for search in [&greedy, &failing, &rejecting, &beam] {
                 let found = decode(search, &system, &scorer, &sentence);
                 let built = system.tree(&found.state, tree.tokens());
                 assert!(
@@ -69,5 +70,58 @@ pub(crate) fn searches_that_the_oracle_guides_find_the_tree<S: Supervised>(
                 );
             }
         }
+    }
+}
+
+/// Scores actions by what they are and by how many came before, as if at random.
+struct Erratic;
+
+impl<S: TransitionSystem> Scorer<S> for Erratic {
+    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+        Memory::None
+    }
+
+    fn score(
+        &self,
+        at: Configuration<'_, S>,
+        _memory: &Memory,
+        actions: &[S::Action],
+        _scratch: &mut Scratch,
+        out: &mut Vec<f32>,
+    ) {
+        let steps = at.system.steps(at.state) as u32;
+        let score = |action: &S::Action| {
+            let mixed = (action.code() ^ steps.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
+            (mixed >> 8) as f32
+        };
+        out.clear();
+        out.extend(actions.iter().map(score));
+    }
+
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
+    }
+}
+
+pub(crate) fn a_sentence_is_rejected_only_where_no_parse_may_end_after_its_last_word<
+    S: Supervised,
+>(
+    trees: Trees,
+    make: impl Fn(&[&Tree]) -> S,
+) {
+    let trees = trees(11, TREES / 4);
+    let system = make(&borrowed(&trees));
+    let search = Search { illegal: Illegal::Reject, ..Search::default() };
+    let mut legal = Vec::new();
+    for tree in &trees {
+        let sentence = sentence(tree);
+        let found = decode(&search, &system, &Erratic, &sentence);
+        if system.is_final(&found.state) {
+            continue;
+        }
+        system.legal(&found.state, &mut legal);
+        assert!(!found.complete);
+        assert_eq!(system.view(&found.state).buffer as usize, tree.tokens().len());
+        assert!(legal.iter().all(|action| action.kind() != ActionKind::Finish));
     }
 }

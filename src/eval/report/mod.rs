@@ -1,6 +1,7 @@
-//! Reports of an evaluation as text ([`text`]), in EVALB's format ([`evalb`]) and as JSON ([`json`]), and of a
-//! comparison of two parsers ([`compare`]).
+//! Reports of an evaluation as text ([`text`]), in EVALB's format ([`evalb`]) and as JSON ([`json`]), of a comparison of
+//! two parsers ([`compare`]), and of the agreement of several ([`agreement`]).
 
+pub mod agreement;
 pub mod compare;
 pub mod evalb;
 pub mod json;
