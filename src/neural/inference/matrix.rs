@@ -65,7 +65,7 @@ impl Rows {
     }
 
     /// The number of rows, rounded up to a multiple of [`ROWS`].
-    pub fn len(&self) -> usize {
+    pub fn number(&self) -> usize {
         self.units.len()
     }
 

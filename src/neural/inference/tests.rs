@@ -41,7 +41,7 @@ fn rows(set: InstructionSet, values: &[f32], inputs: usize) -> Rows {
 /// The products of all rows.
 fn products(matrix: &Matrix, set: InstructionSet, rows: &Rows) -> Vec<Panel> {
     let mut out = Vec::new();
-    matrix.products(set, rows, 0..rows.len(), &mut out);
+    matrix.products(set, rows, 0..rows.number(), &mut out);
     out
 }
 

@@ -75,8 +75,8 @@ impl CompiledPositions {
         let Some(tags) = self.tags.as_ref().filter(|_| sentence.tags.contains(&UNKNOWN)) else {
             return;
         };
-        for first in (0..encoder.rows.len()).step_by(WINDOW) {
-            let window = first..encoder.rows.len().min(first + WINDOW);
+        for first in (0..encoder.rows.number()).step_by(WINDOW) {
+            let window = first..encoder.rows.number().min(first + WINDOW);
             tags.products(self.set, &encoder.rows, window.clone(), tag_scores);
             for (row, scores) in window.zip(tag_scores.chunks_exact(tags.panels())) {
                 // The first row is the padding before the sentence.
