@@ -107,19 +107,27 @@ impl Matrix {
         inputs: &Places,
         outputs: &Places,
     ) -> Self {
+        /// The bytes of the weights of four inputs in a panel.
+        const QUAD: usize = 4 * PANEL;
         let (from, columns) = (quantized.bytes(weights), weights.columns as usize);
         let quads = inputs.0.len().div_ceil(4);
         let panels = outputs.0.len().div_ceil(PANEL);
         let mut packed = vec![<[ByteLanes; 4]>::zeroed(); panels * quads];
-        let mut scaling = vec![Scaling::zeroed(); panels];
-        for (place, column) in outputs.used() {
-            let (panel, group, lane) = (place / PANEL, place % PANEL / LANES, place % LANES);
-            let (mut sum, scaling) = (0, &mut scaling[panel]);
-            for (place, row) in inputs.used() {
-                let byte = from[row * columns + column];
-                packed[panel * quads + place / 4][group].0[lane][place % 4] = byte;
-                sum += i32::from(byte);
+        let bytes: &mut [i8] = bytemuck::cast_slice_mut(&mut packed);
+        let start = |place| place / PANEL * quads * QUAD + place % PANEL * 4;
+        let to: Vec<_> = outputs.used().map(|(place, column)| (start(place), column)).collect();
+        let mut sums = vec![0; to.len()];
+        for (place, row) in inputs.used() {
+            let (row, bytes) = (&from[row * columns..], &mut bytes[place / 4 * QUAD + place % 4..]);
+            for (&(start, column), sum) in to.iter().zip(&mut sums) {
+                bytes[start] = row[column];
+                *sum += i32::from(row[column]);
             }
+        }
+        let mut scaling = vec![Scaling::zeroed(); panels];
+        for ((place, column), sum) in outputs.used().zip(sums) {
+            let (scaling, group, lane) =
+                (&mut scaling[place / PANEL], place % PANEL / LANES, place % LANES);
             scaling.excess[group].0[lane] = 128 * sum;
             scaling.scale[group].0[lane] = quantized.scales(weights)[column];
             scaling.bias[group].0[lane] = bias.map_or(0.0, |bias| quantized.scales(bias)[column]);
