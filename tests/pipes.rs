@@ -18,7 +18,7 @@ fn a_reader_that_takes_one_line_of_a_file_ends_the_program_with_success() {
     let file = many_sentences();
     for threads in ["1", "2"] {
         let mut child = Command::new(SRPARSE)
-            .args(["parse", "-q", "-j", threads])
+            .args(["parse", "-q", "-j", threads, "--model", "english-fast"])
             .arg(file.path())
             .stdout(Stdio::piped())
             .spawn()
@@ -38,7 +38,7 @@ fn a_full_disk_is_an_error() {
     for threads in ["1", "2"] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
         let output = Command::new(SRPARSE)
-            .args(["parse", "-q", "-j", threads])
+            .args(["parse", "-q", "-j", threads, "--model", "english-fast"])
             .arg(file.path())
             .stdout(full)
             .output()

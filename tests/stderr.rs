@@ -54,7 +54,9 @@ fn parsing_ends_with_a_line_for_every_line() {
     let path = folder.path().join("in.txt");
     for how in [Deaf::Closed, Deaf::Full] {
         for threads in ["1", "2"] {
-            let output = run(how, &["parse", "-j", threads, path.to_str().unwrap()]);
+            let model = ["--model", "english-fast"];
+            let arguments = ["parse", "-j", threads, path.to_str().unwrap()];
+            let output = run(how, &[&arguments[..], &model].concat());
             assert_eq!(output.status.code(), Some(2), "{how:?} -j {threads}");
             let lines = output.stdout.iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(lines, 6000, "{how:?} -j {threads}");
