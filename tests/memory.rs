@@ -90,12 +90,11 @@ fn words(n: usize) -> String {
 
 #[test]
 fn only_some_words_are_read_ahead() {
-    // The network takes long without optimization.
-    for (model, lines) in [("english-fast", 3), ("english", 1)] {
+    for model in ["english-fast", "english"] {
         let mut parser = Running::start(&["parse", "-q", "-j", "2", "--model", model]);
         let line = words(20_000);
         let taken = parser.feed(std::iter::repeat_n(line, 1_500));
-        for written in 1..=lines {
+        for written in 1..=3 {
             parser.line();
             // 100,000 words between the reader and the output, and what is in buffers and pipes.
             let most = written + 5 + 3;

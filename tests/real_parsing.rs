@@ -1,4 +1,4 @@
-//! The binary system and an embedded model on real treebanks, when `SRPARSE_TREEBANKS` names the
+//! The binary system and the embedded model on real treebanks, when `SRPARSE_TREEBANKS` names the
 //! folder that has them; with `SRPARSE_REQUIRE_TREEBANKS` their absence is a failure.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
@@ -72,8 +72,7 @@ fn every_training_tree_comes_back_and_the_oracles_agree_on_the_way() {
 #[test]
 fn every_sentence_of_craft_gives_one_readable_tree_over_its_words() {
     let Some(trees) = treebank("craft/dev.mrg") else { return };
-    // The network takes minutes without optimization.
-    let parser = Parser::open("english-fast").unwrap();
+    let parser = Parser::embedded().unwrap();
     let mut worker = parser.worker();
     for tree in trees {
         let tokens: Vec<_> =

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::transition::TransitionSystem;
 
-/// What happens when the best-scoring action is not legal. Only greedy search asks.
+/// What greedy search does when the best-scoring action is not legal. Other searches consider legal actions only.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]

@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 
 use super::lanes::{HIDDEN_SCALE, Panel, ZEROS};
-use super::matrix::{Matrix, Places, Rows, WINDOW};
+use super::matrix::{Matrix, Places, Rows, windows};
 use super::{InstructionSet, loops};
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Lstm, Quantized};
@@ -63,9 +63,8 @@ impl PackedLstm {
         let Steps { gates, memory, start, outputs } = steps;
         let Matrix { weights, scaling } = &self.recurrent;
         let (mut outputs, mut before) = (outputs.chunks_exact_mut(panels), &start[..]);
-        let mut windows = (0..n).step_by(WINDOW);
-        while let Some(first) = next(&mut windows, backwards) {
-            let window = first..n.min(first + WINDOW);
+        let mut windows = windows(n);
+        while let Some(window) = next(&mut windows, backwards) {
             self.input.products(set, x, window.clone(), gates);
             let mut gates = gates.chunks_exact(panels).take(window.len());
             while let Some(gates) = next(&mut gates, backwards) {

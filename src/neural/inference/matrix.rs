@@ -43,6 +43,11 @@ impl Places {
 /// use the weights often while they are in a fast cache.
 pub const WINDOW: usize = 32;
 
+/// The windows of so many rows.
+pub fn windows(rows: usize) -> impl DoubleEndedIterator<Item = Range<usize>> {
+    (0..rows).step_by(WINDOW).map(move |first| first..rows.min(first + WINDOW))
+}
+
 /// Rows of quantized inputs, interleaved four at a time.
 #[derive(Debug, Default)]
 pub struct Rows {

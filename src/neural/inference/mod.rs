@@ -24,7 +24,7 @@ pub use decision::Decision;
 pub use instructions::InstructionSet;
 pub use lanes::{PANEL, Panel};
 pub use lstm::{PackedLstm, Steps};
-pub use matrix::{Matrix, Places, Rows, WINDOW};
+pub use matrix::{Matrix, Places, Rows, WINDOW, windows};
 
 #[cfg(test)]
 mod tests;

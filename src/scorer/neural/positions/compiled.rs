@@ -5,7 +5,7 @@ use bytemuck::Zeroable;
 use super::contributions::Contributions;
 use super::{POSITIONS, Positions, SYMBOLS, best_tag};
 use crate::classifier::ScoreScale;
-use crate::neural::inference::{Decision, InstructionSet, Matrix, Panel, Places, WINDOW};
+use crate::neural::inference::{Decision, InstructionSet, Matrix, Panel, Places, windows};
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Param, Quantized, Tables};
 use crate::scorer::factored::Classes;
@@ -75,8 +75,7 @@ impl CompiledPositions {
         let Some(tags) = self.tags.as_ref().filter(|_| sentence.tags.contains(&UNKNOWN)) else {
             return;
         };
-        for first in (0..encoder.rows.number()).step_by(WINDOW) {
-            let window = first..encoder.rows.number().min(first + WINDOW);
+        for window in windows(encoder.rows.number()) {
             tags.products(self.set, &encoder.rows, window.clone(), tag_scores);
             for (row, scores) in window.zip(tag_scores.chunks_exact(tags.panels())) {
                 // The first row is the padding before the sentence.

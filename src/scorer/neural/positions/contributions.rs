@@ -20,8 +20,7 @@ pub(super) struct Contributions {
     slots: Vec<u32>,
     /// The window in each slot, and its contributions row by row.
     windows: Vec<(usize, Vec<Panel>)>,
-    /// The number of slots in use, and the one to use next.
-    used: usize,
+    /// The slot to use next.
     next: usize,
     rows: usize,
     /// The panels of a row.
@@ -31,7 +30,7 @@ pub(super) struct Contributions {
 impl Contributions {
     /// Starts a sentence of so many rows, each with so many panels.
     pub(super) fn start(&mut self, rows: usize, panels: usize) {
-        (self.rows, self.panels, self.used, self.next) = (rows, panels, 0, 0);
+        (self.rows, self.panels, self.next) = (rows, panels, 0);
         self.slots.clear();
         self.slots.resize(rows.div_ceil(WINDOW), NONE);
     }
@@ -51,13 +50,13 @@ impl Contributions {
                 self.windows.push((window, Vec::new()));
             }
             let (before, contributions) = &mut self.windows[self.next];
-            if self.used == SLOTS {
+            // A window of the sentence before is not in the slot any more.
+            if self.slots.get(*before) == Some(&(self.next as u32)) {
                 self.slots[*before] = NONE;
             }
             let first = window * WINDOW;
             products(first..self.rows.min(first + WINDOW), contributions);
             (*before, self.slots[window]) = (window, self.next as u32);
-            self.used = SLOTS.min(self.used + 1);
             self.next = (self.next + 1) % SLOTS;
         }
     }
