@@ -83,6 +83,17 @@ pub struct TrainArgs {
     /// networks of an ensemble, each trained alone (learner.models=1) with another --seed.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = LONG_RUNS)]
     merge: Vec<PathBuf>,
+    /// Trees of another parser, of which each epoch uses a share, for learners with epochs.
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
+    silver: Vec<PathBuf>,
+    /// The probability that an epoch uses a silver tree.
+    #[arg(long, value_name = "P", default_value_t = 0.5, value_parser = share, requires = "silver", help_heading = INPUT)]
+    silver_share: f64,
+    /// Learn from these models too: their probabilities of actions, averaged, have the weight
+    /// learner.teacher_weight in the loss. They must be trained on the same trees with the same transition
+    /// system; for networks.
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
+    teacher: Vec<PathBuf>,
     #[command(flatten)]
     treebank: TreebankArgs,
 }
@@ -122,9 +133,20 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     };
     let start = Instant::now();
     let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
-    let merge = args.merge.iter().map(Model::open).collect::<crate::Result<Vec<_>>>()?;
-    let mut trainer =
-        trainer.seed(args.seed).observe(&log).labels(args.labels.clone()).merge(merge);
+    let models = |paths: &[PathBuf]| paths.iter().map(Model::open).collect::<crate::Result<_>>();
+    let mut trainer = trainer
+        .seed(args.seed)
+        .observe(&log)
+        .labels(args.labels.clone())
+        .merge(models(&args.merge)?)
+        .teachers(models(&args.teacher)?);
+    let silver = match &args.silver[..] {
+        [] => None,
+        paths => Some(read(args, paths, "silver", |_, _| {})?),
+    };
+    if let Some(silver) = &silver {
+        trainer = trainer.silver(silver, args.silver_share);
+    }
     if let Some(folder) = &args.checkpoint {
         trainer = trainer.checkpoint(folder);
     }
@@ -157,7 +179,7 @@ fn stopped(args: &TrainArgs) -> ExitCode {
 
 /// Fails now rather than after training when an output cannot be written, or is another output or an input.
 fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
-    let TrainArgs { train, dev, merge, .. } = args;
+    let TrainArgs { train, dev, merge, teacher, .. } = args;
     let preset = PathBuf::from(&args.preset);
     let outputs = [
         ("--model", Some(&args.model)),
@@ -174,7 +196,11 @@ fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
                 path.display()
             );
         }
-        refuse_input(option, path, train.iter().chain(dev).chain(merge).chain([&preset]))?;
+        refuse_input(
+            option,
+            path,
+            train.iter().chain(dev).chain(merge).chain(teacher).chain([&preset]),
+        )?;
         if option != "--checkpoint" {
             output::check(path).context(option)?;
         }
@@ -249,6 +275,11 @@ fn check_options(args: &TrainArgs, preset: &Preset) -> anyhow::Result<()> {
         "--checkpoint: this learner is trained in one piece, of which nothing could be kept: omit the option"
     );
     Ok(())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
 fn read(

@@ -98,23 +98,28 @@ dispatched! {
     }
 }
 
-/// The loss of choosing among some of the scores: minus the logarithm of the probability of the one at `right` among
-/// those `among`. Writes the gradient of the scores.
+/// The cross-entropy of choosing among some of the scores: of each choice its place and its probability, which add up
+/// to 1. Writes the gradient of the scores.
 ///
 /// # Panics
-/// When `right` or one of `among` is beyond the scores.
-pub fn cross_entropy(scores: &[f32], among: &[u32], right: u32, gradient: &mut [f32]) -> f32 {
-    let most = among.iter().fold(f32::NEG_INFINITY, |most, &at| most.max(scores[at as usize]));
+/// When a place is beyond the scores.
+pub fn cross_entropy(scores: &[f32], choices: &[(u32, f32)], gradient: &mut [f32]) -> f32 {
+    let most =
+        choices.iter().fold(f32::NEG_INFINITY, |most, &(at, _)| most.max(scores[at as usize]));
     gradient.fill(0.0);
     let mut sum = 0.0;
-    for &at in among {
+    for &(at, _) in choices {
         let share = (scores[at as usize] - most).exp();
         gradient[at as usize] = share;
         sum += share;
     }
     gradient.iter_mut().for_each(|share| *share /= sum);
-    gradient[right as usize] -= 1.0;
-    most + sum.ln() - scores[right as usize]
+    let mut loss = most + sum.ln();
+    for &(at, probability) in choices.iter().filter(|(_, probability)| *probability > 0.0) {
+        gradient[at as usize] -= probability;
+        loss -= probability * scores[at as usize];
+    }
+    loss
 }
 
 /// e to the power of x, to seven digits, without a branch: 2 to the power of the nearest whole number by its bits,

@@ -252,7 +252,7 @@ mod tests {
                 let row = tape.lookup(&network, table, 1);
                 let bias = tape.lookup(&network, bias, 0);
                 let scores = tape.sum(&[row, bias]);
-                loss = tape.cross_entropy(scores, &[0, 1], 1);
+                loss = tape.cross_entropy(scores, &[(0, 0.0), (1, 1.0)]);
                 tape.backward(&network, &mut gradients);
                 optimizer.step(&mut network, &gradients, 1.0);
             }

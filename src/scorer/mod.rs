@@ -126,6 +126,8 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
 pub struct Lesson<'a, S: TransitionSystem> {
     /// The configuration.
     pub at: Configuration<'a, S>,
+    /// The memory of the derivation.
+    pub memory: &'a Memory,
     /// The actions that were scored.
     pub actions: &'a [S::Action],
     /// Their scores.
@@ -134,6 +136,16 @@ pub struct Lesson<'a, S: TransitionSystem> {
     pub predicted: usize,
     /// The position of the best-scoring action among the correct ones.
     pub target: usize,
+    /// The probabilities that a teacher gives the actions, times its weight; empty without one.
+    pub teacher: &'a [f32],
+}
+
+impl<S: TransitionSystem> Lesson<'_, S> {
+    /// The probability of an action that is to be learned: the target has what the teacher leaves.
+    pub fn probability(&self, at: usize) -> f32 {
+        let own = self.teacher.get(at).copied().unwrap_or(0.0);
+        if at == self.target { own + 1.0 - self.teacher.iter().sum::<f32>() } else { own }
+    }
 }
 
 /// A scorer that learns from single decisions while it parses.

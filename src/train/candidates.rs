@@ -68,7 +68,7 @@ fn names<S: Supervised>(system: &S) -> Vec<String> {
     system.labels().map(str::to_owned).collect()
 }
 
-struct Run<'a, S> {
+struct Run<'a, S: Supervised> {
     session: &'a Session<'a, S>,
     method: &'a CandidateTraining<'a>,
     names: Vec<String>,

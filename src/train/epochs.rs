@@ -120,7 +120,7 @@ const CHECKPOINT: &str = "epochs";
 const BEST: &str = "best";
 
 /// Runs the epochs of a learner, and selects the best on the dev set, or the last one without a dev set.
-pub struct Epochs<'a, S> {
+pub struct Epochs<'a, S: TransitionSystem> {
     /// The training run.
     pub session: &'a Session<'a, S>,
     /// The number of the model, from 1.
@@ -234,7 +234,7 @@ impl<S: Supervised> Epochs<'_, S> {
         let done = scores.last().map_or(0, |last| last.epoch);
         self.session.log(&format!("epochs done, from the checkpoint: {done}"));
         scores.iter().for_each(|&scores| self.session.observer.event(Event::Epoch(scores)));
-        progress.add(u64::from(done) * self.session.examples.len() as u64);
+        progress.add(self.session.trees_in(u64::from(done)));
         (Some(best), scores)
     }
 

@@ -8,6 +8,8 @@
 //! - [`neural`]: networks that learn while they parse, in batches of sentences.
 //! - [`candidates`]: an ensemble of boosted trees for each label of an item system.
 //!
+//! A network can learn from another model too ([`teacher`]).
+//!
 //! The last four have epochs or parts; [`epochs`] selects the best epoch, stops early and resumes. [`walk`]
 //! is the loop over training sentences that online and neural training share.
 
@@ -22,6 +24,7 @@ pub mod online;
 mod perceptrons;
 pub mod session;
 pub mod structured;
+pub mod teacher;
 pub mod walk;
 
 use crate::Result;

@@ -60,7 +60,7 @@ impl<S: Supervised> TrainingMethod<S> for OnlineTraining {
             check_explores(session.components.system)?;
         }
         let guides = guides(session, explores)?;
-        let total = u64::from(*epochs) * u64::from(*models) * session.examples.len() as u64;
+        let total = session.trees_in(u64::from(*epochs) * u64::from(*models));
         let progress = Progress::new(session.observer, total);
         let make = |seed, progress| {
             OnlineEpochs::new(session, &guides, self.untrained(session.components), seed, progress)
@@ -179,9 +179,10 @@ impl<S: Supervised> EpochLearner<S> for OnlineEpochs<'_, S> {
             self;
         order.shuffle(rng);
         let exploration = exploration.filter(|exploration| epoch >= exploration.from_epoch);
+        let trees = session.epoch(order, rng);
         let mut report = EpochReport::default();
         let mut done = 0;
-        for &at in &*order {
+        for &at in &trees {
             if progress.is_stopped() {
                 break;
             }
@@ -191,7 +192,7 @@ impl<S: Supervised> EpochLearner<S> for OnlineEpochs<'_, S> {
             done += 1;
             progress.add(1);
         }
-        report.is_complete = done == order.len();
+        report.is_complete = done == trees.len();
         report
     }
 

@@ -3,10 +3,12 @@
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
+use rand::{Rng, RngExt};
 use rustc_hash::FxHasher;
 
 use super::Example;
 use super::checkpoint::{Folder, fingerprint, hash_nodes};
+use super::teacher::Teacher;
 use crate::Result;
 use crate::decode::Search;
 use crate::decode::parser::{PipelineWorker, Worker};
@@ -57,12 +59,23 @@ impl<S: TransitionSystem> Components<'_, S> {
     }
 }
 
+/// The trees of another parser among the training trees: the last ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SilverTrees {
+    /// The number of the trees before them.
+    pub gold: usize,
+    /// The probability that an epoch uses one of them.
+    pub share: f64,
+}
+
 /// A training run.
-pub struct Session<'a, S> {
+pub struct Session<'a, S: TransitionSystem> {
     /// What the scorer is built on.
     pub components: Components<'a, S>,
     /// The training trees, which the system can rebuild.
     pub examples: &'a [Example],
+    /// Which of them are silver trees.
+    pub silver: SilverTrees,
     /// The dev set.
     pub dev: DevSet<'a>,
     /// Pretrained embeddings, and the number of word ids before theirs were added.
@@ -71,6 +84,8 @@ pub struct Session<'a, S> {
     pub ranks_all_actions: bool,
     /// Models that other parts of the same training have made.
     pub merge: &'a [Model],
+    /// The model that networks learn from.
+    pub teacher: Option<&'a Teacher<S>>,
     /// The seed of everything random.
     pub seed: u64,
     /// Receives events, and may stop training.
@@ -106,9 +121,26 @@ impl<S: TransitionSystem> Session<'_, S> {
         Folder::new(folder, hasher.finish(), self.observer).map(Some)
     }
 
+    /// The trees of an epoch, by their numbers in an order: all but some of the silver ones.
+    pub fn epoch(&self, order: &[usize], rng: &mut impl Rng) -> Vec<usize> {
+        let SilverTrees { gold, share } = self.silver;
+        order.iter().copied().filter(|&at| at < gold || rng.random_bool(share)).collect()
+    }
+
+    /// The expected number of trees in so many epochs.
+    pub fn trees_in(&self, epochs: u64) -> u64 {
+        let SilverTrees { gold, share } = self.silver;
+        let silver = (self.examples.len() - gold) as f64;
+        epochs * gold as u64 + (epochs as f64 * share * silver).round() as u64
+    }
+
     /// A hash of the training trees.
     pub fn examples_fingerprint(&self) -> u64 {
-        fingerprint(self.examples)
+        let mut hasher = FxHasher::default();
+        let SilverTrees { gold, share } = self.silver;
+        let silver = (gold < self.examples.len()).then(|| (gold, share.to_bits()));
+        (fingerprint(self.examples), silver).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Parses the dev set and scores it; `None` without one.

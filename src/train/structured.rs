@@ -83,7 +83,7 @@ impl<S: Supervised> TrainingMethod<S> for StructuredTraining {
     fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
         let StructuredParams { epochs, models, ref prune, .. } = self.0;
         let gold = derivations(session)?;
-        let total = u64::from(epochs) * u64::from(models) * session.examples.len() as u64;
+        let total = session.trees_in(u64::from(epochs) * u64::from(models));
         let progress = Progress::new(session.observer, total);
         let make = |seed, progress| StructuredEpochs::new(session, &gold, self.0, seed, progress);
         perceptrons::train(session, Extent { epochs, models }, prune, make, &progress)
@@ -149,14 +149,15 @@ impl<S: Supervised> EpochLearner<S> for StructuredEpochs<'_, S> {
     fn train_epoch(&mut self, _epoch: u32) -> EpochReport {
         let Self { session, gold, perceptron, params, rng, order, progress } = self;
         order.shuffle(rng);
+        let trees = session.epoch(order, rng);
         let mut report = EpochReport::default();
-        for batch in order.chunks(params.batch as usize) {
+        for batch in trees.chunks(params.batch as usize) {
             if progress.is_stopped() {
                 break;
             }
-            let teacher = Teacher { session, perceptron, params };
+            let run = Run { session, perceptron, params };
             let lessons = parallel::map_init(batch, SentenceSearch::<S>::default, |search, &at| {
-                search.sentence(teacher, at, &gold[at])
+                search.sentence(run, at, &gold[at])
             });
             for lesson in &lessons {
                 perceptron.change(&lesson.changes);
@@ -166,7 +167,7 @@ impl<S: Supervised> EpochLearner<S> for StructuredEpochs<'_, S> {
             perceptron.tick();
             progress.add(batch.len() as u64);
         }
-        report.is_complete = report.decisions == order.len() as u64;
+        report.is_complete = report.decisions == trees.len() as u64;
         report
     }
 
@@ -186,19 +187,19 @@ impl<S: Supervised> PerceptronLearner<S> for StructuredEpochs<'_, S> {
 }
 
 /// The inputs shared by the searches of a batch.
-struct Teacher<'a, S> {
+struct Run<'a, S: Supervised> {
     session: &'a Session<'a, S>,
     perceptron: &'a OnlinePerceptron,
     params: &'a StructuredParams,
 }
 
-impl<S> Clone for Teacher<'_, S> {
+impl<S: Supervised> Clone for Run<'_, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S> Copy for Teacher<'_, S> {}
+impl<S: Supervised> Copy for Run<'_, S> {}
 
 /// The gold derivation alongside the beam.
 struct GoldPath<'a, S: Supervised> {
@@ -266,8 +267,8 @@ impl<S: Supervised> Default for SentenceSearch<S> {
 
 impl<S: Supervised> SentenceSearch<S> {
     /// Searches one sentence and collects its updates.
-    fn sentence(&mut self, teacher: Teacher<'_, S>, at: usize, gold: &[S::Action]) -> Lesson {
-        let Teacher { session, perceptron, params } = teacher;
+    fn sentence(&mut self, run: Run<'_, S>, at: usize, gold: &[S::Action]) -> Lesson {
+        let Run { session, perceptron, params } = run;
         let &StructuredParams { beam, update, margin, .. } = params;
         let (system, sentence) = (session.components.system, &session.examples[at].sentence);
         let problem = Problem { system, sentence, scorer: perceptron };

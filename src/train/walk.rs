@@ -63,7 +63,15 @@ impl<S: TransitionSystem> Walk<S> {
                     None => legal[first_best(scores)],
                     Some(judgement) => {
                         let (predicted, target) = (judgement.predicted, judgement.target);
-                        let lesson = Lesson { at, actions: legal, scores, predicted, target };
+                        let lesson = Lesson {
+                            at,
+                            memory: &cursor.memory,
+                            actions: legal,
+                            scores,
+                            predicted,
+                            target,
+                            teacher: &[],
+                        };
                         learner.learn(&lesson, scratch);
                         report.decisions += 1;
                         report.mistakes += u64::from(!judgement.is_correct());

@@ -3,6 +3,7 @@
 mod merge;
 mod replay;
 mod tagging;
+mod teacher;
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -21,7 +22,7 @@ use crate::preset::plan::Plan;
 use crate::preset::registry::{self, Source, SystemVisitor, with_system};
 use crate::preset::{MethodChoice, Preset, TaggerChoice};
 use crate::symbols::{UNKNOWN, Vocabulary};
-use crate::train::session::{Checkpoints, DevSet, is_short, words};
+use crate::train::session::{Checkpoints, DevSet, SilverTrees, is_short, words};
 use crate::train::{Components, Session, Trained, TrainingMethod};
 use crate::transition::{CandidateSystem, TransitionSystem};
 use crate::tree::heads::Uncovered;
@@ -51,6 +52,8 @@ pub struct Trainer<'a> {
     checkpoint: Option<PathBuf>,
     labels: Vec<String>,
     merge: Vec<Model>,
+    teachers: Vec<Model>,
+    silver: Option<(&'a Treebank, f64)>,
 }
 
 impl<'a> Trainer<'a> {
@@ -67,9 +70,16 @@ impl<'a> Trainer<'a> {
     /// # Errors
     /// When a file that it names cannot be read, or its parts do not fit together.
     pub fn with_preset(preset: Preset) -> Result<Self> {
-        let (checkpoint, labels, merge) = (None, Vec::new(), Vec::new());
-        let plan = Plan::new(preset)?;
-        Ok(Self { plan, seed: 1, observer: &Silent, checkpoint, labels, merge })
+        Ok(Self {
+            plan: Plan::new(preset)?,
+            seed: 1,
+            observer: &Silent,
+            checkpoint: None,
+            labels: Vec::new(),
+            merge: Vec::new(),
+            teachers: Vec::new(),
+            silver: None,
+        })
     }
 
     /// Sets the random seed; 1 by default.
@@ -102,6 +112,19 @@ impl<'a> Trainer<'a> {
     #[must_use]
     pub fn merge(self, models: Vec<Model>) -> Self {
         Self { merge: models, ..self }
+    }
+
+    /// Sets the models whose probabilities of actions, averaged as in an ensemble, a network learns besides the gold
+    /// trees, with the weight `learner.teacher_weight`.
+    #[must_use]
+    pub fn teachers(self, models: Vec<Model>) -> Self {
+        Self { teachers: models, ..self }
+    }
+
+    /// Adds trees of another parser, each of which an epoch uses with the probability `share`.
+    #[must_use]
+    pub fn silver(self, trees: &'a Treebank, share: f64) -> Self {
+        Self { silver: Some((trees, share)), ..self }
     }
 
     /// The preset.
@@ -143,12 +166,15 @@ impl<'a> Trainer<'a> {
             tagging => predicted.as_ref().and(tagging.as_ref()).map(|tagging| tagging.tokens(dev)),
         };
         let trees = self.prepare(predicted.as_ref().unwrap_or(&train.trees));
-        let usable: Vec<&Tree> = trees.iter().filter(|tree| !tree.tokens().is_empty()).collect();
+        let usable = usable(&trees);
+        let silver = self.silver_trees()?;
+        let silver = self::usable(&silver);
         if usable.is_empty() {
             return Err(Error::Unfit("no training tree has any words left after cleaning".into()));
         }
         let minimum = plan.preset.clean.unknown_below.max(1);
-        let mut vocabulary = Vocabulary::of(usable.iter().map(|tree| tree.tokens()), minimum);
+        let all = usable.iter().chain(&silver);
+        let mut vocabulary = Vocabulary::of(all.map(|tree| tree.tokens()), minimum);
         let embeddings = pretrained.map(|pretrained| self.add_words(pretrained, &mut vocabulary));
         let run = Run {
             trainer: self,
@@ -156,6 +182,7 @@ impl<'a> Trainer<'a> {
             dev,
             dev_tokens: dev_tokens.as_deref(),
             trees: &usable,
+            silver: &silver,
             vocabulary: &vocabulary,
             embeddings: embeddings.as_ref(),
         };
@@ -164,6 +191,20 @@ impl<'a> Trainer<'a> {
             tagging.store(&mut model)?;
         }
         Ok(model)
+    }
+
+    /// The trees of another parser, prepared as those of the treebank.
+    ///
+    /// # Errors
+    /// When there are some, but the learner has no epochs.
+    fn silver_trees(&self) -> Result<Vec<Tree>> {
+        let Some((silver, _)) = self.silver else { return Ok(Vec::new()) };
+        if !self.plan.preset.learner.has_epochs() {
+            let problem = "an epoch uses a share of the silver trees, but this learner has no epochs: add them to \
+                           the training trees";
+            return Err(Error::config("silver", problem));
+        }
+        Ok(self.prepare(&self.stripped(silver).trees))
     }
 
     fn log(&self, text: &str) {
@@ -228,6 +269,11 @@ impl<'a> Trainer<'a> {
     }
 }
 
+/// The trees that have words.
+fn usable(trees: &[Tree]) -> Vec<&Tree> {
+    trees.iter().filter(|tree| !tree.tokens().is_empty()).collect()
+}
+
 /// The words of trees, without tags.
 fn untagged(set: &Treebank) -> Vec<Vec<Token>> {
     let mut all: Vec<Vec<Token>> = set.trees.iter().map(words).collect();
@@ -244,6 +290,7 @@ struct Run<'a> {
     /// predicts them.
     dev_tokens: Option<&'a [Vec<Token>]>,
     trees: &'a [&'a Tree],
+    silver: &'a [&'a Tree],
     vocabulary: &'a Vocabulary,
     embeddings: Option<&'a (PretrainedEmbeddings, usize)>,
 }
@@ -273,13 +320,22 @@ impl Run<'_> {
     fn train<S: Supervised>(&self, system: &S, method: &dyn TrainingMethod<S>) -> Result<Model> {
         let trainer = self.trainer;
         let Preset { clean, search, max_words, .. } = &trainer.plan.preset;
-        let replayed = replay::replay(system, self.vocabulary, self.trees, trainer.observer)?;
+        let mut replayed = replay::replay(system, self.vocabulary, self.trees, trainer.observer)?;
+        let (gold, mut share) = (replayed.examples.len(), 0.0);
+        if let Some((_, of_silver)) = trainer.silver {
+            share = of_silver;
+            trainer.log("silver trees:");
+            let silver = replay::replay(system, self.vocabulary, self.silver, trainer.observer)?;
+            replayed.append(silver);
+        }
         let mut training = replayed.summary;
         training.files = self.files.to_vec();
         merge::check(trainer, system, &training, self.vocabulary)?;
+        let teacher = teacher::load(trainer, system)?;
         let session = Session {
             components: self.components(system),
             examples: &replayed.examples,
+            silver: SilverTrees { gold, share },
             dev: DevSet {
                 files: &self.dev.files,
                 trees: &self.dev.trees,
@@ -291,6 +347,7 @@ impl Run<'_> {
             embeddings: self.embeddings,
             ranks_all_actions: search.illegal.ranks_all_actions(),
             merge: &trainer.merge,
+            teacher: teacher.as_ref(),
             seed: trainer.seed,
             observer: trainer.observer,
             checkpoints: self.checkpoints(system),

@@ -23,6 +23,18 @@ pub(super) struct Replayed {
     pub(super) summary: TrainingSummary,
 }
 
+impl Replayed {
+    /// Adds others.
+    pub(super) fn append(&mut self, other: Self) {
+        let TrainingSummary { trees, words, skipped, decisions, .. } = other.summary;
+        self.examples.extend(other.examples);
+        self.summary.trees += trees;
+        self.summary.words += words;
+        self.summary.decisions += decisions;
+        self.summary.skipped.extend(skipped);
+    }
+}
+
 /// Replays all trees, and keeps those that are rebuilt.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use srparse::observer::Silent;
 use srparse::oracle::{Guide, GuideKind, Supervised, guide};
 use srparse::scorer::{Scorer, Scratch};
 use srparse::symbols::{Sentence, Vocabulary};
-use srparse::train::session::DevSet;
+use srparse::train::session::{DevSet, SilverTrees};
 use srparse::train::{Components, Example, Session};
 use srparse::transition::TransitionSystem;
 use srparse::tree::Tree;
@@ -63,10 +63,12 @@ impl<S: Supervised> Lab<S> {
         Session {
             components: self.components(),
             examples: &self.examples,
+            silver: SilverTrees { gold: self.examples.len(), share: 0.0 },
             dev,
             embeddings: None,
             ranks_all_actions: false,
             merge: &[],
+            teacher: None,
             seed: 1,
             observer: &Silent,
             checkpoints: None,

@@ -298,16 +298,16 @@ impl Tape {
         out
     }
 
-    /// Adds the cross-entropy loss of choosing `right` among the scores `among`: minus the logarithm of its
-    /// probability. Returns the loss.
+    /// Adds the cross-entropy loss of choosing among some of the scores: of each choice its place and its
+    /// probability, which add up to 1. Returns the loss.
     ///
     /// # Panics
-    /// When `right` or one of `among` is beyond the scores.
-    pub fn cross_entropy(&mut self, scores: Var, among: &[u32], right: u32) -> f32 {
+    /// When a place is beyond the scores.
+    pub fn cross_entropy(&mut self, scores: Var, choices: &[(u32, f32)]) -> f32 {
         let gradient = self.factors.len();
         self.factors.resize(gradient + scores.len(), 0.0);
         let values = &self.values[scores.range()];
-        let loss = kernel::cross_entropy(values, among, right, &mut self.factors[gradient..]);
+        let loss = kernel::cross_entropy(values, choices, &mut self.factors[gradient..]);
         self.record(Op::Loss { scores, gradient: gradient as u32 });
         loss
     }

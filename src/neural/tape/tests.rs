@@ -35,7 +35,8 @@ fn run(tape: &mut Tape, params: &Params, network: &Network) -> f32 {
     let last = tape.apply(Function::Relu, outputs[3]);
     let both = tape.join([tanh, last]);
     let scores = tape.affine(params, network.last, None, both);
-    tape.cross_entropy(scores, &[0, 2, 3], 2) + tape.cross_entropy(scores, &[1, 2], 1)
+    tape.cross_entropy(scores, &[(0, 0.0), (2, 1.0), (3, 0.0)])
+        + tape.cross_entropy(scores, &[(1, 0.7), (2, 0.3)])
 }
 
 fn network() -> (Network, Params) {
@@ -118,7 +119,7 @@ fn gradients_of_several_sentences_add_up() {
             tape.clear();
             let x = tape.lookup(&params, table, row);
             let scores = tape.affine(&params, weights, None, x);
-            tape.cross_entropy(scores, &[0, 1], row % 2);
+            tape.cross_entropy(scores, &[(row % 2, 1.0), (1 - row % 2, 0.0)]);
             tape.backward(&params, gradients);
         }
         sum.add(&[&own]);

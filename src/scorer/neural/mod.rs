@@ -90,16 +90,19 @@ fn action_row(classes: &Classes, code: Option<u32>) -> u32 {
     code.and_then(|code| classes.class_of_code(code)).map_or(0, |class| u32::from(class) + 1)
 }
 
-/// Writes the classes of the legal actions of a lesson; returns that of the right one.
-fn legal_classes<S: TransitionSystem>(
+/// Writes the classes of the legal actions of a lesson with the probabilities to be learned; returns whether the right
+/// one has a class.
+fn choices<S: TransitionSystem>(
     classes: &Classes,
     lesson: &Lesson<'_, S>,
-    among: &mut Vec<u32>,
-) -> Option<u32> {
-    let class = |action| classes.class(action).map(u32::from);
-    among.clear();
-    among.extend(lesson.actions.iter().filter_map(|&action| class(action)));
-    class(lesson.actions[lesson.target])
+    choices: &mut Vec<(u32, f32)>,
+) -> bool {
+    choices.clear();
+    let probabilities = (0..).map(|at| lesson.probability(at));
+    let classes_of = lesson.actions.iter().map(|&action| classes.class(action).map(u32::from));
+    choices
+        .extend(classes_of.zip(probabilities).filter_map(|(class, share)| Some((class?, share))));
+    classes.class(lesson.actions[lesson.target]).is_some()
 }
 
 /// Memory of one thread.
@@ -119,8 +122,8 @@ pub struct NeuralScratch {
     pub loss: f64,
     /// The scores of the last decision, for all classes.
     last_scores: Option<Var>,
-    /// The classes of its legal actions.
-    legal_classes: Vec<u32>,
+    /// The classes of its legal actions, with the probabilities to be learned.
+    choices: Vec<(u32, f32)>,
 }
 
 impl NeuralScratch {

@@ -18,13 +18,12 @@ use crate::neural::inference::InstructionSet;
 use crate::neural::{Gradients, MovingAverage, Optimizer, OptimizerState};
 use crate::oracle::{Guide, Supervised};
 use crate::parallel;
-use crate::scorer::neural::{
-    Dropout, Inventory, Neural, NeuralBatch, NeuralLearner, TrainingSentence,
-};
-use crate::scorer::{Scorer, Scratch};
+use crate::scorer::neural::{Dropout, Inventory, Neural, NeuralBatch, TrainingSentence};
+use crate::scorer::{OnlineLearner, Scorer, Scratch};
 use crate::symbols::Sentence;
 use crate::train::choice::Exploration;
 use crate::train::epochs::{EpochLearner, EpochReport, Progress};
+use crate::train::teacher::Teacher;
 use crate::train::walk::Walk;
 use crate::train::{Example, Session};
 
@@ -59,6 +58,7 @@ pub(super) fn data_fingerprint<S: Supervised>(session: &Session<'_, S>) -> u64 {
     let parsing = serde_json::to_string(&(dev.cleaning, dev.max_words, dev.search));
     (parsing.unwrap_or_default(), session.seed, session.examples_fingerprint()).hash(&mut hasher);
     dev.hash_into(&mut hasher);
+    session.teacher.map(|teacher| teacher.fingerprint).hash(&mut hasher);
     if let Some((vectors, _)) = session.embeddings {
         (&vectors.words, vectors.dim).hash(&mut hasher);
         vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
@@ -176,7 +176,16 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
                 let sentence = (session.components.system, &*sentences[place].seen);
                 group.walk.scratch.neural.dropout = Some(dropout);
                 let learner = work.learner(network, place);
-                group.sentence(sentence, &*guides[at], learner, exploration, seed);
+                let teach =
+                    |teacher: &'a Teacher<S>| teacher.teach(learner, &session.examples[at].tree);
+                let draws = (exploration, seed);
+                match session.teacher.map(teach) {
+                    None => group.sentence(sentence, &*guides[at], &mut { learner }, draws),
+                    Some(mut student) => {
+                        group.sentence(sentence, &*guides[at], &mut student, draws);
+                    }
+                }
+                learner.end_sentence(&mut group.walk.scratch);
             }
             group.report.loss = group.walk.scratch.neural.loss;
         });
@@ -192,33 +201,32 @@ impl<S: Supervised> Group<S> {
         &mut self,
         sentence: (&S, &Sentence),
         guide: &dyn Guide<S>,
-        mut learner: NeuralLearner<'_>,
-        exploration: Option<Exploration>,
-        seed: u64,
+        learner: &mut impl OnlineLearner<S>,
+        (exploration, seed): (Option<Exploration>, u64),
     ) {
         let Self { walk, report } = self;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         // Dropout and exploration use independent random numbers.
         rng.set_stream(1);
         let draw = &mut || rng.random();
-        walk.sentence(sentence, guide, &mut learner, exploration, draw, report);
-        learner.end_sentence(&mut walk.scratch);
+        walk.sentence(sentence, guide, learner, exploration, draw, report);
     }
 }
 
 impl<S: Supervised> EpochLearner<S> for NeuralEpochs<'_, S> {
     /// An epoch depends only on the seed and the state after the previous epoch.
     fn train_epoch(&mut self, epoch: u32) -> EpochReport {
-        let n = self.session.examples.len();
         let seed = self.session.seed.wrapping_add(u64::from(epoch) << 32);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut order: Vec<usize> = (0..n).collect();
+        let mut order: Vec<usize> = (0..self.session.examples.len()).collect();
         order.shuffle(&mut rng);
+        let trees = self.session.epoch(&order, &mut rng);
+        let n = trees.len();
         let exploration = Some(self.params.exploration)
             .filter(|exploration| exploration.explores() && epoch >= exploration.from_epoch);
         let mut report = EpochReport::default();
         let mut done = 0;
-        for batch in order.chunks(self.params.batch.max(1) as usize) {
+        for batch in trees.chunks(self.params.batch.max(1) as usize) {
             if self.progress.is_stopped() {
                 break;
             }

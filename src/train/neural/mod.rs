@@ -64,6 +64,10 @@ pub struct NeuralParams {
     /// When wrong predictions are followed in training; probability 0 and margin 0 stay on the gold
     /// derivation.
     pub exploration: Exploration,
+    /// The weight of the teacher's probabilities in the loss, if there is a teacher (`--teacher`); the rest is the
+    /// weight of the correct action.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub teacher_weight: f32,
     /// A file with pretrained word embeddings in the format of word2vec (text or binary) or GloVe; empty for
     /// none. They are not trained, and are stored in the model.
     pub pretrained: String,
@@ -88,6 +92,7 @@ impl Default for NeuralParams {
             dropout: 0.3,
             word_dropout: 0.5,
             exploration: Exploration { from_epoch: 2, probability: 0.5, margin: 0.0 },
+            teacher_weight: 0.5,
             pretrained: String::new(),
             max_pretrained: 100_000,
             network: NetworkParams::default(),
@@ -125,7 +130,7 @@ impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
             inventory: inventory(session, self.0.network),
             guides: guides(session, explores)?,
         };
-        let total = u64::from(epochs) * u64::from(models) * session.examples.len() as u64;
+        let total = session.trees_in(u64::from(epochs) * u64::from(models));
         let progress = Progress::new(session.observer, total);
         if models == 1 { run.network(1, &progress) } else { self.ensemble(&run, &progress) }
     }
@@ -208,7 +213,7 @@ fn inventory<S: Supervised>(session: &Session<'_, S>, network: NetworkParams) ->
 }
 
 /// What all networks of a training run share.
-struct Run<'a, S> {
+struct Run<'a, S: Supervised> {
     session: &'a Session<'a, S>,
     params: &'a NeuralParams,
     inventory: Inventory,
@@ -222,7 +227,7 @@ impl<S: Supervised> Run<'_, S> {
         let seed = session.seed.wrapping_add(u64::from(number - 1));
         if let Some(model) = session.merge.iter().find(|model| model.header.seed == seed) {
             session.log(&format!("taken over from the model with seed {seed}"));
-            progress.add(u64::from(params.epochs) * session.examples.len() as u64);
+            progress.add(session.trees_in(u64::from(params.epochs)));
             let network = Neural::new(params.network, inventory, None)?;
             let sections = network.sections_of(&model.sections)?;
             let epoch = model.header.training.epoch;

@@ -7,7 +7,7 @@ use crate::neural::kernel;
 use crate::neural::layers::Affine;
 use crate::neural::{Gradients, Param, Params};
 use crate::scorer::neural::encoder::training::EncoderBatch;
-use crate::scorer::neural::{Dropout, TrainingSentence, legal_classes};
+use crate::scorer::neural::{Dropout, TrainingSentence, choices};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::symbols::{FIRST, UNKNOWN};
 use crate::transition::TransitionSystem;
@@ -128,13 +128,16 @@ impl Tagging {
     ) -> f64 {
         let mut loss = 0.0;
         let n_tags = self.bias.columns as usize;
-        let all: Vec<u32> = (FIRST..n_tags as u32).collect();
+        let mut all: Vec<(u32, f32)> = (FIRST..n_tags as u32).map(|tag| (tag, 0.0)).collect();
         self.d_scores.clear();
         self.d_scores.resize(self.scores.len(), 0.0);
         for &(row, gold) in self.hidden.iter().filter(|(_, gold)| *gold >= FIRST) {
             let row = row * n_tags..(row + 1) * n_tags;
             let d_scores = &mut self.d_scores[row.clone()];
-            loss += f64::from(kernel::cross_entropy(&self.scores[row], &all, gold, d_scores));
+            let gold = (gold - FIRST) as usize;
+            all[gold].1 = 1.0;
+            loss += f64::from(kernel::cross_entropy(&self.scores[row], &all, d_scores));
+            all[gold].1 = 0.0;
             kernel::add_scaled(1.0, d_scores, gradients.of_mut(self.bias));
         }
         let d_scores = &self.d_scores;
@@ -206,18 +209,12 @@ impl Decisions {
     }
 
     /// Notes the loss of the last decision and its gradients; returns it. `scale` is that of dropout.
-    fn learn(
-        &mut self,
-        learner: &PositionsLearner<'_>,
-        among: &[u32],
-        right: u32,
-        scale: f32,
-    ) -> f32 {
+    fn learn(&mut self, learner: &PositionsLearner<'_>, choices: &[(u32, f32)], scale: f32) -> f32 {
         let network = &learner.batch.network;
         let (width, classes) = (network.hidden, self.scores.len());
         self.d_scores.resize((self.learned + 1) * classes, 0.0);
         let d_scores = &mut self.d_scores[self.learned * classes..];
-        let loss = kernel::cross_entropy(&self.scores, among, right, d_scores);
+        let loss = kernel::cross_entropy(&self.scores, choices, d_scores);
         self.d_sums.resize((self.learned + 1) * width, 0.0);
         let d_sum = &mut self.d_sums[self.learned * width..];
         kernel::add_back_products(1, d_scores, learner.params.of(network.out), d_sum);
@@ -313,10 +310,9 @@ impl<S: TransitionSystem> OnlineLearner<S> for PositionsLearner<'_> {
     /// Notes the cross-entropy loss over the legal actions.
     fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
         let scratch = &mut scratch.neural;
-        let right = legal_classes(&self.batch.network.classes, lesson, &mut scratch.legal_classes);
         let scale = scratch.dropout.as_ref().map_or(1.0, Dropout::scale);
-        if let Some(right) = right {
-            let loss = scratch.decisions.learn(self, &scratch.legal_classes, right, scale);
+        if choices(&self.batch.network.classes, lesson, &mut scratch.choices) {
+            let loss = scratch.decisions.learn(self, &scratch.choices, scale);
             scratch.loss += f64::from(loss);
         }
     }

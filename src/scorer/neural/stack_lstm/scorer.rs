@@ -4,7 +4,7 @@ use super::{StackLstm, StackMemory};
 use crate::classifier::ScoreScale;
 use crate::neural::{Params, Var};
 use crate::scorer::factored::Classes;
-use crate::scorer::neural::{NeuralScratch, legal_classes, normalize};
+use crate::scorer::neural::{NeuralScratch, choices, normalize};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::transition::TransitionSystem;
 
@@ -147,11 +147,11 @@ impl<S: TransitionSystem> Scorer<S> for StackLstmLearner<'_> {
 impl<S: TransitionSystem> OnlineLearner<S> for StackLstmLearner<'_> {
     /// Adds the cross-entropy loss over the legal actions to the tape.
     fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
-        let NeuralScratch { tape, loss, last_scores, legal_classes: among, .. } =
-            &mut scratch.neural;
-        if let (Some(all), Some(right)) = (*last_scores, legal_classes(self.classes, lesson, among))
+        let scratch = &mut scratch.neural;
+        if let Some(scores) = scratch.last_scores
+            && choices(self.classes, lesson, &mut scratch.choices)
         {
-            *loss += f64::from(tape.cross_entropy(all, among, right));
+            scratch.loss += f64::from(scratch.tape.cross_entropy(scores, &scratch.choices));
         }
     }
 }
