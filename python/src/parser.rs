@@ -36,6 +36,11 @@ pub(crate) struct PyParser {
 }
 
 impl PyParser {
+    /// The model.
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
     /// The parser of a model in memory.
     ///
     /// # Errors

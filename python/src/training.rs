@@ -27,13 +27,16 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// {"epochs": 3}; `treebank` names a profile, such as "keyaki". `threads` is 0 for one on each core; the model does
 /// not depend on it. `checkpoint` is a folder from which a later run resumes.
 ///
+/// `silver` are trees of another parser, each of which an epoch uses with the probability `silver_share`. `teachers`
+/// are parsers whose probabilities of actions a network learns too, by the weight "learner.teacher_weight".
+///
 /// `on_event` is called with dictionaries, whose "kind" is "note", "milestone", "step", "epoch" or "progress". If it
 /// returns False, training stops with the best model so far; if it raises, or with Ctrl-C, there is no model.
 ///
 /// Raises ValueError when a setting or a treebank does not fit, RuntimeError when there is no model yet.
 #[pyfunction]
 #[pyo3(signature = (preset="fast", *, train, dev=None, settings=None, treebank=None, seed=1, threads=1,
-                    checkpoint=None, on_event=None))]
+                    checkpoint=None, silver=None, silver_share=0.5, teachers=None, on_event=None))]
 #[allow(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn train(
     py: Python<'_>,
@@ -45,6 +48,9 @@ pub(crate) fn train(
     seed: u64,
     threads: usize,
     checkpoint: Option<PathBuf>,
+    silver: Option<&Bound<'_, PyAny>>,
+    silver_share: f64,
+    teachers: Option<Vec<Py<PyParser>>>,
     on_event: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyParser> {
     let profile = treebank.map(TreebankProfile::load).transpose().map_err(exception)?;
@@ -55,7 +61,17 @@ pub(crate) fn train(
             "the preset trains a tagger alone: choose one of a parser, or use `srparse train`";
         return Err(PyValueError::new_err(problem));
     }
-    let mut trainer = Trainer::with_preset(preset).map_err(exception)?.seed(seed);
+    if !(0.0..=1.0).contains(&silver_share) {
+        return Err(PyValueError::new_err("silver_share: expected a number from 0 to 1"));
+    }
+    let silver = silver.map(trees::treebank).transpose()?;
+    let teachers = teachers.unwrap_or_default();
+    let teachers = teachers.iter().map(|parser| parser.get().model().clone()).collect();
+    let mut trainer = Trainer::with_preset(preset).map_err(exception)?;
+    trainer = trainer.seed(seed).teachers(teachers);
+    if let Some(silver) = &silver {
+        trainer = trainer.silver(silver, silver_share);
+    }
     if let Some(folder) = checkpoint {
         trainer = trainer.checkpoint(&folder);
     }

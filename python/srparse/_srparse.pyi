@@ -179,6 +179,9 @@ def train(
     seed: int = 1,
     threads: int = 1,
     checkpoint: Optional[_Path] = None,
+    silver: Optional[_Trees] = None,
+    silver_share: float = 0.5,
+    teachers: Optional[Sequence[Parser]] = None,
     on_event: Optional[Callable[[Dict[str, Any]], object]] = None,
 ) -> Parser: ...
 def evaluate(

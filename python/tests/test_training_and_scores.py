@@ -24,6 +24,22 @@ def test_training_gives_the_model_of_the_command(command, data, small, tmp_path)
     assert (tmp_path / "saved.srm").read_bytes() == model.read_bytes()
 
 
+def test_networks_learn_from_other_parsers(data):
+    small = {"learner.epochs": 1, "hidden_dim": 8, "lstm_dim": 8, "ngram_rows": 16}
+
+    def train(**others):
+        return srparse.train("accurate", train=data / "train.mrg", settings=small, **others)
+
+    teacher = train(seed=7)
+    silver = [teacher.parse(tree.words) for tree in srparse.read_trees(data / "dev.mrg")]
+    models = [train(), train(teachers=[teacher]), train(silver=silver), train(silver=silver, silver_share=1)]
+    assert len({model.to_bytes() for model in models}) == 4
+    with pytest.raises(ValueError, match="only networks"):
+        srparse.train("fast", train=data / "train.mrg", teachers=[teacher])
+    with pytest.raises(ValueError, match="silver_share"):
+        train(silver=silver, silver_share=2)
+
+
 def test_events_tell_what_happens(data):
     events = []
     srparse.train(
