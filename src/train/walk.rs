@@ -33,11 +33,11 @@ impl<S: TransitionSystem> Walk<S> {
     /// Parses a sentence, lets the learner learn from every decision with more than one legal action, and
     /// counts decisions and mistakes. With exploration the guide must be a dynamic oracle's. `draw` returns
     /// uniform random numbers from 0 to 1.
-    pub fn sentence<L: OnlineLearner<S>>(
+    pub fn sentence(
         &mut self,
         (system, sentence): (&S, &Sentence),
         guide: &dyn Guide<S>,
-        learner: &mut L,
+        learner: &mut dyn OnlineLearner<S>,
         exploration: Option<Exploration>,
         draw: &mut dyn FnMut() -> f64,
         report: &mut EpochReport,

@@ -8,12 +8,11 @@ use super::Trainer;
 use crate::classifier::ScoreScale;
 use crate::error::{Error, Result};
 use crate::memory::Array;
-use crate::model::{Model, bincode_section};
+use crate::model::{Header, Model, bincode_section};
 use crate::oracle::Supervised;
 use crate::parser::stored_preset;
 use crate::preset::plan::Plan;
 use crate::preset::{MethodChoice, registry};
-use crate::scorer::Scorer;
 use crate::symbols::Vocabulary;
 use crate::train::Components;
 use crate::train::teacher::Teacher;
@@ -24,59 +23,76 @@ use crate::treebank::Cleaning;
 /// # Errors
 /// When the learner takes no teacher, or the models cannot be one.
 pub(super) fn load<S: Supervised>(trainer: &Trainer<'_>, system: &S) -> Result<Option<Teacher<S>>> {
-    let Some(first) = trainer.teachers.first() else { return Ok(None) };
+    if trainer.teachers.is_empty() {
+        return Ok(None);
+    }
+    let (vocabulary, weight) = check(trainer)?;
+    let mut scorers = Vec::new();
+    for model in &trainer.teachers {
+        let plan = plan(trainer, model, &registry::stored(system))?;
+        let components = Components { system, templates: &plan.templates, vocabulary: &vocabulary };
+        let method = registry::training_method(&plan.preset.learner, components)?;
+        let scorer = method.load(components, &model.sections)?;
+        check_scale(scorer.scale())?;
+        scorers.push(scorer);
+    }
+    Ok(Some(Teacher::new(scorers, vocabulary, weight, fingerprint(&trainer.teachers))))
+}
+
+/// Checks that the learner takes a teacher, and that all models have the same vocabulary; returns this, and the weight
+/// of the teacher.
+fn check(trainer: &Trainer<'_>) -> Result<(Vocabulary, f32)> {
     let MethodChoice::Neural(params) = &trainer.preset().learner else {
         return Err(unsuitable(
             "only networks learn from the probabilities of other models: use a preset with \
              learner.kind = \"neural\"",
         ));
     };
-    let mut hasher = FxHasher::default();
-    let vocabulary: Vocabulary = bincode_section::get(&first.sections, "vocabulary")?;
     let words = |model: &Model| -> Result<Array<u8>> { model.sections.get("vocabulary") };
-    let mut scorers = Vec::new();
+    let first = &trainer.teachers[0];
     for (model, number) in trainer.teachers.iter().zip(1..) {
         if *words(model)? != *words(first)? {
             return Err(unsuitable(&format!(
                 "model {number} has another vocabulary than the first: train both on the same trees"
             )));
         }
-        scorers.push(scorer(trainer, model, system, &vocabulary)?);
-        model.to_bytes().hash(&mut hasher);
     }
-    Ok(Some(Teacher::new(scorers, vocabulary, params.teacher_weight, hasher.finish())))
+    Ok((bincode_section::get(&first.sections, "vocabulary")?, params.teacher_weight))
 }
 
-/// The scorer of a model, for a system that must be its own.
-fn scorer<S: Supervised>(
-    trainer: &Trainer<'_>,
-    model: &Model,
-    system: &S,
-    vocabulary: &Vocabulary,
-) -> Result<Box<dyn Scorer<S>>> {
-    let plan =
-        Plan::stored(stored_preset(model, &[])?, &model.header.templates, &model.header.heads)?;
+/// The plan of a model, which must have this system, and the head table and cleaning of the run.
+fn plan(trainer: &Trainer<'_>, model: &Model, system: &serde_json::Value) -> Result<Plan> {
+    let Header { system: other, templates, heads, .. } = &model.header;
+    let plan = Plan::stored(stored_preset(model, &[])?, templates, heads)?;
     let clean = &plan.preset.clean;
     let unknown_below = clean.unknown_below;
     let differences = [
-        ("transition system, labels or limits", model.header.system == registry::stored(system)),
-        ("head table", model.header.heads == trainer.plan.heads_text()),
+        ("transition system, labels or limits", other == system),
+        ("head table", heads == trainer.plan.heads_text()),
         ("cleaning", *clean == Cleaning { unknown_below, ..trainer.preset().clean.clone() }),
     ];
-    if let Some((what, _)) = differences.into_iter().find(|(_, same)| !same) {
-        return Err(unsuitable(&format!(
+    match differences.into_iter().find(|(_, same)| !same) {
+        None => Ok(plan),
+        Some((what, _)) => Err(unsuitable(&format!(
             "the model has another {what}: train it on the same trees, with the same [system] and [clean]"
-        )));
+        ))),
     }
-    let components = Components { system, templates: &plan.templates, vocabulary };
-    let method = registry::training_method(&plan.preset.learner, components)?;
-    let scorer = method.load(components, &model.sections)?;
-    if scorer.scale() != ScoreScale::LogProb {
-        return Err(unsuitable(
-            "the scores of the model are not probabilities: use a network, or maximum entropy",
-        ));
+}
+
+fn check_scale(scale: ScoreScale) -> Result<()> {
+    if scale == ScoreScale::LogProb {
+        return Ok(());
     }
-    Ok(scorer)
+    let problem =
+        "the scores of the model are not probabilities: use a network, or maximum entropy";
+    Err(unsuitable(problem))
+}
+
+/// A hash of models.
+fn fingerprint(models: &[Model]) -> u64 {
+    let mut hasher = FxHasher::default();
+    models.iter().for_each(|model| model.to_bytes().hash(&mut hasher));
+    hasher.finish()
 }
 
 fn unsuitable(problem: &str) -> Error {

@@ -201,7 +201,7 @@ impl<S: Supervised> Group<S> {
         &mut self,
         sentence: (&S, &Sentence),
         guide: &dyn Guide<S>,
-        learner: &mut impl OnlineLearner<S>,
+        learner: &mut dyn OnlineLearner<S>,
         (exploration, seed): (Option<Exploration>, u64),
     ) {
         let Self { walk, report } = self;
