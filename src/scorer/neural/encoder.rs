@@ -1,4 +1,4 @@
-//! A sentence encoder: bidirectional LSTM layers over the embeddings of the words.
+//! A sentence encoder: bidirectional recurrent layers over the embeddings of the words.
 
 pub mod compiled;
 pub mod training;
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
 use super::{Inventory, lstm};
-use crate::neural::Lstm;
 use crate::neural::params::Builder;
+use crate::neural::{Lstm, Sru};
 use crate::symbols::Sentence;
 
 /// The sizes of an encoder.
@@ -31,12 +31,27 @@ pub struct EncoderParams {
     /// The number of embeddings of n-grams; n-grams with the same hash share one.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub ngram_rows: u32,
-    /// The dimension of an LSTM, in each direction.
+    /// The recurrence of the layers.
+    pub recurrence: Recurrence,
+    /// The dimension of an LSTM, or the number of simple recurrent units, in each direction.
     #[schemars(range(min = 1, max = 4096))]
     pub lstm_dim: u32,
-    /// The number of bidirectional LSTM layers.
+    /// The number of bidirectional layers.
     #[schemars(range(min = 1, max = 64))]
     pub layers: u32,
+}
+
+/// The recurrence of a layer.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recurrence {
+    /// LSTMs (Hochreiter and Schmidhuber 1997).
+    #[default]
+    Lstm,
+    /// Simple recurrent units (Lei et al. 2018), whose only products with matrices are those of inputs.
+    Sru,
 }
 
 impl Default for EncoderParams {
@@ -47,6 +62,7 @@ impl Default for EncoderParams {
             form_dim: 32,
             ngram_dim: 0,
             ngram_rows: 1 << 15,
+            recurrence: Recurrence::Lstm,
             lstm_dim: 128,
             layers: 2,
         }
@@ -56,15 +72,21 @@ impl Default for EncoderParams {
 /// A sentence encoder.
 #[derive(Debug, Clone)]
 pub struct Encoder {
-    /// For each layer, the forward and the backward LSTM.
-    layers: Vec<[Lstm; 2]>,
+    layers: Vec<Layer>,
     embeddings: Embeddings,
     lstm_dim: usize,
 }
 
-/// The LSTM layers of an encoder. The embedding tables are allocated later, after all matrices of the network.
+/// A layer: the weights of both directions, forwards first.
+#[derive(Debug, Clone, Copy)]
+enum Layer {
+    Lstm([Lstm; 2]),
+    Sru([Sru; 2]),
+}
+
+/// The layers of an encoder. The embedding tables are allocated later, after all matrices of the network.
 pub struct EncoderLayers {
-    layers: Vec<[Lstm; 2]>,
+    layers: Vec<Layer>,
     dims: EmbeddingDims,
     lstm_dim: usize,
 }
@@ -79,7 +101,14 @@ impl EncoderLayers {
         let ngram_rows = sizes.ngram_rows as usize;
         let dims = EmbeddingDims { word, tag, form, ngram, ngram_rows, pretrained };
         let inputs = |layer| if layer == 0 { dims.total() } else { 2 * lstm_dim };
-        let layer = |layer| [(); 2].map(|()| lstm::layer(inputs(layer), lstm_dim, builder));
+        let layer = |layer| match sizes.recurrence {
+            Recurrence::Lstm => {
+                Layer::Lstm([(); 2].map(|()| lstm::layer(inputs(layer), lstm_dim, builder)))
+            }
+            Recurrence::Sru => {
+                Layer::Sru([(); 2].map(|()| Sru::new(inputs(layer), lstm_dim, builder)))
+            }
+        };
         Self { layers: (0..sizes.layers).map(layer).collect(), dims, lstm_dim }
     }
 
