@@ -262,7 +262,12 @@ fn a_network_that_predicts_tags_serves_words_with_and_without_tags() {
         text(&command.write_stdin(input).assert().code(code).get_output().stdout).to_owned()
     };
     let info = srparse(&["info", "m.srm"]).current_dir(&folder).assert().success();
-    assert!(text(&info.get_output().stdout).contains("  predicts tags without a tagger"));
+    let info = text(&info.get_output().stdout);
+    assert!(info.contains("  predicts tags without a tagger"));
+    // Two layers of 16 units in both directions; 16 hidden units at 13 positions.
+    let multiply_adds = 8 * 16 * ((228 + 16) + (32 + 16)) + 32 * 13 * 16;
+    let expected = format!("  {:.2} million multiply-adds", f64::from(multiply_adds) / 1e6);
+    assert!(info.contains(&expected), "{info}");
 
     // The tags of trees from words alone are those of `tag`, on any line.
     let tagged = run(&["tag"], &lines(), 2);

@@ -138,10 +138,14 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
         None if header.actions.is_empty() => {}
         None => writeln!(out, "  no dev scores")?,
     }
+    let preset = stored_preset(model, &[])?;
     if let Some(tagger) = &header.tagger {
         describe_tagger(tagger, out)?;
-    } else if stored_preset(model, &[])?.learner.predicts_tags() {
+    } else if preset.learner.predicts_tags() {
         writeln!(out, "  predicts tags without a tagger")?;
+    }
+    if let Some(number) = preset.learner.multiply_adds() {
+        writeln!(out, "  {:.2} million multiply-adds for each word", number as f64 / 1e6)?;
     }
     match header.actions.len() {
         0 => writeln!(out, "  no parser")?,
@@ -163,7 +167,7 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
         )?;
     }
     writeln!(out, "\nPreset")?;
-    for line in stored_preset(model, &[])?.to_toml().lines() {
+    for line in preset.to_toml().lines() {
         writeln!(out, "  {line}")?;
     }
     Ok(())

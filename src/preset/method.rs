@@ -12,6 +12,7 @@ use super::learner::LearnerChoice;
 use crate::classifier::boosting::BoostingParams;
 use crate::error::Result;
 use crate::feature::Column;
+use crate::scorer::neural::NetworkParams;
 use crate::train::neural::NeuralParams;
 use crate::train::online::OnlineParams;
 use crate::train::structured::StructuredParams;
@@ -79,6 +80,17 @@ impl MethodChoice {
     /// Whether the model predicts tags itself.
     pub fn predicts_tags(&self) -> bool {
         matches!(self, Self::Neural(params) if params.network.untagged() > 0.0)
+    }
+
+    /// The multiply-adds for a word in the layers of all networks, if they are known before any word is.
+    pub fn multiply_adds(&self) -> Option<u64> {
+        let Self::Neural(params) = self else { return None };
+        match params.network {
+            NetworkParams::Positions(sizes) if params.pretrained.is_empty() => {
+                Some(u64::from(params.models) * sizes.multiply_adds())
+            }
+            _ => None,
+        }
     }
 
     /// The number of networks that are trained one after the other; 1 for other learners.

@@ -41,6 +41,21 @@ pub struct EncoderParams {
     pub layers: u32,
 }
 
+impl EncoderParams {
+    /// The multiply-adds of the layers for a word, without a pretrained embedding.
+    pub fn multiply_adds(&self) -> u64 {
+        let units = u64::from(self.lstm_dim);
+        let embedding = [self.word_dim, self.tag_dim, self.form_dim, self.ngram_dim];
+        let embedding: u64 = embedding.into_iter().map(u64::from).sum();
+        let inputs = embedding + (u64::from(self.layers) - 1) * 2 * units;
+        let own = match self.recurrence {
+            Recurrence::Lstm => u64::from(self.layers) * units,
+            Recurrence::Sru => 0,
+        };
+        2 * 4 * units * (inputs + own)
+    }
+}
+
 /// The recurrence of a layer.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,

@@ -58,6 +58,16 @@ impl Default for PositionsParams {
     }
 }
 
+impl PositionsParams {
+    /// The multiply-adds for a word without a pretrained embedding: of the encoder, and of the hidden state with the
+    /// weights of every position. The scores of tags and the decisions are not counted.
+    pub fn multiply_adds(&self) -> u64 {
+        let state = 2 * u64::from(self.encoder.lstm_dim);
+        let positions = POSITIONS as u64 * u64::from(self.hidden_dim);
+        self.encoder.multiply_adds() + state * positions
+    }
+}
+
 /// The network: encoder, one hidden layer, and a score for each class.
 #[derive(Debug, Clone)]
 pub struct Positions {
