@@ -53,7 +53,7 @@ fn training(criterion: &mut Criterion) {
         let layout = Layout::new(&vec![WORDS; sentences]);
         let x: Vec<f32> =
             (0..layout.rows() * INPUTS).map(|at| (at % 9) as f32 / 4.0 - 1.0).collect();
-        let (mut layer, mut gradients) = (BiLstm::new(lstms.map(Into::into)), Gradients::default());
+        let (mut layer, mut gradients) = (BiLstm::new(lstms), Gradients::default());
         let (mut out, mut d_x) = (Vec::new(), Vec::new());
         group.throughput(Throughput::Elements(layout.rows() as u64));
         group.bench_function(BenchmarkId::from_parameter(sentences), |bencher| {

@@ -14,7 +14,7 @@ use srparse::neural::{Decay, OptimizerParams};
 use srparse::observer::Silent;
 use srparse::oracle::replay::same_brackets;
 use srparse::oracle::{GuideKind, Supervised};
-use srparse::scorer::neural::encoder::{EncoderParams, Recurrence};
+use srparse::scorer::neural::encoder::EncoderParams;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
 use srparse::scorer::neural::{Inventory, NetworkParams, Neural, NeuralBatch, TrainingSentence};
@@ -34,19 +34,18 @@ use srparse::tree::binarize::Scheme;
 use common::training::{Lab, decode, decode_nbest, prepared};
 use common::{rng, toy};
 
-fn networks() -> [NetworkParams; 3] {
+fn networks() -> [NetworkParams; 2] {
     networks_of([12, 6, 4, 16], 1)
 }
 
 /// Networks whose vectors of words, tags and forms, and whose layers, are so large.
-fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParams; 3] {
+fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParams; 2] {
     let encoder = EncoderParams {
         word_dim: word,
         tag_dim: tag,
         form_dim: form,
         ngram_dim: form,
         ngram_rows: 40,
-        recurrence: Recurrence::Lstm,
         lstm_dim: cells,
         layers,
     };
@@ -60,12 +59,14 @@ fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParam
         layers: 2,
         max_arity: 3,
     };
-    let positions = |recurrence| {
-        let encoder = EncoderParams { recurrence, ..encoder };
-        let sizes = PositionsParams { encoder, hidden_dim: cells * 3 / 2, untagged: 0.5 };
-        NetworkParams::Positions(sizes)
-    };
-    [positions(Recurrence::Lstm), positions(Recurrence::Sru), NetworkParams::StackLstm(stack_lstm)]
+    [
+        NetworkParams::Positions(PositionsParams {
+            encoder,
+            hidden_dim: cells * 3 / 2,
+            untagged: 0.5,
+        }),
+        NetworkParams::StackLstm(stack_lstm),
+    ]
 }
 
 /// Two epochs on the gold path, and nothing that is not needed.
@@ -402,7 +403,7 @@ fn compiled_networks_score_as_in_training() {
 fn tags_are_learned_by_heart_and_given_ones_are_kept() {
     let trees = toy::treebank(20, 1);
     let lab = Lab::new(NonBinary::of_trees(&trees, Scheme::None).unwrap(), &trees);
-    let [network, ..] = networks();
+    let [network, _] = networks();
     let params = NeuralParams { epochs: 60, ..params(network) };
     let scorer = compiled(&train(&lab, initial(&lab, &params), &params).0);
     let (mut words, mut right) = (0, 0);

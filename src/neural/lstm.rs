@@ -18,6 +18,10 @@ pub struct Lstm {
 }
 
 impl Lstm {
+    pub(super) fn inputs(self) -> usize {
+        self.input.rows as usize
+    }
+
     pub fn cells(self) -> usize {
         self.recurrent.rows as usize
     }

@@ -2,7 +2,7 @@
 //!
 //! - [`product`] and [`kernel`]: products of matrices, and functions of vectors.
 //! - [`params`]: the matrices and tables that are learned, and their gradients.
-//! - [`lstm`] and [`sru`]: a step of an LSTM, and of simple recurrent units.
+//! - [`lstm`]: a step of an LSTM.
 //! - [`layers`]: layers over a batch of sentences that step together.
 //! - [`tape`]: what a network of any shape computes for one sentence, written down so that gradients can be read off it.
 //! - [`optimizer`]: from gradients to better parameters.
@@ -21,12 +21,10 @@ pub mod optimizer;
 pub mod params;
 pub mod product;
 pub mod quantized;
-pub mod sru;
 pub mod tape;
 
 pub use lstm::Lstm;
 pub use optimizer::{Decay, MovingAverage, Optimizer, OptimizerParams, OptimizerState};
 pub use params::{Gradients, Param, Params, Tables};
 pub use quantized::Quantized;
-pub use sru::Sru;
 pub use tape::{Cell, Tape, Var};

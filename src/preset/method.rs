@@ -82,7 +82,10 @@ impl MethodChoice {
         matches!(self, Self::Neural(params) if params.network.untagged() > 0.0)
     }
 
-    /// The multiply-adds for a word in the layers of all networks, if they are known before any word is.
+    /// The multiply-adds for a word in all networks, as [`PositionsParams::multiply_adds`] counts them; `None` for other
+    /// networks, for other learners, and with pretrained embeddings, whose size the settings do not tell.
+    ///
+    /// [`PositionsParams::multiply_adds`]: crate::scorer::neural::positions::PositionsParams::multiply_adds
     pub fn multiply_adds(&self) -> Option<u64> {
         let Self::Neural(params) = self else { return None };
         match params.network {

@@ -68,26 +68,6 @@ fn activate([input, forget, out, fresh]: &Panel, memory: &mut Lanes, output: &mu
     }
 }
 
-dispatched! {
-    /// Takes one step of simple recurrent units. `gates` has the contributions of the input to the gates, `weights` those
-    /// of the memory to two of them; `memory` is updated.
-    sru_step(gates: &[Panel], weights: &[[Lanes; 2]], memory: &mut [Lanes], output: &mut [Lanes]),
-    |_bytes| {
-        let places = memory.iter_mut().zip(output);
-        for ((gates, weights), (memory, output)) in gates.iter().zip(weights).zip(places) {
-            let [forget, say, fresh, input] = gates;
-            for lane in 0..LANES {
-                let kept = memory.0[lane];
-                let forget = kernel::logistic(forget.0[lane] + weights[0].0[lane] * kept);
-                let say = kernel::logistic(say.0[lane] + weights[1].0[lane] * kept);
-                let (fresh, input) = (fresh.0[lane], input.0[lane]);
-                memory.0[lane] = fresh + forget * (kept - fresh);
-                output.0[lane] = input + say * (memory.0[lane] - input);
-            }
-        }
-    }
-}
-
 /// The nearest integer of a number between -127 and 127, plus 128.
 #[inline(always)]
 fn quantized(value: f32) -> u8 {
@@ -99,12 +79,7 @@ fn quantized(value: f32) -> u8 {
 /// Quantizes numbers; returns the scale, with which the largest number is 127.
 #[inline(always)]
 fn quantize(values: &[f32], x: &mut [u8]) -> f32 {
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut most = [0f32; LANES];
-    for chunk in chunks {
-        most.iter_mut().zip(chunk).for_each(|(most, value)| *most = most.max(value.abs()));
-    }
-    let largest = most.iter().chain(rest).fold(0.0, |largest: f32, value| largest.max(value.abs()));
+    let largest = values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
     let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
     for (x, &value) in x.iter_mut().zip(values) {
         *x = quantized(value * factor);

@@ -23,7 +23,7 @@ impl Places {
         Self((0..blocks).flat_map(block).collect())
     }
 
-    /// The layout of a recurrent layer: the four gates of each 16 units together.
+    /// The layout of an LSTM: the four gates of each 16 units together.
     pub(super) fn gates(units: usize) -> Self {
         let place = |place: usize| {
             let (gate, unit) = (place % PANEL / LANES, place / PANEL * LANES + place % LANES);

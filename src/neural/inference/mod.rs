@@ -4,7 +4,7 @@
 //! - [`instructions`]: the available instruction sets, and the product of bytes in each.
 //! - `loops`: the inner loops, compiled once for each instruction set.
 //! - [`matrix`]: packed matrices, and rows of inputs for them.
-//! - [`lstm`] and [`sru`]: packed recurrent layers over whole sentences.
+//! - [`lstm`]: packed LSTMs over whole sentences.
 //! - [`decision`]: the hidden layer of a decision, from precomputed products, and its scores.
 //!
 //! Weights are integers from -127 to 127 with a scale for each output. Inputs are such integers with a scale for
@@ -19,14 +19,12 @@ pub mod lanes;
 mod loops;
 pub mod lstm;
 pub mod matrix;
-pub mod sru;
 
 pub use decision::Decision;
 pub use instructions::InstructionSet;
 pub use lanes::{PANEL, Panel};
 pub use lstm::{PackedLstm, Steps};
 pub use matrix::{Matrix, Places, Rows, WINDOW, windows};
-pub use sru::{PackedSru, SruSteps};
 
 #[cfg(test)]
 mod tests;

@@ -5,15 +5,12 @@
 //! Matrices have a row for each word, in the order of a [`Layout`].
 
 mod affine;
-mod bidirectional;
+mod bilstm;
 mod layout;
-mod lstm;
-mod sru;
 
 pub use affine::Affine;
+pub use bilstm::BiLstm;
 pub use layout::Layout;
-pub use lstm::BiLstm;
-pub use sru::BiSru;
 
 #[cfg(test)]
 mod tests;

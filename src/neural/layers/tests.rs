@@ -1,9 +1,6 @@
-use super::bidirectional::{Bidirectional, Recurrence};
-use super::lstm::LstmRecurrence;
-use super::sru::SruRecurrence;
 use super::*;
 use crate::neural::params::Builder;
-use crate::neural::{Gradients, Lstm, Param, Params, Sru, Tape};
+use crate::neural::{Gradients, Lstm, Param, Params, Tape};
 
 const INPUTS: usize = 3;
 const CELLS: usize = 5;
@@ -17,19 +14,6 @@ fn network() -> ([Lstm; 2], Param, Params) {
     });
     let last = builder.matrix(2 * CELLS, 4);
     (lstms, last, builder.finish().unwrap())
-}
-
-/// The same with simple recurrent units, whose memory enters the gates.
-fn sru_network() -> ([Sru; 2], Param, Params) {
-    let mut builder = Builder::new(Some(7));
-    let srus = [(); 2].map(|()| Sru::new(INPUTS, CELLS, &mut builder));
-    let last = builder.matrix(2 * CELLS, 4);
-    let mut params = builder.finish().unwrap();
-    for (sign, sru) in [1.0, -1.0].into_iter().zip(srus) {
-        let weights = params.of_mut(sru.memory).iter_mut().enumerate();
-        weights.for_each(|(at, weight)| *weight = sign * (at as f32 / 6.0 - 0.7));
-    }
-    (srus, last, params)
 }
 
 fn inputs(n: usize) -> Vec<f32> {
@@ -56,23 +40,23 @@ fn rows_are_those_of_the_words() {
 }
 
 /// The layer, a product with its outputs, and the sum of what comes out, each number with a factor of its own.
-fn loss<R: Recurrence>(
-    pair: [R; 2],
+fn loss(
+    lstms: [Lstm; 2],
     last: Param,
     params: &Params,
     x: &[f32],
     gradients: Option<(&mut Gradients, &mut Vec<f32>)>,
 ) -> f32 {
     let layout = Layout::new(&[2, 4, 1, 3]);
-    let (mut layer, mut affine) = (Bidirectional::new(pair), Affine::new(last));
+    let (mut bilstm, mut affine) = (BiLstm::new(lstms), Affine::new(last));
     let (mut read, mut out) = (Vec::new(), Vec::new());
-    layer.forward(params, &layout, x, &mut read);
+    bilstm.forward(params, &layout, x, &mut read);
     affine.forward(params, &read, &mut out);
     let factors: Vec<f32> = (0..out.len()).map(|at| (at % 5) as f32 - 1.5).collect();
     if let Some((gradients, d_x)) = gradients {
         let mut d_read = Vec::new();
         affine.backward(params, &read, &factors, &mut d_read, gradients);
-        layer.backward(params, &layout, (x, &d_read), d_x, gradients);
+        bilstm.backward(params, &layout, (x, &d_read), d_x, gradients);
     }
     out.iter().zip(factors).map(|(out, factor)| out * factor).sum()
 }
@@ -80,19 +64,10 @@ fn loss<R: Recurrence>(
 #[test]
 fn gradients_are_those_of_finite_differences() {
     let (lstms, last, params) = network();
-    check_gradients::<LstmRecurrence, _>(lstms, last, &params);
-    let (srus, last, params) = sru_network();
-    check_gradients::<SruRecurrence, _>(srus, last, &params);
-}
-
-fn check_gradients<R: Recurrence + From<W>, W: Copy>(pair: [W; 2], last: Param, params: &Params) {
-    let loss = |params: &Params, x: &[f32], gradients: Option<(&mut Gradients, &mut Vec<f32>)>| {
-        loss(pair.map(R::from), last, params, x, gradients)
-    };
     let mut x = inputs(10);
     let (mut gradients, mut d_x) = (Gradients::default(), Vec::new());
-    gradients.clear(params);
-    loss(params, &x, Some((&mut gradients, &mut d_x)));
+    gradients.clear(&params);
+    loss(lstms, last, &params, &x, Some((&mut gradients, &mut d_x)));
     let step = 5e-3;
     let near = |own: f32, [less, more]: [f32; 2]| {
         let slope = (more - less) / (2.0 * step);
@@ -105,7 +80,7 @@ fn check_gradients<R: Recurrence + From<W>, W: Copy>(pair: [W; 2], last: Param, 
             values[at] += shift;
             let mut params = params.clone();
             params.set(&values).unwrap();
-            loss(&params, &x, None)
+            loss(lstms, last, &params, &x, None)
         });
         near(gradients.at(at), slopes);
         most = most.max(gradients.at(at).abs());
@@ -114,7 +89,7 @@ fn check_gradients<R: Recurrence + From<W>, W: Copy>(pair: [W; 2], last: Param, 
     for at in 0..x.len() {
         let slopes = [-step, step].map(|shift| {
             x[at] += shift;
-            let loss = loss(params, &x, None);
+            let loss = loss(lstms, last, &params, &x, None);
             x[at] -= shift;
             loss
         });
@@ -130,7 +105,7 @@ fn sentences_are_read_as_on_the_tape() {
     let layout = Layout::new(&lengths);
     let x = inputs(layout.rows());
     let mut read = Vec::new();
-    BiLstm::new(lstms.map(Into::into)).forward(&params, &layout, &x, &mut read);
+    BiLstm::new(lstms).forward(&params, &layout, &x, &mut read);
     for (sentence, &n) in lengths.iter().enumerate() {
         let row = |at: usize| layout.row(sentence, at);
         let own: Vec<f32> =
@@ -144,25 +119,5 @@ fn sentences_are_read_as_on_the_tape() {
                 assert!(read.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5));
             }
         }
-    }
-}
-
-/// Sentences that step together are read as each alone.
-#[test]
-fn sentences_are_read_by_simple_recurrent_units_as_alone() {
-    let (srus, _, params) = sru_network();
-    let lengths = [3, 6, 1, 6, 2];
-    let layout = Layout::new(&lengths);
-    let x = inputs(layout.rows());
-    let mut read = Vec::new();
-    BiSru::new(srus.map(Into::into)).forward(&params, &layout, &x, &mut read);
-    for (sentence, &n) in lengths.iter().enumerate() {
-        let rows = || (0..n).map(|at| layout.row(sentence, at));
-        let own: Vec<f32> = rows().flat_map(|row| x[row * INPUTS..][..INPUTS].to_vec()).collect();
-        let mut alone = Vec::new();
-        let single = Layout::new(&[n]);
-        BiSru::new(srus.map(Into::into)).forward(&params, &single, &own, &mut alone);
-        let together = rows().flat_map(|row| &read[row * 2 * CELLS..][..2 * CELLS]);
-        assert!(together.eq(&alone));
     }
 }

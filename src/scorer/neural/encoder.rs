@@ -1,4 +1,4 @@
-//! A sentence encoder: bidirectional recurrent layers over the embeddings of the words.
+//! A sentence encoder: bidirectional LSTM layers over the embeddings of the words.
 
 pub mod compiled;
 pub mod training;
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
 use super::{Inventory, lstm};
+use crate::neural::Lstm;
 use crate::neural::params::Builder;
-use crate::neural::{Lstm, Sru};
 use crate::symbols::Sentence;
 
 /// The sizes of an encoder.
@@ -31,42 +31,12 @@ pub struct EncoderParams {
     /// The number of embeddings of n-grams; n-grams with the same hash share one.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub ngram_rows: u32,
-    /// The recurrence of the layers.
-    pub recurrence: Recurrence,
-    /// The dimension of an LSTM, or the number of simple recurrent units, in each direction.
+    /// The dimension of an LSTM, in each direction.
     #[schemars(range(min = 1, max = 4096))]
     pub lstm_dim: u32,
-    /// The number of bidirectional layers.
+    /// The number of bidirectional LSTM layers.
     #[schemars(range(min = 1, max = 64))]
     pub layers: u32,
-}
-
-impl EncoderParams {
-    /// The multiply-adds of the layers for a word, without a pretrained embedding.
-    pub fn multiply_adds(&self) -> u64 {
-        let units = u64::from(self.lstm_dim);
-        let embedding = [self.word_dim, self.tag_dim, self.form_dim, self.ngram_dim];
-        let embedding: u64 = embedding.into_iter().map(u64::from).sum();
-        let inputs = embedding + (u64::from(self.layers) - 1) * 2 * units;
-        let own = match self.recurrence {
-            Recurrence::Lstm => u64::from(self.layers) * units,
-            Recurrence::Sru => 0,
-        };
-        2 * 4 * units * (inputs + own)
-    }
-}
-
-/// The recurrence of a layer.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Recurrence {
-    /// LSTMs (Hochreiter and Schmidhuber 1997).
-    #[default]
-    Lstm,
-    /// Simple recurrent units (Lei et al. 2018), whose only products with matrices are those of inputs.
-    Sru,
 }
 
 impl Default for EncoderParams {
@@ -77,31 +47,36 @@ impl Default for EncoderParams {
             form_dim: 32,
             ngram_dim: 0,
             ngram_rows: 1 << 15,
-            recurrence: Recurrence::Lstm,
             lstm_dim: 128,
             layers: 2,
         }
     }
 }
 
+impl EncoderParams {
+    /// The multiply-adds of the layers for a word, without a pretrained embedding.
+    pub fn multiply_adds(&self) -> u64 {
+        let (layers, units) = (u64::from(self.layers), u64::from(self.lstm_dim));
+        let embedding = [self.word_dim, self.tag_dim, self.form_dim, self.ngram_dim];
+        let embedding: u64 = embedding.into_iter().map(u64::from).sum();
+        let inputs = embedding + (layers - 1) * 2 * units;
+        // Four gates in each of two directions.
+        2 * 4 * units * (inputs + layers * units)
+    }
+}
+
 /// A sentence encoder.
 #[derive(Debug, Clone)]
 pub struct Encoder {
-    layers: Vec<Layer>,
+    /// For each layer, the forward and the backward LSTM.
+    layers: Vec<[Lstm; 2]>,
     embeddings: Embeddings,
     lstm_dim: usize,
 }
 
-/// A layer: the weights of both directions, forwards first.
-#[derive(Debug, Clone, Copy)]
-enum Layer {
-    Lstm([Lstm; 2]),
-    Sru([Sru; 2]),
-}
-
-/// The layers of an encoder. The embedding tables are allocated later, after all matrices of the network.
+/// The LSTM layers of an encoder. The embedding tables are allocated later, after all matrices of the network.
 pub struct EncoderLayers {
-    layers: Vec<Layer>,
+    layers: Vec<[Lstm; 2]>,
     dims: EmbeddingDims,
     lstm_dim: usize,
 }
@@ -116,14 +91,7 @@ impl EncoderLayers {
         let ngram_rows = sizes.ngram_rows as usize;
         let dims = EmbeddingDims { word, tag, form, ngram, ngram_rows, pretrained };
         let inputs = |layer| if layer == 0 { dims.total() } else { 2 * lstm_dim };
-        let layer = |layer| match sizes.recurrence {
-            Recurrence::Lstm => {
-                Layer::Lstm([(); 2].map(|()| lstm::layer(inputs(layer), lstm_dim, builder)))
-            }
-            Recurrence::Sru => {
-                Layer::Sru([(); 2].map(|()| Sru::new(inputs(layer), lstm_dim, builder)))
-            }
-        };
+        let layer = |layer| [(); 2].map(|()| lstm::layer(inputs(layer), lstm_dim, builder));
         Self { layers: (0..sizes.layers).map(layer).collect(), dims, lstm_dim }
     }
 

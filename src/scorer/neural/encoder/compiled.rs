@@ -1,25 +1,16 @@
 //! The encoder for parsing: packed weights, no tape.
 
-use super::{Embeddings, Encoder, Layer, padded};
-use crate::neural::Quantized;
-use crate::neural::inference::{
-    InstructionSet, PackedLstm, PackedSru, Places, Rows, SruSteps, Steps,
-};
+use super::{Embeddings, Encoder, padded};
+use crate::neural::inference::{InstructionSet, PackedLstm, Places, Rows, Steps};
 use crate::neural::lanes::LANES;
+use crate::neural::{Lstm, Quantized};
 use crate::symbols::Sentence;
 
 /// A packed encoder.
 #[derive(Debug)]
 pub struct CompiledEncoder {
-    layers: Vec<PackedLayer>,
+    layers: Vec<[PackedLstm; 2]>,
     embeddings: Embeddings,
-}
-
-/// The packed weights of both directions of a layer, forwards first.
-#[derive(Debug)]
-enum PackedLayer {
-    Lstm([PackedLstm; 2]),
-    Sru([PackedSru; 2]),
 }
 
 /// Memory of one thread.
@@ -27,7 +18,6 @@ enum PackedLayer {
 pub struct EncoderScratch {
     embedding: Vec<f32>,
     steps: [Steps; 2],
-    sru_steps: SruSteps,
     /// The inputs of a layer; at last the hidden states.
     pub rows: Rows,
 }
@@ -35,18 +25,10 @@ pub struct EncoderScratch {
 impl CompiledEncoder {
     /// Packs an encoder.
     pub fn new(encoder: &Encoder, params: &Quantized) -> Self {
-        let embedding = Places::blocks(1, encoder.embeddings.dim(), 4);
-        let states = Self::outputs(encoder);
-        let pack = |(number, layer): (usize, &Layer)| {
-            let inputs = if number == 0 { &embedding } else { &states };
-            match layer {
-                Layer::Lstm(pair) => {
-                    PackedLayer::Lstm(pair.map(|lstm| PackedLstm::pack(params, lstm, inputs)))
-                }
-                Layer::Sru(pair) => {
-                    PackedLayer::Sru(pair.map(|sru| PackedSru::pack(params, sru, inputs)))
-                }
-            }
+        let pack = |(layer, pair): (usize, &[Lstm; 2])| {
+            let embedding = || Places::blocks(1, pair[0].input.rows as usize, 4);
+            let inputs = if layer == 0 { embedding() } else { Self::outputs(encoder) };
+            pair.map(|lstm| PackedLstm::pack(params, lstm, &inputs))
         };
         let layers = encoder.layers.iter().enumerate().map(pack).collect();
         Self { layers, embeddings: encoder.embeddings.clone() }
@@ -65,7 +47,7 @@ impl CompiledEncoder {
         params: &Quantized,
         scratch: &mut EncoderScratch,
     ) -> usize {
-        let EncoderScratch { embedding, steps, sru_steps, rows } = scratch;
+        let EncoderScratch { embedding, steps, rows } = scratch;
         let n = sentence.len() + 2;
         for (row, token) in padded(sentence).enumerate() {
             embedding.resize(self.embeddings.dim(), 0.0);
@@ -75,18 +57,13 @@ impl CompiledEncoder {
             }
             rows.set_numbers(set, row, embedding);
         }
-        for layer in &self.layers {
-            match layer {
-                PackedLayer::Lstm([forwards, backwards]) => {
-                    forwards.run(set, rows, n, false, &mut steps[0]);
-                    backwards.run(set, rows, n, true, &mut steps[1]);
-                    rows.reset(n, forwards.outputs() + backwards.outputs());
-                    for row in 0..n {
-                        steps[0].copy(row, rows, 0);
-                        steps[1].copy(row, rows, forwards.outputs());
-                    }
-                }
-                PackedLayer::Sru(both) => PackedSru::run(both, set, rows, n, sru_steps),
+        for [forwards, backwards] in &self.layers {
+            forwards.run(set, rows, n, false, &mut steps[0]);
+            backwards.run(set, rows, n, true, &mut steps[1]);
+            rows.reset(n, forwards.outputs() + backwards.outputs());
+            for row in 0..n {
+                steps[0].copy(row, rows, 0);
+                steps[1].copy(row, rows, forwards.outputs());
             }
         }
         n

@@ -1,7 +1,7 @@
 //! The encoder in training: the sentences of a batch step together.
 
-use super::{Encoder, Layer, padded};
-use crate::neural::layers::{BiLstm, BiSru, Layout};
+use super::{Encoder, padded};
+use crate::neural::layers::{BiLstm, Layout};
 use crate::neural::{Gradients, Param, Params};
 use crate::scorer::neural::Dropout;
 use crate::symbols::Sentence;
@@ -10,50 +10,13 @@ use crate::symbols::Sentence;
 #[derive(Debug)]
 pub struct EncoderBatch {
     encoder: Encoder,
-    layers: Vec<LayerBatch>,
+    layers: Vec<BiLstm>,
     layout: Layout,
     /// The inputs of each layer, and the outputs of the last one; after dropout.
     levels: Vec<Level>,
     /// The rows of embedding tables: where each is added to the inputs, and how many numbers it has.
     lookups: Vec<Lookup>,
     gradient: Vec<f32>,
-}
-
-/// A layer, and what it computes.
-#[derive(Debug)]
-enum LayerBatch {
-    Lstm(BiLstm),
-    Sru(BiSru),
-}
-
-impl LayerBatch {
-    fn new(layer: Layer) -> Self {
-        match layer {
-            Layer::Lstm(pair) => Self::Lstm(BiLstm::new(pair.map(Into::into))),
-            Layer::Sru(pair) => Self::Sru(BiSru::new(pair.map(Into::into))),
-        }
-    }
-
-    fn forward(&mut self, params: &Params, layout: &Layout, x: &[f32], out: &mut Vec<f32>) {
-        match self {
-            Self::Lstm(layer) => layer.forward(params, layout, x, out),
-            Self::Sru(layer) => layer.forward(params, layout, x, out),
-        }
-    }
-
-    fn backward(
-        &mut self,
-        params: &Params,
-        layout: &Layout,
-        both: (&[f32], &[f32]),
-        d_x: &mut Vec<f32>,
-        gradients: &mut Gradients,
-    ) {
-        match self {
-            Self::Lstm(layer) => layer.backward(params, layout, both, d_x, gradients),
-            Self::Sru(layer) => layer.backward(params, layout, both, d_x, gradients),
-        }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -74,7 +37,7 @@ struct Lookup {
 impl EncoderBatch {
     /// An encoder in training.
     pub fn new(encoder: Encoder) -> Self {
-        let layers: Vec<_> = encoder.layers.iter().map(|&layer| LayerBatch::new(layer)).collect();
+        let layers: Vec<_> = encoder.layers.iter().map(|&pair| BiLstm::new(pair)).collect();
         let levels = (0..=layers.len()).map(|_| Level::default()).collect();
         let (layout, lookups, gradient) = (Layout::default(), Vec::new(), Vec::new());
         Self { encoder, layers, layout, levels, lookups, gradient }
