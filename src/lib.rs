@@ -41,6 +41,7 @@
 //! - `preset`: everything that makes a parser, in a text file; the one `match` on systems and on ways to
 //!   train.
 //! - `trainer`, `parser`: `Trainer`, `Parser` and `Tagger`.
+//! - `experiment`: many runs of both, and their results.
 //! - `cli`: the commands.
 //!
 //! # Which code is compiled how often
@@ -63,6 +64,8 @@ pub mod cli;
 pub mod decode;
 pub mod error;
 pub mod eval;
+#[doc(hidden)]
+pub mod experiment;
 #[doc(hidden)]
 pub mod feature;
 mod hash;

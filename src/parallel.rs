@@ -19,6 +19,12 @@ pub(crate) fn set_threads(threads: usize) {
     let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
 }
 
+/// The number of threads for parallel work.
+#[cfg(feature = "cli")]
+pub(crate) fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
 /// Runs `work` on a new pool with this number of threads; 0 for the current pool.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ mod command;
 
 use command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
     "train",
     "parse",
     "tag",
@@ -20,6 +20,8 @@ const COMMANDS: [&str; 13] = [
     "info",
     "report",
     "chart",
+    "experiment",
+    "ablate",
     "completions",
     "man",
 ];

@@ -7,8 +7,20 @@ const SRPARSE: &str = env!("CARGO_BIN_EXE_srparse");
 
 /// Returns the lines of all help texts that are commands.
 fn examples() -> Vec<String> {
-    let commands =
-        ["", "train", "parse", "tag", "eval", "compare", "oracle", "tree", "info", "chart"];
+    let commands = [
+        "",
+        "train",
+        "parse",
+        "tag",
+        "eval",
+        "compare",
+        "oracle",
+        "tree",
+        "info",
+        "chart",
+        "experiment",
+        "ablate",
+    ];
     let mut found = Vec::new();
     for command in commands {
         let mut help = Command::new(SRPARSE);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 27] = [
+const LAYERS: [&[&str]; 28] = [
     &["error"],
     &["hash"],
     &["observer"],
@@ -33,6 +33,7 @@ const LAYERS: [&[&str]; 27] = [
     &["inspect"],
     &["preset"],
     &["trainer", "parser"],
+    &["experiment"],
     &["cli"],
 ];
 

@@ -20,24 +20,31 @@ use crate::Error;
 /// Each line of the table is one point: the name of its series, x, y and, optionally, a label, separated by
 /// tabs. The first line is a header; its second and third fields name the axes. The points of a series are
 /// connected in the order of the table, unless --points is given.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   srparse chart --log-x --points docs/speed-accuracy.tsv > chart.svg")]
 pub struct ChartArgs {
     /// File with the table; standard input if omitted.
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Title above the chart.
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    title: String,
-    /// Use a logarithmic x axis; all x must be greater than 0.
-    #[arg(long)]
-    log_x: bool,
-    /// Do not connect the points.
-    #[arg(long)]
-    points: bool,
+    #[command(flatten)]
+    style: Style,
     #[command(flatten)]
     out: OutArg,
+}
+
+/// How a chart is drawn.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Style {
+    /// Title above the chart.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(super) title: String,
+    /// Use a logarithmic x axis; all x must be greater than 0.
+    #[arg(long)]
+    pub(super) log_x: bool,
+    /// Do not connect the points.
+    #[arg(long)]
+    pub(super) points: bool,
 }
 
 /// A point and its label.
@@ -70,17 +77,16 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
             ("standard input".to_owned(), text)
         }
     };
-    let table = parse(text.trim_start_matches('\u{feff}'), args.log_x)
-        .map_err(|(line, problem)| anyhow!("{name}:{line}: {problem}"))?;
-    out.write_all(svg(&table, args)?.as_bytes())?;
+    let text = text.trim_start_matches('\u{feff}');
+    out.write_all(of_text(&name, text, &args.style)?.as_bytes())?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn svg(table: &Table, args: &ChartArgs) -> anyhow::Result<String> {
+fn svg(table: &Table, style: &Style) -> anyhow::Result<String> {
     let mut svg = String::new();
     let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
-    draw(&area, table, args).map_err(|error| anyhow!("the chart cannot be drawn: {error}"))?;
+    draw(&area, table, style).map_err(|error| anyhow!("the chart cannot be drawn: {error}"))?;
     drop(area);
     Ok(svg)
 }
@@ -91,9 +97,18 @@ fn svg(table: &Table, args: &ChartArgs) -> anyhow::Result<String> {
 /// When it cannot be read, or is malformed.
 pub(super) fn of_file(path: &Path) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
-    let table = parse(text.trim_start_matches('\u{feff}'), false)
-        .map_err(|(line, problem)| anyhow!("{}:{line}: {problem}", path.display()))?;
-    svg(&table, &ChartArgs::default())
+    let text = text.trim_start_matches('\u{feff}');
+    of_text(&path.display().to_string(), text, &Style::default())
+}
+
+/// Draws a table by the options of the command; messages call it `name`.
+///
+/// # Errors
+/// When it is malformed.
+pub(super) fn of_text(name: &str, text: &str, style: &Style) -> anyhow::Result<String> {
+    let table =
+        parse(text, style.log_x).map_err(|(line, problem)| anyhow!("{name}:{line}: {problem}"))?;
+    svg(&table, style)
 }
 
 /// Larger numbers leave no room for the arithmetic of drawing.
@@ -218,27 +233,27 @@ pub(super) const COLORS: [RGBColor; 7] = [
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-fn draw(area: &Area<'_>, table: &Table, args: &ChartArgs) -> Drawn {
+fn draw(area: &Area<'_>, table: &Table, style: &Style) -> Drawn {
     area.fill(&WHITE)?;
-    let place = |&(x, y, _): &Point| (if args.log_x { x.ln() } else { x }, y);
+    let place = |&(x, y, _): &Point| (if style.log_x { x.ln() } else { x }, y);
     let places: Vec<_> = table.series.iter().flat_map(|(_, points)| points).map(place).collect();
     let x = span(places.iter().map(|place| place.0));
     let y = span(places.iter().map(|place| place.1));
     let legend_at = emptiest_corner(&places, &x, &y);
-    if args.log_x {
+    if style.log_x {
         let x = x.start.exp().max(f64::MIN_POSITIVE)..x.end.exp().min(f64::MAX);
         let ticks = ticks(&x);
-        draw_on(area, table, args, (x.log_scale().with_key_points(ticks), 0.0, y), legend_at)
+        draw_on(area, table, style, (x.log_scale().with_key_points(ticks), 0.0, y), legend_at)
     } else {
         let length = x.end - x.start;
-        draw_on(area, table, args, (x, length, y), legend_at)
+        draw_on(area, table, style, (x, length, y), legend_at)
     }
 }
 
 fn draw_on<X>(
     area: &Area<'_>,
     table: &Table,
-    args: &ChartArgs,
+    style: &Style,
     (x, x_length, y): (X, f64, Range<f64>),
     legend_at: SeriesLabelPosition,
 ) -> Drawn
@@ -248,7 +263,7 @@ where
 {
     let y_length = y.end - y.start;
     let mut chart = ChartBuilder::on(area)
-        .caption(printable(&args.title), ("sans-serif", 16))
+        .caption(printable(&style.title), ("sans-serif", 16))
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(52)
@@ -259,7 +274,7 @@ where
     mesh.x_desc(printable(&table.x)).y_desc(printable(&table.y)).draw()?;
     for ((name, points), color) in table.series.iter().zip(COLORS.iter().cycle()) {
         let places = || points.iter().map(|&(x, y, _)| (x, y));
-        if !args.points {
+        if !style.points {
             chart.draw_series(LineSeries::new(places(), color.stroke_width(2)))?;
         }
         let dots =
@@ -285,13 +300,7 @@ mod tests {
 
     fn svg(text: &str, log_x: bool) -> String {
         let table = parse(text, log_x).unwrap();
-        let args = ChartArgs {
-            file: None,
-            title: "A <title>".into(),
-            log_x,
-            points: false,
-            out: OutArg::default(),
-        };
+        let args = Style { title: "A <title>".into(), log_x, points: false };
         let mut svg = String::new();
         let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
         draw(&area, &table, &args).unwrap();

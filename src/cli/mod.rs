@@ -6,12 +6,14 @@
 #[macro_use]
 mod message;
 
+pub mod ablate;
 mod aligned_trees;
 mod bus_errors;
 pub mod chart;
 pub mod compare;
 pub mod diff;
 pub mod eval;
+pub mod experiment;
 mod in_flight;
 mod in_order;
 pub mod info;
@@ -64,6 +66,8 @@ pub enum Command {
     Compare(compare::CompareArgs),
     Diff(diff::DiffArgs),
     Report(report::ReportArgs),
+    Experiment(experiment::ExperimentArgs),
+    Ablate(ablate::AblateArgs),
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
     Info(info::InfoArgs),
@@ -109,6 +113,8 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Report(args) => report::run(args),
+        Command::Experiment(args) => experiment::run(args),
+        Command::Ablate(args) => ablate::run(args),
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),
         Command::Info(args) => info::run(args),

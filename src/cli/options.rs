@@ -56,6 +56,11 @@ impl ProfileArg {
         Preset::load_for(name, profile.as_ref(), settings)
     }
 
+    /// The name or the file of the profile.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.treebank.as_deref()
+    }
+
     /// Returns whether a treebank profile is given.
     pub(super) fn is_given(&self) -> bool {
         self.treebank.is_some()

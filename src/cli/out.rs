@@ -66,7 +66,8 @@ pub(super) enum Out {
 }
 
 impl Out {
-    fn stdout() -> Self {
+    /// Standard output.
+    pub(super) fn stdout() -> Self {
         Self::Stdout(BufWriter::with_capacity(1 << 16, io::stdout().lock()))
     }
 

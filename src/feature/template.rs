@@ -62,15 +62,20 @@
 //! A line `@kind`, `@action` or `@both` sets for which steps of a two-step decision ([`DecisionStep`]) the
 //! templates below it are used; the default is `@both`.
 //!
+//! A comment of its own lines is the heading of the templates below it, up to the next one: they are a group, which a
+//! preset can leave out by its heading. The same heading may occur several times.
+//!
 //! With `.bin`, numbers are binned: 0 to 4 separately, then 5–6, 7–10, 11–20, more. Nouns, verbs and their phrases
 //! are recognized by tags and labels that begin with N or V.
 
+mod groups;
 mod parse;
 
 use crate::built_in::TEMPLATES;
-use crate::error::{Error, Place, Result, did_you_mean};
+use crate::error::{Error, Place, Result};
 
 use super::{Column, ColumnKind};
+use groups::Heading;
 use parse::parse_address;
 
 /// The first position of a path.
@@ -275,6 +280,8 @@ pub struct Templates {
     conjunctions: Vec<Vec<u16>>,
     /// For each template, the directive above it, as an index into [`DIRECTIVES`].
     steps: Vec<u8>,
+    /// For each template, the heading above it; empty without one.
+    headings: Vec<String>,
 }
 
 impl Templates {
@@ -289,9 +296,12 @@ impl Templates {
             addresses: Vec::new(),
             conjunctions: Vec::new(),
             steps: Vec::new(),
+            headings: Vec::new(),
         };
         let mut steps = DIRECTIVES.len() as u8 - 1;
+        let mut heading = Heading::default();
         for (line, number) in text.lines().zip(1..) {
+            heading.read(line);
             let content = line.split('#').next().unwrap_or_default();
             let directive = content.trim();
             if directive.starts_with('@') {
@@ -332,6 +342,7 @@ impl Templates {
             if !conjunction.is_empty() {
                 templates.conjunctions.push(conjunction);
                 templates.steps.push(steps);
+                templates.headings.push(heading.name().to_owned());
             }
         }
         if templates.conjunctions.is_empty() {
@@ -349,43 +360,6 @@ impl Templates {
     /// Returns the names of the built-in files.
     pub fn names() -> impl Iterator<Item = &'static str> {
         TEMPLATES.names()
-    }
-
-    /// Returns the templates that use none of these addresses.
-    ///
-    /// # Errors
-    /// When one of them is in no template, or no template remains.
-    pub fn without(&self, addresses: &[String]) -> Result<Self> {
-        let fail = |problem: String| Error::config("features.without", problem);
-        let mut dropped = vec![false; self.addresses.len()];
-        for name in addresses {
-            let address = parse_address(name).map_err(fail)?;
-            let Some(at) = self.addresses.iter().position(|known| *known == address) else {
-                let known = self.names.iter().map(String::as_str);
-                let hint = did_you_mean(name, known);
-                let problem =
-                    format!("no template contains `{name}`: {hint}give an address of a template");
-                return Err(fail(problem));
-            };
-            dropped[at] = true;
-        }
-        let (mut text, mut before) = (String::new(), DIRECTIVES.len() as u8 - 1);
-        for (conjunction, &steps) in self.conjunctions.iter().zip(&self.steps) {
-            if !conjunction.iter().any(|&at| dropped[usize::from(at)]) {
-                let names = conjunction.iter().map(|&at| self.names[usize::from(at)].as_str());
-                if steps != before {
-                    text.push_str(DIRECTIVES[usize::from(steps)].0);
-                    text.push('\n');
-                    before = steps;
-                }
-                text.push_str(&names.collect::<Vec<_>>().join(" "));
-                text.push('\n');
-            }
-        }
-        if text.is_empty() {
-            return Err(fail("no template remains: leave out fewer addresses".to_owned()));
-        }
-        Self::parse(&text, "templates")
     }
 
     /// Returns the text of the file, as it is stored in a model.

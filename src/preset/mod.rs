@@ -13,7 +13,7 @@ pub mod registry;
 pub mod schema;
 mod set;
 pub mod tagger;
-mod text;
+pub(crate) mod text;
 mod treebank_profile;
 
 use std::path::Path;
@@ -160,7 +160,8 @@ impl Default for SystemChoice {
 pub struct FeatureChoice {
     /// A template file: a name or a path.
     pub templates: String,
-    /// Addresses; templates that contain one of them are left out.
+    /// Addresses, and headings of the file (comments above templates) or their beginnings: templates that contain such an
+    /// address or stand below such a heading are left out.
     pub without: Vec<String>,
 }
 

@@ -3,6 +3,7 @@
 //! Both conversions go through [`Value`], so that the code that reads and writes the settings of every type is
 //! compiled once. JSON has no infinity; it is null there.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
@@ -14,24 +15,40 @@ use crate::error::{Error, Place, Result};
 /// # Errors
 /// With file, line and column.
 pub(super) fn read(text: &str, name: &str, check: fn(&Value) -> Result<()>) -> Result<Value> {
-    let place = |start: usize| {
-        let before = text.get(..start).unwrap_or_default();
-        let line = before.matches('\n').count() as u64 + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1;
-        Place::new(name, line, column)
-    };
-    let table = DeTable::parse(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        Error::syntax(place(start), error.message().trim())
-    })?;
-    let table = table.into_inner();
+    let table = DeTable::parse(text).map_err(|error| syntax(&error, text, name))?.into_inner();
     let checked = json_table(&table, "").and_then(|value| check(&value).map(|()| value));
-    checked.map_err(|error| match error {
-        Error::Config { key, problem } => {
-            Error::syntax(place(start_of(&table, &key)), format!("{key}: {problem}"))
+    checked.map_err(|error| placed(error, text, name))
+}
+
+/// Parses another file of settings; messages call it `name`.
+///
+/// # Errors
+/// When it is no TOML, a key is unknown, or a value has the wrong type: with file, line and column.
+pub(crate) fn read_as<T: DeserializeOwned>(text: &str, name: &str) -> Result<T> {
+    toml::from_str(text).map_err(|error| syntax(&error, text, name))
+}
+
+/// Adds file, line and column to an error in a value of a text in TOML, whose path is the key of the error.
+pub(crate) fn placed(error: Error, text: &str, name: &str) -> Error {
+    match (error, DeTable::parse(text)) {
+        (Error::Config { key, problem }, Ok(table)) => {
+            let start = start_of(table.get_ref(), &key);
+            Error::syntax(place(text, name, start), format!("{key}: {problem}"))
         }
-        other => other,
-    })
+        (other, _) => other,
+    }
+}
+
+fn syntax(error: &toml::de::Error, text: &str, name: &str) -> Error {
+    let start = error.span().map_or(0, |span| span.start);
+    Error::syntax(place(text, name, start), error.message().trim())
+}
+
+fn place(text: &str, name: &str, start: usize) -> Place {
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.matches('\n').count() as u64 + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1;
+    Place::new(name, line, column)
 }
 
 /// Parses the value after `KEY=`; `None` if it is not a TOML value.

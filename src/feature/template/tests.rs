@@ -117,3 +117,24 @@ fn endless_paths_and_files_are_refused_and_the_largest_can_be_extracted() {
         .collect();
     assert_eq!(error(&fields), "x:1001:1: more than 1000 templates: remove some");
 }
+
+#[test]
+fn templates_are_grouped_by_the_comments_above_them() {
+    let text = "# A file.\n\n# One,\n# of two lines.\ns0.w # not a heading\n\ns1.w\n# Two.\n@kind\nb0.w\n\
+                @both\n# One, of two lines\ns0.t\n";
+    let templates = Templates::parse(text, "x").unwrap();
+    assert_eq!(templates.groups(), [("One, of two lines", 3), ("Two", 1)]);
+    assert_eq!(templates.group("ONE"), Ok("One, of two lines"));
+    assert!(templates.group("o").is_ok() && templates.group("").is_err());
+    let left = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        templates.without(&names).map(|left| left.text().to_owned()).map_err(|e| e.to_string())
+    };
+    assert_eq!(left(&["two"]).unwrap(), "s0.w\ns1.w\ns0.t\n");
+    assert_eq!(
+        left(&["One, of two lines", "b0.w"]).unwrap_err().split(':').nth(1),
+        Some(" no template remains")
+    );
+    assert_eq!(left(&["s1.w", "Two"]).unwrap(), "s0.w\ns0.t\n");
+    assert!(left(&["three words here"]).unwrap_err().contains("there are One, of two lines; Two"));
+}

@@ -1,0 +1,205 @@
+//! `srparse ablate`: what each group of feature templates is worth.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::chart::{self, Style};
+use super::experiment::{Runs, write_text};
+use super::options::{INPUT, ThreadsArg, Verbosity};
+use super::out::Out;
+use super::{listed, options};
+use crate::eval::significance::{Brackets, Comparison, Settings, compare};
+use crate::eval::{Evaluation, Params};
+use crate::experiment::{Cell, Experiment, Folder, ParserEntry, SettingEntry, TreebankEntry};
+use crate::feature::Templates;
+use crate::preset::plan::Plan;
+use crate::preset::{DEFAULT, MethodChoice};
+use crate::treebank::{ReadOptions, Treebank};
+
+/// Find out what each group of feature templates is worth.
+///
+/// The templates of a file are grouped by the comments above them. The parser is trained with all groups, and without
+/// each; the development trees are parsed with gold tags, and the F1 that is lost without a group is
+/// tested as by `srparse compare`. The runs are those of `srparse experiment`: in parallel, and resumed
+/// by the same command.
+///
+/// Writes ablation.tsv and ablation.svg to the output folder, and prints the table. Exit status: 0 on success; 1 if a
+/// run failed; 2 on an error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  srparse ablate --preset kalt-2004-sr-l --train data/sample/train.mrg --dev data/sample/dev.mrg -o ablation")]
+pub struct AblateArgs {
+    /// Training trees: files (may be .gz), folders, or quoted patterns.
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = INPUT)]
+    train: Vec<PathBuf>,
+    /// Development trees.
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = INPUT)]
+    dev: Vec<PathBuf>,
+    /// Folder for the results.
+    #[arg(short, long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// A preset listed by `srparse info`, or a preset file.
+    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = DEFAULT)]
+    preset: String,
+    /// Change a setting of the preset, such as learner.epochs=5; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The groups to leave out, one at a time: headings of the template file, or how they begin; all if omitted.
+    #[arg(long, value_name = "HEADING,…", value_delimiter = ',')]
+    groups: Vec<String>,
+    /// Random seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    profile: options::ProfileArg,
+    #[command(flatten)]
+    threads: ThreadsArg,
+    #[command(flatten)]
+    verbosity: Verbosity,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the preset or a group is unknown, the preset has no templates, or the folder cannot be written.
+pub fn run(args: &AblateArgs) -> anyhow::Result<ExitCode> {
+    args.threads.apply(&args.verbosity);
+    let groups = groups(args)?;
+    let cells = experiment(args, &groups).cells(Path::new(""));
+    let folder = Folder::create(&args.out)?;
+    let runs = Runs::new(&cells, &folder, args.verbosity.quiet);
+    let failed = runs.run(|_| true)?;
+    let rows = rows(&runs, &folder, &groups)?;
+    write_text(&folder.file("ablation.tsv"), &table(&rows))?;
+    if !rows.is_empty() {
+        let style = Style { points: true, ..Style::default() };
+        let svg = chart::of_text("ablation", &points(&rows), &style)?;
+        write_text(&folder.file("ablation.svg"), &svg)?;
+    }
+    let mut out = Out::stdout();
+    out.write_all(table(&rows).as_bytes())?;
+    out.finish()?;
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A group of templates: its heading, and how many there are.
+type Group = (String, usize);
+
+/// The groups that are left out.
+fn groups(args: &AblateArgs) -> anyhow::Result<Vec<Group>> {
+    let preset = args.profile.preset(&args.preset, &args.set)?;
+    anyhow::ensure!(
+        !matches!(preset.learner, MethodChoice::Neural(_)),
+        "--preset {}: a network has no feature templates: name the preset of another learner",
+        args.preset
+    );
+    let templates = Plan::new(preset)?.templates;
+    let all = templates.groups();
+    anyhow::ensure!(
+        !all.is_empty(),
+        "the template file has no headings: write comments above its groups of templates"
+    );
+    chosen(&templates, &args.groups)
+}
+
+fn chosen(templates: &Templates, names: &[String]) -> anyhow::Result<Vec<Group>> {
+    let mut groups: Vec<Group> =
+        templates.groups().into_iter().map(|(heading, n)| (heading.to_owned(), n)).collect();
+    if names.is_empty() {
+        return Ok(groups);
+    }
+    let named = names.iter().map(|name| templates.group(name.trim()));
+    let named = named
+        .collect::<Result<Vec<&str>, _>>()
+        .map_err(|problem| anyhow::anyhow!("--groups: {problem}"))?;
+    groups.retain(|(heading, _)| named.contains(&heading.as_str()));
+    Ok(groups)
+}
+
+/// The experiment with all groups, and without each.
+fn experiment(args: &AblateArgs, groups: &[Group]) -> Experiment {
+    let without = |(heading, _): &Group| SettingEntry {
+        name: format!("without {heading}"),
+        set: vec![format!("features.without={}", serde_json::json!([heading]))],
+    };
+    let all = SettingEntry { name: "all".to_owned(), set: Vec::new() };
+    // Only gold tags are used.
+    let set = [&args.set[..], &["tagger.kind=none".to_owned()]].concat();
+    Experiment {
+        description: String::new(),
+        percent: vec![100.0],
+        seeds: vec![args.seed],
+        parsers: vec![ParserEntry { preset: args.preset.clone(), set, ..ParserEntry::default() }],
+        settings: std::iter::once(all).chain(groups.iter().map(without)).collect(),
+        treebanks: vec![TreebankEntry {
+            name: "dev".to_owned(),
+            train: args.train.clone(),
+            dev: args.dev.clone(),
+            profile: args.profile.name().map(str::to_owned),
+            heads: None,
+            set: Vec::new(),
+        }],
+    }
+}
+
+/// What a group is worth.
+struct Row<'a> {
+    group: &'a Group,
+    /// The parser without the group (A), and with all (B).
+    comparison: Comparison,
+}
+
+/// The rows of all finished runs, the most valuable group first.
+fn rows<'a>(runs: &Runs<'_>, folder: &Folder, groups: &'a [Group]) -> anyhow::Result<Vec<Row<'a>>> {
+    let cells: Vec<&Cell> = runs.finished().into_iter().map(|(cell, _)| cell).collect();
+    let Some(all) = cells.iter().find(|cell| cell.setting == "all") else { return Ok(Vec::new()) };
+    let all = brackets(all, folder)?;
+    let mut rows = Vec::new();
+    for group in groups {
+        let setting = format!("without {}", group.0);
+        let Some(cell) = cells.iter().find(|cell| cell.setting == setting) else { continue };
+        let pairs = brackets(cell, folder)?.into_iter().zip(&all);
+        let pairs: Vec<[Brackets; 2]> = pairs.map(|(without, &all)| [without, all]).collect();
+        rows.push(Row { group, comparison: compare(&pairs, &Settings::default()) });
+    }
+    let worth = |row: &Row<'_>| row.comparison.difference().f1;
+    rows.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
+    Ok(rows)
+}
+
+/// The brackets of each development sentence.
+fn brackets(cell: &Cell, folder: &Folder) -> anyhow::Result<Vec<Brackets>> {
+    let (parses, _) = Treebank::read(&[folder.parses(cell)], &ReadOptions::default())?;
+    let mut evaluation = Evaluation::new(Params::default(), None);
+    let gold = cell.gold()?;
+    let pairs = gold.iter().zip(&parses.trees);
+    Ok(pairs.map(|(gold, test)| Brackets::of(&evaluation.add(gold, test))).collect())
+}
+
+fn table(rows: &[Row<'_>]) -> String {
+    let mut text = "group\ttemplates\tf1_all\tf1_without\tworth\tlow\thigh\tp\n".to_owned();
+    for Row { group: (heading, templates), comparison } in rows {
+        let Comparison { scores: [without, all], p, f1_interval: [low, high], .. } = comparison;
+        let worth = comparison.difference().f1;
+        text += &format!(
+            "{heading}\t{templates}\t{:.2}\t{:.2}\t{worth:+.2}\t{low:+.2}\t{high:+.2}\t{:.4}\n",
+            all.f1, without.f1, p.f1
+        );
+    }
+    text
+}
+
+/// The same as points of a chart, the most valuable group at the top.
+fn points(rows: &[Row<'_>]) -> String {
+    let mut text = "\tF1 lost without the group\trank\n".to_owned();
+    for (rank, Row { group: (heading, _), comparison }) in rows.iter().enumerate() {
+        let series = if comparison.p.f1 < SIGNIFICANT { "p < 0.05" } else { "p ≥ 0.05" };
+        let worth = comparison.difference().f1;
+        text += &format!("{series}\t{worth:.4}\t{}\t{heading}\n", rows.len() - rank);
+    }
+    text
+}
+
+/// The level at which a chart calls differences significant.
+const SIGNIFICANT: f64 = 0.05;

@@ -1,0 +1,266 @@
+//! A cell of an experiment: one parser, trained and scored once.
+
+use std::hash::{Hash, Hasher};
+use std::io::Read;
+use std::path::PathBuf;
+
+use rustc_hash::FxHasher;
+
+use super::folder::{Costs, Folder, GOLD_TAGS, OWN_TAGS, Outcome, Scores, TagScores};
+use super::resources::{peak_memory, reset_peak_memory, timed};
+use super::spec::TreebankEntry;
+use crate::error::{Error, Result};
+use crate::eval::{Evaluation, Params};
+use crate::model::file::FORMAT_VERSION;
+use crate::observer::Observer;
+use crate::parallel;
+use crate::parser::Parser;
+use crate::preset::plan::Plan;
+use crate::preset::{DEFAULT, Preset};
+use crate::train::session::words;
+use crate::trainer::Trainer;
+use crate::tree::{Tree, remove_tags};
+use crate::treebank::{ReadOptions, Treebank, expand};
+
+/// A cell: what is trained, on what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// The name of the parser in tables.
+    pub parser: String,
+    /// The name of the settings in tables; empty without any.
+    pub setting: String,
+    /// The treebank, with paths as they are opened.
+    pub treebank: TreebankEntry,
+    /// The share of the training trees, in percent.
+    pub percent: f64,
+    /// The random seed.
+    pub seed: u64,
+    pub(super) preset: String,
+    pub(super) set: Vec<String>,
+}
+
+impl Cell {
+    /// Its name, also of its files: unique in an experiment.
+    pub fn name(&self) -> String {
+        let Self { parser, setting, treebank, percent, seed, .. } = self;
+        let names = [parser, setting, &treebank.name].map(|name| file_name(name));
+        let names: Vec<&str> =
+            names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+        format!("{}.{percent}.{seed}", names.join("."))
+    }
+
+    /// A hash of all that its results depend on: the preset with the files that it names, the version of the program, and
+    /// the treebank.
+    ///
+    /// # Errors
+    /// When the preset or a setting is invalid, or a file cannot be read.
+    pub fn fingerprint(&self) -> Result<String> {
+        let plan = Plan::new(self.preset()?)?;
+        let preset = serde_json::to_string(&plan.preset).unwrap_or_default();
+        let cleaning = serde_json::to_string(&self.gold_cleaning()?.clean).unwrap_or_default();
+        let mut hasher = FxHasher::default();
+        (env!("CARGO_PKG_VERSION"), FORMAT_VERSION, preset, cleaning).hash(&mut hasher);
+        (plan.templates.text(), plan.heads_text()).hash(&mut hasher);
+        (self.percent.to_bits(), self.seed).hash(&mut hasher);
+        for paths in [&self.treebank.train, &self.treebank.dev] {
+            hash_files(paths, &mut hasher)?;
+        }
+        Ok(format!("{:016x}", hasher.finish()))
+    }
+
+    /// The development trees, as they are scored.
+    ///
+    /// # Errors
+    /// When they cannot be read, or there are none.
+    pub fn gold(&self) -> Result<Vec<Tree>> {
+        let dev = read(&self.treebank.dev)?;
+        Ok(dev.stripped(&self.gold_cleaning()?.clean).into_owned().trees)
+    }
+
+    /// Trains the parser on one thread, parses the development trees and stores the results. Memory is measured if
+    /// nothing else runs in the process (`is_alone`).
+    ///
+    /// # Errors
+    /// When a setting is invalid, a file cannot be read or written, or training fails.
+    pub fn run(&self, folder: &Folder, is_alone: bool, observer: &dyn Observer) -> Result<Outcome> {
+        parallel::with_threads(1, || self.run_on_one_thread(folder, is_alone, observer))?
+    }
+
+    fn run_on_one_thread(
+        &self,
+        folder: &Folder,
+        is_alone: bool,
+        observer: &dyn Observer,
+    ) -> Result<Outcome> {
+        let fingerprint = self.fingerprint()?;
+        folder.begin(self)?;
+        let checkpoint = folder.checkpoint(self);
+        let mut trainer = Trainer::with_preset(self.preset()?)?.seed(self.seed).observe(observer);
+        if trainer.preset().learner.has_checkpoints() {
+            trainer = trainer.checkpoint(&checkpoint);
+        }
+        let is_resumed = checkpoint.exists();
+        let is_measured = is_alone && !is_resumed && reset_peak_memory();
+        let train = self.share(read(&self.treebank.train)?);
+        let dev = read(&self.treebank.dev)?;
+        let (model, training) = timed(|| trainer.train(&train, &dev));
+        let parser = Parser::new(&model?, &[])?;
+        let gold = self.gold()?;
+        let (parses, parsing) = timed(|| parse(&parser, &gold, false));
+        let seconds = parsing.cpu.unwrap_or(parsing.elapsed).as_secs_f64();
+        let costs = Costs {
+            train_cpu_s: training.cpu.filter(|_| !is_resumed).map(|cpu| cpu.as_secs_f64()),
+            train_s: (!is_resumed).then_some(training.elapsed.as_secs_f64()),
+            memory_mb: peak_memory().filter(|_| is_measured).map(|bytes| bytes as f64 / 1e6),
+            sentences_s: gold.len() as f64 / seconds.max(1e-9),
+        };
+        let gold_tags = parses?;
+        folder.write_trees(self, GOLD_TAGS, &gold_tags.trees)?;
+        let own_tags = parser.has_tagger().then(|| parse(&parser, &gold, true)).transpose()?;
+        if let Some(own_tags) = &own_tags {
+            folder.write_trees(self, OWN_TAGS, &own_tags.trees)?;
+        }
+        let scores = Scores {
+            trees: train.trees.len() as u64,
+            gold_tags: score(&gold, &gold_tags, false),
+            own_tags: own_tags.map(|own_tags| score(&gold, &own_tags, true)),
+        };
+        let outcome = Outcome { fingerprint, scores, costs };
+        folder.finish(self, &outcome)?;
+        Ok(outcome)
+    }
+
+    fn preset(&self) -> Result<Preset> {
+        let preset = Preset::load_for(&self.preset, Some(&self.treebank.profile()?), &self.set)?;
+        if preset.only_tagger {
+            return Err(Error::config("preset", "trains a tagger alone: name one of a parser"));
+        }
+        Ok(preset)
+    }
+
+    /// The preset by which gold trees are cleaned, whatever the parser.
+    fn gold_cleaning(&self) -> Result<Preset> {
+        Preset::load_for(DEFAULT, Some(&self.treebank.profile()?), &[])
+    }
+
+    /// The share of the trees, spread evenly over the treebank.
+    fn share(&self, treebank: Treebank) -> Treebank {
+        let up_to = |n: usize| (n as f64 * self.percent / 100.0 + 1e-9) as usize;
+        let Treebank { files, trees } = treebank;
+        let numbered = trees.into_iter().enumerate();
+        let kept = numbered.filter(|&(at, _)| up_to(at + 1) > up_to(at));
+        Treebank { files, trees: kept.map(|(_, tree)| tree).collect() }
+    }
+}
+
+/// A name as a part of the name of a file: letters, digits and hyphens.
+pub(super) fn file_name(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+fn read(paths: &[PathBuf]) -> Result<Treebank> {
+    let (treebank, _) = Treebank::read(paths, &ReadOptions::default())?;
+    if treebank.trees.is_empty() {
+        let name = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
+        return Err(Error::Unfit(format!("{name}: no trees: check that this is a treebank file")));
+    }
+    Ok(treebank)
+}
+
+fn hash_files(paths: &[PathBuf], hasher: &mut FxHasher) -> Result<()> {
+    for input in expand(paths)? {
+        let mut bytes = Vec::new();
+        let read = input.open()?.read_to_end(&mut bytes);
+        read.map_err(|error| Error::io(input.name(), error))?;
+        bytes.hash(hasher);
+    }
+    Ok(())
+}
+
+/// Parses of the development trees.
+struct Parses {
+    trees: Vec<Tree>,
+    /// How many are complete.
+    complete: u64,
+}
+
+/// Parses the words of trees, with their tags or with the parser's own.
+fn parse(parser: &Parser, gold: &[Tree], retags: bool) -> Result<Parses> {
+    let mut worker = parser.worker();
+    let mut parses = Parses { trees: Vec::with_capacity(gold.len()), complete: 0 };
+    for tree in gold {
+        let mut tokens = words(tree);
+        if retags {
+            remove_tags(&mut tokens);
+        }
+        let parse = worker.parse(&tokens)?;
+        parses.complete += u64::from(parse.complete);
+        parses.trees.push(parse.tree);
+    }
+    Ok(parses)
+}
+
+fn score(gold: &[Tree], parses: &Parses, gold_tags: bool) -> TagScores {
+    let mut evaluation = Evaluation::new(Params::default(), None);
+    evaluation.gold_tags = gold_tags;
+    for (gold, test) in gold.iter().zip(&parses.trees) {
+        evaluation.add(gold, test);
+    }
+    let all = &evaluation.all;
+    TagScores {
+        f1: all.f1(),
+        exact: all.exact(),
+        complete: 100.0 * parses.complete as f64 / gold.len().max(1) as f64,
+        tagging: all.tagging(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_spread_and_nested() {
+        let cell = |percent| Cell {
+            parser: String::new(),
+            setting: String::new(),
+            treebank: TreebankEntry {
+                name: String::new(),
+                train: Vec::new(),
+                dev: Vec::new(),
+                profile: None,
+                heads: None,
+                set: Vec::new(),
+            },
+            percent,
+            seed: 1,
+            preset: String::new(),
+            set: Vec::new(),
+        };
+        let trees: Vec<Tree> = (0..200)
+            .map(|n| {
+                let mut builder = crate::tree::TreeBuilder::new();
+                builder.open("S");
+                builder.token(n.to_string(), "CD");
+                builder.close();
+                builder.finish()
+            })
+            .collect();
+        let kept = |percent| cell(percent).share(trees.clone().into()).trees;
+        for (percent, number) in
+            [(0.1, 0), (0.5, 1), (1.0, 2), (33.0, 66), (99.5, 199), (100.0, 200)]
+        {
+            assert_eq!(kept(percent).len(), number, "{percent}");
+        }
+        let (fewer, more) = (kept(4.0), kept(8.0));
+        assert!(fewer.iter().all(|tree| more.contains(tree)));
+        assert_eq!(kept(1.0), [&trees[99], &trees[199]].map(Clone::clone));
+    }
+
+    #[test]
+    fn names_of_files_have_no_other_characters() {
+        assert_eq!(file_name("1. Head word, and tag of S(0)"), "1-Head-word-and-tag-of-S-0");
+        assert_eq!(file_name("../x"), "x");
+    }
+}
