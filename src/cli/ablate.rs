@@ -28,7 +28,7 @@ use crate::treebank::{ReadOptions, Treebank};
 /// run failed; 2 on an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
-  srparse ablate --preset kalt-2004-sr-l --train data/sample/train.mrg --dev data/sample/dev.mrg -o ablation")]
+  srparse ablate -o ablation --train data/sample/train.mrg --dev data/sample/dev.mrg")]
 pub struct AblateArgs {
     /// Training trees: files (may be .gz), folders, or quoted patterns.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = INPUT)]
