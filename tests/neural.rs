@@ -398,6 +398,28 @@ fn compiled_networks_score_as_in_training() {
     assert!(tags_right * 10 > words * 9, "{tags_right} of {words} tags");
 }
 
+/// A trained stack-LSTM finds the same trees with 8-bit weights as on the tape.
+#[test]
+fn compiled_stack_lstms_parse_as_in_training() {
+    let trees = toy::treebank(40, 5);
+    let lab = Lab::new(NonBinary::of_trees(&trees, Scheme::None).unwrap(), &trees);
+    let [_, network] = networks();
+    let params = NeuralParams { epochs: 8, ..params(network) };
+    let (network, _) = train(&lab, initial(&lab, &params), &params);
+    let (batch, scorer) = (NeuralBatch::new(&network.network), compiled(&network));
+    let (mut right, gold) = (0, lab.examples.len());
+    for Example { sentence, tree } in &lab.examples {
+        let on_tape = batch.learner(&network, 0);
+        let [found, expected] = [&*scorer as &dyn Scorer<NonBinary>, &on_tape]
+            .map(|scorer| decode(&Search::default(), &lab.system, scorer, sentence));
+        assert_eq!(found.actions, expected.actions);
+        let built = lab.system.tree(&found.state, tree.tokens());
+        right += usize::from(same_brackets(&built, &lab.system.target(tree)));
+    }
+    // Neither untrained, nor so sure that nothing could differ.
+    assert!(right > gold / 4 && right < gold, "{right} of {gold}");
+}
+
 /// From words alone, a trained network finds the tags and trees, and it takes the tags that are given.
 #[test]
 fn tags_are_learned_by_heart_and_given_ones_are_kept() {

@@ -45,7 +45,9 @@ pub enum Memory {
     #[default]
     None,
     /// The LSTM states, of a [`neural::stack_lstm`] network.
-    StackLstm(Box<neural::stack_lstm::StackMemory>),
+    StackLstm(Box<neural::stack_lstm::compiled::StackMemory>),
+    /// Those on the tape, of such a network in training.
+    Recorded(Box<neural::stack_lstm::training::RecordedMemory>),
     /// Those of the members, of an ensemble.
     Members(Vec<Self>),
 }

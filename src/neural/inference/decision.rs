@@ -2,27 +2,24 @@
 
 use bytemuck::Zeroable;
 
-use super::lanes::{Panel, Quad, ZEROS};
-use super::{InstructionSet, Matrix, loops};
+use super::lanes::Panel;
+use super::{Inputs, InstructionSet, Matrix};
 use crate::neural::lanes::{LANES, Lanes};
 
 /// Scratch memory of a decision.
 #[derive(Debug, Default)]
 pub struct Decision {
     hidden: Vec<Lanes>,
-    inputs: Vec<Quad>,
+    inputs: Inputs,
     scores: Vec<Panel>,
 }
 
 impl Decision {
     /// The scores: the product of the rectified sum of rows with a matrix.
     pub fn scores(&mut self, set: InstructionSet, rows: &[&[Lanes]], matrix: &Matrix) -> &[f32] {
-        let width = matrix.weights.len() / matrix.panels();
-        self.inputs.resize(width, ZEROS);
-        self.hidden.resize(4 * width / LANES, Lanes::zeroed());
-        self.scores.resize(matrix.panels(), Panel::zeroed());
-        let Self { hidden, inputs, scores } = self;
-        loops::decide(set, rows, hidden, inputs, &matrix.weights, &matrix.scaling, scores);
-        bytemuck::cast_slice(scores)
+        self.hidden.resize(matrix.places() / LANES, Lanes::zeroed());
+        self.inputs.set_rectified(set, rows, &mut self.hidden);
+        matrix.product(set, self.inputs.parts(), &mut self.scores);
+        bytemuck::cast_slice(&self.scores)
     }
 }

@@ -78,7 +78,7 @@ fn quantized(value: f32) -> u8 {
 
 /// Quantizes numbers; returns the scale, with which the largest number is 127.
 #[inline(always)]
-fn quantize(values: &[f32], x: &mut [u8]) -> f32 {
+fn round(values: &[f32], x: &mut [u8]) -> f32 {
     let largest = values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
     let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
     for (x, &value) in x.iter_mut().zip(values) {
@@ -89,17 +89,14 @@ fn quantize(values: &[f32], x: &mut [u8]) -> f32 {
 
 dispatched! {
     /// Quantizes a row of numbers and stores its scale.
-    row(values: &[f32], x: &mut [u8], unit: &mut f32), |_bytes| {
-        *unit = quantize(values, x);
+    quantize(values: &[f32], x: &mut [u8], unit: &mut f32), |_bytes| {
+        *unit = round(values, x);
     }
 }
 
 dispatched! {
-    /// Adds up rows into `sum`, applies a rectifier, and writes the product with a matrix into `y`. `x` is
-    /// scratch memory for the inputs.
-    decide(rows: &[&[Lanes]], sum: &mut [Lanes], x: &mut [Quad],
-           weights: &[[ByteLanes; 4]], scaling: &[Scaling], y: &mut [Panel]),
-    |bytes| {
+    /// Adds up rows into `sum`, applies a rectifier, quantizes the result, and stores its scale.
+    rectify(rows: &[&[Lanes]], sum: &mut [Lanes], x: &mut [u8], unit: &mut f32), |_bytes| {
         let sums: &mut [f32] = bytemuck::cast_slice_mut(sum);
         sums.fill(0.0);
         for row in rows {
@@ -107,10 +104,17 @@ dispatched! {
                 *sum += value;
             }
         }
-        for sum in sums {
+        for sum in &mut *sums {
             *sum = sum.max(0.0);
         }
-        let unit = quantize(bytemuck::cast_slice(sum), bytemuck::cast_slice_mut(x));
+        *unit = round(sums, x);
+    }
+}
+
+dispatched! {
+    /// Writes the product of a row with a matrix into `y`; `unit` is the scale of the inputs.
+    product(x: &[Quad], unit: f32, weights: &[[ByteLanes; 4]], scaling: &[Scaling], y: &mut [Panel]),
+    |bytes| {
         for ((weights, scaling), y) in weights.chunks_exact(x.len()).zip(scaling).zip(y) {
             let [sums] = bytes::sums(x.as_chunks().0, weights, &scaling.excess);
             write(&sums, unit, &scaling.scale, &scaling.bias, y);

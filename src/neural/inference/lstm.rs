@@ -11,7 +11,7 @@ use crate::neural::{Lstm, Quantized};
 /// The weights of an LSTM; each panel holds the four gates of 16 units.
 #[derive(Debug)]
 pub struct PackedLstm {
-    input: Matrix,
+    pub(super) input: Matrix,
     recurrent: Matrix,
 }
 
@@ -28,11 +28,15 @@ pub struct Steps {
 }
 
 impl Steps {
+    /// The outputs of a row, with the scale [`HIDDEN_SCALE`].
+    pub fn outputs(&self, row: usize) -> &[u8] {
+        let panels = self.memory.len();
+        self.outputs[row * panels..(row + 1) * panels].as_flattened()
+    }
+
     /// Copies the outputs of a row to the inputs `to`, from the place `first` on.
     pub fn copy(&self, row: usize, to: &mut Rows, first: usize) {
-        let panels = self.memory.len();
-        let outputs = self.outputs[row * panels..(row + 1) * panels].as_flattened();
-        to.set(row, first, outputs, HIDDEN_SCALE);
+        to.set(row, first, self.outputs(row), HIDDEN_SCALE);
     }
 }
 
@@ -61,7 +65,6 @@ impl PackedLstm {
         steps.start.resize(panels, [ZEROS[0]; LANES]);
         steps.outputs.resize(n * panels, [ZEROS[0]; LANES]);
         let Steps { gates, memory, start, outputs } = steps;
-        let Matrix { weights, scaling } = &self.recurrent;
         let (mut outputs, mut before) = (outputs.chunks_exact_mut(panels), &start[..]);
         let mut windows = windows(n);
         while let Some(window) = next(&mut windows, backwards) {
@@ -69,11 +72,24 @@ impl PackedLstm {
             let mut gates = gates.chunks_exact(panels).take(window.len());
             while let Some(gates) = next(&mut gates, backwards) {
                 let Some(output) = next(&mut outputs, backwards) else { break };
-                let inputs = before.as_flattened().as_chunks().0;
-                loops::step(set, gates, inputs, weights, scaling, memory, output);
+                self.step(set, gates, before.as_flattened(), memory, output);
                 before = output;
             }
         }
+    }
+
+    /// Takes one step: from the contributions of the input to the gates and the outputs of the step before to memory,
+    /// which is updated, and outputs.
+    pub(super) fn step(
+        &self,
+        set: InstructionSet,
+        gates: &[Panel],
+        before: &[u8],
+        memory: &mut [Lanes],
+        outputs: &mut [[u8; LANES]],
+    ) {
+        let Matrix { weights, scaling } = &self.recurrent;
+        loops::step(set, gates, before.as_chunks().0, weights, scaling, memory, outputs);
     }
 }
 

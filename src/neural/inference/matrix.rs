@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 
 use super::lanes::{ByteLanes, PANEL, Panel, Quad, ROWS, Scaling, ZEROS};
 use super::{InstructionSet, loops};
-use crate::neural::lanes::LANES;
+use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Param, Quantized};
 
 /// The layout of the rows or columns of a packed matrix; some places are padding.
@@ -48,6 +48,40 @@ pub fn windows(rows: usize) -> impl DoubleEndedIterator<Item = Range<usize>> {
     (0..rows).step_by(WINDOW).map(move |first| first..rows.min(first + WINDOW))
 }
 
+/// A row of quantized inputs.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    quads: Vec<Quad>,
+    /// The scale.
+    unit: f32,
+}
+
+impl Inputs {
+    /// Allocates `places` places; inputs beyond the numbers that are set later are 0.
+    fn reset(&mut self, places: usize) {
+        self.quads.clear();
+        self.quads.resize(places.div_ceil(4), ZEROS);
+    }
+
+    /// Quantizes numbers as the inputs of `places` places.
+    pub fn set_numbers(&mut self, set: InstructionSet, values: &[f32], places: usize) {
+        self.reset(places);
+        loops::quantize(set, values, self.quads.as_flattened_mut(), &mut self.unit);
+    }
+
+    /// Quantizes the sum of rows, 0 where it is negative, as the inputs of as many places as `sum` has, which is scratch
+    /// memory.
+    pub fn set_rectified(&mut self, set: InstructionSet, rows: &[&[Lanes]], sum: &mut [Lanes]) {
+        self.reset(sum.len() * LANES);
+        loops::rectify(set, rows, sum, self.quads.as_flattened_mut(), &mut self.unit);
+    }
+
+    /// The inputs and their scale.
+    pub fn parts(&self) -> (&[u8], f32) {
+        (self.quads.as_flattened(), self.unit)
+    }
+}
+
 /// Rows of quantized inputs, interleaved four at a time.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -56,7 +90,7 @@ pub struct Rows {
     units: Vec<f32>,
     /// The number of quads of a row.
     width: usize,
-    row: Vec<u8>,
+    row: Inputs,
 }
 
 impl Rows {
@@ -87,11 +121,9 @@ impl Rows {
     /// Quantizes numbers as the inputs of a row.
     pub fn set_numbers(&mut self, set: InstructionSet, row: usize, values: &[f32]) {
         let mut inputs = std::mem::take(&mut self.row);
-        inputs.clear();
-        inputs.resize(4 * self.width, ZEROS[0]);
-        let mut unit = 0.0;
-        loops::row(set, values, &mut inputs, &mut unit);
-        self.set(row, 0, &inputs, unit);
+        inputs.set_numbers(set, values, 4 * self.width);
+        let (bytes, unit) = inputs.parts();
+        self.set(row, 0, bytes, unit);
         self.row = inputs;
     }
 }
@@ -140,6 +172,11 @@ impl Matrix {
         Self { weights: packed, scaling }
     }
 
+    /// The number of places of a row of inputs.
+    pub fn places(&self) -> usize {
+        self.weights.len() / self.panels() * 4
+    }
+
     /// The number of panels of a row of results.
     pub fn panels(&self) -> usize {
         self.scaling.len()
@@ -154,10 +191,18 @@ impl Matrix {
         among: Range<usize>,
         out: &mut Vec<Panel>,
     ) {
+        debug_assert_eq!(4 * x.width, self.places());
         let (first, end) = (among.start / ROWS, among.end.div_ceil(ROWS));
         let (quads, units) =
             (&x.quads[first * x.width..end * x.width], &x.units[first * ROWS..end * ROWS]);
         out.resize(units.len() * self.panels(), Panel::zeroed());
         loops::products(set, quads, units, &self.weights, &self.scaling, out);
+    }
+
+    /// Writes the product of one row into `out`.
+    pub fn product(&self, set: InstructionSet, (inputs, unit): (&[u8], f32), out: &mut Vec<Panel>) {
+        debug_assert_eq!(inputs.len(), self.places());
+        out.resize(self.panels(), Panel::zeroed());
+        loops::product(set, inputs.as_chunks().0, unit, &self.weights, &self.scaling, out);
     }
 }

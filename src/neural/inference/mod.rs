@@ -4,7 +4,7 @@
 //! - [`instructions`]: the available instruction sets, and the product of bytes in each.
 //! - `loops`: the inner loops, compiled once for each instruction set.
 //! - [`matrix`]: packed matrices, and rows of inputs for them.
-//! - [`lstm`]: packed LSTMs over whole sentences.
+//! - [`lstm`]: packed LSTMs over whole sentences; [`stacked`]: several layers, one step at a time.
 //! - [`decision`]: the hidden layer of a decision, from precomputed products, and its scores.
 //!
 //! Weights are integers from -127 to 127 with a scale for each output. Inputs are such integers with a scale for
@@ -19,12 +19,14 @@ pub mod lanes;
 mod loops;
 pub mod lstm;
 pub mod matrix;
+pub mod stacked;
 
 pub use decision::Decision;
 pub use instructions::InstructionSet;
-pub use lanes::{PANEL, Panel};
+pub use lanes::{HIDDEN_SCALE, PANEL, Panel};
 pub use lstm::{PackedLstm, Steps};
-pub use matrix::{Matrix, Places, Rows, WINDOW, windows};
+pub use matrix::{Inputs, Matrix, Places, Rows, WINDOW, windows};
+pub use stacked::{StackedLstm, StackedState};
 
 #[cfg(test)]
 mod tests;

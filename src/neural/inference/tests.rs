@@ -148,3 +148,33 @@ fn lstms_are_near_those_of_the_tape() {
         }
     }
 }
+
+/// Layers that take one step at a time have the outputs of layers that process all rows.
+#[test]
+fn steps_are_those_of_whole_sequences() {
+    let (n, inputs, units) = (7, 12, 40);
+    let mut builder = Builder::new(Some(6));
+    let layers = [inputs, units].map(|inputs| Lstm {
+        input: builder.matrix(inputs, 4 * units),
+        bias: builder.vector_of(|at| (at % 3) as f32 / 2.0, 4 * units),
+        recurrent: builder.matrix(units, 4 * units),
+    });
+    let quantized = Quantized::new(&builder.finish().unwrap());
+    let values = numbers(n * inputs, 3);
+    for set in InstructionSet::available() {
+        let stacked = StackedLstm::pack(&quantized, &layers, &Places::blocks(1, inputs, 4));
+        let (mut rows, mut steps) = (rows(set, &values, inputs), Steps::default());
+        for lstm in stacked.layers() {
+            lstm.run(set, &rows, n, false, &mut steps);
+            rows.reset(n, lstm.outputs());
+            (0..n).for_each(|row| steps.copy(row, &mut rows, 0));
+        }
+        let (mut state, mut gates, mut input) =
+            (stacked.start(), Vec::new(), Inputs::default());
+        for (row, values) in values.chunks_exact(inputs).enumerate() {
+            input.set_numbers(set, values, inputs);
+            state = stacked.step(set, input.parts(), &state, &mut gates);
+            assert_eq!(stacked.outputs(&state), steps.outputs(row), "{set:?} {row}");
+        }
+    }
+}

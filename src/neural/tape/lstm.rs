@@ -2,7 +2,6 @@
 //!
 //! Of `n` steps with `c` cells the tape holds, one after the other: the outputs (n × c), the memories (n × c), the
 //! gates (n × 4c: input, forget, output, and what goes into the memory) and the tangents of the memories (n × c).
-//! When nothing is recorded, it holds the outputs, and the memory of a single step.
 
 use super::super::kernel;
 use super::super::lstm::{self, Lstm};
@@ -50,8 +49,7 @@ impl Tape {
         }
         let kept = before.map_or(&[][..], |before| &old[before.memory.range()]);
         lstm::forward(parts.gates, kept, parts.memory, parts.tangent, parts.output);
-        self.record(Op::Step { lstm, x, before, out });
-        self.forget_after(out.at as usize + 2 * n);
+        self.ops.push(Op::Step { lstm, x, before, out });
         Cell { output: out.part(0, n), memory: out.part(n, n) }
     }
 
@@ -76,8 +74,7 @@ impl Tape {
             let kept = kept.as_deref().unwrap_or_default();
             lstm::forward(gates, kept, memory, &mut tangent[of(row)], &mut output[of(row)]);
         }
-        self.record(Op::Sequence { lstm, x, backwards, out });
-        self.forget_after(out.at as usize + n * cells);
+        self.ops.push(Op::Sequence { lstm, x, backwards, out });
         out.part(0, n * cells)
     }
 

@@ -124,30 +124,18 @@ pub struct Tape {
     ops: Vec<Op>,
     parts: Vec<Var>,
     factors: Vec<f32>,
-    /// Whether computations are recorded.
-    records: bool,
-    /// Cells that networks refer to later.
-    cells: Vec<Cell>,
     products: Vec<(Param, Option<Param>, u32, Var, Var)>,
     inputs: Vec<f32>,
     outputs: Vec<f32>,
 }
 
 impl Tape {
-    /// Clears the tape; the following computations are recorded.
+    /// Clears the tape.
     pub fn clear(&mut self) {
         self.values.clear();
         self.ops.clear();
         self.parts.clear();
         self.factors.clear();
-        self.cells.clear();
-        self.records = true;
-    }
-
-    /// Clears the tape; the following computations are not recorded.
-    pub fn clear_for_results(&mut self) {
-        self.clear();
-        self.records = false;
     }
 
     /// The numbers of a variable.
@@ -161,55 +149,6 @@ impl Tape {
         Var { at, len: len as u32 }
     }
 
-    fn record(&mut self, op: Op) {
-        if self.records {
-            self.ops.push(op);
-        }
-    }
-
-    /// The index that the next stored cell will have.
-    pub fn next_kept(&self) -> u32 {
-        self.cells.len() as u32
-    }
-
-    /// Stores a cell for [`Tape::kept`].
-    pub fn keep(&mut self, cell: Cell) {
-        self.cells.push(cell);
-    }
-
-    /// A cell that was stored since the tape was cleared.
-    pub fn kept(&self, number: u32) -> Cell {
-        self.cells[number as usize]
-    }
-
-    /// Removes the cells from a number on; returns the output and the memory of each.
-    pub fn take_kept(&mut self, first: u32) -> Vec<f32> {
-        let Self { cells, values, .. } = self;
-        let mut numbers = Vec::new();
-        for cell in cells.drain(first as usize..) {
-            numbers.extend_from_slice(&values[cell.output.range()]);
-            numbers.extend_from_slice(&values[cell.memory.range()]);
-        }
-        numbers
-    }
-
-    /// Whether computations are recorded.
-    pub fn records(&self) -> bool {
-        self.records
-    }
-
-    /// The end of the tape.
-    pub fn end(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Removes what was computed after an [`end`](Self::end), if nothing is recorded.
-    pub fn forget_after(&mut self, end: usize) {
-        if !self.records {
-            self.values.truncate(end);
-        }
-    }
-
     /// Constant numbers, which have no gradient.
     pub fn constant(&mut self, values: &[f32]) -> Var {
         let out = self.new_var(values.len());
@@ -221,7 +160,7 @@ impl Tape {
     pub fn lookup(&mut self, params: &Params, table: Param, row: u32) -> Var {
         let row = row.min(table.rows.saturating_sub(1));
         let out = self.constant(params.row(table, row));
-        self.record(Op::Lookup { from: table.row(row).start as u32, out });
+        self.ops.push(Op::Lookup { from: table.row(row).start as u32, out });
         out
     }
 
@@ -235,16 +174,14 @@ impl Tape {
             after.chunks_exact_mut(width).for_each(|row| row.copy_from_slice(params.of(bias)));
         }
         kernel::add_products(n, &before[x.range()], params.of(weights), after);
-        self.record(Op::Affine { n: n as u32, weights, bias, x, out });
+        self.ops.push(Op::Affine { n: n as u32, weights, bias, x, out });
         out
     }
 
     /// Where the parts of a step are noted, and how many they are.
     fn note_parts(&mut self, parts: impl IntoIterator<Item = Var>) -> (u32, u32) {
         let first = self.parts.len();
-        if self.records {
-            self.parts.extend(parts);
-        }
+        self.parts.extend(parts);
         (first as u32, (self.parts.len() - first) as u32)
     }
 
@@ -254,7 +191,7 @@ impl Tape {
         let (before, after) = self.values.split_at_mut(out.at as usize);
         parts.iter().for_each(|part| kernel::add_scaled(1.0, &before[part.range()], after));
         let (first, n) = self.note_parts(parts.iter().copied());
-        self.record(Op::Sum { first, n, out });
+        self.ops.push(Op::Sum { first, n, out });
         out
     }
 
@@ -268,7 +205,7 @@ impl Tape {
             at += part.len();
         }
         let (first, n) = self.note_parts(parts);
-        self.record(Op::Join { first, n, out });
+        self.ops.push(Op::Join { first, n, out });
         out
     }
 
@@ -281,7 +218,7 @@ impl Tape {
             Function::Tanh => kernel::tanh(values),
             Function::Relu => values.iter_mut().for_each(|value| *value = value.max(0.0)),
         }
-        self.record(Op::Apply { function, x, out });
+        self.ops.push(Op::Apply { function, x, out });
         out
     }
 
@@ -294,7 +231,7 @@ impl Tape {
         for (at, factor) in self.factors[first..].iter().enumerate() {
             self.values[out.at as usize + at] = self.values[x.at as usize + at] * factor;
         }
-        self.record(Op::Scale { factors: first as u32, x, out });
+        self.ops.push(Op::Scale { factors: first as u32, x, out });
         out
     }
 
@@ -308,7 +245,7 @@ impl Tape {
         self.factors.resize(gradient + scores.len(), 0.0);
         let values = &self.values[scores.range()];
         let loss = kernel::cross_entropy(values, choices, &mut self.factors[gradient..]);
-        self.record(Op::Loss { scores, gradient: gradient as u32 });
+        self.ops.push(Op::Loss { scores, gradient: gradient as u32 });
         loss
     }
 

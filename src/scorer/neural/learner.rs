@@ -1,7 +1,7 @@
 //! Networks in training, behind one type.
 
 use super::positions::training::{PositionsBatch, PositionsLearner};
-use super::stack_lstm::scorer::StackLstmLearner;
+use super::stack_lstm::training::StackLstmLearner;
 use super::{AnyNetwork, Dropout, Neural, NeuralScratch, TrainingSentence};
 use crate::classifier::ScoreScale;
 use crate::neural::Gradients;
@@ -93,7 +93,7 @@ impl NeuralBatch {
 pub enum NeuralLearner<'a> {
     /// As in [`super::positions::training`].
     Positions(PositionsLearner<'a>),
-    /// As in [`super::stack_lstm`].
+    /// As in [`super::stack_lstm::training`].
     StackLstm(StackLstmLearner<'a>),
 }
 

@@ -22,55 +22,39 @@ pub fn layer(inputs: usize, dim: usize, builder: &mut Builder) -> Lstm {
 #[derive(Debug, Clone)]
 pub struct LstmLayers(Vec<Lstm>);
 
-/// The cells of all layers at a step.
+/// The cells of all layers at a step, the lowest layer first.
 #[derive(Debug, Clone)]
-pub enum Step {
-    /// Those that the tape keeps from a number on, the lowest layer first.
-    OnTape(u32),
-    /// The output and the memory of each layer. Where nothing is recorded, they are not on the tape, so that they go with
-    /// the last hypothesis that needs them.
-    Apart(Arc<[f32]>),
-}
+pub struct Step(Arc<[Cell]>);
 
 impl Step {
-    fn cell(&self, layer: usize, cells: usize, pass: &mut ForwardPass<'_>) -> Cell {
-        match self {
-            Self::OnTape(first) => pass.tape.kept(first + layer as u32),
-            Self::Apart(numbers) => {
-                let own = pass.tape.constant(&numbers[2 * layer * cells..2 * (layer + 1) * cells]);
-                Cell { output: own.part(0, cells), memory: own.part(cells, cells) }
-            }
-        }
+    /// The output of the highest layer.
+    pub fn output(&self) -> Var {
+        self.0[self.0.len() - 1].output
     }
 }
 
 impl LstmLayers {
-    /// Allocates layers of `dim` hidden units each.
+    /// Allocates layers of `dim` hidden units each, at least one.
     pub fn new(inputs: usize, dim: usize, layers: usize, builder: &mut Builder) -> Self {
         let inputs = |layer| if layer == 0 { inputs } else { dim };
         Self((0..layers).map(|layer| self::layer(inputs(layer), dim, builder)).collect())
     }
 
-    /// Computes one step after the step `before`, or the first one. Dropout applies to the input of each layer.
-    pub fn step(&self, x: Var, before: Option<&Step>, pass: &mut ForwardPass<'_>) -> Step {
-        let (mut x, first) = (x, pass.tape.next_kept());
-        for (layer, &lstm) in self.0.iter().enumerate() {
-            let input = pass.dropout(x);
-            let before = before.map(|before| before.cell(layer, lstm.cells(), pass));
-            let cell = pass.tape.step(pass.params, lstm, input, before);
-            x = cell.output;
-            pass.tape.keep(cell);
-        }
-        if pass.tape.records() {
-            return Step::OnTape(first);
-        }
-        Step::Apart(pass.tape.take_kept(first).into())
+    /// The layers, the lowest first.
+    pub fn layers(&self) -> &[Lstm] {
+        &self.0
     }
 
-    /// The output of the highest layer at a step.
-    pub fn output(&self, step: &Step, pass: &mut ForwardPass<'_>) -> Var {
-        let cells = self.0.last().map_or(0, |lstm| lstm.cells());
-        step.cell(self.0.len() - 1, cells, pass).output
+    /// Computes one step after the step `before`, or the first one. Dropout applies to the input of each layer.
+    pub fn step(&self, mut x: Var, before: Option<&Step>, pass: &mut ForwardPass<'_>) -> Step {
+        let step = |(layer, &lstm): (usize, &Lstm)| {
+            let input = pass.dropout(x);
+            let before = before.map(|before| before.0[layer]);
+            let cell = pass.tape.step(pass.params, lstm, input, before);
+            x = cell.output;
+            cell
+        };
+        Step(self.0.iter().enumerate().map(step).collect())
     }
 
     /// Runs the layers over the rows of `x` from last to first; returns the outputs of the highest layer, one

@@ -8,8 +8,8 @@
 //! - [`encoder`]: a bidirectional LSTM over the sentence.
 //! - [`positions`]: decisions from a few positions of the encoded sentence, built for speed. In training, the sentences
 //!   of a batch are encoded together; for parsing, weights have 8 bits.
-//! - [`stack_lstm`]: decisions from the whole stack, buffer and history, as published. Its computations are recorded
-//!   on a tape, one for each sentence.
+//! - [`stack_lstm`]: decisions from the whole stack, buffer and history, as published. In training, its computations are
+//!   recorded on a tape, one for each sentence; for parsing, weights have 8 bits too.
 //! - [`ensemble`]: several networks that decide together.
 
 pub mod embeddings;
@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use self::positions::compiled::PositionsScratch;
 use self::positions::training::Decisions;
+use self::stack_lstm::compiled::StackLstmScratch;
 use super::Lesson;
 use super::factored::Classes;
 use crate::classifier::linear::log_softmax;
@@ -114,8 +115,10 @@ pub struct NeuralScratch {
     gradients: Gradients,
     /// Dropout; none when parsing.
     pub dropout: Option<Dropout>,
-    /// Of a compiled network.
+    /// Of a compiled network on positions.
     positions: PositionsScratch,
+    /// Of a compiled stack-LSTM.
+    stack_lstm: StackLstmScratch,
     /// Of a network on positions in training.
     decisions: Decisions,
     /// The sum of the losses of all decisions since it was last set to 0.

@@ -6,7 +6,7 @@ use super::Inventory;
 use super::embeddings::{Embeddings, PretrainedTable};
 use super::positions::compiled::CompiledPositions;
 use super::positions::{Positions, PositionsParams};
-use super::stack_lstm::scorer::StackLstmScorer;
+use super::stack_lstm::compiled::CompiledStackLstm;
 use super::stack_lstm::{StackLstm, StackLstmParams};
 use crate::Result;
 use crate::memory::Sections;
@@ -116,12 +116,9 @@ impl Neural {
         Ok(Self { network, params, classes: inventory.classes.clone() })
     }
 
-    /// Adds the parameters to the sections of a model: in 8 bits where networks parse with such.
+    /// Adds the parameters to the sections of a model, in 8 bits.
     pub fn store(&self, sections: &mut Sections) {
-        match self.network {
-            AnyNetwork::Positions(_) => Quantized::new(&self.params).store(sections),
-            AnyNetwork::StackLstm(_) => self.params.store(sections),
-        }
+        Quantized::new(&self.params).store(sections);
         if let Some(pretrained) = self.network.pretrained() {
             pretrained.store(sections);
         }
@@ -131,17 +128,9 @@ impl Neural {
     ///
     /// # Errors
     /// When they are not those of this network.
-    pub fn sections_of(mut self, model: &Sections) -> Result<Sections> {
+    pub fn sections_of(self, model: &Sections) -> Result<Sections> {
         let mut sections = Sections::default();
-        match self.network {
-            AnyNetwork::Positions(_) => {
-                Quantized::load(&self.params, model)?.store(&mut sections);
-            }
-            AnyNetwork::StackLstm(_) => {
-                self.params.load(model)?;
-                self.params.store(&mut sections);
-            }
-        }
+        Quantized::load(&self.params, model)?.store(&mut sections);
         if let Some(pretrained) = self.network.pretrained() {
             pretrained.store(&mut sections);
         }
@@ -158,18 +147,10 @@ impl Neural {
         Self { params, network: self.network.clone(), classes: self.classes.clone() }
     }
 
-    /// The scorer for parsing: packed for an instruction set where the network allows it, else on the tape.
+    /// The scorer for parsing, packed for an instruction set.
     pub fn compile<S: TransitionSystem>(self, set: InstructionSet) -> Box<dyn Scorer<S>> {
-        let Self { network, params, classes } = self;
-        match network {
-            AnyNetwork::Positions(network) => {
-                let params = Quantized::new(&params);
-                Box::new(CompiledPositions::new(*network, params, classes, set))
-            }
-            AnyNetwork::StackLstm(network) => {
-                Box::new(StackLstmScorer { network, params, classes })
-            }
-        }
+        let params = Quantized::new(&self.params);
+        self.compile_with(params, set)
     }
 
     /// The same with the parameters that [`Neural::store`] wrote.
@@ -177,15 +158,26 @@ impl Neural {
     /// # Errors
     /// When they are not those of this network.
     pub fn load<S: TransitionSystem>(
-        mut self,
+        self,
         sections: &Sections,
         set: InstructionSet,
     ) -> Result<Box<dyn Scorer<S>>> {
-        if let AnyNetwork::Positions(network) = self.network {
-            let params = Quantized::load(&self.params, sections)?;
-            return Ok(Box::new(CompiledPositions::new(*network, params, self.classes, set)));
+        let params = Quantized::load(&self.params, sections)?;
+        Ok(self.compile_with(params, set))
+    }
+
+    fn compile_with<S: TransitionSystem>(
+        self,
+        params: Quantized,
+        set: InstructionSet,
+    ) -> Box<dyn Scorer<S>> {
+        match self.network {
+            AnyNetwork::Positions(network) => {
+                Box::new(CompiledPositions::new(*network, params, self.classes, set))
+            }
+            AnyNetwork::StackLstm(network) => {
+                Box::new(CompiledStackLstm::new(*network, params, self.classes, set))
+            }
         }
-        self.params.load(sections)?;
-        Ok(self.compile(set))
     }
 }
