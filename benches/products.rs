@@ -18,7 +18,7 @@ const SIZES: [(&str, usize, usize, usize); 5] = [
     ("inputs of the second layer", WINDOW, 2 * 208, 4 * 208),
     ("contributions to decisions", WINDOW, 2 * 208, 13 * 160),
     ("four rows", 4, 2 * 208, 4 * 208),
-    ("one step of an LSTM", 1, 208, 4 * 208),
+    ("one row: a step of an LSTM", 1, 208, 4 * 208),
 ];
 
 /// The shortest time that some work takes.

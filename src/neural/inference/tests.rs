@@ -169,8 +169,7 @@ fn steps_are_those_of_whole_sequences() {
             rows.reset(n, lstm.outputs());
             (0..n).for_each(|row| steps.copy(row, &mut rows, 0));
         }
-        let (mut state, mut gates, mut input) =
-            (stacked.start(), Vec::new(), Inputs::default());
+        let (mut state, mut gates, mut input) = (stacked.start(), Vec::new(), Inputs::default());
         for (row, values) in values.chunks_exact(inputs).enumerate() {
             input.set_numbers(set, values, inputs);
             state = stacked.step(set, input.parts(), &state, &mut gates);

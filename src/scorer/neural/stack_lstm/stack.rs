@@ -57,10 +57,10 @@ impl<T> Stack<T> {
     }
 
     /// The items of nodes that follow each other in the stack, given the topmost node first.
-    pub(super) fn find<'a>(
-        &'a self,
+    pub(super) fn find(
+        &self,
         nodes: impl Iterator<Item = u32>,
-    ) -> impl Iterator<Item = Option<&'a T>> {
+    ) -> impl Iterator<Item = Option<&T>> {
         let mut rest = self.0.as_deref();
         nodes.map(move |node| {
             while let Some(other) = rest.filter(|other| other.node > node) {
