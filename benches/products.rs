@@ -45,7 +45,7 @@ mod peak {
     const STEPS: usize = 20_000;
 
     #[target_feature(enable = "avx512f,avx512vnni")]
-    pub fn vnni() -> usize {
+    pub(super) fn vnni() -> usize {
         let [x, weights] = black_box([intel::_mm512_set1_epi8(3); 2]);
         let mut sums = [intel::_mm512_setzero_si512(); 12];
         for _ in 0..STEPS {
@@ -58,7 +58,7 @@ mod peak {
     }
 
     #[target_feature(enable = "avx2")]
-    pub fn avx2() -> usize {
+    pub(super) fn avx2() -> usize {
         let [x, sizes] = black_box([intel::_mm256_set1_epi8(3); 2]);
         let one = intel::_mm256_set1_epi16(1);
         let mut sums = [intel::_mm256_setzero_si256(); 10];
@@ -76,21 +76,22 @@ mod peak {
 }
 
 /// The rate of the instructions alone, for the sets whose products are written with such.
+#[cfg(target_arch = "x86_64")]
 fn peak(set: InstructionSet) -> Option<f64> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        // SAFETY: values of an instruction set exist only if the processor has it.
-        #[allow(unsafe_code)]
-        let work = match set.name() {
-            "vnni" => || unsafe { peak::vnni() },
-            "avx2" => || unsafe { peak::avx2() },
-            _ => return None,
-        };
-        let mut number = 0;
-        let time = fastest(|| number = work());
-        Some(rate(number, time))
-    }
-    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: values of an instruction set exist only if the processor has it.
+    #[allow(unsafe_code)]
+    let work = match set.name() {
+        "vnni" => || unsafe { peak::vnni() },
+        "avx2" => || unsafe { peak::avx2() },
+        _ => return None,
+    };
+    let mut number = 0;
+    let time = fastest(|| number = work());
+    Some(rate(number, time))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn peak(_: InstructionSet) -> Option<f64> {
     None
 }
 

@@ -44,7 +44,7 @@ pub struct ForwardPass<'a> {
     pub tape: &'a mut Tape,
     /// The parameters.
     pub params: &'a Params,
-    /// Dropout; none when parsing.
+    /// Dropout, if there is any.
     pub dropout: Option<&'a mut Dropout>,
 }
 

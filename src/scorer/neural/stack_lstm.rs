@@ -2,9 +2,12 @@
 //! Gómez-Rodríguez (2018, section 5.2): stack LSTMs over the stack, the buffer and the past actions, with
 //! constituents composed from their label and children.
 //!
-//! The network sees of a system only its [`View`]: after each action it pops what has left the stack and pushes what
-//! is new, so it serves all systems with constituents on their stacks. A stack item is a word, the embedding of an
-//! open nonterminal, or the composition of a constituent: a bidirectional LSTM over its label and its children.
+//! The network sees of a system only its [view](crate::transition::View): after each action it pops what has left the
+//! stack and pushes what is new, so it serves all systems with constituents on their stacks. A stack item is a word, the
+//! embedding of an open nonterminal, or the composition of a constituent: a bidirectional LSTM over its label and its
+//! children.
+//!
+//! - [`training`]: on the tape; [`compiled`]: for parsing, in 8-bit integers.
 
 pub mod compiled;
 mod stack;
