@@ -63,11 +63,12 @@ pub struct EpochScores {
     pub f1: Option<f64>,
 }
 
-/// Observes one component of a larger operation: its steps are reported as steps of the whole.
+/// Observes one component of a larger operation: its steps are reported as steps of the whole, and its results with
+/// its name.
 pub struct Part<'a> {
     /// The observer of the whole.
     pub observer: &'a dyn Observer,
-    /// The name that the texts of steps are prefixed with.
+    /// The name that texts of steps and milestones are prefixed with.
     pub name: &'a str,
     /// The shares of the whole at which the component begins and ends, from 0 to 1.
     pub from: f64,
@@ -77,9 +78,15 @@ pub struct Part<'a> {
 
 impl Observer for Part<'_> {
     fn event(&self, event: Event<'_>) {
-        let Event::Step { share, text } = event else { return self.observer.event(event) };
-        let share = self.from + share * (self.to - self.from);
-        self.observer.event(Event::Step { share, text: &format!("{}: {text}", self.name) });
+        let named = |text| format!("{}: {text}", self.name);
+        match event {
+            Event::Step { share, text } => {
+                let share = self.from + share * (self.to - self.from);
+                self.observer.event(Event::Step { share, text: &named(text) });
+            }
+            Event::Milestone(text) => self.observer.event(Event::Milestone(&named(text))),
+            other => self.observer.event(other),
+        }
     }
 
     fn is_stopped(&self) -> bool {

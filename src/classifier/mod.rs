@@ -197,6 +197,11 @@ impl Fit<'_> {
         self.observer.event(Event::Step { share, text });
     }
 
+    /// Logs a result.
+    pub fn log(&self, text: &str) {
+        self.observer.event(Event::Milestone(text));
+    }
+
     /// Whether to stop soon.
     pub fn is_stopped(&self) -> bool {
         self.observer.is_stopped()

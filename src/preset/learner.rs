@@ -101,11 +101,11 @@ impl Parts {
         parts
     }
 
-    /// Only the columns of the members' predictions.
-    fn of_outcomes(n_members: usize) -> Self {
-        let columns = meta::columns(n_members);
+    /// Only the columns of the selector of a meta-classifier.
+    fn of_outcomes(choice: &MetaChoice) -> Self {
+        let columns = choice.columns();
         let indicators = Indicators::of_columns(&columns);
-        Self { columns, indicators, shifts: vec![false; n_members] }
+        Self { columns, indicators, shifts: vec![false; choice.members.len()] }
     }
 }
 
@@ -218,7 +218,8 @@ impl LearnerChoice {
             }),
             Self::Meta(choice) => Box::new(Meta {
                 members: learners(&choice.members, parts)?,
-                selector: choice.selector.learner(&Parts::of_outcomes(choice.members.len()))?,
+                selector: choice.selector.learner(&Parts::of_outcomes(choice))?,
+                probabilities: choice.probabilities.clone(),
                 share: choice.share,
             }),
             Self::Calibrate(choice) => Box::new(Calibrate {
@@ -336,6 +337,11 @@ pub struct MetaChoice {
     /// The members; ties go to the earlier one.
     #[schemars(length(min = 1, max = 100))]
     pub members: Vec<LearnerChoice>,
+    /// The members, counted from 0, whose probabilities the selector sees, in tenths; an empty list stands for all
+    /// that give probabilities.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    pub probabilities: Vec<u32>,
     /// Selects the member to follow, given the predictions of the members and their probabilities.
     pub selector: Box<LearnerChoice>,
 }
@@ -347,7 +353,28 @@ fn default_meta_share() -> f64 {
 impl MetaChoice {
     fn check(&self, columns: &[Column]) -> Result<()> {
         check_members(&self.members, columns)?;
-        self.selector.check_as("selector", &meta::columns(self.members.len()))
+        self.check_probabilities()?;
+        self.selector.check_as("selector", &self.columns())
+    }
+
+    fn check_probabilities(&self) -> Result<()> {
+        for (at, &member) in self.probabilities.iter().enumerate() {
+            let problem = match self.members.get(member as usize) {
+                Some(member) if member.compares_paths() => continue,
+                Some(_) => {
+                    "gives no probabilities: leave it out, or wrap it in a learner of kind calibrate"
+                }
+                None => "is not there: members are counted from 0",
+            };
+            let key = format!("probabilities.{at}");
+            return Err(Error::config(key, format!("member {member} {problem}")));
+        }
+        Ok(())
+    }
+
+    /// The columns of the selector.
+    fn columns(&self) -> Vec<Column> {
+        meta::columns(self.members.len(), &self.probabilities)
     }
 }
 

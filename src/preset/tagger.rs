@@ -40,12 +40,20 @@ pub struct TwoPassChoice {
     #[serde(default = "default_parts")]
     #[schemars(range(min = 2, max = 100))]
     pub jackknife: u32,
+    /// Whether the first character of a word, and its last one, two and three, are features. The paper names none that
+    /// would distinguish unseen words of the same length and kind.
+    #[serde(default = "default_affixes")]
+    pub affixes: bool,
     /// Learns each of the two passes.
     pub learner: Box<LearnerChoice>,
 }
 
 fn default_parts() -> u32 {
     5
+}
+
+fn default_affixes() -> bool {
+    true
 }
 
 impl TwoPassChoice {
@@ -79,7 +87,13 @@ impl TaggerChoice {
             Self::Perceptron(params) => Box::new(params.fit(sentences, fit)?),
             Self::TwoPass(choice) => {
                 let make = |columns: &[Column], n_tags| choice.make(columns, n_tags);
-                Box::new(TwoPassTagger::fit(sentences, &make, choice.jackknife, fit)?)
+                Box::new(TwoPassTagger::fit(
+                    sentences,
+                    &make,
+                    choice.jackknife,
+                    choice.affixes,
+                    fit,
+                )?)
             }
         })
     }

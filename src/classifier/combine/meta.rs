@@ -1,5 +1,5 @@
-//! A meta-classifier: given the predictions of the members and their probabilities, it selects the member
-//! to follow (Wang, Sagae and Mitamura 2006, section 4.2).
+//! A meta-classifier: given the predictions of the members and the probabilities of some, it selects the
+//! member to follow (Wang, Sagae and Mitamura 2006, section 4.2: of the probabilities, those of maximum entropy).
 //!
 //! The selector is trained on the last sentences, with members trained on the others; then the members are
 //! trained on all sentences. Its target is the first member with the correct class, or the first member if
@@ -25,28 +25,47 @@ pub struct Meta {
     pub members: Vec<Box<dyn Learner>>,
     /// Learns which member to follow, from the columns of [`columns`].
     pub selector: Box<dyn Learner>,
+    /// The members whose probabilities the selector sees; all if empty.
+    pub probabilities: Vec<u32>,
     /// The fraction of the instances that the selector is trained on; between 0 and 1.
     pub share: f64,
 }
 
-/// The columns of the selector: the class that each member predicts and, for members with probabilities,
-/// the probability in tenths.
-pub fn columns(n_members: usize) -> Vec<Column> {
+/// The columns of the selector: the class that each member predicts and, of the members in `probabilities` (of all
+/// if it is empty), the probability in tenths.
+pub fn columns(n_members: usize, probabilities: &[u32]) -> Vec<Column> {
     let probability = |member: usize| Column {
         name: format!("probability of member {member}"),
         kind: ColumnKind::Nominal,
         lexical: false,
     };
-    (0..n_members).flat_map(|member| [outcome_column(member), probability(member)]).collect()
+    let columns = |member: usize| {
+        let shown = shows(probabilities, member).then(|| probability(member));
+        std::iter::once(outcome_column(member)).chain(shown)
+    };
+    (0..n_members).flat_map(columns).collect()
 }
 
-/// The values of a member's two columns.
-fn values(outcome: Outcome, kind: ScoreScale) -> [u32; 2] {
-    let step = match kind {
-        ScoreScale::LogProb => 1 + (outcome.score.exp() * STEPS) as u32,
-        ScoreScale::Margin | ScoreScale::LogOdds => 0,
-    };
-    [outcome_value(outcome.class), step]
+/// Whether the selector sees the probability of a member.
+fn shows(probabilities: &[u32], member: usize) -> bool {
+    probabilities.is_empty() || probabilities.iter().any(|&shown| shown as usize == member)
+}
+
+/// Appends the values of a member's columns.
+fn push_values(
+    out: &mut Vec<u32>,
+    probabilities: &[u32],
+    member: usize,
+    outcome: Outcome,
+    scale: ScoreScale,
+) {
+    out.push(outcome_value(outcome.class));
+    if shows(probabilities, member) {
+        out.push(match scale {
+            ScoreScale::LogProb => 1 + (outcome.score.exp() * STEPS) as u32,
+            ScoreScale::Margin | ScoreScale::LogOdds => 0,
+        });
+    }
 }
 
 impl Learner for Meta {
@@ -56,7 +75,8 @@ impl Learner for Meta {
         let members = fit_members(&self.members, &first, fit, name, 0.0..0.4)?;
         let chosen: Vec<_> =
             members.iter().map(|member| outcomes(&**member, &last, 0..last.len())).collect();
-        let mut lessons = Instances::new(columns(members.len()), members.len());
+        let columns = columns(members.len(), &self.probabilities);
+        let mut lessons = Instances::new(columns, members.len());
         let mut row = Row::default();
         for sentence in last.sentences() {
             lessons.begin_sentence();
@@ -64,15 +84,17 @@ impl Learner for Meta {
                 let of_row = chosen.iter().map(|chosen| chosen[at]);
                 let right = of_row.clone().position(|chosen| chosen.class == last.class(at));
                 row.values.clear();
-                let kinds = members.iter().map(|member| member.scale());
-                row.values
-                    .extend(of_row.zip(kinds).flat_map(|(chosen, kind)| values(chosen, kind)));
+                for (number, (outcome, member)) in of_row.zip(&members).enumerate() {
+                    let (shown, scale) = (&self.probabilities, member.scale());
+                    push_values(&mut row.values, shown, number, outcome, scale);
+                }
                 lessons.push(&row, right.unwrap_or(0) as u16);
             }
         }
         let selector = fit_part(&*self.selector, &lessons, fit, "selector", 0.4..0.5)?;
         let members = fit_members(&self.members, instances, fit, member_name, 0.5..1.0)?;
-        Ok(Box::new(MetaModel { members, selector }))
+        let probabilities = self.probabilities.clone();
+        Ok(Box::new(MetaModel { members, selector, probabilities }))
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
@@ -83,7 +105,8 @@ impl Learner for Meta {
                 "the number of classes of the selector is not the number of members".to_owned(),
             ));
         }
-        Ok(Box::new(MetaModel { members, selector }))
+        let probabilities = self.probabilities.clone();
+        Ok(Box::new(MetaModel { members, selector, probabilities }))
     }
 }
 
@@ -91,6 +114,7 @@ impl Learner for Meta {
 pub struct MetaModel {
     members: Vec<Box<dyn Classifier>>,
     selector: Box<dyn Classifier>,
+    probabilities: Vec<u32>,
 }
 
 impl Classifier for MetaModel {
@@ -113,7 +137,8 @@ impl Classifier for MetaModel {
         let each = self.members.iter().zip(of_members.chunks_exact_mut(out.len().max(1)));
         for (at, (member, scores)) in each.enumerate() {
             member.scores(row, scratch.part(at + 1), scores);
-            seen.values.extend(values(Outcome::best(scores), member.scale()));
+            let outcome = Outcome::best(scores);
+            push_values(&mut seen.values, &self.probabilities, at, outcome, member.scale());
         }
         self.selector.scores(seen.borrow(), scratch.part(0), picks);
         let picked = first_best(picks) * out.len();
@@ -123,9 +148,10 @@ impl Classifier for MetaModel {
 
     fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
         let choices = choices(&self.members, row);
-        let seen = choices.iter().zip(&self.members);
-        let seen = seen.flat_map(|(&outcome, member)| values(outcome, member.scale()));
-        let seen = Row { values: seen.collect(), members: Vec::new() };
+        let mut seen = Row::default();
+        for (at, (&outcome, member)) in choices.iter().zip(&self.members).enumerate() {
+            push_values(&mut seen.values, &self.probabilities, at, outcome, member.scale());
+        }
         let mut picks = vec![0.0; self.members.len()];
         self.selector.scores(seen.borrow(), &mut Scratch::default(), &mut picks);
         evidence(&choices, Some(first_best(&picks)))

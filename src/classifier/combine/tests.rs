@@ -80,6 +80,14 @@ fn learners() -> Vec<(&'static str, Box<dyn Learner>)> {
             from,
         })
     };
+    let meta = |probabilities: Vec<u32>| -> Box<dyn Learner> {
+        Box::new(Meta {
+            members: vec![maxent(), perceptron()],
+            selector: last(Indicators::of_columns(&meta::columns(2, &probabilities))),
+            probabilities,
+            share: 0.3,
+        })
+    };
     let calibrate = |method: Method| -> Box<dyn Learner> {
         Box::new(Calibrate { learner: perceptron(), method, share: 0.3 })
     };
@@ -91,14 +99,8 @@ fn learners() -> Vec<(&'static str, Box<dyn Learner>)> {
         ("vote", Box::new(Vote { members: vec![maxent(), perceptron()] })),
         ("stack, held out", stack(Members::HeldOut { share: 0.3 })),
         ("stack, out of fold", stack(Members::OutOfFold { folds: 3 })),
-        (
-            "meta",
-            Box::new(Meta {
-                members: vec![maxent(), perceptron()],
-                selector: last(Indicators::of_columns(&meta::columns(2))),
-                share: 0.3,
-            }),
-        ),
+        ("meta", meta(vec![])),
+        ("meta with one probability", meta(vec![0])),
         ("platt", calibrate(Method::Platt)),
         ("isotonic", calibrate(Method::Isotonic)),
     ]

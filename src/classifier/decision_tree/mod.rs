@@ -75,7 +75,7 @@ fn finish(
     let text = format!(
         "{grown} nodes grown, {kept} after pruning, {leaves} leaves, {tests:.1} tests per instance"
     );
-    fit.step(1.0, &text);
+    fit.log(&text);
     Ok(Box::new(tree))
 }
 

@@ -78,13 +78,16 @@ pub(super) struct Encoded {
 }
 
 impl Numbers {
-    pub(super) fn of(sentences: &[&[Token]]) -> Self {
+    /// The tables of the tokens; without `affixes` no affix has a number of its own.
+    pub(super) fn of(sentences: &[&[Token]], affixes: bool) -> Self {
         let mut numbers = Self::default();
         for token in sentences.iter().copied().flatten() {
             numbers.words.intern(&token.word);
             numbers.tags.intern(&token.tag);
-            for end in ends(&token.word) {
-                numbers.ends.intern(end);
+            if affixes {
+                for end in ends(&token.word) {
+                    numbers.ends.intern(end);
+                }
             }
         }
         numbers
@@ -197,7 +200,7 @@ mod tests {
     #[test]
     fn a_row_has_a_value_for_every_column() {
         let tokens = [Token::new("a", "X"), Token::new("bc", "Y")];
-        let numbers = Numbers::of(&[&tokens]);
+        let numbers = Numbers::of(&[&tokens], true);
         let (mut encoded, mut row) = (Vec::new(), Vec::new());
         numbers.encode(&tokens, &mut encoded);
         write_row(&encoded, 1, [2, 0], None, &mut row);

@@ -45,7 +45,7 @@ const JACKKNIFED: f64 = 0.8;
 
 impl TwoPassTagger {
     /// Fits the two passes; the second is trained on tags that the first predicts by jackknifing in `parts`
-    /// parts.
+    /// parts. Without `affixes` the columns of characters hold one value for all words.
     ///
     /// # Errors
     /// When there are no words, too few sentences, or the learner refuses the data.
@@ -53,15 +53,17 @@ impl TwoPassTagger {
         sentences: &[&[Token]],
         make: &MakeLearner<'_>,
         parts: u32,
+        affixes: bool,
         fit: &Fit<'_>,
     ) -> Result<Self> {
         let part = |name, from, to| Part { observer: fit.observer, name, from, to };
         let first = part("first pass", 0.0, FIRST_DONE);
-        let mut tagger = Self::fit_first(sentences, make, &Fit { observer: &first, ..*fit })?;
+        let mut tagger =
+            Self::fit_first(sentences, make, affixes, &Fit { observer: &first, ..*fit })?;
         let unseen = part("first pass on unseen parts", FIRST_DONE, JACKKNIFED);
         let unseen = Fit { observer: &unseen, checkpoint: None, ..*fit };
         let (tagged, accuracy) = jackknife(sentences, parts, &unseen, |others, fit| {
-            Ok(Box::new(Self::fit_first(others, make, fit)?))
+            Ok(Box::new(Self::fit_first(others, make, affixes, fit)?))
         })?;
         unseen.step(1.0, &accuracy.to_string());
         let instances = instances(&tagger.numbers, sentences, Some(&tagged));
@@ -73,8 +75,13 @@ impl TwoPassTagger {
     }
 
     /// A tagger of the first pass only.
-    fn fit_first(sentences: &[&[Token]], make: &MakeLearner<'_>, fit: &Fit<'_>) -> Result<Self> {
-        let numbers = Numbers::of(sentences);
+    fn fit_first(
+        sentences: &[&[Token]],
+        make: &MakeLearner<'_>,
+        affixes: bool,
+        fit: &Fit<'_>,
+    ) -> Result<Self> {
+        let numbers = Numbers::of(sentences, affixes);
         if numbers.tags.is_empty() {
             return Err(Error::Unfit("there are no tagged words to train on".into()));
         }

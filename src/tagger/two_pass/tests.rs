@@ -26,7 +26,7 @@ fn corpus() -> Vec<Vec<Token>> {
 fn fitted() -> TwoPassTagger {
     let corpus = corpus();
     let sentences: Vec<&[Token]> = corpus.iter().map(Vec::as_slice).collect();
-    TwoPassTagger::fit(&sentences, &make, 3, &Fit::quiet(1)).unwrap()
+    TwoPassTagger::fit(&sentences, &make, 3, true, &Fit::quiet(1)).unwrap()
 }
 
 fn tagged(tagger: &dyn Tagger, words: &[Token]) -> Vec<Token> {
@@ -59,9 +59,9 @@ fn stored_and_read_it_tags_the_same() {
 #[test]
 fn nothing_and_too_little_are_refused() {
     let fit = Fit::quiet(1);
-    let fitted = TwoPassTagger::fit(&[], &make, 3, &fit);
+    let fitted = TwoPassTagger::fit(&[], &make, 3, true, &fit);
     assert!(fitted.err().unwrap().to_string().contains("no tagged words"));
     let corpus = corpus();
-    let fitted = TwoPassTagger::fit(&[&corpus[0]], &make, 3, &fit);
+    let fitted = TwoPassTagger::fit(&[&corpus[0]], &make, 3, true, &fit);
     assert!(fitted.err().unwrap().to_string().starts_with("jackknife: 1 sentence"));
 }
