@@ -29,7 +29,6 @@ use crate::transition::items::Items;
 use crate::transition::non_binary::NonBinary;
 use crate::transition::predictive::Predictive;
 use crate::tree::Tree;
-use crate::tree::binarize::Scheme;
 
 /// Gives the optimal actions for a gold tree.
 pub trait Oracle<S: TransitionSystem>: Send + Sync + 'static {
@@ -75,7 +74,7 @@ impl Supervised for NonBinary {
 
     /// None over binarized trees: temporary nodes are not brackets.
     fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
-        (self.tables().scheme == Scheme::None).then_some(reachability::Reachability)
+        self.tables().binarization.is_none().then_some(reachability::Reachability)
     }
 }
 
@@ -84,7 +83,7 @@ impl Supervised for Bracketing {
 
     /// None over binarized trees: temporary nodes are not brackets.
     fn dynamic_oracle(&self) -> Option<Self::Dynamic> {
-        (self.tables().scheme == Scheme::None).then_some(bracketing::OpenBrackets)
+        self.tables().binarization.is_none().then_some(bracketing::OpenBrackets)
     }
 }
 

@@ -26,7 +26,8 @@ use crate::decode::Search;
 use crate::error::{Error, Result, did_you_mean};
 use crate::text::TextSettings;
 use crate::transition::items::{ItemOrder, MaxChildren};
-use crate::tree::binarize::Scheme;
+use crate::tree::binarize::{Binarization, Scheme};
+use crate::tree::markovize::Markovization;
 use crate::treebank::Cleaning;
 pub use learner::LearnerChoice;
 pub use method::MethodChoice;
@@ -83,6 +84,9 @@ pub enum SystemChoice {
         /// How trees are binarized.
         #[serde(default)]
         binarization: Scheme,
+        /// What labels remember (Klein and Manning 2003).
+        #[serde(default)]
+        markovization: Markovization,
     },
     /// Top-down (Dyer et al. 2016).
     TopDown {
@@ -98,6 +102,9 @@ pub enum SystemChoice {
         /// How trees are binarized.
         #[serde(default)]
         binarization: Scheme,
+        /// What labels remember (Klein and Manning 2003).
+        #[serde(default)]
+        markovization: Markovization,
     },
     /// Labelled spans in any order, or in a fixed one (Turian and Melamed 2005).
     Items {
@@ -116,6 +123,9 @@ pub enum SystemChoice {
         /// How trees are binarized.
         #[serde(default)]
         binarization: Scheme,
+        /// What labels remember (Klein and Manning 2003).
+        #[serde(default)]
+        markovization: Markovization,
     },
 }
 
@@ -132,14 +142,16 @@ impl SystemChoice {
         }
     }
 
-    /// How it binarizes trees, if that can be chosen.
-    pub fn binarization(&self) -> Scheme {
-        match self {
-            Self::Binary { .. } => Scheme::HeadOutward,
-            Self::TopDown { .. } | Self::Items { .. } => Scheme::None,
-            Self::NonBinary { binarization, .. }
-            | Self::InOrder { binarization, .. }
-            | Self::Predictive { binarization } => *binarization,
+    /// How it binarizes trees.
+    pub fn binarization(&self) -> Binarization {
+        match *self {
+            Self::Binary { .. } => Scheme::HeadOutward.into(),
+            Self::TopDown { .. } | Self::Items { .. } => Scheme::None.into(),
+            Self::NonBinary { binarization: scheme, markovization, .. }
+            | Self::InOrder { binarization: scheme, markovization, .. }
+            | Self::Predictive { binarization: scheme, markovization } => {
+                Binarization { scheme, markovization }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::symbols::Vocabulary;
 use crate::train::neural::NeuralParams;
 use crate::transition::gold_tree::ROOT;
 use crate::tree::Tree;
-use crate::tree::binarize::Scheme;
+use crate::tree::binarize::{Binarization, Scheme};
 use crate::tree::heads::{HeadRules, Uncovered};
 
 /// A preset that has been checked.
@@ -138,7 +138,14 @@ impl Plan {
         let system = &self.preset.system;
         let fail = |key: &str, problem: &str| Err(Error::config(key, problem));
         let takes_candidates = matches!(self.preset.learner, MethodChoice::Boosting(_));
-        match (system, system.binarization()) {
+        let Binarization { scheme, markovization } = system.binarization();
+        if markovization.horizontal > 0 && scheme == Scheme::None {
+            return fail(
+                "system.markovization.horizontal",
+                "without a binarization there are no temporary nodes: set system.binarization",
+            );
+        }
+        match (system, scheme) {
             (SystemChoice::Items { .. }, _) if !takes_candidates => fail(
                 "learner.kind",
                 "the item system has candidates and no list of actions: use boosting",
@@ -199,6 +206,17 @@ mod tests {
             let error = plan(&[wrong]).unwrap_err().to_string();
             assert!(error.contains("search.failure_label"), "{error}");
         }
+    }
+
+    #[test]
+    fn siblings_are_remembered_by_temporary_nodes_only() {
+        let of = |binarization: &str| {
+            let kind = format!("kind = \"non-binary\", binarization = \"{binarization}\"");
+            plan(&[&format!("system={{ {kind}, markovization = {{ horizontal = 1 }} }}")])
+        };
+        let error = of("none").unwrap_err().to_string();
+        assert!(error.starts_with("system.markovization.horizontal: without"), "{error}");
+        assert!(of("l").is_ok());
     }
 
     #[test]

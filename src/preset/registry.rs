@@ -80,17 +80,21 @@ pub fn with_system<V: SystemVisitor>(builder: SystemBuilder<'_>, visitor: V) -> 
             Source::Trees(trees) => Binary::of_trees(trees.iter().copied())?,
             Source::Tables(tables) => restored(tables)?,
         }),
-        SystemChoice::NonBinary { binarization, .. } => {
+        SystemChoice::NonBinary { .. } => {
             let system = match source {
-                Source::Trees(trees) => NonBinary::of_trees(trees.iter().copied(), *binarization)?,
+                Source::Trees(trees) => {
+                    NonBinary::of_trees(trees.iter().copied(), choice.binarization())?
+                }
                 Source::Tables(tables) => restored(tables)?,
             };
             let heads = builder.head_finder(&system.tables().labels)?;
             visitor.visit(system.with_heads(heads))
         }
         SystemChoice::TopDown { .. } => visitor.visit(builder.bracketing(Strategy::TopDown)?),
-        SystemChoice::Predictive { binarization } => visitor.visit(match source {
-            Source::Trees(trees) => Predictive::of_trees(trees.iter().copied(), *binarization)?,
+        SystemChoice::Predictive { .. } => visitor.visit(match source {
+            Source::Trees(trees) => {
+                Predictive::of_trees(trees.iter().copied(), choice.binarization())?
+            }
             Source::Tables(tables) => restored(tables)?,
         }),
         SystemChoice::Items { order, max_children, .. } => {

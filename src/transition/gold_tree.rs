@@ -1,6 +1,8 @@
 //! Properties of gold trees that systems are built from: validity, labels, limits.
 
 use crate::symbols::{Label, Symbols};
+use crate::tree::binarize::Binarization;
+use crate::tree::markovize::Markovization;
 use crate::tree::{Child, Tree};
 use crate::{Error, Result};
 
@@ -68,6 +70,34 @@ pub fn labels_of<'a>(trees: impl IntoIterator<Item = &'a Tree>) -> Result<(Symbo
     if labels.is_empty() {
         labels.intern("X");
         counts.push(0);
+    }
+    Ok((labels, counts))
+}
+
+/// Like [`labels_of`], of the binarized trees. The labels that only temporary nodes have come last, without a
+/// frequency.
+///
+/// # Errors
+/// As [`labels_of`].
+pub fn binarized_labels_of<'a>(
+    trees: impl IntoIterator<Item = &'a Tree>,
+    binarization: Binarization,
+) -> Result<(Symbols, Vec<u64>)> {
+    let Binarization { markovization, .. } = binarization;
+    if markovization == Markovization::default() {
+        return labels_of(trees);
+    }
+    let trees: Vec<&Tree> = trees.into_iter().collect();
+    let annotated: Vec<Tree> = trees.iter().map(|tree| markovization.annotate(tree)).collect();
+    let (mut labels, counts) = labels_of(&annotated)?;
+    for tree in trees.into_iter().filter(|tree| check_tree(tree).is_ok()) {
+        let binary = binarization.apply(tree);
+        for node in binary.nodes().iter().filter(|node| node.temporary) {
+            labels.intern(&node.label);
+        }
+        if labels.len() > MAX_LABELS {
+            return Err(too_many_labels());
+        }
     }
     Ok((labels, counts))
 }

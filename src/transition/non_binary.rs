@@ -18,15 +18,15 @@ use serde::{Deserialize, Serialize};
 
 use super::built_tree::visible_label;
 use super::gold_tree::{
-    MAX_LABELS, check_run, check_tree, label_of, labels_of, longest_unary_chain, may_repeat,
-    n_roots, repeats_a_label,
+    MAX_LABELS, binarized_labels_of, check_run, check_tree, label_of, longest_unary_chain,
+    may_repeat, n_roots, repeats_a_label,
 };
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
 use super::{Action, ActionKind, Forest, StackView, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
-use crate::tree::binarize::Scheme;
+use crate::tree::binarize::Binarization;
 use crate::tree::{Token, Tree, Visit};
 use crate::{Error, Result};
 
@@ -119,7 +119,8 @@ pub struct NonBinaryTables {
     /// The largest number of items that FINISH takes.
     pub max_roots: u32,
     /// The binarization of the trees.
-    pub scheme: Scheme,
+    #[serde(flatten)]
+    pub binarization: Binarization,
     /// Whether a constituent may have a single child of its own label.
     #[serde(default = "may_repeat")]
     pub repeated_labels: bool,
@@ -155,15 +156,16 @@ impl NonBinary {
     /// [`Error::Unfit`] when there are too many labels.
     pub fn of_trees<'a>(
         trees: impl IntoIterator<Item = &'a Tree> + Clone,
-        scheme: Scheme,
+        binarization: impl Into<Binarization>,
     ) -> Result<Self> {
-        let (labels, counts) = labels_of(trees.clone())?;
+        let binarization = binarization.into();
+        let (labels, counts) = binarized_labels_of(trees.clone(), binarization)?;
         let mut seen = std::collections::BTreeSet::new();
         let (mut max_unaries, mut max_roots, mut repeated_labels) = (1, 1, false);
         for tree in trees {
-            let Ok(derivation) = derive(tree, &labels, scheme) else { continue };
+            let Ok(derivation) = derive(tree, &labels, binarization) else { continue };
             seen.extend(derivation);
-            max_unaries = max_unaries.max(longest_unary_chain(&scheme.apply(tree)));
+            max_unaries = max_unaries.max(longest_unary_chain(&binarization.apply(tree)));
             max_roots = max_roots.max(n_roots(tree));
             repeated_labels |= repeats_a_label(tree);
         }
@@ -178,7 +180,7 @@ impl NonBinary {
             actions,
             max_unaries,
             max_roots,
-            scheme,
+            binarization,
             repeated_labels,
         })
     }
@@ -226,9 +228,13 @@ impl NonBinary {
 }
 
 /// The actions that build a tree, whether or not the inventory of a system has them all.
-fn derive(tree: &Tree, labels: &Symbols, scheme: Scheme) -> Result<Vec<NonBinaryAction>> {
+fn derive(
+    tree: &Tree,
+    labels: &Symbols,
+    binarization: Binarization,
+) -> Result<Vec<NonBinaryAction>> {
     check_tree(tree)?;
-    let binary = scheme.apply(tree);
+    let binary = binarization.apply(tree);
     let mut actions = Vec::with_capacity(tree.tokens().len() + binary.nodes().len());
     for step in binary.traverse() {
         match step {
@@ -306,7 +312,7 @@ impl TransitionSystem for NonBinary {
     }
 
     fn derivation(&self, tree: &Tree) -> Result<Vec<NonBinaryAction>> {
-        let derivation = derive(tree, &self.tables.labels, self.tables.scheme)?;
+        let derivation = derive(tree, &self.tables.labels, self.tables.binarization)?;
         if let Some(&action) = derivation.iter().find(|&&action| !self.has(action)) {
             return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
         }

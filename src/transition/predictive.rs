@@ -18,14 +18,15 @@ use serde::{Deserialize, Serialize};
 
 use super::built_tree::visible_label;
 use super::gold_tree::{
-    MAX_LABELS, ROOT, check_run, check_tree, label_of, labels_of, may_repeat, repeats_a_label,
+    MAX_LABELS, ROOT, binarized_labels_of, check_run, check_tree, label_of, may_repeat,
+    repeats_a_label,
 };
 use super::shared_stack::Stack;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
 use super::{Action, ActionKind, Forest, Open, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
-use crate::tree::binarize::Scheme;
+use crate::tree::binarize::Binarization;
 use crate::tree::{Child, Token, Tree, Visit};
 use crate::{Error, Result};
 
@@ -80,7 +81,8 @@ pub struct PredictiveTables {
     /// The limit on predictions between two words.
     pub max_predictions: u32,
     /// The binarization of the trees.
-    pub scheme: Scheme,
+    #[serde(flatten)]
+    pub binarization: Binarization,
     /// Whether a constituent may have a single child of its own label.
     #[serde(default = "may_repeat")]
     pub repeated_labels: bool,
@@ -116,9 +118,10 @@ impl Predictive {
     /// [`Error::Unfit`] when there are too many labels or lists of children.
     pub fn of_trees<'a>(
         trees: impl IntoIterator<Item = &'a Tree> + Clone,
-        scheme: Scheme,
+        binarization: impl Into<Binarization>,
     ) -> Result<Self> {
-        let (mut names, _) = labels_of(trees.clone())?;
+        let binarization = binarization.into();
+        let (mut names, _) = binarized_labels_of(trees.clone(), binarization)?;
         names.intern(ROOT);
         let n_labels = names.len() as u32;
         for token in trees.clone().into_iter().flat_map(Tree::tokens) {
@@ -127,7 +130,7 @@ impl Predictive {
         let (mut lists, mut max_predictions) = (BTreeSet::new(), 1);
         let mut repeated_labels = false;
         for tree in trees {
-            let Ok(steps) = derive(tree, &names, scheme) else { continue };
+            let Ok(steps) = derive(tree, &names, binarization) else { continue };
             repeated_labels |= repeats_a_label(tree);
             let mut predicted = 0;
             for step in steps {
@@ -142,7 +145,7 @@ impl Predictive {
             n_labels,
             lists,
             max_predictions,
-            scheme,
+            binarization,
             repeated_labels,
         })
     }
@@ -195,9 +198,13 @@ impl Predictive {
 }
 
 /// The steps that build a tree: a list of predicted children, or `None` for a word.
-fn derive(tree: &Tree, names: &Symbols, scheme: Scheme) -> Result<Vec<Option<Vec<Prediction>>>> {
+fn derive(
+    tree: &Tree,
+    names: &Symbols,
+    binarization: Binarization,
+) -> Result<Vec<Option<Vec<Prediction>>>> {
     check_tree(tree)?;
-    let binary = scheme.apply(tree);
+    let binary = binarization.apply(tree);
     let child = |&child: &Child| -> Result<Prediction> {
         let (name, temporary) = match child {
             Child::Node(id) => (binary.node(id).label.clone(), binary.node(id).temporary),
@@ -257,7 +264,7 @@ impl TransitionSystem for Predictive {
     }
 
     fn derivation(&self, tree: &Tree) -> Result<Vec<PredictiveAction>> {
-        let steps = derive(tree, &self.tables.names, self.tables.scheme)?;
+        let steps = derive(tree, &self.tables.names, self.tables.binarization)?;
         let action = |step: Option<Vec<Prediction>>| match step {
             None => Ok(PredictiveAction::Match),
             Some(list) => match self.tables.lists.binary_search(&list) {

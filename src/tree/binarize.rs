@@ -6,11 +6,47 @@
 //! and figure 1; the paper leaves the order of the sides open). Attaching left siblings first lets a
 //! bottom-up parser attach them as soon as the head is on top of its stack, and keeps the stack short.
 //!
-//! [`Scheme`] has the other binarizations of the field, which need no heads (Kalt 2004, figure 1).
+//! [`Scheme`] has the other binarizations of the field, which need no heads (Kalt 2004, figure 1). Labels can remember
+//! siblings and ancestors: [`Markovization`].
 
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
+use super::markovize::{Markovization, plain};
 use super::{Child, NodeId, Tree, TreeBuilder};
+
+/// A binarization with the context that its labels remember.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binarization {
+    /// Where the temporary nodes are.
+    pub scheme: Scheme,
+    /// What labels remember.
+    #[serde(default)]
+    pub markovization: Markovization,
+}
+
+impl From<Scheme> for Binarization {
+    fn from(scheme: Scheme) -> Self {
+        Self { scheme, markovization: Markovization::default() }
+    }
+}
+
+impl Binarization {
+    /// Whether trees stay as they are.
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Returns the binarized tree. The children of the root stay siblings, except with `HeadOutward`.
+    pub fn apply(self, tree: &Tree) -> Tree {
+        match self.markovization {
+            Markovization { horizontal, vertical: ..=1 } => self.scheme.apply(tree, horizontal),
+            markovization => {
+                self.scheme.apply(&markovization.annotate(tree), markovization.horizontal)
+            }
+        }
+    }
+}
 
 /// A binarization; [`restore`] undoes all of them.
 #[derive(
@@ -35,12 +71,12 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Returns the binarized tree. The children of the root stay siblings, except with `HeadOutward`.
-    pub fn apply(self, tree: &Tree) -> Tree {
+    /// Returns the binarized tree, with labels of temporary nodes that remember up to `horizontal` siblings.
+    fn apply(self, tree: &Tree, horizontal: u32) -> Tree {
         if self == Self::HeadOutward {
             return binarize(tree);
         }
-        build(tree, |id, tasks| {
+        build(tree, horizontal, |id, tasks| {
             let whole = self == Self::None || Some(id) == tree.root();
             let n = tree.children(id).len();
             match self {
@@ -58,19 +94,25 @@ impl Scheme {
 enum Task {
     Visit(Child),
     Close(NodeId),
-    CloseTemporary { head: u32 },
-    CloseBinary { head: Option<u32> },
+    CloseTemporary {
+        head: u32,
+    },
+    CloseBinary {
+        head: Option<u32>,
+    },
     Open(NodeId),
+    /// Opens a temporary node of a node: the siblings from this position on are in it, or follow it.
+    OpenTemporary(NodeId, usize),
 }
 
 /// Binarizes a tree head-outward. In a node without a marked head the last child is the head. [`restore`] gives
 /// the tree back.
 pub fn binarize(tree: &Tree) -> Tree {
-    build(tree, |id, tasks| plan_head_outward(tree, id, tasks))
+    build(tree, 0, |id, tasks| plan_head_outward(tree, id, tasks))
 }
 
 /// Builds the tree from the steps that `plan` pushes for each node, the last step first.
-fn build(tree: &Tree, plan: impl Fn(NodeId, &mut Vec<Task>)) -> Tree {
+fn build(tree: &Tree, horizontal: u32, plan: impl Fn(NodeId, &mut Vec<Task>)) -> Tree {
     let mut builder = TreeBuilder::new();
     let mut tasks: Vec<Task> =
         tree.root().map(|root| Task::Visit(Child::Node(root))).into_iter().collect();
@@ -82,12 +124,30 @@ fn build(tree: &Tree, plan: impl Fn(NodeId, &mut Vec<Task>)) -> Tree {
             }
             Task::Visit(Child::Node(id)) => plan(id, &mut tasks),
             Task::Open(id) => builder.open(tree.node(id).label.clone()),
+            Task::OpenTemporary(id, at) => builder.open(temporary_label(tree, id, at, horizontal)),
             Task::Close(id) => builder.close_with_head(tree.node(id).head),
             Task::CloseBinary { head } => builder.close_with_head(head),
             Task::CloseTemporary { head } => builder.close_temporary(Some(head)),
         }
     }
     builder.finish()
+}
+
+/// The label of a temporary node: that of the node and the last `horizontal` of its children before `at`.
+fn temporary_label(tree: &Tree, id: NodeId, at: usize, horizontal: u32) -> CompactString {
+    let label = &tree.node(id).label;
+    if horizontal == 0 {
+        return label.clone();
+    }
+    let before = &tree.children(id)[at.saturating_sub(horizontal as usize)..at];
+    let names: Vec<&str> = before
+        .iter()
+        .map(|child| match *child {
+            Child::Node(child) => plain(&tree.node(child).label),
+            Child::Token(position) => &tree.tokens()[position as usize].tag,
+        })
+        .collect();
+    format!("{label}|<{}>", names.join("-")).into()
 }
 
 /// Plans an unchanged node.
@@ -107,7 +167,8 @@ fn plan_left(tree: &Tree, id: NodeId, tasks: &mut Vec<Task>) {
     }
     let marked = tree.node(id).head;
     let side = |last: usize| u32::from(marked.is_some_and(|head| head as usize >= last));
-    let mut written: Vec<Task> = (0..n - 1).map(|_| Task::Open(id)).collect();
+    let mut written = vec![Task::Open(id)];
+    written.extend((2..n).rev().map(|at| Task::OpenTemporary(id, at)));
     written.push(Task::Visit(children[0]));
     for (last, &child) in children.iter().enumerate().skip(1) {
         written.push(Task::Visit(child));
@@ -133,12 +194,12 @@ fn plan_right(tree: &Tree, id: NodeId, n_temporary: usize, tasks: &mut Vec<Task>
     written.push(Task::Open(id));
     for (at, &child) in children.iter().enumerate() {
         if (1..=n_temporary).contains(&at) {
-            written.push(Task::Open(id));
+            written.push(Task::OpenTemporary(id, at));
         }
         written.push(Task::Visit(child));
     }
     if n_temporary == children.len() {
-        written.push(Task::Open(id));
+        written.push(Task::OpenTemporary(id, children.len()));
     }
     written.extend((1..=n_temporary).rev().map(|first| Task::CloseTemporary { head: side(first) }));
     written.push(Task::CloseBinary { head: marked.map(|_| side(0)) });
@@ -248,7 +309,7 @@ mod tests {
     #[test]
     fn schemes_are_those_of_the_figure() {
         let rows = |scheme: Scheme| -> Vec<(u32, u32, bool)> {
-            let tree = scheme.apply(&flat(4, 1));
+            let tree = Binarization::from(scheme).apply(&flat(4, 1));
             tree.nodes().iter().map(|n| (n.start, n.end, n.temporary)).collect()
         };
         let (np, top) = ((0, 4, false), (0, 4, false));
@@ -260,13 +321,39 @@ mod tests {
         assert_eq!(rows(Scheme::R0), [nothing, (3, 4, true), (2, 4, true), (1, 4, true), np, top]);
     }
 
+    #[test]
+    fn temporary_nodes_remember_the_last_siblings_to_the_left_of_their_border() {
+        let mut builder = TreeBuilder::new();
+        builder.open("TOP");
+        builder.open("NP");
+        for tag in ["A", "B", "C"] {
+            builder.token("w", tag);
+        }
+        builder.open("PP");
+        builder.token("w", "P");
+        (0..3).for_each(|_| builder.close());
+        let tree = builder.finish();
+        let labels = |scheme, horizontal, vertical| -> Vec<String> {
+            let markovization = Markovization { horizontal, vertical };
+            let binary = Binarization { scheme, markovization }.apply(&tree);
+            let below = &binary.nodes()[..binary.nodes().len() - 1];
+            below.iter().map(|node| node.label.to_string()).collect()
+        };
+        assert_eq!(labels(Scheme::L, 0, 1), ["NP", "NP", "PP", "NP"]);
+        assert_eq!(labels(Scheme::L, 1, 1), ["NP|<B>", "NP|<C>", "PP", "NP"]);
+        assert_eq!(labels(Scheme::L, 9, 1), ["NP|<A-B>", "NP|<A-B-C>", "PP", "NP"]);
+        assert_eq!(labels(Scheme::R2, 1, 1), ["PP", "NP|<B>", "NP|<A>", "NP"]);
+        let annotated = ["PP^<NP>", "NP^<TOP>|<A-B>", "NP^<TOP>|<A>", "NP^<TOP>"];
+        assert_eq!(labels(Scheme::R2, 2, 2), annotated);
+    }
+
     proptest! {
         #[test]
         fn restoring_a_binarized_flat_tree_gives_it_back(n in 1usize..12, head in 0usize..12) {
             let tree = flat(n, (head % n) as u32);
             prop_assert_eq!(&restore(&binarize(&tree)), &tree);
             for scheme in [Scheme::None, Scheme::L, Scheme::R2, Scheme::R1, Scheme::R0] {
-                prop_assert_eq!(&restore(&scheme.apply(&tree)), &tree);
+                prop_assert_eq!(&restore(&Binarization::from(scheme).apply(&tree)), &tree);
             }
         }
     }

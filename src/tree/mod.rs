@@ -8,6 +8,7 @@ pub mod binarize;
 pub mod dependencies;
 pub mod draw;
 pub mod heads;
+pub mod markovize;
 mod token;
 
 use compact_str::CompactString;

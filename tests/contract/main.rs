@@ -20,7 +20,8 @@ use srparse::transition::items::{self, Items, MaxChildren};
 use srparse::transition::non_binary::NonBinary;
 use srparse::transition::predictive::Predictive;
 use srparse::tree::Tree;
-use srparse::tree::binarize::{Scheme, binarize, restore};
+use srparse::tree::binarize::{Binarization, Scheme, binarize, restore};
+use srparse::tree::markovize::Markovization;
 
 use common::{drawn, random_trees, sentence, sketches};
 use dynamic_oracle::Shortfall;
@@ -34,7 +35,7 @@ proptest! {
         prop_assert!(binary.ids().all(|id| binary.children(id).len() <= 2));
         prop_assert_eq!(&restore(&binary), &tree);
         for scheme in [Scheme::None, Scheme::L, Scheme::R2, Scheme::R1, Scheme::R0] {
-            prop_assert_eq!(&restore(&scheme.apply(&tree)), &tree);
+            prop_assert_eq!(&restore(&Binarization::from(scheme).apply(&tree)), &tree);
         }
     }
 
@@ -104,8 +105,8 @@ contract!(
     Shortfall { silent: 0.1, worse: 4.0, raised: 1.0 }
 );
 
-fn non_binary(trees: &[&Tree], scheme: Scheme) -> NonBinary {
-    NonBinary::of_trees(trees.iter().copied(), scheme).unwrap()
+fn non_binary(trees: &[&Tree], binarization: impl Into<Binarization>) -> NonBinary {
+    NonBinary::of_trees(trees.iter().copied(), binarization).unwrap()
 }
 
 // The loss rises where the inventory lacks an action that would keep it.
@@ -150,8 +151,12 @@ contract!(shift_reduce_l, |trees: &[&Tree]| non_binary(trees, Scheme::L), Shortf
 contract!(shift_reduce_r2, |trees: &[&Tree]| non_binary(trees, Scheme::R2), Shortfall::default());
 contract!(shift_reduce_r1, |trees: &[&Tree]| non_binary(trees, Scheme::R1), Shortfall::default());
 
-fn bracketing(trees: &[&Tree], order: Strategy, scheme: Scheme) -> Bracketing {
-    Bracketing::of_trees(trees.iter().copied(), order, scheme).unwrap()
+fn bracketing(
+    trees: &[&Tree],
+    order: Strategy,
+    binarization: impl Into<Binarization>,
+) -> Bracketing {
+    Bracketing::of_trees(trees.iter().copied(), order, binarization).unwrap()
 }
 
 // The loss rises where a limit read off the trees forbids what would keep it.
@@ -209,6 +214,28 @@ predictive!(predictive_l, Scheme::L);
 predictive!(predictive_r2, Scheme::R2);
 predictive!(predictive_r1, Scheme::R1);
 predictive!(predictive_r0, Scheme::R0);
+
+/// A binarization whose labels remember two siblings and the parent.
+fn remembering(scheme: Scheme) -> Binarization {
+    Binarization { scheme, markovization: Markovization { horizontal: 2, vertical: 2 } }
+}
+
+contract!(
+    shift_reduce_l_remembering,
+    |trees: &[&Tree]| non_binary(trees, remembering(Scheme::L)),
+    Shortfall::default()
+);
+contract!(
+    non_binary_remembering,
+    |trees: &[&Tree]| non_binary(trees, remembering(Scheme::None)),
+    Shortfall::default()
+);
+contract!(
+    left_corner_r1_remembering,
+    |trees: &[&Tree]| bracketing(trees, Strategy::InOrder, remembering(Scheme::R1)),
+    Shortfall::default()
+);
+predictive!(predictive_r0_remembering, remembering(Scheme::R0));
 
 // Systems of trees whose unary repetitions were collapsed. The losses do not know that a constituent cannot be
 // closed over an only child of its label.

@@ -26,7 +26,7 @@ mod repetition;
 pub use action::BracketAction;
 
 use super::gold_tree::{
-    MAX_LABELS, ROOT, check_run, check_tree, label_of, labels_of, may_repeat, n_roots,
+    MAX_LABELS, ROOT, binarized_labels_of, check_run, check_tree, label_of, may_repeat, n_roots,
     repeats_a_label,
 };
 use super::head_finder::HeadFinder;
@@ -35,7 +35,7 @@ use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
 use super::{Action, ActionKind, Forest, Open, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
-use crate::tree::binarize::Scheme;
+use crate::tree::binarize::{Binarization, Scheme};
 use crate::tree::{Child, NodeId, Token, Tree};
 use crate::{Error, Result};
 
@@ -63,7 +63,8 @@ pub struct BracketingTables {
     /// The largest number of children of a root.
     pub max_roots: u32,
     /// The binarization of the trees.
-    pub scheme: Scheme,
+    #[serde(flatten)]
+    pub binarization: Binarization,
     /// Whether a constituent may have a single child of its own label.
     #[serde(default = "may_repeat")]
     pub repeated_labels: bool,
@@ -138,17 +139,18 @@ impl Bracketing {
     pub fn of_trees<'a>(
         trees: impl IntoIterator<Item = &'a Tree> + Clone,
         order: Strategy,
-        scheme: Scheme,
+        binarization: impl Into<Binarization>,
     ) -> Result<Self> {
-        let (mut labels, _) = labels_of(trees.clone())?;
-        if opens_root(order, scheme) {
+        let binarization = binarization.into();
+        let (mut labels, _) = binarized_labels_of(trees.clone(), binarization)?;
+        if opens_root(order, binarization) {
             labels.intern(ROOT);
         }
         let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
         let mut seen = std::collections::BTreeSet::from(ends);
         let (mut max_opens, mut max_roots, mut repeated_labels) = (1, 1, false);
         for tree in trees {
-            let Ok(derivation) = derive(tree, &labels, order, scheme) else { continue };
+            let Ok(derivation) = derive(tree, &labels, order, binarization) else { continue };
             let mut opened = 0;
             for &action in &derivation {
                 match action.kind() {
@@ -169,7 +171,7 @@ impl Bracketing {
             order,
             max_opens,
             max_roots,
-            scheme,
+            binarization,
             repeated_labels,
         })
     }
@@ -199,7 +201,7 @@ impl Bracketing {
     }
 
     fn opens_root(&self) -> bool {
-        opens_root(self.tables.order, self.tables.scheme)
+        opens_root(self.tables.order, self.tables.binarization)
     }
 
     /// Whether a `TOP` covers everything.
@@ -231,8 +233,8 @@ impl Bracketing {
 
 /// Whether the root is opened and closed like any constituent, as in Kalt's left-corner parser: it ends with a
 /// root over all input, and a root over less can still become a left corner.
-fn opens_root(order: Strategy, scheme: Scheme) -> bool {
-    order == Strategy::InOrder && scheme != Scheme::None
+fn opens_root(order: Strategy, binarization: Binarization) -> bool {
+    order == Strategy::InOrder && binarization.scheme != Scheme::None
 }
 
 /// The actions that build a tree, whether or not the inventory of a system has them all.
@@ -240,7 +242,7 @@ fn derive(
     tree: &Tree,
     labels: &Symbols,
     order: Strategy,
-    scheme: Scheme,
+    binarization: Binarization,
 ) -> Result<Vec<BracketAction>> {
     enum Task {
         Visit(Child),
@@ -248,10 +250,10 @@ fn derive(
         Close,
     }
     check_tree(tree)?;
-    let binary = scheme.apply(tree);
+    let binary = binarization.apply(tree);
     let mut actions = Vec::with_capacity(tree.tokens().len() + 2 * binary.nodes().len());
     let roots = binary.root().map_or(&[][..], |root| binary.children(root));
-    let root = binary.root().filter(|_| opens_root(order, scheme) && !roots.is_empty());
+    let root = binary.root().filter(|_| opens_root(order, binarization) && !roots.is_empty());
     let mut tasks: Vec<Task> = match root {
         Some(root) => vec![Task::Visit(Child::Node(root))],
         None => roots.iter().rev().map(|&child| Task::Visit(child)).collect(),
@@ -310,7 +312,7 @@ impl TransitionSystem for Bracketing {
         let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
         let opens = inventory.iter().filter(is_open).copied().collect();
         let root = tables.labels.position(ROOT).map(|position| Label(position as u16));
-        let root = root.filter(|_| opens_root(tables.order, tables.scheme));
+        let root = root.filter(|_| opens_root(tables.order, tables.binarization));
         let is_temporary = |action: &BracketAction| matches!(action, BracketAction::Open(_, true));
         let hides = tables.order == Strategy::TopDown && inventory.iter().any(is_temporary);
         let may_repeat = tables.repeated_labels || hides;
@@ -328,8 +330,8 @@ impl TransitionSystem for Bracketing {
     }
 
     fn derivation(&self, tree: &Tree) -> Result<Vec<BracketAction>> {
-        let BracketingTables { labels, order, scheme, .. } = &self.tables;
-        let derivation = derive(tree, labels, *order, *scheme)?;
+        let BracketingTables { labels, order, binarization, .. } = &self.tables;
+        let derivation = derive(tree, labels, *order, *binarization)?;
         let lacks = |action: &&BracketAction| self.inventory.binary_search(action).is_err();
         if let Some(&action) = derivation.iter().find(lacks) {
             return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
