@@ -10,7 +10,7 @@
 //! - FINISH takes at most as many items as a root of the training trees has children, or all items when no
 //!   reduction of several items fits.
 //!
-//! Trees may be binarized first ([`Scheme`]), which makes this the shift-reduce parser of Kalt 2004, section
+//! Trees may be binarized first ([`Binarization`]), which makes this the shift-reduce parser of Kalt 2004, section
 //! 4. A reduction to a temporary node is written `X*`. Temporary nodes pass their children to the node over
 //! them, so they restrict no action.
 

@@ -3,7 +3,7 @@
 //! The stack holds predicted labels and tags. PREDICT(list) replaces the topmost label
 //! by the labels and tags of its children; MATCH takes the next word for the topmost tag, whatever the tag of
 //! the word is. In contrast to [`super::bracketing`] a constituent is complete with the last of its predicted
-//! children. Trees are usually binarized first ([`Scheme`]); further binarization postpones decisions. With
+//! children. Trees are usually binarized first ([`Binarization`]); further binarization postpones decisions. With
 //! `R0` some temporary nodes are predicted over no words; they leave nothing in the tree.
 //!
 //! MATCH is forced when a tag is on top; FINISH is forced when nothing else is legal, so that every derivation

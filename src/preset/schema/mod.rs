@@ -129,10 +129,12 @@ impl Node {
                     node.0.get("items").map(|items| Self::of(items).range()).unwrap_or_default();
                 let at_least =
                     node.limit("minItems").map(|n| format!(", at least {n}")).unwrap_or_default();
-                format!(
-                    "a list of {}{at_least}",
-                    if items == "text" { "texts" } else { "learners" }
-                )
+                let items = match &items[..] {
+                    "text" => "texts",
+                    "a learner with its settings" => "learners",
+                    _ => "numbers",
+                };
+                format!("a list of {items}{at_least}")
             }
             Some("object") => "a table".to_owned(),
             _ => node.interval(),
