@@ -17,7 +17,7 @@ use crate::model::{Model, file};
 use crate::observer::Observer;
 use crate::output;
 use crate::preset::schema::settings_help;
-use crate::preset::{DEFAULT, Preset, TaggerChoice};
+use crate::preset::{DEFAULT, MethodChoice, Preset, TaggerChoice};
 use crate::trainer::Trainer;
 use crate::tree::Tree;
 use crate::treebank::lint::Lint;
@@ -83,7 +83,7 @@ pub struct TrainArgs {
     /// networks of an ensemble, each trained alone (learner.models=1) with another --seed.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = LONG_RUNS)]
     merge: Vec<PathBuf>,
-    /// Trees of another parser, of which each epoch uses a share, for learners with epochs.
+    /// Trees parsed by another parser; each epoch uses a random share of them. For learners with epochs.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
     silver: Vec<PathBuf>,
     /// The probability that an epoch uses a silver tree.
@@ -179,7 +179,7 @@ fn stopped(args: &TrainArgs) -> ExitCode {
 
 /// Fails now rather than after training when an output cannot be written, or is another output or an input.
 fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
-    let TrainArgs { train, dev, merge, teacher, .. } = args;
+    let TrainArgs { train, dev, merge, teacher, silver, .. } = args;
     let preset = PathBuf::from(&args.preset);
     let outputs = [
         ("--model", Some(&args.model)),
@@ -196,11 +196,8 @@ fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
                 path.display()
             );
         }
-        refuse_input(
-            option,
-            path,
-            train.iter().chain(dev).chain(merge).chain(teacher).chain([&preset]),
-        )?;
+        let inputs = [train, dev, merge, teacher, silver].into_iter().flatten();
+        refuse_input(option, path, inputs.chain([&preset]))?;
         if option != "--checkpoint" {
             output::check(path).context(option)?;
         }
@@ -273,6 +270,19 @@ fn check_options(args: &TrainArgs, preset: &Preset) -> anyhow::Result<()> {
     anyhow::ensure!(
         args.checkpoint.is_none() || (learner.has_checkpoints() && !only_tagger),
         "--checkpoint: this learner is trained in one piece, of which nothing could be kept: omit the option"
+    );
+    anyhow::ensure!(
+        !only_tagger || (args.silver.is_empty() && args.teacher.is_empty()),
+        "--silver, --teacher: a tagger alone is trained, which learns from neither: omit the option"
+    );
+    anyhow::ensure!(
+        args.silver.is_empty() || learner.has_epochs(),
+        "--silver: an epoch uses a share of the silver trees, but this learner has no epochs: add them to --train"
+    );
+    anyhow::ensure!(
+        args.teacher.is_empty() || matches!(learner, MethodChoice::Neural(_)),
+        "--teacher: only networks learn from other models: use a preset with learner.kind = \"neural\", such as \
+         `accurate`, or give the teacher's parses with --silver"
     );
     Ok(())
 }

@@ -139,14 +139,14 @@ pub struct Lesson<'a, S: TransitionSystem> {
     /// The position of the best-scoring action among the correct ones.
     pub target: usize,
     /// The probabilities that a teacher gives the actions, times its weight; empty without one.
-    pub teacher: &'a [f32],
+    pub taught: &'a [f32],
 }
 
 impl<S: TransitionSystem> Lesson<'_, S> {
     /// The probability of an action that is to be learned: the target has what the teacher leaves.
     pub fn probability(&self, at: usize) -> f32 {
-        let own = self.teacher.get(at).copied().unwrap_or(0.0);
-        if at == self.target { own + 1.0 - self.teacher.iter().sum::<f32>() } else { own }
+        let own = self.taught.get(at).copied().unwrap_or(0.0);
+        if at == self.target { own + 1.0 - self.taught.iter().sum::<f32>() } else { own }
     }
 }
 

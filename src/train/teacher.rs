@@ -105,6 +105,6 @@ impl<S: TransitionSystem> OnlineLearner<S> for Student<'_, S> {
         teacher.scorer.score(at, others, lesson.actions, scratch, probabilities);
         let weighted = |score: &mut f32| *score = teacher.weight * score.exp();
         probabilities.iter_mut().for_each(weighted);
-        student.learn(&Lesson { memory: own, teacher: probabilities, ..*lesson }, scratch);
+        student.learn(&Lesson { memory: own, taught: probabilities, ..*lesson }, scratch);
     }
 }

@@ -70,7 +70,7 @@ impl<S: TransitionSystem> Walk<S> {
                             scores,
                             predicted,
                             target,
-                            teacher: &[],
+                            taught: &[],
                         };
                         learner.learn(&lesson, scratch);
                         report.decisions += 1;

@@ -91,9 +91,9 @@ fn action_row(classes: &Classes, code: Option<u32>) -> u32 {
     code.and_then(|code| classes.class_of_code(code)).map_or(0, |class| u32::from(class) + 1)
 }
 
-/// Writes the classes of the legal actions of a lesson with the probabilities to be learned; returns whether the right
-/// one has a class.
-fn choices<S: TransitionSystem>(
+/// Writes the classes of the legal actions of a lesson with the probabilities to be learned; returns whether there is
+/// something to learn: whether the correct action has a class.
+fn write_choices<S: TransitionSystem>(
     classes: &Classes,
     lesson: &Lesson<'_, S>,
     choices: &mut Vec<(u32, f32)>,

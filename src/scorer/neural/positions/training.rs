@@ -7,7 +7,7 @@ use crate::neural::kernel;
 use crate::neural::layers::Affine;
 use crate::neural::{Gradients, Param, Params};
 use crate::scorer::neural::encoder::training::EncoderBatch;
-use crate::scorer::neural::{Dropout, TrainingSentence, choices};
+use crate::scorer::neural::{Dropout, TrainingSentence, write_choices};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::symbols::{FIRST, UNKNOWN};
 use crate::transition::TransitionSystem;
@@ -311,7 +311,7 @@ impl<S: TransitionSystem> OnlineLearner<S> for PositionsLearner<'_> {
     fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
         let scratch = &mut scratch.neural;
         let scale = scratch.dropout.as_ref().map_or(1.0, Dropout::scale);
-        if choices(&self.batch.network.classes, lesson, &mut scratch.choices) {
+        if write_choices(&self.batch.network.classes, lesson, &mut scratch.choices) {
             let loss = scratch.decisions.learn(self, &scratch.choices, scale);
             scratch.loss += f64::from(loss);
         }

@@ -7,7 +7,7 @@ use crate::neural::tape::Function;
 use crate::neural::{Param, Params, Var};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::lstm::Step;
-use crate::scorer::neural::{ForwardPass, action_row, choices};
+use crate::scorer::neural::{ForwardPass, action_row, write_choices};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::transition::{Action, Forest, TransitionSystem, View};
 
@@ -211,7 +211,7 @@ impl<S: TransitionSystem> OnlineLearner<S> for StackLstmLearner<'_> {
     fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
         let scratch = &mut scratch.neural;
         if let Some(scores) = scratch.last_scores
-            && choices(self.classes, lesson, &mut scratch.choices)
+            && write_choices(self.classes, lesson, &mut scratch.choices)
         {
             scratch.loss += f64::from(scratch.tape.cross_entropy(scores, &scratch.choices));
         }
