@@ -8,7 +8,7 @@ mod common;
 mod tiny;
 
 use common::observer::Log;
-use srparse::{Model, Preset, Trainer, Treebank};
+use srparse::{Model, Preset, Trainer, Tree, Treebank};
 
 const SMALL: &[&str] = &[
     "learner.epochs=2",
@@ -81,6 +81,8 @@ fn unsuitable_teachers_are_refused() {
     assert!(error.contains("not probabilities"), "{error}");
     let error = refused(trainer("accurate", &[SMALL, &["system.heads=left"]].concat()), network());
     assert!(error.contains("another head table"), "{error}");
+    let error = refused(student("0.5"), train(&trainer("tagger", &["epochs=1"])).unwrap());
+    assert!(error.contains("model 1 has a tagger but no parser"), "{error}");
     let error = refused(student("0.5"), train(&trainer("dyer-2016", STACK_LSTM)).unwrap());
     assert!(error.contains("another transition system"), "{error}");
 }
@@ -103,7 +105,10 @@ fn silver_trees_are_used_by_their_share() {
 }
 
 #[test]
-fn silver_trees_need_a_learner_with_epochs() {
+fn silver_trees_need_words_and_a_learner_with_epochs() {
+    let empty = Treebank { trees: vec![Tree::default()], ..Treebank::default() };
+    let error = train(&trainer("fast", &[]).silver(&empty, 0.5)).map(drop).unwrap_err().to_string();
+    assert!(error.contains("no silver tree has any words"), "{error}");
     let silver = tiny::treebank();
     let error = train(&trainer("kalt-2004-sr-l", &[]).silver(&silver, 0.5))
         .map(drop)

@@ -204,7 +204,11 @@ impl<'a> Trainer<'a> {
                            the training trees";
             return Err(Error::config("silver", problem));
         }
-        Ok(self.prepare(&self.stripped(silver).trees))
+        let trees = self.prepare(&self.stripped(silver).trees);
+        if usable(&trees).is_empty() {
+            return Err(Error::Unfit("no silver tree has any words left after cleaning".into()));
+        }
+        Ok(trees)
     }
 
     fn log(&self, text: &str) {

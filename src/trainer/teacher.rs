@@ -28,12 +28,12 @@ pub(super) fn load<S: Supervised>(trainer: &Trainer<'_>, system: &S) -> Result<O
     }
     let (vocabulary, weight) = check(trainer)?;
     let mut scorers = Vec::new();
-    for model in &trainer.teachers {
-        let plan = plan(trainer, model, &registry::stored(system))?;
+    for (model, number) in trainer.teachers.iter().zip(1..) {
+        let plan = plan(trainer, (model, number), &registry::stored(system))?;
         let components = Components { system, templates: &plan.templates, vocabulary: &vocabulary };
         let method = registry::training_method(&plan.preset.learner, components)?;
         let scorer = method.load(components, &model.sections)?;
-        check_scale(scorer.scale())?;
+        check_scale(number, scorer.scale())?;
         scorers.push(scorer);
     }
     Ok(Some(Teacher::new(scorers, vocabulary, weight, fingerprint(&trainer.teachers))))
@@ -43,25 +43,30 @@ pub(super) fn load<S: Supervised>(trainer: &Trainer<'_>, system: &S) -> Result<O
 /// of the teacher.
 fn check(trainer: &Trainer<'_>) -> Result<(Vocabulary, f32)> {
     let MethodChoice::Neural(params) = &trainer.preset().learner else {
-        return Err(unsuitable(
-            "only networks learn from the probabilities of other models: use a preset with \
-             learner.kind = \"neural\"",
-        ));
+        let problem = "only networks learn from the probabilities of other models: use a preset with \
+                       learner.kind = \"neural\"";
+        return Err(Error::config("teacher", problem));
     };
     let words = |model: &Model| -> Result<Array<u8>> { model.sections.get("vocabulary") };
     let first = &trainer.teachers[0];
     for (model, number) in trainer.teachers.iter().zip(1..) {
+        if stored_preset(model, &[])?.only_tagger {
+            return Err(unsuitable(number, "has a tagger but no parser: use that of a parser"));
+        }
         if *words(model)? != *words(first)? {
-            return Err(unsuitable(&format!(
-                "model {number} has another vocabulary than the first: train both on the same trees"
-            )));
+            let problem = "has another vocabulary than the first: train both on the same trees";
+            return Err(unsuitable(number, problem));
         }
     }
     Ok((bincode_section::get(&first.sections, "vocabulary")?, params.teacher_weight))
 }
 
 /// The plan of a model, which must have this system, and the head table and cleaning of the run.
-fn plan(trainer: &Trainer<'_>, model: &Model, system: &serde_json::Value) -> Result<Plan> {
+fn plan(
+    trainer: &Trainer<'_>,
+    (model, number): (&Model, usize),
+    system: &serde_json::Value,
+) -> Result<Plan> {
     let Header { system: other, templates, heads, .. } = &model.header;
     let plan = Plan::stored(stored_preset(model, &[])?, templates, heads)?;
     let clean = &plan.preset.clean;
@@ -73,19 +78,23 @@ fn plan(trainer: &Trainer<'_>, model: &Model, system: &serde_json::Value) -> Res
     ];
     match differences.into_iter().find(|(_, same)| !same) {
         None => Ok(plan),
-        Some((what, _)) => Err(unsuitable(&format!(
-            "the model has another {what}: train it on the same trees, with the same [system] and [clean]"
-        ))),
+        Some((what, _)) => Err(unsuitable(
+            number,
+            &format!(
+                "has another {what}: train it on the same trees, with the same [system] and [clean]"
+            ),
+        )),
     }
 }
 
-fn check_scale(scale: ScoreScale) -> Result<()> {
+fn check_scale(number: usize, scale: ScoreScale) -> Result<()> {
     if scale == ScoreScale::LogProb {
         return Ok(());
     }
-    let problem =
-        "the scores of the model are not probabilities: use a network, or maximum entropy";
-    Err(unsuitable(problem))
+    Err(unsuitable(
+        number,
+        "has scores that are not probabilities: use a network, or maximum entropy",
+    ))
 }
 
 /// A hash of models.
@@ -95,6 +104,6 @@ fn fingerprint(models: &[Model]) -> u64 {
     hasher.finish()
 }
 
-fn unsuitable(problem: &str) -> Error {
-    Error::config("teacher", problem)
+fn unsuitable(number: usize, problem: &str) -> Error {
+    Error::config("teacher", format!("model {number} {problem}"))
 }
