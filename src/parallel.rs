@@ -5,6 +5,8 @@
 //! function that is compiled once; the iterators of the thread pool would be compiled again for each use.
 
 use std::ops::Range;
+#[cfg(feature = "cli")]
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -113,6 +115,29 @@ pub(crate) fn for_each<I: Send>(items: impl IntoIterator<Item = I>, f: impl Fn(I
     map_owned(items, f);
 }
 
+/// Processes items on threads of their own, one at a time in their order; a thread begins no more after an error.
+///
+/// For work that runs [`with_threads`]: a thread of the pool that waits for another pool begins the next item.
+///
+/// # Errors
+/// An error of `f`.
+#[cfg(feature = "cli")]
+pub(crate) fn try_on_own_threads<I: Sync, E: Send>(
+    threads: usize,
+    items: &[I],
+    f: impl Fn(&I) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let next = AtomicUsize::new(0);
+    let next = || items.get(next.fetch_add(1, Ordering::Relaxed));
+    let work = || std::iter::from_fn(next).try_for_each(&f);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads.min(items.len())).map(|_| scope.spawn(work)).collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}
+
 /// The results of each run, stored by one of the threads.
 type Results<T> = [Mutex<Vec<T>>];
 
@@ -199,6 +224,26 @@ mod tests {
             assert_eq!(sums, (0..50).map(|n| (0..n).sum()).collect::<Vec<usize>>());
         })
         .unwrap();
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn own_threads_finish_an_item_before_the_next() {
+        let (busy, done) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+        let run = |&at: &usize| {
+            let thread = std::thread::current().id();
+            let was_busy = busy.lock().unwrap().contains(&thread);
+            busy.lock().unwrap().push(thread);
+            with_threads(1, || std::thread::sleep(std::time::Duration::from_millis(1)))?;
+            busy.lock().unwrap().retain(|&other| other != thread);
+            done.fetch_add(1, Ordering::Relaxed);
+            if was_busy { Err(Error::config("item", at.to_string())) } else { Ok(()) }
+        };
+        let items: Vec<usize> = (0..20).collect();
+        with_threads(3, || try_on_own_threads(3, &items, run)).unwrap().unwrap();
+        assert_eq!(done.into_inner(), 20);
+        let fail = |&at: &usize| if at == 2 { Err(at) } else { Ok(()) };
+        assert_eq!(try_on_own_threads(2, &items, fail), Err(2));
     }
 
     #[test]

@@ -167,6 +167,11 @@ fn mistakes_are_reported_with_line_and_column() {
         ("percents = [1]\n".to_owned() + KALT + SAMPLE, "my.toml:1:1: unknown field `percents`"),
         (format!("percent = 5\n{KALT}{SAMPLE}"), "my.toml:1:11: invalid type: integer `5`"),
         (format!("percent = [5, 0]\n{KALT}{SAMPLE}"), "my.toml:1:15: percent.1: must be above 0"),
+        (
+            format!("percent = [5, 5.0]\n{KALT}{SAMPLE}"),
+            "my.toml:1:15: percent.1: 5 is listed twice",
+        ),
+        (format!("seeds = [2, 1, 2]\n{KALT}{SAMPLE}"), "my.toml:1:16: seeds.2: 2 is listed twice"),
         (KALT.to_owned(), "missing field `treebank`"),
         (KALT.replace("kalt", "cult") + SAMPLE, "my.toml:2:1: parser.0.preset: no preset or file"),
         (
@@ -220,6 +225,8 @@ fn ablation_says_what_each_group_is_worth() {
     assert!(worth > 10.0 && (all - without - worth).abs() < 0.02, "{table}");
     assert!(top["p"].parse::<f64>().unwrap() < 0.05 && top["low"].starts_with('+'), "{table}");
     assert_eq!(rows(&table)[1]["group"], "The third and fourth stack items");
+    let corrected = (2.0 * top["p"].parse::<f64>().unwrap()).to_string();
+    assert!(top["p_holm"].starts_with(&corrected), "{table}");
     // The rest is resumed.
     let (_, table, err) = run(&["-j", "1"]);
     assert!(err.starts_with("5 cells, 3 of them"), "{err}");
@@ -242,4 +249,34 @@ fn ablation_says_what_each_group_is_worth() {
             .output()
             .unwrap();
     assert!(text(&network.stderr).contains("a network has no feature templates"));
+}
+
+#[test]
+fn ablation_of_any_headings_and_of_a_preset_with_jackknifing() {
+    let preset = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("data/presets/kalt-2004-sr-l.toml"),
+    )
+    .unwrap();
+    assert!(!preset.contains("jackknife") && !preset.contains("[tagger]"));
+    let long = "Stack ".repeat(60);
+    let templates = format!("# {long}\ns0.n\n# Words!\ns0.w\n# Words?\nq0.w\n");
+    let preset = format!("jackknife = 2\n{preset}\n[tagger]\nkind = \"perceptron\"\n");
+    let folder = folder(&[("my.toml", preset.as_bytes()), ("my.feats", templates.as_bytes())]);
+    let run = || {
+        let set = ["--set", "features.templates=my.feats", "-o", "out"];
+        let mut ablate = srparse(&["ablate", "--preset", "my.toml"]);
+        ablate.arg("--train").arg(sample("train.mrg")).arg("--dev").arg(sample("dev.mrg"));
+        let output = ablate.args(set).current_dir(&folder).output().unwrap();
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    };
+    let (status, table, err) = run();
+    assert_eq!((status, rows(&table).len()), (0, 3), "{err}");
+    assert_eq!(folder.path().join("out/cells").read_dir().unwrap().count(), 4);
+    std::fs::write(folder.path().join("my.feats"), "# All\ns0.n\ns0.w\n").unwrap();
+    let (status, _, err) = run();
+    assert_eq!(status, 2);
+    assert!(
+        err.contains("fewer than two groups of templates: write a comment above each"),
+        "{err}"
+    );
 }

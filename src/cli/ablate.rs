@@ -9,7 +9,7 @@ use super::experiment::{Runs, write_text};
 use super::options::{INPUT, ThreadsArg, Verbosity};
 use super::out::Out;
 use super::{listed, options};
-use crate::eval::significance::{Brackets, Comparison, Settings, compare};
+use crate::eval::significance::{Brackets, Comparison, Settings, compare, holm};
 use crate::eval::{Evaluation, Params};
 use crate::experiment::{Cell, Experiment, Folder, ParserEntry, SettingEntry, TreebankEntry};
 use crate::feature::Templates;
@@ -21,8 +21,9 @@ use crate::treebank::{ReadOptions, Treebank};
 ///
 /// The templates of a file are grouped by the comments above them. The parser is trained with all groups, and without
 /// each; the development trees are parsed with gold tags, and the F1 that is lost without a group is
-/// tested as by `srparse compare`. The runs are those of `srparse experiment`: in parallel, and resumed
-/// by the same command.
+/// tested as by `srparse compare`, with Holm's correction for the number of groups (p_holm). All runs have one
+/// seed: the tests do not tell what another would change. The runs are those of `srparse experiment`: in parallel, and
+/// resumed by the same command.
 ///
 /// Writes ablation.tsv and ablation.svg to the output folder, and prints the table. Exit status: 0 on success; 1 if a
 /// run failed; 2 on an error.
@@ -62,11 +63,14 @@ pub struct AblateArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// When the preset or a group is unknown, the preset has no templates, or the folder cannot be written.
+/// When the preset or a group is unknown, the preset has fewer than two groups of templates, or the folder cannot be
+/// written.
 pub fn run(args: &AblateArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply(&args.verbosity);
     let groups = groups(args)?;
-    let cells = experiment(args, &groups).cells(Path::new(""));
+    let experiment = experiment(args, &groups);
+    experiment.check()?;
+    let cells = experiment.cells(Path::new(""));
     let folder = Folder::create(&args.out)?;
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);
     let failed = runs.run(|_| true)?;
@@ -83,8 +87,20 @@ pub fn run(args: &AblateArgs) -> anyhow::Result<ExitCode> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A group of templates: its heading, and how many there are.
-type Group = (String, usize);
+/// A group of templates.
+struct Group {
+    /// Its number in the template file, from 1.
+    number: usize,
+    heading: String,
+    templates: usize,
+}
+
+impl Group {
+    /// The name of the setting without it. The number tells apart headings whose letters are the same.
+    fn setting(&self) -> String {
+        format!("without {} {}", self.number, self.heading)
+    }
+}
 
 /// The groups that are left out.
 fn groups(args: &AblateArgs) -> anyhow::Result<Vec<Group>> {
@@ -95,17 +111,22 @@ fn groups(args: &AblateArgs) -> anyhow::Result<Vec<Group>> {
         args.preset
     );
     let templates = Plan::new(preset)?.templates;
-    let all = templates.groups();
     anyhow::ensure!(
-        !all.is_empty(),
-        "the template file has no headings: write comments above its groups of templates"
+        templates.groups().first().is_some_and(|&(heading, _)| templates.can_leave_out(heading)),
+        "--preset {}: the template file has fewer than two groups of templates: write a comment above each group",
+        args.preset
     );
     chosen(&templates, &args.groups)
 }
 
 fn chosen(templates: &Templates, names: &[String]) -> anyhow::Result<Vec<Group>> {
-    let mut groups: Vec<Group> =
-        templates.groups().into_iter().map(|(heading, n)| (heading.to_owned(), n)).collect();
+    let numbered = (1..).zip(templates.groups());
+    let group = |(number, (heading, templates)): (_, (&str, _))| Group {
+        number,
+        heading: heading.to_owned(),
+        templates,
+    };
+    let mut groups: Vec<Group> = numbered.map(group).collect();
     if names.is_empty() {
         return Ok(groups);
     }
@@ -113,19 +134,20 @@ fn chosen(templates: &Templates, names: &[String]) -> anyhow::Result<Vec<Group>>
     let named = named
         .collect::<Result<Vec<&str>, _>>()
         .map_err(|problem| anyhow::anyhow!("--groups: {problem}"))?;
-    groups.retain(|(heading, _)| named.contains(&heading.as_str()));
+    groups.retain(|group| named.contains(&group.heading.as_str()));
     Ok(groups)
 }
 
 /// The experiment with all groups, and without each.
 fn experiment(args: &AblateArgs, groups: &[Group]) -> Experiment {
-    let without = |(heading, _): &Group| SettingEntry {
-        name: format!("without {heading}"),
-        set: vec![format!("features.without={}", serde_json::json!([heading]))],
+    let without = |group: &Group| SettingEntry {
+        name: group.setting(),
+        set: vec![format!("features.without={}", serde_json::json!([group.heading]))],
     };
     let all = SettingEntry { name: "all".to_owned(), set: Vec::new() };
     // Only gold tags are used.
-    let set = [&args.set[..], &["tagger.kind=none".to_owned()]].concat();
+    let no_tagger = ["tagger.kind=none", "jackknife=0"].map(str::to_owned);
+    let set = [&args.set[..], &no_tagger].concat();
     Experiment {
         description: String::new(),
         percent: vec![100.0],
@@ -148,6 +170,8 @@ struct Row<'a> {
     group: &'a Group,
     /// The parser without the group (A), and with all (B).
     comparison: Comparison,
+    /// The p-value of F1, corrected for the number of groups.
+    p_holm: f64,
 }
 
 /// The rows of all finished runs, the most valuable group first.
@@ -157,11 +181,15 @@ fn rows<'a>(runs: &Runs<'_>, folder: &Folder, groups: &'a [Group]) -> anyhow::Re
     let all = brackets(all, folder)?;
     let mut rows = Vec::new();
     for group in groups {
-        let setting = format!("without {}", group.0);
+        let setting = group.setting();
         let Some(cell) = cells.iter().find(|cell| cell.setting == setting) else { continue };
         let pairs = brackets(cell, folder)?.into_iter().zip(&all);
         let pairs: Vec<[Brackets; 2]> = pairs.map(|(without, &all)| [without, all]).collect();
-        rows.push(Row { group, comparison: compare(&pairs, &Settings::default()) });
+        rows.push(Row { group, comparison: compare(&pairs, &Settings::default()), p_holm: 1.0 });
+    }
+    let p: Vec<f64> = rows.iter().map(|row| row.comparison.p.f1).collect();
+    for (row, p_holm) in rows.iter_mut().zip(holm(&p)) {
+        row.p_holm = p_holm;
     }
     let worth = |row: &Row<'_>| row.comparison.difference().f1;
     rows.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
@@ -178,12 +206,12 @@ fn brackets(cell: &Cell, folder: &Folder) -> anyhow::Result<Vec<Brackets>> {
 }
 
 fn table(rows: &[Row<'_>]) -> String {
-    let mut text = "group\ttemplates\tf1_all\tf1_without\tworth\tlow\thigh\tp\n".to_owned();
-    for Row { group: (heading, templates), comparison } in rows {
+    let mut text = "group\ttemplates\tf1_all\tf1_without\tworth\tlow\thigh\tp\tp_holm\n".to_owned();
+    for Row { group: Group { heading, templates, .. }, comparison, p_holm } in rows {
         let Comparison { scores: [without, all], p, f1_interval: [low, high], .. } = comparison;
         let worth = comparison.difference().f1;
         text += &format!(
-            "{heading}\t{templates}\t{:.2}\t{:.2}\t{worth:+.2}\t{low:+.2}\t{high:+.2}\t{:.4}\n",
+            "{heading}\t{templates}\t{:.2}\t{:.2}\t{worth:+.2}\t{low:+.2}\t{high:+.2}\t{:.4}\t{p_holm:.4}\n",
             all.f1, without.f1, p.f1
         );
     }
@@ -193,8 +221,9 @@ fn table(rows: &[Row<'_>]) -> String {
 /// The same as points of a chart, the most valuable group at the top.
 fn points(rows: &[Row<'_>]) -> String {
     let mut text = "\tF1 lost without the group\trank\n".to_owned();
-    for (rank, Row { group: (heading, _), comparison }) in rows.iter().enumerate() {
-        let series = if comparison.p.f1 < SIGNIFICANT { "p < 0.05" } else { "p ≥ 0.05" };
+    for (rank, Row { group: Group { heading, .. }, comparison, p_holm }) in rows.iter().enumerate()
+    {
+        let series = if *p_holm < SIGNIFICANT { "Holm's p < 0.05" } else { "Holm's p ≥ 0.05" };
         let worth = comparison.difference().f1;
         text += &format!("{series}\t{worth:.4}\t{}\t{heading}\n", rows.len() - rank);
     }

@@ -99,8 +99,10 @@ impl<'a> Runs<'a> {
         if !self.quiet {
             say!("{total} cells, {} of them finished before", total - open.len());
         }
-        let is_alone = parallel::threads().min(open.len()) == 1;
-        let results = parallel::map_owned(open, |cell| {
+        let threads = parallel::threads();
+        let is_alone = threads.min(open.len()) == 1;
+        let failed = AtomicUsize::new(0);
+        parallel::try_on_own_threads(threads, &open, |cell| {
             let name = cell.name();
             let observer = Notes { name: &name, quiet: self.quiet };
             let result = cell.run(self.folder, is_alone, &observer);
@@ -110,16 +112,15 @@ impl<'a> Runs<'a> {
                     say!("[{number}/{total}] {name}: {}", summary(outcome));
                 }
                 Ok(_) => {}
-                Err(error) => say!("[{number}/{total}] {name}: failed: {error}"),
+                Err(error) => {
+                    failed.fetch_add(1, Ordering::Relaxed);
+                    say!("[{number}/{total}] {name}: failed: {error}");
+                }
             }
-            (result.is_err(), self.write_tables())
-        });
+            self.write_tables()
+        })?;
         self.write_tables()?;
-        let mut failed = 0;
-        for (has_failed, written) in results {
-            failed += usize::from(has_failed);
-            written?;
-        }
+        let failed = failed.into_inner();
         if failed > 0 {
             say!("{failed} of {total} cells failed; the same command runs them again");
         }

@@ -172,6 +172,21 @@ pub fn compare(sentences: &[[Brackets; 2]], settings: &Settings) -> Comparison {
     }
 }
 
+/// Corrects the p-values of several tests, in any order, by the method of Holm (1979), "A simple sequentially rejective
+/// multiple test procedure": whichever null hypotheses are true, the probability that any corrected p of theirs is at most
+/// α is at most α.
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut corrected = vec![0.0; p.len()];
+    let mut least = 0.0_f64;
+    for (rank, &at) in order.iter().enumerate() {
+        least = least.max(p[at] * (p.len() - rank) as f64).min(1.0);
+        corrected[at] = least;
+    }
+    corrected
+}
+
 /// The change of the totals when the counts of a sentence are swapped: what A gains and B loses.
 #[derive(Debug, Clone, Copy, Default)]
 struct Swap {
@@ -277,6 +292,14 @@ fn blocks<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p_values_are_corrected_from_the_least() {
+        let corrected = holm(&[0.03, 0.01, 0.04, 0.5]);
+        let expected = [0.09, 0.04, 0.09, 0.5];
+        assert!(corrected.iter().zip(expected).all(|(p, expected)| (p - expected).abs() < 1e-12));
+        assert_eq!((holm(&[0.6, 0.7]), holm(&[])), (vec![1.0, 1.0], vec![]));
+    }
 
     fn brackets(gold: u64, test: u64, matched: u64) -> Brackets {
         Brackets { gold, test, matched }

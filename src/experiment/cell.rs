@@ -16,7 +16,7 @@ use crate::observer::Observer;
 use crate::parallel;
 use crate::parser::Parser;
 use crate::preset::plan::Plan;
-use crate::preset::{DEFAULT, Preset};
+use crate::preset::{DEFAULT, MethodChoice, Preset};
 use crate::train::session::words;
 use crate::trainer::Trainer;
 use crate::tree::{Tree, remove_tags};
@@ -49,8 +49,8 @@ impl Cell {
         format!("{}.{percent}.{seed}", names.join("."))
     }
 
-    /// A hash of all that its results depend on: the preset with the files that it names, the version of the program, and
-    /// the treebank.
+    /// A hash of everything that its results depend on: the preset with the files that it names, the version of the
+    /// program, and the treebank.
     ///
     /// # Errors
     /// When the preset or a setting is invalid, or a file cannot be read.
@@ -62,6 +62,11 @@ impl Cell {
         (env!("CARGO_PKG_VERSION"), FORMAT_VERSION, preset, cleaning).hash(&mut hasher);
         (plan.templates.text(), plan.heads_text()).hash(&mut hasher);
         (self.percent.to_bits(), self.seed).hash(&mut hasher);
+        if let MethodChoice::Neural(params) = &plan.preset.learner
+            && !params.pretrained.is_empty()
+        {
+            hash_files(&[PathBuf::from(&params.pretrained)], &mut hasher)?;
+        }
         for paths in [&self.treebank.train, &self.treebank.dev] {
             hash_files(paths, &mut hasher)?;
         }
@@ -153,10 +158,16 @@ impl Cell {
     }
 }
 
-/// A name as a part of the name of a file: letters, digits and hyphens.
+/// The most bytes of a name in the name of a file, which may have 255.
+const MAX_BYTES: usize = 60;
+
+/// A name as a part of the name of a file: letters, digits and hyphens, cut if it is long.
 pub(super) fn file_name(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric() && c != '_');
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let name = words.join("-");
+    let fits = |(at, c): &(usize, char)| at + c.len_utf8() <= MAX_BYTES;
+    name.char_indices().take_while(fits).map(|(_, c)| c).collect()
 }
 
 fn read(paths: &[PathBuf]) -> Result<Treebank> {
@@ -169,7 +180,9 @@ fn read(paths: &[PathBuf]) -> Result<Treebank> {
 }
 
 fn hash_files(paths: &[PathBuf], hasher: &mut FxHasher) -> Result<()> {
-    for input in expand(paths)? {
+    let inputs = expand(paths)?;
+    inputs.len().hash(hasher);
+    for input in inputs {
         let mut bytes = Vec::new();
         let read = input.open()?.read_to_end(&mut bytes);
         read.map_err(|error| Error::io(input.name(), error))?;
@@ -220,9 +233,8 @@ fn score(gold: &[Tree], parses: &Parses, gold_tags: bool) -> TagScores {
 mod tests {
     use super::*;
 
-    #[test]
-    fn shares_are_spread_and_nested() {
-        let cell = |percent| Cell {
+    fn cell(percent: f64) -> Cell {
+        Cell {
             parser: String::new(),
             setting: String::new(),
             treebank: TreebankEntry {
@@ -235,9 +247,39 @@ mod tests {
             },
             percent,
             seed: 1,
-            preset: String::new(),
+            preset: "accurate".to_owned(),
             set: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn fingerprints_differ_with_any_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b, c, vectors] =
+            ["a.mrg", "b.mrg", "c.mrg", "v.txt"].map(|name| folder.path().join(name));
+        for path in [&a, &b, &c, &vectors] {
+            std::fs::write(path, path.file_name().unwrap().as_encoded_bytes()).unwrap();
+        }
+        let mut cell = cell(100.0);
+        let mut seen = Vec::new();
+        let mut is_new = |cell: &Cell| {
+            let fingerprint = cell.fingerprint().unwrap();
+            let is_new = !seen.contains(&fingerprint);
+            seen.push(fingerprint);
+            is_new
         };
+        (cell.treebank.train, cell.treebank.dev) = (vec![a.clone(), b.clone()], vec![c.clone()]);
+        assert!(is_new(&cell) && !is_new(&cell));
+        (cell.treebank.train, cell.treebank.dev) = (vec![a], vec![b, c]);
+        assert!(is_new(&cell));
+        cell.set = vec![format!("learner.pretrained={}", vectors.display())];
+        assert!(is_new(&cell) && !is_new(&cell));
+        std::fs::write(&vectors, "other vectors").unwrap();
+        assert!(is_new(&cell));
+    }
+
+    #[test]
+    fn shares_are_spread_and_nested() {
         let trees: Vec<Tree> = (0..200)
             .map(|n| {
                 let mut builder = crate::tree::TreeBuilder::new();
@@ -262,5 +304,7 @@ mod tests {
     fn names_of_files_have_no_other_characters() {
         assert_eq!(file_name("1. Head word, and tag of S(0)"), "1-Head-word-and-tag-of-S-0");
         assert_eq!(file_name("../x"), "x");
+        assert_eq!(file_name(&"a".repeat(300)), "a".repeat(60));
+        assert_eq!(file_name(&format!("a{}", "é".repeat(300))), format!("a{}", "é".repeat(29)));
     }
 }

@@ -2,7 +2,7 @@
 //! training trees and seeds.
 //!
 //! An [`Experiment`] is the file as written. Each combination is a [`Cell`], whose results are stored in a [`Folder`]
-//! with a fingerprint of all that they depend on: a cell with results of its fingerprint is finished. Results
+//! with a fingerprint of everything that they depend on: a cell with results of its fingerprint is finished. Results
 //! appear whole or not at all, so an experiment can be stopped at any time and resumed.
 
 mod cell;

@@ -1,6 +1,7 @@
 //! The file of an experiment.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -26,7 +27,7 @@ pub struct Experiment {
     /// The parsers.
     #[serde(rename = "parser")]
     pub parsers: Vec<ParserEntry>,
-    /// Settings with which every parser is trained; none stands for one without changes.
+    /// Settings with which every parser is trained; without any, parsers are trained unchanged.
     #[serde(default, rename = "setting")]
     pub settings: Vec<SettingEntry>,
     /// The treebanks.
@@ -156,10 +157,15 @@ impl Experiment {
         cells
     }
 
-    fn check(&self) -> Result<()> {
+    /// Checks the values, as [`Experiment::open`] does.
+    ///
+    /// # Errors
+    /// When one is not allowed, or there is no such preset or treebank profile: with its key.
+    pub fn check(&self) -> Result<()> {
         not_empty(&self.parsers, "parser", "name a preset under [[parser]]")?;
         not_empty(&self.treebanks, "treebank", "describe one under [[treebank]]")?;
         not_empty(&self.seeds, "seeds", "give at least one")?;
+        check_distinct(&self.seeds, "seeds")?;
         check_shares(&self.percent, "percent")?;
         for (at, parser) in self.parsers.iter().enumerate() {
             let path = format!("parser.{at}");
@@ -214,6 +220,16 @@ fn check_shares(shares: &[f64], path: &str) -> Result<()> {
     match shares.iter().position(|share| !(*share > 0.0 && *share <= 100.0)) {
         Some(at) => {
             let problem = format!("must be above 0, at most 100, not {}", shares[at]);
+            Err(Error::config(format!("{path}.{at}"), problem))
+        }
+        None => check_distinct(shares, path),
+    }
+}
+
+fn check_distinct<T: PartialEq + Display>(values: &[T], path: &str) -> Result<()> {
+    match (1..values.len()).find(|&at| values[..at].contains(&values[at])) {
+        Some(at) => {
+            let problem = format!("{} is listed twice: give each only once", values[at]);
             Err(Error::config(format!("{path}.{at}"), problem))
         }
         None => Ok(()),

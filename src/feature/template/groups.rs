@@ -36,6 +36,12 @@ impl Templates {
         Self::parse(&text, "templates")
     }
 
+    /// Returns whether some templates stand below this heading and some do not.
+    pub fn can_leave_out(&self, heading: &str) -> bool {
+        let below = self.headings.iter().filter(|other| *other == heading).count();
+        (1..self.headings.len()).contains(&below)
+    }
+
     /// Returns the headings, in order of first appearance, each with its number of templates.
     pub fn groups(&self) -> Vec<(&str, usize)> {
         let mut groups: Vec<(&str, usize)> = Vec::new();
