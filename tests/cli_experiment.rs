@@ -259,7 +259,7 @@ fn ablation_of_any_headings_and_of_a_preset_with_jackknifing() {
     .unwrap();
     assert!(!preset.contains("jackknife") && !preset.contains("[tagger]"));
     let long = "Stack ".repeat(60);
-    let templates = format!("# {long}\ns0.n\n# Words!\ns0.w\n# Words?\nq0.w\n");
+    let templates = format!("# {long}\ns0.n\n# Words!\ns0.w\n# Words?\nb0.w\n");
     let preset = format!("jackknife = 2\n{preset}\n[tagger]\nkind = \"perceptron\"\n");
     let folder = folder(&[("my.toml", preset.as_bytes()), ("my.feats", templates.as_bytes())]);
     let run = || {
