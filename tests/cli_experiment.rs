@@ -181,6 +181,11 @@ fn mistakes_are_reported_with_line_and_column() {
         (treebank("profile = 'keiaki'"), "my.toml:7:1: treebank.0.profile: no profile or file"),
         (treebank("heads = 'calvins'"), "my.toml:7:1: treebank.0.heads: "),
         (format!("{KALT}{KALT}{SAMPLE}"), "parser.1.name: `kalt-2004-sr-l` is too much like"),
+        (
+            format!("seeds = {:?}\n{KALT}{SAMPLE}", (0..10_001).collect::<Vec<_>>()),
+            "10001 cells are more than",
+        ),
+        (format!("{KALT}name = '..'\n{SAMPLE}"), "parser.0.name: must have a letter or digit"),
     ];
     for (file, says) in cases {
         let (status, out, err) = run(&with_file(&[&file]), &[]);
@@ -279,4 +284,37 @@ fn ablation_of_any_headings_and_of_a_preset_with_jackknifing() {
         err.contains("fewer than two groups of templates: write a comment above each"),
         "{err}"
     );
+}
+
+#[test]
+fn outputs_and_inputs_are_apart() {
+    let train = std::fs::read(sample("train.mrg")).unwrap();
+    let parts = [KALT, SAMPLE].concat();
+    let files = [("my.toml", parts.as_bytes()), ("train.mrg", &train[..]), ("dev.mrg", &train[..])];
+    let folder = folder(&files);
+    for out in [".", "out"] {
+        let mut experiment = srparse(&["experiment", "my.toml", "--out", out]);
+        let output = experiment.current_dir(&folder).output().unwrap();
+        let error = text(&output.stderr);
+        match out {
+            "." => assert!(error.contains("must not be in this folder"), "{error}"),
+            _ => assert_eq!(output.status.code(), Some(0), "{error}"),
+        }
+    }
+    let mut ablate = srparse(&["ablate", "--train", "train.mrg", "--dev", "dev.mrg", "-o", "."]);
+    let output = ablate.current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("must not be in this folder"));
+    assert_eq!(std::fs::read(folder.path().join("train.mrg")).unwrap(), train);
+}
+
+#[test]
+fn cells_without_their_trees_are_run_again() {
+    let folder = with_file(&[KALT, SAMPLE]);
+    assert_eq!(run(&folder, &[]).0, 0);
+    let all = results(&folder);
+    std::fs::remove_file(folder.path().join("out/trees/kalt-2004-sr-l.sample.100.1.gold-tags.mrg"))
+        .unwrap();
+    assert_eq!(run(&folder, &[]).0, 0);
+    assert_eq!(results(&folder), all);
 }

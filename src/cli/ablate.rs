@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use super::chart::{self, Style};
 use super::experiment::{Runs, write_text};
 use super::options::{INPUT, ThreadsArg, Verbosity};
-use super::out::Out;
+use super::out::{Out, refuse_folder_of_inputs};
 use super::{listed, options};
 use crate::eval::significance::{Brackets, Comparison, Settings, compare, holm};
 use crate::eval::{Evaluation, Params};
@@ -71,6 +71,7 @@ pub fn run(args: &AblateArgs) -> anyhow::Result<ExitCode> {
     let experiment = experiment(args, &groups);
     experiment.check()?;
     let cells = experiment.cells(Path::new(""));
+    refuse_folder_of_inputs("--out", &args.out, args.train.iter().chain(&args.dev))?;
     let folder = Folder::create(&args.out)?;
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);
     let failed = runs.run(|_| true)?;

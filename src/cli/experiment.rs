@@ -1,6 +1,7 @@
 //! `srparse experiment`: trains and scores parsers for every combination of presets, settings, treebanks and shares of
 //! the training trees.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::chart::{self, Style};
 use super::options::{INPUT, ThreadsArg, Verbosity};
-use super::out::Out;
+use super::out::{Out, refuse_folder_of_inputs};
 use crate::experiment::{Cell, Experiment, Finished, Folder, Outcome, tables};
 use crate::observer::{Event, Observer};
 use crate::{output, parallel};
@@ -33,8 +34,8 @@ pub struct ExperimentArgs {
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
     /// Folder that the treebanks of FILE are in; the current folder if omitted.
-    #[arg(long, value_name = "FOLDER", default_value = "", hide_default_value = true, help_heading = INPUT)]
-    data: PathBuf,
+    #[arg(long, value_name = "FOLDER", help_heading = INPUT)]
+    data: Option<PathBuf>,
     /// Run only cells with TEXT in their name, such as fast.craft.100.1; may be repeated.
     #[arg(long, value_name = "TEXT", num_args = 1)]
     only: Vec<String>,
@@ -51,7 +52,7 @@ pub struct ExperimentArgs {
 pub fn run(args: &ExperimentArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply(&args.verbosity);
     let experiment = Experiment::open(&args.file)?;
-    let cells = experiment.cells(&args.data);
+    let cells = experiment.cells(args.data.as_deref().unwrap_or(Path::new("")));
     let is_wanted = |cell: &Cell| {
         args.only.is_empty() || args.only.iter().any(|text| cell.name().contains(text.as_str()))
     };
@@ -60,6 +61,12 @@ pub fn run(args: &ExperimentArgs) -> anyhow::Result<ExitCode> {
         "--only: no cell has such a name: the first is {}",
         cells.first().map(Cell::name).unwrap_or_default()
     );
+    let files = |cell: &'_ Cell| {
+        cell.treebank.train.iter().chain(&cell.treebank.dev).cloned().collect::<Vec<_>>()
+    };
+    let mut inputs: BTreeSet<PathBuf> = cells.iter().flat_map(files).collect();
+    inputs.insert(args.file.clone());
+    refuse_folder_of_inputs("--out", &args.out, &inputs)?;
     let folder = Folder::create(&args.out)?;
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);
     let failed = runs.run(is_wanted)?;

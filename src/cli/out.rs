@@ -36,6 +36,28 @@ impl OutArg {
     }
 }
 
+/// Refuses an output folder that has inputs in it, or is in one: files, folders or patterns.
+pub(super) fn refuse_folder_of_inputs<'p>(
+    option: &str,
+    folder: &Path,
+    inputs: impl IntoIterator<Item = &'p PathBuf>,
+) -> anyhow::Result<()> {
+    let path = resolved(folder);
+    for input in inputs {
+        let files = expand(std::slice::from_ref(input)).unwrap_or_default();
+        let is_inside =
+            |file: &Input| matches!(file, Input::File(file) if resolved(file).starts_with(&path));
+        let is_around = input.is_dir() && path.starts_with(resolved(input));
+        anyhow::ensure!(
+            !is_around && !files.iter().any(is_inside),
+            "{option} {}: the input {} must not be in this folder, nor the folder in it: name another folder",
+            folder.display(),
+            input.display()
+        );
+    }
+    Ok(())
+}
+
 /// Refuses an output that is one of the inputs: files, folders or patterns.
 pub(super) fn refuse_input<'p>(
     option: &str,

@@ -91,11 +91,12 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// The results of a cell with this fingerprint; `None` if there are none.
+    /// The results of a cell with this fingerprint; `None` if there are none, or the trees are missing.
     pub fn outcome(&self, cell: &Cell, fingerprint: &str) -> Option<Outcome> {
         let text = fs::read(self.results(cell)).ok()?;
         let outcome: Outcome = serde_json::from_slice(&text).ok()?;
-        (outcome.fingerprint == fingerprint).then_some(outcome)
+        let has_trees = self.parses(cell).exists();
+        (has_trees && outcome.fingerprint == fingerprint).then_some(outcome)
     }
 
     /// The parses of a cell with gold tags.

@@ -188,9 +188,27 @@ impl Experiment {
         }
         check_names(self.parsers.iter().map(ParserEntry::name), "parser")?;
         check_names(self.settings.iter().map(|setting| setting.name.as_str()), "setting")?;
-        check_names(self.treebanks.iter().map(|treebank| treebank.name.as_str()), "treebank")
+        check_names(self.treebanks.iter().map(|treebank| treebank.name.as_str()), "treebank")?;
+        self.check_size()
     }
 }
+
+impl Experiment {
+    fn check_size(&self) -> Result<()> {
+        let shares = |parser: &ParserEntry| parser.percent.as_ref().unwrap_or(&self.percent).len();
+        let shares: usize = self.parsers.iter().map(shares).sum();
+        let others = [self.settings.len().max(1), self.treebanks.len(), self.seeds.len()];
+        let cells = others.into_iter().fold(shares, usize::saturating_mul);
+        if cells > MOST_CELLS {
+            let problem = format!("{cells} cells are more than {MOST_CELLS}: split the experiment");
+            return Err(Error::config("parser", problem));
+        }
+        Ok(())
+    }
+}
+
+/// The most cells of an experiment: the tables are written anew after each.
+const MOST_CELLS: usize = 10_000;
 
 impl TreebankEntry {
     /// The same with paths below a folder.
@@ -241,10 +259,12 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str>, axis: &str) -> Result<(
     let mut seen = BTreeMap::new();
     for (at, name) in names.enumerate() {
         let path = format!("{axis}.{at}.name");
-        if name.is_empty() {
-            return Err(Error::config(path, "is empty"));
+        if !name.contains(char::is_alphanumeric) || name.contains(char::is_control) {
+            let problem = "must have a letter or digit, and no control characters";
+            return Err(Error::config(path, problem));
         }
-        if let Some(other) = seen.insert(super::cell::file_name(name), name) {
+        let file_name = super::cell::file_name(name).to_lowercase();
+        if let Some(other) = seen.insert(file_name, name) {
             let problem = format!("`{name}` is too much like `{other}`: give another name");
             return Err(Error::config(path, problem));
         }
