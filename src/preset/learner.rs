@@ -144,14 +144,21 @@ impl LearnerChoice {
     /// Whether scores can be added along a derivation, so that paths can be compared.
     pub fn compares_paths(&self) -> bool {
         match self {
-            Self::Maxent(_)
-            | Self::C45(_)
-            | Self::Cart(_)
-            | Self::Boosting(_)
-            | Self::Calibrate(_) => true,
+            Self::Boosting(_) => true,
             Self::Split(choice) => choice.learner.compares_paths(),
             Self::Stack(choice) => choice.final_learner.compares_paths(),
-            Self::Perceptron(_)
+            _ => self.gives_probabilities(),
+        }
+    }
+
+    /// Whether scores are logarithms of probabilities.
+    fn gives_probabilities(&self) -> bool {
+        match self {
+            Self::Maxent(_) | Self::C45(_) | Self::Cart(_) | Self::Calibrate(_) => true,
+            Self::Split(choice) => choice.learner.gives_probabilities(),
+            Self::Stack(choice) => choice.final_learner.gives_probabilities(),
+            Self::Boosting(_)
+            | Self::Perceptron(_)
             | Self::Svm(_)
             | Self::TwoStage(_)
             | Self::OneVsRest(_)
@@ -360,7 +367,7 @@ impl MetaChoice {
     fn check_probabilities(&self) -> Result<()> {
         for (at, &member) in self.probabilities.iter().enumerate() {
             let problem = match self.members.get(member as usize) {
-                Some(member) if member.compares_paths() => continue,
+                Some(member) if member.gives_probabilities() => continue,
                 Some(_) => {
                     "gives no probabilities: leave it out, or wrap it in a learner of kind calibrate"
                 }

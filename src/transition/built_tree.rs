@@ -4,11 +4,11 @@ use super::gold_tree::ROOT;
 use super::state::Forest;
 use crate::symbols::{Label, Symbols};
 use crate::tree::binarize::mark_heads;
-use crate::tree::markovize::plain;
+use crate::tree::markovize::without_ancestors;
 use crate::tree::{Token, Tree, TreeBuilder};
 
-/// A tree of `TOP` over the items and the tokens from `buffer` on, without temporary nodes and with plain labels. A `TOP` among the
-/// items is not repeated. Heads are marked if the system knows them.
+/// A tree of `TOP` over the items and the tokens from `buffer` on, without temporary nodes and with labels without
+/// ancestors. A `TOP` among the items is not repeated. Heads are marked if the system knows them.
 pub fn tree_of(
     forest: &Forest,
     items: &[u32],
@@ -24,7 +24,9 @@ pub fn tree_of(
             let token = &tokens[position as usize];
             builder.token(token.word.clone(), token.tag.clone());
         }
-        Visit::Open(label) => builder.open(plain(labels.name(label.0.into()).unwrap_or_default())),
+        Visit::Open(label) => {
+            builder.open(without_ancestors(labels.name(label.0.into()).unwrap_or_default()))
+        }
         Visit::Close(id) => {
             builder.close();
             heads.push(Some(forest.node(id).head));

@@ -12,7 +12,7 @@
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
-use super::markovize::{Markovization, plain};
+use super::markovize::{Markovization, without_ancestors};
 use super::{Child, NodeId, Tree, TreeBuilder};
 
 /// A binarization with the context that its labels remember.
@@ -143,7 +143,7 @@ fn temporary_label(tree: &Tree, id: NodeId, at: usize, horizontal: u32) -> Compa
     let names: Vec<&str> = before
         .iter()
         .map(|child| match *child {
-            Child::Node(child) => plain(&tree.node(child).label),
+            Child::Node(child) => without_ancestors(&tree.node(child).label),
             Child::Token(position) => &tree.tokens()[position as usize].tag,
         })
         .collect();

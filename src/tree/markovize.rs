@@ -4,7 +4,7 @@
 //!   to the left of it, it remembers the last few: `NP|<DT-JJ>*`.
 //! - Vertical: a constituent remembers its ancestors: `NP^<S>`. Its tokens keep their tags.
 //!
-//! Parses have [`plain`] labels again. To a transition system labels that remember different things are different
+//! Parses have labels [`without_ancestors`] again. To a transition system labels that remember different things are different
 //! labels: a parse may have a constituent over an only child of its plain label where no training tree has.
 
 use serde::{Deserialize, Serialize};
@@ -57,10 +57,19 @@ impl Markovization {
     }
 }
 
-/// A label without its ancestors.
-pub fn plain(label: &str) -> &str {
-    let border = label.strip_suffix('>').and_then(|label| label.rfind("^<"));
-    border.map_or(label, |at| &label[..at])
+/// The label of a constituent without its ancestors.
+pub fn without_ancestors(label: &str) -> &str {
+    cut(label, "^<")
+}
+
+/// The category that a label has without what it remembers, also that of a temporary node: `NP` of `NP^<S>|<DT>`.
+pub fn category(label: &str) -> &str {
+    without_ancestors(cut(label, "|<"))
+}
+
+fn cut<'a>(label: &'a str, border: &str) -> &'a str {
+    let at = label.strip_suffix('>').and_then(|label| label.rfind(border));
+    at.map_or(label, |at| &label[..at])
 }
 
 #[cfg(test)]
@@ -85,10 +94,21 @@ mod tests {
             let annotated = Markovization { vertical, ..Markovization::default() }.annotate(&tree);
             let labels = annotated.nodes().iter().map(|node| node.label.as_str());
             assert!(labels.clone().eq(expected), "{annotated:?}");
-            assert!(labels.map(plain).eq(["VP", "VP", "S", "TOP"]));
+            assert!(labels.map(without_ancestors).eq(["VP", "VP", "S", "TOP"]));
         }
         for label in ["<", "^<", "NP", "A>", "A^B"] {
-            assert_eq!(plain(label), label);
+            assert_eq!(without_ancestors(label), label);
         }
+    }
+
+    #[test]
+    fn a_category_remembers_nothing() {
+        for label in ["NP", "NP^<S>", "NP^<VP-S>", "NP|<>", "NP|<DT-JJ>", "NP^<S>|<DT>"] {
+            assert_eq!(category(label), "NP");
+        }
+        for label in ["<", "|<", "^<", "A|B", "A>"] {
+            assert_eq!(category(label), label);
+        }
+        assert_eq!(without_ancestors("NP|<DT>"), "NP|<DT>");
     }
 }

@@ -8,7 +8,7 @@ use srparse::transition::built_tree::built_nodes;
 use srparse::transition::gold_tree::repeats_a_label;
 use srparse::transition::{Action, TransitionSystem};
 use srparse::tree::Tree;
-use srparse::tree::markovize::plain;
+use srparse::tree::markovize::without_ancestors;
 
 use super::walk::{TREES, Trees, borrowed, legal, random_walk};
 use crate::common::{assert_valid, rng, sentence, shown};
@@ -85,7 +85,7 @@ pub(crate) fn constituents_are_those_of_the_tree<S: TransitionSystem>(
     let built = built_nodes(view.forest, &view.complete.to_vec(), view.labels);
     let built = built.into_iter().map(|id| {
         let node = view.forest.node(id);
-        (plain(system.label_name(node.label.unwrap())), node.start, node.end)
+        (without_ancestors(system.label_name(node.label.unwrap())), node.start, node.end)
     });
     let (_, nodes) = tree.nodes().split_last().unwrap();
     let nodes = nodes.iter().map(|node| (&*node.label, node.start, node.end));
