@@ -25,7 +25,7 @@ pub fn tree_of(
             builder.token(token.word.clone(), token.tag.clone());
         }
         Visit::Open(label) => {
-            builder.open(without_ancestors(labels.name(label.0.into()).unwrap_or_default()))
+            builder.open(without_ancestors(labels.name(label.0.into()).unwrap_or_default()));
         }
         Visit::Close(id) => {
             builder.close();
