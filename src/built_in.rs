@@ -7,7 +7,7 @@ use include_dir::{Dir, include_dir};
 pub(crate) const PRESETS: Folder = Folder {
     files: include_dir!("$CARGO_MANIFEST_DIR/data/presets"),
     extension: ".toml",
-    first: &["fast", "balanced", "accurate", "best", "beam"],
+    first: &["fast", "small", "balanced", "accurate", "best", "beam"],
 };
 /// Treebank profiles.
 pub(crate) const TREEBANKS: Folder = Folder {
