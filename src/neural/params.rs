@@ -9,12 +9,19 @@ use crate::memory::Sections;
 use crate::parallel;
 use crate::{Error, Result};
 
+/// Numbers of bytes and scales of quantized parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Extent {
+    pub(super) bytes: u32,
+    pub(super) scales: u32,
+}
+
 /// A matrix, a vector (a matrix of one row) or a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Param {
     at: u32,
-    /// Where its scales begin when it is quantized.
-    scales: u32,
+    /// The bytes and scales of the parameters before it.
+    quantized: Extent,
     /// Rows: the inputs of a matrix, the entries of a table.
     pub rows: u32,
     /// The numbers of a row: the outputs of a matrix.
@@ -32,9 +39,14 @@ impl Param {
         self.len() == 0
     }
 
-    /// Where it begins among the scales.
+    /// Where its bytes begin when it is quantized.
+    pub(super) fn first_byte(self) -> usize {
+        self.quantized.bytes as usize
+    }
+
+    /// Where its scales begin when it is quantized.
     pub(super) fn first_scale(self) -> usize {
-        self.scales as usize
+        self.quantized.scales as usize
     }
 
     pub(super) fn range(self) -> std::ops::Range<usize> {
@@ -68,12 +80,14 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// How many scales a parameter has: one for each column of a matrix and each row of a table. A vector is stored
-    /// in their place.
-    pub(super) fn scales(self, param: Param) -> usize {
+    /// What a parameter takes when it is quantized: a byte for each number of a matrix, and one for two numbers of a row of
+    /// a table; a scale for each column of a matrix and each row of a table. A vector is stored in place of scales.
+    fn extent(self, param: Param) -> Extent {
+        let Param { rows, columns, .. } = param;
         match self {
-            Self::Matrix | Self::Vector => param.columns as usize,
-            Self::Table => param.rows as usize,
+            Self::Matrix => Extent { bytes: rows.saturating_mul(columns), scales: columns },
+            Self::Vector => Extent { bytes: 0, scales: columns },
+            Self::Table => Extent { bytes: rows.saturating_mul(columns.div_ceil(2)), scales: rows },
         }
     }
 }
@@ -108,8 +122,8 @@ impl Builder {
         if let Some(rng) = self.rng.as_mut().filter(|_| self.params.len <= MOST) {
             self.params.values.extend((0..n).map(|_| value(rng)));
         }
-        let scales = self.params.scales() as u32;
-        let param = Param { at, scales, rows: rows as u32, columns: columns as u32 };
+        let quantized = self.params.extent();
+        let param = Param { at, quantized, rows: rows as u32, columns: columns as u32 };
         self.params.layout.push((param, kind));
         param
     }
@@ -197,9 +211,14 @@ impl Params {
         &self.layout
     }
 
-    /// How many scales there are when all are quantized.
-    pub(super) fn scales(&self) -> usize {
-        self.layout.last().map_or(0, |&(param, kind)| param.first_scale() + kind.scales(param))
+    /// How many bytes and scales there are when all are quantized.
+    pub(super) fn extent(&self) -> Extent {
+        let Some(&(last, kind)) = self.layout.last() else { return Extent::default() };
+        let (before, own) = (last.quantized, kind.extent(last));
+        Extent {
+            bytes: before.bytes.saturating_add(own.bytes),
+            scales: before.scales.saturating_add(own.scales),
+        }
     }
 
     pub(super) fn dense(&self) -> usize {

@@ -1,44 +1,56 @@
-//! Parameters in 8 bits: integers from -127 to 127, with a scale for each column of a matrix and each row of a table.
+//! Parameters as small integers: from -127 to 127 in a matrix, with a scale for each column; from -7 to 7 in a table,
+//! with a scale for each row. In a table, the first half of a row is stored in the low four bits of bytes, and the
+//! second half in the high ones.
 
-use super::params::{Kind, Param, Params, Tables};
+use super::params::{Extent, Kind, Param, Params, Tables};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
-/// The largest integer.
+/// The largest integer of a matrix.
 pub const LARGEST: f32 = 127.0;
+/// The largest integer of a table.
+const LARGEST_NIBBLE: f32 = 7.0;
+/// What is stored for 0 in a table.
+const NIBBLE_ZERO: i8 = 8;
 
 /// The parameters of a network, rounded.
 #[derive(Debug, Clone)]
 pub struct Quantized {
-    /// At the places of the numbers that they stand for; 0 for vectors.
+    /// The matrices and the tables.
     bytes: Array<i8>,
-    /// What a byte of 1 stands for, and the vectors.
+    /// What an integer of 1 stands for, and the vectors.
     scales: Array<f32>,
 }
 
 impl Quantized {
     /// Rounds parameters.
     pub fn new(params: &Params) -> Self {
-        let (mut bytes, mut scales) = (vec![0; params.len()], Vec::with_capacity(params.scales()));
+        let Extent { bytes, scales } = params.extent();
+        let mut bytes = Vec::with_capacity(bytes as usize);
+        let mut scales = Vec::with_capacity(scales as usize);
         for &(param, kind) in params.layout() {
-            let (values, bytes) = (params.of(param), &mut bytes[param.range()]);
-            let columns = (param.columns as usize).max(1);
+            let values = params.of(param);
+            let rows = values.chunks_exact((param.columns as usize).max(1));
             match kind {
                 Kind::Vector => scales.extend_from_slice(values),
                 Kind::Matrix => {
-                    let largest = largest_of_columns(values, columns);
-                    scales.extend(largest.iter().map(|&largest| scale(largest)));
-                    let scales = scales[param.first_scale()..].iter().cycle();
-                    round(values.iter().zip(scales), bytes);
+                    let largest = largest_of_columns(values, param.columns as usize);
+                    scales.extend(largest.iter().map(|&largest| scale(largest, LARGEST)));
+                    for row in rows {
+                        let scales = &scales[param.first_scale()..];
+                        let numbers = row.iter().zip(scales);
+                        bytes.extend(numbers.map(|(&value, &scale)| round(value, scale, LARGEST)));
+                    }
                 }
                 Kind::Table => {
-                    for (values, bytes) in
-                        values.chunks_exact(columns).zip(bytes.chunks_exact_mut(columns))
-                    {
-                        let largest =
-                            values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
-                        scales.push(scale(largest));
-                        round(values.iter().zip(std::iter::repeat(&scale(largest))), bytes);
+                    for row in rows {
+                        let scale = scale(largest_of(row), LARGEST_NIBBLE);
+                        scales.push(scale);
+                        let nibble = |value: f32| round(value, scale, LARGEST_NIBBLE) + NIBBLE_ZERO;
+                        let (low, high) = row.split_at(row.len().div_ceil(2));
+                        let high = high.iter().copied().chain([0.0]);
+                        let pairs = low.iter().zip(high);
+                        bytes.extend(pairs.map(|(&low, high)| nibble(low) | nibble(high) << 4));
                     }
                 }
             }
@@ -46,9 +58,9 @@ impl Quantized {
         Self { bytes: bytes.into(), scales: scales.into() }
     }
 
-    /// The integers of a matrix or table.
-    pub fn bytes(&self, param: Param) -> &[i8] {
-        &self.bytes[param.range()]
+    /// The integers of a matrix.
+    pub fn bytes(&self, matrix: Param) -> &[i8] {
+        &self.bytes[matrix.first_byte()..][..matrix.len()]
     }
 
     /// What an integer of 1 stands for in each column of a matrix; the numbers of a vector.
@@ -69,26 +81,34 @@ impl Quantized {
     pub fn load(layout: &Params, sections: &Sections) -> Result<Self> {
         let (bytes, scales): (Array<i8>, Array<f32>) =
             (sections.get("neural.bytes")?, sections.get("neural.scales")?);
-        let fits = bytes.len() == layout.len() && scales.len() == layout.scales();
+        let extent = layout.extent();
+        let fits = bytes.len() == extent.bytes as usize && scales.len() == extent.scales as usize;
+        let quantized = Self { bytes, scales };
         // The instructions that multiply bytes differ where one is -128.
-        let is_valid =
-            fits && !bytes.contains(&i8::MIN) && scales.iter().all(|scale| scale.is_finite());
-        if !is_valid {
+        let is_valid = |&(param, kind): &(Param, Kind)| {
+            kind != Kind::Matrix || !quantized.bytes(param).contains(&i8::MIN)
+        };
+        let are_valid = fits && layout.layout().iter().all(is_valid);
+        if !are_valid || quantized.scales.iter().any(|scale| !scale.is_finite()) {
             return Err(Error::Corrupt(
                 "the weights are not those of this network: train the model again".into(),
             ));
         }
-        Ok(Self { bytes, scales })
+        Ok(quantized)
     }
 }
 
 impl Tables for Quantized {
     fn add_row(&self, table: Param, row: u32, factor: f32, to: &mut [f32]) {
-        let row = row.min(table.rows.saturating_sub(1));
-        let scale = factor * self.scales[table.first_scale() + row as usize];
-        for (sum, &byte) in to.iter_mut().zip(&self.bytes[table.row(row)]) {
-            *sum += f32::from(byte) * scale;
-        }
+        let row = row.min(table.rows.saturating_sub(1)) as usize;
+        let scale = factor * self.scales[table.first_scale() + row];
+        let columns = table.columns as usize;
+        let half = columns.div_ceil(2);
+        let bytes = &self.bytes[table.first_byte() + row * half..][..half];
+        let (low, high) = to[..columns].split_at_mut(half);
+        let number = |nibble: i8| f32::from(nibble - NIBBLE_ZERO) * scale;
+        low.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += number(byte & 0xf));
+        high.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += number(byte >> 4 & 0xf));
     }
 }
 
@@ -103,14 +123,17 @@ fn largest_of_columns(values: &[f32], columns: usize) -> Vec<f32> {
     largest
 }
 
-fn scale(largest: f32) -> f32 {
-    if largest > 0.0 { largest / LARGEST } else { 1.0 }
+fn largest_of(values: &[f32]) -> f32 {
+    values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
 }
 
-fn round<'a>(values: impl Iterator<Item = (&'a f32, &'a f32)>, bytes: &mut [i8]) {
-    for (byte, (value, scale)) in bytes.iter_mut().zip(values) {
-        *byte = (value / scale).round_ties_even().clamp(-LARGEST, LARGEST) as i8;
-    }
+/// What an integer of 1 stands for if the largest number is to become `integer`.
+fn scale(largest: f32, integer: f32) -> f32 {
+    if largest > 0.0 { largest / integer } else { 1.0 }
+}
+
+fn round(value: f32, scale: f32, largest: f32) -> i8 {
+    (value / scale).round_ties_even().clamp(-largest, largest) as i8
 }
 
 #[cfg(test)]
@@ -118,16 +141,17 @@ mod tests {
     use super::*;
     use crate::neural::params::Builder;
 
-    fn params() -> (Params, [Param; 3]) {
+    fn params() -> (Params, [Param; 4]) {
         let mut builder = Builder::new(Some(5));
-        let all = [builder.matrix(7, 5), builder.vector(3, 0.3), builder.table(4, 6)];
+        let dense = [builder.matrix(7, 5), builder.vector(3, 0.3)];
+        let all = [dense[0], dense[1], builder.table(4, 6), builder.table(4, 7)];
         (builder.finish().unwrap(), all)
     }
 
     /// No number is off by more than half of what an integer of 1 stands for, and the largest ones stay.
     #[test]
     fn numbers_are_rounded() {
-        let (params, [matrix, vector, table]) = params();
+        let (params, [matrix, vector, table, odd]) = params();
         let quantized = Quantized::new(&params);
         assert_eq!(quantized.scales(vector), params.of(vector));
         for (at, &value) in params.of(matrix).iter().enumerate() {
@@ -135,18 +159,16 @@ mod tests {
             let rounded = f32::from(quantized.bytes(matrix)[at]) * scale;
             assert!((rounded - value).abs() <= 0.501 * scale);
         }
-        for row in 0..4 {
-            let mut rounded = [0.0; 6];
-            quantized.add_row(table, row, 1.0, &mut rounded);
-            let off = rounded.iter().zip(params.row(table, row)).map(|(a, b)| (a - b).abs());
-            let largest =
-                params.row(table, row).iter().fold(0f32, |most, value| most.max(value.abs()));
-            assert!(off.fold(0f32, f32::max) <= 0.501 * largest / LARGEST);
-            assert!(
-                quantized.bytes(table)[row as usize * 6..][..6]
-                    .iter()
-                    .any(|byte| byte.abs() == 127)
-            );
+        for table in [table, odd] {
+            for row in 0..4 {
+                let mut rounded = vec![0.0; table.columns as usize];
+                quantized.add_row(table, row, 1.0, &mut rounded);
+                let row = params.row(table, row);
+                let largest = row.iter().fold(0f32, |most, value| most.max(value.abs()));
+                let off = rounded.iter().zip(row).map(|(a, b)| (a - b).abs());
+                assert!(off.fold(0f32, f32::max) <= 0.501 * largest / LARGEST_NIBBLE);
+                assert!(rounded.iter().any(|value| (value.abs() - largest).abs() < 1e-6));
+            }
         }
     }
 
