@@ -10,7 +10,7 @@ use rand::seq::IndexedRandom;
 use srparse::classifier::linear::log_softmax;
 use srparse::decode::{Cursor, Method, PathScore, Problem, Search};
 use srparse::neural::inference::InstructionSet;
-use srparse::neural::{Decay, OptimizerParams};
+use srparse::neural::{Decay, OptimizerParams, Quantized};
 use srparse::observer::Silent;
 use srparse::oracle::replay::same_brackets;
 use srparse::oracle::{GuideKind, Supervised};
@@ -367,7 +367,9 @@ fn compiled_networks_score_as_in_training() {
     let (mut tags_right, mut words) = (0, 0);
     for (sizes, layers) in [([12, 6, 4, 16], 1), ([5, 3, 0, 20], 2), ([9, 2, 3, 50], 3)] {
         for network in networks_of(sizes, layers) {
-            let network = initial(&lab, &params(network));
+            let mut network = initial(&lab, &params(network));
+            // What differs afterwards is the rounding of the inputs.
+            network.params = Quantized::new(&network.params).dequantize(&network.params);
             let mut batch = NeuralBatch::new(&network.network);
             let borrowed = |gold| TrainingSentence { gold, seen: Cow::Borrowed(gold) };
             let mut tagged: Vec<_> = sentences.iter().map(borrowed).collect();
@@ -377,7 +379,7 @@ fn compiled_networks_score_as_in_training() {
                 seen(&lab, &tagged, |number| Box::new(batch.learner(&network, number)));
             let with = |set| seen(&lab, &sentences, |_| network.clone().compile(set));
             let all: Vec<_> = InstructionSet::available().map(with).collect();
-            assert!(all.iter().all(|seen| *seen == all[0]), "{network:?}");
+            assert!(all.iter().all(|seen| *seen == all[0]), "{sizes:?}, {layers} layers");
             let mut off = 0f32;
             for ((tags, scores), (expected_tags, expected)) in all[0].iter().zip(in_training) {
                 tags_right += tags.iter().zip(&expected_tags).filter(|(a, b)| a == b).count();
@@ -391,7 +393,7 @@ fn compiled_networks_score_as_in_training() {
                     off = pairs.map(|(a, b)| (a - b).abs()).fold(off, f32::max);
                 }
             }
-            assert!(off < 0.05, "{:?}: {off}", network.network);
+            assert!(off < 0.02, "{sizes:?}, {layers} layers: {off}");
         }
     }
     // The scores of an untrained network are close to each other.

@@ -58,6 +58,32 @@ impl Quantized {
         Self { bytes: bytes.into(), scales: scales.into() }
     }
 
+    /// The numbers that the integers stand for, for parameters of the same layout.
+    #[must_use]
+    pub fn dequantize(&self, layout: &Params) -> Params {
+        let mut values = Vec::with_capacity(layout.len());
+        for &(param, kind) in layout.layout() {
+            match kind {
+                Kind::Vector => values.extend_from_slice(self.scales(param)),
+                Kind::Matrix => {
+                    for row in self.bytes(param).chunks_exact((param.columns as usize).max(1)) {
+                        let numbers = row.iter().zip(self.scales(param));
+                        values.extend(numbers.map(|(&byte, scale)| f32::from(byte) * scale));
+                    }
+                }
+                Kind::Table => {
+                    let mut numbers = vec![0.0; param.columns as usize];
+                    for row in 0..param.rows {
+                        numbers.fill(0.0);
+                        self.add_row(param, row, 1.0, &mut numbers);
+                        values.extend_from_slice(&numbers);
+                    }
+                }
+            }
+        }
+        layout.with(values)
+    }
+
     /// The integers of a matrix.
     pub fn bytes(&self, matrix: Param) -> &[i8] {
         &self.bytes[matrix.first_byte()..][..matrix.len()]
@@ -153,21 +179,19 @@ mod tests {
     fn numbers_are_rounded() {
         let (params, [matrix, vector, table, odd]) = params();
         let quantized = Quantized::new(&params);
-        assert_eq!(quantized.scales(vector), params.of(vector));
+        let rounded = quantized.dequantize(&params);
+        assert_eq!(rounded.of(vector), params.of(vector));
         for (at, &value) in params.of(matrix).iter().enumerate() {
-            let scale = quantized.scales(matrix)[at % 5];
-            let rounded = f32::from(quantized.bytes(matrix)[at]) * scale;
-            assert!((rounded - value).abs() <= 0.501 * scale);
+            let off = (rounded.of(matrix)[at] - value).abs();
+            assert!(off <= 0.501 * quantized.scales(matrix)[at % 5]);
         }
         for table in [table, odd] {
             for row in 0..4 {
-                let mut rounded = vec![0.0; table.columns as usize];
-                quantized.add_row(table, row, 1.0, &mut rounded);
-                let row = params.row(table, row);
-                let largest = row.iter().fold(0f32, |most, value| most.max(value.abs()));
+                let (rounded, row) = (rounded.row(table, row), params.row(table, row));
+                let largest = largest_of(row);
                 let off = rounded.iter().zip(row).map(|(a, b)| (a - b).abs());
                 assert!(off.fold(0f32, f32::max) <= 0.501 * largest / LARGEST_NIBBLE);
-                assert!(rounded.iter().any(|value| (value.abs() - largest).abs() < 1e-6));
+                assert!((largest_of(rounded) - largest).abs() < 1e-6);
             }
         }
     }
