@@ -131,6 +131,27 @@ fn hold_out(instances: &Instances, share: f64) -> (Instances, Instances) {
     let at = sentences.partition_point(|sentence| sentence.end <= wanted);
     let at = at.clamp(1, sentences.len().saturating_sub(1).max(1));
     let border = sentences.get(at).map_or(instances.len(), |sentence| sentence.start);
+    split_at(instances, border)
+}
+
+/// Splits off the last `number` sentences.
+///
+/// # Errors
+/// When no sentence would be left.
+fn split_off(instances: &Instances, number: usize) -> Result<(Instances, Instances)> {
+    let sentences = instances.sentences();
+    if number >= sentences.len() {
+        let problem = format!(
+            "there are {} sentences to train on, so {number} of them cannot be set aside: give the \
+             files of the members after the others",
+            sentences.len()
+        );
+        return Err(Error::config("learner.from.number", problem));
+    }
+    Ok(split_at(instances, sentences[sentences.len() - number].start))
+}
+
+fn split_at(instances: &Instances, border: usize) -> (Instances, Instances) {
     (part_of(instances, |at| at < border), part_of(instances, |at| at >= border))
 }
 

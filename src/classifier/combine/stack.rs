@@ -2,15 +2,15 @@
 //! Mitamura 2006, section 4.2).
 //!
 //! The final learner must see predictions for instances that the members were not trained on. In the paper
-//! the members are trained on sections of their own: [`Members::HeldOut`] sets aside some of the training
-//! sentences for them. [`Members::OutOfFold`] instead fits every member once for each fold, to the other
-//! folds, and finally to all instances, so that no data are lost.
+//! the members are trained on sections of their own: [`Members::LastSentences`] are those of files named last, and
+//! [`Members::HeldOut`] sets aside a share of the training sentences. [`Members::OutOfFold`] instead fits every member
+//! once for each fold, to the other folds, and finally to all instances, so that no data are lost.
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     Outcome, choices, evidence, fit_members, fit_part, folds, hold_out, load_members, member_name,
-    outcome_column, outcome_value, outcomes, part_of, store_members, stored,
+    outcome_column, outcome_value, outcomes, part_of, split_off, store_members, stored,
 };
 use crate::classifier::{
     Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch, first_best,
@@ -28,6 +28,12 @@ pub enum Members {
         /// The fraction of the instances that is set aside for the members.
         #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
         share: f64,
+    },
+    /// So many of the last sentences, on which the final learner is not trained: those of a file that is given last.
+    LastSentences {
+        /// The number of sentences.
+        #[schemars(range(min = 1))]
+        number: u32,
     },
     /// All sentences; the final learner sees predictions of members trained on the other folds.
     OutOfFold {
@@ -47,7 +53,18 @@ pub struct Stack {
     pub from: Members,
 }
 
+/// What the final learner is trained on, what each member predicts there, and the members.
+type Stacked = (Instances, Vec<Vec<Outcome>>, Vec<Box<dyn Classifier>>);
+
 impl Stack {
+    /// Fits the members to the last of the instances; the final learner has the first.
+    fn apart(&self, (own, last): (Instances, Instances), fit: &Fit<'_>) -> Result<Stacked> {
+        let members = fit_members(&self.members, &last, fit, member_name, 0.0..0.7)?;
+        let all = 0..own.len();
+        let chosen = members.iter().map(|m| outcomes(&**m, &own, all.clone())).collect();
+        Ok((own, chosen, members))
+    }
+
     fn out_of_fold(
         &self,
         instances: &Instances,
@@ -71,21 +88,17 @@ impl Stack {
 
 impl Learner for Stack {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        let (own, chosen, members);
-        match self.from {
-            Members::HeldOut { share } => {
-                let (first, last) = hold_out(instances, share);
-                own = first;
-                members = fit_members(&self.members, &last, fit, member_name, 0.0..0.7)?;
-                let all = 0..own.len();
-                chosen = members.iter().map(|m| outcomes(&**m, &own, all.clone())).collect();
+        let (own, chosen, members) = match self.from {
+            Members::HeldOut { share } => self.apart(hold_out(instances, share), fit)?,
+            Members::LastSentences { number } => {
+                self.apart(split_off(instances, number as usize)?, fit)?
             }
             Members::OutOfFold { folds } => {
-                own = instances.clone();
-                chosen = self.out_of_fold(instances, folds as usize, fit)?;
-                members = fit_members(&self.members, instances, fit, member_name, 0.5..0.7)?;
+                let chosen = self.out_of_fold(instances, folds as usize, fit)?;
+                let members = fit_members(&self.members, instances, fit, member_name, 0.5..0.7)?;
+                (instances.clone(), chosen, members)
             }
-        }
+        };
         let columns: Vec<_> = (0..members.len()).map(outcome_column).collect();
         let extended = own.extended(&columns, |at, values| {
             values

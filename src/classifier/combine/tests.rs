@@ -98,6 +98,7 @@ fn learners() -> Vec<(&'static str, Box<dyn Learner>)> {
         ("split", Box::new(Split { column: 0, min_rows: 40, learner: perceptron() })),
         ("vote", Box::new(Vote { members: vec![maxent(), perceptron()] })),
         ("stack, held out", stack(Members::HeldOut { share: 0.3 })),
+        ("stack, last sentences", stack(Members::LastSentences { number: 5 })),
         ("stack, out of fold", stack(Members::OutOfFold { folds: 3 })),
         ("meta", meta(vec![])),
         ("meta with one probability", meta(vec![0])),
@@ -182,6 +183,11 @@ fn held_out_data_and_folds_keep_sentences_whole() {
     let data = data();
     let (first, last) = hold_out(&data, 0.3);
     assert_eq!((first.len(), last.len()), (126, 54));
+    let sentences = data.sentences();
+    let (first, last) = split_off(&data, 7).unwrap();
+    assert_eq!(first.len(), sentences[sentences.len() - 7].start);
+    assert_eq!((first.len() + last.len(), last.sentences().len()), (data.len(), 7));
+    assert!(split_off(&data, sentences.len()).is_err());
     assert_eq!(folds(&data, 4).iter().map(Range::len).collect::<Vec<_>>(), [44, 46, 44, 46]);
     let one = data.select(|at| (at < 2).then_some(0), 5);
     assert_eq!(folds(&one, 4), vec![0..2]);

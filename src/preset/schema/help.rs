@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Node, shortest};
+use super::{Node, one_of, shortest};
 
 /// The sections of a preset whose settings are listed, with their headings.
 const SECTIONS: [(&str, &str); 5] = [
@@ -60,7 +60,7 @@ fn setting(node: Node, key: &str, default: Option<&Value>, only: &str, text: &mu
     let is_table = !variants.is_empty() && !is_learner;
     let kinds: Vec<&str> = variants.iter().map(|(kind, _)| *kind).collect();
     let (name, range, shown_default) = if is_table {
-        (format!("{key}.kind"), kinds.join(" or "), default.and_then(|table| table.get("kind")))
+        (format!("{key}.kind"), one_of(&kinds), default.and_then(|table| table.get("kind")))
     } else {
         (key.to_owned(), node.range(), default)
     };

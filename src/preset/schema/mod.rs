@@ -114,12 +114,8 @@ impl Node {
             return alternatives.join(", or ");
         }
         let choices = node.choices();
-        if let [others @ .., last] = &choices[..] {
-            return if others.is_empty() {
-                (*last).to_owned()
-            } else {
-                format!("{} or {last}", others.join(", "))
-            };
+        if !choices.is_empty() {
+            return one_of(&choices);
         }
         match node.text("type") {
             Some("boolean") => "true or false".to_owned(),
@@ -191,6 +187,14 @@ pub fn kinds(section: &str) -> Vec<&'static str> {
 pub(super) fn shortest(value: f64) -> f64 {
     let single = value as f32;
     if f64::from(single) == value { single.to_string().parse().unwrap_or(value) } else { value }
+}
+
+/// "a, b or c".
+fn one_of(choices: &[&str]) -> String {
+    match choices {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => choices.concat(),
+    }
 }
 
 #[cfg(test)]
