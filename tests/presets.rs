@@ -26,10 +26,10 @@ fn settings(preset: &Preset) -> Vec<String> {
         settings.push("min_rows=300".to_owned());
     }
     if text.contains("\"subtree-boosting\"") {
-        settings.push("rounds=20".to_owned());
+        settings.extend(["rounds=10", "min_rows=50"].map(str::to_owned));
     }
     if text.contains("\"tree-kernel\"") {
-        settings.push("max_instances=1500".to_owned());
+        settings.push("max_instances=500".to_owned());
     }
     if text.contains("\"items\"") {
         settings.extend(["max_words=12", "min_reduction=10"].map(str::to_owned));

@@ -1,14 +1,14 @@
 //! Boosting of subtrees (BACT): Kudo and Matsumoto 2004, *A Boosting Algorithm for Classification of Semi-Structured
-//! Text*, which Sagae and Lavie (2005, section 5) name as future work.
+//! Text*, which Sagae and Lavie (2005) name as future work.
 //!
 //! A row becomes one tree. Below its root are a node for each column that has a value, and the children of the root of
 //! each tree column ([`crate::feature::extract::tree`]), where a position and what is there are one node. A *subtree* is a
-//! set of connected nodes: it keeps labels, parents and the order of siblings, and may leave out nodes in between and below
-//! (section 2.2 of the paper). With one node it is a value of a column, or a label; with three nodes it can be a
+//! set of connected nodes: it keeps labels, parents and the order of siblings, and may leave out siblings, and nodes below
+//! (section 2 of the paper). With one node it is a value of a column, or a label; with three nodes it can be a
 //! pair of columns.
 //!
-//! A decision stump asks whether a row has a subtree (section 3.1). AdaBoost selects stumps for each class against all
-//! others; the best one of a round is found by branch and bound ([`search`]). The score of a class is
+//! A decision stump asks whether a row has a subtree. AdaBoost selects stumps for each class against all
+//! others; the best one of a round is found by branch and bound (`search.rs`). The score of a class is
 //! the sum of its stumps' votes, in the form of one weight for each subtree and a bias; all subtrees are found in one
 //! walk over a trie ([`trie`]). Scores are margins.
 

@@ -2,7 +2,7 @@
 //!
 //! The subtrees form a tree of their own: the parent of a subtree is the subtree without its last node in preorder, so
 //! each subtree is reached once. A row with a subtree has the parent of that subtree too, which gives the bound (Kudo
-//! and Matsumoto 2004, section 3.2, theorem 1).
+//! and Matsumoto 2004, section 3).
 
 use rustc_hash::FxHashMap;
 

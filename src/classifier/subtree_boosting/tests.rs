@@ -12,7 +12,7 @@ fn row(columns: [u32; 2], [a, b]: [u32; 2]) -> Row {
     Row { values: vec![columns[0], columns[1], 0], members }
 }
 
-/// Class 0 if both columns are 2, class 1 if the tree has 5 above 6, else class 2.
+/// Class 1 if the tree has 5 above 6; else class 0 if exactly one of the columns is 2; else class 2.
 fn instances() -> Instances {
     let templates = Templates::parse("s0.n\ns1.n\ntree(2)", "test").unwrap();
     let mut instances = Instances::new(templates.columns(), 4);
@@ -20,8 +20,8 @@ fn instances() -> Instances {
         let value = |bit: u32| 2 + (at >> bit & 3);
         let (columns, tree) = ([value(0), value(2)], [value(4) + 3, value(6) + 3]);
         let class = match (columns, tree) {
-            ([2, 2], _) => 0,
             (_, [5, 6]) => 1,
+            ([a, b], _) if (a == 2) != (b == 2) => 0,
             _ => 2,
         };
         instances.push(&row(columns, tree), class);
@@ -30,7 +30,7 @@ fn instances() -> Instances {
 }
 
 fn learner(max_nodes: u32) -> SubtreeBoosting {
-    let params = SubtreeBoostingParams { rounds: 30, max_nodes, min_rows: 1 };
+    let params = SubtreeBoostingParams { rounds: 60, max_nodes, min_rows: 1 };
     SubtreeBoosting { params, columns: instances().columns().to_vec() }
 }
 

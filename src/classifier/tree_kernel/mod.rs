@@ -1,8 +1,8 @@
 //! Support vector machines with a convolution kernel over trees, one-vs-rest: Collins and Duffy (2001), *Convolution
-//! Kernels for Natural Language*, as Sagae and Lavie (2005, section 5) name it as future work.
+//! Kernels for Natural Language*, which Sagae and Lavie (2005) name as future work.
 //!
-//! The tree kernel counts the common subtrees of two trees, where a subtree has all children of a node or none of them
-//! (section 3 of the paper). A subtree with *k* productions counts λᵏ. The tree of a row is its tree column
+//! The tree kernel counts the common subtrees of two trees, where a subtree has all children of a node or none of
+//! them. A subtree with *k* productions counts λᵏ. The tree of a row is its tree column
 //! ([`crate::feature::extract::tree`]), whose root has the same production in all rows: the kernel multiplies over
 //! positions, so it counts what several positions have in common at once.
 //!
