@@ -35,6 +35,9 @@ pub struct SubtreeModel {
 /// A subtree that was found: the node of the trie, the depth of the last node, and the occurrences.
 type Found = (u32, u32, Range<usize>);
 
+/// The number of nodes of a subtree, and the nodes: their order is that of the trie.
+type SizedSubtree<'a> = (usize, &'a [Key]);
+
 /// Working memory of one thread.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
@@ -48,7 +51,7 @@ pub struct Memory {
 
 impl SubtreeModel {
     pub(super) fn new(kinds: Vec<ColumnKind>, n_classes: usize, voted: &[(u16, Votes)]) -> Self {
-        let mut nodes: BTreeMap<(usize, &[Key]), Vec<(u16, f32)>> = BTreeMap::new();
+        let mut nodes: BTreeMap<SizedSubtree<'_>, Vec<(u16, f32)>> = BTreeMap::new();
         nodes.insert((0, &[]), Vec::new());
         let mut biases = vec![f32::NEG_INFINITY; n_classes];
         for (class, votes) in voted {
@@ -61,7 +64,7 @@ impl SubtreeModel {
                 weights.push((*class, weight as f32));
             }
         }
-        let mut n_children: BTreeMap<(usize, &[Key]), u32> = BTreeMap::new();
+        let mut n_children: BTreeMap<SizedSubtree<'_>, u32> = BTreeMap::new();
         for (size, subtree) in nodes.keys().skip(1) {
             *n_children.entry((size - 1, &subtree[..size - 1])).or_default() += 1;
         }
@@ -70,7 +73,7 @@ impl SubtreeModel {
             end += n_children.get(node).copied().unwrap_or(0);
             end
         });
-        let last = |(_, subtree): &(usize, &[Key])| subtree.last().copied().unwrap_or_default();
+        let last = |(_, subtree): &SizedSubtree<'_>| subtree.last().copied().unwrap_or_default();
         let mut weight_end = 0;
         let weight_ends = nodes.values().map(|weights| {
             weight_end += weights.len() as u32;

@@ -71,11 +71,8 @@ impl Trees {
         let mut sum = 0.0;
         while let (Some(&(a, _)), Some(&(b, _))) = (own.first(), rest.first()) {
             if a != b {
-                if a < b {
-                    own = &own[1..]
-                } else {
-                    rest = &rest[1..]
-                }
+                let behind = if a < b { &mut own } else { &mut rest };
+                *behind = &behind[1..];
                 continue;
             }
             let same = rest.iter().take_while(|node| node.0 == b).count();
