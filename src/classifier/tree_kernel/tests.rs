@@ -131,7 +131,7 @@ fn changed_models_are_refused_or_score_without_a_panic() {
             sections.0[changed] = Section { bytes: bytes.into(), ..section.clone() };
             match learner.load(&sections) {
                 Ok(model) => {
-                    taken += scores(&*model, &few.select(|at| (at == 0).then_some(0), 4)).len()
+                    taken += scores(&*model, &few.select(|at| (at == 0).then_some(0), 4)).len();
                 }
                 Err(_) => refused += 1,
             }
