@@ -266,6 +266,39 @@ fn a_printed_preset_trains_as_the_preset_of_that_name() {
 }
 
 #[test]
+fn learners_over_trees_are_trained_and_parse() {
+    let folder = folder(&[("tree.feats", b"tree(2)\n")]);
+    let train = |settings: &[&str]| {
+        let mut train = srparse(&["train", "-q", "--model", "a.srm"]);
+        train.args(settings.iter().flat_map(|setting| ["--set", setting]));
+        train.args(["--set", "features.templates=tree.feats", "--train"]).arg(sample("dev.mrg"));
+        train.current_dir(&folder).assert()
+    };
+    let learners = [
+        "learner={ kind = \"subtree-boosting\", rounds = 20 }",
+        "learner={ kind = \"tree-kernel\", tree_share = 1.0 }",
+    ];
+    for learner in learners {
+        train(&[learner]).success();
+        let gold = sample("dev.mrg");
+        let parsed = srparse(&["parse", "--model", "a.srm", "--input", "penn"])
+            .arg(&gold)
+            .current_dir(&folder)
+            .assert()
+            .success();
+        std::fs::write(folder.path().join("a.out"), &parsed.get_output().stdout).unwrap();
+        let mut eval = srparse(&["eval", "--min-f1", "60"]);
+        eval.arg(&gold).arg("a.out").current_dir(&folder).assert().success();
+    }
+    let refused = text(&train(&["learner={ kind = \"svm\" }"]).code(2).get_output().stderr);
+    assert!(refused.contains("`tree(2)` is a tree"), "{refused}");
+    let refused = text(&train(&["learner={ kind = \"tree-kernel\" }"]).code(2).get_output().stderr);
+    assert!(refused.contains("learner.tree_share: "), "{refused}");
+    let refused = text(&train(&[learners[0], "learner.max_nodes=0"]).code(2).get_output().stderr);
+    assert!(refused.contains("max_nodes"), "{refused}");
+}
+
+#[test]
 fn the_oracle_prints_a_derivation_and_statistics() {
     insta::assert_snapshot!(in_a_messy_folder(&["oracle", "one.mrg"]));
     insta::assert_snapshot!(in_a_messy_folder(&["oracle", "--stats", "good.mrg"]));

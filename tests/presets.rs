@@ -25,6 +25,12 @@ fn settings(preset: &Preset) -> Vec<String> {
     if text.contains("min_rows") {
         settings.push("min_rows=300".to_owned());
     }
+    if text.contains("\"subtree-boosting\"") {
+        settings.extend(["rounds=10", "min_rows=50"].map(str::to_owned));
+    }
+    if text.contains("\"tree-kernel\"") {
+        settings.push("max_instances=500".to_owned());
+    }
     if text.contains("\"items\"") {
         settings.extend(["max_words=12", "min_reduction=10"].map(str::to_owned));
     }

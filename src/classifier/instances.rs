@@ -107,9 +107,10 @@ impl Instances {
         &self.rows.columns
     }
 
-    /// Whether some column is a set.
+    /// Whether some column is a set or a tree, which has no single value.
     pub fn has_sets(&self) -> bool {
-        self.columns().iter().any(|column| column.kind == ColumnKind::Set)
+        let is_set = |kind| matches!(kind, ColumnKind::Set | ColumnKind::Tree);
+        self.columns().iter().any(|column| is_set(column.kind))
     }
 
     fn row_number(&self, at: usize) -> usize {

@@ -13,6 +13,8 @@
 //! - [`svm`]: polynomial support vector machines, one-vs-rest.
 //! - [`knn`]: memory-based learning, the classes of the nearest instances.
 //! - [`boosting`]: boosted decision trees, one ensemble for each class.
+//! - [`subtree_boosting`]: boosted subtrees of the configuration, one-vs-rest.
+//! - [`tree_kernel`]: support vector machines with a convolution kernel over trees, one-vs-rest.
 //!
 //! The first two produce a [`linear::LinearModel`]. Learners composed of learners are in [`combine`].
 
@@ -20,6 +22,7 @@ pub mod boosting;
 pub mod coarse_to_fine;
 pub mod combine;
 pub mod decision_tree;
+pub mod forest;
 pub mod instances;
 pub mod knn;
 pub mod lbfgs;
@@ -28,7 +31,9 @@ pub mod maxent;
 pub mod packed;
 pub mod perceptron;
 pub mod sparse;
+pub mod subtree_boosting;
 pub mod svm;
+pub mod tree_kernel;
 
 use crate::feature::{Row, RowRef};
 use crate::memory::Sections;
@@ -160,6 +165,10 @@ pub struct Scratch {
     pub knn: knn::Memory,
     /// The tests that hold for a row.
     pub held: boosting::ActiveTests,
+    /// A row for a tree kernel.
+    pub example: tree_kernel::kernel::Examples,
+    /// For subtrees.
+    pub subtrees: subtree_boosting::trie::Memory,
     /// The scratch memory of components.
     pub parts: Vec<Self>,
 }

@@ -1,5 +1,7 @@
 //! Feature extraction: evaluates every distinct address of a template file once per configuration.
 
+pub mod tree;
+
 use super::Row;
 use super::template::{Address, Anchor, Field, Group, Path, PathStep, Question, Templates};
 use crate::symbols::{Label, NOTHING, Sentence, is_nominal_or_verbal};
@@ -87,6 +89,7 @@ enum Ask {
     OpenPunctuation,
     Pending(u8),
     Action(u8),
+    Tree(u8),
 }
 
 /// Evaluates the addresses of a template file.
@@ -124,6 +127,7 @@ impl Extractor {
                 Question::OpenPunctuation => Ask::OpenPunctuation,
                 Question::Pending(n) => Ask::Pending(*n),
                 Question::Action(back) => Ask::Action(*back),
+                Question::Tree(levels) => Ask::Tree(*levels),
             };
             extractor.asks.push((ask, *binned));
         }
@@ -228,6 +232,7 @@ impl Extractor {
                 Ask::OpenPunctuation => sentence.before(view.buffer).open % 2,
                 Ask::Pending(n) => pending(view, n.into()),
                 Ask::Action(back) => view.recent[usize::from(back)],
+                Ask::Tree(levels) => tree::write(sentence, view, levels, &mut row.members),
             };
             row.values.push(if binned { bin(value) } else { value });
         }

@@ -35,6 +35,10 @@ impl Indicators {
         let kinds: Vec<ColumnKind> = templates.columns().iter().map(|column| column.kind).collect();
         let mut indicators = Self { templates: Vec::new(), columns: Vec::new() };
         for (conjunction, number) in templates.conjunctions().iter().zip(1u64..) {
+            // A tree is no indicator.
+            if conjunction.iter().any(|&column| kinds[usize::from(column)] == ColumnKind::Tree) {
+                continue;
+            }
             let first = indicators.columns.len() as u16;
             for &column in conjunction {
                 let zero_is_a_value = kinds[usize::from(column)] == ColumnKind::Number;
@@ -55,8 +59,8 @@ impl Indicators {
     /// same ids.
     pub fn of_step(templates: &Templates, step: DecisionStep) -> Self {
         let mut all = Self::new(templates);
-        let mut is_for = templates.of_step(step);
-        all.templates.retain(|_| is_for.next().unwrap_or(true));
+        let is_for: Vec<bool> = templates.of_step(step).collect();
+        all.templates.retain(|template| is_for[usize::from(template.number)]);
         all
     }
 

@@ -3,7 +3,7 @@
 //! 1. A template file ([`template`]) lists *addresses* ("the tag of the head of the second stack item")
 //!    and conjunctions of them.
 //! 2. [`extract`] writes the value at every distinct address into one [`Row`] of columns, the input of all
-//!    learners. A column is nominal, a number, or a set of nominal values.
+//!    learners. A column is nominal, a number, a set of nominal values, or a tree.
 //! 3. [`indicator`] is the only place where columns become indicator (one-hot) features of a linear model: one
 //!    64-bit id for each template.
 
@@ -27,6 +27,8 @@ pub enum ColumnKind {
     Number,
     /// A set of nominal values, tested for membership.
     Set,
+    /// An ordered labelled tree ([`extract::tree`]).
+    Tree,
 }
 
 /// A column of every row.
@@ -43,9 +45,10 @@ pub struct Column {
 /// The columns of one configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
-    /// A value for each column; for a set, the index of its size in `members`.
+    /// A value for each column; for a set or a tree, the index of its size in `members`.
     pub values: Vec<u32>,
-    /// For each set, its size and then its members in ascending order.
+    /// For each set, its size and then its members in ascending order. For each tree, twice the number of its nodes
+    /// and then the nodes in preorder, each with its label and its depth.
     pub members: Vec<u32>,
 }
 
@@ -71,5 +74,10 @@ impl<'a> RowRef<'a> {
         let size_at = self.values[column] as usize;
         let size = self.members[size_at] as usize;
         &self.members[size_at + 1..size_at + 1 + size]
+    }
+
+    /// Returns the nodes of a tree column in preorder, each with its label and its depth; the root has depth 0.
+    pub fn tree(&self, column: usize) -> impl Iterator<Item = (u32, u32)> + use<'a> {
+        self.set(column).chunks_exact(2).map(|node| (node[0], node[1]))
     }
 }

@@ -58,6 +58,7 @@
 //! | `open(punctuation)` | 1 if an odd number of opening marks before the buffer are not closed yet, otherwise 0 |
 //! | `pending(o0)` … `pending(o9)` | number of complete children of that open constituent |
 //! | `action(0)`, `action(1)` | the last action, the one before |
+//! | `tree(1)` … `tree(9)` | the configuration as a tree, with that many levels of each stack item: the column is a tree ([`super::extract::tree`]), alone in its template |
 //!
 //! A line `@kind`, `@action` or `@both` sets for which steps of a two-step decision ([`DecisionStep`]) the
 //! templates below it are used; the default is `@both`.
@@ -220,6 +221,8 @@ pub enum Question {
     Pending(u8),
     /// The latest action (0) or the one before (1).
     Action(u8),
+    /// The configuration as a tree, with this number of levels of each stack item.
+    Tree(u8),
 }
 
 /// A question and how its value is encoded.
@@ -236,6 +239,7 @@ impl Address {
     pub fn kind(&self) -> ColumnKind {
         match &self.question {
             Question::Kids(..) | Question::Group { .. } => ColumnKind::Set,
+            Question::Tree(_) => ColumnKind::Tree,
             Question::Action(_) => ColumnKind::Nominal,
             _ if self.binned => ColumnKind::Nominal,
             Question::Field(_, field) if !field.is_number() => ColumnKind::Nominal,
@@ -333,6 +337,12 @@ impl Templates {
             }
             if templates.conjunctions.len() == MAX_TEMPLATES {
                 let problem = format!("more than {MAX_TEMPLATES} templates: remove some");
+                return Err(Error::syntax(Place::new(name, number, 1), problem));
+            }
+            let is_tree =
+                |&at: &u16| templates.addresses[usize::from(at)].kind() == ColumnKind::Tree;
+            if conjunction.len() > 1 && conjunction.iter().any(is_tree) {
+                let problem = "a tree cannot be part of a conjunction: give it a line of its own";
                 return Err(Error::syntax(Place::new(name, number, 1), problem));
             }
             if templates.conjunctions.contains(&conjunction) {

@@ -49,7 +49,8 @@ impl<'a> FeatureText<'a> {
         let (Question::Field(_, field) | Question::Kids(_, field) | Question::Group { field, .. }) =
             &address.question
         else {
-            return format!("{}={value}", column.name);
+            let is_tree = column.kind == ColumnKind::Tree;
+            return if is_tree { column.name.clone() } else { format!("{}={value}", column.name) };
         };
         match column.kind {
             ColumnKind::Set => format!("{}{}", column.name, of_set(&self.field(*field, value))),

@@ -17,7 +17,9 @@ use crate::classifier::decision_tree::{C45, C45Params, Cart, CartParams};
 use crate::classifier::knn::{Knn, KnnParams};
 use crate::classifier::maxent::{Maxent, MaxentParams};
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
+use crate::classifier::subtree_boosting::{SubtreeBoosting, SubtreeBoostingParams};
 use crate::classifier::svm::{Svm, SvmParams};
+use crate::classifier::tree_kernel::{TreeKernel, TreeKernelParams};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::{Column, Indicators, Templates};
 use crate::transition::{Action, ActionKind};
@@ -54,6 +56,10 @@ pub enum LearnerChoice {
     Cart(CartParams),
     /// Boosted decision trees over candidates, an ensemble for each label.
     Boosting(BoostingParams),
+    /// Boosted subtrees of the configuration, one-vs-rest, over instances of gold derivations.
+    SubtreeBoosting(SubtreeBoostingParams),
+    /// Support vector machines with a convolution kernel over trees, one-vs-rest.
+    TreeKernel(TreeKernelParams),
 }
 
 deserialize_by_kind!(LearnerChoice {
@@ -71,6 +77,8 @@ deserialize_by_kind!(LearnerChoice {
     "c45" => C45,
     "cart" => Cart,
     "boosting" => Boosting,
+    "subtree-boosting" => SubtreeBoosting,
+    "tree-kernel" => TreeKernel,
 });
 
 /// The inputs of a learner besides its settings.
@@ -117,6 +125,7 @@ impl LearnerChoice {
     pub(super) fn check(&self, columns: &[Column]) -> Result<()> {
         match self {
             Self::Svm(params) => params.check(),
+            Self::TreeKernel(params) => params.check(columns),
             Self::Split(choice) => choice.check(columns),
             Self::TwoStage(choice) => {
                 choice.first.check_as("first", columns)?;
@@ -132,13 +141,26 @@ impl LearnerChoice {
             | Self::Knn(_)
             | Self::C45(_)
             | Self::Cart(_)
-            | Self::Boosting(_) => Ok(()),
+            | Self::Boosting(_)
+            | Self::SubtreeBoosting(_) => Ok(()),
         }
     }
 
     /// Like [`LearnerChoice::check`], for a learner inside another one, or inside a tagger, at `path`.
     pub(super) fn check_as(&self, path: &str, columns: &[Column]) -> Result<()> {
         self.check(columns).map_err(|error| error.under(path))
+    }
+
+    /// Whether the learner, and those inside it, support columns that are trees.
+    pub(super) fn takes_trees(&self) -> bool {
+        match self {
+            Self::SubtreeBoosting(_) | Self::TreeKernel(_) => true,
+            Self::Split(choice) => choice.learner.takes_trees(),
+            Self::OneVsRest(choice) => choice.learner.takes_trees(),
+            Self::Calibrate(choice) => choice.learner.takes_trees(),
+            Self::TwoStage(choice) => choice.first.takes_trees() && choice.second.takes_trees(),
+            _ => false,
+        }
     }
 
     /// Whether scores can be added along a derivation, so that paths can be compared.
@@ -164,7 +186,9 @@ impl LearnerChoice {
             | Self::OneVsRest(_)
             | Self::Vote(_)
             | Self::Meta(_)
-            | Self::Knn(_) => false,
+            | Self::Knn(_)
+            | Self::SubtreeBoosting(_)
+            | Self::TreeKernel(_) => false,
         }
     }
 
@@ -180,9 +204,13 @@ impl LearnerChoice {
             | Self::Meta(_)
             | Self::Calibrate(_)
             | Self::Boosting(_) => true,
-            Self::Perceptron(_) | Self::Maxent(_) | Self::Knn(_) | Self::C45(_) | Self::Cart(_) => {
-                false
-            }
+            Self::Perceptron(_)
+            | Self::Maxent(_)
+            | Self::Knn(_)
+            | Self::C45(_)
+            | Self::Cart(_)
+            | Self::SubtreeBoosting(_)
+            | Self::TreeKernel(_) => false,
         }
     }
 
@@ -214,6 +242,14 @@ impl LearnerChoice {
             Self::Boosting(params) => {
                 Box::new(Boosting { params: params.clone(), columns: parts.columns.clone() })
             }
+            Self::SubtreeBoosting(params) => {
+                Box::new(SubtreeBoosting { params: params.clone(), columns: parts.columns.clone() })
+            }
+            Self::TreeKernel(params) => Box::new(TreeKernel {
+                params: params.clone(),
+                columns: parts.columns.clone(),
+                indicators,
+            }),
             Self::Knn(params) => Box::new(Knn { params: params.clone() }),
             Self::Vote(choice) => Box::new(Vote { members: learners(&choice.members, parts)? }),
             Self::Stack(choice) => Box::new(Stack {

@@ -63,6 +63,11 @@ impl MethodChoice {
         }
     }
 
+    /// Whether the learner supports columns that are trees.
+    pub(super) fn takes_trees(&self) -> bool {
+        matches!(self, Self::Batch(learner) if learner.takes_trees())
+    }
+
     /// Whether training has epochs, and so a learning curve.
     pub fn has_epochs(&self) -> bool {
         matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) | Self::Neural(_))

@@ -112,6 +112,13 @@ impl Plan {
             );
             return Err(Error::config("features.templates", problem));
         }
+        let tree = columns.iter().find(|column| column.kind == ColumnKind::Tree);
+        if let Some(Column { name, .. }) = tree.filter(|_| !self.preset.learner.takes_trees()) {
+            let problem = format!(
+                "`{name}` is a tree, which only subtree-boosting and tree-kernel support: remove that template"
+            );
+            return Err(Error::config("features.templates", problem));
+        }
         self.preset.learner.check(&columns).map_err(|error| error.under("learner"))
     }
 }

@@ -16,7 +16,7 @@ const SMALL_ENCODER: &str = "learner.network={ kind = \"positions\", untagged = 
 const COLLINS: &str = "system.heads=collins";
 
 /// Every transition system, way to train, classifier and combination of classifiers, and tagger.
-pub const FAMILIES: [Family; 23] = [
+pub const FAMILIES: [Family; 25] = [
     ("perceptron", "fast", &["epochs=2", "prune.min_row=0.0"]),
     ("structured perceptron", "beam", &["epochs=2", "prune.min_row=0.0"]),
     ("network on positions", "accurate", &["learner.epochs=1", SMALL_ENCODER]),
@@ -26,6 +26,8 @@ pub const FAMILIES: [Family; 23] = [
     ("non-binary", "non-binary-dynamic", &["epochs=2"]),
     ("polynomial SVM", "sagae-lavie-2005-svm", &["min_rows=10"]),
     ("memory-based", "sagae-lavie-2005-mbl", &[]),
+    ("boosted subtrees", "sagae-lavie-2005-bact", &["rounds=10", "min_rows=1"]),
+    ("tree kernel", "sagae-lavie-2005-tree-kernel", &[]),
     ("maxent", "sagae-lavie-2005-maxent", &["prune.min_row=0.0"]),
     ("vote", "wang-2006-vote", &[COLLINS]),
     ("stack", "wang-2006-stack", &[COLLINS]),

@@ -11,7 +11,7 @@
 //!   table ([`table`]).
 //! - [`Solver::Linfa`] is `linfa-svm`, a reference for small training sets ([`reference`](mod@reference)),
 //!   in builds with the feature `linfa`. It stores support vectors (`vectors.rs`).
-//! - Tests compare both with sequential minimal optimization on the kernel (`smo.rs`) and with LIBSVM.
+//! - Tests compare both with sequential minimal optimization on the kernel ([`smo`]) and with LIBSVM.
 //!
 //! There is one classifier for each class. Two classes share one classifier, with margin m for the first
 //! class and −m for the second. A class that was never seen in training scores minus infinity. Scores are
@@ -19,12 +19,12 @@
 
 pub mod descent;
 pub mod groups;
+#[cfg(test)]
+mod kernel_rows;
 pub mod reference;
 pub mod rows;
-#[cfg(test)]
-mod smo;
+pub mod smo;
 pub mod table;
-#[cfg(any(test, feature = "linfa"))]
 pub mod vectors;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -236,7 +236,7 @@ impl Training<'_> {
     fn kernel(&self, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let params = &self.svm.params;
         #[cfg(test)]
-        let mut kernel = smo::KernelRows::new(&self.rows, params.degree);
+        let mut kernel = kernel_rows::KernelRows::new(&self.rows, params.degree);
         let n = self.classifiers.len();
         let mut duals = Vec::with_capacity(n);
         for classifier in 0..n {

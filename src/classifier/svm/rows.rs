@@ -220,6 +220,20 @@ impl Targets {
         targets
     }
 
+    /// The targets of instances that are not merged: each is a row of its own.
+    pub fn of_instances(instances: &Instances, classifiers: &BinaryClassifiers) -> Self {
+        let mut targets = Self { starts: vec![0], ..Self::default() };
+        for at in 0..instances.len() {
+            let class = instances.class(at);
+            let classifier = classifiers.classes.iter().position(|&other| other == class);
+            let classifier = classifier.filter(|&classifier| classifier < classifiers.len());
+            targets.positive.extend(classifier.map(|classifier| (classifier as u16, 1.0)));
+            targets.starts.push(targets.positive.len());
+            targets.totals.push(1.0);
+        }
+        targets
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.totals.len()

@@ -1,84 +1,22 @@
 //! Sequential minimal optimization on the kernel, with LIBSVM's working set selection (Fan, Chen and Lin
 //! 2005) and without its shrinking.
-//!
-//! Rows have few indicators, so a row of the kernel matrix is computed by counting common indicators in an
-//! inverted index. The counts of the most recent rows are cached, up to a limit, and used for all
-//! classifiers.
 
-use std::collections::VecDeque;
-
-use super::rows::{Rows, Targets};
-use super::vectors::{Dual, kernel};
+use super::rows::Targets;
+use super::vectors::Dual;
 
 /// The minimum curvature of a pair of variables.
 const MIN_CURVATURE: f64 = 1e-12;
 /// The number of steps between calls of the progress function.
 const STEPS_PER_REPORT: u64 = 1_000;
 
-/// The size of the cache of kernel rows, in bytes.
-const CACHE_BYTES: usize = 1_000_000;
-
-/// Rows of the kernel matrix, as numbers of common indicators.
-pub(super) struct KernelRows<'a> {
-    rows: &'a Rows,
-    starts: Vec<usize>,
-    inverted: Vec<u32>,
-    kept: Vec<Option<Box<[u16]>>>,
-    /// The cached rows, the oldest first, and their maximum number.
-    made: VecDeque<u32>,
-    room: usize,
-    kernels: Vec<f64>,
-}
-
-impl<'a> KernelRows<'a> {
-    /// The kernel of the rows, with room for at least two rows in the cache.
-    pub(super) fn new(rows: &'a Rows, degree: u32) -> Self {
-        let (starts, inverted) = rows.inverted();
-        let longest = (0..rows.len()).map(|at| rows.row(at).len()).max().unwrap_or(0) as u32;
-        let room = CACHE_BYTES / (2 * rows.len()).max(1);
-        Self {
-            rows,
-            starts,
-            inverted,
-            kept: vec![None; rows.len()],
-            made: VecDeque::new(),
-            room: room.max(2),
-            kernels: (0..=longest).map(|common| kernel(common, degree)).collect(),
-        }
-    }
-
-    /// Computes a row unless it is in the cache.
-    fn make(&mut self, row: usize) {
-        if self.kept[row].is_some() {
-            return;
-        }
-        let mut counts = match self.made.len() >= self.room {
-            true => self.made.pop_front().and_then(|oldest| self.kept[oldest as usize].take()),
-            false => None,
-        }
-        .unwrap_or_else(|| vec![0; self.rows.len()].into());
-        counts.fill(0);
-        for &item in self.rows.row(row) {
-            let item = item as usize;
-            for &other in &self.inverted[self.starts[item]..self.starts[item + 1]] {
-                counts[other as usize] += 1;
-            }
-        }
-        self.kept[row] = Some(counts);
-        self.made.push_back(row as u32);
-    }
-
-    fn counts(&self, row: usize) -> &[u16] {
-        self.kept[row].as_deref().unwrap_or_default()
-    }
-
-    fn of(&self, common: u16) -> f64 {
-        self.kernels[usize::from(common)]
-    }
-
-    fn norm(&self, row: usize) -> f64 {
-        self.kernels[self.rows.row(row).len()]
-    }
+/// A kernel matrix: symmetric and positive semidefinite, with one row for each training row.
+pub trait Kernel {
+    /// Prepares a row; at least the two rows prepared last can be read.
+    fn prepare(&mut self, _row: usize) {}
+    /// The value at a place of a prepared row.
+    fn value(&self, row: usize, other: usize) -> f64;
+    /// The value on the diagonal; the row need not be prepared.
+    fn norm(&self, row: usize) -> f64;
 }
 
 /// The dual variables of a classifier: for each row one for its positive and one for its negative
@@ -150,17 +88,17 @@ impl State {
     /// the largest violation of optimality.
     fn second(
         &self,
-        kernel: &KernelRows<'_>,
+        kernel: &impl Kernel,
         (first, most): (Variable, f64),
     ) -> (Option<Variable>, f64) {
-        let (counts, norm) = (kernel.counts(first.0), kernel.norm(first.0));
+        let norm = kernel.norm(first.0);
         let (mut best, mut lowest, mut violation) = (None, 0.0, 0f64);
         for variable in self.variables().filter(|&variable| self.down(variable)) {
             let gap = most - self.gain(variable);
             violation = violation.max(gap);
             if gap > 0.0 {
                 let row = variable.0;
-                let curvature = norm + kernel.norm(row) - 2.0 * kernel.of(counts[row]);
+                let curvature = norm + kernel.norm(row) - 2.0 * kernel.value(first.0, row);
                 let lowers = -(gap * gap) / curvature.max(MIN_CURVATURE);
                 if lowers < lowest {
                     (best, lowest) = (Some(variable), lowers);
@@ -175,9 +113,9 @@ impl State {
     }
 
     /// Increases one signed variable and decreases another by the same amount.
-    fn step(&mut self, kernel: &KernelRows<'_>, up: Variable, down: Variable) {
-        let common = kernel.counts(up.0)[down.0];
-        let curvature = kernel.norm(up.0) + kernel.norm(down.0) - 2.0 * kernel.of(common);
+    fn step(&mut self, kernel: &impl Kernel, up: Variable, down: Variable) {
+        let common = kernel.value(up.0, down.0);
+        let curvature = kernel.norm(up.0) + kernel.norm(down.0) - 2.0 * common;
         let wanted = (self.gain(up) - self.gain(down)) / curvature.max(MIN_CURVATURE);
         let room = |(row, side): Variable, rises: bool| {
             if rises {
@@ -199,9 +137,8 @@ impl State {
         };
         set(up, up.1 == 0, room_up);
         set(down, down.1 == 1, room_down);
-        let (raised, lowered) = (kernel.counts(up.0), kernel.counts(down.0));
-        for ((margin, &a), &b) in self.margins.iter_mut().zip(raised).zip(lowered) {
-            *margin += by * (kernel.of(a) - kernel.of(b));
+        for (row, margin) in self.margins.iter_mut().enumerate() {
+            *margin += by * (kernel.value(up.0, row) - kernel.value(down.0, row));
         }
     }
 
@@ -230,8 +167,8 @@ impl State {
 
 /// Solves a classifier until no pair of variables violates optimality by more than `tolerance`, or until
 /// `go_on`, called with the largest violation, returns false.
-pub(super) fn solve(
-    kernel: &mut KernelRows<'_>,
+pub fn solve(
+    kernel: &mut impl Kernel,
     targets: &Targets,
     classifier: usize,
     c: f64,
@@ -241,11 +178,11 @@ pub(super) fn solve(
     let mut state = State::new(targets, classifier, c);
     let mut steps = 0u64;
     while let Some((first, most)) = state.first() {
-        kernel.make(first.0);
+        kernel.prepare(first.0);
         let (second, violation) = state.second(kernel, (first, most));
         let Some(second) = second.filter(|_| violation > tolerance) else { break };
-        kernel.make(second.0);
-        kernel.make(first.0);
+        kernel.prepare(second.0);
+        kernel.prepare(first.0);
         state.step(kernel, first, second);
         steps += 1;
         if steps.is_multiple_of(STEPS_PER_REPORT) && !go_on(violation) {

@@ -223,3 +223,40 @@ fn punctuation_commas_pairs_and_rhythm_are_read_off_the_sentence() {
     assert_eq!(values_in(functions, &view(&ids, 8), &sentence).values, [0, 1, 0]);
     assert_eq!(values_in(functions, &view(&[], 0), &sentence).values, [1, 0, 0]);
 }
+
+#[test]
+fn a_configuration_is_a_tree_of_its_items_their_heads_and_the_next_tokens() {
+    let mut forest = Forest::with_room_for(4, true);
+    let (a, b) = (forest.push_token(0), forest.push_token(1));
+    let np = forest.push((Label(3), true), &[a, b], |_, _| 1);
+    let top = forest.push((Label(0), false), &[np], |_, _| 0);
+    let stack = [top];
+    let view = View {
+        forest: &forest,
+        labels: &Symbols::default(),
+        stack: StackView::Listed(&stack),
+        frontier: &[],
+        open: StackView::Listed(&[]),
+        complete: StackView::Listed(&stack),
+        buffer: 3,
+        recent: [0, 0],
+        focus: None,
+        signatures: &[],
+    };
+    let of = |text: &str| -> Vec<(u32, u32)> {
+        let row = values(text, &view, 4);
+        row.borrow().tree(row.values.len() - 1).collect()
+    };
+    let (root, tag, word) = (tree::ROOT, TAG_SYMBOLS, 1 << 31);
+    let above = (1..=4).rev().flat_map(|at| [(root + at, 1), (root + 4 + at, 1)]).take(6);
+    let mut whole = vec![(root, 0)];
+    whole.extend(above);
+    whole.extend([(root + 1, 1), (2, 2), (9, 3), (tag + 20, 4), (tag + 21, 4)]);
+    whole.extend([(root + 5, 1), (tag + 21, 2), (word + 11, 3)]);
+    whole.extend([(root + 9, 1), (tag + 23, 2), (word + 13, 3)]);
+    whole.extend([(root + 10, 1), (root + 11, 1), (root + 12, 1)]);
+    assert_eq!(of("s0.kids.n\ntree(3)"), whole);
+    whole.retain(|&(_, depth)| depth < 4);
+    assert_eq!(of("tree(2)"), whole);
+    assert!(whole.iter().all(|&(_, depth)| depth <= tree::MAX_DEPTH));
+}

@@ -85,7 +85,8 @@ pub(super) fn parse_address(word: &str) -> Result<Address, String> {
     Ok(Address { binned, ..address })
 }
 
-const FUNCTIONS: [&str; 7] = ["distance", "comma", "size", "empty", "open", "pending", "action"];
+const FUNCTIONS: [&str; 8] =
+    ["distance", "comma", "size", "empty", "open", "pending", "action", "tree"];
 
 fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
     match (function, inside) {
@@ -95,6 +96,10 @@ fn parse_function(function: &str, inside: &str) -> Result<Question, String> {
         ("action", "0") => Ok(Question::Action(0)),
         ("action", "1") => Ok(Question::Action(1)),
         ("action", _) => Err(format!("`action({inside})`: write action(0) or action(1)")),
+        ("tree", _) => match inside.parse() {
+            Ok(levels @ 1..=9) => Ok(Question::Tree(levels)),
+            _ => Err(format!("`tree({inside})`: write tree(1) to tree(9)")),
+        },
         ("empty", "stack") => Ok(Question::StackEmpty),
         ("empty", "buffer") => Ok(Question::BufferEmpty),
         ("empty", _) => Err(format!("`empty({inside})`: write empty(stack) or empty(buffer)")),

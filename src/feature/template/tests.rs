@@ -138,3 +138,14 @@ fn templates_are_grouped_by_the_comments_above_them() {
     assert_eq!(left(&["s1.w", "Two"]).unwrap(), "s0.w\ns0.t\n");
     assert!(left(&["three words here"]).unwrap_err().contains("there are One, of two lines; Two"));
 }
+
+#[test]
+fn a_tree_has_up_to_nine_levels_and_a_line_of_its_own() {
+    let error = |text: &str| Templates::parse(text, "x").unwrap_err().to_string();
+    assert_eq!(Templates::parse("tree(9)", "x").unwrap().columns()[0].kind, ColumnKind::Tree);
+    for wrong in ["tree(0)", "tree(10)", "tree(x)"] {
+        assert_eq!(error(wrong), format!("x:1:1: `{wrong}`: write tree(1) to tree(9)"));
+    }
+    assert!(error("s0.w tree(2)").contains("a line of its own"));
+    assert!(error("tree(2).bin").contains("only numbers"));
+}
