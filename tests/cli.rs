@@ -275,7 +275,7 @@ fn learners_over_trees_are_trained_and_parse() {
         train.current_dir(&folder).assert()
     };
     let learners = [
-        "learner={ kind = \"subtree-boosting\", rounds = 20 }",
+        "learner={ kind = \"subtree-boosting\", rounds = 60 }",
         "learner={ kind = \"tree-kernel\", tree_share = 1.0 }",
     ];
     for learner in learners {

@@ -32,7 +32,7 @@ pub enum Members {
     /// So many of the last sentences, on which the final learner is not trained: those of a file that is given last.
     LastSentences {
         /// The number of sentences.
-        #[schemars(range(min = 1))]
+        #[schemars(range(min = 1, max = 1_000_000_000))]
         number: u32,
     },
     /// All sentences; the final learner sees predictions of members trained on the other folds.

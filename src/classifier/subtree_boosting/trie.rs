@@ -117,7 +117,9 @@ impl SubtreeModel {
             && model.weight_ends.is_sorted()
             && model.weight_ends.last().copied() == Some(n_weights as u32)
             && model.weight_classes.len() == n_weights
+            && model.weights.iter().all(|weight| weight.is_finite())
             && model.biases.len() <= usize::from(u16::MAX)
+            && model.biases.iter().all(|&bias| bias < f32::INFINITY)
             && model.weight_classes.iter().all(|&class| usize::from(class) < model.biases.len());
         if fits {
             return Ok(model);
