@@ -170,7 +170,7 @@ fn tags_of_another_tagset_are_noted_once() {
     let few = with(untagged, &format!("{}{other}", known.repeat(5)));
     let start = "note: tags unknown to the model: DET (2), NOUN (2), VERB (1). It knows DT, ";
     assert!(few.starts_with(start) && few.lines().count() == 1, "{few}");
-    assert!(few.contains(" tags). tag the words with the tagset of the model"), "{few}");
+    assert!(few.contains(" tags). Tag the words with the tagset of the model"), "{few}");
     for threads in ["1", "2"] {
         // It is said after a thousand sentences and not again.
         let most = with(parse(&["-j", threads]), &other.repeat(1001));

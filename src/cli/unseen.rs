@@ -79,7 +79,7 @@ impl<'a> UnseenNotes<'a> {
         let advice = if self.parser.has_tagger() {
             "--retag replaces the tags by those of the model's tagger"
         } else {
-            "tag the words with the tagset of the model"
+            "Tag the words with the tagset of the model"
         };
         let n_unknown = tags.len();
         if 2 * n_unknown as u64 > *n_tags {
