@@ -20,13 +20,15 @@ use rand::{RngExt, SeedableRng};
 use command::{folder, sample, srparse};
 
 /// Every way to train, with settings that keep it short, and whether it has checkpoints.
-const TRAINERS: [(&str, &[&str], bool); 15] = [
+const TRAINERS: [(&str, &[&str], bool); 17] = [
     ("fast", &["epochs=2", "models=1"], false),
     ("beam", &["epochs=1"], false),
     ("tagger", &["tagger.epochs=2"], false),
     ("wang-2006-tagger", &[], false),
     ("sagae-lavie-2005-maxent", &["iterations=5"], false),
     ("sagae-lavie-2005-mbl", &[], false),
+    ("sagae-lavie-2005-bact", &["rounds=5"], false),
+    ("sagae-lavie-2005-tree-kernel", &["max_instances=300"], false),
     ("kalt-2004-sr-l", &[], false),
     ("wang-2006-dtree1", &["system.heads=collins"], false),
     ("sagae-lavie-2005-svm", &["min_rows=20"], true),
