@@ -32,8 +32,8 @@ pub struct NeuralParams {
     /// are averaged, and they vote on tags. `--merge` takes over networks that were trained alone.
     #[schemars(range(min = 1, max = 100))]
     pub models: u32,
-    /// Maximum number of passes over the training trees.
-    #[schemars(range(min = 1, max = 100_000))]
+    /// Maximum number of passes over the training trees; 0 for 12, or with few trees as many as make 3,000 batches.
+    #[schemars(range(min = 0, max = 100_000))]
     pub epochs: u32,
     /// Training ends after this many epochs without a better F1 on the development trees; 0 for never.
     #[schemars(range(min = 0, max = 100_000))]
@@ -111,6 +111,17 @@ impl NeuralParams {
         };
         (!self.pretrained.is_empty()).then(read).transpose()
     }
+
+    /// The number of epochs with so many trees in each.
+    fn epochs_with(&self, trees: u64) -> u32 {
+        /// Enough for networks to converge on few trees (docs/tuning.md).
+        const BATCHES: u64 = 3000;
+        if self.epochs > 0 {
+            return self.epochs;
+        }
+        let batches = trees.div_ceil(u64::from(self.batch)).max(1);
+        BATCHES.div_ceil(batches).max(12) as u32
+    }
 }
 
 /// Trains networks.
@@ -119,14 +130,16 @@ pub struct NeuralTraining(pub NeuralParams);
 
 impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
     fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
-        let NeuralParams { models, epochs, exploration, .. } = self.0;
+        let epochs = self.0.epochs_with(session.trees_in(1));
+        let params = NeuralParams { epochs, ..self.0.clone() };
+        let NeuralParams { models, exploration, .. } = params;
         let explores = exploration.explores();
         if explores {
             check_explores(session.components.system)?;
         }
         let run = Run {
             session,
-            params: &self.0,
+            params: &params,
             inventory: inventory(session, self.0.network),
             guides: guides(session, explores)?,
         };
@@ -240,5 +253,19 @@ impl<S: Supervised> Run<'_, S> {
         let checkpoint = session.checkpoint(|| epochs::data_fingerprint(session))?;
         let NeuralParams { epochs, patience, .. } = *self.params;
         Epochs { session, model: number, epochs, patience, checkpoint }.run(&mut learner, progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NeuralParams;
+
+    #[test]
+    fn few_trees_get_more_epochs() {
+        let automatic = NeuralParams { epochs: 0, batch: 16, ..NeuralParams::default() };
+        let epochs = [1, 379, 4000, 18_951].map(|trees| automatic.epochs_with(trees));
+        assert_eq!(epochs, [3000, 125, 12, 12]);
+        let given = NeuralParams { epochs: 2, ..automatic };
+        assert_eq!(given.epochs_with(379), 2);
     }
 }
