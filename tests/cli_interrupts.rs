@@ -34,7 +34,9 @@ impl Training {
         let folder = folder(&[&own, files].concat());
         let pipe = Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
         assert!(pipe.success());
-        let child = Command::new(env!("CARGO_BIN_EXE_srparse"))
+        // The tests may run under `nohup`.
+        let child = Command::new("env")
+            .args(["--default-signal=HUP,INT", env!("CARGO_BIN_EXE_srparse")])
             .current_dir(&folder)
             .args(["train", "--model", "m.srm"])
             .args(arguments)
