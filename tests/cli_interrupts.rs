@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use command::{folder, sample, srparse};
+use command::{folder, interruptible, sample, srparse};
 
 /// `srparse train` at work in a folder with an old model, `m.srm`, and a pipe without a writer, `pipe`.
 struct Training {
@@ -34,9 +34,7 @@ impl Training {
         let folder = folder(&[&own, files].concat());
         let pipe = Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
         assert!(pipe.success());
-        // The tests may run under `nohup`.
-        let child = Command::new("env")
-            .args(["--default-signal=HUP,INT", env!("CARGO_BIN_EXE_srparse")])
+        let child = interruptible()
             .current_dir(&folder)
             .args(["train", "--model", "m.srm"])
             .args(arguments)

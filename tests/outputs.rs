@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use command::{folder, sample, srparse, text};
+use command::{folder, interruptible, sample, srparse, text};
 
 /// A folder with training trees, another folder, and links.
 fn workshop() -> TempDir {
@@ -137,7 +137,7 @@ struct Endless {
 
 impl Endless {
     fn start(folder: &Path, options: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_srparse"))
+        let mut child = interruptible()
             .current_dir(folder)
             .env("TMPDIR", folder)
             .args(["train", "--set", "epochs=100000", "--train", "a.mrg"])

@@ -14,6 +14,13 @@ pub fn srparse(arguments: &[&str]) -> Command {
     command
 }
 
+/// The command, which signals end even where they are ignored: under `nohup`, in the background of a script.
+pub fn interruptible() -> std::process::Command {
+    let mut command = std::process::Command::new("env");
+    command.args(["--default-signal=HUP,INT", env!("CARGO_BIN_EXE_srparse")]);
+    command
+}
+
 /// A file of the bundled sample.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name)
