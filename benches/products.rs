@@ -57,6 +57,19 @@ mod peak {
         STEPS * sums.len() * 64
     }
 
+    #[target_feature(enable = "avxvnni,avx2")]
+    pub(super) fn avx_vnni() -> usize {
+        let [x, weights] = black_box([intel::_mm256_set1_epi8(3); 2]);
+        let mut sums = [intel::_mm256_setzero_si256(); 12];
+        for _ in 0..STEPS {
+            for sum in &mut sums {
+                *sum = intel::_mm256_dpbusd_avx_epi32(*sum, x, weights);
+            }
+        }
+        black_box(sums);
+        STEPS * sums.len() * 32
+    }
+
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2() -> usize {
         let [x, sizes] = black_box([intel::_mm256_set1_epi8(3); 2]);
@@ -82,6 +95,7 @@ fn peak(set: InstructionSet) -> Option<f64> {
     #[allow(unsafe_code)]
     let work = match set.name() {
         "vnni" => || unsafe { peak::vnni() },
+        "avx-vnni" => || unsafe { peak::avx_vnni() },
         "avx2" => || unsafe { peak::avx2() },
         _ => return None,
     };

@@ -114,6 +114,11 @@ enum Destination {
 
 impl Destination {
     fn of(path: &Path) -> io::Result<Self> {
+        let is_pipe = |kind: FileType| !kind.is_file() && !kind.is_dir() && !is_device(kind);
+        // Before links are followed: the one from `/dev/stdout` to a pipe leads to no path.
+        if path.metadata().is_ok_and(|existing| is_pipe(existing.file_type())) {
+            return Ok(Self::Pipe(path.to_owned()));
+        }
         let path = resolved(path);
         let Ok(existing) = path.metadata() else {
             let folder = folder(&path);
@@ -130,7 +135,7 @@ impl Destination {
             let problem = "this is a device: name a file, or a pipe";
             return Err(io::Error::new(ErrorKind::InvalidInput, problem));
         }
-        Ok(if existing.is_file() { Self::File(path) } else { Self::Pipe(path) })
+        Ok(Self::File(path))
     }
 
     #[cfg(feature = "cli")]

@@ -318,3 +318,20 @@ fn cells_without_their_trees_are_run_again() {
     assert_eq!(run(&folder, &[]).0, 0);
     assert_eq!(results(&folder), all);
 }
+
+#[test]
+fn gold_trees_are_cleaned_by_the_settings_of_their_treebank() {
+    let trees = "(TOP (S (NP (D hin-hinn) (N kona-kona)) (VP (V fer-fara))))\n".repeat(20);
+    let treebank = "[[treebank]]\nname = 'own'\ntrain = ['t.mrg']\ndev = ['t.mrg']\n\
+                    set = [\"clean.lemma_separator='-'\"]\n";
+    let folder =
+        folder(&[("my.toml", [GREEDY, treebank].concat().as_bytes()), ("t.mrg", trees.as_bytes())]);
+    let (status, _, err) = run_on(folder.path(), &folder, &[]);
+    assert_eq!(status, 0, "{err}");
+    let parses: Vec<String> = results(&folder)
+        .into_iter()
+        .filter(|(_, text)| text.contains("(N kona)"))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(!parses.is_empty(), "{:?}", results(&folder));
+}

@@ -396,3 +396,35 @@ fn long_work_shows_itself_on_a_terminal() {
         assert!(!is_bar(&elsewhere) && !is_bar(&log), "{line}: {log}");
     }
 }
+
+#[test]
+fn more_actions_than_a_learner_supports_are_refused_before_training() {
+    let trees: String = (0..6_001).map(|at| format!("(TOP (L{at} (X a) (X b)))\n")).collect();
+    let folder = folder(&[("t.mrg", trees.as_bytes())]);
+    for learner in ["perceptron", "structured-perceptron"] {
+        let mut train = srparse(&["train", "-q", "--preset", "non-binary-static", "--no-tagger"]);
+        train.args(["--train", "t.mrg", "--model", "m.srm", "--set"]);
+        train.arg(format!("learner={{kind=\"{learner}\"}}")).current_dir(&folder);
+        let (status, _, said) = run(train);
+        assert_eq!(status, 2, "{said}");
+        assert!(
+            said.contains("actions, but this learner supports 6000: use fewer labels"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_gold_tree_without_words_has_a_parse() {
+    let gold = "(TOP (S (NN a)))\n(())\n(TOP (S (NP (-NONE- *))))\n(TOP (S (NN b)))\n";
+    let folder = folder(&[("gold", gold.as_bytes())]);
+    let mut command = parse(&["-q", "--input", "penn", "--out", "parses", "gold"]);
+    command.current_dir(&folder);
+    assert_eq!(run(command).0, 0);
+    let parses = std::fs::read_to_string(folder.path().join("parses")).unwrap();
+    assert_eq!(parses.lines().filter(|line| *line == "(())").count(), 2, "{parses}");
+    let mut command = srparse(&["eval", "gold", "parses"]);
+    command.current_dir(&folder);
+    let (status, _, said) = run(command);
+    assert_eq!(status, 0, "{said}");
+}

@@ -103,6 +103,9 @@ fn a_pipe_is_written_and_a_link_leads_to_its_file() {
     let (status, said) = run(folder.path(), "tree b.mrg -o pipe");
     assert_eq!(status, Some(0), "{said}");
     assert!(reader.wait_with_output().unwrap().stdout == trees);
+    let output = srparse(&["tree", "b.mrg", "-o", "/dev/stdout"]).current_dir(&folder).output();
+    let output = output.unwrap();
+    assert!(output.status.success() && output.stdout == trees, "{}", text(&output.stderr));
 }
 
 #[test]

@@ -12,8 +12,8 @@ use srparse::decode::{
 };
 use srparse::memory::Sections;
 use srparse::observer::Silent;
-use srparse::oracle::GuideKind;
 use srparse::oracle::replay::same_brackets;
+use srparse::oracle::{GuideKind, Supervised};
 use srparse::scorer::{Configuration, Memory, OnlinePerceptron, Scorer, Scratch};
 use srparse::train::epochs::EpochLearner;
 use srparse::train::online::OnlineEpochs;
@@ -21,8 +21,10 @@ use srparse::train::structured::StructuredParams;
 use srparse::train::structured::{StructuredEpochs, Update, derivations};
 use srparse::train::{EpochReport, Progress};
 use srparse::transition::binary::{Binary, BinaryAction};
+use srparse::transition::predictive::Predictive;
 use srparse::transition::{Action, ActionKind, TransitionSystem};
 use srparse::tree::Tree;
+use srparse::tree::binarize::Scheme;
 use srparse::treebank::Cleaning;
 
 use common::toy::short_sentences;
@@ -49,12 +51,12 @@ fn pipeline(
 }
 
 /// Structured training on trees: the scorer, what a model stores of it, and what each epoch was like.
-fn structured(
-    system: &Binary,
+fn structured<S: Supervised + Clone>(
+    system: &S,
     trees: &[Tree],
     update: Update,
     epochs: u32,
-) -> (Box<dyn Scorer<Binary>>, Sections, Vec<EpochReport>) {
+) -> (Box<dyn Scorer<S>>, Sections, Vec<EpochReport>) {
     let params = StructuredParams { beam: 4, update, batch: 5, ..StructuredParams::default() };
     let lab = Lab::new(system.clone(), trees);
     let session = lab.session();
@@ -82,6 +84,17 @@ fn structured_training_learns_by_heart_with_either_update() {
         assert!(reports[0].mistakes > 0 && reports[0].decisions == trees.len() as u64);
         assert_eq!(reports[29].mistakes, 0, "{update:?}");
         assert_eq!(exact(&system, scorer, &trees), trees.len(), "{update:?}");
+    }
+}
+
+#[test]
+fn structured_training_learns_with_actions_that_are_forced() {
+    let trees = short_sentences(20);
+    let system = Predictive::of_trees(&trees, Scheme::None).unwrap();
+    for update in [Update::Early, Update::MaxViolation] {
+        let (_, _, reports) = structured(&system, &trees, update, 30);
+        assert!(reports[0].mistakes > 0);
+        assert_eq!(reports[29].mistakes, 0, "{update:?}");
     }
 }
 

@@ -281,3 +281,11 @@ fn export_files_and_tiger_xml_are_read_wherever_trees_are() {
         "{report}"
     );
 }
+
+#[test]
+fn labels_of_development_trees_are_cut_at_the_separators_of_the_training_trees() {
+    let raw = "(TOP (S#X (NP#SBJ (D the) (N dog)) (VP (V sings))))\n".repeat(20);
+    let folder = train(&raw, &["--set", "clean.separators='#'"]);
+    let model = file::read(&folder.path().join("m.srm")).unwrap();
+    assert_eq!(model.header.dev.unwrap().f1, 100.0);
+}

@@ -53,7 +53,7 @@ fn answers(bytes: &str) -> Vec<String> {
     let items = Sentences::from_reader(input, "t", InputFormat::Penn, Encoding::Utf8);
     let answer = |item: Item| match item {
         Item::Sentence(tokens, _) => Some(tokens.iter().map(|t| t.word.as_str()).collect()),
-        Item::Blank => Some("blank".to_owned()),
+        Item::Blank | Item::NoWords => Some("blank".to_owned()),
         Item::Bad { .. } => Some("bad".to_owned()),
         Item::Stray { .. } => None,
     };

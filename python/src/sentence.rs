@@ -30,16 +30,25 @@ pub(crate) fn tokens(sentence: &Bound<'_, PyAny>, text: TextSettings) -> PyResul
     Ok(tokens)
 }
 
-/// Splits a text into sentences, and these into words, as `srparse parse --input text` does.
+/// Splits an English text into sentences, and these into words; `Parser.split_text` splits by the settings of a
+/// model.
 ///
 /// A word is (word, start, end): as in a tree, and its characters in the text.
 #[pyfunction]
-pub(crate) fn split_text(text: &str) -> Vec<Vec<(String, u64, u64)>> {
+pub(crate) fn split_text(text: &str) -> Vec<Vec<PlacedWord>> {
+    placed_words(text, TextSettings::default())
+}
+
+/// A word as in a tree, with the characters of the text where it starts and ends.
+pub(crate) type PlacedWord = (String, u64, u64);
+
+/// The words of the sentences of a text.
+pub(crate) fn placed_words(text: &str, settings: TextSettings) -> Vec<Vec<PlacedWord>> {
     let words = |sentence: TextSentence| {
         let words = sentence.tokens.iter().zip(&sentence.layout.spans);
         words.map(|(token, span)| (token.word.to_string(), span.start, span.end)).collect()
     };
-    sentences(text, TextSettings::default()).into_iter().map(words).collect()
+    sentences(text, settings).into_iter().map(words).collect()
 }
 
 /// The tokens of a text that is one sentence, or blank.

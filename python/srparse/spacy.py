@@ -18,7 +18,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
-from . import Tree, load, split_text
+from . import Parser, Tree, load
 
 ROOTS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
 BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
@@ -68,7 +68,7 @@ class Constituents:
         rest = iter(stream)
         while docs := list(islice(rest, batch_size)):
             sentences = [
-                (doc, tokens) for doc in docs for tokens in words_of_sentences(doc) if tokens
+                (doc, tokens) for doc in docs for tokens in self.sentences(doc) if tokens
             ]
             trees = self.parser.parse_batch(
                 [self.words(tokens) for _, tokens in sentences], threads=self.threads
@@ -84,17 +84,16 @@ class Constituents:
         tagged = self.tags == "spacy"
         return [(token.text.translate(BRACKETS), token.tag_ if tagged else "") for token in tokens]
 
+    def sentences(self, doc: Doc) -> List[List[Token]]:
+        """The tokens of each sentence but for white space."""
+        if not doc.has_annotation("SENT_START"):
+            set_sentences(doc, self.parser)
+        return [[token for token in sentence if not token.is_space] for sentence in doc.sents]
 
-def words_of_sentences(doc: Doc) -> List[List[Token]]:
-    """The tokens of each sentence but for white space."""
-    if not doc.has_annotation("SENT_START"):
-        set_sentences(doc)
-    return [[token for token in sentence if not token.is_space] for sentence in doc.sents]
 
-
-def set_sentences(doc: Doc) -> None:
-    """Marks where sentences begin, by the rules for raw text."""
-    starts = [words[0][1] for words in split_text(doc.text)]
+def set_sentences(doc: Doc, parser: Parser) -> None:
+    """Marks where sentences begin, by the settings of the model for raw text."""
+    starts = [words[0][1] for words in parser.split_text(doc.text)]
     begun = 0
     for token in doc:
         is_start = begun < len(starts) and token.idx >= starts[begun]

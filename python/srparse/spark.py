@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-from . import EMBEDDED_MODELS, Parser, Tree, load, split_text
+from . import EMBEDDED_MODELS, Parser, Tree, load
 
 if TYPE_CHECKING:
     import pyarrow
@@ -22,7 +22,7 @@ Tokens = Sequence[Any]
 Parsed = Tuple[Optional[Tree], Optional[str]]
 
 SPACE = re.compile(r"[ \t\n\v\f\r]+")
-TAGGED = re.compile(r"(.+)(?<!\\)/(.+)", re.DOTALL)
+TAGGED = re.compile(r"(.+)/(.+)", re.DOTALL)
 
 
 def parse_column(
@@ -113,7 +113,7 @@ class ColumnParser:
         import pyarrow
 
         place = batch.schema.get_field_index(self.column)
-        sentences = read(batch.column(place).to_pylist(), self.input)
+        sentences = read(batch.column(place).to_pylist(), self.input, parser)
         parses = list(parse(parser, sentences))
         rows = pyarrow.array([sentence.row for sentence in sentences], pyarrow.int64())
         columns = [batch.column(at).take(rows) for at in range(batch.num_columns)]
@@ -183,12 +183,12 @@ def parse_one(parser: Parser, tokens: Tokens) -> Parsed:
         return None, str(error)
 
 
-def read(values: List[Any], input: str) -> List[Sentence]:
+def read(values: List[Any], input: str, parser: Parser) -> List[Sentence]:
     """The sentences of a column's values; at least one for each, in order."""
     found: List[Sentence] = []
     for row, value in enumerate(values):
         try:
-            sentences = READERS[input](value)
+            sentences = READERS[input](value, parser)
         except ValueError as error:
             found.append(Sentence(row, 0, [], str(error)))
             continue
@@ -196,15 +196,13 @@ def read(values: List[Any], input: str) -> List[Sentence]:
     return found
 
 
-def text_sentences(value: Any) -> List[Tokens]:
-    """The sentences of raw text."""
-    sentences: List[Tokens] = [
-        [word for word, _, _ in words] for words in split_text(of_type(value, str, "text"))
-    ]
-    return at_least_one(sentences)
+def text_sentences(value: Any, parser: Parser) -> List[Tokens]:
+    """The sentences of raw text, split by the settings of the model."""
+    sentences = parser.split_text(of_type(value, str, "text"))
+    return at_least_one([[word for word, _, _ in words] for words in sentences])
 
 
-def token_sentence(value: Any) -> List[Tokens]:
+def token_sentence(value: Any, _: Parser) -> List[Tokens]:
     """A sentence of words."""
     if isinstance(value, str):
         words = [word for word in SPACE.split(value) if word]
@@ -215,7 +213,7 @@ def token_sentence(value: Any) -> List[Tokens]:
     return at_least_one([words] if words else [])
 
 
-def tagged_sentence(value: Any) -> List[Tokens]:
+def tagged_sentence(value: Any, _: Parser) -> List[Tokens]:
     """A sentence of word/TAG."""
     tokens = []
     for token in SPACE.split(of_type(value, str, "a sentence of word/TAG")):

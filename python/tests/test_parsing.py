@@ -240,3 +240,13 @@ def test_text_is_split_with_the_places_of_its_words():
     first, second = srparse.split_text("Don't (go). She\nstays.")
     assert first[:3] == [("Do", 0, 2), ("n't", 2, 5), ("-LRB-", 6, 7)]
     assert second[0] == ("She", 12, 15)
+
+
+def test_text_is_split_by_the_settings_of_the_model():
+    def words(how):
+        parser = srparse.load("english-fast", settings={"text.compounds": how})
+        [sentence] = parser.split_text("A well-known rule.")
+        return [word for word, _, _ in sentence]
+
+    assert words("split") == ["A", "well", "-", "known", "rule", "."]
+    assert words("keep") == ["A", "well-known", "rule", "."]

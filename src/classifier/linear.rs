@@ -1,7 +1,7 @@
 //! A linear model over indicators, packed for speed ([`super::packed`]).
 
 use super::packed::LANES;
-pub use super::packed::{MAX_CLASSES, Pruning, Tables, Weights};
+pub use super::packed::{Pruning, Tables, Weights, check_classes};
 use super::{Classifier, Evidence, ScoreScale, Scratch};
 use crate::Result;
 use crate::feature::{Indicators, RowRef};

@@ -38,6 +38,21 @@ const LONG_IF_SMALL: usize = 2;
 /// Maximum number of classes: the rows of a bucket must begin within 16 bits.
 pub const MAX_CLASSES: usize = 6_000;
 
+/// Checks that there are not more classes than [`MAX_CLASSES`].
+///
+/// # Errors
+/// [`Error::Config`] if there are.
+pub fn check_classes(n: usize) -> Result<()> {
+    if n <= MAX_CLASSES {
+        return Ok(());
+    }
+    let problem = format!(
+        "{n} actions, but this learner supports {MAX_CLASSES}: use fewer labels (clean.functions=drop), a \
+         system with fewer actions, or a network"
+    );
+    Err(Error::config("learner", problem))
+}
+
 /// How a packed model is pruned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -5,7 +5,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::linear::{LinearModel, MAX_CLASSES, Pruning};
+use super::linear::{LinearModel, Pruning, check_classes};
 use super::sparse::SparseWeights;
 use super::{Classifier, Fit, Instances, Learner, ScoreScale, first_best};
 use crate::feature::Indicators;
@@ -46,9 +46,7 @@ impl Learner for Perceptron {
                 "a perceptron cannot take set columns: drop `.kids`",
             ));
         }
-        if instances.n_classes() > MAX_CLASSES {
-            return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
-        }
+        check_classes(instances.n_classes())?;
         if instances.is_empty() {
             return Err(Error::Unfit("the training data has no decision to learn from".into()));
         }

@@ -148,7 +148,8 @@ fn experiment(args: &AblateArgs, groups: &[Group]) -> Experiment {
     let all = SettingEntry { name: "all".to_owned(), set: Vec::new() };
     // Only gold tags are used.
     let no_tagger = ["tagger.kind=none", "jackknife=0"].map(str::to_owned);
-    let set = [&args.set[..], &no_tagger].concat();
+    let settings = args.set.iter().cloned().chain(no_tagger);
+    let (cleaning, set) = settings.partition(|setting| setting.starts_with("clean."));
     Experiment {
         description: String::new(),
         percent: vec![100.0],
@@ -161,7 +162,7 @@ fn experiment(args: &AblateArgs, groups: &[Group]) -> Experiment {
             dev: args.dev.clone(),
             profile: args.profile.name().map(str::to_owned),
             heads: None,
-            set: Vec::new(),
+            set: cleaning,
         }],
     }
 }

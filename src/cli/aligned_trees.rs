@@ -7,8 +7,7 @@ use anyhow::bail;
 use super::options::note_terminal;
 use super::reading_bar::ReadingBar;
 use crate::error::Place;
-use crate::eval::OTHER_ROOTS;
-use crate::tree::Tree;
+use crate::tree::{OTHER_ROOTS, Tree};
 use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees, expand};
 
 /// One file, with counts of the root labels in it that are treated as `TOP`.

@@ -1,6 +1,6 @@
 //! `srparse info`: the content of a model file, and what is built in.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use anyhow::Context;
 use super::listed;
 use super::out::OutArg;
 use crate::feature::Templates;
-use crate::model::{Model, TaggerSummary, TaggingScores, embedded};
+use crate::model::{Header, Model, TaggerSummary, TaggingScores, embedded};
 use crate::parser::stored_preset;
 use crate::preset::schema::kinds;
 use crate::preset::{Preset, TreebankProfile};
@@ -104,8 +104,7 @@ fn describe_tagger(tagger: &TaggerSummary, out: &mut impl Write) -> anyhow::Resu
     Ok(())
 }
 
-fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Result<()> {
-    let header = &model.header;
+fn describe_training(header: &Header, out: &mut impl Write) -> io::Result<()> {
     let training = &header.training;
     writeln!(out, "  written by srparse {}, seed {}", header.tool_version, header.seed)?;
     writeln!(
@@ -138,6 +137,12 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
         None if header.actions.is_empty() => {}
         None => writeln!(out, "  no dev scores")?,
     }
+    Ok(())
+}
+
+fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Result<()> {
+    let header = &model.header;
+    describe_training(header, out)?;
     let preset = stored_preset(model, &[])?;
     if let Some(tagger) = &header.tagger {
         describe_tagger(tagger, out)?;

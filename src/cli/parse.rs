@@ -169,23 +169,6 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
             }
         })
     };
-    let unreadable = |problem: &str| match (args.output, args.nbest) {
-        (OutputFormat::Html, _) if args.trace.is_some() => player_line(Some(problem)),
-        (OutputFormat::Brackets, _) if args.trace.is_some() => b"# unreadable\n\n".to_vec(),
-        (OutputFormat::Json, _) => missing(args, Some(problem)),
-        (OutputFormat::Html, _) => page_line(Vec::new(), Some(problem)),
-        (OutputFormat::Brackets, Some(_)) => b"1\t-inf\t(())\n\n".to_vec(),
-        (OutputFormat::Pretty, Some(_)) => b"# rank = 1\n# score = -inf\n(())\n\n".to_vec(),
-        (OutputFormat::Conllu, Some(_)) => b"# unreadable\n\n\n".to_vec(),
-        (OutputFormat::Brackets | OutputFormat::Pretty, None) => b"(())\n".to_vec(),
-        (OutputFormat::Conllu, None) => b"# unreadable\n\n".to_vec(),
-    };
-    let blank = match args.output {
-        OutputFormat::Json => missing(args, None),
-        OutputFormat::Html if args.trace.is_some() => player_line(None),
-        OutputFormat::Html => page_line(Vec::new(), None),
-        _ => b"\n".to_vec(),
-    };
     let preset = parser.preset();
     let work = Work {
         files: &args.files,
@@ -197,8 +180,9 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
             keeps_trees: args.trace.is_some(),
         },
         frame: frame(args)?,
-        blank: &blank,
-        unreadable: &unreadable,
+        blank: &blank(args),
+        no_words: &no_words(args),
+        unreadable: &|problem| unreadable(args, problem),
         make: &processor,
     };
     let mut unseen = UnseenNotes::new(&parser, args.stream.verbosity.quiet, retags);
@@ -206,6 +190,46 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     unseen.end();
     report(args, &totals, start);
     Ok(args.stream.exit_code(&totals))
+}
+
+/// Returns what is written for a sentence that cannot be read.
+fn unreadable(args: &ParseArgs, problem: &str) -> Vec<u8> {
+    match (args.output, args.nbest) {
+        (OutputFormat::Html, _) if args.trace.is_some() => player_line(Some(problem)),
+        (OutputFormat::Brackets, _) if args.trace.is_some() => b"# unreadable\n\n".to_vec(),
+        (OutputFormat::Json, _) => missing(args, Some(problem)),
+        (OutputFormat::Html, _) => page_line(Vec::new(), Some(problem)),
+        (OutputFormat::Brackets, Some(_)) => b"1\t-inf\t(())\n\n".to_vec(),
+        (OutputFormat::Pretty, Some(_)) => b"# rank = 1\n# score = -inf\n(())\n\n".to_vec(),
+        (OutputFormat::Conllu, Some(_)) => b"# unreadable\n\n\n".to_vec(),
+        (OutputFormat::Brackets | OutputFormat::Pretty, None) => NO_TREE.to_vec(),
+        (OutputFormat::Conllu, None) => b"# unreadable\n\n".to_vec(),
+    }
+}
+
+/// A tree without words, in brackets.
+const NO_TREE: &[u8] = b"(())\n";
+
+/// Returns what is written for a blank line.
+fn blank(args: &ParseArgs) -> Vec<u8> {
+    match args.output {
+        OutputFormat::Json => missing(args, None),
+        OutputFormat::Html if args.trace.is_some() => player_line(None),
+        OutputFormat::Html => page_line(Vec::new(), None),
+        OutputFormat::Brackets | OutputFormat::Pretty | OutputFormat::Conllu => b"\n".to_vec(),
+    }
+}
+
+/// Returns what is written for a tree without words: in brackets a tree again, so that each gold tree has a parse.
+fn no_words(args: &ParseArgs) -> Vec<u8> {
+    match args.output {
+        OutputFormat::Brackets | OutputFormat::Pretty
+            if args.trace.is_none() && args.nbest.is_none() =>
+        {
+            NO_TREE.to_vec()
+        }
+        _ => blank(args),
+    }
 }
 
 /// Returns what is written before and after the results: a page has a head and an end.

@@ -61,8 +61,10 @@ pub(super) struct Work<'f, 'a, T> {
     pub(super) expected: ExpectedInput,
     /// What is written before and after the results.
     pub(super) frame: [Vec<u8>; 2],
-    /// What is written for a blank line, or a sentence or tree without words.
+    /// What is written for a blank line, a sentence without words, or a tree that cleaning leaves none.
     pub(super) blank: &'f [u8],
+    /// What is written for another tree without words.
+    pub(super) no_words: &'f [u8],
     /// Returns what is written for an item that cannot be read, given the problem.
     pub(super) unreadable: &'f (dyn Fn(&str) -> Vec<u8> + Sync),
     /// Creates a processor; called once in each thread.
@@ -72,8 +74,8 @@ pub(super) struct Work<'f, 'a, T> {
 /// Options of commands that run a model over sentences.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// Model file, or the name of an embedded model: `english` or `english-fast`, which is five times as fast and
-    /// less accurate.
+    /// Model file, or the name of an embedded model: `english` or `english-fast`, which is four times as fast or
+    /// more, and less accurate.
     #[arg(long, value_name = "NAME|FILE", default_value = embedded::NAMES[0])]
     model: PathBuf,
     /// Number of threads; 0 uses all cores. The output does not depend on it.
@@ -256,7 +258,7 @@ impl NotedItem {
     fn words(&self) -> usize {
         match &self.item {
             Item::Sentence(tokens, _) => tokens.len(),
-            Item::Blank | Item::Bad { .. } | Item::Stray { .. } => 0,
+            Item::Blank | Item::NoWords | Item::Bad { .. } | Item::Stray { .. } => 0,
         }
     }
 }
@@ -285,6 +287,7 @@ impl<T> Work<'_, '_, T> {
         result.restart(at, input_note);
         match item {
             Item::Blank => result.bytes.extend_from_slice(self.blank),
+            Item::NoWords => result.bytes.extend_from_slice(self.no_words),
             Item::Bad { at, problem } => {
                 let problem = format!("{at}: {problem}");
                 result.bytes = (self.unreadable)(&problem);

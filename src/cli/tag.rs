@@ -98,6 +98,7 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
         expected: ExpectedInput { clean, text, needs_tags: args.accuracy, keeps_trees: false },
         frame: Default::default(),
         blank: b"\n",
+        no_words: b"\n",
         unreadable: &unreadable,
         make: &processor,
     };

@@ -193,14 +193,7 @@ impl<S: TransitionSystem> Agenda<S> {
         self.expand(beam, problem, follow, scratch);
         self.candidates.sort_unstable_by(|a, b| rank(&self.step_scores, a, b));
         self.n_steps += 1;
-        if beam.threshold > 0.0 {
-            let best = self.candidates.first().map_or(0.0, |best| best.score);
-            // The difference of two infinite scores is NaN, which is not beyond the threshold.
-            self.candidates.retain(|other| {
-                let lead = beam.lead(best, other.score, self.n_steps);
-                lead.partial_cmp(&beam.threshold) != Some(Ordering::Greater)
-            });
-        }
+        self.drop_beyond_threshold(beam);
         std::mem::swap(&mut self.beam, &mut self.previous_beam);
         std::mem::swap(&mut self.step_scores, &mut self.previous_step_scores);
         self.step_scores
@@ -242,6 +235,18 @@ impl<S: TransitionSystem> Agenda<S> {
                 followed: parent.followed && follow.is_none_or(|follow| action == follow.action),
             });
             self.steps.push(BeamStep { previous: parent.step, action });
+        }
+    }
+
+    /// Drops the candidates that are too far behind the best one.
+    fn drop_beyond_threshold(&mut self, beam: &Beam) {
+        if beam.threshold > 0.0 {
+            let best = self.candidates.first().map_or(0.0, |best| best.score);
+            // The difference of two infinite scores is NaN, which is not beyond the threshold.
+            self.candidates.retain(|other| {
+                let lead = beam.lead(best, other.score, self.n_steps);
+                lead.partial_cmp(&beam.threshold) != Some(Ordering::Greater)
+            });
         }
     }
 

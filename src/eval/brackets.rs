@@ -5,10 +5,7 @@
 //! `(P this) (Q is)` is a sentence and `(NP )` an empty word.
 
 use crate::eval::Params;
-use crate::tree::{Tree, Visit};
-
-/// Root labels that are treated as `TOP`, which EVALB's parameters expect.
-pub const OTHER_ROOTS: [&str; 4] = ["", "ROOT", "S1", "VROOT"];
+use crate::tree::{OTHER_ROOTS, TOP, Tree, Visit};
 
 /// The end of a bracket that was never closed.
 pub(crate) const UNCLOSED: u32 = u32::MAX;
@@ -70,7 +67,7 @@ pub(crate) struct Quote<'a> {
 }
 
 impl<'a> Bracketing<'a> {
-    /// Collects the words and brackets of a tree; a root labelled as in [`OTHER_ROOTS`] becomes `TOP`.
+    /// Collects the words and brackets of a tree; a root labelled as in [`OTHER_ROOTS`] becomes `TOP`, which EVALB's parameters expect.
     pub(crate) fn from_tree(tree: &'a Tree, params: &Params) -> Self {
         let mut builder = BracketingBuilder::new(params);
         let root = tree.root();
@@ -79,7 +76,7 @@ impl<'a> Bracketing<'a> {
                 Visit::Open(id) => {
                     let label = tree.node(id).label.as_str();
                     let is_root = Some(id) == root && OTHER_ROOTS.contains(&label);
-                    builder.open(if is_root { "TOP" } else { label });
+                    builder.open(if is_root { TOP } else { label });
                 }
                 Visit::Token(position) => {
                     let token = &tree.tokens()[position as usize];

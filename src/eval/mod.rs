@@ -29,7 +29,6 @@ mod sentence_score;
 pub mod significance;
 mod totals;
 
-pub use brackets::OTHER_ROOTS;
 pub use confusion::Confusion;
 pub use counts::Counts;
 pub use difference::{Difference, ErrorClass, Mark, ParseError};

@@ -143,9 +143,11 @@ impl Cell {
         Ok(preset)
     }
 
-    /// The preset by which gold trees are cleaned, whatever the parser.
+    /// The preset by which gold trees are cleaned, whatever the parser: the treebank decides.
     fn gold_cleaning(&self) -> Result<Preset> {
-        Preset::load_for(DEFAULT, Some(&self.treebank.profile()?), &[])
+        let of_cleaning = |setting: &&String| setting.starts_with("clean.");
+        let settings: Vec<String> = self.treebank.set.iter().filter(of_cleaning).cloned().collect();
+        Preset::load_for(DEFAULT, Some(&self.treebank.profile()?), &settings)
     }
 
     /// The share of the trees, spread evenly over the treebank.

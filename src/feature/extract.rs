@@ -152,7 +152,8 @@ impl Extractor {
     }
 
     /// Returns the number of columns.
-    pub fn n_columns(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn n_columns(&self) -> usize {
         self.asks.len()
     }
 

@@ -335,21 +335,10 @@ impl Templates {
                 }
                 conjunction.push(position);
             }
-            if templates.conjunctions.len() == MAX_TEMPLATES {
-                let problem = format!("more than {MAX_TEMPLATES} templates: remove some");
-                return Err(Error::syntax(Place::new(name, number, 1), problem));
-            }
-            let is_tree =
-                |&at: &u16| templates.addresses[usize::from(at)].kind() == ColumnKind::Tree;
-            if conjunction.len() > 1 && conjunction.iter().any(is_tree) {
-                let problem = "a tree cannot be part of a conjunction: give it a line of its own";
-                return Err(Error::syntax(Place::new(name, number, 1), problem));
-            }
-            if templates.conjunctions.contains(&conjunction) {
-                let place = Place::new(name, number, 1);
-                return Err(Error::syntax(place, "this template occurs above: remove the line"));
-            }
             if !conjunction.is_empty() {
+                templates
+                    .check(&conjunction)
+                    .map_err(|problem| Error::syntax(Place::new(name, number, 1), problem))?;
                 templates.conjunctions.push(conjunction);
                 templates.steps.push(steps);
                 templates.headings.push(heading.name().to_owned());
@@ -359,6 +348,21 @@ impl Templates {
             return Err(Error::syntax(Place::new(name, 1, 0), "the file has no templates"));
         }
         Ok(templates)
+    }
+
+    /// Checks whether a template can be added; the error is what is wrong.
+    fn check(&self, conjunction: &[u16]) -> Result<(), String> {
+        let is_tree = |&at: &u16| self.addresses[usize::from(at)].kind() == ColumnKind::Tree;
+        if self.conjunctions.len() == MAX_TEMPLATES {
+            return Err(format!("more than {MAX_TEMPLATES} templates: remove some"));
+        }
+        if conjunction.len() > 1 && conjunction.iter().any(is_tree) {
+            return Err("a tree cannot be part of a conjunction: give it a line of its own".into());
+        }
+        if self.conjunctions.iter().any(|above| above == conjunction) {
+            return Err("this template occurs above: remove the line".into());
+        }
+        Ok(())
     }
 
     /// Returns a built-in template file.

@@ -22,6 +22,9 @@ pub struct Classes {
 /// Marks an action without a class.
 const NO_CLASS: u16 = u16::MAX;
 
+/// The largest number of actions that have classes, with one more for idle steps.
+pub const MAX_ACTIONS: usize = NO_CLASS as usize - 1;
+
 impl Classes {
     /// The classes of an inventory: the position of each action.
     pub fn of<A: Action>(inventory: &[A]) -> Self {

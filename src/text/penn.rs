@@ -1,5 +1,6 @@
 //! English words, split as in the Penn Treebank.
 
+use super::abbreviations::is_initial;
 use super::contractions::APOSTROPHES;
 use super::settings::Compounds;
 use super::{compounds, marks};
@@ -37,7 +38,7 @@ impl Word<'_> {
             '.' => is_inside || self.is_letters_before_hyphen(rest),
             ',' => word.ends_with(is_digit) && digits(rest) == 3,
             ':' => word.len() <= 2 && digits(word) == word.len() && is_minutes(rest),
-            '&' => is_inside && is_capital(word),
+            '&' => is_inside && is_initial(word),
             '+' => is_charge(word, rest),
             '/' => is_inside && (self.keeps() || compounds::is_fraction(self.chunk, self.start)),
             c if compounds::is_hyphen(c) && rest.starts_with(char::is_alphanumeric) => {
@@ -88,11 +89,6 @@ fn is_minutes(text: &str) -> bool {
     let (next, second) = (after.next(), after.next());
     let goes_on = next.is_some_and(|c| c == ',' || c == '.') && second.is_some_and(is_digit);
     digits(text) == 2 && !goes_on
-}
-
-fn is_capital(word: &str) -> bool {
-    let mut characters = word.chars();
-    characters.next().is_some_and(char::is_uppercase) && characters.next().is_none()
 }
 
 /// Whether a plus sign is part of a name, as in `Ca2+`, rather than of a sum or of `+/-`.

@@ -5,7 +5,7 @@ use super::epochs::{EpochLearner, EpochReport, Epochs, Progress};
 use super::session::dev_line;
 use super::{Session, Trained};
 use crate::classifier::Classifier;
-use crate::classifier::linear::Pruning;
+use crate::classifier::linear::{Pruning, check_classes};
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::observer::{EpochScores, Event};
@@ -34,6 +34,7 @@ pub(super) fn train<'a, S: Supervised, L: PerceptronLearner<S>>(
     make: impl Fn(u64, &'a Progress<'a>) -> L + Sync,
     progress: &'a Progress<'a>,
 ) -> Result<Trained> {
+    check_classes(session.components.classes().len())?;
     if models == 1 {
         let mut learner = make(session.seed, progress);
         let epochs = Epochs { session, model: 1, epochs, patience: 0, checkpoint: None };

@@ -227,17 +227,16 @@ impl<'a, S: Supervised> GoldPath<'a, S> {
 
     fn step(&mut self, scratch: &mut Scratch, scores: &mut Vec<f32>) {
         let Self { problem, cursor, .. } = self;
-        let scorer = problem.scorer;
         let step = match self.actions.get(self.taken) {
             Some(&action) => {
-                let at = cursor.at(*problem);
-                scorer.score(at, &cursor.memory, &[action], scratch, scores);
+                cursor.scores(*problem, &[action], scratch, scores);
                 cursor.take(*problem, action, scratch);
                 scores[0]
             }
-            None => scorer.idle(cursor.at(*problem), &cursor.memory, scratch),
+            None => problem.scorer.idle(cursor.at(*problem), &cursor.memory, scratch),
         };
         self.score = PathScore::Sum.extend(self.score, step);
+        debug_assert!(self.score.is_finite(), "every action of the gold derivation has a score");
         self.taken += 1;
     }
 }

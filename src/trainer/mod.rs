@@ -21,6 +21,7 @@ use crate::parallel;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{self, Source, SystemVisitor, with_system};
 use crate::preset::{MethodChoice, Preset, TaggerChoice};
+use crate::scorer::factored::MAX_ACTIONS;
 use crate::symbols::{UNKNOWN, Vocabulary};
 use crate::train::session::{Checkpoints, DevSet, SilverTrees, is_short, words};
 use crate::train::{Components, Session, Trained, TrainingMethod};
@@ -356,6 +357,11 @@ impl Run<'_> {
             observer: trainer.observer,
             checkpoints: self.checkpoints(system),
         };
+        let n_actions = session.components.inventory().len();
+        if n_actions > MAX_ACTIONS {
+            let problem = format!("{n_actions} actions, but at most {MAX_ACTIONS} are supported");
+            return Err(Error::config("system", problem));
+        }
         let trained = method.train(&session)?;
         training.epoch = trained.epoch;
         training.labels.clone_from(&trained.labels);

@@ -6,8 +6,7 @@ use crate::tree::markovize::Markovization;
 use crate::tree::{Child, Tree};
 use crate::{Error, Result};
 
-/// The label of every root.
-pub const ROOT: &str = "TOP";
+pub use crate::tree::TOP as ROOT;
 
 /// The largest number of labels of a system.
 pub const MAX_LABELS: usize = 65_000;
@@ -46,6 +45,9 @@ pub fn check_tree(tree: &Tree) -> Result<()> {
     }
     if tree.ids().any(|id| id != root && tree.node(id).label == ROOT) {
         return Err(Error::Unfit("a TOP below the root".into()));
+    }
+    if tree.nodes().iter().any(|node| node.label.is_empty()) {
+        return Err(Error::Unfit("a node without a label".into()));
     }
     Ok(())
 }

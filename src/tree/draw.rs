@@ -115,7 +115,7 @@ fn write_cut(line: &str, style: &TextStyle, lines: &Lines, out: &mut impl Write)
 }
 
 /// A label or word as drawn: something, on one line.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     if text.is_empty() {
         return "()".to_owned();
     }

@@ -40,13 +40,10 @@ use std::path::Path;
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 
-use super::Tree;
+use super::{TOP, Tree};
 use crate::built_in::HEADS;
 use crate::error::{Error, Place, Result, did_you_mean};
 pub use table::HeadTable;
-
-/// The label under which a root without a label is looked up.
-const ROOT: &str = "TOP";
 
 /// A head-rule table.
 ///
@@ -283,7 +280,7 @@ impl HeadRules {
 
     /// The clauses for a label, if it has a rule.
     fn rule(&self, label: &str) -> Option<&[usize]> {
-        let label = if label.is_empty() { ROOT } else { basic(label) };
+        let label = if label.is_empty() { TOP } else { basic(label) };
         self.labels.most_exact(label).map(|rule| self.rules[rule].as_slice())
     }
 
@@ -408,7 +405,7 @@ impl fmt::Display for Uncovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (label, n)) in self.iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
-            let label = if label.is_empty() { ROOT } else { label };
+            let label = if label.is_empty() { TOP } else { label };
             write!(f, "{comma}{label} ({n} {})", if n == 1 { "node" } else { "nodes" })?;
         }
         Ok(())

@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{NodeId, Tree};
+use super::Tree;
 
 /// What labels remember.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -33,14 +33,7 @@ impl Default for Markovization {
 impl Markovization {
     /// Returns the tree with labels that remember ancestors. The root, and whatever stands alone, stays as it is.
     pub fn annotate(self, tree: &Tree) -> Tree {
-        let mut parents: Vec<Option<NodeId>> = vec![None; tree.nodes().len()];
-        for id in tree.ids() {
-            for child in tree.children(id) {
-                if let super::Child::Node(child) = child {
-                    parents[child.index()] = Some(id);
-                }
-            }
-        }
+        let parents = tree.parents();
         let mut annotated = tree.clone();
         for id in tree.ids() {
             let ancestors = std::iter::successors(parents[id.index()], |id| parents[id.index()]);

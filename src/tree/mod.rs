@@ -14,6 +14,16 @@ mod token;
 use compact_str::CompactString;
 pub use token::{TRACE, Token, remove_tags};
 
+/// The label of a root.
+pub const TOP: &str = "TOP";
+/// Other labels that only roots have; the first stands for no label.
+pub const OTHER_ROOTS: [&str; 4] = ["", "ROOT", "S1", "VROOT"];
+
+/// Whether only roots have a label.
+pub fn is_root_label(label: &str) -> bool {
+    label == TOP || OTHER_ROOTS.contains(&label)
+}
+
 /// The position of a node in its tree, in post-order from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
@@ -317,17 +327,6 @@ impl TreeBuilder {
         self.pending.len() - self.open.last().map_or(0, |open| open.2)
     }
 
-    /// Turns the innermost open node, which must not have children, into a token of that tag. Readers use it
-    /// when `(NN` is followed by a word.
-    ///
-    /// # Panics
-    /// When no node is open or it has children.
-    pub fn reopen_as_token(&mut self, word: impl Into<CompactString>) {
-        assert_eq!(self.pending_children(), 0, "a node with children cannot become a token");
-        let (tag, ..) = self.open.pop().expect("reopen_as_token() needs an open node");
-        self.token(word, tag);
-    }
-
     /// Empties the builder and keeps its memory.
     pub fn clear(&mut self) {
         self.tree.tokens.clear();
@@ -472,8 +471,7 @@ mod tests {
     #[test]
     fn a_bare_token_gets_an_unlabelled_root() {
         let mut builder = TreeBuilder::new();
-        builder.open("NN");
-        builder.reopen_as_token("dog");
+        builder.token("dog", "NN");
         let tree = builder.finish();
         assert_eq!(tree.nodes().len(), 1);
         assert_eq!(tree.nodes()[0].label, "");

@@ -24,7 +24,6 @@ use crate::tree::{Child, TRACE, Token, Tree};
 
 pub use super::reattach::reattach;
 use super::reattach::{Edges, attach};
-pub use labels::TOP;
 pub use settings::{Cleaning, Functions, RootPolicy, Separator};
 
 /// A cleaned tree.

@@ -15,7 +15,7 @@ use crate::tree::{Token, Tree};
 pub use source::Source;
 
 /// The number of columns.
-const COLUMNS: usize = 10;
+pub(super) const COLUMNS: usize = 10;
 
 /// Collects the tokens of a sentence line by line.
 #[derive(Debug, Default)]

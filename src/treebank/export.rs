@@ -100,8 +100,13 @@ impl ExportReader {
             After::Line => {}
             After::Begin => return self.sentence().map(Some),
             After::Sentence => {
-                if !self.skip_to("#EOS")? {
-                    return Ok(None);
+                while !self.lines.bytes().starts_with(b"#EOS") {
+                    if !self.lines.advance()? {
+                        return Ok(None);
+                    }
+                    if self.lines.bytes().starts_with(b"#BOS") {
+                        return self.sentence().map(Some);
+                    }
                 }
             }
         }
@@ -325,7 +330,7 @@ mod tests {
         let text = b"#FORMAT 5\nword\n#BOS 1\na\tB\t--\t--\n#EOS 1\n#BOS 2\na B -- -- 17\n#EOS 2\n\
                      #BOS 3\na B -- -- 501\n#EOS 3\n#BOS 4\n#500 S -- -- 501\n#501 S -- -- 500\na B -- -- 0\n#EOS 4\n\
                      #BOS 5\n#500 S -- -- 0\n#500 S -- -- 0\n#EOS\n#BOS 6\n\xff\n#EOS\n#BOS 7\na A -- -- 0\n#EOS 7\n\
-                     #BOS 8\na A -- -- 0\n#BOS 9\na A -- -- 0\n";
+                     #BOS 8\na A -- -- 0\n#BOS 9\nb B --\n#BOS 10\nc C -- -- 0\n#EOS 10\n#BOS 11\na A -- -- 0\n";
         let mut reader = reader(text);
         let mut next = || match reader.read() {
             Ok(tree) => tree.map_or("end".to_owned(), |tree| tree.to_string()),
@@ -342,7 +347,9 @@ mod tests {
             "e:22:1: not UTF-8",
             "(VROOT (A a))",
             "e:29:1: the next sentence begins",
-            "e:31:1: the text ends inside the sentence",
+            "e:30:1: 3 columns instead of 5",
+            "(VROOT (C c))",
+            "e:36:1: the text ends inside the sentence",
             "end",
         ] {
             let found = next();

@@ -13,8 +13,10 @@ use crate::tree::{Token, Tree};
 pub enum Item {
     /// A sentence of one or more tokens, with what the input contains besides words and tags.
     Sentence(Vec<Token>, Origin),
-    /// A blank line, or a CoNLL-U sentence or tree without words.
+    /// A blank line, a CoNLL-U sentence without words, or a tree that cleaning leaves none.
     Blank,
+    /// A tree without words, or with traces alone.
+    NoWords,
     /// A line, sentence or tree that cannot be read.
     Bad {
         /// Where.

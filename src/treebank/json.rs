@@ -36,7 +36,7 @@ pub fn parse_line(line: &str, needs_tags: bool) -> Result<Vec<Token>, LineProble
         None => Ok(tokens),
         Some(token) => {
             let problem = format!(
-                "`{}` has no tag, and there is no tagger: write [\"{0}\",\"TAG\"]",
+                "`{}` has no tag, which is needed here: write [\"{0}\",\"TAG\"]",
                 excerpt(&token.word)
             );
             Err(LineProblem::new(line, line, problem))
@@ -258,6 +258,6 @@ mod tests {
             assert_eq!(at, column, "{line}: {problem}");
         }
         let problem = parse_line("{\"tokens\":[\"a\"]}", true).unwrap_err().problem;
-        assert_eq!(problem, "`a` has no tag, and there is no tagger: write [\"a\",\"TAG\"]");
+        assert_eq!(problem, "`a` has no tag, which is needed here: write [\"a\",\"TAG\"]");
     }
 }

@@ -35,7 +35,7 @@ mod tree_reader;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
 pub use input::{ByteCounter, Encoding, Input, expand};
@@ -245,17 +245,19 @@ impl Treebank {
         options: &ReadOptions,
         mut visit: impl FnMut(&Tree, &Trees),
     ) -> Result<(Self, ReadReport)> {
-        let mut reader = Trees::open(paths, options)?;
+        let inputs = expand(paths)?;
+        let without_folder = |name: &str| {
+            let file = Path::new(name).file_name();
+            file.map_or_else(|| name.into(), |name| name.to_string_lossy().into())
+        };
+        let files = inputs.iter().map(|input| without_folder(&input.name())).collect();
+        let mut reader = Trees::new(inputs, options);
         let mut trees = Vec::new();
         while let Some(tree) = reader.next().transpose()? {
             visit(&tree, &reader);
             trees.push(tree);
         }
         let report = reader.report;
-        let without_folder = |name: String| {
-            PathBuf::from(&name).file_name().map_or(name, |name| name.to_string_lossy().into())
-        };
-        let files = expand(paths)?.iter().map(|input| without_folder(input.name())).collect();
         Ok((Self { files, trees }, report))
     }
 

@@ -19,7 +19,7 @@ use compact_str::CompactString;
 use super::input::Encoding;
 use super::text_window::{More, TextWindow};
 use crate::error::{Error, Place, Result};
-use crate::tree::{Tree, TreeBuilder};
+use crate::tree::{Tree, TreeBuilder, is_root_label};
 
 mod faults;
 mod skip;
@@ -27,9 +27,6 @@ mod write;
 
 pub(super) use faults::excerpt;
 pub use write::{escape, unescape, write_brackets, write_line, write_pretty};
-
-/// The labels that only roots have.
-pub const ROOT_LABELS: [&str; 4] = ["TOP", "ROOT", "S1", "VROOT"];
 
 /// Reads trees from one stream, each as soon as its last bracket is there.
 ///
@@ -325,9 +322,11 @@ impl<R: Read> PennReader<R> {
                         .builder
                         .root_label()
                         .is_some_and(|root| root.is_empty() || root == label);
-                return Ok((label.is_empty() && stop.is_some())
-                    || ROOT_LABELS.contains(&label)
-                    || is_first_root);
+                let is_root = match label {
+                    "" => stop.is_some(),
+                    label => is_root_label(label) || is_first_root,
+                };
+                return Ok(is_root);
             }
             whole = self.more(self.text.pos - 1)? != More::Text;
         }

@@ -2,14 +2,13 @@
 
 use std::io::{self, Cursor, Read};
 
+use super::conllu::COLUMNS;
 use super::penn::is_space;
 use crate::error::InputKind;
 use crate::memory::MODEL_MAGIC;
 
 /// Maximum number of bytes that are examined.
 const MAX_EXAMINED: usize = 4096;
-/// The number of columns of CoNLL-U.
-const COLUMNS: usize = 10;
 
 /// Reads the beginning of a stream; returns it with a reader of the whole stream.
 ///

@@ -258,7 +258,7 @@ fn tree_item(
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
-            let tree = cleaning.strip(tree).unwrap_or_default();
+            let Some(tree) = cleaning.strip(tree) else { return Ok(Some(Item::Blank)) };
             let kept = keeps_trees.then(|| Box::new(tree.clone()));
             let mut tokens = tree.into_tokens();
             tokens.retain(|token| token.tag != TRACE);
@@ -266,6 +266,7 @@ fn tree_item(
                 (Item::Sentence(tokens, _), Some(tree)) => {
                     Item::Sentence(tokens, Origin::Tree(tree))
                 }
+                (Item::Blank, _) => Item::NoWords,
                 (item, _) => item,
             }
         }
@@ -358,6 +359,7 @@ mod tests {
             .map(|item| match item {
                 Item::Sentence(..) => "s".to_owned(),
                 Item::Blank => "b".to_owned(),
+                Item::NoWords => "n".to_owned(),
                 Item::Bad { at, .. } | Item::Stray { at, .. } => at.line.to_string(),
             })
             .collect()
@@ -401,7 +403,7 @@ mod tests {
     fn every_tree_is_one_item_and_traces_are_not_words() {
         let text =
             b"(S (NP (-NONE- *)) (VP (V go)))\n(())\n(S (NP (-NONE- *)))\n(S (V a) b)\n(S (V c))\n";
-        assert_eq!(shape(text, InputFormat::Penn), "sbb4s");
+        assert_eq!(shape(text, InputFormat::Penn), "snn4s");
         let Item::Sentence(tokens, _) = &items(text, InputFormat::Penn)[0] else {
             panic!("no sentence")
         };

@@ -11,6 +11,8 @@ use crate::tree::Tree;
 
 /// Maximum number of bytes that are examined.
 const LOOK: usize = 256;
+/// The most bytes of blank lines after which the format is that of brackets.
+const MAX_BLANK: usize = 1 << 16;
 
 type Stream = Box<dyn Read + Send>;
 
@@ -95,8 +97,8 @@ impl TreeReader {
         let begins = |with: &[&str]| with.iter().any(|with| text.starts_with(with.as_bytes()));
         let (is_xml, is_export) =
             (begins(&["<?xml", "<corpus"]), begins(&["%%", "#FORMAT", "#BOT", "#BOS"]));
-        let encoding = declared(text).filter(|_| is_xml && self.encoding == Encoding::Utf8);
-        let encoding = encoding.unwrap_or(self.encoding);
+        let declared = declared(text).filter(|_| is_xml && self.encoding == Encoding::Utf8);
+        let encoding = declared.unwrap_or(self.encoding);
         let (name, stream) = (&self.name, Box::new(Cursor::new(head).chain(stream)));
         Ok(if is_xml {
             Source::TigerXml(Box::new(TigerXmlReader::new(stream, name, encoding)))
@@ -109,13 +111,15 @@ impl TreeReader {
     }
 }
 
-/// Reads up to the first non-blank line, or a part of it, and does not wait for more.
+/// Reads up to the first non-blank line, or a part of it, and does not wait for more; of blank lines at most
+/// [`MAX_BLANK`] bytes.
 fn first_line(stream: &mut Stream) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut buffer = [0; LOOK];
     loop {
         let text = head.trim_ascii_start();
-        if text.starts_with(b"(") || text.len() >= LOOK || text.contains(&b'\n') {
+        let is_enough = text.starts_with(b"(") || text.len() >= LOOK || text.contains(&b'\n');
+        if is_enough || head.len() >= MAX_BLANK {
             return Ok(head);
         }
         match stream.read(&mut buffer) {
@@ -132,8 +136,9 @@ fn declared(text: &[u8]) -> Option<Encoding> {
     let text = String::from_utf8_lossy(text);
     let (_, rest) =
         text.split_once("?>").map_or(text.as_ref(), |(first, _)| first).split_once("encoding=")?;
-    let quote = rest.chars().next()?;
-    rest[1..].split(quote).next()?.parse().ok()
+    let value =
+        ['"', '\''].into_iter().find_map(|quote| rest.strip_prefix(quote)?.split(quote).next());
+    value?.parse().ok()
 }
 
 #[cfg(test)]
@@ -158,6 +163,12 @@ mod tests {
         let xml = b"<?xml version='1.0' encoding='ISO-8859-1'?>\n<corpus><s><graph><terminals>\
                     <t id='1' word='\xe4' pos='A'/></terminals></graph></s></corpus>";
         assert_eq!(trees(xml).unwrap(), ["(VROOT (A \u{e4}))"]);
+        for (encoding, word) in [("\u{e9}", "a"), ("'\u{e9}'", "a"), ("\"", "a")] {
+            let bytes: &'static str = format!("(S (X encoding={encoding}) (A {word}))").leak();
+            assert_eq!(trees(bytes.as_bytes()).unwrap(), [bytes]);
+        }
+        let late: &'static [u8] = vec![b'\n'; 10_000_000].leak();
+        assert_eq!(trees(late).unwrap(), [""; 0]);
         assert_eq!(trees(b"").unwrap(), [""; 0]);
         assert!(trees(b"word").is_err());
     }

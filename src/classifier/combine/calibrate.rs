@@ -101,7 +101,7 @@ fn all_scores(classifier: &dyn Classifier, instances: &Instances) -> Vec<f32> {
     scores
 }
 
-/// The slope and the offset of the sigmoid, as one point; empty unless there are instances of both sides.
+/// The slope and the offset of the sigmoid, as one point.
 ///
 /// The target of positive instances is a little less than 1, that of the others a little more than 0 (Platt
 /// 1999, section 2.2).

@@ -16,7 +16,7 @@ pub mod problem;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::lbfgs::Lbfgs;
-use super::linear::{LinearModel, MAX_CLASSES, Pruning};
+use super::linear::{LinearModel, Pruning, check_classes};
 use super::{Classifier, Fit, Instances, Learner, ScoreScale};
 use crate::feature::Indicators;
 use crate::memory::Sections;
@@ -82,9 +82,7 @@ impl Learner for Maxent {
                 "maximum entropy cannot take set columns: drop `.kids`",
             ));
         }
-        if instances.n_classes() > MAX_CLASSES {
-            return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
-        }
+        check_classes(instances.n_classes())?;
         let indicators = &self.indicators;
         let mut problem = Problem::new(instances, indicators, &self.params)?;
         fit.unless_stopped()?;

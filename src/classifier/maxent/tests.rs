@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::classifier::Scratch;
+use crate::classifier::packed::MAX_CLASSES;
 use crate::feature::Templates;
 use crate::feature::{Row, RowRef};
 use crate::memory::Sections;

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::forest::Forest;
-use super::linear::MAX_CLASSES;
+use super::linear::check_classes;
 use super::svm::rows::BinaryClassifiers;
 use super::{Classifier, Fit, Instances, Learner};
 use crate::feature::{Column, ColumnKind};
@@ -72,9 +72,7 @@ impl Learner for SubtreeBoosting {
             let problem = "boosted subtrees cannot take set columns: drop `.kids`";
             return Err(Error::config("features", problem));
         }
-        if instances.n_classes() > MAX_CLASSES {
-            return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
-        }
+        check_classes(instances.n_classes())?;
         fit.unless_stopped()?;
         let mut forest = Forest::default();
         (0..instances.len()).for_each(|at| forest.push_row(&kinds, instances.row(at)));

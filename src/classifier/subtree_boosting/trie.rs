@@ -127,11 +127,6 @@ impl SubtreeModel {
         Err(Error::Corrupt("the subtrees are not those of a boosted model".into()))
     }
 
-    /// The number of subtrees with a weight.
-    pub fn n_subtrees(&self) -> usize {
-        (0..self.labels.len()).filter(|&node| !range(&self.weight_ends, 0, node).is_empty()).count()
-    }
-
     /// The child of a node with this last node.
     fn child(&self, node: u32, key: Key) -> Option<u32> {
         let children = range(&self.ends, 1, node as usize);

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::linear::{MAX_CLASSES, Pruning};
+use super::linear::{Pruning, check_classes};
 use super::{Checkpoint, Classifier, Fit, Instances, Learner};
 use crate::feature::Indicators;
 use crate::memory::{Array, Sections};
@@ -137,9 +137,7 @@ impl Learner for Svm {
             let problem = "a polynomial SVM cannot take set columns: drop `.kids`";
             return Err(Error::config("features", problem));
         }
-        if instances.n_classes() > MAX_CLASSES {
-            return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
-        }
+        check_classes(instances.n_classes())?;
         fit.unless_stopped()?;
         let rows = Rows::new(instances, &self.indicators);
         if self.params.solver == Solver::Linfa {

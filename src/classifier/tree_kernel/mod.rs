@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::linear::MAX_CLASSES;
+use super::linear::check_classes;
 use super::svm::rows::{BinaryClassifiers, Targets};
 use super::svm::smo;
 use super::svm::vectors::Dual;
@@ -107,9 +107,7 @@ impl Learner for TreeKernel {
             let problem = "a tree kernel cannot take set columns: drop `.kids`";
             return Err(Error::config("features", problem));
         }
-        if instances.n_classes() > MAX_CLASSES {
-            return Err(Error::config("learner", format!("more than {MAX_CLASSES} actions")));
-        }
+        check_classes(instances.n_classes())?;
         fit.unless_stopped()?;
         let n = instances.len().min(self.params.max_instances as usize);
         if n < instances.len() {

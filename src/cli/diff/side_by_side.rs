@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use console::{Style, measure_text_width};
 
 use crate::eval::Mark;
+use crate::tree::draw::shown;
 use crate::tree::{TRACE, Tree, Visit};
 
 /// Deeper nodes are indented no further.
@@ -92,12 +93,4 @@ fn lines_by_word((tree, marks): (&Tree, &[Mark])) -> Vec<Vec<Line>> {
         }
     }
     words
-}
-
-/// A label or word on one line.
-fn shown(text: &str) -> String {
-    if text.is_empty() {
-        return "()".to_owned();
-    }
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -109,7 +109,8 @@ fn endless_paths_and_files_are_refused_and_the_largest_can_be_extracted() {
     };
     let most: String = text(245);
     let templates = Templates::parse(&most, "x").unwrap();
-    assert_eq!(crate::feature::Extractor::new(&templates).n_columns(), templates.addresses().len());
+    let columns = crate::feature::Extractor::new(&templates).n_columns();
+    assert_eq!(columns, templates.addresses().len());
     let fields: String = (0..1_001)
         .map(|at| {
             format!("s{}.w b{}.w o{}.w c{}.w\n", at % 10, at / 10 % 10, at / 100 % 10, at / 1000)

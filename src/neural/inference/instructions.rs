@@ -15,6 +15,8 @@ pub(super) enum Kind {
     #[cfg(target_arch = "x86_64")]
     Vnni,
     #[cfg(target_arch = "x86_64")]
+    AvxVnni,
+    #[cfg(target_arch = "x86_64")]
     Avx2,
     Portable,
 }
@@ -28,7 +30,8 @@ impl InstructionSet {
             use std::arch::is_x86_feature_detected as has;
             let avx2 = has!("avx2");
             let vnni = avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512vnni");
-            let fast = [(Kind::Vnni, vnni), (Kind::Avx2, avx2)];
+            let avx_vnni = avx2 && has!("avxvnni");
+            let fast = [(Kind::Vnni, vnni), (Kind::AvxVnni, avx_vnni), (Kind::Avx2, avx2)];
             fast.into_iter().filter_map(|(kind, has)| has.then_some(kind)).chain(portable)
         };
         #[cfg(not(target_arch = "x86_64"))]
@@ -36,8 +39,8 @@ impl InstructionSet {
         all.map(Self)
     }
 
-    /// The fastest one, or the one that the environment variable `SRPARSE_INSTRUCTIONS` names: `vnni`, `avx2` or
-    /// `portable`.
+    /// The fastest one, or the one that the environment variable `SRPARSE_INSTRUCTIONS` names: `vnni` (AVX-512),
+    /// `avx-vnni`, `avx2` or `portable`.
     pub fn detect() -> Self {
         let wanted = std::env::var("SRPARSE_INSTRUCTIONS").unwrap_or_default();
         let fastest = Self::available().next().unwrap_or(Self(Kind::Portable));
@@ -49,6 +52,8 @@ impl InstructionSet {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Kind::Vnni => "vnni",
+            #[cfg(target_arch = "x86_64")]
+            Kind::AvxVnni => "avx-vnni",
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2 => "avx2",
             Kind::Portable => "portable",
@@ -198,6 +203,63 @@ pub(super) mod vnni {
     }
 }
 
+/// The same in 256 bits, for processors without AVX-512.
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx_vnni {
+    use std::arch::x86_64 as intel;
+
+    use super::{ByteLanes, Quad, Sums};
+
+    /// The sums of the 16 outputs of a group.
+    type Group = [intel::__m256i; 2];
+
+    #[inline]
+    #[target_feature(enable = "avxvnni,avx2")]
+    pub(in crate::neural::inference) fn sums<const N: usize>(
+        x: &[[Quad; N]],
+        weights: &[[ByteLanes; 4]],
+        excess: &Sums,
+    ) -> [Sums; N] {
+        let start = excess.map(|excess| bytemuck::cast(excess.0.map(|sum| -sum)));
+        let mut sums = [start; N];
+        match N {
+            1 => add(x, weights, 0, &mut sums),
+            // The sums of one group of all rows fit into the registers.
+            _ => (0..4).for_each(|group| {
+                let mut of_group = sums.map(|sums| [sums[group]]);
+                add(x, weights, group, &mut of_group);
+                sums.iter_mut().zip(of_group).for_each(|(sums, [sum])| sums[group] = sum);
+            }),
+        }
+        sums.map(|sums| sums.map(bytemuck::cast))
+    }
+
+    /// Adds the products for the groups from `first` on.
+    #[inline]
+    #[target_feature(enable = "avxvnni,avx2")]
+    fn add<const N: usize, const GROUPS: usize>(
+        x: &[[Quad; N]],
+        weights: &[[ByteLanes; 4]],
+        first: usize,
+        to: &mut [[Group; GROUPS]; N],
+    ) {
+        let mut sums = *to;
+        for (x, weights) in x.iter().zip(weights) {
+            for row in 0..N {
+                let x = intel::_mm256_set1_epi32(i32::from_ne_bytes(x[row]));
+                for group in 0..GROUPS {
+                    let halves: &Group = bytemuck::cast_ref(&weights[first + group]);
+                    for half in 0..2 {
+                        let sum = &mut sums[row][group][half];
+                        *sum = intel::_mm256_dpbusd_avx_epi32(*sum, x, halves[half]);
+                    }
+                }
+            }
+        }
+        *to = sums;
+    }
+}
+
 /// Compiles one body for each instruction set, with a function that dispatches. In the body, `$bytes` is the module of
 /// the set.
 macro_rules! dispatched {
@@ -209,6 +271,13 @@ macro_rules! dispatched {
             fn vnni($($arg: $type),*) {
                 #[allow(unused_imports)]
                 use instructions::vnni as $bytes;
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avxvnni,avx2")]
+            fn avx_vnni($($arg: $type),*) {
+                #[allow(unused_imports)]
+                use instructions::avx_vnni as $bytes;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
@@ -228,6 +297,8 @@ macro_rules! dispatched {
             match set.0 {
                 #[cfg(target_arch = "x86_64")]
                 instructions::Kind::Vnni => unsafe { vnni($($arg),*) },
+                #[cfg(target_arch = "x86_64")]
+                instructions::Kind::AvxVnni => unsafe { avx_vnni($($arg),*) },
                 #[cfg(target_arch = "x86_64")]
                 instructions::Kind::Avx2 => unsafe { avx2($($arg),*) },
                 instructions::Kind::Portable => portable($($arg),*),

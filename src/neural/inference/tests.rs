@@ -24,6 +24,7 @@ fn the_list_has_every_set_of_the_processor_and_the_portable_one() {
     {
         use std::arch::is_x86_feature_detected as has;
         assert_eq!(names.contains(&"avx2"), has!("avx2"));
+        assert_eq!(names.contains(&"avx-vnni"), has!("avx2") && has!("avxvnni"));
         assert_eq!(names.contains(&"vnni"), has!("avx2") && has!("avx512bw") && has!("avx512vnni"));
     }
 }

@@ -3,11 +3,7 @@
 use compact_str::CompactString;
 
 use super::settings::{Cleaning, Functions, RootPolicy};
-use crate::tree::Tree;
-use crate::treebank::penn::ROOT_LABELS;
-
-/// The label of the root after cleaning.
-pub const TOP: &str = "TOP";
+use crate::tree::{TOP, Tree, is_root_label};
 
 impl Cleaning {
     /// Applies the steps that change only labels.
@@ -44,10 +40,6 @@ impl Cleaning {
             }
         }
     }
-}
-
-pub(super) fn is_root_label(label: &str) -> bool {
-    label.is_empty() || ROOT_LABELS.contains(&label)
 }
 
 /// Returns a label without function tags and indices.

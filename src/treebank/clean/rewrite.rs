@@ -2,9 +2,8 @@
 
 use compact_str::CompactString;
 
-use super::labels::{TOP, is_root_label};
 use super::settings::{Cleaning, RootPolicy};
-use crate::tree::{BottomUpBuilder, Child, Tree};
+use crate::tree::{BottomUpBuilder, Child, TOP, Tree, is_root_label};
 
 impl Cleaning {
     /// Returns whether a relabelled tree that keeps its tokens must be rewritten.

@@ -14,8 +14,11 @@ const IN_TRACES: &str = "...";
 impl Cleaning {
     /// Returns whether there is anything to strip. Traces that only a tag marks are left to [`Cleaning::apply`].
     pub fn strips(&self) -> bool {
-        let Self { drop, traces, lemma_separator, replace, tag_separators, .. } = self;
-        !drop.is_empty()
+        let Self { drop, traces, lemma_separator, replace, tag_separators, separators, .. } = self;
+        // Scoring cuts labels at the separators of function tags in the Penn Treebank by itself.
+        let cuts_labels = separators.chars().any(|separator| !"-=".contains(separator));
+        cuts_labels
+            || !drop.is_empty()
             || traces.iter().any(|pattern| pattern != TRACE)
             || !lemma_separator.is_empty()
             || !replace.is_empty()
