@@ -164,6 +164,17 @@ def test_what_cannot_be_parsed_is_refused_at_once(spark, arguments, says):
         parse_column(spark.createDataFrame([("a",)], names), **arguments)
 
 
-def test_words_are_split_at_ascii_white_space_only():
-    (only,) = read(["10\u00a0km \t away\n"], "tokens")
+def test_words_are_split_at_ascii_white_space_only(parser):
+    (only,) = read(["10\u00a0km \t away\n"], "tokens", parser)
     assert only.tokens == ["10\u00a0km", "away"]
+
+
+def test_the_last_slash_separates_word_and_tag(parser):
+    (only,) = read(["and\\/or/CC 1\\/2"], "tagged", parser)
+    assert only.tokens == [("and\\/or", "CC"), ("1\\", "2")]
+
+
+def test_text_is_split_by_the_settings_of_the_model():
+    parser = srparse.load("english-fast", settings={"text.compounds": "split"})
+    (only,) = read(["A well-known rule."], "text", parser)
+    assert only.tokens == ["A", "well", "-", "known", "rule", "."]
