@@ -219,8 +219,8 @@ fn emptiest_corner(places: &[(f64, f64)], x: &Range<f64>, y: &Range<f64>) -> Ser
     fewest.map_or(SeriesLabelPosition::UpperRight, |(_, corner)| corner)
 }
 
-/// Colours that are distinguishable with any colour vision (Okabe and Ito 2008).
-pub(super) const COLORS: [RGBColor; 7] = [
+/// Colours that are distinguishable with any colour vision (Okabe and Ito 2008), with grey in place of yellow.
+pub(super) const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -228,6 +228,7 @@ pub(super) const COLORS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(230, 159, 0),
     RGBColor(0, 0, 0),
+    RGBColor(0x99, 0x99, 0x99),
 ];
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
