@@ -67,7 +67,8 @@ pub(crate) struct Quote<'a> {
 }
 
 impl<'a> Bracketing<'a> {
-    /// Collects the words and brackets of a tree; a root labelled as in [`OTHER_ROOTS`] becomes `TOP`, which EVALB's parameters expect.
+    /// Collects the words and brackets of a tree; a root labelled as in [`OTHER_ROOTS`] becomes `TOP`, which EVALB's
+    /// parameters expect.
     pub(crate) fn from_tree(tree: &'a Tree, params: &Params) -> Self {
         let mut builder = BracketingBuilder::new(params);
         let root = tree.root();

@@ -359,7 +359,9 @@ impl Run<'_> {
         };
         let n_actions = session.components.inventory().len();
         if n_actions > MAX_ACTIONS {
-            let problem = format!("{n_actions} actions, but at most {MAX_ACTIONS} are supported");
+            let problem = format!(
+                "{n_actions} actions, but at most {MAX_ACTIONS} are supported: use fewer labels, or another system"
+            );
             return Err(Error::config("system", problem));
         }
         let trained = method.train(&session)?;

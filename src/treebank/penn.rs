@@ -322,11 +322,8 @@ impl<R: Read> PennReader<R> {
                         .builder
                         .root_label()
                         .is_some_and(|root| root.is_empty() || root == label);
-                let is_root = match label {
-                    "" => stop.is_some(),
-                    label => is_root_label(label) || is_first_root,
-                };
-                return Ok(is_root);
+                let is_root = if label.is_empty() { stop.is_some() } else { is_root_label(label) };
+                return Ok(is_root || is_first_root);
             }
             whole = self.more(self.text.pos - 1)? != More::Text;
         }

@@ -163,9 +163,9 @@ mod tests {
         let xml = b"<?xml version='1.0' encoding='ISO-8859-1'?>\n<corpus><s><graph><terminals>\
                     <t id='1' word='\xe4' pos='A'/></terminals></graph></s></corpus>";
         assert_eq!(trees(xml).unwrap(), ["(VROOT (A \u{e4}))"]);
-        for (encoding, word) in [("\u{e9}", "a"), ("'\u{e9}'", "a"), ("\"", "a")] {
-            let bytes: &'static str = format!("(S (X encoding={encoding}) (A {word}))").leak();
-            assert_eq!(trees(bytes.as_bytes()).unwrap(), [bytes]);
+        for tree in ["(S (X encoding=\u{e9}))", "(S (X encoding='\u{e9}'))", "(S (X encoding=\"))"]
+        {
+            assert_eq!(trees(tree.as_bytes()).unwrap(), [tree]);
         }
         let late: &'static [u8] = vec![b'\n'; 10_000_000].leak();
         assert_eq!(trees(late).unwrap(), [""; 0]);
