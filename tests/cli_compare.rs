@@ -94,6 +94,51 @@ fn max_words_leaves_out_longer_sentences() {
     assert_eq!((&of("5")["sentences"], &of("5")["a"]["failures"]), (&2.into(), &1.into()));
 }
 
+/// A match where the gold NP has two children and the other has three.
+const NESTED: &str =
+    "(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits) (NP (NN now)) (ADVP (RB there)))))\n";
+const FLAT: &str =
+    "(TOP (S (NP (X (DT the)) (NN cat)) (VP (VBZ sits) (NN now) (NP (RB there)))))\n";
+
+#[test]
+fn brackets_by_label_and_children_are_those_of_the_tables_of_eval() {
+    let files = [("gold", NESTED.repeat(4)), ("a", FLAT.repeat(3) + NESTED)];
+    let folder = folder(&files.each_ref().map(|(name, content)| (*name, content.as_bytes())));
+    let tables = json(&folder, &["eval", "--json", "gold", "a"]);
+    let row = |table: &str, key: &str, value: &str| {
+        let rows = tables[table].as_array().unwrap();
+        rows.iter().find(|row| row[key] == value).unwrap().clone()
+    };
+    let rows = [
+        (["--label", "NP"], row("labels", "label", "NP")),
+        (["--label", "VP"], row("labels", "label", "VP")),
+        (["--children", "1"], row("children", "children", "1")),
+        (["--children", "2"], row("children", "children", "2")),
+    ];
+    for (options, row) in rows {
+        let compare = [&["compare", "--json", "gold", "a", "gold"], &options[..]].concat();
+        let compared = json(&folder, &compare);
+        for score in ["precision", "recall", "f1"] {
+            assert_eq!(compared["a"][score], row[score], "{options:?}");
+        }
+        assert_eq!(compared["b"]["f1"], 100.0);
+    }
+    let (_, out, _) =
+        run(&folder, &["compare", "--label", "NP", "--children", "2", "gold", "a", "gold"]);
+    assert!(out.contains("only brackets labelled NP\nonly brackets by number of children: 2\n"));
+    let (status, _, err) = run(&folder, &["compare", "--label", "np", "gold", "a", "gold"]);
+    assert!(status == 2 && err.contains("labels are case-sensitive"), "{err}");
+}
+
+#[test]
+fn a_failed_sentence_counts_as_one_without_brackets_of_the_label() {
+    let folder = case();
+    let compared = json(&folder, &["compare", "--json", "--label", "NP", "gold", "b", "gold"]);
+    let recall = compared["a"]["recall"].as_f64().unwrap();
+    assert!((recall - 1100.0 / 12.0).abs() < 1e-9, "eleven of twelve are found: {recall}");
+    assert_eq!(compared["a"]["precision"], 100.0);
+}
+
 #[test]
 fn gold_tags_keep_tagging_mistakes_out_of_the_brackets() {
     let folder = case();

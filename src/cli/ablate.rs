@@ -9,8 +9,8 @@ use super::experiment::{Runs, write_text};
 use super::options::{INPUT, ThreadsArg, Verbosity};
 use super::out::{Out, refuse_folder_of_inputs};
 use super::{listed, options};
-use crate::eval::significance::{Brackets, Comparison, Settings, compare, holm};
-use crate::eval::{Evaluation, Params};
+use crate::eval::significance::{Comparison, Settings, compare, holm};
+use crate::eval::{Counts, Evaluation, Params};
 use crate::experiment::{Cell, Experiment, Folder, ParserEntry, SettingEntry, TreebankEntry};
 use crate::feature::Templates;
 use crate::preset::plan::Plan;
@@ -186,7 +186,7 @@ fn rows<'a>(runs: &Runs<'_>, folder: &Folder, groups: &'a [Group]) -> anyhow::Re
         let setting = group.setting();
         let Some(cell) = cells.iter().find(|cell| cell.setting == setting) else { continue };
         let pairs = brackets(cell, folder)?.into_iter().zip(&all);
-        let pairs: Vec<[Brackets; 2]> = pairs.map(|(without, &all)| [without, all]).collect();
+        let pairs: Vec<[Counts; 2]> = pairs.map(|(without, &all)| [without, all]).collect();
         rows.push(Row { group, comparison: compare(&pairs, &Settings::default()), p_holm: 1.0 });
     }
     let p: Vec<f64> = rows.iter().map(|row| row.comparison.p.f1).collect();
@@ -199,12 +199,12 @@ fn rows<'a>(runs: &Runs<'_>, folder: &Folder, groups: &'a [Group]) -> anyhow::Re
 }
 
 /// The brackets of each development sentence.
-fn brackets(cell: &Cell, folder: &Folder) -> anyhow::Result<Vec<Brackets>> {
+fn brackets(cell: &Cell, folder: &Folder) -> anyhow::Result<Vec<Counts>> {
     let (parses, _) = Treebank::read(&[folder.parses(cell)], &ReadOptions::default())?;
     let mut evaluation = Evaluation::new(Params::default(), None);
     let gold = cell.gold()?;
     let pairs = gold.iter().zip(&parses.trees);
-    Ok(pairs.map(|(gold, test)| Brackets::of(&evaluation.add(gold, test))).collect())
+    Ok(pairs.map(|(gold, test)| Counts::of(&evaluation.add(gold, test))).collect())
 }
 
 fn table(rows: &[Row<'_>]) -> String {

@@ -11,10 +11,10 @@ use anyhow::bail;
 use super::aligned_trees::{AlignedTrees, no_trees};
 use super::options::{SCORING, ScoringArgs, ThreadsArg, Verbosity};
 use super::out::OutArg;
-use crate::eval::Status;
 use crate::eval::agreement::{MOST_SYSTEMS, NAMES};
 use crate::eval::report::compare::Report;
-use crate::eval::significance::{Brackets, Settings, compare};
+use crate::eval::significance::{Settings, compare};
+use crate::eval::{BracketFilter, CHILDREN, Counts, Status};
 
 /// Compare two parsers on the same sentences.
 ///
@@ -46,6 +46,14 @@ pub struct CompareArgs {
     /// Compare only sentences of at most N tokens, punctuation included.
     #[arg(long, value_name = "N", help_heading = SCORING)]
     max_words: Option<u32>,
+    /// Compare only brackets with this label, such as NP.
+    #[arg(long, value_name = "LABEL", help_heading = SCORING)]
+    label: Option<String>,
+    /// Compare only brackets with N children; 6+ means six or more.
+    ///
+    /// As in the table of `srparse eval`, recall goes by the children of gold brackets, precision by those of a parser's.
+    #[arg(long, value_name = "N", value_parser = CHILDREN, help_heading = SCORING)]
+    children: Option<String>,
     /// Number of shuffles; the smallest possible p-value is 1 / (N + 1).
     #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = TEST,
           value_parser = clap::value_parser!(u64).range(1..=MOST_SHUFFLES))]
@@ -64,7 +72,7 @@ pub struct CompareArgs {
     ///
     /// Every bracket is counted once, under the parsers that find it and no others; likewise every sentence,
     /// under those whose brackets are exactly the gold ones.
-    #[arg(long, conflicts_with_all = ["shuffles", "resamples", "seed", "max_p"])]
+    #[arg(long, conflicts_with_all = ["label", "children", "shuffles", "resamples", "seed", "max_p"])]
     agreement: bool,
     /// Print one JSON object instead of the report.
     #[arg(long)]
@@ -92,11 +100,18 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     if args.agreement {
         return agreement::run(args, out);
     }
-    let (sentences, failures) = read(args)?;
+    let filter = args.filter();
+    let (sentences, failures) = read(args, &filter)?;
     let CompareArgs { shuffles, resamples, seed, max_words, .. } = *args;
     let settings = Settings { shuffles, resamples, seed };
     let comparison = compare(&sentences, &settings);
-    let report = Report { comparison: &comparison, settings: &settings, max_words, failures };
+    let report = Report {
+        comparison: &comparison,
+        settings: &settings,
+        max_words,
+        filter: &filter,
+        failures,
+    };
     if args.json {
         report.json(&mut out)?;
     } else {
@@ -114,6 +129,12 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 }
 
 impl CompareArgs {
+    /// The brackets that are compared.
+    fn filter(&self) -> BracketFilter {
+        let row = |children: &String| CHILDREN.iter().position(|row| row == children);
+        BracketFilter { label: self.label.clone(), children: self.children.as_ref().and_then(row) }
+    }
+
     /// Opens the gold trees and those of all parsers.
     fn sides(&self) -> anyhow::Result<AlignedTrees> {
         let parsers = [&self.a, &self.b].into_iter().chain(&self.more);
@@ -146,23 +167,35 @@ impl CompareArgs {
 }
 
 /// Counts the brackets of each sentence within the length limit, and the sentences that A and B failed on.
-fn read(args: &CompareArgs) -> anyhow::Result<(Vec<[Brackets; 2]>, [u64; 2])> {
+fn read(
+    args: &CompareArgs,
+    filter: &BracketFilter,
+) -> anyhow::Result<(Vec<[Counts; 2]>, [u64; 2])> {
     let params = args.scoring.params()?;
     let mut sides = args.sides()?;
     let mut systems = [(); 2].map(|()| args.scoring.evaluation(params.clone(), None));
     let (mut sentences, mut failures) = (Vec::new(), [0; 2]);
     while let Some(trees) = sides.next()? {
         let [gold, a, b] = &trees[..] else { break };
-        let scores = [systems[0].add(gold, a), systems[1].add(gold, b)];
-        if args.max_words.is_some_and(|most| scores[0].length > most) {
+        let [system_a, system_b] = &mut systems;
+        let (score_a, counts_a) = system_a.add_and_count(gold, a, filter);
+        let (score_b, counts_b) = system_b.add_and_count(gold, b, filter);
+        if args.max_words.is_some_and(|most| score_a.length > most) {
             continue;
         }
-        for (score, failures) in scores.iter().zip(&mut failures) {
+        for (score, failures) in [score_a, score_b].iter().zip(&mut failures) {
             *failures += u64::from(score.status != Status::Valid);
         }
-        sentences.push([Brackets::of(&scores[0]), Brackets::of(&scores[1])]);
+        sentences.push([counts_a, counts_b]);
     }
     args.report(&sides, sentences.len() as u64, &failures)?;
+    let empty = sentences.iter().flatten().all(|counts| counts.gold + counts.test == 0);
+    if empty && *filter != BracketFilter::default() {
+        bail!(
+            "no bracket has that --label and --children: labels are case-sensitive, without function tags; \
+             `srparse eval` lists them"
+        );
+    }
     Ok((sentences, failures))
 }
 

@@ -14,8 +14,7 @@ use super::aligned_trees::{AlignedTrees, no_trees};
 use super::options::{Numbers, OUTPUT, ScoringArgs, Verbosity};
 use super::out::OutArg;
 use crate::error::Place;
-use crate::eval::significance::Brackets;
-use crate::eval::{Difference, ErrorCounts, Evaluation, SentenceScore};
+use crate::eval::{Counts, Difference, ErrorCounts, Evaluation, SentenceScore};
 use crate::tree::Tree;
 
 /// Show where parse trees differ from gold trees.
@@ -98,7 +97,7 @@ pub(super) struct Found {
     pub(super) systems: Vec<System>,
     pub(super) sentences: Vec<Sentence>,
     /// The brackets of all sentences by parser, if there are two.
-    pub(super) brackets: Vec<[Brackets; 2]>,
+    pub(super) brackets: Vec<[Counts; 2]>,
 }
 
 /// The names of the parsers; the only one has none.
@@ -140,8 +139,8 @@ fn collect(args: &DiffArgs, named: &[(&'static str, &Path)]) -> anyhow::Result<F
         let mut trees = trees.into_iter();
         let Some(gold) = trees.next() else { break };
         let parses = systems.iter_mut().zip(trees).map(|(system, tree)| system.add(&gold, tree));
-        let (counts, parses): (Vec<Brackets>, Vec<Option<SentenceParse>>) = parses.unzip();
-        brackets.extend(<[Brackets; 2]>::try_from(counts));
+        let (counts, parses): (Vec<Counts>, Vec<Option<SentenceParse>>) = parses.unzip();
+        brackets.extend(<[Counts; 2]>::try_from(counts));
         if let Some(parses) = parses.into_iter().collect() {
             selection.add(Sentence { number: sides.read(), at: sides.place(0), gold, parses });
         }
@@ -161,13 +160,13 @@ impl System {
     }
 
     /// Scores a parse and counts its brackets; `None` if it is excluded.
-    pub(super) fn add(&mut self, gold: &Tree, tree: Tree) -> (Brackets, Option<SentenceParse>) {
+    pub(super) fn add(&mut self, gold: &Tree, tree: Tree) -> (Counts, Option<SentenceParse>) {
         let (score, difference) = self.evaluation.add_and_compare(gold, &tree);
         let parse = difference.map(|difference| {
             self.errors.add(gold, &tree, &difference);
             SentenceParse { tree, f1: f1(&score), difference }
         });
-        (Brackets::of(&score), parse)
+        (Counts::of(&score), parse)
     }
 }
 

@@ -1,9 +1,13 @@
 //! Counts of brackets, and the scores they give.
 
-use crate::eval::percent::{f1, percent};
+use std::ops::{Add, AddAssign};
 
-/// Counts of gold and test brackets in one row of a table. Two brackets that match by `EQ_LABEL`, or with
-/// different numbers of children, are in different rows; therefore matches are counted on both sides.
+use crate::eval::percent::{f1, percent};
+use crate::eval::sentence_score::{SentenceScore, Status};
+
+/// Counts of gold and test brackets: of a sentence, or in one row of a table. Two brackets that match by
+/// `EQ_LABEL`, or with different numbers of children, are in different rows; therefore matches are counted on
+/// both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Gold brackets.
@@ -17,6 +21,22 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Returns the counts of a sentence; one that EVALB excludes counts as a parse without brackets.
+    pub fn of(score: &SentenceScore) -> Self {
+        let SentenceScore { gold, test, matched, lost, .. } = *score;
+        if score.status == Status::Valid {
+            let matched = matched.into();
+            Self {
+                gold: gold.into(),
+                gold_matched: matched,
+                test: test.into(),
+                test_matched: matched,
+            }
+        } else {
+            Self { gold: lost.into(), ..Self::default() }
+        }
+    }
+
     /// Returns recall in percent.
     pub fn recall(&self) -> f64 {
         percent(self.gold_matched, self.gold)
@@ -46,5 +66,24 @@ impl Counts {
     pub(crate) fn add_matched(&mut self, matched: u64) {
         self.gold_matched += matched;
         self.test_matched += matched;
+    }
+}
+
+impl Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            gold: self.gold + other.gold,
+            gold_matched: self.gold_matched + other.gold_matched,
+            test: self.test + other.test,
+            test_matched: self.test_matched + other.test_matched,
+        }
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use compact_str::CompactString;
 
+use crate::eval::bracket_filter::BracketFilter;
 use crate::eval::brackets::{Bracket, Bracketing};
 use crate::eval::counts::Counts;
 use crate::eval::dependency;
@@ -107,6 +108,24 @@ impl Evaluation {
         self.compare(gold, test, |Compared { matches, .. }| matches.gold.clone())
     }
 
+    /// As [`Evaluation::add`]; also counts the brackets that `filter` contains. An excluded pair counts as a parse without
+    /// brackets.
+    pub fn add_and_count(
+        &mut self,
+        gold: &Tree,
+        test: &Tree,
+        filter: &BracketFilter,
+    ) -> (SentenceScore, Counts) {
+        let (score, counts) = self.compare(gold, test, |compared| compared.count(filter));
+        let counts = counts.unwrap_or_else(|| {
+            let gold = Bracketing::from_tree(gold, &self.params);
+            let lost =
+                gold.brackets.iter().filter(|b| b.counts(&self.params) && filter.contains(b));
+            Counts { gold: lost.count() as u64, ..Counts::default() }
+        });
+        (score, counts)
+    }
+
     /// Scores a test tree; looks at the brackets unless the pair is excluded.
     fn compare<R>(
         &mut self,
@@ -193,6 +212,23 @@ struct Compared<'a, 't> {
     params: &'a Params,
 }
 
+impl Compared<'_, '_> {
+    fn count(&self, filter: &BracketFilter) -> Counts {
+        let mut counts = Counts::default();
+        for (bracket, matched) in scored(self.gold.1, &self.matches.gold) {
+            if filter.contains(bracket) {
+                counts.add_gold(matched);
+            }
+        }
+        for (bracket, matched) in scored(self.test.1, &self.matches.test) {
+            if filter.contains(bracket) {
+                counts.add_test(matched);
+            }
+        }
+        counts
+    }
+}
+
 /// The brackets that were scored, with whether they were matched.
 fn scored<'b, 'a>(
     side: &'b Bracketing<'a>,
@@ -201,7 +237,8 @@ fn scored<'b, 'a>(
     side.brackets.iter().zip(matched).filter_map(|(bracket, &matched)| Some((bracket, matched?)))
 }
 
-fn children_row(bracket: &Bracket<'_>) -> usize {
+/// Returns the row of [`CHILDREN`] of a bracket.
+pub(crate) fn children_row(bracket: &Bracket<'_>) -> usize {
     (bracket.children.max(1) as usize - 1).min(CHILDREN.len() - 1)
 }
 

@@ -13,6 +13,7 @@
 //! [`significance`] tests whether one parser is better than another, [`agreement`] counts which are right together.
 
 pub mod agreement;
+mod bracket_filter;
 mod brackets;
 mod confusion;
 mod counts;
@@ -29,6 +30,7 @@ mod sentence_score;
 pub mod significance;
 mod totals;
 
+pub use bracket_filter::BracketFilter;
 pub use confusion::Confusion;
 pub use counts::Counts;
 pub use difference::{Difference, ErrorClass, Mark, ParseError};
@@ -62,12 +64,12 @@ pub fn compare(
         }
     }
     let mut systems = [(); 2].map(|()| Evaluation::new(params.clone(), None));
-    let sentences: Vec<[significance::Brackets; 2]> = gold
+    let sentences: Vec<[Counts; 2]> = gold
         .iter()
         .zip(a.iter().zip(b))
         .map(|(gold, (a, b))| {
             let scores = [systems[0].add(gold, a), systems[1].add(gold, b)];
-            [0, 1].map(|at| significance::Brackets::of(&scores[at]))
+            scores.each_ref().map(Counts::of)
         })
         .collect();
     Ok(significance::compare(&sentences, settings))

@@ -10,13 +10,10 @@
 //! Each block of shuffles has its own stream of random numbers, so the result does not depend on the number
 //! of threads.
 
-use std::ops::{Add, AddAssign};
-
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
 
-use crate::eval::percent::{f1, percent};
-use crate::eval::sentence_score::{SentenceScore, Status};
+use crate::eval::Counts;
 use crate::parallel;
 use crate::sort::sort_by;
 
@@ -26,54 +23,6 @@ const BLOCK: u64 = 1024;
 const BOOTSTRAP_STREAMS: u64 = 1 << 62;
 /// Differences within this tolerance, in percentage points, are equal: they differ only by rounding.
 const ROUNDING: f64 = 1e-9;
-
-/// Bracket counts of one or more sentences.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Brackets {
-    /// Gold brackets.
-    pub gold: u64,
-    /// Test brackets.
-    pub test: u64,
-    /// Brackets in both.
-    pub matched: u64,
-}
-
-impl Brackets {
-    /// Returns the counts of a sentence; one that EVALB excludes counts as a parse without brackets.
-    pub fn of(score: &SentenceScore) -> Self {
-        let SentenceScore { gold, test, matched, lost, .. } = *score;
-        if score.status == Status::Valid {
-            Self { gold: gold.into(), test: test.into(), matched: matched.into() }
-        } else {
-            Self { gold: lost.into(), test: 0, matched: 0 }
-        }
-    }
-
-    /// Returns the scores, in percent.
-    pub fn measures(self) -> Measures {
-        let precision = percent(self.matched, self.test);
-        let recall = percent(self.matched, self.gold);
-        Measures { precision, recall, f1: f1(precision, recall) }
-    }
-}
-
-impl Add for Brackets {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            gold: self.gold + other.gold,
-            test: self.test + other.test,
-            matched: self.matched + other.matched,
-        }
-    }
-}
-
-impl AddAssign for Brackets {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
 
 /// A value for each of the three scores.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -87,6 +36,11 @@ pub struct Measures {
 }
 
 impl Measures {
+    /// Returns the scores of some brackets, in percent.
+    pub fn of(counts: &Counts) -> Self {
+        Self { precision: counts.precision(), recall: counts.recall(), f1: counts.f1() }
+    }
+
     /// Returns the differences `self` − `other`.
     pub fn less(self, other: Self) -> Self {
         Self {
@@ -145,27 +99,27 @@ impl Comparison {
 /// Compares two parsers, given the bracket counts of A and of B for each sentence.
 ///
 /// ```
-/// use srparse::eval::significance::{Brackets, Settings, compare};
-/// let good = Brackets { gold: 4, test: 4, matched: 4 };
-/// let poor = Brackets { matched: 2, ..good };
+/// use srparse::eval::Counts;
+/// use srparse::eval::significance::{Settings, compare};
+/// let good = Counts { gold: 4, gold_matched: 4, test: 4, test_matched: 4 };
+/// let poor = Counts { gold_matched: 2, test_matched: 2, ..good };
 /// let found = compare(&[[poor, good]; 20], &Settings::default());
 /// assert!(found.difference().f1 == 50.0 && found.p.f1 < 0.001);
 /// ```
-pub fn compare(sentences: &[[Brackets; 2]], settings: &Settings) -> Comparison {
-    let total = |side: usize| sentences.iter().fold(Brackets::default(), |sum, s| sum + s[side]);
+pub fn compare(sentences: &[[Counts; 2]], settings: &Settings) -> Comparison {
+    let total = |side: usize| sentences.iter().fold(Counts::default(), |sum, s| sum + s[side]);
     let totals = [total(0), total(1)];
     let mut better = [0; 2];
     for [a, b] in sentences {
-        // F1 is 2 matched / (gold + test): compared without dividing.
-        let (of_a, of_b) = (a.matched * (b.gold + b.test), b.matched * (a.gold + a.test));
-        better[0] += u64::from(of_a > of_b);
-        better[1] += u64::from(of_b > of_a);
+        let difference = b.f1() - a.f1();
+        better[0] += u64::from(difference < -ROUNDING);
+        better[1] += u64::from(difference > ROUNDING);
     }
     let as_extreme = shuffle(sentences, totals, settings);
     let p = |count: u64| (count + 1) as f64 / (settings.shuffles + 1) as f64;
     Comparison {
         sentences: sentences.len() as u64,
-        scores: totals.map(Brackets::measures),
+        scores: totals.each_ref().map(Measures::of),
         p: Measures { precision: p(as_extreme[0]), recall: p(as_extreme[1]), f1: p(as_extreme[2]) },
         f1_interval: bootstrap(sentences, settings),
         better,
@@ -191,33 +145,36 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Swap {
     gold: i64,
+    gold_matched: i64,
     test: i64,
-    matched: i64,
+    test_matched: i64,
 }
 
 impl Swap {
-    fn of([a, b]: &[Brackets; 2]) -> Self {
+    fn of([a, b]: &[Counts; 2]) -> Self {
         let gain = |b: u64, a: u64| b.wrapping_sub(a) as i64;
         Self {
             gold: gain(b.gold, a.gold),
+            gold_matched: gain(b.gold_matched, a.gold_matched),
             test: gain(b.test, a.test),
-            matched: gain(b.matched, a.matched),
+            test_matched: gain(b.test_matched, a.test_matched),
         }
     }
 
     /// Returns the differences B − A after this change of the totals.
-    fn difference(self, [a, b]: [Brackets; 2]) -> Measures {
-        let moved = |total: Brackets, sign: i64| Brackets {
+    fn difference(self, [a, b]: [Counts; 2]) -> Measures {
+        let moved = |total: Counts, sign: i64| Counts {
             gold: total.gold.wrapping_add_signed(sign * self.gold),
+            gold_matched: total.gold_matched.wrapping_add_signed(sign * self.gold_matched),
             test: total.test.wrapping_add_signed(sign * self.test),
-            matched: total.matched.wrapping_add_signed(sign * self.matched),
+            test_matched: total.test_matched.wrapping_add_signed(sign * self.test_matched),
         };
-        moved(b, -1).measures().less(moved(a, 1).measures())
+        Measures::of(&moved(b, -1)).less(Measures::of(&moved(a, 1)))
     }
 }
 
 /// Returns the number of shuffles in which precision, recall and F1 differ at least as much as observed.
-fn shuffle(sentences: &[[Brackets; 2]], totals: [Brackets; 2], settings: &Settings) -> [u64; 3] {
+fn shuffle(sentences: &[[Counts; 2]], totals: [Counts; 2], settings: &Settings) -> [u64; 3] {
     // Swapping equal counts changes nothing.
     let swaps: Vec<Swap> = sentences.iter().filter(|[a, b]| a != b).map(Swap::of).collect();
     let observed = Swap::default().difference(totals);
@@ -247,23 +204,24 @@ fn random_swaps(swaps: &[Swap], rng: &mut ChaCha8Rng) -> Swap {
             let taken = ((coins & 1) as i64).wrapping_neg();
             coins >>= 1;
             sum.gold += swap.gold & taken;
+            sum.gold_matched += swap.gold_matched & taken;
             sum.test += swap.test & taken;
-            sum.matched += swap.matched & taken;
+            sum.test_matched += swap.test_matched & taken;
         }
     }
     sum
 }
 
 /// Returns the 2.5 % and 97.5 % quantiles of the F1 difference over bootstrap samples of the sentences.
-fn bootstrap(sentences: &[[Brackets; 2]], settings: &Settings) -> [f64; 2] {
+fn bootstrap(sentences: &[[Counts; 2]], settings: &Settings) -> [f64; 2] {
     let resample = |rng: &mut ChaCha8Rng| {
-        let mut totals = [Brackets::default(); 2];
+        let mut totals = [Counts::default(); 2];
         for _ in 0..sentences.len() {
             let [a, b] = sentences[rng.random_range(0..sentences.len())];
             totals[0] += a;
             totals[1] += b;
         }
-        totals[1].measures().f1 - totals[0].measures().f1
+        totals[1].f1() - totals[0].f1()
     };
     let resamples = |rng: &mut ChaCha8Rng, n| (0..n).map(|_| resample(rng)).collect::<Vec<f64>>();
     let n = settings.resamples.max(1);
@@ -301,12 +259,12 @@ mod tests {
         assert_eq!((holm(&[0.6, 0.7]), holm(&[])), (vec![1.0, 1.0], vec![]));
     }
 
-    fn brackets(gold: u64, test: u64, matched: u64) -> Brackets {
-        Brackets { gold, test, matched }
+    fn brackets(gold: u64, test: u64, matched: u64) -> Counts {
+        Counts { gold, gold_matched: matched, test, test_matched: matched }
     }
 
     /// Four sentences whose counts differ and one whose counts do not.
-    fn small() -> [[Brackets; 2]; 5] {
+    fn small() -> [[Counts; 2]; 5] {
         [
             [brackets(5, 5, 3), brackets(5, 6, 5)],
             [brackets(4, 4, 2), brackets(4, 3, 3)],
@@ -321,15 +279,15 @@ mod tests {
     }
 
     /// The share of all swaps with at least the observed difference, by doing every one of them.
-    fn by_hand(sentences: &[[Brackets; 2]], measure: fn(Measures) -> f64) -> f64 {
+    fn by_hand(sentences: &[[Counts; 2]], measure: fn(Measures) -> f64) -> f64 {
         let difference = |swapped: u32| {
-            let mut totals = [Brackets::default(); 2];
+            let mut totals = [Counts::default(); 2];
             for (at, &[a, b]) in sentences.iter().enumerate() {
                 let swap = swapped >> at & 1 == 1;
                 totals[0] += if swap { b } else { a };
                 totals[1] += if swap { a } else { b };
             }
-            (measure(totals[1].measures()) - measure(totals[0].measures())).abs()
+            (measure(Measures::of(&totals[1])) - measure(Measures::of(&totals[0]))).abs()
         };
         let all = 1u32 << sentences.len();
         let extreme = (0..all).filter(|&swapped| difference(swapped) >= difference(0) - 1e-9);
@@ -380,7 +338,7 @@ mod tests {
 
     #[test]
     fn threads_change_nothing_and_seeds_do() {
-        let many: Vec<[Brackets; 2]> = (0..300u64)
+        let many: Vec<[Counts; 2]> = (0..300u64)
             .map(|at| [brackets(20, 20, 10 + at * 7 % 9), brackets(20, 20, 10 + at * 5 % 9)])
             .collect();
         let on = |threads: usize, seed: u64| {
@@ -397,7 +355,7 @@ mod tests {
         // A sentence of ten is better by 10 of 100 brackets; how often it is drawn is binomial with
         // mean 1: 0 times with probability 0.35, at most 3 times with 0.987.
         let mut sentences = [[brackets(10, 10, 0); 2]; 10];
-        sentences[4][1].matched = 10;
+        sentences[4][1] = brackets(10, 10, 10);
         let found = compare(&sentences, &seeded(1));
         assert_eq!(found.f1_interval, [0.0, 30.0]);
     }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::eval::significance::{Comparison, Measures, Settings};
+use crate::eval::{BracketFilter, CHILDREN};
 
 /// A line of the report: its name and its score.
 type Line = (&'static str, fn(&Measures) -> f64);
@@ -18,6 +19,8 @@ pub struct Report<'a> {
     pub settings: &'a Settings,
     /// The maximum length of the sentences, if limited.
     pub max_words: Option<u32>,
+    /// The brackets that were compared.
+    pub filter: &'a BracketFilter,
     /// The number of sentences of A and of B that EVALB excludes; they count as parses without brackets.
     pub failures: [u64; 2],
 }
@@ -42,6 +45,13 @@ impl Report<'_> {
         let [low, high] = f1_interval;
         writeln!(out, "95 % interval of the F1 difference: {low:+.2} to {high:+.2}")?;
         writeln!(out, "interval: paired bootstrap, {resamples} samples")?;
+        let BracketFilter { label, .. } = self.filter;
+        if let Some(label) = label {
+            writeln!(out, "only brackets labelled {label}")?;
+        }
+        if let Some(children) = self.children() {
+            writeln!(out, "only brackets by number of children: {children}")?;
+        }
         let limit = self.max_words.map(|n| format!(" of at most {n} words")).unwrap_or_default();
         let [better_a, better_b] = better;
         let equal = self.comparison.equal();
@@ -65,6 +75,8 @@ impl Report<'_> {
         let document = Document {
             sentences,
             max_words: self.max_words,
+            label: self.filter.label.as_deref(),
+            children: self.children(),
             a: system(0),
             b: system(1),
             equal: self.comparison.equal(),
@@ -78,6 +90,11 @@ impl Report<'_> {
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
     }
+
+    /// Returns the number of children of the brackets that were compared, if limited.
+    fn children(&self) -> Option<&'static str> {
+        self.filter.children.map(|row| CHILDREN[row])
+    }
 }
 
 /// Formats a p-value with four decimals, or in scientific notation if it is smaller.
@@ -86,9 +103,11 @@ pub fn p_value(p: f64) -> String {
 }
 
 #[derive(Serialize)]
-struct Document {
+struct Document<'a> {
     sentences: u64,
     max_words: Option<u32>,
+    label: Option<&'a str>,
+    children: Option<&'static str>,
     a: System,
     b: System,
     equal: u64,
