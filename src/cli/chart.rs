@@ -273,15 +273,24 @@ where
     let (at_x, at_y) = (|x: &f64| number(*x, x_length), |y: &f64| number(*y, y_length));
     mesh.light_line_style(WHITE).x_label_formatter(&at_x).y_label_formatter(&at_y);
     mesh.x_desc(printable(&table.x)).y_desc(printable(&table.y)).draw()?;
-    for ((name, points), color) in table.series.iter().zip(COLORS.iter().cycle()) {
+    for (at, (name, points)) in table.series.iter().enumerate() {
+        let color = &COLORS[at % COLORS.len()];
         let places = || points.iter().map(|&(x, y, _)| (x, y));
         if !style.points {
             chart.draw_series(LineSeries::new(places(), color.stroke_width(2)))?;
         }
-        let dots =
-            chart.draw_series(places().map(|place| Circle::new(place, 3, color.filled())))?;
-        dots.label(printable(name))
-            .legend(move |(x, y)| Circle::new((x + 8, y), 3, color.filled()));
+        let filled = color.filled();
+        // A colour that is used again has triangles in place of circles.
+        let dots = if at < COLORS.len() {
+            chart
+                .draw_series(places().map(|place| Circle::new(place, 3, filled)))?
+                .legend(move |(x, y)| Circle::new((x + 8, y), 3, filled))
+        } else {
+            chart
+                .draw_series(places().map(|place| TriangleMarker::new(place, 5, filled)))?
+                .legend(move |(x, y)| TriangleMarker::new((x + 8, y), 5, filled))
+        };
+        dots.label(printable(name));
         let labels = points.iter().filter(|point| !point.2.is_empty());
         chart.draw_series(labels.map(|(x, y, label)| {
             EmptyElement::at((*x, *y)) + Text::new(printable(label), (6, -12), ("sans-serif", 12))
@@ -323,6 +332,18 @@ mod tests {
         }
         // One point alone has room around it.
         assert!(svg("s\tx\ty\na\t1\t1\n", false).contains("<circle"));
+    }
+
+    #[test]
+    fn series_beyond_the_colours_have_triangles() {
+        let mut text = "parser\tx\ty\n".to_owned();
+        for series in 0..=COLORS.len() {
+            text += &format!("{series}\t{series}\t1\n");
+        }
+        let svg = svg(&text, false);
+        // A point and its copy in the legend.
+        assert_eq!(svg.matches("<circle").count(), 2 * COLORS.len());
+        assert_eq!(svg.matches("<polygon").count(), 2);
     }
 
     #[test]
