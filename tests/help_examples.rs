@@ -113,13 +113,28 @@ fn the_documentation_lists_every_preset() {
     }
 }
 
+/// The words of a command, without the single quotes that join some of them.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in command.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            _ => words.last_mut().expect("there is one from the beginning").push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
 /// The commands in the code blocks of a page, each as words; lines that end in `\` go on.
 fn commands(page: &str) -> Vec<Vec<String>> {
     let page = page.replace("\\\n", " ");
     let blocks = page.split("```sh\n").skip(1);
     let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or_default().lines());
     let commands = lines.filter(|line| line.starts_with("srparse "));
-    commands.map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+    commands.map(words).collect()
 }
 
 #[test]
@@ -134,7 +149,7 @@ fn the_documentation_trains_with_presets_and_settings_that_exist() {
         for command in commands(&text).into_iter().filter(|command| command[1] == "train") {
             let after = |option: &str| -> Vec<String> {
                 let pairs = command.windows(2).filter(|pair| pair[0] == option);
-                pairs.map(|pair| pair[1].trim_matches('\'').to_owned()).collect()
+                pairs.map(|pair| pair[1].clone()).collect()
             };
             let preset = after("--preset").pop().unwrap_or("fast".to_owned());
             if let Err(error) = srparse::Preset::load(&preset, &after("--set")) {
