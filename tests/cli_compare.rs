@@ -94,15 +94,14 @@ fn max_words_leaves_out_longer_sentences() {
     assert_eq!((&of("5")["sentences"], &of("5")["a"]["failures"]), (&2.into(), &1.into()));
 }
 
-/// A match where the gold NP has two children and the other has three.
+/// The same NP with three children and with two: a match of brackets in two rows of the table. `ADVP` matches `PRT`.
+const FLAT: &str = "(TOP (S (NP (DT the) (JJ old) (NN cat)) (VP (VBZ sits) (ADVP (RB up)))))\n";
 const NESTED: &str =
-    "(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits) (NP (NN now)) (ADVP (RB there)))))\n";
-const FLAT: &str =
-    "(TOP (S (NP (X (DT the)) (NN cat)) (VP (VBZ sits) (NN now) (NP (RB there)))))\n";
+    "(TOP (S (NP (DT the) (NX (JJ old) (NN cat))) (VP (VBZ sits) (PRT (RB up)))))\n";
 
 #[test]
 fn brackets_by_label_and_children_are_those_of_the_tables_of_eval() {
-    let files = [("gold", NESTED.repeat(4)), ("a", FLAT.repeat(3) + NESTED)];
+    let files = [("gold", FLAT.repeat(4)), ("a", NESTED.repeat(3) + FLAT)];
     let folder = folder(&files.each_ref().map(|(name, content)| (*name, content.as_bytes())));
     let tables = json(&folder, &["eval", "--json", "gold", "a"]);
     let row = |table: &str, key: &str, value: &str| {
@@ -111,10 +110,15 @@ fn brackets_by_label_and_children_are_those_of_the_tables_of_eval() {
     };
     let rows = [
         (["--label", "NP"], row("labels", "label", "NP")),
-        (["--label", "VP"], row("labels", "label", "VP")),
-        (["--children", "1"], row("children", "children", "1")),
+        (["--label", "ADVP"], row("labels", "label", "ADVP")),
         (["--children", "2"], row("children", "children", "2")),
+        (["--children", "3"], row("children", "children", "3")),
     ];
+    // All four are found, but only one has three children in A as well.
+    assert_eq!(
+        (&rows[3].1["recall"], &rows[3].1["gold"], &rows[3].1["test"]),
+        (&100.0.into(), &4.into(), &1.into())
+    );
     for (options, row) in rows {
         let compare = [&["compare", "--json", "gold", "a", "gold"], &options[..]].concat();
         let compared = json(&folder, &compare);
@@ -127,7 +131,7 @@ fn brackets_by_label_and_children_are_those_of_the_tables_of_eval() {
         run(&folder, &["compare", "--label", "NP", "--children", "2", "gold", "a", "gold"]);
     assert!(out.contains("only brackets labelled NP\nonly brackets by number of children: 2\n"));
     let (status, _, err) = run(&folder, &["compare", "--label", "np", "gold", "a", "gold"]);
-    assert!(status == 2 && err.contains("labels are case-sensitive"), "{err}");
+    assert!(status == 2 && err.contains("are case-sensitive"), "{err}");
 }
 
 #[test]

@@ -192,8 +192,8 @@ fn read(
     let empty = sentences.iter().flatten().all(|counts| counts.gold + counts.test == 0);
     if empty && *filter != BracketFilter::default() {
         bail!(
-            "no bracket has that --label and --children: labels are case-sensitive, without function tags; \
-             `srparse eval` lists them"
+            "no bracket has the --label and the number of --children asked for: `srparse eval` lists both; labels \
+             are case-sensitive and without function tags"
         );
     }
     Ok((sentences, failures))
