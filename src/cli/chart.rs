@@ -83,9 +83,34 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Width and height of a chart without its legend, in pixels.
+const PLOT: (u32, u32) = (720, 440);
+/// The maximum width of a legend, in pixels: the rest of a longer name is cut off.
+const MAX_LEGEND: u32 = 600;
+/// Width of a character of the legend, in pixels.
+const CHARACTER: u32 = 6;
+/// Width of the mark of a series and of the space around its name, in pixels.
+const MARK: u32 = 26;
+/// Height of a line of the legend, in pixels.
+const LINE: u32 = 16;
+/// Space between the top of a chart and its legend, in pixels.
+const ABOVE_LEGEND: u32 = 40;
+
+/// Returns width and height of the legend, which stands to the right of the points, in pixels: 0 for a series alone.
+fn legend_size(table: &Table) -> (u32, u32) {
+    if table.series.len() < 2 {
+        return (0, 0);
+    }
+    let longest = table.series.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let width = (longest as u32).saturating_mul(CHARACTER).saturating_add(MARK).min(MAX_LEGEND);
+    (width, ABOVE_LEGEND + LINE * table.series.len() as u32)
+}
+
 fn svg(table: &Table, style: &Style) -> anyhow::Result<String> {
     let mut svg = String::new();
-    let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
+    let legend = legend_size(table);
+    let size = (PLOT.0 + legend.0, PLOT.1.max(legend.1));
+    let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
     draw(&area, table, style).map_err(|error| anyhow!("the chart cannot be drawn: {error}"))?;
     drop(area);
     Ok(svg)
@@ -201,24 +226,6 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// Returns the corner with the fewest points, for the legend.
-fn emptiest_corner(places: &[(f64, f64)], x: &Range<f64>, y: &Range<f64>) -> SeriesLabelPosition {
-    let middle = |range: &Range<f64>| f64::midpoint(range.start, range.end);
-    let (mut right, mut left) = ([0; 2], [0; 2]);
-    for place in places {
-        let side = if place.0 > middle(x) { &mut right } else { &mut left };
-        side[usize::from(place.1 <= middle(y))] += 1;
-    }
-    let corners = [
-        (right[0], SeriesLabelPosition::UpperRight),
-        (right[1], SeriesLabelPosition::LowerRight),
-        (left[0], SeriesLabelPosition::UpperLeft),
-        (left[1], SeriesLabelPosition::LowerLeft),
-    ];
-    let fewest = corners.into_iter().min_by_key(|&(points, _)| points);
-    fewest.map_or(SeriesLabelPosition::UpperRight, |(_, corner)| corner)
-}
-
 /// Colours that are distinguishable with any colour vision (Okabe and Ito 2008), with grey in place of yellow.
 pub(super) const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
@@ -231,6 +238,9 @@ pub(super) const COLORS: [RGBColor; 8] = [
     RGBColor(0x99, 0x99, 0x99),
 ];
 
+/// Space around a chart, in pixels.
+const MARGIN: u32 = 12;
+
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
@@ -240,14 +250,13 @@ fn draw(area: &Area<'_>, table: &Table, style: &Style) -> Drawn {
     let places: Vec<_> = table.series.iter().flat_map(|(_, points)| points).map(place).collect();
     let x = span(places.iter().map(|place| place.0));
     let y = span(places.iter().map(|place| place.1));
-    let legend_at = emptiest_corner(&places, &x, &y);
     if style.log_x {
         let x = x.start.exp().max(f64::MIN_POSITIVE)..x.end.exp().min(f64::MAX);
         let ticks = ticks(&x);
-        draw_on(area, table, style, (x.log_scale().with_key_points(ticks), 0.0, y), legend_at)
+        draw_on(area, table, style, (x.log_scale().with_key_points(ticks), 0.0, y))
     } else {
         let length = x.end - x.start;
-        draw_on(area, table, style, (x, length, y), legend_at)
+        draw_on(area, table, style, (x, length, y))
     }
 }
 
@@ -256,7 +265,6 @@ fn draw_on<X>(
     table: &Table,
     style: &Style,
     (x, x_length, y): (X, f64, Range<f64>),
-    legend_at: SeriesLabelPosition,
 ) -> Drawn
 where
     X: AsRangedCoord<Value = f64>,
@@ -265,7 +273,8 @@ where
     let y_length = y.end - y.start;
     let mut chart = ChartBuilder::on(area)
         .caption(printable(&style.title), ("sans-serif", 16))
-        .margin(12)
+        .margin(MARGIN)
+        .margin_right(MARGIN + legend_size(table).0)
         .x_label_area_size(40)
         .y_label_area_size(52)
         .build_cartesian_2d(x, y)?;
@@ -273,34 +282,44 @@ where
     let (at_x, at_y) = (|x: &f64| number(*x, x_length), |y: &f64| number(*y, y_length));
     mesh.light_line_style(WHITE).x_label_formatter(&at_x).y_label_formatter(&at_y);
     mesh.x_desc(printable(&table.x)).y_desc(printable(&table.y)).draw()?;
-    for (at, (name, points)) in table.series.iter().enumerate() {
+    for (at, (_, points)) in table.series.iter().enumerate() {
         let color = &COLORS[at % COLORS.len()];
         let places = || points.iter().map(|&(x, y, _)| (x, y));
         if !style.points {
             chart.draw_series(LineSeries::new(places(), color.stroke_width(2)))?;
         }
-        let filled = color.filled();
-        // A colour that is used again has triangles in place of circles.
-        let dots = if at < COLORS.len() {
-            chart
-                .draw_series(places().map(|place| Circle::new(place, 3, filled)))?
-                .legend(move |(x, y)| Circle::new((x + 8, y), 3, filled))
-        } else {
-            chart
-                .draw_series(places().map(|place| TriangleMarker::new(place, 5, filled)))?
-                .legend(move |(x, y)| TriangleMarker::new((x + 8, y), 5, filled))
-        };
-        dots.label(printable(name));
+        chart.draw_series(places().map(|place| mark(at, place)))?;
         let labels = points.iter().filter(|point| !point.2.is_empty());
         chart.draw_series(labels.map(|(x, y, label)| {
             EmptyElement::at((*x, *y)) + Text::new(printable(label), (6, -12), ("sans-serif", 12))
         }))?;
     }
-    if table.series.len() > 1 {
-        let mut legend = chart.configure_series_labels();
-        legend.position(legend_at).border_style(BLACK).background_style(WHITE).draw()?;
-    }
+    draw_legend(area, table)?;
     area.present()?;
+    Ok(())
+}
+
+/// Returns the mark of a series at a place: a colour that is used again has triangles in place of circles.
+fn mark<'a, P: Clone + 'static>(series: usize, place: P) -> DynElement<'static, SVGBackend<'a>, P> {
+    let filled = COLORS[series % COLORS.len()].filled();
+    if series < COLORS.len() {
+        Circle::new(place, 3, filled).into_dyn()
+    } else {
+        TriangleMarker::new(place, 5, filled).into_dyn()
+    }
+}
+
+/// Draws the names of the series to the right of the points.
+fn draw_legend(area: &Area<'_>, table: &Table) -> Drawn {
+    if table.series.len() < 2 {
+        return Ok(());
+    }
+    let x = PLOT.0 as i32 + 4;
+    for (at, (name, _)) in table.series.iter().enumerate() {
+        let y = (ABOVE_LEGEND + LINE * at as u32) as i32;
+        area.draw(&mark(at, (x, y)))?;
+        area.draw(&Text::new(printable(name), (x + 10, y - 6), ("sans-serif", 12)))?;
+    }
     Ok(())
 }
 
@@ -309,13 +328,8 @@ mod tests {
     use super::*;
 
     fn svg(text: &str, log_x: bool) -> String {
-        let table = parse(text, log_x).unwrap();
         let args = Style { title: "A <title>".into(), log_x, points: false };
-        let mut svg = String::new();
-        let area = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
-        draw(&area, &table, &args).unwrap();
-        drop(area);
-        svg
+        of_text("table", text, &args).unwrap()
     }
 
     #[test]
@@ -360,13 +374,18 @@ mod tests {
     }
 
     #[test]
-    fn the_legend_is_where_no_points_are() {
-        let corner = |places: &[(f64, f64)]| emptiest_corner(places, &(0.0..1.0), &(0.0..1.0));
-        let [low, high] = [0.2, 0.8];
-        assert_eq!(corner(&[(high, high)]), SeriesLabelPosition::LowerRight);
-        assert_eq!(corner(&[(high, high), (high, low)]), SeriesLabelPosition::UpperLeft);
-        let all_but_one = [(high, high), (high, low), (low, high)];
-        assert_eq!(corner(&all_but_one), SeriesLabelPosition::LowerLeft);
+    fn the_legend_stands_beside_the_points() {
+        let width = |text: &str| {
+            let svg = svg(text, false);
+            let width = svg.strip_prefix("<svg width=\"").unwrap().split_once('"').unwrap().0;
+            width.parse::<u32>().unwrap()
+        };
+        assert_eq!(width("s\tx\ty\na\t1\t1\n"), PLOT.0);
+        let short = width("s\tx\ty\na\t1\t1\nb\t1\t1\n");
+        assert!(short > PLOT.0);
+        assert!(width("s\tx\ty\na\t1\t1\na longer name\t1\t1\n") > short);
+        let endless = format!("s\tx\ty\na\t1\t1\n{}\t1\t1\n", "name".repeat(10_000));
+        assert_eq!(width(&endless), PLOT.0 + MAX_LEGEND);
     }
 
     #[test]
