@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use srparse::Threads;
 use srparse::eval::significance::{Comparison, Settings};
-use srparse::eval::{Evaluation, Params};
+use srparse::eval::{BracketFilter, Evaluation, Params};
 use srparse::tree::heads::HeadRules;
 
 use crate::errors::exception;
@@ -153,22 +153,29 @@ pub(crate) struct PyComparison {
 /// Compares two parsers, A and B, on the same gold trees: is one better by more than chance?
 ///
 /// Sentences without a parse count as parses without brackets. The p-value is that of stratified shuffling, the
-/// interval that of a paired bootstrap.
+/// interval that of a paired bootstrap. With `label`, such as "NP", or `children`, "1" to "5" or "6+", only brackets with
+/// this label or number of children are compared.
+///
+/// Raises ValueError when there are not as many trees as gold trees, or when there is no such bracket.
 #[pyfunction]
-#[pyo3(signature = (gold, a, b, *, params="collins", shuffles=10_000, seed=1))]
+#[pyo3(signature = (gold, a, b, *, params="collins", label=None, children=None, shuffles=10_000, seed=1))]
+#[expect(clippy::too_many_arguments, reason = "they are the named arguments of a Python function")]
 pub(crate) fn compare(
     py: Python<'_>,
     gold: &Bound<'_, PyAny>,
     a: &Bound<'_, PyAny>,
     b: &Bound<'_, PyAny>,
     params: &str,
+    label: Option<&str>,
+    children: Option<&str>,
     shuffles: u64,
     seed: u64,
 ) -> PyResult<PyComparison> {
     let params = Params::load(params).map_err(exception)?;
+    let filter = BracketFilter::new(label, children).map_err(exception)?;
     let (gold, a, b) = (treebank(gold)?.trees, treebank(a)?.trees, treebank(b)?.trees);
     let settings = Settings { shuffles, resamples: shuffles.max(1), seed };
-    let compare = || srparse::compare(&gold, &a, &b, &params, &settings);
+    let compare = || srparse::compare(&gold, &a, &b, &params, &filter, &settings);
     let comparison = py.detach(|| own_threads(0).run(compare));
     let comparison = comparison.and_then(|found| found).map_err(exception)?;
     Ok(PyComparison { comparison })

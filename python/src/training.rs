@@ -37,7 +37,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 #[pyfunction]
 #[pyo3(signature = (preset="fast", *, train, dev=None, settings=None, treebank=None, seed=1, threads=1,
                     checkpoint=None, silver=None, silver_share=0.5, teachers=None, on_event=None))]
-#[allow(clippy::too_many_arguments)] // keywords of Python
+#[expect(clippy::too_many_arguments, reason = "they are the named arguments of a Python function")]
 pub(crate) fn train(
     py: Python<'_>,
     preset: &str,

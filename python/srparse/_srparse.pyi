@@ -198,6 +198,8 @@ def compare(
     b: _Trees,
     *,
     params: str = "collins",
+    label: Optional[str] = None,
+    children: Optional[str] = None,
     shuffles: int = 10000,
     seed: int = 1,
 ) -> Comparison: ...

@@ -168,3 +168,18 @@ def test_comparisons_are_symmetric_and_reproducible(data, small, parser):
     assert back.better == found.better[::-1] and back.interval[0] <= back.difference <= back.interval[1]
     with pytest.raises(ValueError, match="trees of A"):
         srparse.compare(gold, a[:1], b)
+
+
+def test_comparisons_by_label_and_children(data, small, parser):
+    gold = srparse.read_trees(data / "dev.mrg")
+    tokens = [tree.tokens for tree in gold]
+    a, b = small.parse_batch(tokens), parser.parse_batch(tokens)
+    nouns = srparse.compare(gold, a, b, label="NP", shuffles=200)
+    labels = [srparse.evaluate(gold, side).labels["NP"]["f1"] for side in (a, b)]
+    assert nouns.f1 == tuple(labels)
+    large = srparse.compare(gold, a, b, children="6+", shuffles=200)
+    assert large.sentences == len(gold) and large.f1 != nouns.f1
+    with pytest.raises(ValueError, match="case-sensitive"):
+        srparse.compare(gold, a, b, label="np")
+    with pytest.raises(ValueError, match="must be one of 1, 2"):
+        srparse.compare(gold, a, b, children="7")

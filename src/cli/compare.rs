@@ -100,7 +100,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     if args.agreement {
         return agreement::run(args, out);
     }
-    let filter = args.filter();
+    let filter = BracketFilter::new(args.label.as_deref(), args.children.as_deref())?;
     let (sentences, failures) = read(args, &filter)?;
     let CompareArgs { shuffles, resamples, seed, max_words, .. } = *args;
     let settings = Settings { shuffles, resamples, seed };
@@ -129,12 +129,6 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 }
 
 impl CompareArgs {
-    /// The brackets that are compared.
-    fn filter(&self) -> BracketFilter {
-        let row = |children: &String| CHILDREN.iter().position(|row| row == children);
-        BracketFilter { label: self.label.clone(), children: self.children.as_ref().and_then(row) }
-    }
-
     /// Opens the gold trees and those of all parsers.
     fn sides(&self) -> anyhow::Result<AlignedTrees> {
         let parsers = [&self.a, &self.b].into_iter().chain(&self.more);
@@ -189,13 +183,7 @@ fn read(
         sentences.push([counts_a, counts_b]);
     }
     args.report(&sides, sentences.len() as u64, &failures)?;
-    let empty = sentences.iter().flatten().all(|counts| counts.gold + counts.test == 0);
-    if empty && *filter != BracketFilter::default() {
-        bail!(
-            "no bracket has the --label and the number of --children asked for: `srparse eval` lists both; labels \
-             are case-sensitive and without function tags"
-        );
-    }
+    filter.check(&sentences)?;
     Ok((sentences, failures))
 }
 

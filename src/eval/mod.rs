@@ -49,12 +49,13 @@ use crate::{Error, Result};
 /// Sentences without a parse, or with other words than gold, count as parses without brackets.
 ///
 /// # Errors
-/// When there are not as many trees of A and B as gold trees.
+/// When there are not as many trees of A and B as gold trees, or `filter` contains no bracket.
 pub fn compare(
     gold: &[Tree],
     a: &[Tree],
     b: &[Tree],
     params: &Params,
+    filter: &BracketFilter,
     settings: &significance::Settings,
 ) -> Result<significance::Comparison> {
     for (name, trees) in [("A", a), ("B", b)] {
@@ -68,9 +69,10 @@ pub fn compare(
         .iter()
         .zip(a.iter().zip(b))
         .map(|(gold, (a, b))| {
-            let scores = [systems[0].add(gold, a), systems[1].add(gold, b)];
-            scores.each_ref().map(Counts::of)
+            let [system_a, system_b] = &mut systems;
+            [system_a.add_and_count(gold, a, filter).1, system_b.add_and_count(gold, b, filter).1]
         })
         .collect();
+    filter.check(&sentences)?;
     Ok(significance::compare(&sentences, settings))
 }

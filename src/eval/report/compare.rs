@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::eval::BracketFilter;
 use crate::eval::significance::{Comparison, Measures, Settings};
-use crate::eval::{BracketFilter, CHILDREN};
 
 /// A line of the report: its name and its score.
 type Line = (&'static str, fn(&Measures) -> f64);
@@ -45,11 +45,10 @@ impl Report<'_> {
         let [low, high] = f1_interval;
         writeln!(out, "95 % interval of the F1 difference: {low:+.2} to {high:+.2}")?;
         writeln!(out, "interval: paired bootstrap, {resamples} samples")?;
-        let BracketFilter { label, .. } = self.filter;
-        if let Some(label) = label {
+        if let Some(label) = self.filter.label() {
             writeln!(out, "only brackets labelled {label}")?;
         }
-        if let Some(children) = self.children() {
+        if let Some(children) = self.filter.children() {
             writeln!(out, "only brackets by number of children: {children}")?;
         }
         let limit = self.max_words.map(|n| format!(" of at most {n} words")).unwrap_or_default();
@@ -75,8 +74,8 @@ impl Report<'_> {
         let document = Document {
             sentences,
             max_words: self.max_words,
-            label: self.filter.label.as_deref(),
-            children: self.children(),
+            label: self.filter.label(),
+            children: self.filter.children(),
             a: system(0),
             b: system(1),
             equal: self.comparison.equal(),
@@ -89,11 +88,6 @@ impl Report<'_> {
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
-    }
-
-    /// Returns the number of children of the brackets that were compared, if limited.
-    fn children(&self) -> Option<&'static str> {
-        self.filter.children.map(|row| CHILDREN[row])
     }
 }
 
