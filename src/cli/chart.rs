@@ -386,6 +386,12 @@ mod tests {
         assert!(width("s\tx\ty\na\t1\t1\na longer name\t1\t1\n") > short);
         let endless = format!("s\tx\ty\na\t1\t1\n{}\t1\t1\n", "name".repeat(10_000));
         assert_eq!(width(&endless), PLOT.0 + MAX_LEGEND);
+        // Two points, and beside them the marks of their series.
+        let svg = svg("s\tx\ty\na\t1\t1\nb\t2\t2\n", false);
+        let x = |mark: &str| mark.split_once('"').unwrap().0.parse::<u32>().unwrap();
+        let marks: Vec<u32> = svg.split("<circle cx=\"").skip(1).map(x).collect();
+        assert_eq!(marks.iter().filter(|&&x| x > PLOT.0).count(), 2, "{marks:?}");
+        assert_eq!(marks.iter().filter(|&&x| x < PLOT.0).count(), 2, "{marks:?}");
     }
 
     #[test]
