@@ -22,6 +22,7 @@ pub mod params;
 pub mod product;
 pub mod quantized;
 pub mod tape;
+pub mod transformer;
 
 pub use lstm::Lstm;
 pub use optimizer::{Decay, MovingAverage, Optimizer, OptimizerParams, OptimizerState};
