@@ -53,7 +53,7 @@ pub enum Error {
         /// What is wrong and how to fix it.
         problem: String,
     },
-    /// A model file that cannot be used.
+    /// A model file, or a pretrained encoder, that cannot be used.
     #[error("{}: {problem}", path.display())]
     Model {
         /// The file.

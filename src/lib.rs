@@ -26,12 +26,13 @@
 //!
 //! - `error`, `observer`, `parallel`, `sort`, `memory`: errors; events of long work; work on all cores; sorting; arrays
 //!   that are owned or memory-mapped.
-//! - `neural`: networks on one CPU, which know nothing of parsing.
+//! - `pieces`, `neural`, `checkpoint`: words as pieces; networks on one CPU, which know nothing of parsing; pretrained
+//!   encoders from the folders in which users have them.
 //! - `tree`, `symbols`, `text`, `treebank`: trees, head rules, binarization; strings as numbers; raw text as
 //!   sentences of words; reading, writing, cleaning.
 //! - `transition`, `oracle`: the transition systems; static and dynamic oracles.
-//! - `feature`, `classifier`, `scorer`: templates to rows of columns; rows to scores of classes;
-//!   configurations to scores of actions.
+//! - `feature`, `classifier`: templates to rows of columns; rows to scores of classes.
+//! - `encoder`, `scorer`: sentences to hidden states, which knows nothing of trees; configurations to scores of actions.
 //! - `model`: what training stores and parsing loads.
 //! - `decode`: greedy, beam and best-first search. A `decode::Cursor` takes the actions, here and in
 //!   everything above.
@@ -56,12 +57,16 @@
 
 mod built_in;
 #[doc(hidden)]
+pub mod checkpoint;
+#[doc(hidden)]
 pub mod classifier;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
 pub mod decode;
+#[doc(hidden)]
+pub mod encoder;
 pub mod error;
 pub mod eval;
 #[doc(hidden)]
@@ -84,6 +89,8 @@ mod output;
 mod parallel;
 #[doc(hidden)]
 pub mod parser;
+#[doc(hidden)]
+pub mod pieces;
 #[doc(hidden)]
 pub mod preset;
 #[doc(hidden)]

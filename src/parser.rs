@@ -13,7 +13,7 @@ use crate::inspect::decisions::{DecisionCounts, Followed};
 use crate::inspect::margins::Margins;
 use crate::inspect::trace::{Trace, TraceRequest};
 use crate::memory::Sections;
-use crate::model::{Model, TAGGER_PART, bincode_section};
+use crate::model::{Model, TAGGER_PART, vocabulary};
 use crate::oracle::{GuideKind, Supervised};
 use crate::parallel;
 use crate::preset::plan::Plan;
@@ -107,7 +107,7 @@ impl Parser {
                 ),
             ));
         }
-        let vocabulary = bincode_section::get(&model.sections, "vocabulary")?;
+        let vocabulary = vocabulary::load(&model.sections)?;
         let load = Load { model, plan: &plan, vocabulary: &vocabulary };
         let builder = plan.builder(Source::Tables(&model.header.system), &vocabulary);
         let loaded = with_system(builder, load)?;

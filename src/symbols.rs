@@ -4,20 +4,26 @@
 //! feature values, 0 means *nothing there* and 1 means *unknown*, so a feature distinguishes a missing node
 //! from an unseen word.
 
+mod case;
+mod lists;
 mod marks;
 mod ngrams;
 
 use std::fmt;
+use std::sync::Arc;
 
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::pieces::PieceTokenizer;
 use crate::tree::Token;
+pub use case::{CASES, Case};
+pub use lists::Lists;
 pub use marks::Mark;
 use marks::OpenPairs;
-pub use ngrams::Ngrams;
+use ngrams::hash_ngrams;
 
 /// The feature value of "nothing there".
 pub const NOTHING: u32 = 0;
@@ -129,6 +135,8 @@ pub struct Form {
     pub shape: u32,
     /// Its role as punctuation.
     pub mark: Mark,
+    /// Its capital letters.
+    pub case: Case,
     /// The number of characters, at most 3.
     pub characters: u8,
 }
@@ -154,7 +162,11 @@ pub struct Sentence {
     /// Values of parts of the word forms.
     pub forms: Vec<Form>,
     /// The character n-grams of unknown words; none for known ones.
-    pub ngrams: Ngrams,
+    pub ngrams: Lists,
+    /// The pieces of words, if the vocabulary has a tokenizer.
+    pub pieces: Lists,
+    /// The pieces that mark the start and the end of a text.
+    pub piece_marks: [u32; 2],
     /// For each token the length of its word in characters, at most 3, if its tag begins with N or V (as
     /// those of nouns and verbs do in the Penn, Chinese and Sinica treebanks), else 0.
     pub rhythms: Vec<u8>,
@@ -197,6 +209,8 @@ pub struct Vocabulary {
     tags: Symbols,
     parts: Symbols,
     forms: Vec<Form>,
+    /// The tokenizer of an encoder that reads pieces of words. It is stored apart.
+    pieces: Option<Arc<PieceTokenizer>>,
 }
 
 /// The number of distinct feature values.
@@ -221,7 +235,7 @@ impl From<StoredVocabulary> for Vocabulary {
     fn from(stored: StoredVocabulary) -> Self {
         let StoredVocabulary { words, tags, parts } = stored;
         let forms = words.names().map(|word| form_of(word, |part| parts.value(part))).collect();
-        Self { words, tags, parts, forms }
+        Self { words, tags, parts, forms, pieces: None }
     }
 }
 
@@ -276,8 +290,12 @@ impl Vocabulary {
         out.tags.clear();
         out.forms.clear();
         out.ngrams.clear();
+        out.pieces.clear();
         out.rhythms.clear();
         out.before.clear();
+        if let Some(tokenizer) = &self.pieces {
+            out.piece_marks = [tokenizer.first_piece(), tokenizer.last_piece()];
+        }
         let (mut before, mut pairs) = (Before::default(), OpenPairs::default());
         out.before.push(before);
         for token in tokens {
@@ -289,7 +307,14 @@ impl Vocabulary {
                 None => form_of(&token.word, |part| self.parts.value(part)),
             };
             out.forms.push(form);
-            out.ngrams.push(word.is_none().then_some(&*token.word));
+            out.ngrams.push(|out| {
+                if word.is_none() {
+                    hash_ngrams(&token.word, out);
+                }
+            });
+            if let Some(tokenizer) = &self.pieces {
+                out.pieces.push(|out| tokenizer.pieces(&token.word, out));
+            }
             out.rhythms.push(if is_nominal_or_verbal(&token.tag) { form.characters } else { 0 });
             pairs.read(form.mark);
             before.marks += u32::from(form.mark.is_punctuation);
@@ -299,16 +324,26 @@ impl Vocabulary {
         }
     }
 
+    /// Sets the tokenizer of an encoder that reads pieces of words.
+    pub fn set_pieces(&mut self, tokenizer: Arc<PieceTokenizer>) {
+        self.pieces = Some(tokenizer);
+    }
+
+    /// The tokenizer of an encoder that reads pieces of words.
+    pub fn pieces(&self) -> Option<&PieceTokenizer> {
+        self.pieces.as_deref()
+    }
+
     /// The known words.
     pub fn words(&self) -> &Symbols {
         &self.words
     }
 
     /// The n-grams of all words, by feature value.
-    pub fn ngrams(&self) -> Ngrams {
-        let mut ngrams = Ngrams::default();
-        (0..FIRST).for_each(|_| ngrams.push(None));
-        self.words.names().for_each(|word| ngrams.push(Some(word)));
+    pub fn ngrams(&self) -> Lists {
+        let mut ngrams = Lists::default();
+        (0..FIRST).for_each(|_| ngrams.push(|_| ()));
+        self.words.names().for_each(|word| ngrams.push(|out| hash_ngrams(word, out)));
         ngrams
     }
 
@@ -343,7 +378,8 @@ fn form_of(word: &str, mut number: impl FnMut(&str) -> u32) -> Form {
     };
     let (suffix2, suffix3) = (suffix(2), suffix(3));
     let characters = word.chars().take(3).count() as u8;
-    Form { suffix2, suffix3, shape: number(&shape_of(word)), mark: Mark::of(word), characters }
+    let (shape, mark, case) = (number(&shape_of(word)), Mark::of(word), Case::of(word));
+    Form { suffix2, suffix3, shape, mark, case, characters }
 }
 
 /// The shape of a word: `X` upper case, `x` other letters, `9` digits, other ASCII characters as they

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 28] = [
+const LAYERS: [&[&str]; 31] = [
     &["error"],
     &["hash"],
     &["observer"],
@@ -15,7 +15,9 @@ const LAYERS: [&[&str]; 28] = [
     &["parallel"],
     &["sort"],
     &["memory"],
+    &["pieces"],
     &["neural"],
+    &["checkpoint"],
     &["tree"],
     &["symbols"],
     &["text"],
@@ -24,6 +26,7 @@ const LAYERS: [&[&str]; 28] = [
     &["oracle"],
     &["feature"],
     &["classifier"],
+    &["encoder"],
     &["scorer"],
     &["model"],
     &["decode"],

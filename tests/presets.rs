@@ -39,7 +39,10 @@ fn settings(preset: &Preset) -> Vec<String> {
         settings.extend(quick.map(|setting| format!("learner.{setting}")));
         settings.push("learner.optimizer={ kind = \"adam\", rate = 0.01 }".to_owned());
     }
-    if text.contains("\"positions\"") {
+    if text.contains("\"transformer\"") {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/encoders/bert");
+        settings.push(format!("learner.network.encoder.path={folder:?}"));
+    } else if text.contains("\"positions\"") {
         let small = ["network.hidden_dim=32", "network.encoder.lstm_dim=32", "moving_average=0"];
         settings.extend(small.map(|setting| format!("learner.{setting}")));
     }

@@ -160,8 +160,12 @@ const N: u64 = 10;
 
 #[test]
 fn training_that_is_stopped_before_anything_was_learned_says_so() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/encoders/bert");
+    let encoder = format!("learner.network.encoder.path={folder:?}");
     for preset in Preset::names() {
-        let error = train(preset, &[], &Log::stopping_at(0)).unwrap_err();
+        let needs_encoder = Preset::load(preset, &[]).unwrap().to_toml().contains("transformer");
+        let settings = if needs_encoder { &[&*encoder][..] } else { &[] };
+        let error = train(preset, settings, &Log::stopping_at(0)).unwrap_err();
         assert!(matches!(error, Error::Stopped), "{preset}: {error}");
     }
     let error = train("english-fast", &["jackknife=2"], &Log::stopping_at(0)).unwrap_err();

@@ -83,6 +83,11 @@ pub struct TrainArgs {
     /// networks of an ensemble, each trained alone (learner.models=1) with another --seed.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = LONG_RUNS)]
     merge: Vec<PathBuf>,
+    /// The folder of a pretrained encoder in the layout of Hugging Face (config.json, model.safetensors, and
+    /// tokenizer.json or vocab.txt), for presets with one, such as `pretrained`. Supported are BERT, DistilBERT, ELECTRA,
+    /// RoBERTa and XLM-R.
+    #[arg(long, value_name = "FOLDER", help_heading = INPUT)]
+    encoder: Option<PathBuf>,
     /// Trees parsed by another parser; each epoch uses a random share of them. For learners with epochs.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
     silver: Vec<PathBuf>,
@@ -252,6 +257,14 @@ fn rescue(model: &Model) -> Option<PathBuf> {
 /// Returns the preset with the changes of the options.
 fn preset(args: &TrainArgs) -> crate::Result<Preset> {
     let mut preset = args.treebank.profile.preset(&args.preset, &args.set)?;
+    if let Some(folder) = &args.encoder {
+        let encoder = preset.learner.encoder_mut().ok_or_else(|| {
+            let problem = "the preset has no pretrained encoder: give one that has, such as \
+                           --preset pretrained, or omit the option";
+            crate::Error::config("encoder", problem)
+        })?;
+        encoder.path = folder.display().to_string();
+    }
     preset.only_tagger |= args.tagger;
     preset.jackknife = args.jackknife.unwrap_or(preset.jackknife);
     if args.no_tagger {

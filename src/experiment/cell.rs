@@ -62,10 +62,11 @@ impl Cell {
         (env!("CARGO_PKG_VERSION"), FORMAT_VERSION, preset, cleaning).hash(&mut hasher);
         (plan.templates.text(), plan.heads_text()).hash(&mut hasher);
         (self.percent.to_bits(), self.seed).hash(&mut hasher);
-        if let MethodChoice::Neural(params) = &plan.preset.learner
-            && !params.pretrained.is_empty()
-        {
-            hash_files(&[PathBuf::from(&params.pretrained)], &mut hasher)?;
+        if let MethodChoice::Neural(params) = &plan.preset.learner {
+            let encoder = params.network.encoder().map(|encoder| &encoder.path);
+            let paths = [Some(&params.pretrained), encoder].into_iter().flatten();
+            let paths: Vec<_> = paths.filter(|path| !path.is_empty()).map(PathBuf::from).collect();
+            hash_files(&paths, &mut hasher)?;
         }
         for paths in [&self.treebank.train, &self.treebank.dev] {
             hash_files(paths, &mut hasher)?;

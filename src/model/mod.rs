@@ -6,6 +6,7 @@
 pub mod bincode_section;
 pub mod embedded;
 pub mod file;
+pub mod vocabulary;
 
 use std::path::Path;
 

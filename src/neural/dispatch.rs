@@ -74,7 +74,8 @@ pub(super) mod tests {
 
     use super::Level;
     use crate::neural::kernel::tests::{Products, numbers};
-    use crate::neural::kernel::{add_scaled, sum_of_squares, sum_rectified, tanh};
+    use crate::neural::kernel::{add_scaled, sum_of_squares, sum_rectified};
+    use crate::neural::row_functions::tanh;
     use crate::neural::{Lstm, Params, Tape, params::Builder};
 
     thread_local! {
@@ -110,7 +111,7 @@ pub(super) mod tests {
         {
             let Products { x, y, mut dx, dw, .. } = Products::new(n, inputs, outputs);
             let mut sum = vec![0.0; inputs];
-            sum_rectified(&x.chunks_exact(inputs).collect::<Vec<_>>(), &mut sum);
+            sum_rectified(&[&x.chunks_exact(inputs).collect::<Vec<_>>()], &mut sum);
             add_scaled(0.3, &x[..inputs], &mut sum);
             tanh(&mut dx);
             all.extend([y, dx, dw, sum, vec![sum_of_squares(&x)]].concat());

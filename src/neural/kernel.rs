@@ -1,4 +1,4 @@
-//! Products of matrices and vectors, and functions of vectors.
+//! Products of matrices and vectors, sums of vectors, and losses.
 //!
 //! A matrix with more than a few rows is multiplied with a packed one ([`product`]). For a vector packing would cost as
 //! much as the product. Where the processor has FMA it is used, so that results are the same on one machine, and nearly
@@ -83,11 +83,11 @@ dispatched! {
 }
 
 dispatched! {
-    /// Writes the sum of rows, 0 where it is negative.
-    pub sum_rectified(rows: &[&[f32]], sum: &mut [f32]),
+    /// Writes the sum of lists of rows, 0 where it is negative.
+    pub sum_rectified(lists: &[&[&[f32]]], sum: &mut [f32]),
     |_fused, _WIDE| {
         sum.fill(0.0);
-        for row in rows {
+        for row in lists.iter().copied().flatten() {
             for (sum, x) in sum.iter_mut().zip(*row) {
                 *sum += x;
             }
@@ -120,47 +120,6 @@ pub fn cross_entropy(scores: &[f32], choices: &[(u32, f32)], gradient: &mut [f32
         loss -= probability * scores[at as usize];
     }
     loss
-}
-
-/// e to the power of x, to seven digits, without a branch: 2 to the power of the nearest whole number by its bits,
-/// times the series of what is left.
-#[inline(always)]
-fn exp(x: f32) -> f32 {
-    let x = x.clamp(-87.0, 87.0) * std::f32::consts::LOG2_E;
-    // Adding and subtracting this number rounds; in between, the integer is in the lowest bits.
-    const ROUND: f32 = 12_582_912.0;
-    let rounded = x + ROUND;
-    let whole = rounded - ROUND;
-    let y = (x - whole) * std::f32::consts::LN_2;
-    let series = 1.0 / 720.0;
-    let series = series * y + 1.0 / 120.0;
-    let series = series * y + 1.0 / 24.0;
-    let series = series * y + 1.0 / 6.0;
-    let series = series * y + 0.5;
-    let series = (series * y + 1.0) * y + 1.0;
-    series * f32::from_bits((rounded.to_bits() << 23).wrapping_add(127 << 23))
-}
-
-/// The logistic function, 1 / (1 + e⁻ˣ).
-#[inline(always)]
-pub(super) fn logistic(x: f32) -> f32 {
-    1.0 / (1.0 + exp(-x))
-}
-
-/// The hyperbolic tangent.
-#[inline(always)]
-pub(super) fn tangent(x: f32) -> f32 {
-    1.0 - 2.0 / (1.0 + exp(2.0 * x))
-}
-
-dispatched! {
-    /// Replaces every number by its hyperbolic tangent.
-    pub tanh(values: &mut [f32]),
-    |_fused, _WIDE| {
-        for value in values.iter_mut() {
-            *value = tangent(*value);
-        }
-    }
 }
 
 /// Adds `X W` to `Y`, for `n` rows.
@@ -233,20 +192,6 @@ pub(in crate::neural) mod tests {
             add_weight_gradient(n, &x, &dy, &mut dw);
             Self { x, w, dy, y, dx, dw }
         }
-    }
-
-    #[test]
-    fn functions_are_near_those_of_the_library() {
-        for at in -1_000..1_000 {
-            let x = at as f32 / 25.0;
-            let (s, mut t) = (logistic(x), [x]);
-            tanh(&mut t);
-            assert!((s - 1.0 / (1.0 + (-x).exp())).abs() < 1e-6, "{x}: {s}");
-            assert!((t[0] - x.tanh()).abs() < 1e-6, "{x}: {}", t[0]);
-        }
-        let mut far = [f32::MAX, f32::MIN];
-        tanh(&mut far);
-        assert_eq!(far, [1.0, -1.0]);
     }
 
     #[test]

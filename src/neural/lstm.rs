@@ -3,11 +3,11 @@
 //! The gates of `c` cells are `4c` numbers: input, forget, output, and what goes into the memory.
 
 use super::dispatch::dispatched;
-use super::kernel::{logistic, tangent};
-use super::params::Param;
+use super::functions::{logistic, tangent};
+use super::params::{Builder, Param};
 
 /// The weights of an LSTM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lstm {
     /// From the input to the gates.
     pub input: Param,
@@ -18,10 +18,22 @@ pub struct Lstm {
 }
 
 impl Lstm {
+    /// Allocates the weights of `cells` cells.
+    pub fn new(inputs: usize, cells: usize, builder: &mut Builder) -> Self {
+        // Forget gates start with bias 1 (Jozefowicz, Zaremba and Sutskever 2015).
+        let open = |at: usize| if at / cells == 1 { 1.0 } else { 0.0 };
+        Self {
+            input: builder.matrix(inputs, 4 * cells),
+            bias: builder.vector_of(open, 4 * cells),
+            recurrent: builder.matrix(cells, 4 * cells),
+        }
+    }
+
     pub(super) fn inputs(self) -> usize {
         self.input.rows as usize
     }
 
+    /// The number of cells.
     pub fn cells(self) -> usize {
         self.recurrent.rows as usize
     }

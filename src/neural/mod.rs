@@ -1,10 +1,10 @@
-//! Neural networks on one CPU: parameters, two ways to compute forwards and backwards, optimisers.
+//! Neural networks on one CPU: parameters, computations forwards and backwards, optimizers.
 //!
-//! - [`product`] and [`kernel`]: products of matrices, and functions of vectors.
+//! - [`product`] and [`kernel`]: products of matrices and vectors; `functions` of numbers, and `row_functions`.
 //! - [`params`]: the matrices and tables that are learned, and their gradients.
 //! - [`lstm`]: a step of an LSTM.
-//! - [`layers`]: layers over a batch of sentences that step together.
-//! - [`tape`]: what a network of any shape computes for one sentence, written down so that gradients can be read off it.
+//! - [`transformer`]: the weights of a transformer.
+//! - [`tape`]: the computations of a network for a batch of sentences, recorded for backpropagation; [`dropout`].
 //! - [`optimizer`]: from gradients to better parameters.
 //! - [`quantized`]: parameters in 8 bits, as models store them; [`inference`]: results alone, from such.
 //!
@@ -12,18 +12,21 @@
 //! adds up rows, and is `x W + b`. Nothing here knows of parsing.
 
 mod dispatch;
+pub mod dropout;
+mod functions;
 pub mod inference;
 pub mod kernel;
 pub mod lanes;
-pub mod layers;
 pub mod lstm;
 pub mod optimizer;
 pub mod params;
 pub mod product;
 pub mod quantized;
+mod row_functions;
 pub mod tape;
 pub mod transformer;
 
+pub use dropout::{Dropout, ForwardPass};
 pub use lstm::Lstm;
 pub use optimizer::{Decay, MovingAverage, Optimizer, OptimizerParams, OptimizerState};
 pub use params::{Gradients, Param, Params, Tables};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kernel::add_scaled;
-use super::params::{CHUNK, Gradients, Params};
+use super::params::{CHUNK, Entry, Gradients, Kind, Params};
 use crate::memory::{Array, Element, Sections};
 use crate::parallel;
 use crate::{Error, Result};
@@ -24,7 +24,32 @@ pub enum OptimizerParams {
         /// The learning rate: approximately the largest change of a parameter in a step.
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
         rate: f32,
+        /// Weight decay: each step multiplies matrices by 1 - rate · decay (AdamW, Loshchilov and Hutter 2019).
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        weight_decay: f32,
+        /// The number of batches over which the learning rate rises from 0.
+        #[serde(default)]
+        #[schemars(range(min = 0, max = 1_000_000))]
+        warm_up: u32,
     },
+}
+
+impl OptimizerParams {
+    /// Adam without weight decay and warm-up.
+    pub fn adam(rate: f32) -> Self {
+        Self::Adam { rate, weight_decay: 0.0, warm_up: 0 }
+    }
+
+    /// What the learning rate is multiplied by in a step, counted from 0.
+    fn warmth(self, step: u64) -> f32 {
+        match self {
+            Self::Adam { warm_up, .. } if step < u64::from(warm_up) => {
+                (step + 1) as f32 / warm_up as f32
+            }
+            _ => 1.0,
+        }
+    }
 }
 
 /// The decay of the learning rate.
@@ -128,34 +153,46 @@ impl Optimizer {
             return;
         }
         let scale = if self.clip > 0.0 && norm > self.clip { self.clip / norm } else { 1.0 };
+        let factor = factor * self.params.warmth(self.steps);
         self.steps += 1;
-        let n_dense = network.dense();
-        let (dense, tables) = network.split_mut();
         match self.params {
-            OptimizerParams::Sgd { rate } => {
-                let step = -rate * factor * scale;
-                add_scaled(step, &gradients.dense, dense);
-                for (at, gradient) in gradients.used_rows() {
-                    add_scaled(step, gradient, &mut tables[at - n_dense..][..gradient.len()]);
-                }
-            }
-            OptimizerParams::Adam { rate } => {
+            OptimizerParams::Sgd { rate } => descend(network, gradients, -rate * factor * scale),
+            OptimizerParams::Adam { rate, weight_decay, .. } => {
                 let unbiased = |moment: f32| 1.0 - moment.powf(self.steps as f32);
-                let rate = rate * factor * unbiased(SECOND_MOMENT).sqrt() / unbiased(FIRST_MOMENT);
-                let (first, rows_first) = self.first.split_at_mut(n_dense);
-                let (second, rows_second) = self.second.split_at_mut(n_dense);
-                let values = dense.chunks_mut(CHUNK).zip(gradients.dense.chunks(CHUNK));
-                let moments = first.chunks_mut(CHUNK).zip(second.chunks_mut(CHUNK));
-                parallel::for_each(values.zip(moments), |((values, gradient), (first, second))| {
-                    adam(rate, scale, values, gradient, first, second);
-                });
-                for (at, gradient) in gradients.used_rows() {
-                    let row = at - n_dense..at - n_dense + gradient.len();
-                    let (first, second) =
-                        (&mut rows_first[row.clone()], &mut rows_second[row.clone()]);
-                    adam(rate, scale, &mut tables[row], gradient, first, second);
-                }
+                let step = rate * factor * unbiased(SECOND_MOMENT).sqrt() / unbiased(FIRST_MOMENT);
+                let step = Step { rate: step, scale, decay: rate * factor * weight_decay };
+                self.adam(network, gradients, step);
             }
+        }
+    }
+
+    fn adam(&mut self, network: &mut Params, gradients: &Gradients, step: Step) {
+        let n_dense = network.dense();
+        let layout = network.layout().to_vec();
+        let (first, rows_first) = self.first.split_at_mut(n_dense);
+        let (second, rows_second) = self.second.split_at_mut(n_dense);
+        let (mut dense, _) = network.split_mut();
+        let (mut first, mut second, mut gradient) = (first, second, &gradients.dense[..]);
+        let mut parts = Vec::new();
+        for entry in layout.iter().take_while(|entry| !matches!(entry.kind, Kind::Table(_))) {
+            let n = entry.param.len();
+            let own =
+                (take(&mut dense, n).chunks_mut(CHUNK)).zip(take(&mut first, n).chunks_mut(CHUNK));
+            let own = own.zip(take(&mut second, n).chunks_mut(CHUNK));
+            let (of_entry, rest) = gradient.split_at(n);
+            gradient = rest;
+            let step = step.of(entry);
+            parts.extend(own.zip(of_entry.chunks(CHUNK)).map(|part| (step, part)));
+        }
+        parallel::for_each(parts, |(step, (((values, first), second), gradient))| {
+            step.take(values, gradient, first, second);
+        });
+        for (at, gradient) in gradients.used_rows() {
+            let step = step.of(network.table_at(at));
+            let row = at - n_dense..at - n_dense + gradient.len();
+            let (first, second) = (&mut rows_first[row.clone()], &mut rows_second[row.clone()]);
+            let (_, tables) = network.split_mut();
+            step.take(&mut tables[row], gradient, first, second);
         }
     }
 
@@ -166,21 +203,59 @@ impl Optimizer {
     }
 }
 
-fn adam(
+/// Cuts off the first numbers of a slice.
+fn take<'a>(numbers: &mut &'a mut [f32], n: usize) -> &'a mut [f32] {
+    let (first, rest) = std::mem::take(numbers).split_at_mut(n);
+    *numbers = rest;
+    first
+}
+
+/// A step of gradient descent; `step` is negative.
+fn descend(network: &mut Params, gradients: &Gradients, step: f32) {
+    let n_dense = network.dense();
+    for entry in network.layout().to_vec() {
+        if !matches!(entry.kind, Kind::Table(_)) {
+            let gradient = gradients.of(entry.param);
+            add_scaled(step * entry.rate, gradient, network.of_mut(entry.param));
+        }
+    }
+    for (at, gradient) in gradients.used_rows() {
+        let step = step * network.table_at(at).rate;
+        let (_, tables) = network.split_mut();
+        add_scaled(step, gradient, &mut tables[at - n_dense..][..gradient.len()]);
+    }
+}
+
+/// A step of Adam.
+#[derive(Debug, Clone, Copy)]
+struct Step {
     rate: f32,
+    /// What gradients are multiplied by.
     scale: f32,
-    values: &mut [f32],
-    gradient: &[f32],
-    first: &mut [f32],
-    second: &mut [f32],
-) {
-    for (((value, &gradient), first), second) in
-        values.iter_mut().zip(gradient).zip(first).zip(second)
-    {
-        let gradient = gradient * scale;
-        *first = FIRST_MOMENT * *first + (1.0 - FIRST_MOMENT) * gradient;
-        *second = SECOND_MOMENT * *second + (1.0 - SECOND_MOMENT) * gradient * gradient;
-        *value -= rate * *first / (second.sqrt() + TINY);
+    /// The share of the values that decays.
+    decay: f32,
+}
+
+impl Step {
+    /// The step of a parameter.
+    fn of(self, entry: &Entry) -> Self {
+        let decay = if entry.kind == Kind::Matrix { self.decay * entry.rate } else { 0.0 };
+        Self { rate: self.rate * entry.rate, decay, ..self }
+    }
+
+    fn take(self, values: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32]) {
+        let Self { rate, scale, decay } = self;
+        if decay > 0.0 {
+            values.iter_mut().for_each(|value| *value -= decay * *value);
+        }
+        for (((value, &gradient), first), second) in
+            values.iter_mut().zip(gradient).zip(first).zip(second)
+        {
+            let gradient = gradient * scale;
+            *first = FIRST_MOMENT * *first + (1.0 - FIRST_MOMENT) * gradient;
+            *second = SECOND_MOMENT * *second + (1.0 - SECOND_MOMENT) * gradient * gradient;
+            *value -= rate * *first / (second.sqrt() + TINY);
+        }
     }
 }
 
@@ -237,7 +312,7 @@ mod tests {
     /// The least of a bowl is found, by a matrix as by the row of a table, and unused rows stay.
     #[test]
     fn steps_go_downhill() {
-        for params in [OptimizerParams::Sgd { rate: 0.1 }, OptimizerParams::Adam { rate: 0.02 }] {
+        for params in [OptimizerParams::Sgd { rate: 0.1 }, OptimizerParams::adam(0.02)] {
             let mut builder = Builder::new(Some(3));
             let bias = builder.vector(2, 1.0);
             let table = builder.table(3, 2);
@@ -253,6 +328,7 @@ mod tests {
                 let bias = tape.lookup(&network, bias, 0);
                 let scores = tape.sum(&[row, bias]);
                 loss = tape.cross_entropy(scores, &[(0, 0.0), (1, 1.0)]);
+                tape.begin_backward();
                 tape.backward(&network, &mut gradients);
                 optimizer.step(&mut network, &gradients, 1.0);
             }

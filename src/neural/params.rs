@@ -17,11 +17,13 @@ pub(super) struct Extent {
 }
 
 /// A matrix, a vector (a matrix of one row) or a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Param {
     at: u32,
     /// The bytes and scales of the parameters before it.
     quantized: Extent,
+    /// Of a table.
+    bits: Bits,
     /// Rows: the inputs of a matrix, the entries of a table.
     pub rows: u32,
     /// The numbers of a row: the outputs of a matrix.
@@ -37,6 +39,11 @@ impl Param {
     /// Whether it has none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
+    }
+
+    /// The bits of a number, if it is a table.
+    pub(super) fn bits(self) -> Bits {
+        self.bits
     }
 
     /// Where its bytes begin when it is quantized.
@@ -68,7 +75,16 @@ pub struct Params {
     len: usize,
     /// The number of values of the matrices.
     dense: usize,
-    layout: Vec<(Param, Kind)>,
+    layout: Vec<Entry>,
+}
+
+/// A parameter in a layout.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Entry {
+    pub(super) param: Param,
+    pub(super) kind: Kind,
+    /// What the learning rate is multiplied by; 0 if training does not change it.
+    pub(super) rate: f32,
 }
 
 /// What a parameter is.
@@ -76,24 +92,47 @@ pub struct Params {
 pub(super) enum Kind {
     Matrix,
     Vector,
-    Table,
+    Table(Bits),
+}
+
+/// The bits of a number of a table once it is quantized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Bits {
+    /// From -7 to 7.
+    #[default]
+    Four,
+    /// From -127 to 127.
+    Eight,
+}
+
+impl Bits {
+    /// The bytes of a row of so many numbers.
+    pub(super) fn bytes(self, columns: u32) -> u32 {
+        match self {
+            Self::Four => columns.div_ceil(2),
+            Self::Eight => columns,
+        }
+    }
 }
 
 impl Kind {
-    /// What a parameter takes when it is quantized: a byte for each number of a matrix, and one for two numbers of a row of
-    /// a table; a scale for each column of a matrix and each row of a table. A vector is stored in place of scales.
+    /// What a parameter takes when it is quantized: a byte for each number of a matrix, the [bytes](Bits::bytes) of each
+    /// row of a table; a scale for each column of a matrix and each row of a table. A vector is stored in place of
+    /// scales.
     fn extent(self, param: Param) -> Extent {
         let Param { rows, columns, .. } = param;
         match self {
             Self::Matrix => Extent { bytes: rows.saturating_mul(columns), scales: columns },
             Self::Vector => Extent { bytes: 0, scales: columns },
-            Self::Table => Extent { bytes: rows.saturating_mul(columns.div_ceil(2)), scales: rows },
+            Self::Table(bits) => {
+                Extent { bytes: rows.saturating_mul(bits.bytes(columns)), scales: rows }
+            }
         }
     }
 }
 
-/// Maximum number of parameters of a network: 512 MB, and about 13 times as much in training.
-const MOST: usize = 1 << 27;
+/// Maximum number of parameters of a network: 4 GB, and about 13 times as much in training.
+const MOST: usize = 1 << 30;
 
 /// Allocates parameters and initializes them.
 #[derive(Debug)]
@@ -101,12 +140,20 @@ pub struct Builder {
     params: Params,
     /// The generator of initial values; `None` if they will be loaded.
     rng: Option<ChaCha8Rng>,
+    rate: f32,
 }
 
 impl Builder {
     /// An empty builder. Without a seed values are not initialized: they must be loaded.
     pub fn new(seed: Option<u64>) -> Self {
-        Self { params: Params::default(), rng: seed.map(ChaCha8Rng::seed_from_u64) }
+        let rng = seed.map(ChaCha8Rng::seed_from_u64);
+        Self { params: Params::default(), rng, rate: 1.0 }
+    }
+
+    /// Sets what the learning rate of the parameters allocated from now on is multiplied by: 1 at first, 0 for
+    /// parameters that training does not change.
+    pub fn set_rate(&mut self, rate: f32) {
+        self.rate = rate;
     }
 
     fn add(
@@ -123,8 +170,9 @@ impl Builder {
             self.params.values.extend((0..n).map(|_| value(rng)));
         }
         let quantized = self.params.extent();
-        let param = Param { at, quantized, rows: rows as u32, columns: columns as u32 };
-        self.params.layout.push((param, kind));
+        let bits = if let Kind::Table(bits) = kind { bits } else { Bits::default() };
+        let param = Param { at, quantized, bits, rows: rows as u32, columns: columns as u32 };
+        self.params.layout.push(Entry { param, kind, rate: self.rate });
         param
     }
 
@@ -156,9 +204,14 @@ impl Builder {
         vector
     }
 
-    /// A table whose rows have about unit length.
+    /// A table whose rows have about unit length, of 4 bits once it is quantized.
     pub fn table(&mut self, rows: usize, columns: usize) -> Param {
-        self.uniform(Kind::Table, rows, columns, (3.0 / columns as f32).sqrt())
+        self.table_of(Bits::Four, rows, columns)
+    }
+
+    /// A table whose rows have about unit length, of so many bits once it is quantized.
+    pub fn table_of(&mut self, bits: Bits, rows: usize, columns: usize) -> Param {
+        self.uniform(Kind::Table(bits), rows, columns, (3.0 / columns as f32).sqrt())
     }
 
     /// The allocated parameters.
@@ -196,6 +249,12 @@ impl Params {
         &self.values
     }
 
+    /// All values, mutable; for tests.
+    #[cfg(test)]
+    pub(super) fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
     /// All values, mutable: first those of the matrices, then those of the tables.
     pub(super) fn split_mut(&mut self) -> (&mut [f32], &mut [f32]) {
         self.values.split_at_mut(self.dense)
@@ -207,14 +266,14 @@ impl Params {
     }
 
     /// All parameters in the order in which they were laid out.
-    pub(super) fn layout(&self) -> &[(Param, Kind)] {
+    pub(super) fn layout(&self) -> &[Entry] {
         &self.layout
     }
 
     /// How many bytes and scales there are when all are quantized.
     pub(super) fn extent(&self) -> Extent {
-        let Some(&(last, kind)) = self.layout.last() else { return Extent::default() };
-        let (before, own) = (last.quantized, kind.extent(last));
+        let Some(last) = self.layout.last() else { return Extent::default() };
+        let (before, own) = (last.param.quantized, last.kind.extent(last.param));
         Extent {
             bytes: before.bytes.saturating_add(own.bytes),
             scales: before.scales.saturating_add(own.scales),
@@ -223,6 +282,12 @@ impl Params {
 
     pub(super) fn dense(&self) -> usize {
         self.dense
+    }
+
+    /// The entry of the table whose row begins at a position among all numbers.
+    pub(super) fn table_at(&self, position: usize) -> &Entry {
+        let after = self.layout.partition_point(|entry| entry.param.at as usize <= position);
+        &self.layout[after - 1]
     }
 
     /// Parameters of the same layout with other values.
@@ -301,6 +366,11 @@ impl Gradients {
     }
 
     /// The gradient of a matrix or vector.
+    pub(super) fn of(&self, param: Param) -> &[f32] {
+        &self.dense[param.range()]
+    }
+
+    /// The gradient of a matrix or vector, mutable.
     pub fn of_mut(&mut self, param: Param) -> &mut [f32] {
         &mut self.dense[param.range()]
     }

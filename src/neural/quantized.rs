@@ -1,16 +1,16 @@
-//! Parameters as small integers: from -127 to 127 in a matrix, with a scale for each column; from -7 to 7 in a table,
-//! with a scale for each row. In a table, the first half of a row is stored in the low four bits of bytes, and the
-//! second half in the high ones.
+//! Parameters as small integers: from -127 to 127 in a matrix, with a scale for each column; in a table from -127 to 127
+//! or from -7 to 7, with a scale for each row. In a table of 4 bits, the first half of a row is stored in the low bits of
+//! bytes, and the second half in the high ones.
 
-use super::params::{Extent, Kind, Param, Params, Tables};
+use super::params::{Bits, Entry, Extent, Kind, Param, Params, Tables};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
-/// The largest integer of a matrix.
+/// The largest integer of a matrix, and of a table of 8 bits.
 pub const LARGEST: f32 = 127.0;
-/// The largest integer of a table.
+/// The largest integer of a table of 4 bits.
 const LARGEST_NIBBLE: f32 = 7.0;
-/// What is stored for 0 in a table.
+/// What is stored for 0 in a table of 4 bits.
 const NIBBLE_ZERO: i8 = 8;
 
 /// The parameters of a network, rounded.
@@ -28,7 +28,7 @@ impl Quantized {
         let Extent { bytes, scales } = params.extent();
         let mut bytes = Vec::with_capacity(bytes as usize);
         let mut scales = Vec::with_capacity(scales as usize);
-        for &(param, kind) in params.layout() {
+        for &Entry { param, kind, .. } in params.layout() {
             let values = params.of(param);
             let rows = values.chunks_exact((param.columns as usize).max(1));
             match kind {
@@ -42,7 +42,14 @@ impl Quantized {
                         bytes.extend(numbers.map(|(&value, &scale)| round(value, scale, LARGEST)));
                     }
                 }
-                Kind::Table => {
+                Kind::Table(Bits::Eight) => {
+                    for row in rows {
+                        let scale = scale(largest_of(row), LARGEST);
+                        scales.push(scale);
+                        bytes.extend(row.iter().map(|&value| round(value, scale, LARGEST)));
+                    }
+                }
+                Kind::Table(Bits::Four) => {
                     for row in rows {
                         let scale = scale(largest_of(row), LARGEST_NIBBLE);
                         scales.push(scale);
@@ -62,7 +69,7 @@ impl Quantized {
     #[must_use]
     pub fn dequantize(&self, layout: &Params) -> Params {
         let mut values = Vec::with_capacity(layout.len());
-        for &(param, kind) in layout.layout() {
+        for &Entry { param, kind, .. } in layout.layout() {
             match kind {
                 Kind::Vector => values.extend_from_slice(self.scales(param)),
                 Kind::Matrix => {
@@ -71,7 +78,7 @@ impl Quantized {
                         values.extend(numbers.map(|(&byte, scale)| f32::from(byte) * scale));
                     }
                 }
-                Kind::Table => {
+                Kind::Table(_) => {
                     let mut numbers = vec![0.0; param.columns as usize];
                     for row in 0..param.rows {
                         numbers.fill(0.0);
@@ -111,8 +118,8 @@ impl Quantized {
         let fits = bytes.len() == extent.bytes as usize && scales.len() == extent.scales as usize;
         let quantized = Self { bytes, scales };
         // The instructions that multiply bytes differ where one is -128.
-        let is_valid = |&(param, kind): &(Param, Kind)| {
-            kind != Kind::Matrix || !quantized.bytes(param).contains(&i8::MIN)
+        let is_valid = |entry: &Entry| {
+            entry.kind != Kind::Matrix || !quantized.bytes(entry.param).contains(&i8::MIN)
         };
         let are_valid = fits && layout.layout().iter().all(is_valid);
         if !are_valid || quantized.scales.iter().any(|scale| !scale.is_finite()) {
@@ -129,6 +136,11 @@ impl Tables for Quantized {
         let row = row.min(table.rows.saturating_sub(1)) as usize;
         let scale = factor * self.scales[table.first_scale() + row];
         let columns = table.columns as usize;
+        if table.bits() == Bits::Eight {
+            let bytes = &self.bytes[table.first_byte() + row * columns..][..columns];
+            let numbers = bytes.iter().map(|&byte| f32::from(byte) * scale);
+            return to.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+        }
         let half = columns.div_ceil(2);
         let bytes = &self.bytes[table.first_byte() + row * half..][..half];
         let (low, high) = to[..columns].split_at_mut(half);
@@ -171,6 +183,7 @@ mod tests {
         let mut builder = Builder::new(Some(5));
         let dense = [builder.matrix(7, 5), builder.vector(3, 0.3)];
         let all = [dense[0], dense[1], builder.table(4, 6), builder.table(4, 7)];
+        builder.table_of(Bits::Eight, 3, 5);
         (builder.finish().unwrap(), all)
     }
 
@@ -193,6 +206,12 @@ mod tests {
                 assert!(off.fold(0f32, f32::max) <= 0.501 * largest / LARGEST_NIBBLE);
                 assert!((largest_of(rounded) - largest).abs() < 1e-6);
             }
+        }
+        let eight = params.layout().last().unwrap().param;
+        for row in 0..3 {
+            let (rounded, row) = (rounded.row(eight, row), params.row(eight, row));
+            let off = rounded.iter().zip(row).map(|(a, b)| (a - b).abs());
+            assert!(off.fold(0f32, f32::max) <= 0.501 * largest_of(row) / LARGEST);
         }
     }
 

@@ -1,6 +1,8 @@
 //! Transformers (Vaswani et al. 2017) that normalize after each residual connection, as BERT does (Devlin et al. 2019):
 //! their weights.
 
+use serde::{Deserialize, Serialize};
+
 use super::params::Param;
 
 /// `x W + b`.
@@ -25,7 +27,8 @@ pub struct LayerNorm {
 }
 
 /// The activation function of feed-forward blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// The Gaussian error linear unit (Hendrycks and Gimpel 2016): x times the cumulative normal distribution at x.
     Gelu,

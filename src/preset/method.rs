@@ -1,6 +1,7 @@
 //! The training methods, as the table `[learner]` of presets names them.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use super::by_kind::ByKind;
 use super::learner::LearnerChoice;
 use crate::classifier::boosting::BoostingParams;
+use crate::encoder::TransformerParams;
 use crate::error::Result;
 use crate::feature::Column;
 use crate::scorer::neural::NetworkParams;
@@ -93,11 +95,25 @@ impl MethodChoice {
     /// [`PositionsParams::multiply_adds`]: crate::scorer::neural::positions::PositionsParams::multiply_adds
     pub fn multiply_adds(&self) -> Option<u64> {
         let Self::Neural(params) = self else { return None };
-        match params.network {
+        match &params.network {
             NetworkParams::Positions(sizes) if params.pretrained.is_empty() => {
-                Some(u64::from(params.models) * sizes.multiply_adds())
+                Some(u64::from(params.models) * sizes.multiply_adds()?)
             }
             _ => None,
+        }
+    }
+
+    /// The settings of a pretrained encoder, if there is one.
+    pub fn encoder_mut(&mut self) -> Option<&mut TransformerParams> {
+        if let Self::Neural(params) = self { params.network.encoder_mut() } else { None }
+    }
+
+    /// Cuts the path of a pretrained encoder down to the name of its folder: parsing does not need the folder, and models
+    /// do not name places on the machine that they were trained on.
+    pub fn forget_folder(&mut self) {
+        if let Some(encoder) = self.encoder_mut() {
+            let name = Path::new(&encoder.path).file_name().unwrap_or_default();
+            encoder.path = name.display().to_string();
         }
     }
 
@@ -109,10 +125,12 @@ impl MethodChoice {
     /// The learner of a part that was trained apart from the others: one network, or some labels of boosted trees.
     #[must_use]
     pub fn part(&self) -> Self {
-        match self {
+        let mut part = match self {
             Self::Neural(params) => Self::Neural(NeuralParams { models: 1, ..params.clone() }),
             other => other.uncalibrated(),
-        }
+        };
+        part.forget_folder();
+        part
     }
 
     /// Whether scores can be added along a derivation, so that paths can be compared.

@@ -3,38 +3,8 @@
 /// The most characters of an n-gram.
 const LONGEST: usize = 5;
 
-/// The n-grams of a row of words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ngrams {
-    hashes: Vec<u32>,
-    /// Where those of each word end.
-    ends: Vec<usize>,
-}
-
-impl Ngrams {
-    /// Forgets all words.
-    pub fn clear(&mut self) {
-        self.hashes.clear();
-        self.ends.clear();
-    }
-
-    /// Adds a word; without n-grams for `None`.
-    pub fn push(&mut self, word: Option<&str>) {
-        if let Some(word) = word {
-            hash_ngrams(word, &mut self.hashes);
-        }
-        self.ends.push(self.hashes.len());
-    }
-
-    /// The hashes of the whole word and of its n-grams of 2 to 5 characters, with a mark at each end of the word.
-    pub fn of(&self, word: usize) -> &[u32] {
-        let start = word.checked_sub(1).and_then(|before| self.ends.get(before).copied());
-        let end = self.ends.get(word).copied().unwrap_or(0);
-        self.hashes.get(start.unwrap_or(0)..end).unwrap_or_default()
-    }
-}
-
-fn hash_ngrams(word: &str, out: &mut Vec<u32>) {
+/// Appends the hashes of a whole word and of its n-grams of 2 to 5 characters, with a mark at each end of the word.
+pub(super) fn hash_ngrams(word: &str, out: &mut Vec<u32>) {
     let marked = || std::iter::once('<').chain(word.chars()).chain(['>']);
     out.push(finish(marked().fold(SEED, add) ^ 1));
     let characters: Vec<char> = marked().collect();
@@ -64,14 +34,15 @@ fn finish(hash: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::symbols::Lists;
 
     #[test]
     fn words_share_the_ngrams_that_they_share() {
-        let mut ngrams = Ngrams::default();
+        let mut ngrams = Lists::default();
         for word in ["cats", "cat", "tac"] {
-            ngrams.push(Some(word));
+            ngrams.push(|out| hash_ngrams(word, out));
         }
-        ngrams.push(None);
+        ngrams.push(|_| ());
         // Of `<cat>`: itself, 4 of two characters, 3 of three, 2 of four, 1 of five.
         assert_eq!(ngrams.of(1).len(), 11);
         let shared = |a: usize, b: usize| {
@@ -82,7 +53,7 @@ mod tests {
         assert_eq!(shared(1, 2), 0);
         assert!(ngrams.of(3).is_empty() && ngrams.of(9).is_empty());
         ngrams.clear();
-        ngrams.push(Some(""));
+        ngrams.push(|out| hash_ngrams("", out));
         assert_eq!(ngrams.of(0).len(), 2);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 use std::path::Path;
+use std::sync::Arc;
 
 use rand::{Rng, RngExt};
 use rustc_hash::FxHasher;
@@ -12,6 +13,7 @@ use super::teacher::Teacher;
 use crate::Result;
 use crate::decode::Search;
 use crate::decode::parser::{PipelineWorker, Worker};
+use crate::encoder::Pretrained;
 use crate::eval::{Params, evaluate};
 use crate::feature::Templates;
 use crate::model::{DevScores, Model};
@@ -80,6 +82,8 @@ pub struct Session<'a, S: TransitionSystem> {
     pub dev: DevSet<'a>,
     /// Pretrained embeddings, and the number of word ids before theirs were added.
     pub embeddings: Option<&'a (PretrainedEmbeddings, usize)>,
+    /// The pretrained encoder, if there is one.
+    pub encoder: Option<&'a Arc<Pretrained>>,
     /// Whether all actions of the inventory compete, legal or not.
     pub ranks_all_actions: bool,
     /// Models that other parts of the same training have made.

@@ -1,5 +1,6 @@
 //! Training a model by a preset: cleaning, tagging, replay, and the preset's training method.
 
+mod encoder;
 mod merge;
 mod replay;
 mod tagging;
@@ -8,13 +9,15 @@ mod teacher;
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use compact_str::CompactString;
 use rustc_hash::FxHasher;
 
+use crate::encoder::Pretrained;
 use crate::error::{Error, Result};
 use crate::feature::Templates;
-use crate::model::{Header, Model, bincode_section, file};
+use crate::model::{Header, Model, file, vocabulary};
 use crate::observer::{Event, Observer, Silent};
 use crate::oracle::Supervised;
 use crate::parallel;
@@ -177,6 +180,7 @@ impl<'a> Trainer<'a> {
         let all = usable.iter().chain(&silver);
         let mut vocabulary = Vocabulary::of(all.map(|tree| tree.tokens()), minimum);
         let embeddings = pretrained.map(|pretrained| self.add_words(pretrained, &mut vocabulary));
+        let encoder = self.read_encoder(usable.iter().chain(&silver).copied(), &mut vocabulary)?;
         let run = Run {
             trainer: self,
             files: &train.files,
@@ -186,6 +190,7 @@ impl<'a> Trainer<'a> {
             silver: &silver,
             vocabulary: &vocabulary,
             embeddings: embeddings.as_ref(),
+            encoder: encoder.as_ref(),
         };
         let mut model = with_system(plan.builder(Source::Trees(&usable), &vocabulary), run)?;
         if let Some(tagging) = tagging {
@@ -298,6 +303,7 @@ struct Run<'a> {
     silver: &'a [&'a Tree],
     vocabulary: &'a Vocabulary,
     embeddings: Option<&'a (PretrainedEmbeddings, usize)>,
+    encoder: Option<&'a Arc<Pretrained>>,
 }
 
 impl SystemVisitor for Run<'_> {
@@ -350,6 +356,7 @@ impl Run<'_> {
                 search,
             },
             embeddings: self.embeddings,
+            encoder: self.encoder,
             ranks_all_actions: search.illegal.ranks_all_actions(),
             merge: &trainer.merge,
             teacher: teacher.as_ref(),
@@ -398,6 +405,7 @@ impl Run<'_> {
         {
             params.threshold = threshold;
         }
+        preset.learner.forget_folder();
         let inventory = self.components(system).inventory();
         let mut model = Model {
             header: Header {
@@ -417,7 +425,7 @@ impl Run<'_> {
             },
             ..Model::default()
         };
-        bincode_section::put(&mut model.sections, "vocabulary", self.vocabulary)?;
+        vocabulary::store(self.vocabulary, &mut model.sections)?;
         model.sections.0.extend(trained.sections.0);
         Ok(model)
     }

@@ -8,7 +8,7 @@ use super::Trainer;
 use crate::classifier::ScoreScale;
 use crate::error::{Error, Result};
 use crate::memory::Array;
-use crate::model::{Header, Model, bincode_section};
+use crate::model::{Header, Model, vocabulary};
 use crate::oracle::Supervised;
 use crate::parser::stored_preset;
 use crate::preset::plan::Plan;
@@ -58,7 +58,7 @@ fn check(trainer: &Trainer<'_>) -> Result<(Vocabulary, f32)> {
             return Err(unsuitable(number, problem));
         }
     }
-    Ok((bincode_section::get(&first.sections, "vocabulary")?, params.teacher_weight))
+    Ok((vocabulary::load(&first.sections)?, params.teacher_weight))
 }
 
 /// The plan of a model, which must have this system, and the head table and cleaning of the run.

@@ -1,6 +1,7 @@
 //! A tiny model of every family of parsers and taggers, in the bytes of its file.
 
 use std::io::Cursor;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use srparse::treebank::Encoding;
@@ -15,11 +16,20 @@ const SMALL_ENCODER: &str = "learner.network={ kind = \"positions\", untagged = 
                              tag_dim = 4, form_dim = 4, ngram_dim = 4, ngram_rows = 16, lstm_dim = 8, layers = 2 } }";
 const COLLINS: &str = "system.heads=collins";
 
+/// Stands for the folder of a pretrained encoder in a setting.
+const ENCODER: &str = "ENCODER";
+const TRANSFORMER: &[&str] = &[
+    "learner.epochs=1",
+    "learner.network={ kind = \"positions\", untagged = 0.6, hidden_dim = 8, encoder = { kind = \"transformer\", \
+     path = \"ENCODER\", layers = 1, pieces = 8, piece_bits = 4 } }",
+];
+
 /// Every transition system, way to train, classifier and combination of classifiers, and tagger.
-pub const FAMILIES: [Family; 25] = [
+pub const FAMILIES: [Family; 26] = [
     ("perceptron", "fast", &["epochs=2", "prune.min_row=0.0"]),
     ("structured perceptron", "beam", &["epochs=2", "prune.min_row=0.0"]),
     ("network on positions", "accurate", &["learner.epochs=1", SMALL_ENCODER]),
+    ("network on a transformer", "pretrained", TRANSFORMER),
     ("top-down stack-LSTM", "dyer-2016", SMALL_LSTM),
     ("non-binary stack-LSTM", "fernandez-gomez-2018-static", SMALL_LSTM),
     ("in-order stack-LSTM", "liu-zhang-2017", SMALL_LSTM),
@@ -67,13 +77,22 @@ pub fn treebank() -> Treebank {
     Treebank { files: vec!["tiny".to_owned()], trees }
 }
 
+/// The folder of a tiny pretrained encoder, from the package or from that of the fuzz targets.
+fn encoder() -> String {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = package.ancestors().map(|folder| folder.join("tests/encoders/bert"));
+    let folder = folders.find(|folder| folder.is_dir()).expect("the folder of the tiny encoder");
+    folder.display().to_string()
+}
+
 /// The bytes of the model file of a family.
 pub fn model(family: usize) -> &'static [u8] {
     static MODELS: [OnceLock<Vec<u8>>; FAMILIES.len()] =
         [const { OnceLock::new() }; FAMILIES.len()];
     MODELS[family].get_or_init(|| {
         let (name, preset, settings) = FAMILIES[family];
-        let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+        let settings: Vec<String> =
+            settings.iter().map(|setting| setting.replace(ENCODER, &encoder())).collect();
         let train = || {
             let trainer = Trainer::with_preset(Preset::load(preset, &settings)?)?;
             trainer.train(&treebank(), &Treebank::default())

@@ -1,6 +1,11 @@
 //! What training and search take, made from a few trees.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use srparse::checkpoint::Checkpoint;
 use srparse::decode::{Decoded, Problem, Search, SearchScratch};
+use srparse::encoder::Pretrained;
 use srparse::feature::Templates;
 use srparse::observer::Silent;
 use srparse::oracle::{Guide, GuideKind, Supervised, guide};
@@ -24,12 +29,23 @@ pub fn examples(trees: &[Tree]) -> Vec<Example> {
     examples_in(trees, &super::vocabulary(trees))
 }
 
+/// A pretrained encoder of two layers of 32 units, whose tokenizer the vocabulary gets.
+fn tiny_encoder(vocabulary: &mut Vocabulary) -> Arc<Pretrained> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/encoders/bert");
+    let checkpoint = Checkpoint::open(&folder).unwrap();
+    vocabulary.set_pieces(Arc::new(checkpoint.tokenizer().unwrap()));
+    let weights = Some(checkpoint.weights().unwrap());
+    Arc::new(Pretrained { config: checkpoint.config().clone(), weights })
+}
+
 /// Owns what a training session borrows.
 pub struct Lab<S> {
     pub system: S,
     pub templates: Templates,
     pub vocabulary: Vocabulary,
     pub examples: Vec<Example>,
+    /// For networks on a pretrained encoder.
+    pub encoder: Arc<Pretrained>,
     cleaning: Cleaning,
     search: Search,
 }
@@ -37,11 +53,12 @@ pub struct Lab<S> {
 impl<S: Supervised> Lab<S> {
     /// A system with examples, the templates `rich`, no dev set and greedy search.
     pub fn new(system: S, trees: &[Tree]) -> Self {
-        let vocabulary = super::vocabulary(trees);
+        let mut vocabulary = super::vocabulary(trees);
+        let encoder = tiny_encoder(&mut vocabulary);
         let examples = examples_in(trees, &vocabulary);
         let templates = Templates::named("rich").unwrap();
         let (cleaning, search) = (Cleaning::none(), Search::default());
-        Self { system, templates, vocabulary, examples, cleaning, search }
+        Self { system, templates, vocabulary, examples, encoder, cleaning, search }
     }
 
     /// What scorers are built on.
@@ -66,6 +83,7 @@ impl<S: Supervised> Lab<S> {
             silver: SilverTrees { gold: self.examples.len(), share: 0.0 },
             dev,
             embeddings: None,
+            encoder: Some(&self.encoder),
             ranks_all_actions: false,
             merge: &[],
             teacher: None,

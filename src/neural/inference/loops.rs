@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 
 use super::instructions::{self, InstructionSet, Sums, dispatched};
 use super::lanes::{ByteLanes, HIDDEN_SCALE, Panel, Quad, ROWS, Scaling};
-use crate::neural::kernel;
+use crate::neural::functions::{logistic, tangent};
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::quantized::LARGEST;
 
@@ -59,18 +59,18 @@ dispatched! {
 #[inline(always)]
 fn activate([input, forget, out, fresh]: &Panel, memory: &mut Lanes, output: &mut [u8; LANES]) {
     for lane in 0..LANES {
-        let kept = kernel::logistic(forget.0[lane]) * memory.0[lane];
-        memory.0[lane] = kernel::logistic(input.0[lane]) * kernel::tangent(fresh.0[lane]) + kept;
+        let kept = logistic(forget.0[lane]) * memory.0[lane];
+        memory.0[lane] = logistic(input.0[lane]) * tangent(fresh.0[lane]) + kept;
     }
     for (lane, output) in output.iter_mut().enumerate() {
-        let value = kernel::logistic(out.0[lane]) * kernel::tangent(memory.0[lane]);
+        let value = logistic(out.0[lane]) * tangent(memory.0[lane]);
         *output = quantized(value * LARGEST);
     }
 }
 
 /// The nearest integer of a number between -127 and 127, plus 128.
 #[inline(always)]
-fn quantized(value: f32) -> u8 {
+pub(super) fn quantized(value: f32) -> u8 {
     // Adding this number leaves the integer in the lowest bits.
     const ROUND: f32 = 12_582_912.0;
     (value + ROUND).to_bits() as u8 ^ 0x80

@@ -153,12 +153,16 @@ impl Matrix {
         let bytes: &mut [i8] = bytemuck::cast_slice_mut(&mut packed);
         let start = |place| place / PANEL * quads * QUAD + place % PANEL * 4;
         let to: Vec<_> = outputs.used().map(|(place, column)| (start(place), column)).collect();
-        let mut sums = vec![0; to.len()];
-        for (place, row) in inputs.used() {
-            let (row, bytes) = (&from[row * columns..], &mut bytes[place / 4 * QUAD + place % 4..]);
+        let (mut sums, padding) = (vec![0; to.len()], vec![0; columns]);
+        for (quad, rows) in inputs.0.chunks(4).enumerate() {
+            let mut four = [&padding[..]; 4];
+            for (to, row) in four.iter_mut().zip(rows) {
+                *to = row.map_or(&padding[..], |row| &from[row as usize * columns..][..columns]);
+            }
             for (&(start, column), sum) in to.iter().zip(&mut sums) {
-                bytes[start] = row[column];
-                *sum += i32::from(row[column]);
+                let weights = four.map(|row| row[column]);
+                bytes[quad * QUAD + start..][..4].copy_from_slice(&weights);
+                *sum += weights.into_iter().map(i32::from).sum::<i32>();
             }
         }
         let mut scaling = vec![Scaling::zeroed(); panels];

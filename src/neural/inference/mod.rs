@@ -5,6 +5,7 @@
 //! - `loops`: the inner loops, compiled once for each instruction set.
 //! - [`matrix`]: packed matrices, and rows of inputs for them.
 //! - [`lstm`]: packed LSTMs over whole sentences; [`stacked`]: several layers, one step at a time.
+//! - [`transformer`]: packed transformers over whole sentences.
 //! - [`decision`]: the hidden layer of a decision, from precomputed products, and its scores.
 //!
 //! Weights are integers from -127 to 127 with a scale for each output. Inputs are such integers with a scale for
@@ -20,6 +21,7 @@ mod loops;
 pub mod lstm;
 pub mod matrix;
 pub mod stacked;
+pub mod transformer;
 
 pub use decision::Decision;
 pub use instructions::InstructionSet;
@@ -27,6 +29,7 @@ pub use lanes::{HIDDEN_SCALE, PANEL, Panel};
 pub use lstm::{PackedLstm, Steps};
 pub use matrix::{Inputs, Matrix, Places, Rows, WINDOW, windows};
 pub use stacked::{StackedLstm, StackedState};
+pub use transformer::{PackedTransformer, TransformerScratch};
 
 #[cfg(test)]
 mod tests;

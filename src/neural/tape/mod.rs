@@ -1,21 +1,36 @@
-//! The computations of a network for one sentence, recorded for backpropagation.
+//! The computations of a network for a sentence or a batch of sentences, recorded for backpropagation.
 //!
 //! All numbers are in one array, and a [`Var`] is a range of it: a vector, or the rows of a matrix. A part of a
 //! variable is a variable too. Gradients are in a second array at the same positions.
 //!
 //! Gradients of matrices are deferred: in the backward pass a product only records its input and the gradient of
 //! its output; at the end, all products with one matrix become one product of two larger matrices.
+//!
+//! - [`lstm`]: a step of an LSTM, and the steps over a sentence; `bilstm`: over the sentences of a batch, whose rows
+//!   stand as a [`Layout`] says.
+//! - `attention`; `norm`: layer normalization, activations, and means of rows.
+//! - [`decisions`]: decisions on the sentences of a batch, which threads record by themselves.
 
+mod attention;
+mod bilstm;
+pub mod decisions;
+mod layout;
 pub mod lstm;
+mod norm;
 
 use super::kernel;
 use super::lstm::Lstm;
 use super::params::{Gradients, Param, Params};
+use super::transformer::LayerNorm;
 use crate::sort::stable_sort_by_key;
+use attention::Windows;
+use bilstm::BiLstm;
+pub use decisions::{DecisionLayer, Decisions};
+pub use layout::Layout;
 pub use lstm::Cell;
 
 /// Numbers on the tape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Var {
     at: u32,
     len: u32,
@@ -54,6 +69,10 @@ pub enum Function {
     Tanh,
     /// The number if it is above 0, else 0.
     Relu,
+    /// The Gaussian error linear unit.
+    Gelu,
+    /// The same with a hyperbolic tangent in place of the error function.
+    GeluTanh,
 }
 
 /// One step.
@@ -62,6 +81,12 @@ enum Op {
     /// A row of a table or a vector, which begins at `from` among all parameters.
     Lookup {
         from: u32,
+        out: Var,
+    },
+    /// Sums of rows of tables, listed from `first` on.
+    Embed {
+        first: u32,
+        n: u32,
         out: Var,
     },
     /// A product with a matrix for each of `n` rows.
@@ -109,11 +134,51 @@ enum Op {
         backwards: bool,
         out: Var,
     },
+    /// All steps of two LSTMs over the sentences of a batch ([`bilstm`]).
+    BiLstm {
+        record: u32,
+        x: Var,
+        out: Var,
+    },
+    LayerNorm {
+        norm: LayerNorm,
+        x: Var,
+        out: Var,
+    },
+    Attention(attention::Record),
+    /// The means of rows of x, listed from `first` on.
+    Means {
+        first: u32,
+        width: u32,
+        x: Var,
+        out: Var,
+    },
+    /// The losses of some rows of x, listed from `first` on, whose gradients are known already.
+    RowLosses {
+        first: u32,
+        n: u32,
+        bias: Param,
+        x: Var,
+        gradient: u32,
+    },
     /// A loss whose gradient is known already.
     Loss {
         scores: Var,
         gradient: u32,
     },
+}
+
+/// The row of a table that is added to some of the numbers of a variable, times a factor.
+#[derive(Debug, Clone, Copy)]
+pub struct Lookup {
+    /// Where the numbers begin.
+    pub at: usize,
+    /// The table.
+    pub table: Param,
+    /// Its row.
+    pub row: u32,
+    /// The factor.
+    pub factor: f32,
 }
 
 /// The tape; see the module.
@@ -124,6 +189,12 @@ pub struct Tape {
     ops: Vec<Op>,
     parts: Vec<Var>,
     factors: Vec<f32>,
+    lookups: Vec<Lookup>,
+    rows: Vec<u32>,
+    bilstms: Vec<BiLstm>,
+    /// How many of them are in use.
+    n_bilstms: usize,
+    windows: Windows,
     products: Vec<(Param, Option<Param>, u32, Var, Var)>,
     inputs: Vec<f32>,
     outputs: Vec<f32>,
@@ -136,6 +207,10 @@ impl Tape {
         self.ops.clear();
         self.parts.clear();
         self.factors.clear();
+        self.lookups.clear();
+        self.rows.clear();
+        self.n_bilstms = 0;
+        self.windows.clear();
     }
 
     /// The numbers of a variable.
@@ -161,6 +236,16 @@ impl Tape {
         let row = row.min(table.rows.saturating_sub(1));
         let out = self.constant(params.row(table, row));
         self.ops.push(Op::Lookup { from: table.row(row).start as u32, out });
+        out
+    }
+
+    /// Sums of rows of tables: `write` writes `len` numbers, and lists the rows that they are sums of.
+    pub fn embed(&mut self, len: usize, write: impl FnOnce(&mut [f32], &mut Vec<Lookup>)) -> Var {
+        let out = self.new_var(len);
+        let first = self.lookups.len();
+        write(&mut self.values[out.range()], &mut self.lookups);
+        let n = (self.lookups.len() - first) as u32;
+        self.ops.push(Op::Embed { first: first as u32, n, out });
         out
     }
 
@@ -209,27 +294,15 @@ impl Tape {
         out
     }
 
-    /// A function of each number.
-    pub fn apply(&mut self, function: Function, x: Var) -> Var {
-        let out = self.new_var(x.len());
-        self.values.copy_within(x.range(), out.at as usize);
-        let values = &mut self.values[out.range()];
-        match function {
-            Function::Tanh => kernel::tanh(values),
-            Function::Relu => values.iter_mut().for_each(|value| *value = value.max(0.0)),
-        }
-        self.ops.push(Op::Apply { function, x, out });
-        out
-    }
-
-    /// Each number times its factor.
-    pub fn scale(&mut self, x: Var, factors: impl IntoIterator<Item = f32>) -> Var {
+    /// Each number times its factor; `write` writes the factors, which are 1 at first.
+    pub fn scale(&mut self, x: Var, write: impl FnOnce(&mut [f32])) -> Var {
         let out = self.new_var(x.len());
         let first = self.factors.len();
-        self.factors.extend(factors.into_iter().take(x.len()));
         self.factors.resize(first + x.len(), 1.0);
-        for (at, factor) in self.factors[first..].iter().enumerate() {
-            self.values[out.at as usize + at] = self.values[x.at as usize + at] * factor;
+        write(&mut self.factors[first..]);
+        let (old, new) = self.values.split_at_mut(out.at as usize);
+        for ((out, x), factor) in new.iter_mut().zip(&old[x.range()]).zip(&self.factors[first..]) {
+            *out = x * factor;
         }
         self.ops.push(Op::Scale { factors: first as u32, x, out });
         out
@@ -249,44 +322,95 @@ impl Tape {
         loss
     }
 
-    /// Backpropagates all losses on the tape, and adds the gradients of the parameters.
-    pub fn backward(&mut self, params: &Params, gradients: &mut Gradients) {
+    /// Adds the cross-entropy losses of choosing a column in some rows of x, after a bias is added: of each row its
+    /// number and the column. The columns below `from` are no choices. Returns the sum of the losses.
+    ///
+    /// # Panics
+    /// When a column is not among the choices.
+    pub fn row_losses(
+        &mut self,
+        params: &Params,
+        bias: Param,
+        x: Var,
+        from: u32,
+        rows: impl IntoIterator<Item = (usize, u32)>,
+    ) -> f64 {
+        let width = bias.len();
+        let mut choices: Vec<(u32, f32)> = (from..bias.columns).map(|at| (at, 0.0)).collect();
+        let (first, gradient) = (self.rows.len(), self.factors.len());
+        let (mut loss, mut scores) = (0.0, vec![0.0; width]);
+        for (row, column) in rows {
+            scores.copy_from_slice(&self.of(x)[row * width..][..width]);
+            kernel::add_scaled(1.0, params.of(bias), &mut scores);
+            let own = self.factors.len();
+            self.factors.resize(own + width, 0.0);
+            choices[(column - from) as usize].1 = 1.0;
+            loss += f64::from(kernel::cross_entropy(&scores, &choices, &mut self.factors[own..]));
+            choices[(column - from) as usize].1 = 0.0;
+            self.rows.push(row as u32);
+        }
+        let n = (self.rows.len() - first) as u32;
+        let gradient = gradient as u32;
+        self.ops.push(Op::RowLosses { first: first as u32, n, bias, x, gradient });
+        loss
+    }
+
+    /// Begins a backward pass: no number has a gradient yet.
+    pub fn begin_backward(&mut self) {
         self.gradients.clear();
         self.gradients.resize(self.values.len(), 0.0);
+    }
+
+    /// The gradient of a variable, to which that of losses which are not on the tape can be added.
+    pub fn gradient_mut(&mut self, var: Var) -> &mut [f32] {
+        &mut self.gradients[var.range()]
+    }
+
+    /// Backpropagates all losses on the tape, and those whose gradients were added since
+    /// [`begin_backward`](Self::begin_backward); adds the gradients of the parameters.
+    pub fn backward(&mut self, params: &Params, gradients: &mut Gradients) {
         self.products.clear();
         for at in (0..self.ops.len()).rev() {
             match self.ops[at] {
                 Op::Lookup { from, out } => self.back_lookup(from, out, params, gradients),
+                Op::Embed { first, n, out } => {
+                    let own = &self.gradients[out.range()];
+                    for lookup in &self.lookups[first as usize..(first + n) as usize] {
+                        let Lookup { at, table, row, factor } = *lookup;
+                        let own = &own[at..at + table.columns as usize];
+                        gradients.add_to_row(table, row, factor, own);
+                    }
+                }
                 Op::Affine { n, weights, bias, x, out } => {
                     self.products.push((weights, bias, n, x, out));
                     let (old, new) = self.gradients.split_at_mut(out.at as usize);
                     let (dy, dx) = (&new[..out.len()], &mut old[x.range()]);
                     kernel::add_back_products(n as usize, dy, params.of(weights), dx);
                 }
-                Op::Sum { first, n, out } => {
-                    let (old, new) = self.gradients.split_at_mut(out.at as usize);
-                    for part in &self.parts[first as usize..(first + n) as usize] {
-                        kernel::add_scaled(1.0, &new[..out.len()], &mut old[part.range()]);
-                    }
-                }
-                Op::Join { first, n, out } => {
-                    let (old, mut new) = self.gradients.split_at_mut(out.at as usize);
-                    for part in &self.parts[first as usize..(first + n) as usize] {
-                        let (gradient, rest) = new.split_at_mut(part.len());
-                        kernel::add_scaled(1.0, gradient, &mut old[part.range()]);
-                        new = rest;
-                    }
-                }
+                Op::Sum { first, n, out } => self.back_sum((first, n), out),
+                Op::Join { first, n, out } => self.back_join((first, n), out),
                 Op::Apply { function, x, out } => self.back_apply(function, x, out),
                 Op::Scale { factors, x, out } => {
-                    for at in 0..x.len() {
-                        self.gradients[x.at as usize + at] += self.gradients[out.at as usize + at]
-                            * self.factors[factors as usize + at];
+                    let (old, new) = self.gradients.split_at_mut(out.at as usize);
+                    let pairs = new.iter().zip(&self.factors[factors as usize..]);
+                    for (dx, (dy, factor)) in old[x.range()].iter_mut().zip(pairs) {
+                        *dx += dy * factor;
                     }
                 }
                 Op::Step { lstm, x, before, out } => self.back_step(lstm, x, before, out, params),
                 Op::Sequence { lstm, x, backwards, out } => {
                     self.back_sequence(lstm, x, backwards, out, params);
+                }
+                Op::BiLstm { record, x, out } => {
+                    self.back_bilstm(record, x, out, params, gradients);
+                }
+                Op::LayerNorm { norm, x, out } => {
+                    self.back_layer_norm(norm, x, out, params, gradients);
+                }
+                Op::Attention(record) => self.back_attention(record),
+                Op::Means { first, width, x, out } => self.back_means(first, width, x, out),
+                Op::RowLosses { first, n, bias, x, gradient } => {
+                    self.back_row_losses((first, n), bias, x, gradient, gradients);
                 }
                 Op::Loss { scores, gradient } => {
                     let gradient =
@@ -308,19 +432,36 @@ impl Tape {
         }
     }
 
-    fn back_apply(&mut self, function: Function, x: Var, out: Var) {
-        for at in 0..x.len() {
-            let (y, dy) = (self.values[out.at as usize + at], self.gradients[out.at as usize + at]);
-            self.gradients[x.at as usize + at] += match function {
-                Function::Tanh => dy * (1.0 - y * y),
-                Function::Relu => {
-                    if y > 0.0 {
-                        dy
-                    } else {
-                        0.0
-                    }
-                }
-            };
+    fn back_sum(&mut self, (first, n): (u32, u32), out: Var) {
+        let (old, new) = self.gradients.split_at_mut(out.at as usize);
+        for part in &self.parts[first as usize..(first + n) as usize] {
+            kernel::add_scaled(1.0, &new[..out.len()], &mut old[part.range()]);
+        }
+    }
+
+    fn back_join(&mut self, (first, n): (u32, u32), out: Var) {
+        let (old, mut new) = self.gradients.split_at_mut(out.at as usize);
+        for part in &self.parts[first as usize..(first + n) as usize] {
+            let (gradient, rest) = new.split_at_mut(part.len());
+            kernel::add_scaled(1.0, gradient, &mut old[part.range()]);
+            new = rest;
+        }
+    }
+
+    fn back_row_losses(
+        &mut self,
+        (first, n): (u32, u32),
+        bias: Param,
+        x: Var,
+        gradient: u32,
+        gradients: &mut Gradients,
+    ) {
+        let (width, d_x) = (bias.len(), &mut self.gradients[x.range()]);
+        let rows = &self.rows[first as usize..(first + n) as usize];
+        let own = self.factors[gradient as usize..].chunks_exact(width);
+        for (&row, own) in rows.iter().zip(own) {
+            kernel::add_scaled(1.0, own, &mut d_x[row as usize * width..][..width]);
+            kernel::add_scaled(1.0, own, gradients.of_mut(bias));
         }
     }
 
@@ -350,4 +491,8 @@ impl Tape {
 }
 
 #[cfg(test)]
+mod batch_tests;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transformer_tests;

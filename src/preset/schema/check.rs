@@ -34,7 +34,7 @@ fn value(node: Node, value: &Value, path: &str) -> Result<()> {
         return if variants.is_empty() {
             table(node, found, path)
         } else {
-            variant(&variants, found, path)
+            variant(node, &variants, found, path)
         };
     }
     if node.text("type") == Some("array") {
@@ -96,13 +96,18 @@ fn is_number(node: Node) -> bool {
     node.choices().is_empty() && matches!(node.text("type"), None | Some("integer" | "number"))
 }
 
-fn variant(variants: &[(&str, Node)], found: &Map<String, Value>, path: &str) -> Result<()> {
+fn variant(
+    node: Node,
+    variants: &[(&str, Node)],
+    found: &Map<String, Value>,
+    path: &str,
+) -> Result<()> {
     let kinds: Vec<&str> = variants.iter().map(|(kind, _)| *kind).collect();
     let (key, known) = (join(path, "kind"), kinds.join(", "));
-    let Some(kind) = found.get("kind") else {
+    let kind = found.get("kind").map(|kind| kind.as_str().unwrap_or_default());
+    let Some(kind) = kind.or(node.text("default-kind")) else {
         return fail(&key, format!("is missing: choose one of {known}"));
     };
-    let kind = kind.as_str().unwrap_or_default();
     let Some((_, node)) = variants.iter().find(|(other, _)| *other == kind) else {
         let hint = did_you_mean(kind, kinds);
         return fail(&key, format!("unknown kind `{kind}`: {hint}choose one of {known}"));
@@ -111,7 +116,9 @@ fn variant(variants: &[(&str, Node)], found: &Map<String, Value>, path: &str) ->
 }
 
 fn table(node: Node, found: &Map<String, Value>, path: &str) -> Result<()> {
-    if let Some(missing) = node.required().find(|key| !found.contains_key(*key)) {
+    // `variant` has found the kind.
+    let mut required = node.required().filter(|key| *key != "kind");
+    if let Some(missing) = required.find(|key| !found.contains_key(*key)) {
         return fail(&join(path, missing), "is missing".to_owned());
     }
     for (key, inner) in found {

@@ -2,9 +2,9 @@
 
 use super::positions::training::{PositionsBatch, PositionsLearner};
 use super::stack_lstm::training::StackLstmLearner;
-use super::{AnyNetwork, Dropout, Neural, NeuralScratch, TrainingSentence};
+use super::{AnyNetwork, Neural, NeuralScratch, TrainingSentence};
 use crate::classifier::ScoreScale;
-use crate::neural::Gradients;
+use crate::neural::{Dropout, Gradients};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::transition::TransitionSystem;
 
@@ -102,6 +102,7 @@ impl NeuralLearner<'_> {
     pub fn end_sentence(&self, scratch: &mut Scratch) {
         if let Self::StackLstm(learner) = self {
             let NeuralScratch { tape, gradients, .. } = &mut scratch.neural;
+            tape.begin_backward();
             tape.backward(learner.params, gradients);
         }
     }

@@ -2,21 +2,9 @@
 
 use std::sync::Arc;
 
-use super::ForwardPass;
 use crate::neural::params::Builder;
 use crate::neural::tape::Cell;
-use crate::neural::{Lstm, Var};
-
-/// Allocates one layer of `dim` hidden units.
-pub fn layer(inputs: usize, dim: usize, builder: &mut Builder) -> Lstm {
-    // Forget gates start with bias 1 (Jozefowicz, Zaremba and Sutskever 2015).
-    let open = |at: usize| if at / dim == 1 { 1.0 } else { 0.0 };
-    Lstm {
-        input: builder.matrix(inputs, 4 * dim),
-        bias: builder.vector_of(open, 4 * dim),
-        recurrent: builder.matrix(dim, 4 * dim),
-    }
-}
+use crate::neural::{ForwardPass, Lstm, Var};
 
 /// Stacked layers: each takes the outputs of the one below as its input.
 #[derive(Debug, Clone)]
@@ -37,7 +25,7 @@ impl LstmLayers {
     /// Allocates layers of `dim` hidden units each, at least one.
     pub fn new(inputs: usize, dim: usize, layers: usize, builder: &mut Builder) -> Self {
         let inputs = |layer| if layer == 0 { inputs } else { dim };
-        Self((0..layers).map(|layer| self::layer(inputs(layer), dim, builder)).collect())
+        Self((0..layers).map(|layer| Lstm::new(inputs(layer), dim, builder)).collect())
     }
 
     /// The layers, the lowest first.

@@ -4,76 +4,65 @@
 //! for a batch of sentences in training, where each sentence has a [`NeuralLearner`].
 //!
 //! - [`network`]: the networks to choose from, behind one type; [`learner`]: the same in training.
-//! - [`pass`], [`embeddings`] and [`lstm`]: their components.
-//! - [`encoder`]: a bidirectional LSTM over the sentence.
+//! - [`lstm`]: layers of LSTMs.
 //! - [`positions`]: decisions from a few positions of the encoded sentence, built for speed. In training, the sentences
 //!   of a batch are encoded together; for parsing, weights have 8 bits.
 //! - [`stack_lstm`]: decisions from the whole stack, buffer and history, as published. In training, its computations are
 //!   recorded on a tape, one for each sentence; for parsing, weights have 8 bits too.
 //! - [`ensemble`]: several networks that decide together.
 
-pub mod embeddings;
-pub mod encoder;
 pub mod ensemble;
 pub mod learner;
 pub mod lstm;
 pub mod network;
-pub mod pass;
 pub mod positions;
 pub mod stack_lstm;
 
-pub use embeddings::PretrainedTable;
 pub use ensemble::Ensemble;
 pub use learner::{NeuralBatch, NeuralLearner};
 pub use network::{AnyNetwork, NetworkParams, Neural};
-pub use pass::{Dropout, ForwardPass};
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::positions::compiled::PositionsScratch;
-use self::positions::training::Decisions;
+use self::positions::{POSITIONS, SYMBOLS};
 use self::stack_lstm::compiled::StackLstmScratch;
 use super::Lesson;
 use super::factored::Classes;
 use crate::classifier::linear::log_softmax;
-use crate::neural::{Gradients, Params, Tape, Var};
-use crate::symbols::{Ngrams, Sentence, Vocabulary, VocabularySizes};
+use crate::encoder::{Pretrained, PretrainedTable, WordInventory};
+use crate::neural::tape::Decisions;
+use crate::neural::{Dropout, ForwardPass, Gradients, Params, Tape, Var};
+use crate::symbols::{Lists, Sentence, Vocabulary};
 use crate::transition::TransitionSystem;
 
 /// The symbols that a network has parameters for.
 #[derive(Debug, Clone)]
 pub struct Inventory {
-    /// The numbers of words, tags and parts of word forms.
-    pub vocabulary: VocabularySizes,
+    /// Those of the input.
+    pub words: WordInventory,
     /// The number of labels.
     pub labels: usize,
     /// The classes of actions.
     pub classes: Classes,
-    /// The n-grams of all words, if the network has parameters for them.
-    pub ngrams: Arc<Ngrams>,
-    /// Pretrained embeddings, if there are any.
-    pub pretrained: Option<PretrainedTable>,
 }
 
 impl Inventory {
     /// The symbols of a system and a vocabulary.
     pub fn new<S: TransitionSystem>(
-        params: NetworkParams,
+        params: &NetworkParams,
         system: &S,
         vocabulary: &Vocabulary,
         pretrained: Option<PretrainedTable>,
+        encoder: Option<Arc<Pretrained>>,
     ) -> Self {
         let mut actions = Vec::new();
         system.inventory(&system.start(&Sentence::default()), &mut actions);
-        let ngrams = if params.has_ngrams() { vocabulary.ngrams() } else { Ngrams::default() };
-        Self {
-            vocabulary: vocabulary.sizes(),
-            labels: system.labels().count(),
-            classes: Classes::of(&actions),
-            ngrams: Arc::new(ngrams),
-            pretrained,
-        }
+        let ngrams = if params.has_ngrams() { vocabulary.ngrams() } else { Lists::default() };
+        let (sizes, ngrams) = (vocabulary.sizes(), Arc::new(ngrams));
+        let words = WordInventory { sizes, ngrams, pretrained, encoder };
+        Self { words, labels: system.labels().count(), classes: Classes::of(&actions) }
     }
 }
 
@@ -120,7 +109,7 @@ pub struct NeuralScratch {
     /// Of a compiled stack-LSTM.
     stack_lstm: StackLstmScratch,
     /// Of a network on positions in training.
-    decisions: Decisions,
+    decisions: Decisions<POSITIONS, SYMBOLS>,
     /// The sum of the losses of all decisions since it was last set to 0.
     pub loss: f64,
     /// The scores of the last decision, for all classes.

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::Inventory;
-use super::embeddings::{Embeddings, PretrainedTable};
 use super::positions::compiled::CompiledPositions;
 use super::positions::{Positions, PositionsParams};
 use super::stack_lstm::compiled::CompiledStackLstm;
 use super::stack_lstm::{StackLstm, StackLstmParams};
 use crate::Result;
+use crate::encoder::TransformerParams;
 use crate::memory::Sections;
 use crate::neural::inference::InstructionSet;
 use crate::neural::{OptimizerState, Params, Quantized};
@@ -17,10 +17,10 @@ use crate::scorer::factored::Classes;
 use crate::transition::TransitionSystem;
 
 /// The network and its sizes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NetworkParams {
-    /// A bidirectional LSTM encodes the sentence once; each decision uses a few of its positions.
+    /// An encoder reads the sentence once; each decision uses a few of its positions.
     Positions(PositionsParams),
     /// Stack LSTMs over the whole stack, buffer and history.
     StackLstm(StackLstmParams),
@@ -34,15 +34,31 @@ impl Default for NetworkParams {
 
 impl NetworkParams {
     /// The probability that training hides the tags of a sentence; 0 if the network does not predict tags.
-    pub fn untagged(self) -> f32 {
+    pub fn untagged(&self) -> f32 {
         match self {
             Self::Positions(params) => params.untagged,
             Self::StackLstm(_) => 0.0,
         }
     }
 
-    pub(super) fn has_ngrams(self) -> bool {
-        matches!(self, Self::Positions(params) if params.encoder.ngram_dim > 0)
+    /// The settings of a pretrained encoder, if the network has one.
+    pub fn encoder(&self) -> Option<&TransformerParams> {
+        match self {
+            Self::Positions(params) => params.encoder.pretrained(),
+            Self::StackLstm(_) => None,
+        }
+    }
+
+    /// The same, to change them.
+    pub fn encoder_mut(&mut self) -> Option<&mut TransformerParams> {
+        match self {
+            Self::Positions(params) => params.encoder.pretrained_mut(),
+            Self::StackLstm(_) => None,
+        }
+    }
+
+    pub(super) fn has_ngrams(&self) -> bool {
+        matches!(self, Self::Positions(params) if params.encoder.has_ngrams())
     }
 }
 
@@ -62,7 +78,7 @@ impl AnyNetwork {
     /// # Errors
     /// When the network is too large.
     pub fn new(
-        params: NetworkParams,
+        params: &NetworkParams,
         inventory: &Inventory,
         seed: Option<u64>,
     ) -> Result<(Self, Params)> {
@@ -72,25 +88,31 @@ impl AnyNetwork {
                 Ok((Self::Positions(Box::new(network)), params))
             }
             NetworkParams::StackLstm(sizes) => {
-                let (network, params) = StackLstm::new(sizes, inventory, seed)?;
+                let (network, params) = StackLstm::new(*sizes, inventory, seed)?;
                 Ok((Self::StackLstm(Box::new(network)), params))
             }
         }
     }
 
-    /// The pretrained embeddings, if there are any.
-    pub fn pretrained(&self) -> Option<&PretrainedTable> {
+    /// Adds what a model must know of the input besides the parameters.
+    fn store(&self, sections: &mut Sections) {
         match self {
-            Self::Positions(network) => network.embeddings().pretrained(),
-            Self::StackLstm(network) => network.embeddings().pretrained(),
+            Self::Positions(network) => network.encoder().store(sections),
+            Self::StackLstm(network) => {
+                if let Some(pretrained) = network.embeddings().pretrained() {
+                    pretrained.store(sections);
+                }
+            }
         }
     }
 
-    /// The word, tag and form embeddings.
-    pub fn embeddings_mut(&mut self) -> &mut Embeddings {
+    /// Sets word dropout; see [`Embeddings::set_word_dropout`](crate::encoder::Embeddings::set_word_dropout).
+    pub fn set_word_dropout(&mut self, counts: &[u32], strength: f32) {
         match self {
-            Self::Positions(network) => network.embeddings_mut(),
-            Self::StackLstm(network) => network.embeddings_mut(),
+            Self::Positions(network) => network.encoder_mut().set_word_dropout(counts, strength),
+            Self::StackLstm(network) => {
+                network.embeddings_mut().set_word_dropout(counts, strength);
+            }
         }
     }
 }
@@ -111,7 +133,7 @@ impl Neural {
     ///
     /// # Errors
     /// When it is too large.
-    pub fn new(params: NetworkParams, inventory: &Inventory, seed: Option<u64>) -> Result<Self> {
+    pub fn new(params: &NetworkParams, inventory: &Inventory, seed: Option<u64>) -> Result<Self> {
         let (network, params) = AnyNetwork::new(params, inventory, seed)?;
         Ok(Self { network, params, classes: inventory.classes.clone() })
     }
@@ -119,9 +141,7 @@ impl Neural {
     /// Adds the parameters to the sections of a model, in 8 bits.
     pub fn store(&self, sections: &mut Sections) {
         Quantized::new(&self.params).store(sections);
-        if let Some(pretrained) = self.network.pretrained() {
-            pretrained.store(sections);
-        }
+        self.network.store(sections);
     }
 
     /// The sections of the network in a model that has it.
@@ -131,9 +151,7 @@ impl Neural {
     pub fn sections_of(self, model: &Sections) -> Result<Sections> {
         let mut sections = Sections::default();
         Quantized::load(&self.params, model)?.store(&mut sections);
-        if let Some(pretrained) = self.network.pretrained() {
-            pretrained.store(&mut sections);
-        }
+        self.network.store(&mut sections);
         Ok(sections)
     }
 

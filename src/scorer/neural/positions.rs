@@ -12,12 +12,12 @@ pub mod training;
 
 use serde::{Deserialize, Serialize};
 
-use super::embeddings::Embeddings;
-use super::encoder::{Encoder, EncoderLayers, EncoderParams};
 use super::{Inventory, action_row};
 use crate::Result;
 use crate::classifier::first_best;
+use crate::encoder::{Encoder, EncoderMatrices, EncoderParams};
 use crate::neural::params::Builder;
+use crate::neural::tape::DecisionLayer;
 use crate::neural::{Param, Params};
 use crate::scorer::factored::Classes;
 use crate::symbols::{FIRST, UNKNOWN};
@@ -30,15 +30,15 @@ const LABELLED: usize = 4;
 /// Innermost open constituents whose first words are positions and whose labels are symbols.
 const OPEN: usize = 3;
 /// Positions of a decision: three for each complete constituent, one for each open one, and the next word.
-const POSITIONS: usize = 3 * COMPLETE + OPEN + 1;
+pub(super) const POSITIONS: usize = 3 * COMPLETE + OPEN + 1;
 /// Symbols of a decision: labels of complete constituents, labels of the first and last child of the topmost one,
 /// labels of open constituents, the number of children of the innermost open one, and the last two actions.
-const SYMBOLS: usize = LABELLED + 2 + OPEN + 1 + 2;
+pub(super) const SYMBOLS: usize = LABELLED + 2 + OPEN + 1 + 2;
 /// Larger numbers of children are treated as this one.
 const MOST_CHILDREN: u32 = 7;
 
 /// The sizes of the network.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PositionsParams {
     /// Reads the sentence.
@@ -60,11 +60,13 @@ impl Default for PositionsParams {
 
 impl PositionsParams {
     /// The multiply-adds for a word without a pretrained embedding: of the encoder, and of the hidden state with the
-    /// weights of every position. The scores of tags and the decisions are not counted.
-    pub fn multiply_adds(&self) -> u64 {
-        let state = 2 * u64::from(self.encoder.lstm_dim);
+    /// weights of every position. The scores of tags and the decisions are not counted. `None` for a pretrained encoder,
+    /// whose sizes the settings do not have.
+    pub fn multiply_adds(&self) -> Option<u64> {
+        let EncoderParams::BiLstm(encoder) = &self.encoder else { return None };
+        let state = 2 * u64::from(encoder.lstm_dim);
         let positions = POSITIONS as u64 * u64::from(self.hidden_dim);
-        self.encoder.multiply_adds() + state * positions
+        Some(encoder.multiply_adds() + state * positions)
     }
 }
 
@@ -74,13 +76,10 @@ pub struct Positions {
     encoder: Encoder,
     /// The weights of the hidden layer: hidden state × (position × hidden unit).
     weights: Param,
-    bias: Param,
-    out: Param,
-    out_bias: Param,
+    /// The tables are the contributions of each symbol position to the hidden layer.
+    decision: DecisionLayer<SYMBOLS>,
     /// From the hidden state of a word to the scores of its tags, and their bias.
     tags: Option<(Param, Param)>,
-    /// For each symbol position, a table of its contributions to the hidden layer.
-    symbols: [Param; SYMBOLS],
     classes: Classes,
     hidden: usize,
     n_tags: u32,
@@ -92,23 +91,24 @@ impl Positions {
     /// # Errors
     /// When it is too large.
     pub fn new(
-        sizes: PositionsParams,
+        sizes: &PositionsParams,
         inventory: &Inventory,
         seed: Option<u64>,
     ) -> Result<(Self, Params)> {
         let mut builder = Builder::new(seed);
-        let encoder = EncoderLayers::new(sizes.encoder, inventory, &mut builder);
+        let encoder = EncoderMatrices::new(&sizes.encoder, &inventory.words, &mut builder)?;
+        let state = encoder.output_dim();
         let hidden = sizes.hidden_dim as usize;
-        let weights = builder.matrix(encoder.output_dim(), POSITIONS * hidden);
+        let weights = builder.matrix(state, POSITIONS * hidden);
         let bias = builder.vector(hidden, 0.0);
         let out = builder.matrix(hidden, inventory.classes.len());
         let out_bias = builder.vector(inventory.classes.len(), 0.0);
-        let n_tags = inventory.vocabulary.tags as u32;
+        let n_tags = inventory.words.sizes.tags as u32;
         let tags = (sizes.untagged > 0.0).then(|| {
-            let weights = builder.matrix(encoder.output_dim(), n_tags as usize);
+            let weights = builder.matrix(state, n_tags as usize);
             (weights, builder.vector(n_tags as usize, 0.0))
         });
-        let encoder = encoder.with_embeddings(inventory, &mut builder);
+        let encoder = encoder.with_tables(&inventory.words, &mut builder);
         let n_symbols = n_tags as usize + 2 * (inventory.labels + 1) + 2;
         let rows = |slot: usize| match slot {
             slot if slot < SYMBOLS - 3 => n_symbols,
@@ -121,19 +121,23 @@ impl Positions {
             builder.table(rows(slot - 1), hidden)
         });
         let classes = inventory.classes.clone();
-        let network =
-            Self { encoder, weights, bias, out, out_bias, tags, symbols, classes, hidden, n_tags };
-        Ok((network, builder.finish()?))
+        let decision = DecisionLayer { bias, tables: symbols, out, out_bias };
+        let network = Self { encoder, weights, decision, tags, classes, hidden, n_tags };
+        let mut params = builder.finish()?;
+        if seed.is_some() {
+            network.encoder.initialize(&mut params);
+        }
+        Ok((network, params))
     }
 
-    /// The embedding tables.
-    pub fn embeddings(&self) -> &Embeddings {
-        self.encoder.embeddings()
+    /// The encoder.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
     }
 
-    /// The embedding tables.
-    pub fn embeddings_mut(&mut self) -> &mut Embeddings {
-        self.encoder.embeddings_mut()
+    /// The encoder.
+    pub fn encoder_mut(&mut self) -> &mut Encoder {
+        &mut self.encoder
     }
 
     /// The index of a node's tag or label: 0 for no node, then tags, then labels.

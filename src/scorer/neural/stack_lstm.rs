@@ -16,9 +16,9 @@ pub mod training;
 use serde::{Deserialize, Serialize};
 
 use super::Inventory;
-use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
-use super::lstm::{LstmLayers, layer};
+use super::lstm::LstmLayers;
 use crate::Result;
+use crate::encoder::{EmbeddingDims, Embeddings, PretrainedTable};
 use crate::neural::params::Builder;
 use crate::neural::{Lstm, Param, Params};
 use crate::scorer::factored::Classes;
@@ -108,7 +108,7 @@ impl StackLstm {
             [word_dim, tag_dim, form_dim, action_dim].map(|size| size as usize);
         let [input, lstm_dim, layers] =
             [input_dim, sizes.lstm_dim, sizes.layers].map(|size| size as usize);
-        let pretrained = inventory.pretrained.as_ref().map_or(0, PretrainedTable::dim);
+        let pretrained = inventory.words.pretrained.as_ref().map_or(0, PretrainedTable::dim);
         let dims = EmbeddingDims { word, tag, form, ngram: 0, ngram_rows: 0, pretrained };
         let mut own = Builder::new(seed);
         let builder = &mut own;
@@ -118,13 +118,13 @@ impl StackLstm {
         let stack = LstmLayers::new(input, lstm_dim, layers, builder);
         let buffer = LstmLayers::new(input, lstm_dim, layers, builder);
         let history = LstmLayers::new(action, lstm_dim, layers, builder);
-        let composer = [(); 2].map(|()| layer(input, lstm_dim, builder));
+        let composer = [(); 2].map(|()| Lstm::new(input, lstm_dim, builder));
         let composed = affine(2 * lstm_dim, input, builder);
         let word = affine(dims.total(), input, builder);
         let hidden = affine(3 * lstm_dim, lstm_dim, builder);
         let out = affine(lstm_dim, inventory.classes.len(), builder);
         let padding = [input, input, action].map(|dim| builder.vector(dim, 0.1));
-        let embeddings = Embeddings::new(dims, inventory, builder);
+        let embeddings = Embeddings::new(dims, &inventory.words, builder);
         let n_labels = 2 * inventory.labels as u32;
         let labels = builder.table((n_labels * (2 + sizes.max_arity)) as usize, input);
         let actions =

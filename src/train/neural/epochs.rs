@@ -15,10 +15,10 @@ use super::NeuralParams;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::neural::inference::InstructionSet;
-use crate::neural::{Gradients, MovingAverage, Optimizer, OptimizerState};
+use crate::neural::{Dropout, Gradients, MovingAverage, Optimizer, OptimizerState};
 use crate::oracle::{Guide, Supervised};
 use crate::parallel;
-use crate::scorer::neural::{Dropout, Inventory, Neural, NeuralBatch, TrainingSentence};
+use crate::scorer::neural::{Inventory, Neural, NeuralBatch, TrainingSentence};
 use crate::scorer::{OnlineLearner, Scorer, Scratch};
 use crate::symbols::Sentence;
 use crate::train::choice::Exploration;
@@ -36,9 +36,9 @@ pub fn untrained<S: Supervised>(
     params: &NeuralParams,
     inventory: &Inventory,
 ) -> Result<Neural> {
-    let mut network = Neural::new(params.network, inventory, Some(session.seed))?;
-    let counts = counts(session.examples, inventory.vocabulary.words);
-    network.network.embeddings_mut().set_word_dropout(&counts, params.word_dropout);
+    let mut network = Neural::new(&params.network, inventory, Some(session.seed))?;
+    let counts = counts(session.examples, inventory.words.sizes.words);
+    network.network.set_word_dropout(&counts, params.word_dropout);
     Ok(network)
 }
 
@@ -62,6 +62,9 @@ pub(super) fn data_fingerprint<S: Supervised>(session: &Session<'_, S>) -> u64 {
     if let Some((vectors, _)) = session.embeddings {
         (&vectors.words, vectors.dim).hash(&mut hasher);
         vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+    }
+    if let Some(encoder) = session.encoder {
+        encoder.hash_into(&mut hasher);
     }
     hasher.finish()
 }

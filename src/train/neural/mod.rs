@@ -6,6 +6,7 @@
 pub mod epochs;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +16,14 @@ use super::epochs::{Epochs, Progress};
 use super::online::guides;
 use super::session::{check_explores, dev_line};
 use super::{Components, Session, Trained, TrainingMethod};
+use crate::encoder::{Pretrained, PretrainedTable};
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::neural::inference::InstructionSet;
 use crate::neural::{Decay, OptimizerParams};
 use crate::oracle::{Guide, Supervised};
 use crate::scorer::Scorer;
-use crate::scorer::neural::{Ensemble, Inventory, NetworkParams, Neural, PretrainedTable};
+use crate::scorer::neural::{Ensemble, Inventory, NetworkParams, Neural};
 use crate::treebank::embeddings::PretrainedEmbeddings;
 
 /// The settings of networks.
@@ -85,7 +87,7 @@ impl Default for NeuralParams {
             epochs: 30,
             patience: 5,
             batch: 16,
-            optimizer: OptimizerParams::Adam { rate: 0.001 },
+            optimizer: OptimizerParams::adam(0.001),
             decay: Decay::Linear,
             moving_average: 500.0,
             clip: 5.0,
@@ -140,7 +142,7 @@ impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
         let run = Run {
             session,
             params: &params,
-            inventory: inventory(session, self.0.network),
+            inventory: inventory(session, &self.0.network),
             guides: guides(session, explores)?,
         };
         let total = session.trees_in(u64::from(epochs) * u64::from(models));
@@ -165,9 +167,11 @@ impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
         let has_embeddings = !self.0.pretrained.is_empty();
         let pretrained =
             has_embeddings.then(|| PretrainedTable::load(first, vocabulary)).transpose()?;
-        let inventory = Inventory::new(self.0.network, system, vocabulary, pretrained);
+        let has_encoder = self.0.network.encoder().is_some();
+        let encoder = has_encoder.then(|| Pretrained::load(first).map(Arc::new)).transpose()?;
+        let inventory = Inventory::new(&self.0.network, system, vocabulary, pretrained, encoder);
         let load = |part: &Sections| {
-            Neural::new(self.0.network, &inventory, None)?.load(part, InstructionSet::detect())
+            Neural::new(&self.0.network, &inventory, None)?.load(part, InstructionSet::detect())
         };
         let mut members = parts.iter().map(load).collect::<Result<Vec<_>>>()?;
         Ok(match members.len() {
@@ -217,12 +221,12 @@ impl NeuralTraining {
 }
 
 /// The symbols of a training run.
-fn inventory<S: Supervised>(session: &Session<'_, S>, network: NetworkParams) -> Inventory {
+fn inventory<S: Supervised>(session: &Session<'_, S>, network: &NetworkParams) -> Inventory {
     let Components { system, vocabulary, .. } = session.components;
     let pretrained = session
         .embeddings
         .map(|(vectors, trained)| PretrainedTable::new(vectors, vocabulary, *trained));
-    Inventory::new(network, system, vocabulary, pretrained)
+    Inventory::new(network, system, vocabulary, pretrained, session.encoder.cloned())
 }
 
 /// What all networks of a training run share.
@@ -241,7 +245,7 @@ impl<S: Supervised> Run<'_, S> {
         if let Some(model) = session.merge.iter().find(|model| model.header.seed == seed) {
             session.log(&format!("taken over from the model with seed {seed}"));
             progress.add(session.trees_in(u64::from(params.epochs)));
-            let network = Neural::new(params.network, inventory, None)?;
+            let network = Neural::new(&params.network, inventory, None)?;
             let sections = network.sections_of(&model.sections)?;
             let epoch = model.header.training.epoch;
             return Ok(Trained { sections, epoch, ..Trained::default() });

@@ -5,11 +5,11 @@ use bytemuck::Zeroable;
 use super::contributions::Contributions;
 use super::{POSITIONS, Positions, SYMBOLS, best_tag};
 use crate::classifier::ScoreScale;
+use crate::encoder::{CompiledEncoder, EncoderScratch};
 use crate::neural::inference::{Decision, InstructionSet, Matrix, Panel, Places, windows};
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Param, Quantized, Tables};
 use crate::scorer::factored::Classes;
-use crate::scorer::neural::encoder::compiled::{CompiledEncoder, EncoderScratch};
 use crate::scorer::neural::normalize;
 use crate::scorer::{Configuration, Memory, Scorer, Scratch};
 use crate::symbols::{Sentence, UNKNOWN};
@@ -51,21 +51,22 @@ impl CompiledPositions {
         classes: Classes,
         set: InstructionSet,
     ) -> Self {
-        let encoder = CompiledEncoder::new(&network.encoder, &params);
+        let encoder = network.encoder.compile(&params);
+        let decision = network.decision;
         let blocks = |number, size| Places::blocks(number, size, LANES);
-        let (hidden, states) = (network.hidden, CompiledEncoder::outputs(&network.encoder));
+        let (hidden, states) = (network.hidden, encoder.places());
         let of = (network.weights, None);
         let contributions = Matrix::pack(&params, of, &states, &blocks(POSITIONS, hidden));
-        let scores = blocks(1, network.out.columns as usize);
-        let of = (network.out, Some(network.out_bias));
+        let scores = blocks(1, decision.out.columns as usize);
+        let of = (decision.out, Some(decision.out_bias));
         let out = Matrix::pack(&params, of, &blocks(1, hidden), &scores);
         let tags = network.tags.map(|(weights, bias)| {
             let scores = blocks(1, weights.columns as usize);
             Matrix::pack(&params, (weights, Some(bias)), &states, &scores)
         });
         let mut bias = vec![Lanes::zeroed(); hidden.div_ceil(LANES)];
-        bytemuck::cast_slice_mut(&mut bias)[..hidden].copy_from_slice(params.scales(network.bias));
-        let symbols = network.symbols.map(|table| lanes(&params, table));
+        bytemuck::cast_slice_mut(&mut bias)[..hidden].copy_from_slice(params.scales(decision.bias));
+        let symbols = decision.tables.map(|table| lanes(&params, table));
         Self { network, params, classes, set, encoder, contributions, bias, symbols, out, tags }
     }
 

@@ -4,10 +4,10 @@ use super::StackLstm;
 use super::stack::Stack;
 use crate::classifier::ScoreScale;
 use crate::neural::tape::Function;
-use crate::neural::{Param, Params, Var};
+use crate::neural::{ForwardPass, Param, Params, Var};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::lstm::Step;
-use crate::scorer::neural::{ForwardPass, action_row, write_choices};
+use crate::scorer::neural::{action_row, write_choices};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::transition::{Action, Forest, TransitionSystem, View};
 

@@ -1,0 +1,76 @@
+//! The encoder for parsing: packed weights, no tape.
+
+use super::{BiLstmEncoder, Embeddings, padded};
+use crate::encoder::EncoderScratch;
+use crate::neural::inference::{InstructionSet, PackedLstm, Places, Steps};
+use crate::neural::lanes::LANES;
+use crate::neural::{Lstm, Quantized};
+use crate::symbols::Sentence;
+
+/// A packed encoder.
+#[derive(Debug)]
+pub struct CompiledBiLstm {
+    layers: Vec<[PackedLstm; 2]>,
+    embeddings: Embeddings,
+    lstm_dim: usize,
+}
+
+/// Memory of one thread.
+#[derive(Debug, Default)]
+pub struct BiLstmScratch {
+    embedding: Vec<f32>,
+    steps: [Steps; 2],
+}
+
+impl CompiledBiLstm {
+    /// Packs an encoder.
+    pub fn new(encoder: &BiLstmEncoder, params: &Quantized) -> Self {
+        let pack = |(layer, pair): (usize, &[Lstm; 2])| {
+            let embedding = || Places::blocks(1, pair[0].input.rows as usize, 4);
+            let inputs = if layer == 0 { embedding() } else { outputs(encoder.lstm_dim) };
+            pair.map(|lstm| PackedLstm::pack(params, lstm, &inputs))
+        };
+        let layers = encoder.layers.iter().enumerate().map(pack).collect();
+        Self { layers, embeddings: encoder.embeddings.clone(), lstm_dim: encoder.lstm_dim }
+    }
+
+    /// How the numbers of a hidden state are laid out in a row.
+    pub(in crate::encoder) fn places(&self) -> Places {
+        outputs(self.lstm_dim)
+    }
+
+    /// As [`CompiledEncoder::encode`](crate::encoder::CompiledEncoder::encode).
+    pub(in crate::encoder) fn encode(
+        &self,
+        set: InstructionSet,
+        sentence: &Sentence,
+        params: &Quantized,
+        scratch: &mut EncoderScratch,
+    ) -> usize {
+        let EncoderScratch { rows, bilstm: BiLstmScratch { embedding, steps }, .. } = scratch;
+        let n = sentence.len() + 2;
+        for (row, token) in padded(sentence).enumerate() {
+            embedding.resize(self.embeddings.dim(), 0.0);
+            self.embeddings.write(sentence, token, params, None, embedding, |_, _, _, _| ());
+            if row == 0 {
+                rows.reset(n, embedding.len());
+            }
+            rows.set_numbers(set, row, embedding);
+        }
+        for [forwards, backwards] in &self.layers {
+            forwards.run(set, rows, n, false, &mut steps[0]);
+            backwards.run(set, rows, n, true, &mut steps[1]);
+            rows.reset(n, forwards.outputs() + backwards.outputs());
+            for row in 0..n {
+                steps[0].copy(row, rows, 0);
+                steps[1].copy(row, rows, forwards.outputs());
+            }
+        }
+        n
+    }
+}
+
+/// The layout of the outputs of a layer: both directions.
+fn outputs(lstm_dim: usize) -> Places {
+    Places::blocks(2, lstm_dim, LANES)
+}
