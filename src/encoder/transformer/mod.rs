@@ -2,7 +2,7 @@
 //!
 //! A row of the transformer is a piece: the sum of the embeddings of the piece, of its position, and of the case and the
 //! tag of its word. The hidden state of a word is the mean of its pieces. A sentence of more pieces than there are
-//! positions is read in overlapping [windows].
+//! positions is read in overlapping windows (`windows`).
 
 pub mod compiled;
 #[cfg(test)]
