@@ -186,7 +186,7 @@ fn a_profile_may_be_a_file_and_its_mistakes_are_placed() {
 fn every_profile_is_listed_and_printed() {
     let here = tempfile::tempdir().unwrap();
     let info = output(&here, &["info"]);
-    for name in ["ptb", "ppche", "keyaki", "negra", "spmrl", "ctb"] {
+    for name in ["ptb", "ppche", "keyaki", "negra", "spmrl", "ctb", "gum"] {
         assert!(info.contains(&format!("\n  {name:<28} ")), "{name}");
         let profile = output(&here, &["info", "--treebank", name]);
         assert!(profile.starts_with("# ") && profile.contains("[clean]"), "{profile}");
@@ -221,7 +221,7 @@ fn training_on_raw_trees_names_what_looks_wrong_and_the_setting_that_fixes_it() 
          \"*...\", \"0\"]'",
         "words that seem to be followed by a lemma: 17, such as (D-N þeir-sá) in raw.psd:4: try --set \
          'clean.lemma_separator=\"-\"'",
-        "note: --treebank NAME has all settings for a known treebank: ptb, ctb, keyaki, negra, ppche, spmrl",
+        "note: --treebank NAME has all settings for a known treebank: ptb, ctb, gum, keyaki, negra, ppche, spmrl",
     ] {
         assert!(found.contains(says), "{says} is not in\n{found}");
     }

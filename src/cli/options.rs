@@ -44,7 +44,7 @@ impl TreebankArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct ProfileArg {
     /// Treebank that the (gold) trees are from, which decides how they are cleaned: ptb, ppche, keyaki, negra, spmrl,
-    /// ctb, or a profile file. `srparse info` describes them.
+    /// ctb, gum, or a profile file. `srparse info` describes them.
     #[arg(value_parser = listed::treebanks(), hide_possible_values = true, long, value_name = "NAME|FILE")]
     treebank: Option<String>,
 }

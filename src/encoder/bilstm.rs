@@ -1,4 +1,5 @@
-//! Bidirectional LSTM layers over the embeddings of the words.
+//! Bidirectional LSTM layers over the embeddings of the words, and the hidden states of a transformer if there is one
+//! below.
 
 pub mod compiled;
 
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::{EmbeddingDims, Embeddings, PretrainedTable};
+use super::transformer::{TransformerEncoder, TransformerMatrices};
 use super::{Encoded, WordInventory};
 use crate::neural::params::Builder;
 use crate::neural::tape::Layout;
@@ -74,6 +76,7 @@ pub struct BiLstmEncoder {
     /// For each layer, the forward and the backward LSTM.
     layers: Vec<[Lstm; 2]>,
     embeddings: Embeddings,
+    below: Option<Box<TransformerEncoder>>,
     lstm_dim: usize,
 }
 
@@ -81,21 +84,28 @@ pub struct BiLstmEncoder {
 pub struct BiLstmMatrices {
     layers: Vec<[Lstm; 2]>,
     dims: EmbeddingDims,
+    below: Option<TransformerMatrices>,
     lstm_dim: usize,
 }
 
 impl BiLstmMatrices {
     /// Allocates the matrices.
-    pub fn new(sizes: BiLstmParams, inventory: &WordInventory, builder: &mut Builder) -> Self {
+    pub fn new(
+        sizes: BiLstmParams,
+        below: Option<TransformerMatrices>,
+        inventory: &WordInventory,
+        builder: &mut Builder,
+    ) -> Self {
         let BiLstmParams { word_dim, tag_dim, form_dim, ngram_dim, lstm_dim, .. } = sizes;
         let [word, tag, form, ngram, lstm_dim] =
             [word_dim, tag_dim, form_dim, ngram_dim, lstm_dim].map(|dim| dim as usize);
         let pretrained = inventory.pretrained.as_ref().map_or(0, PretrainedTable::dim);
         let ngram_rows = sizes.ngram_rows as usize;
         let dims = EmbeddingDims { word, tag, form, ngram, ngram_rows, pretrained };
-        let inputs = |layer| if layer == 0 { dims.total() } else { 2 * lstm_dim };
+        let first = dims.total() + below.as_ref().map_or(0, TransformerMatrices::output_dim);
+        let inputs = |layer| if layer == 0 { first } else { 2 * lstm_dim };
         let layer = |layer| [(); 2].map(|()| Lstm::new(inputs(layer), lstm_dim, builder));
-        Self { layers: (0..sizes.layers).map(layer).collect(), dims, lstm_dim }
+        Self { layers: (0..sizes.layers).map(layer).collect(), dims, below, lstm_dim }
     }
 
     /// The dimension of the hidden state of a word: both directions concatenated.
@@ -109,8 +119,10 @@ impl BiLstmMatrices {
         inventory: &WordInventory,
         builder: &mut Builder,
     ) -> BiLstmEncoder {
-        let Self { layers, dims, lstm_dim } = self;
-        BiLstmEncoder { layers, embeddings: Embeddings::new(dims, inventory, builder), lstm_dim }
+        let Self { layers, dims, below, lstm_dim } = self;
+        let below = below.map(|matrices| Box::new(matrices.with_tables(inventory, builder)));
+        let embeddings = Embeddings::new(dims, inventory, builder);
+        BiLstmEncoder { layers, embeddings, below, lstm_dim }
     }
 }
 
@@ -125,6 +137,11 @@ impl BiLstmEncoder {
         &mut self.embeddings
     }
 
+    /// The transformer whose hidden states the layers read, if there is one.
+    pub(super) fn below(&self) -> Option<&TransformerEncoder> {
+        self.below.as_deref()
+    }
+
     /// Records the encoding of sentences; without dropout, there is none for any of them.
     pub(super) fn record(
         &self,
@@ -135,7 +152,12 @@ impl BiLstmEncoder {
     ) -> Encoded {
         let lengths: Vec<usize> = sentences.iter().map(|sentence| sentence.len() + 2).collect();
         let layout = Arc::new(Layout::new(&lengths));
-        let embedded = self.embed(tape, params, &layout, sentences, dropouts);
+        let below =
+            self.below.as_ref().map(|below| below.record(tape, params, sentences, dropouts));
+        let mut embedded = self.embed(tape, params, &layout, sentences, dropouts);
+        if let Some(below) = below {
+            embedded = tape.beside(layout.rows(), &[embedded, below.states]);
+        }
         let mut states = drop_out(tape, &layout, embedded, &lengths, dropouts);
         for &pair in &self.layers {
             let read = tape.bilstm(params, pair, &layout, states);

@@ -4,7 +4,8 @@
 //! ([`Encoder::record`]), and compiled to 8 bits for parsing ([`CompiledEncoder`]). The hidden states of a sentence are
 //! those of the padding before it, its words, and the padding after it.
 //!
-//! - [`bilstm`]: bidirectional LSTM layers over embeddings of words ([`embeddings`]).
+//! - [`bilstm`]: bidirectional LSTM layers over embeddings of words ([`embeddings`]), and the hidden states of a
+//!   transformer if there is one below.
 //! - [`transformer`]: a pretrained transformer over pieces of words.
 
 pub mod bilstm;
@@ -94,7 +95,11 @@ impl EncoderParams {
 
     /// Whether the encoder has embeddings of character n-grams.
     pub fn has_ngrams(&self) -> bool {
-        matches!(self, Self::BiLstm(params) if params.ngram_dim > 0)
+        let lstm = match self {
+            Self::BiLstm(params) => Some(params),
+            Self::Transformer(params) => params.lstm.as_ref(),
+        };
+        lstm.is_some_and(|params| params.ngram_dim > 0)
     }
 }
 
@@ -118,10 +123,16 @@ impl EncoderMatrices {
     ) -> Result<Self> {
         Ok(match params {
             EncoderParams::BiLstm(params) => {
-                Self::BiLstm(BiLstmMatrices::new(*params, words, builder))
+                Self::BiLstm(BiLstmMatrices::new(*params, None, words, builder))
             }
             EncoderParams::Transformer(params) => {
-                Self::Transformer(TransformerMatrices::new(params, words, builder)?)
+                let transformer = TransformerMatrices::new(params, words, builder)?;
+                match params.lstm {
+                    None => Self::Transformer(transformer),
+                    Some(sizes) => {
+                        Self::BiLstm(BiLstmMatrices::new(sizes, Some(transformer), words, builder))
+                    }
+                }
             }
         })
     }
@@ -181,7 +192,9 @@ impl Encoder {
     /// Sets the parameters of a pretrained encoder to its weights.
     pub fn initialize(&self, params: &mut Params) {
         match self {
-            Self::BiLstm(_) => {}
+            Self::BiLstm(encoder) => {
+                encoder.below().into_iter().for_each(|below| below.initialize(params));
+            }
             Self::Transformer(encoder) => encoder.initialize(params),
         }
     }
@@ -193,6 +206,7 @@ impl Encoder {
                 if let Some(pretrained) = encoder.embeddings().pretrained() {
                     pretrained.store(sections);
                 }
+                encoder.below().into_iter().for_each(|below| below.store(sections));
             }
             Self::Transformer(encoder) => encoder.store(sections),
         }

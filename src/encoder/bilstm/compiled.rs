@@ -2,6 +2,7 @@
 
 use super::{BiLstmEncoder, Embeddings, padded};
 use crate::encoder::EncoderScratch;
+use crate::encoder::transformer::compiled::CompiledTransformer;
 use crate::neural::inference::{InstructionSet, PackedLstm, Places, Steps};
 use crate::neural::lanes::LANES;
 use crate::neural::{Lstm, Quantized};
@@ -12,6 +13,7 @@ use crate::symbols::Sentence;
 pub struct CompiledBiLstm {
     layers: Vec<[PackedLstm; 2]>,
     embeddings: Embeddings,
+    below: Option<CompiledTransformer>,
     lstm_dim: usize,
 }
 
@@ -31,7 +33,8 @@ impl CompiledBiLstm {
             pair.map(|lstm| PackedLstm::pack(params, lstm, &inputs))
         };
         let layers = encoder.layers.iter().enumerate().map(pack).collect();
-        Self { layers, embeddings: encoder.embeddings.clone(), lstm_dim: encoder.lstm_dim }
+        let below = encoder.below().map(|below| CompiledTransformer::new(below, params));
+        Self { layers, embeddings: encoder.embeddings.clone(), below, lstm_dim: encoder.lstm_dim }
     }
 
     /// How the numbers of a hidden state are laid out in a row.
@@ -47,15 +50,23 @@ impl CompiledBiLstm {
         params: &Quantized,
         scratch: &mut EncoderScratch,
     ) -> usize {
-        let EncoderScratch { rows, bilstm: BiLstmScratch { embedding, steps }, .. } = scratch;
+        let EncoderScratch { rows, bilstm: BiLstmScratch { embedding, steps }, pieces } = scratch;
         let n = sentence.len() + 2;
-        for (row, token) in padded(sentence).enumerate() {
-            embedding.resize(self.embeddings.dim(), 0.0);
+        let dim = self.embeddings.dim();
+        let mut tokens = padded(sentence);
+        let mut read = |row: usize, below: &[f32]| {
+            embedding.resize(dim, 0.0);
+            let token = tokens.next().flatten();
             self.embeddings.write(sentence, token, params, None, embedding, |_, _, _, _| ());
+            embedding.extend_from_slice(below);
             if row == 0 {
                 rows.reset(n, embedding.len());
             }
             rows.set_numbers(set, row, embedding);
+        };
+        match &self.below {
+            None => (0..n).for_each(|row| read(row, &[])),
+            Some(below) => below.states(set, sentence, params, pieces, read),
         }
         for [forwards, backwards] in &self.layers {
             forwards.run(set, rows, n, false, &mut steps[0]);

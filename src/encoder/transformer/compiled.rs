@@ -57,10 +57,23 @@ impl CompiledTransformer {
         scratch: &mut EncoderScratch,
     ) -> usize {
         let EncoderScratch { rows, pieces, .. } = scratch;
-        let PiecesScratch { layout, x, state, transformer } = pieces;
-        layout.read(sentence, self.positions);
-        let n = layout.states.len();
+        let n = sentence.len() + 2;
         rows.reset(n, self.width.next_multiple_of(LANES));
+        self.states(set, sentence, params, pieces, |row, state| rows.set_numbers(set, row, state));
+        n
+    }
+
+    /// Gives the hidden states of a sentence to `each`, with their numbers, in order.
+    pub(in crate::encoder) fn states(
+        &self,
+        set: InstructionSet,
+        sentence: &Sentence,
+        params: &Quantized,
+        scratch: &mut PiecesScratch,
+        mut each: impl FnMut(usize, &[f32]),
+    ) {
+        let PiecesScratch { layout, x, state, transformer } = scratch;
+        layout.read(sentence, self.positions);
         let mut states = layout.states.iter().enumerate().peekable();
         for window in &layout.windows {
             self.embed(sentence, &layout.rows[window.clone()], params, x);
@@ -68,10 +81,9 @@ impl CompiledTransformer {
             while let Some((row, of_state)) = states.next_if(|(_, rows)| rows.end <= window.end) {
                 let own = of_state.start - window.start..of_state.end - window.start;
                 self.mean(x, own, state);
-                rows.set_numbers(set, row, state);
+                each(row, state);
             }
         }
-        n
     }
 
     /// Writes the sums of embeddings of some rows.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::windows::{Layout as WindowLayout, Source};
-use super::{Encoded, WordInventory};
+use super::{BiLstmParams, Encoded, WordInventory};
 use crate::checkpoint::{Config, LayerWeights, Weights};
 use crate::error::{Error, Result};
 use crate::memory::{Array, Sections};
@@ -53,6 +53,10 @@ pub struct TransformerParams {
     /// The bits of the embeddings of pieces in a model.
     #[schemars(extend("anyOf" = [{"const": 4}, {"const": 8}]))]
     pub piece_bits: u8,
+    /// Bidirectional LSTM layers over the hidden states of words and embeddings of their own; without it, there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "BiLstmParams")]
+    pub lstm: Option<BiLstmParams>,
 }
 
 impl Default for TransformerParams {
@@ -65,6 +69,7 @@ impl Default for TransformerParams {
             dropout: 0.1,
             pieces: 0,
             piece_bits: 8,
+            lstm: None,
         }
     }
 }

@@ -109,6 +109,13 @@ enum Op {
         n: u32,
         out: Var,
     },
+    /// The rows of the parts from `first` on, beside each other.
+    Beside {
+        first: u32,
+        n: u32,
+        rows: u32,
+        out: Var,
+    },
     Apply {
         function: Function,
         x: Var,
@@ -389,6 +396,7 @@ impl Tape {
                 }
                 Op::Sum { first, n, out } => self.back_sum((first, n), out),
                 Op::Join { first, n, out } => self.back_join((first, n), out),
+                Op::Beside { first, n, rows, out } => self.back_beside((first, n), rows, out),
                 Op::Apply { function, x, out } => self.back_apply(function, x, out),
                 Op::Scale { factors, x, out } => {
                     let (old, new) = self.gradients.split_at_mut(out.at as usize);

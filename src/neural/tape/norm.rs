@@ -1,4 +1,5 @@
-//! Layer normalization, activations, and means of rows on the tape.
+//! Layer normalization, activations, and rows on the tape: their means, and those of several variables beside each
+//! other.
 
 use super::{Function, Op, Tape, Var};
 use crate::neural::kernel::add_scaled;
@@ -97,6 +98,38 @@ impl Tape {
             Function::Gelu => row_functions::gelus_back(x, dy, dx),
             Function::GeluTanh => row_functions::gelu_tanhs_back(x, dy, dx),
         });
+    }
+
+    /// The rows of several variables beside each other; each variable has as many.
+    pub fn beside(&mut self, rows: usize, parts: &[Var]) -> Var {
+        let width: usize = parts.iter().map(|part| part.len() / rows).sum();
+        let out = self.new_var(rows * width);
+        let (old, new) = self.values.split_at_mut(out.at as usize);
+        let mut column = 0;
+        for part in parts {
+            let own = part.len() / rows;
+            for (to, from) in new.chunks_exact_mut(width).zip(old[part.range()].chunks_exact(own)) {
+                to[column..column + own].copy_from_slice(from);
+            }
+            column += own;
+        }
+        let (first, n) = self.note_parts(parts.iter().copied());
+        self.ops.push(Op::Beside { first, n, rows: rows as u32, out });
+        out
+    }
+
+    pub(super) fn back_beside(&mut self, (first, n): (u32, u32), rows: u32, out: Var) {
+        let (old, new) = self.gradients.split_at_mut(out.at as usize);
+        let width = out.len() / rows as usize;
+        let mut column = 0;
+        for part in &self.parts[first as usize..(first + n) as usize] {
+            let own = part.len() / rows as usize;
+            let d_rows = old[part.range()].chunks_exact_mut(own);
+            for (to, from) in d_rows.zip(new[..out.len()].chunks_exact(width)) {
+                add_scaled(1.0, &from[column..column + own], to);
+            }
+            column += own;
+        }
     }
 
     /// For each list of rows of x their mean; `width` is that of a row.

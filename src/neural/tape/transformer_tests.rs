@@ -25,7 +25,7 @@ fn network() -> (Network, Params) {
         bias: builder.vector_of(|at| at as f32 / 20.0, outputs),
     };
     let (input, up) = (linear(WIDTH, 3 * WIDTH), linear(WIDTH, 9));
-    let last = builder.matrix(9, 4);
+    let last = builder.matrix(9 + WIDTH, 4);
     let table = builder.table(7, WIDTH);
     (Network { table, norm, input, up, last }, builder.finish().unwrap())
 }
@@ -48,7 +48,9 @@ fn loss(
     let up = tape.affine(params, network.up.weights, Some(network.up.bias), x);
     let up = tape.apply(function, up);
     let means = tape.means(9, up, [0..3, 2..3, 3..7]);
-    let scores = tape.affine(params, network.last, None, means);
+    let first = x.part(0, 3 * WIDTH);
+    let both = tape.beside(3, &[means, first]);
+    let scores = tape.affine(params, network.last, None, both);
     let loss = [(0, 1), (1, 3), (2, 0)].map(|(row, best)| {
         let choices = [0, 1, 2, 3].map(|at| (at, if at == best { 1.0 } else { 0.0 }));
         tape.cross_entropy(scores.part(4 * row, 4), &choices)

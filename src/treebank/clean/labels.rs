@@ -3,7 +3,7 @@
 use compact_str::CompactString;
 
 use super::settings::{Cleaning, Functions, RootPolicy};
-use crate::tree::{TOP, Tree, is_root_label};
+use crate::tree::{Child, NodeId, TOP, Tree, is_root_label};
 
 impl Cleaning {
     /// Applies the steps that change only labels.
@@ -19,6 +19,31 @@ impl Cleaning {
             && is_root_label(&root.label)
         {
             root.label = CompactString::const_new(TOP);
+        }
+    }
+
+    /// Gives nodes the new labels of `clean.relabel`, with the function tags that they have.
+    pub(super) fn rename(&self, tree: &mut Tree) {
+        if self.relabel.is_empty() {
+            return;
+        }
+        for id in tree.ids() {
+            let label = &tree.node(id).label;
+            let old = bare(label, &self.separators);
+            let rule = self.relabel.iter().find_map(|rule| {
+                let (from, to) = rule.split_once(' ')?;
+                let (from, tag) = match from.strip_suffix(')').and_then(|from| from.split_once('('))
+                {
+                    Some((from, tag)) => (from, Some(tag)),
+                    None => (from, None),
+                };
+                let is_meant = from == old && tag.is_none_or(|tag| only_tag(tree, id) == Some(tag));
+                (is_meant && !to.trim().is_empty()).then(|| to.trim())
+            });
+            if let Some(new) = rule {
+                let new = compact_str::format_compact!("{new}{}", &label[old.len()..]);
+                tree.nodes_mut()[id.index()].label = new;
+            }
         }
     }
 
@@ -39,6 +64,14 @@ impl Cleaning {
                 _ => {}
             }
         }
+    }
+}
+
+/// The tag of the word that is the only child of a node, if there is such a word.
+fn only_tag(tree: &Tree, id: NodeId) -> Option<&str> {
+    match tree.children(id) {
+        &[Child::Token(position)] => Some(&tree.tokens()[position as usize].tag),
+        _ => None,
     }
 }
 

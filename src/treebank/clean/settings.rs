@@ -24,6 +24,9 @@ pub struct Cleaning {
     pub lemma_after: Separator,
     /// Replacements inside the words of a treebank, each `FROM TO`, such as `<dash/> -`. They follow the removal of lemmas.
     pub replace: Vec<String>,
+    /// New labels for the nodes of a treebank, each `FROM TO`, such as `NX NML`, or `NP(WDT) WHNP` for nodes over a single
+    /// word with this tag. `FROM` is a label without function tags.
+    pub relabel: Vec<String>,
     /// The characters at which the tags of a treebank are cut; with `-`, `NN-SB` becomes `NN`.
     pub tag_separators: String,
     /// Whether node labels keep function tags: `NP-SBJ-1` becomes `NP` or `NP-SBJ`.
@@ -106,6 +109,7 @@ impl Default for Cleaning {
             lemma_separator: String::new(),
             lemma_after: Separator::First,
             replace: Vec::new(),
+            relabel: Vec::new(),
             tag_separators: String::new(),
             functions: Functions::Drop,
             indices: true,

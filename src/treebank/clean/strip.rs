@@ -14,7 +14,16 @@ const IN_TRACES: &str = "...";
 impl Cleaning {
     /// Returns whether there is anything to strip. Traces that only a tag marks are left to [`Cleaning::apply`].
     pub fn strips(&self) -> bool {
-        let Self { drop, traces, lemma_separator, replace, tag_separators, separators, .. } = self;
+        let Self {
+            drop,
+            traces,
+            lemma_separator,
+            replace,
+            relabel,
+            tag_separators,
+            separators,
+            ..
+        } = self;
         // Scoring cuts labels at the separators of function tags in the Penn Treebank by itself.
         let cuts_labels = separators.chars().any(|separator| !"-=".contains(separator));
         cuts_labels
@@ -22,6 +31,7 @@ impl Cleaning {
             || traces.iter().any(|pattern| pattern != TRACE)
             || !lemma_separator.is_empty()
             || !replace.is_empty()
+            || !relabel.is_empty()
             || !tag_separators.is_empty()
     }
 
@@ -48,6 +58,7 @@ impl Cleaning {
             self.strip_token(token);
         }
         self.cut_labels(&mut tree);
+        self.rename(&mut tree);
         Some(tree)
     }
 
@@ -128,6 +139,7 @@ pub(super) fn is_escape(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::treebank::clean::Functions;
 
     fn lines(list: &[&str]) -> Vec<String> {
         list.iter().map(|text| (*text).to_owned()).collect()
@@ -197,6 +209,18 @@ mod tests {
         let mut token = Token::new("a-t-il@l=avoir", "X");
         cleaning.strip_token(&mut token);
         assert_eq!(token.word, "a-t-il");
+    }
+
+    #[test]
+    fn nodes_get_new_labels_by_label_or_by_their_only_word() {
+        let relabel = lines(&["NP(WDT) WHNP", "NX NML", "VP(VB) ", "(WDT) X"]);
+        let cleaning = Cleaning { relabel, ..Cleaning::default() };
+        let tree = "(S (NP-SBJ (WDT that)) (NP (WDT which) (NX=1 (NN x))) (NP (NP (WDT that))) (VP (VB go)))";
+        let new = "(S (WHNP (WDT that)) (NP (WDT which) (NML (NN x))) (NP (WHNP (WDT that))) (VP (VB go)))";
+        assert_eq!(stripped(tree, &cleaning).unwrap(), new);
+        let keep = Cleaning { functions: Functions::Keep, ..cleaning };
+        let new = "(S (WHNP-SBJ (WDT that)) (NP (WDT which) (NML (NN x))) (NP (WHNP (WDT that))) (VP (VB go)))";
+        assert_eq!(stripped(tree, &keep).unwrap(), new);
     }
 
     #[test]
