@@ -45,7 +45,7 @@ impl Threads {
 /// A parser, with the tagger of its model if there is one. It can be shared between threads.
 ///
 /// ```
-/// # #[cfg(feature = "embedded-model")]
+/// # #[cfg(feature = "english")]
 /// # fn main() -> srparse::Result<()> {
 /// use srparse::{Parser, Token};
 ///
@@ -54,7 +54,7 @@ impl Threads {
 /// println!("{}", parser.parse(&tokens)?.tree);
 /// # Ok(())
 /// # }
-/// # #[cfg(not(feature = "embedded-model"))]
+/// # #[cfg(not(feature = "english"))]
 /// # fn main() {}
 /// ```
 pub struct Parser {
@@ -79,7 +79,7 @@ impl Parser {
     /// The embedded parser of English.
     ///
     /// # Errors
-    /// In a build without the feature `embedded-model`.
+    /// In a build without any of them.
     pub fn embedded() -> Result<Self> {
         Self::new(&Model::embedded()?, &[])
     }

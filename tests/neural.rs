@@ -39,21 +39,23 @@ fn networks() -> [NetworkParams; 2] {
     networks_of([12, 6, 4, 16], 1)
 }
 
-/// The same, and one on a transformer.
+/// The same, one on a transformer, and one with LSTM layers between.
 fn all_networks() -> impl Iterator<Item = NetworkParams> {
-    networks().into_iter().chain([on_transformer()])
+    let lstm = bilstm([6, 4, 4, 12], 1);
+    networks().into_iter().chain([on_transformer(None), on_transformer(Some(lstm))])
 }
 
 /// A network on the pretrained encoder of [`Lab`].
-fn on_transformer() -> NetworkParams {
-    let encoder = TransformerParams { rate: 0.3, dropout: 0.0, ..TransformerParams::default() };
+fn on_transformer(lstm: Option<BiLstmParams>) -> NetworkParams {
+    let encoder =
+        TransformerParams { rate: 0.3, dropout: 0.0, lstm, ..TransformerParams::default() };
     let encoder = EncoderParams::Transformer(encoder);
     NetworkParams::Positions(PositionsParams { encoder, hidden_dim: 24, untagged: 0.5 })
 }
 
-/// Networks whose vectors of words, tags and forms, and whose layers, are so large.
-fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParams; 2] {
-    let encoder = EncoderParams::BiLstm(BiLstmParams {
+/// LSTM layers of so many cells over vectors of words, tags and forms.
+fn bilstm([word, tag, form, cells]: [u32; 4], layers: u32) -> BiLstmParams {
+    BiLstmParams {
         word_dim: word,
         tag_dim: tag,
         form_dim: form,
@@ -61,7 +63,12 @@ fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParam
         ngram_rows: 40,
         lstm_dim: cells,
         layers,
-    });
+    }
+}
+
+/// Networks whose vectors of words, tags and forms, and whose layers, are so large.
+fn networks_of([word, tag, form, cells]: [u32; 4], layers: u32) -> [NetworkParams; 2] {
+    let encoder = EncoderParams::BiLstm(bilstm([word, tag, form, cells], layers));
     let stack_lstm = StackLstmParams {
         word_dim: word,
         tag_dim: tag,
@@ -187,7 +194,7 @@ fn in_order_parsers_learn_by_heart() {
 fn parsers_on_a_transformer_learn_by_heart() {
     let make =
         |trees: &[Tree]| Bracketing::of_trees(trees, Strategy::InOrder, Scheme::None).unwrap();
-    learns_by_heart(make, [on_transformer()], 60);
+    learns_by_heart(make, [on_transformer(None)], 60);
 }
 
 /// Two hypotheses that begin together and part score as if each had been alone.
@@ -399,7 +406,8 @@ fn compiled_networks_score_as_in_training() {
         }
     }
     // States of its layers are rounded again and again.
-    scores_as_in_training(&on_transformer(), 0.2);
+    scores_as_in_training(&on_transformer(None), 0.2);
+    scores_as_in_training(&on_transformer(Some(bilstm([6, 4, 4, 12], 1))), 0.2);
 }
 
 /// Compares the scores of an untrained network with its compiled ones.

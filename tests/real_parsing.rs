@@ -72,7 +72,7 @@ fn every_training_tree_comes_back_and_the_oracles_agree_on_the_way() {
 #[test]
 fn every_sentence_of_craft_gives_one_readable_tree_over_its_words() {
     let Some(trees) = treebank("craft/dev.mrg") else { return };
-    let parser = Parser::embedded().unwrap();
+    let parser = Parser::open("english-small").unwrap();
     let mut worker = parser.worker();
     for tree in trees {
         let tokens: Vec<_> =

@@ -38,5 +38,5 @@ mod _srparse {
     #[allow(non_upper_case_globals)] // a name of Python
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
-    const EMBEDDED_MODELS: [&str; 2] = srparse::model::embedded::NAMES;
+    const EMBEDDED_MODELS: [&str; 3] = srparse::model::embedded::NAMES;
 }

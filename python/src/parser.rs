@@ -84,7 +84,7 @@ pub(crate) fn load_with(
     settings: Vec<String>,
 ) -> PyResult<PyParser> {
     let (model, origin) = match model {
-        None => (Model::embedded(), Origin::Embedded(embedded::NAMES[0])),
+        None => (Model::embedded(), Origin::Embedded(embedded::DEFAULT)),
         Some(bytes) if bytes.is_instance_of::<PyBytes>() => {
             let bytes = bytes.cast::<PyBytes>()?;
             (Model::from_bytes(bytes.as_bytes(), "the model"), Origin::Bytes)

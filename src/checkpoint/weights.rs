@@ -24,6 +24,21 @@ pub struct Weights {
     pub layers: Vec<LayerWeights>,
 }
 
+impl Weights {
+    /// All arrays.
+    pub fn arrays(&self) -> impl Iterator<Item = &[f32]> {
+        let pairs = self.layers.iter().flat_map(|layer| {
+            let LayerWeights { input, output, attention_norm, up, down, norm } = layer;
+            [input, output, attention_norm, up, down, norm]
+        });
+        let pairs = [&self.embedding_norm].into_iter().chain(&self.projection).chain(pairs);
+        [&self.pieces, &self.positions, &self.kind]
+            .into_iter()
+            .chain(pairs.flatten())
+            .map(Vec::as_slice)
+    }
+}
+
 /// The weights of a layer: matrices with their biases, and factors with shifts of layer norms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerWeights {

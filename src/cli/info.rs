@@ -25,8 +25,8 @@ use crate::tree::heads::HeadRules;
   srparse info
   srparse info --preset fast > my.toml")]
 pub struct InfoArgs {
-    /// Model file, or the name of an embedded model: `english`, which is described if none is given, or
-    /// `english-fast`.
+    /// Model file, or the name of an embedded model: `english`, which is described if none is given,
+    /// `english-small` or `english-fast`.
     #[arg(value_name = "NAME|FILE")]
     model: Option<PathBuf>,
     /// List all actions of the model.
@@ -62,7 +62,7 @@ fn write_info(args: &InfoArgs, out: &mut impl Write) -> anyhow::Result<()> {
         write!(out, "{}", TreebankProfile::load(name)?.text)?;
         return Ok(());
     }
-    let name = args.model.as_deref().unwrap_or(embedded::NAMES[0].as_ref());
+    let name = args.model.as_deref().unwrap_or(embedded::DEFAULT.as_ref());
     let model = Model::open(name)?;
     writeln!(out, "{}", name.display())?;
     describe(&model, args.actions, out).context("writing to standard output")?;

@@ -44,8 +44,8 @@ use crate::treebank::{ReadReport, Trees, read_all};
   srparse tree --nth 1 data/sample/dev.mrg | srparse oracle
   srparse oracle --preset fast --preset binary-static --output html data/sample/dev.mrg > a.html
   srparse oracle --stats data/sample/train.mrg
-  srparse oracle --model data/models/english.srm data/sample/dev.mrg
-  srparse oracle --model data/models/english.srm --model data/models/english.srm data/sample/dev.mrg")]
+  srparse oracle --model data/models/english-small.srm data/sample/dev.mrg
+  srparse oracle --model data/models/english-small.srm --model data/models/english-small.srm data/sample/dev.mrg")]
 pub struct OracleArgs {
     /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]

@@ -37,8 +37,8 @@ use crate::treebank::{ReadOptions, Trees, expand};
 pub struct ReportArgs {
     /// Development trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
     gold: PathBuf,
-    /// Model file, or the name of an embedded model: `english` or `english-fast`.
-    #[arg(long, value_name = "NAME|FILE", default_value = embedded::NAMES[0])]
+    /// Model file, or the name of an embedded model: `english`, `english-small` or `english-fast`.
+    #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT)]
     model: PathBuf,
     /// Learning curve that `srparse train --curve` wrote.
     #[arg(long, value_name = "FILE")]

@@ -1,4 +1,4 @@
-//! The models that are part of the executable.
+//! The models that are part of the executable, each by a feature of its name.
 
 use std::path::Path;
 
@@ -6,8 +6,15 @@ use super::Model;
 use crate::error::did_you_mean;
 use crate::{Error, Result};
 
-/// The names of the embedded models of English; the first is used where none is named.
-pub const NAMES: [&str; 2] = ["english", "english-fast"];
+/// The names of the embedded models of English.
+pub const NAMES: [&str; 3] = ["english", "english-small", "english-fast"];
+
+/// The model that is used where none is named: the first one that this build has.
+pub const DEFAULT: &str = match (cfg!(feature = "english"), cfg!(feature = "english-small")) {
+    (false, true) => NAMES[1],
+    (false, false) if cfg!(feature = "english-fast") => NAMES[2],
+    _ => NAMES[0],
+};
 
 /// Whether a path is the name of an embedded model.
 pub fn is_embedded(path: &Path) -> bool {
@@ -20,7 +27,7 @@ pub(super) fn misspelled(path: &Path) -> Option<Error> {
     let problem = format!(
         "there is no such file, and no embedded model of this name: {}the embedded models are {}",
         did_you_mean(name, NAMES),
-        NAMES.join(" and ")
+        NAMES.join(", ")
     );
     Some(Error::Model { path: path.to_path_buf(), problem })
 }
@@ -28,33 +35,39 @@ pub(super) fn misspelled(path: &Path) -> Option<Error> {
 /// The embedded model of a name.
 ///
 /// # Errors
-/// In a build without the feature `embedded-model`.
+/// In a build without the feature of this name.
 pub(super) fn read(name: &Path) -> Result<Model> {
-    #[cfg(feature = "embedded-model")]
-    return super::file::read_memory(crate::memory::Memory::Static(files::of(name)), name);
-    #[cfg(not(feature = "embedded-model"))]
-    Err(Error::Model {
-        path: name.to_path_buf(),
-        problem: "not part of this build: give a model file".to_owned(),
-    })
+    match bytes(name) {
+        Some(bytes) => super::file::read_memory(crate::memory::Memory::Static(bytes), name),
+        None => Err(Error::Model {
+            path: name.to_path_buf(),
+            problem:
+                "not part of this build: give a model file, or build with the feature of this name"
+                    .to_owned(),
+        }),
+    }
 }
 
-#[cfg(feature = "embedded-model")]
-mod files {
-    use std::path::Path;
+/// The bytes of a model, aligned for reading in place.
+#[allow(unused_macros)] // in a build without models
+macro_rules! aligned {
+    ($file:literal) => {{
+        #[repr(C, align(64))]
+        struct Aligned<T: ?Sized>(T);
+        static FILE: &Aligned<[u8]> =
+            &Aligned(*include_bytes!(concat!("../../data/models/", $file)));
+        Some(&FILE.0)
+    }};
+}
 
-    /// A file, aligned for reading in place.
-    #[repr(C, align(64))]
-    struct Aligned<T: ?Sized>(T);
-
-    static ENGLISH: &Aligned<[u8]> = &Aligned(*include_bytes!("../../data/models/english.srm"));
-    static ENGLISH_FAST: &Aligned<[u8]> =
-        &Aligned(*include_bytes!("../../data/models/english-fast.srm"));
-
-    /// The bytes of a model.
-    pub(super) fn of(name: &Path) -> &'static [u8] {
-        let Aligned(bytes) =
-            if name.as_os_str() == super::NAMES[0] { ENGLISH } else { ENGLISH_FAST };
-        bytes
+fn bytes(name: &Path) -> Option<&'static [u8]> {
+    match name.to_str()? {
+        #[cfg(feature = "english")]
+        "english" => aligned!("english.srm"),
+        #[cfg(feature = "english-small")]
+        "english-small" => aligned!("english-small.srm"),
+        #[cfg(feature = "english-fast")]
+        "english-fast" => aligned!("english-fast.srm"),
+        _ => None,
     }
 }

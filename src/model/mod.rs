@@ -145,11 +145,11 @@ impl Model {
         file::write(self, path.as_ref())
     }
 
-    /// Returns the embedded model of English.
+    /// Returns the default embedded model, of English.
     ///
     /// # Errors
-    /// In a build without the feature `embedded-model`.
+    /// In a build without any of them.
     pub fn embedded() -> Result<Self> {
-        Self::open(embedded::NAMES[0])
+        Self::open(embedded::DEFAULT)
     }
 }

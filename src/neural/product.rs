@@ -33,41 +33,55 @@ impl Packed {
     /// Packs a matrix of so many columns, stored row by row.
     pub fn pack(&mut self, values: &[f32], columns: usize) {
         self.reset(values.len() / columns, columns);
-        for (number, panel) in self.panels.chunks_exact_mut(self.rows.max(1)).enumerate() {
+        let panels = self.panels.chunks_exact_mut(self.rows.max(1)).enumerate();
+        in_parts(values.len(), panels, |(number, panel)| {
             for (to, row) in panel.iter_mut().zip(values.chunks_exact(columns)) {
                 let row = &row[number * PANEL..columns.min((number + 1) * PANEL)];
                 bytemuck::cast_slice_mut::<_, f32>(to)[..row.len()].copy_from_slice(row);
             }
-        }
+        });
     }
 
     /// Packs the transpose of a matrix of so many columns, stored row by row.
     pub fn pack_transposed(&mut self, values: &[f32], columns: usize) {
         self.reset(columns, values.len() / columns);
-        let panels = self.panels.chunks_exact_mut(columns);
-        for (panel, rows) in panels.zip(values.chunks(PANEL * columns)) {
+        let panels = self.panels.chunks_exact_mut(columns).zip(values.chunks(PANEL * columns));
+        in_parts(values.len(), panels, |(panel, rows)| {
             for (column, row) in rows.chunks_exact(columns).enumerate() {
                 for (to, &value) in panel.iter_mut().zip(row) {
                     to[column / LANES].0[column % LANES] = value;
                 }
             }
-        }
+        });
     }
+}
+
+/// Works on the parts of a matrix of `n` numbers, on several threads if they are many.
+fn in_parts<I: Send>(n: usize, parts: impl Iterator<Item = I>, work: impl Fn(I) + Sync) {
+    /// Numbers that are copied in less time than threads take to begin.
+    const FEW: usize = 1 << 16;
+    if n <= FEW { parts.for_each(work) } else { parallel::for_each(parts, work) }
 }
 
 /// Writes the transpose of a matrix of so many columns.
 pub fn transpose(values: &[f32], columns: usize, out: &mut Vec<f32>) {
     /// Rows that are gone through together.
     const ROWS: usize = 16;
+    /// Columns that a thread goes through.
+    const COLUMNS: usize = 64;
     let rows = values.len() / columns;
     out.resize(values.len(), 0.0);
-    for (block, values) in values.chunks(ROWS * columns).enumerate() {
-        for (column, out) in out.chunks_exact_mut(rows.max(1)).enumerate() {
-            for (to, row) in out[block * ROWS..].iter_mut().zip(values.chunks_exact(columns)) {
-                *to = row[column];
+    let parts = out.chunks_mut(COLUMNS * rows.max(1)).enumerate();
+    in_parts(values.len(), parts, |(part, out)| {
+        for (block, values) in values.chunks(ROWS * columns).enumerate() {
+            for (column, out) in out.chunks_exact_mut(rows).enumerate() {
+                let column = part * COLUMNS + column;
+                for (to, row) in out[block * ROWS..].iter_mut().zip(values.chunks_exact(columns)) {
+                    *to = row[column];
+                }
             }
         }
-    }
+    });
 }
 
 /// Adds `X W` to `Y`, both stored row by row.

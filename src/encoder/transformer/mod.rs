@@ -24,6 +24,7 @@ use crate::neural::params::{Bits, Builder};
 use crate::neural::tape::{Function, Layout, Lookup};
 use crate::neural::transformer::{Activation, LayerNorm, Linear, Transformer, TransformerLayer};
 use crate::neural::{Dropout, Param, Params, Tables, Tape, Var};
+use crate::parallel;
 use crate::symbols::{CASES, Sentence};
 
 /// The settings of a pretrained transformer.
@@ -104,9 +105,8 @@ impl Pretrained {
     pub fn hash_into(&self, hasher: &mut impl Hasher) {
         serde_json::to_vec(&self.config).unwrap_or_default().hash(hasher);
         let Some(weights) = &self.weights else { return };
-        bytemuck::cast_slice::<f32, u8>(&weights.pieces).hash(hasher);
-        for layer in &weights.layers {
-            bytemuck::cast_slice::<f32, u8>(&layer.input[0]).hash(hasher);
+        for numbers in weights.arrays() {
+            bytemuck::cast_slice::<f32, u8>(numbers).hash(hasher);
         }
     }
 
@@ -347,11 +347,11 @@ impl TransformerEncoder {
         let n: usize = batch.layouts.iter().map(|layout| layout.rows.len()).sum();
         let width = x.len() / n;
         tape.scale(x, |mut factors| {
-            for (dropout, layout) in dropouts.iter_mut().zip(&batch.layouts) {
-                let (own, rest) = factors.split_at_mut(layout.rows.len() * width);
-                dropout.draw_with(self.dropout, own);
-                factors = rest;
-            }
+            let parts = dropouts.iter_mut().zip(&batch.layouts).map(|(dropout, layout)| {
+                let n = layout.rows.len() * width;
+                (dropout, factors.split_off_mut(..n).unwrap_or_default())
+            });
+            parallel::for_each(parts, |(dropout, own)| dropout.draw_with(self.dropout, own));
         })
     }
 }

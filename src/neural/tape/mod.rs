@@ -479,15 +479,20 @@ impl Tape {
         stable_sort_by_key(products, |&(weights, ..)| weights.range().start);
         for group in products.chunk_by(|a, b| a.0 == b.0) {
             let (weights, bias, ..) = group[0];
-            inputs.clear();
-            outputs.clear();
-            let mut rows = 0;
-            for &(_, _, n, x, out) in group {
-                rows += n as usize;
-                inputs.extend_from_slice(&values[x.range()]);
-                outputs.extend_from_slice(&own[out.range()]);
-            }
-            kernel::add_weight_gradient(rows, inputs, outputs, gradients.of_mut(weights));
+            let rows: u32 = group.iter().map(|&(_, _, n, ..)| n).sum();
+            let (inputs, outputs) = match *group {
+                [(_, _, _, x, out)] => (&values[x.range()], &own[out.range()]),
+                _ => {
+                    inputs.clear();
+                    outputs.clear();
+                    for &(.., x, out) in group {
+                        inputs.extend_from_slice(&values[x.range()]);
+                        outputs.extend_from_slice(&own[out.range()]);
+                    }
+                    (&**inputs, &**outputs)
+                }
+            };
+            kernel::add_weight_gradient(rows as usize, inputs, outputs, gradients.of_mut(weights));
             if let Some(bias) = bias {
                 let bias = gradients.of_mut(bias);
                 for row in outputs.chunks_exact(bias.len()) {

@@ -34,7 +34,8 @@ pub struct NeuralParams {
     /// are averaged, and they vote on tags. `--merge` takes over networks that were trained alone.
     #[schemars(range(min = 1, max = 100))]
     pub models: u32,
-    /// Maximum number of passes over the training trees; 0 for 12, or with few trees as many as make 3,000 batches.
+    /// Maximum number of passes over the training trees; 0 for 12 (4 on a pretrained encoder), or with few trees as many
+    /// as make 3,000 batches.
     #[schemars(range(min = 0, max = 100_000))]
     pub epochs: u32,
     /// Training ends after this many epochs without a better F1 on the development trees; 0 for never.
@@ -122,7 +123,9 @@ impl NeuralParams {
             return self.epochs;
         }
         let batches = trees.div_ceil(u64::from(self.batch)).max(1);
-        BATCHES.div_ceil(batches).max(12) as u32
+        // A pretrained encoder knows much already.
+        let fewest = if self.network.encoder().is_some() { 4 } else { 12 };
+        BATCHES.div_ceil(batches).max(fewest) as u32
     }
 }
 
