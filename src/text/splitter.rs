@@ -112,7 +112,7 @@ impl Splitter {
             characters: 0,
             pieces: Vec::new(),
             next: 0,
-            sentence: Pending::default(),
+            sentence: Pending::new(settings),
             skipped: 0,
             paragraph_ended: false,
         }

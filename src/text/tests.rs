@@ -83,9 +83,16 @@ fn numbers_abbreviations_and_addresses_stay_whole() {
             ("Ca2+ in A.B.'s R&D", &["Ca2+ in A.B. 's R&D"]),
             (
                 "Well... no!? \u{2014}yes--maybe \u{2026}",
-                &["Well ... no ! ?", "\u{2014} yes -- maybe \u{2026}"],
+                &["Well ... no !?", "\u{2014} yes -- maybe \u{2026}"],
             ),
             ("cafe\u{301}s na\u{ef}ve", &["cafe\u{301}s na\u{ef}ve"]),
+            ("AT&T and R&D, but Mum&Dad", &["AT&T and R&D , but Mum & Dad"]),
+            (
+                "Call (+44) 20 or +1-800-555-0123, 2+2",
+                &["Call -LRB- +44 -RRB- 20 or +1-800-555-0123 , 2 + 2"],
+            ),
+            ("Wow!!! Really?!?", &["Wow !!!", "Really ?!?"]),
+            ("p<.05, $.50 <<a>>", &["p < .05 , $ .50 << a >>"]),
         ],
     );
 }
@@ -156,6 +163,76 @@ fn sentences_end_at_final_marks_and_not_at_abbreviations() {
                 &["1. First .", "2. Second , approx. two tsp. of it ."],
             ),
             ("Wait... what? Wait... What?", &["Wait ... what ?", "Wait ...", "What ?"]),
+        ],
+    );
+}
+
+#[test]
+fn words_that_are_abbreviations_too_may_end_a_sentence() {
+    check(
+        SPLIT,
+        &[
+            (
+                "The dog chased the cat. Hello world!",
+                &["The dog chased the cat .", "Hello world !"],
+            ),
+            (
+                "He ate a fig. She ate two figs. No.",
+                &["He ate a fig .", "She ate two figs .", "No ."],
+            ),
+            (
+                "Call Ed. He sat. They sat in the sun. Go in.",
+                &["Call Ed.", "He sat .", "They sat in the sun .", "Go in ."],
+            ),
+            (
+                "See fig. 3a, fig. S1, fig. B (ed. 2, cat. no. 12, vol. 3). Open vol. three.",
+                &[
+                    "See fig. 3a , fig. S1 , fig. B -LRB- ed. 2 , cat. no. 12 , vol. 3 -RRB- .",
+                    "Open vol. three .",
+                ],
+            ),
+            ("In Fig. 3 and Figs. A-C. So.", &["In Fig. 3 and Figs. A - C .", "So ."]),
+            ("Closed on Sat. and Sun. at noon.", &["Closed on Sat. and Sun. at noon ."]),
+        ],
+    );
+}
+
+#[test]
+fn sentences_of_chats_end_where_lower_case_follows() {
+    check(
+        SPLIT,
+        &[
+            (
+                "i saw it yesterday. then it left! why? no",
+                &["i saw it yesterday .", "then it left !", "why ?", "no"],
+            ),
+            (
+                "\"Why?\" she asked. It is 5 ft. tall.",
+                &["\" Why ? \" she asked .", "It is 5 ft. tall ."],
+            ),
+            (
+                "So long . . . and thanks. :-) Bye =)",
+                &["So long . . . and thanks . :--RRB-", "Bye =-RRB-"],
+            ),
+        ],
+    );
+    check(UNICODE, &[("Das gilt evtl. morgen.", &["Das gilt evtl . morgen ."])]);
+}
+
+#[test]
+fn straight_quotation_marks_get_a_direction() {
+    check(
+        TREEBANK_2,
+        &[
+            (
+                "He said \"yes\", \"no\"-\"maybe\" (\"so\").",
+                &["He said `` yes '' , `` no '' - `` maybe '' -LRB- `` so '' -RRB- ."],
+            ),
+            (
+                "It was 'good', or 'bad'. 'It was.'",
+                &["It was ` good ' , or ` bad ' .", "` It was . '"],
+            ),
+            ("\"Go.\" \"Come.''", &["`` Go . ''", "`` Come . ''"]),
         ],
     );
 }
