@@ -276,6 +276,40 @@ fn a_blank_line_ends_a_sentence_and_a_line_does_not() {
 }
 
 #[test]
+fn mail_headers_and_items_of_lists_end_with_their_line() {
+    let list = "Buy these\n- milk\n- two loaves\n  of bread\n* salt\nand go home.\n\n1. Open it\n2. Eat. Sleep\n";
+    let mail = "From: Ann Reed\nTo: Bo\nSubject: The dog\n of Ann\n\nIt costs all the money that we have, or at least\n200. Now\n";
+    check(
+        SPLIT,
+        &[
+            (
+                list,
+                &[
+                    "Buy these",
+                    "- milk",
+                    "- two loaves of bread",
+                    "* salt",
+                    "and go home .",
+                    "1. Open it",
+                    "2. Eat .",
+                    "Sleep",
+                ],
+            ),
+            (
+                mail,
+                &[
+                    "From : Ann Reed",
+                    "To : Bo",
+                    "Subject : The dog of Ann",
+                    "It costs all the money that we have , or at least 200 .",
+                    "Now",
+                ],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn a_line_that_ends_a_sentence_returns_it_at_once() {
     let mut splitter = Splitter::new(SPLIT);
     for (line, sentences) in
@@ -321,6 +355,7 @@ fn settings_are_found_in_training_words() {
 /// Texts with much that the rules look at.
 fn texts() -> impl Strategy<Value = String> {
     let part = prop_oneof![
+        "\n( ?-|\\*|1\\.|\\(a\\)|From:|) ",
         "\\PC{0,4}",
         "[ \n\t\u{a0}]{1,2}",
         "[.?!,;:'\"\u{2019}()\\[\\]#@$%+*/-]{1,3}",
