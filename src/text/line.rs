@@ -5,7 +5,7 @@
 pub(super) enum Line {
     /// Text that may go on in the next line.
     Text,
-    /// Text that hardly goes on in a list: it is short, or introduces something.
+    /// Text that hardly goes on in the next line: it is short, or ends with a mark.
     Short,
     /// A mail header or an item of a list.
     Item,
@@ -45,7 +45,7 @@ impl Line {
             Self::Blank
         } else if before.goes_on(line) || is_header(line) || is_item(text, before) {
             Self::Item
-        } else if text.ends_with(':') || text.chars().nth(SHORT).is_none() {
+        } else if text.ends_with([':', ';', '.', '?', '!']) || text.chars().nth(SHORT).is_none() {
             Self::Short
         } else {
             Self::Text
@@ -134,6 +134,7 @@ mod tests {
     fn a_number_after_a_full_line_is_part_of_its_text() {
         let line = "These dogs bark all night and sleep all day, as on";
         assert_eq!(Line::after(Line::Blank, line), Line::Text);
+        assert_eq!(Line::after(Line::Blank, &format!("{line} the first.")), Line::Short);
         assert_eq!(Line::after(Line::Text, "12. That is all."), Line::Short);
         assert_eq!(Line::after(Line::Text, "- which is much -"), Line::Short);
         assert_eq!(Line::after(Line::Text, "* milk"), Line::Item);
