@@ -28,7 +28,7 @@ mod web;
 
 pub use boundary::MAX_TOKENS;
 pub use settings::{Compounds, Punctuation, TextSettings, Tokenization};
-pub use splitter::{Layout, Span, Splitter, TextSentence, sentences};
+pub use splitter::{Layout, Span, Splitter, TextSentence, one_sentence, sentences};
 
 #[cfg(test)]
 mod tests;

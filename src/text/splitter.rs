@@ -66,6 +66,18 @@ pub struct TextSentence {
     pub layout: Layout,
 }
 
+impl TextSentence {
+    /// The same sentence after `characters` more characters.
+    #[must_use]
+    pub(crate) fn after(mut self, characters: u64) -> Self {
+        for Span { start, end } in &mut self.layout.spans {
+            *start += characters;
+            *end += characters;
+        }
+        self
+    }
+}
+
 /// Splits a text into sentences, line by line.
 ///
 /// ```
@@ -245,6 +257,17 @@ pub fn sentences(text: &str, settings: TextSettings) -> Vec<TextSentence> {
     splitter.end_paragraph();
     found.extend(std::iter::from_fn(|| splitter.next_sentence()));
     found
+}
+
+/// The words of a text that is one sentence, whatever its punctuation; `None` if it has no words.
+pub fn one_sentence(text: &str, settings: TextSettings) -> Option<TextSentence> {
+    let (mut tokens, mut spans) = (Vec::new(), Vec::new());
+    for sentence in sentences(text, settings) {
+        tokens.extend(sentence.tokens);
+        spans.extend(sentence.layout.spans);
+    }
+    let layout = Layout { text: text.trim().to_owned(), spans, space_after: true };
+    (!tokens.is_empty()).then_some(TextSentence { tokens, layout })
 }
 
 /// The number of characters.
