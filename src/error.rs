@@ -113,6 +113,10 @@ pub enum InputKind {
     Trees,
     /// CoNLL-U.
     Conllu,
+    /// Raw text.
+    Text,
+    /// Words without tags.
+    Tokens,
 }
 
 impl fmt::Display for InputKind {
@@ -121,6 +125,8 @@ impl fmt::Display for InputKind {
             Self::Model => "a model file",
             Self::Trees => "trees in brackets",
             Self::Conllu => "CoNLL-U",
+            Self::Text => "raw text",
+            Self::Tokens => "words without tags",
         })
     }
 }

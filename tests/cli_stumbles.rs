@@ -56,6 +56,51 @@ fn treebanks_and_columns_name_the_option_they_need() {
 }
 
 #[test]
+fn a_file_without_tags_names_the_option_it_needs() {
+    let folder = folder(&[
+        ("news.txt", "The dog barks. It's late.\n".repeat(9).as_bytes()),
+        ("words.txt", b"The dog barks .\n"),
+    ]);
+    for (file, says) in [
+        ("news.txt", "raw text: add --input text"),
+        ("words.txt", "words without tags: add --input tokens"),
+    ] {
+        for format in ["tagged", "underscore"] {
+            let mut command = parse(&["--input", format, file]);
+            command.current_dir(&folder);
+            let said = format!("error: {file}: this looks like {says}\n");
+            assert_eq!(run(command), (2, Vec::new(), said));
+        }
+    }
+    let mut command = parse(&["-q"]);
+    command.write_stdin("The dog barks.\n");
+    let (_, lines, said) = run(command);
+    assert_eq!(lines, ["(())"]);
+    assert!(said.contains("choose input format text: the line looks like raw text"), "{said}");
+}
+
+#[test]
+fn a_sentence_or_a_format_in_place_of_an_option_is_recognized() {
+    for (command, text) in [("parse", "The dog barks."), ("tag", "Why not?")] {
+        let said = format!(
+            "error: {text}: no such file: to {command} a sentence, write: echo \"{text}\" | srparse {command} \
+             --input text\n"
+        );
+        assert_eq!(run(srparse(&[command, text])), (2, Vec::new(), said));
+    }
+    for (arguments, says) in [
+        (["parse", "--text"], "'--input text'"),
+        (["tag", "--lines"], "'--input lines'"),
+        (["parse", "--conllu"], "'--input conllu'"),
+    ] {
+        let (status, _, said) = run(srparse(&arguments));
+        assert!(status == 2 && said.contains(says), "{said}");
+    }
+    let (_, _, said) = run(srparse(&["eval", "--text", "a", "b"]));
+    assert!(!said.contains("--input"), "{said}");
+}
+
+#[test]
 fn sentences_that_begin_with_brackets_are_read() {
     for line in ["(/-LRB- (/-LRB- a/NN )/-RRB- )/-RRB-", "(NP/X (DT/X a)/X b)/X"] {
         let mut command = parse(&["-q"]);

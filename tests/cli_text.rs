@@ -148,6 +148,63 @@ fn an_object_per_line_gives_a_line() {
 }
 
 #[test]
+fn every_line_of_raw_text_gives_a_tree() {
+    let text = "Mrs. Reed can't sing. Who else?\n\n- A heading\nOne (long)\n";
+    let tokens = "Mrs. Reed ca n't sing . Who else ?\n\n- A heading\nOne -LRB- long -RRB-\n";
+    for threads in ["1", "2"] {
+        let trees = printed(parse_words(&["--input", "lines", "-j", threads]), text);
+        assert_eq!(trees, printed(parse_words(&["--input", "tokens"]), tokens));
+        assert_eq!(
+            trees.lines().map(str::is_empty).collect::<Vec<_>>(),
+            [false, true, false, false]
+        );
+    }
+    assert_eq!(printed(tag(&["--input", "lines"]), text), printed(tag(&[]), tokens));
+    let json = printed(parse_words(&["--input", "lines", "--output", "json"]), text);
+    let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["text"], "Mrs. Reed can't sing. Who else?");
+    assert_eq!((&lines[1]["tree"], &lines[2]["start"][0]), (&"(())".into(), &33.into()));
+}
+
+#[test]
+fn objects_with_a_text_are_sentences_and_keep_their_id() {
+    let input = "{\"id\":\"a 1\",\"text\":\"Dogs bark. Who?\"}\n\
+                 {\"tokens\":[\"dogs\"],\"id\":{\"n\":[2]}}\n{\"text\":\"No\"}\n";
+    let json = printed(parse_words(&["--input", "json", "--output", "json"]), input);
+    let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(json.starts_with("{\"id\":\"a 1\",\"tree\":"), "{json}");
+    assert_eq!(lines[0]["text"], "Dogs bark. Who?");
+    assert_eq!(lines[0]["end"], serde_json::json!([4, 9, 10, 14, 15]));
+    assert_eq!(lines[1]["id"], serde_json::json!({ "n": [2] }));
+    assert!(lines[1].get("text").is_none() && lines[2].get("id").is_none());
+    let conllu = printed(parse_words(&["--input", "json", "--output", "conllu"]), input);
+    let comments: Vec<&str> = conllu.lines().filter(|line| line.starts_with('#')).collect();
+    let expected =
+        ["# sent_id = a 1", "# text = Dogs bark. Who?", "# sent_id = {\"n\":[2]}", "# text = No"];
+    assert_eq!(comments, expected);
+}
+
+#[test]
+fn each_file_of_raw_text_is_a_document() {
+    let folder = command::folder(&[("a.txt", b"Dogs bark. Cats"), ("b.txt", b"\nBirds\n")]);
+    for format in ["text", "lines"] {
+        let run = |command: assert_cmd::Command, output: &str| {
+            let mut command = command;
+            command.args(["--input", format, "--output", output, "a.txt", "b.txt"]);
+            command.current_dir(&folder);
+            printed(command, "")
+        };
+        for out in [run(parse_words(&[]), "conllu"), run(tag(&[]), "conllu")] {
+            let documents: Vec<&str> = out.lines().filter(|line| line.contains("newdoc")).collect();
+            assert_eq!(documents, ["# newdoc id = a.txt", "# newdoc id = b.txt"], "{out}");
+            assert!(out.contains("\tstart_char=1|end_char=6\n"), "{out}");
+        }
+        let json = run(parse_words(&[]), "json");
+        assert!(json.ends_with("\"start\":[1],\"end\":[6],\"file\":\"b.txt\"}\n"), "{json}");
+    }
+}
+
+#[test]
 fn what_is_written_as_json_is_read_again() {
     let input = std::fs::read_to_string(sample("sentences.txt")).unwrap();
     let written = printed(parse(&["--output", "json"]), &input);

@@ -242,7 +242,7 @@ fn the_n_best_are_different_and_in_order() {
         let parses = worker.parse_nbest(tree.tokens(), wanted);
         assert!((1..=5).contains(&parses.len()));
         assert_eq!(parses[0], worker.parse(tree.tokens()));
-        assert!(parses.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        assert!(parses[1..].windows(2).all(|pair| pair[0].score >= pair[1].score));
         for (at, parse) in parses.iter().enumerate() {
             assert_valid(&parse.tree, tree.tokens());
             assert!(!parses[..at].iter().any(|other| same_brackets(&other.tree, &parse.tree)));
@@ -250,6 +250,23 @@ fn the_n_best_are_different_and_in_order() {
         several += usize::from(parses.len() > 1);
     }
     assert!(several > 0);
+}
+
+#[test]
+fn several_trees_are_found_whatever_beam_and_threshold() {
+    let trees = random_trees(4, 60);
+    let (system, scorer) = half_trained(&trees);
+    let narrow = Search { threshold: 1e-3, ..beam(1, PathScore::Sum) };
+    let parser = pipeline(&trees, system, scorer, narrow);
+    let mut worker = parser.worker();
+    for tree in trees.iter().filter(|tree| tree.tokens().len() > 1) {
+        let wanted = NbestRequest { trees: 10, constituents: false };
+        let parses = worker.parse_nbest(tree.tokens(), wanted);
+        assert_eq!(parses.len(), 10, "{tree}");
+        for (at, parse) in parses.iter().enumerate() {
+            assert!(!parses[..at].iter().any(|other| same_brackets(&other.tree, &parse.tree)));
+        }
+    }
 }
 
 #[test]

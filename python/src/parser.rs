@@ -131,7 +131,8 @@ impl PyParser {
         py.detach(|| self.parser.parse(&tokens)).map(PyTree::from).map_err(exception)
     }
 
-    /// Parses one sentence; returns up to `k` different trees, best first. Greedy search finds only one.
+    /// Parses one sentence; returns `k` different trees: that of `parse`, then the others, best first, from a beam at least
+    /// `k` wide and without a threshold. Greedy search finds only one tree.
     fn parse_nbest(
         &self,
         py: Python<'_>,

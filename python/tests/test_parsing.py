@@ -103,7 +103,13 @@ def test_an_empty_sentence_has_an_empty_tree(parser):
 def test_nbest_trees_differ_and_the_first_is_the_parse(small, parser, sentences):
     trees = parser.parse_nbest(sentences[0], 3)
     assert trees[0] == parser.parse(sentences[0])
-    assert len(set(map(str, trees))) == len(trees) <= 3
+    assert len(set(map(str, trees))) == len(trees) == 3
+
+
+def test_nbest_finds_as_many_trees_as_asked(parser, sentences):
+    # The model has a beam of 4 with a threshold.
+    for sentence in sentences[:5]:
+        assert len(set(map(str, parser.parse_nbest(sentence, 10)))) == 10
 
 
 def test_a_beam_needs_a_model_with_scores_of_whole_parses():

@@ -21,6 +21,7 @@ mod interrupts;
 mod lint_notes;
 mod listed;
 pub mod man_and_completions;
+mod mistakes;
 mod notes;
 mod options;
 pub mod oracle;
@@ -79,7 +80,7 @@ pub enum Command {
 impl Cli {
     /// Reads the arguments of the program; exits if they ask for help or are wrong.
     pub fn of_arguments() -> Self {
-        Self::from_arg_matches(&Self::program().get_matches()).unwrap_or_else(|error| error.exit())
+        Self::try_of(std::env::args_os()).unwrap_or_else(|error| error.exit())
     }
 
     /// Reads arguments, the name of the program first.
@@ -87,7 +88,8 @@ impl Cli {
     /// # Errors
     /// When they ask for help or are wrong: with what is to be printed, and the exit status.
     pub fn try_of(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        Self::from_arg_matches(&Self::program().try_get_matches_from(arguments)?)
+        let matches = Self::program().try_get_matches_from(arguments);
+        Self::from_arg_matches(&matches.map_err(mistakes::with_suggestion)?)
     }
 
     /// The command line with all its help. The list of settings in the help of `train` is generated only when it

@@ -32,7 +32,7 @@ use crate::treebank::{Origin, json, penn};
 /// the model tags them first. Words and given tags are copied to the output unchanged.
 ///
 /// With --input text, raw text is split into sentences and words, wherever lines end; a blank line ends
-/// a sentence.
+/// a sentence. With --input lines, each line of raw text is one sentence.
 ///
 /// Otherwise a blank line produces a blank line, or an empty object in JSON. A line that cannot be read
 /// produces (()) and an error message, and the exit status is 2. Partial parses, tags that the model has
@@ -51,8 +51,8 @@ pub struct ParseArgs {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Format of the input: tagged (word/TAG), underscore (word_TAG), conllu, penn (only the words and
-    /// tags of the trees are used), tokens (words without tags), text (raw text), or json (an object per
-    /// line whose tokens are words or lists of word and tag).
+    /// tags of the trees are used), tokens (words without tags), text (raw text), lines (raw text, a sentence per
+    /// line), or json (an object per line with tokens, which are words or lists of word and tag, or a text).
     #[arg(value_parser = listed::input_formats(), hide_possible_values = true, long,
           value_name = "FORMAT", default_value_t, help_heading = INPUT)]
     input: InputFormat,
@@ -68,8 +68,9 @@ pub struct ParseArgs {
     /// text. Brackets still have no round brackets in words.
     #[arg(long, help_heading = OUTPUT)]
     unescape: bool,
-    /// Write up to K different trees per sentence, best first, each with its rank and score, followed by a
-    /// blank line; with --output json, one list per sentence. Greedy search finds only one tree.
+    /// Write K different trees per sentence, each with its rank and score, followed by a blank line; with --output
+    /// json, one list per sentence. The first is the tree without --nbest; the others follow, best first, from a beam at
+    /// least K wide and without a threshold. Greedy search finds only one tree.
     #[arg(long, value_name = "K", help_heading = OUTPUT)]
     nbest: Option<NonZeroUsize>,
     /// Add a confidence score for each constituent (span_scores, parallel to spans); needs --output json.
@@ -171,6 +172,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     };
     let preset = parser.preset();
     let work = Work {
+        command: "parse",
         files: &args.files,
         format: args.input,
         expected: ExpectedInput {
@@ -289,6 +291,7 @@ fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
     let option = match (args.input, args.retag) {
         (InputFormat::Tokens, _) => "--input tokens",
         (InputFormat::Text, _) => "--input text",
+        (InputFormat::Lines, _) => "--input lines",
         (_, true) => "--retag",
         (InputFormat::Json, false) if parser.has_tagger() => {
             // For words without tags, if there are any.
@@ -343,6 +346,9 @@ fn parse_sentence(
     result.note = is_partial.then_some("no complete parse was found, so the tree is partial");
     if args.unescape {
         parses.iter_mut().for_each(|parse| unescape(parse.tree.tokens_mut(), origin.layout()));
+    }
+    if args.output == OutputFormat::Conllu {
+        origin.write_comments(&mut result.bytes)?;
     }
     match &parses[..] {
         [parse] if args.nbest.is_none() => {
@@ -439,12 +445,14 @@ fn write_parse(
             let heads = head_positions(tree);
             json::write_line(
                 &json::Parse {
+                    id: origin.id(),
                     tree,
                     heads: Some(&heads),
                     score: Some(*score),
                     complete: *complete,
                     span_scores: constituents.as_deref(),
                     layout: origin.layout(),
+                    file: origin.file(),
                     error: None,
                 },
                 out,

@@ -55,6 +55,8 @@ pub(super) type Inspect<'f> = &'f mut (dyn FnMut(&[Token]) -> Option<String> + S
 
 /// The work of a command on its input.
 pub(super) struct Work<'f, 'a, T> {
+    /// The name of the command.
+    pub(super) command: &'static str,
     /// The files to read; standard input if there are none.
     pub(super) files: &'f [PathBuf],
     pub(super) format: InputFormat,
@@ -166,6 +168,7 @@ pub(super) fn run<T: Default + Send + AddAssign>(
     inspect: Inspect<'_>,
     args: &StreamArgs,
 ) -> anyhow::Result<Totals<T>> {
+    super::mistakes::refuse_sentences(work.files, work.command)?;
     let inputs = if work.files.is_empty() { vec![Input::Stdin] } else { expand(work.files)? };
     if inputs.contains(&Input::Stdin) && !args.verbosity.quiet {
         note_terminal();
@@ -272,6 +275,8 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
         InputKind::Model => format!("give a model with --model {input}"),
         InputKind::Trees => "add --input penn".to_owned(),
         InputKind::Conllu => "add --input conllu".to_owned(),
+        InputKind::Text => "add --input text".to_owned(),
+        InputKind::Tokens => "add --input tokens".to_owned(),
     };
     anyhow::anyhow!("{input}: this looks like {found}: {advice}")
 }

@@ -25,7 +25,7 @@ use crate::treebank::tagged::{TaggedFormat, write_line};
 /// the order of the input. Words are copied unchanged; tags in the input are replaced.
 ///
 /// With --input text, raw text is split into sentences and words, wherever lines end; a blank line ends
-/// a sentence.
+/// a sentence. With --input lines, each line of raw text is one sentence.
 ///
 /// Otherwise a blank line produces a blank line. A line that cannot be read produces a blank line and an error
 /// message, and the exit status is 2.
@@ -39,9 +39,9 @@ pub struct TagArgs {
     /// Files with sentences (may be .gz); standard input if omitted.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Format of the input: tokens (words without tags), text (raw text), tagged (word/TAG), underscore
-    /// (word_TAG), conllu, penn (only the words of the trees are used), or json (an object per line whose
-    /// tokens are words or lists of word and tag).
+    /// Format of the input: tokens (words without tags), text (raw text), lines (raw text, a sentence per line), tagged
+    /// (word/TAG), underscore (word_TAG), conllu, penn (only the words of the trees are used), or json (an object per
+    /// line with tokens, which are words or lists of word and tag, or a text).
     #[arg(value_parser = listed::input_formats(), hide_possible_values = true, long,
           value_name = "FORMAT", default_value = "tokens", help_heading = INPUT)]
     input: InputFormat,
@@ -72,7 +72,8 @@ enum OutputFormat {
 /// When the model cannot be loaded or has no tagger, or an input cannot be read.
 pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
-        !(args.accuracy && matches!(args.input, InputFormat::Tokens | InputFormat::Text)),
+        !(args.accuracy
+            && matches!(args.input, InputFormat::Tokens | InputFormat::Text | InputFormat::Lines)),
         "--accuracy needs tags to compare with, and --input {} has none: choose tagged, underscore, \
          conllu, penn or json",
         args.input
@@ -93,6 +94,7 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     };
     let Preset { clean, text, .. } = stored_preset(&model, &[])?;
     let work = Work {
+        command: "tag",
         files: &args.files,
         format: args.input,
         expected: ExpectedInput { clean, text, needs_tags: args.accuracy, keeps_trees: false },
@@ -142,6 +144,9 @@ fn tag_sentence(
     match args.output {
         OutputFormat::Tagged => write_line(&tokens, TaggedFormat::Slash, out),
         OutputFormat::Underscore => write_line(&tokens, TaggedFormat::Underscore, out),
-        OutputFormat::Conllu => origin.write_tokens(&tokens, out),
+        OutputFormat::Conllu => {
+            origin.write_comments(out)?;
+            origin.write_tokens(&tokens, out)
+        }
     }
 }

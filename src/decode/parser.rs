@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::beam::Agenda;
 use super::constituents::constituent_scores;
+use super::search::MAX_BEAM;
 use super::{Decoded, Problem, Search, SearchScratch};
 use crate::oracle::replay::same_brackets;
 use crate::scorer::{Scorer, Scratch};
@@ -42,8 +43,8 @@ pub struct NbestRequest {
 pub trait Worker: Send {
     /// Parses a sentence. The tree has the same words and tags in the same order.
     fn parse(&mut self, tokens: &[Token]) -> Parse;
-    /// Returns the best different trees of a sentence, best first: at least one, and at most as many as
-    /// requested.
+    /// Returns different trees of a sentence: the parse, then the best others, best first. At least one, and as many
+    /// as requested if the search finds so many. Greedy search finds one.
     fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse>;
     /// Replaces the tags of all tokens except traces by predicted ones, if the scorer predicts tags.
     fn tag(&mut self, tokens: &mut [Token]);
@@ -131,6 +132,35 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
         (Problem { system: *system, sentence, scorer: *scorer }, &mut scratch.scorer)
     }
 
+    /// Searches for `n` different trees, with their derivations: first that of a search for one, then the best of a
+    /// wider search.
+    fn different(&mut self, tokens: &[Token], n: usize) -> Vec<(Parse, Vec<S::Action>)> {
+        let (input, mut found) = self.decode(tokens, 1);
+        let best = found.swap_remove(0);
+        let mut parses = vec![(self.finish(&best, &input), best.actions)];
+        let mut n_derivations = n;
+        while parses.len() < n && self.search.compares_paths() {
+            let (input, found) = self.decode(tokens, n_derivations);
+            let n_found = found.len();
+            // A partial tree is no better than what a wider search finds.
+            parses.truncate(usize::from(best.complete));
+            for decoded in found {
+                let parse = self.finish(&decoded, &input);
+                let is_same = |other: &(Parse, _)| same_brackets(&other.0.tree, &parse.tree);
+                if !parses.iter().any(is_same) {
+                    parses.push((parse, decoded.actions));
+                }
+            }
+            if n_found < n_derivations || n_derivations >= MAX_BEAM {
+                break;
+            }
+            // Different derivations may build the same tree: more of them may build others.
+            n_derivations *= 2;
+        }
+        parses.truncate(n);
+        parses
+    }
+
     /// Builds the tree over all tokens.
     fn finish(&self, decoded: &Decoded<S>, input: &Input<'_>) -> Parse {
         let Input { tokens, cleaned } = input;
@@ -191,24 +221,17 @@ impl<S: TransitionSystem> Worker for PipelineWorker<'_, S> {
     }
 
     fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse> {
-        let (input, all) = self.decode(tokens, request.trees);
-        // Different derivations may build the same tree.
-        let mut parses: Vec<Parse> = Vec::new();
-        for decoded in all {
-            let mut parse = self.finish(&decoded, &input);
-            if parses.iter().any(|other| same_brackets(&other.tree, &parse.tree)) {
-                continue;
-            }
-            if request.constituents {
+        let mut parses = self.different(tokens, request.trees);
+        if request.constituents {
+            for (parse, actions) in &mut parses {
                 let (problem, scratch) = self.problem();
-                let mut scores = constituent_scores(problem, &decoded.actions, scratch);
+                let mut scores = constituent_scores(problem, actions, scratch);
                 // Also for the root, and for the node that joins the children of a failed parse.
                 scores.resize(parse.tree.nodes().len(), f32::INFINITY);
                 parse.constituents = Some(scores);
             }
-            parses.push(parse);
         }
-        parses
+        parses.into_iter().map(|(parse, _)| parse).collect()
     }
 }
 

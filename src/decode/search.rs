@@ -42,6 +42,9 @@ pub enum Fallback {
 /// published, need at most a fifth of it.
 const MAX_SCORED: usize = 100_000_000;
 
+/// The maximum number of hypotheses of a beam.
+pub(super) const MAX_BEAM: usize = 4096;
+
 /// Search settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -49,7 +52,7 @@ pub struct Search {
     /// The decoder.
     pub method: Method,
     /// The beam size: the maximum number of hypotheses.
-    #[schemars(range(min = 1, max = 4096))]
+    #[schemars(range(min = 1, max = MAX_BEAM))]
     pub beam: u32,
     /// A hypothesis of a beam is dropped if its score trails the best one by more than this; 0 for no
     /// threshold. Most decisions are clear, and a narrower beam is faster there.
@@ -106,6 +109,16 @@ impl Search {
     pub fn beam(&self) -> Beam {
         let (width, threshold) = (self.beam as usize, self.threshold);
         Beam { width, threshold, path_score: self.path_score }
+    }
+
+    /// The beam decoder for the best `n` derivations: for several the beam has room for all of them, up to
+    /// [`MAX_BEAM`], and no threshold drops them.
+    fn beam_for(&self, n: usize) -> Beam {
+        let beam = self.beam();
+        if n <= 1 {
+            return beam;
+        }
+        Beam { width: beam.width.max(n.min(MAX_BEAM)), threshold: 0.0, ..beam }
     }
 
     fn greedy(&self) -> Greedy {
@@ -169,9 +182,9 @@ impl Search {
                 if decoded.complete || self.fallback == Fallback::None {
                     return vec![decoded];
                 }
-                self.beam().decode(problem, n, (beam, scorer), observe)
+                self.beam_for(n).decode(problem, n, (beam, scorer), observe)
             }
-            Method::Beam => self.beam().decode(problem, n, (beam, scorer), observe),
+            Method::Beam => self.beam_for(n).decode(problem, n, (beam, scorer), observe),
             Method::BestFirst => self.best_first().decode(problem, n, best_first, scorer),
         }
     }

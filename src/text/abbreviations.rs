@@ -9,25 +9,29 @@ const TITLES: &[&str] = &[
     "Rev", "Sen", "Sens", "Sgt", "St", "Supt",
 ];
 
-/// Other English abbreviations after which a sentence goes on.
+/// Other English abbreviations after which a sentence goes on. None of them is an ordinary word as well.
 const OPEN: &[&str] = &[
-    "Cf", "Chr", "E.g", "Eq", "Eqs", "Fig", "Figs", "Ft", "I.e", "Mt", "Ref", "Refs", "Suppl",
-    "abbr", "approx", "c.f", "ca", "cat", "cf", "chr", "e.g", "ed", "eds", "eq", "eqs", "esp",
-    "fig", "figs", "i.e", "incl", "ref", "refs", "resp", "str", "trans", "viz", "vs",
+    "Attn", "Cf", "Chr", "E.g", "Eq", "Eqs", "Fig", "Figs", "Ft", "I.e", "Mt", "Ref", "Refs",
+    "Suppl", "abbr", "approx", "c.f", "ca", "cf", "chr", "e.g", "eds", "eg", "eq", "eqs", "esp",
+    "i.e", "ie", "incl", "resp", "viz", "vs",
 ];
 
 /// English abbreviations that may end a sentence.
 const CLOSED: &[&str] = &[
     "Apr", "Ariz", "Assoc", "Aug", "Ave", "Blvd", "Bros", "Cal", "Calif", "Co", "Colo", "Conn",
-    "Corp", "Cos", "Dec", "Dept", "Ed", "Eds", "Esq", "Feb", "Fla", "Ga", "Inc", "Int", "Intl",
-    "Jan", "Jr", "Ky", "Ltd", "Md", "Mich", "Minn", "Nov", "Oct", "Okla", "Ont", "Pa", "Rd", "Sep",
-    "Sept", "Sr", "Tenn", "Tex", "Univ", "Va", "Vt", "Wis", "Wyo", "al", "etc", "voc",
+    "Corp", "Cos", "Dec", "Dept", "Ed", "Eds", "Esq", "Feb", "Fla", "Fri", "Ga", "Inc", "Int",
+    "Intl", "Jan", "Jr", "Ky", "Ltd", "Md", "Mich", "Minn", "Mon", "Nov", "Oct", "Okla", "Ont",
+    "Pa", "Rd", "Sat", "Sep", "Sept", "Sr", "Sun", "Tenn", "Tex", "Thur", "Thurs", "Tue", "Tues",
+    "Univ", "Va", "Vt", "Wed", "Wis", "Wyo", "al", "etc", "voc",
 ];
 
-/// English words that are abbreviations before a number.
+/// English abbreviations that may end a sentence unless a number or a lower-case word follows; most of them are ordinary
+/// words as well.
 const NUMBERED: &[&str] = &[
-    "Art", "Ch", "Chap", "No", "Nos", "Nr", "Sec", "Vol", "Vols", "art", "b", "c", "ch", "chap",
-    "d", "n", "no", "nos", "nr", "p", "pp", "sec", "v", "vol", "vols",
+    "Art", "Ch", "Chap", "Ext", "No", "Nos", "Nr", "Sec", "Tel", "Vol", "Vols", "art", "avg", "b",
+    "c", "cat", "ch", "chap", "d", "dept", "ed", "est", "ext", "fig", "figs", "govt", "max", "min",
+    "misc", "n", "no", "nos", "nr", "p", "pp", "ref", "refs", "sec", "str", "tel", "trans", "v",
+    "vol", "vols",
 ];
 
 /// The role of an English word with the period after it; `None` if the period is not part of it.

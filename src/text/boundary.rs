@@ -1,17 +1,19 @@
 //! Sentence boundaries.
 
-use super::abbreviations::begins_sentences;
+use super::abbreviations::{begins_sentences, is_initial};
 use super::piece::{Abbreviation, Piece, Role};
+use super::settings::{TextSettings, Tokenization};
 
 /// Maximum number of tokens in a sentence, which ends there at the latest.
 pub const MAX_TOKENS: usize = 1000;
 
 /// The sentence that has not ended yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pending {
     pub(super) pieces: Vec<Piece>,
     cut: Option<Cut>,
     in_quotes: bool,
+    is_english: bool,
 }
 
 /// A possible end of the sentence; what follows decides.
@@ -24,6 +26,12 @@ struct Cut {
 }
 
 impl Pending {
+    /// No sentence yet.
+    pub(super) fn new(settings: TextSettings) -> Self {
+        let is_english = settings.tokenization != Tokenization::Unicode;
+        Self { pieces: Vec::new(), cut: None, in_quotes: false, is_english }
+    }
+
     /// Adds the next piece of a text. Returns the number of tokens of the sentence that has ended, if one has:
     /// before the piece or with it.
     pub(super) fn add(&mut self, mut piece: Piece, text: &str) -> Option<usize> {
@@ -36,7 +44,7 @@ impl Pending {
             let is_glued = self.pieces.last().is_some_and(|last| last.end == piece.start);
             if piece.role == Role::Closing && is_next {
                 cut.end += 1;
-            } else if piece.role != Role::Opening && !(may_end(piece.role) && is_next && is_glued) {
+            } else if piece.role != Role::Opening && !(is_next && is_more(piece.role, is_glued)) {
                 let cut = *cut;
                 self.cut = None;
                 ended = self.decide(cut, piece, text);
@@ -89,7 +97,10 @@ impl Pending {
         }
         let role = self.pieces[cut.mark].role;
         let is_bracketed = self.pieces.len() > cut.end;
-        if ends(role, is_bracketed, &text[next.start..next.end]) {
+        let next = &text[next.start..next.end];
+        if self.ends_before_any(cut, text) && next.starts_with(char::is_alphabetic)
+            || ends(role, is_bracketed, next)
+        {
             return Some(cut.end + self.separate_period(cut.mark));
         }
         if cut.end == cut.mark + 1 && self.is_unknown_abbreviation(cut.mark, text) {
@@ -111,6 +122,27 @@ impl Pending {
             word.len() <= 5 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
         };
         cut.mark == 1 && cut.end == 2 && self.word_before(1, text).is_some_and(is_number)
+    }
+
+    /// Whether a sentence ends at a cut before a lower-case word too, as in chats: after a question or exclamation
+    /// mark, or a period after a word that is no abbreviation, with neither brackets nor quotation marks. In English
+    /// alone: abbreviations of other languages are not known.
+    fn ends_before_any(&self, cut: Cut, text: &str) -> bool {
+        let is_whole = |word: &str| {
+            word.len() >= 4
+                && word.bytes().all(|byte| byte.is_ascii_lowercase())
+                && word.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+        };
+        let is_final = match self.pieces[cut.mark].role {
+            Role::Exclamation => true,
+            // One of several periods with spaces between them stands for dots.
+            Role::Period => match self.word_before(cut.mark, text) {
+                Some(word) => is_whole(word),
+                None => cut.mark > 0 && self.pieces[cut.mark - 1].role == Role::Word,
+            },
+            _ => false,
+        };
+        self.is_english && cut.end == cut.mark + 1 && is_final
     }
 
     /// Whether a period before a lower-case word belongs to the word before it, which looks like an
@@ -146,14 +178,17 @@ impl Pending {
     /// Whether a straight quotation mark opens or closes.
     fn side(&mut self, mark: Piece, text: &str) -> Role {
         let before = self.pieces.last().filter(|before| before.end == mark.start);
-        let after = text[mark.end..].starts_with(|c: char| !c.is_whitespace());
+        let after = text[mark.end..].chars().next().filter(|c| !c.is_whitespace());
+        let is_single = text[mark.start..].starts_with('\'');
         let opens = match (before, after) {
-            (Some(_), false) => false,
-            (None, true) => true,
-            (Some(before), true) if before.role == Role::Opening => true,
+            (Some(_), None) => false,
+            (None, Some(_)) => true,
+            (Some(before), Some(_)) if before.role == Role::Opening => true,
+            // An apostrophe looks like a single one, so they are not counted.
+            (Some(_), Some(next)) if is_single => next.is_alphanumeric(),
             _ => !self.in_quotes,
         };
-        if text[mark.start..].starts_with('"') {
+        if !is_single {
             self.in_quotes = opens;
         }
         if opens { Role::Opening } else { Role::Closing }
@@ -165,17 +200,23 @@ fn may_end(role: Role) -> bool {
     matches!(role, Role::Period | Role::Exclamation | Role::Ellipsis | Role::Abbreviation(_))
 }
 
+/// Whether a token of this role after a final mark is one more final mark: `!?`, `. . .`. `is_glued` is whether no
+/// white space is between them.
+fn is_more(role: Role, is_glued: bool) -> bool {
+    may_end(role) && (is_glued || !matches!(role, Role::Abbreviation(_)))
+}
+
 /// Whether a token ends a sentence where `next` follows, perhaps after an opening bracket.
 fn ends(role: Role, is_bracketed: bool, next: &str) -> bool {
-    let is_lowercase = next.chars().all(|c| c.is_lowercase() || c == '\'' || c == '\u{2019}');
+    let is_lower = |c: char| c.is_lowercase() || c == '\'' || c == '\u{2019}';
+    let is_lowercase = next.trim_end_matches('.').chars().all(is_lower);
     match role {
         Role::Period => is_bracketed || !is_lowercase,
         Role::Exclamation => !is_lowercase,
-        Role::Ellipsis => {
-            next.starts_with(|c: char| c.is_uppercase() || c.is_numeric()) && next != "I"
-        }
+        Role::Ellipsis => next.starts_with(|c: char| c.is_uppercase() || c.is_numeric()),
         Role::Abbreviation(Abbreviation::Numbered) => {
-            !is_lowercase && !next.contains(char::is_numeric)
+            let is_letter = is_initial(next) && !begins_sentences(next);
+            !is_lowercase && !is_letter && !next.contains(char::is_numeric)
         }
         Role::Abbreviation(_) => begins_sentences(next),
         _ => false,

@@ -2,6 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::contractions::APOSTROPHES;
 use super::piece::{Piece, Role};
 use super::settings::{Compounds, TextSettings, Tokenization};
 use super::{abbreviations, compounds, contractions, marks, penn, web};
@@ -63,7 +64,7 @@ impl Chunk<'_> {
         match first {
             '#' => before(char::is_alphabetic) && characters.take(3).any(char::is_lowercase),
             '@' => before(char::is_alphabetic),
-            '.' => at == 0 && before(|c| c.is_ascii_digit()),
+            '.' | '+' => self.may_begin_number(at) && before(|c| c.is_ascii_digit()),
             '-' if self.settings.compounds == Compounds::Keep => {
                 at == 0 && before(|c| c.is_ascii_digit())
             }
@@ -71,9 +72,15 @@ impl Chunk<'_> {
         }
     }
 
+    /// Whether a point or a plus sign may begin a number here.
+    fn may_begin_number(&self, at: usize) -> bool {
+        at == 0
+            || self.text[..at].ends_with(|c: char| "([{<>=~$\u{a3}\u{20ac}\"\u{201c}".contains(c))
+    }
+
     /// Takes the word at `start`, with the period after it if that is part of it.
     fn word(&mut self, start: usize) -> usize {
-        let sign = usize::from(self.text[start..].starts_with(['#', '@', '.', '-']));
+        let sign = usize::from(self.text[start..].starts_with(['#', '@', '.', '-', '+']));
         let end = if self.is_penn() {
             penn::word_end(self.text, start + sign, self.settings.compounds)
         } else {
@@ -91,7 +98,10 @@ impl Chunk<'_> {
     /// follows the period.
     fn abbreviation(&self, start: usize, end: usize, after: &str) -> Option<Role> {
         let word = &self.text[start..end];
-        if after.starts_with([',', ';', ':', '-', '/', '\'', '\u{2019}'])
+        let has_clitic = after
+            .strip_prefix(APOSTROPHES)
+            .is_some_and(|clitic| clitic.starts_with(char::is_alphabetic));
+        if (has_clitic || after.starts_with([',', ';', ':', '-', '/']))
             && word.chars().all(|c| c.is_alphabetic() || c == '.')
         {
             return Some(Role::Word);

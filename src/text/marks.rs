@@ -15,18 +15,29 @@ const OPENING: &str = "([{\u{ff08}\u{ff3b}\u{ff5b}\u{201c}\u{2018}\u{201e}\u{201
 const CLOSING: &str = ")]}\u{ff09}\u{ff3d}\u{ff5d}\u{201d}\u{2019}\u{bb}\u{203a}\u{300d}\u{300f}\u{3011}\
                        \u{300b}\u{3009}\u{3015}";
 
-/// Tokens of several characters.
+/// Tokens of several characters. Emoticons belong to the sentence before them, as closing brackets do.
 const GROUPS: &[(&str, Role)] = &[
     ("``", Role::Opening),
     ("''", Role::Closing),
+    ("\u{2018}\u{2018}", Role::Opening),
+    ("\u{2019}\u{2019}", Role::Closing),
     ("\u{b0}C", Role::Word),
     ("\u{b0}F", Role::Word),
-    (":-)", Role::Word),
-    (":-(", Role::Word),
-    (";-)", Role::Word),
-    (":)", Role::Word),
-    (":(", Role::Word),
-    (";)", Role::Word),
+    (":-)", Role::Closing),
+    (":-(", Role::Closing),
+    (":-D", Role::Closing),
+    (":-P", Role::Closing),
+    (";-)", Role::Closing),
+    (":)", Role::Closing),
+    (":(", Role::Closing),
+    (":D", Role::Closing),
+    (":P", Role::Closing),
+    (":p", Role::Closing),
+    (";)", Role::Closing),
+    ("=)", Role::Closing),
+    ("=(", Role::Closing),
+    ("^_^", Role::Closing),
+    ("<3", Role::Closing),
 ];
 
 /// The length and the role of the token at the beginning of a text, which is not empty.
@@ -39,23 +50,30 @@ pub(super) fn mark(text: &str) -> (usize, Role) {
     if let Some((group, role)) = GROUPS.iter().find(|(group, _)| is_group(text, group)) {
         return (group.len(), *role);
     }
-    if "-*+=_~#".contains(first) {
+    if "-*+=_~#<>".contains(first) {
         let same = text.bytes().take_while(|&byte| char::from(byte) == first).count();
         return (same, Role::Word);
+    }
+    if is_exclamation(first) {
+        let run = text.find(|c| !is_exclamation(c)).unwrap_or(text.len());
+        return (run, Role::Exclamation);
     }
     (grapheme(text), role(first))
 }
 
 fn is_group(text: &str, group: &str) -> bool {
     text.strip_prefix(group).is_some_and(|after| {
-        !(group.ends_with(char::is_alphabetic) && after.starts_with(char::is_alphanumeric))
+        !(group.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric))
     })
+}
+
+fn is_exclamation(c: char) -> bool {
+    EXCLAMATIONS.contains(c)
 }
 
 fn role(c: char) -> Role {
     match c {
         c if PERIODS.contains(c) => Role::Period,
-        c if EXCLAMATIONS.contains(c) => Role::Exclamation,
         c if OPENING.contains(c) => Role::Opening,
         c if CLOSING.contains(c) => Role::Closing,
         '"' | '\'' | '\u{ff02}' => Role::Quote,

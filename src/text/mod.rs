@@ -7,8 +7,8 @@
 //! 1. Every text is split, and no character is lost: tokens are in order, do not overlap, and only white
 //!    space (in the sense of Unicode) lies between them.
 //! 2. Offsets count characters (Unicode scalar values) from the beginning of the input.
-//! 3. A blank line ends a sentence, and no sentence has more than [`MAX_TOKENS`] tokens: memory grows with the
-//!    longest line only.
+//! 3. A blank line ends a sentence, so does the end of a mail header or of an item of a list, and no sentence has more
+//!    than [`MAX_TOKENS`] tokens: memory grows with the longest line only.
 //! 4. A sentence is returned as soon as its end is certain: at the latest with the blank line or the end of
 //!    the input that follows it.
 
@@ -18,6 +18,7 @@ mod chunk;
 mod compounds;
 mod contractions;
 mod forms;
+mod line;
 mod marks;
 mod penn;
 mod piece;
@@ -27,7 +28,7 @@ mod web;
 
 pub use boundary::MAX_TOKENS;
 pub use settings::{Compounds, Punctuation, TextSettings, Tokenization};
-pub use splitter::{Layout, Span, Splitter, TextSentence, sentences};
+pub use splitter::{Layout, Span, Splitter, TextSentence, one_sentence, sentences};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,5 @@
 //! English words, split as in the Penn Treebank.
 
-use super::abbreviations::is_initial;
 use super::contractions::APOSTROPHES;
 use super::settings::Compounds;
 use super::{compounds, marks};
@@ -38,7 +37,7 @@ impl Word<'_> {
             '.' => is_inside || self.is_letters_before_hyphen(rest),
             ',' => word.ends_with(is_digit) && digits(rest) == 3,
             ':' => word.len() <= 2 && digits(word) == word.len() && is_minutes(rest),
-            '&' => is_inside && is_initial(word),
+            '&' => is_inside && are_initials(word) && rest.starts_with(char::is_uppercase),
             '+' => is_charge(word, rest),
             '/' => is_inside && (self.keeps() || compounds::is_fraction(self.chunk, self.start)),
             c if compounds::is_hyphen(c) && rest.starts_with(char::is_alphanumeric) => {
@@ -72,6 +71,11 @@ impl Word<'_> {
         let last = self.chunk[..self.end].chars().next_back().map_or(0, char::len_utf8);
         marks::grapheme(&self.chunk[self.end - last..self.end + c.len_utf8()]) > last
     }
+}
+
+/// Whether a word is one of up to three capital letters, as before the `&` of `R&D` and `AT&T`.
+fn are_initials(word: &str) -> bool {
+    word.len() <= 3 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 fn is_digit(c: char) -> bool {

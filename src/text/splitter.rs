@@ -3,6 +3,7 @@
 use super::boundary::Pending;
 use super::chunk;
 use super::forms::form;
+use super::line::Line;
 use super::piece::Piece;
 use super::settings::TextSettings;
 use crate::tree::Token;
@@ -65,6 +66,18 @@ pub struct TextSentence {
     pub layout: Layout,
 }
 
+impl TextSentence {
+    /// The same sentence after `characters` more characters.
+    #[must_use]
+    pub(crate) fn after(mut self, characters: u64) -> Self {
+        for Span { start, end } in &mut self.layout.spans {
+            *start += characters;
+            *end += characters;
+        }
+        self
+    }
+}
+
 /// Splits a text into sentences, line by line.
 ///
 /// ```
@@ -99,6 +112,9 @@ pub struct Splitter {
     /// The number of characters skipped after the text.
     skipped: u64,
     paragraph_ended: bool,
+    line: Line,
+    /// Whether the sentence ends before the last line.
+    ends_before_line: bool,
 }
 
 impl Splitter {
@@ -112,9 +128,11 @@ impl Splitter {
             characters: 0,
             pieces: Vec::new(),
             next: 0,
-            sentence: Pending::default(),
+            sentence: Pending::new(settings),
             skipped: 0,
             paragraph_ended: false,
+            line: Line::Blank,
+            ends_before_line: false,
         }
     }
 
@@ -122,24 +140,33 @@ impl Splitter {
     /// ends the paragraph.
     pub fn add_line(&mut self, line: &str) {
         self.forget_returned();
-        self.paragraph_ended |= line.trim().is_empty();
+        let kind = Line::after(self.line, line);
+        self.ends_before_line = self.line.ends_before(kind, line);
+        self.paragraph_ended |= kind == Line::Blank;
+        self.line = kind;
         self.text.push_str(line);
     }
 
     /// Skips an unreadable line of `characters` characters, when [`Self::next_sentence`] has returned `None`. It
     /// ends the paragraph.
     pub fn skip_line(&mut self, characters: u64) {
-        self.paragraph_ended = true;
+        self.end_paragraph();
         self.skipped += characters;
     }
 
     /// Ends the paragraph, as a blank line and the end of the input do.
     pub fn end_paragraph(&mut self) {
         self.paragraph_ended = true;
+        self.line = Line::Blank;
     }
 
     /// The next sentence; `None` if its end has not been reached.
     pub fn next_sentence(&mut self) -> Option<TextSentence> {
+        if std::mem::take(&mut self.ends_before_line)
+            && let Some(length) = self.sentence.end_paragraph()
+        {
+            return Some(self.take(length));
+        }
         while self.next < self.pieces.len() || self.split_chunk() {
             let piece = self.pieces[self.next];
             self.next += 1;
@@ -230,6 +257,17 @@ pub fn sentences(text: &str, settings: TextSettings) -> Vec<TextSentence> {
     splitter.end_paragraph();
     found.extend(std::iter::from_fn(|| splitter.next_sentence()));
     found
+}
+
+/// The words of a text that is one sentence, whatever its punctuation; `None` if it has no words.
+pub fn one_sentence(text: &str, settings: TextSettings) -> Option<TextSentence> {
+    let (mut tokens, mut spans) = (Vec::new(), Vec::new());
+    for sentence in sentences(text, settings) {
+        tokens.extend(sentence.tokens);
+        spans.extend(sentence.layout.spans);
+    }
+    let layout = Layout { text: text.trim().to_owned(), spans, space_after: true };
+    (!tokens.is_empty()).then_some(TextSentence { tokens, layout })
 }
 
 /// The number of characters.

@@ -83,9 +83,16 @@ fn numbers_abbreviations_and_addresses_stay_whole() {
             ("Ca2+ in A.B.'s R&D", &["Ca2+ in A.B. 's R&D"]),
             (
                 "Well... no!? \u{2014}yes--maybe \u{2026}",
-                &["Well ... no ! ?", "\u{2014} yes -- maybe \u{2026}"],
+                &["Well ... no !?", "\u{2014} yes -- maybe \u{2026}"],
             ),
             ("cafe\u{301}s na\u{ef}ve", &["cafe\u{301}s na\u{ef}ve"]),
+            ("AT&T and R&D, but Mum&Dad", &["AT&T and R&D , but Mum & Dad"]),
+            (
+                "Call (+44) 20 or +1-800-555-0123, 2+2",
+                &["Call -LRB- +44 -RRB- 20 or +1-800-555-0123 , 2 + 2"],
+            ),
+            ("Wow!!! Really?!?", &["Wow !!!", "Really ?!?"]),
+            ("p<.05, $.50 <<a>>", &["p < .05 , $ .50 << a >>"]),
         ],
     );
 }
@@ -161,6 +168,76 @@ fn sentences_end_at_final_marks_and_not_at_abbreviations() {
 }
 
 #[test]
+fn words_that_are_abbreviations_too_may_end_a_sentence() {
+    check(
+        SPLIT,
+        &[
+            (
+                "The dog chased the cat. Hello world!",
+                &["The dog chased the cat .", "Hello world !"],
+            ),
+            (
+                "He ate a fig. She ate two figs. No.",
+                &["He ate a fig .", "She ate two figs .", "No ."],
+            ),
+            (
+                "Call Ed. He sat. They sat in the sun. Go in.",
+                &["Call Ed.", "He sat .", "They sat in the sun .", "Go in ."],
+            ),
+            (
+                "See fig. 3a, fig. S1, fig. B (ed. 2, cat. no. 12, vol. 3). Open vol. three.",
+                &[
+                    "See fig. 3a , fig. S1 , fig. B -LRB- ed. 2 , cat. no. 12 , vol. 3 -RRB- .",
+                    "Open vol. three .",
+                ],
+            ),
+            ("In Fig. 3 and Figs. A-C. So.", &["In Fig. 3 and Figs. A - C .", "So ."]),
+            ("Closed on Sat. and Sun. at noon.", &["Closed on Sat. and Sun. at noon ."]),
+        ],
+    );
+}
+
+#[test]
+fn sentences_of_chats_end_where_lower_case_follows() {
+    check(
+        SPLIT,
+        &[
+            (
+                "i saw it yesterday. then it left! why? no",
+                &["i saw it yesterday .", "then it left !", "why ?", "no"],
+            ),
+            (
+                "\"Why?\" she asked. It is 5 ft. tall.",
+                &["\" Why ? \" she asked .", "It is 5 ft. tall ."],
+            ),
+            (
+                "So long . . . and thanks. :-) Bye =)",
+                &["So long . . . and thanks . :--RRB-", "Bye =-RRB-"],
+            ),
+        ],
+    );
+    check(UNICODE, &[("Das gilt evtl. morgen.", &["Das gilt evtl . morgen ."])]);
+}
+
+#[test]
+fn straight_quotation_marks_get_a_direction() {
+    check(
+        TREEBANK_2,
+        &[
+            (
+                "He said \"yes\", \"no\"-\"maybe\" (\"so\").",
+                &["He said `` yes '' , `` no '' - `` maybe '' -LRB- `` so '' -RRB- ."],
+            ),
+            (
+                "It was 'good', or 'bad'. 'It was.'",
+                &["It was ` good ' , or ` bad ' .", "` It was . '"],
+            ),
+            ("\"Go.\" \"Come.''", &["`` Go . ''", "`` Come . ''"]),
+        ],
+    );
+}
+
+#[test]
 fn other_languages_are_split_by_the_rules_of_unicode() {
     check(
         UNICODE,
@@ -195,6 +272,40 @@ fn a_blank_line_ends_a_sentence_and_a_line_does_not() {
     check(
         SPLIT,
         &[("A title\n \nA first\nline.\r\nA second\n", &["A title", "A first line .", "A second"])],
+    );
+}
+
+#[test]
+fn mail_headers_and_items_of_lists_end_with_their_line() {
+    let list = "Buy these\n- milk\n- two loaves\n  of bread\n* salt\nand go home.\n\n1. Open it\n2. Eat. Sleep\n";
+    let mail = "From: Ann Reed\nTo: Bo\nSubject: The dog\n of Ann\n\nIt costs all the money that we have, or at least\n200. Now\n";
+    check(
+        SPLIT,
+        &[
+            (
+                list,
+                &[
+                    "Buy these",
+                    "- milk",
+                    "- two loaves of bread",
+                    "* salt",
+                    "and go home .",
+                    "1. Open it",
+                    "2. Eat .",
+                    "Sleep",
+                ],
+            ),
+            (
+                mail,
+                &[
+                    "From : Ann Reed",
+                    "To : Bo",
+                    "Subject : The dog of Ann",
+                    "It costs all the money that we have , or at least 200 .",
+                    "Now",
+                ],
+            ),
+        ],
     );
 }
 
@@ -244,6 +355,7 @@ fn settings_are_found_in_training_words() {
 /// Texts with much that the rules look at.
 fn texts() -> impl Strategy<Value = String> {
     let part = prop_oneof![
+        "\n( ?-|\\*|1\\.|\\(a\\)|From:|) ",
         "\\PC{0,4}",
         "[ \n\t\u{a0}]{1,2}",
         "[.?!,;:'\"\u{2019}()\\[\\]#@$%+*/-]{1,3}",

@@ -173,11 +173,15 @@ pub fn write_tokens(
     out.write_all(b"\n")
 }
 
-/// Writes the text of a sentence, with one space for white space of any kind.
+/// Writes the text of a sentence.
 fn write_text(layout: Option<&Layout>, out: &mut impl Write) -> io::Result<()> {
     let Some(layout) = layout else { return Ok(()) };
-    let words: Vec<&str> = layout.text.split_whitespace().collect();
-    writeln!(out, "# text = {}", words.join(" "))
+    writeln!(out, "# text = {}", on_one_line(&layout.text))
+}
+
+/// A text with one space for white space of any kind.
+pub(super) fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Writes the last column and ends the line.

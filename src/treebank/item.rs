@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use serde_json::Value;
+
 use super::conllu::{self, Source};
 use crate::error::Place;
 use crate::text::Layout;
@@ -38,18 +40,76 @@ pub enum Item {
 pub enum Origin {
     /// A format that has words and tags only.
     Plain,
-    /// Raw text, with the place of each word.
-    Text(Box<Layout>),
+    /// Raw text.
+    Text(Box<RawText>),
+    /// A JSON object.
+    Json(Box<JsonOrigin>),
     /// CoNLL-U, with all its lines.
     Conllu(Box<Source>),
     /// A treebank, with the tree.
     Tree(Box<Tree>),
 }
 
+/// A sentence of raw text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawText {
+    /// The place of each word.
+    pub layout: Layout,
+    /// The name of the file; `None` for standard input.
+    pub file: Option<String>,
+    /// Whether it is the first sentence of its input.
+    pub begins_input: bool,
+}
+
+/// What a JSON object has besides words and tags.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonOrigin {
+    /// The value of `id`.
+    pub id: Option<Value>,
+    /// The place of each word in `text`, if the words are not given.
+    pub layout: Option<Layout>,
+}
+
 impl Origin {
     /// Returns the place of each word in raw text.
     pub fn layout(&self) -> Option<&Layout> {
-        if let Self::Text(layout) = self { Some(layout) } else { None }
+        match self {
+            Self::Text(text) => Some(&text.layout),
+            Self::Json(object) => object.layout.as_ref(),
+            Self::Plain | Self::Conllu(_) | Self::Tree(_) => None,
+        }
+    }
+
+    /// Returns the name of the file that has the raw text.
+    pub fn file(&self) -> Option<&str> {
+        if let Self::Text(text) = self { text.file.as_deref() } else { None }
+    }
+
+    /// Returns the value of `id` in JSON.
+    pub fn id(&self) -> Option<&Value> {
+        if let Self::Json(object) = self { object.id.as_ref() } else { None }
+    }
+
+    /// Writes comments of CoNLL-U: `# newdoc` before the first sentence of a file of raw text, and `# sent_id` with an
+    /// `id` of JSON.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn write_comments(&self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Text(text) if text.begins_input => match &text.file {
+                Some(file) => writeln!(out, "# newdoc id = {}", conllu::on_one_line(file)),
+                None => Ok(()),
+            },
+            Self::Json(object) => match &object.id {
+                Some(Value::String(id)) => {
+                    writeln!(out, "# sent_id = {}", conllu::on_one_line(id))
+                }
+                Some(id) => writeln!(out, "# sent_id = {id}"),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
     }
 
     /// Writes a parse with its dependencies in CoNLL-U: [`Source::write_parsed`] or [`conllu::write_sentence`].

@@ -1,4 +1,4 @@
-//! JSON Lines: one object per sentence. Parses are written; when reading, only `tokens` is used.
+//! JSON Lines: one object per sentence. Parses are written; when reading, only `tokens` or `text`, and `id`, are used.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,21 +7,37 @@ use compact_str::CompactString;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use super::penn::{excerpt, is_space, write_brackets};
 use super::tagged::LineProblem;
-use crate::text::Layout;
+use crate::text::{Layout, TextSentence, TextSettings, one_sentence};
 use crate::tree::{Token, Tree};
 
-/// Reads the `tokens` of an object: words, or lists of a word and a tag. Words without tags have empty ones.
-/// A blank line has no tokens.
+/// A sentence as it is read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Sentence {
+    /// Its words; those without tags have empty ones.
+    pub tokens: Vec<Token>,
+    /// The value of `id`.
+    pub id: Option<Value>,
+    /// The place of each word in `text`, if there are no `tokens`.
+    pub layout: Option<Layout>,
+}
+
+/// Reads an object: its `tokens`, words or lists of a word and a tag, or else its `text`, which is one sentence; and
+/// its `id`. A blank line has no tokens.
 ///
 /// # Errors
 /// When the line is not such an object, a word or a tag is empty, or a tag is missing and required.
-pub fn parse_line(line: &str, needs_tags: bool) -> Result<Vec<Token>, LineProblem> {
+pub fn parse_line(
+    line: &str,
+    needs_tags: bool,
+    settings: TextSettings,
+) -> Result<Sentence, LineProblem> {
     let line = line.trim_end_matches(is_space);
     if line.trim_start_matches(is_space).is_empty() {
-        return Ok(Vec::new());
+        return Ok(Sentence::default());
     }
     if !line.trim_start_matches(is_space).starts_with('{') {
         return Err(LineProblem::new(
@@ -30,10 +46,28 @@ pub fn parse_line(line: &str, needs_tags: bool) -> Result<Vec<Token>, LineProble
             format!("`{}` is not an object: {FORM}", excerpt(line)),
         ));
     }
-    let Object { tokens } = serde_json::from_str(line).map_err(|error| problem(line, &error))?;
-    let tokens: Vec<Token> = tokens.into_iter().map(|Readable(token)| token).collect();
+    let Object { id, tokens, text } =
+        serde_json::from_str(line).map_err(|error| problem(line, &error))?;
+    let (tokens, layout) = match (tokens, text) {
+        (Some(tokens), _) => {
+            (tokens.into_iter().map(|Readable(token)| token).collect::<Vec<_>>(), None)
+        }
+        (None, Some(Value::String(text))) => match one_sentence(&text, settings) {
+            Some(TextSentence { tokens, layout }) => (tokens, Some(layout)),
+            None => (Vec::new(), None),
+        },
+        (None, text) => {
+            let what = if text.is_some() {
+                "`text` is no string"
+            } else {
+                "missing field `tokens` or `text`"
+            };
+            let column = line.chars().count() as u64;
+            return Err(LineProblem { column, problem: format!("{what}: {FORM}") });
+        }
+    };
     match tokens.iter().find(|token| needs_tags && token.tag.is_empty()) {
-        None => Ok(tokens),
+        None => Ok(Sentence { tokens, id, layout }),
         Some(token) => {
             let problem = format!(
                 "`{}` has no tag, which is needed here: write [\"{0}\",\"TAG\"]",
@@ -45,7 +79,7 @@ pub fn parse_line(line: &str, needs_tags: bool) -> Result<Vec<Token>, LineProble
 }
 
 /// The format that messages recommend.
-const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} on one line";
+const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"} on one line";
 
 fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
     let message = error.to_string();
@@ -58,7 +92,9 @@ fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
 
 #[derive(Deserialize)]
 struct Object {
-    tokens: Vec<Readable>,
+    id: Option<Value>,
+    tokens: Option<Vec<Readable>>,
+    text: Option<Value>,
 }
 
 /// A token as it is read.
@@ -104,6 +140,8 @@ impl<'de> Deserialize<'de> for Readable {
 /// A parse with its score and dependencies.
 #[derive(Debug, Clone, Copy)]
 pub struct Parse<'a> {
+    /// The identifier that the input gave the sentence.
+    pub id: Option<&'a Value>,
     /// The tree.
     pub tree: &'a Tree,
     /// The position of each token's head, from 1; 0 is the root.
@@ -116,6 +154,8 @@ pub struct Parse<'a> {
     pub span_scores: Option<&'a [f32]>,
     /// The original text and offsets, for raw text.
     pub layout: Option<&'a Layout>,
+    /// The file that has the text.
+    pub file: Option<&'a str>,
     /// Why there is no parse.
     pub error: Option<&'a str>,
 }
@@ -123,19 +163,28 @@ pub struct Parse<'a> {
 impl<'a> Parse<'a> {
     /// A tree without heads and scores.
     pub fn bare(tree: &'a Tree) -> Self {
-        let (score, span_scores, layout, error) = (None, None, None, None);
-        Self { tree, heads: Some(&[]), score, complete: false, span_scores, layout, error }
+        Self {
+            id: None,
+            tree,
+            heads: Some(&[]),
+            score: None,
+            complete: false,
+            span_scores: None,
+            layout: None,
+            file: None,
+            error: None,
+        }
     }
 }
 
 /// Writes a parse as one line.
 ///
-/// The keys are always present, in this order: `tree` (Penn brackets), `tokens` (a list of `[word, tag]`),
+/// `id` comes first, if there is one. Then these keys, always present, in this order: `tree` (Penn brackets), `tokens` (a list of `[word, tag]`),
 /// `spans` (a list of `[label, start, end]`, in tokens from 0, end exclusive, children before parents),
 /// `heads` (from 1, with 0 for the root; or `null`), `score` (or `null`) and `complete`; then `span_scores`
 /// (parallel to `spans`, with `null` for a score that is not finite) if there are any; then, for raw text, `text`
 /// and `start` and `end` (parallel to `tokens`: the first character of each and the one after its last, counted
-/// from 0 at the beginning of the input); then `error` if there is one. Words and tags are escaped only in `tree`.
+/// from 0 at the beginning of the input), and `file` for a file; then `error` if there is one. Words and tags are escaped only in `tree`.
 /// The tree of no words is `(())`.
 ///
 /// # Errors
@@ -151,6 +200,9 @@ impl Serialize for Parse<'_> {
         write_brackets(self.tree, &mut brackets).map_err(serde::ser::Error::custom)?;
         let brackets = String::from_utf8(brackets).map_err(serde::ser::Error::custom)?;
         let mut map = serializer.serialize_map(None)?;
+        if let Some(id) = self.id {
+            map.serialize_entry("id", id)?;
+        }
         map.serialize_entry("tree", &brackets)?;
         map.serialize_entry("tokens", &Tokens(self.tree))?;
         map.serialize_entry("spans", &Spans(self.tree))?;
@@ -167,6 +219,9 @@ impl Serialize for Parse<'_> {
             map.serialize_entry("text", &layout.text)?;
             map.serialize_entry("start", &spans().map(|span| span.start).collect::<Vec<_>>())?;
             map.serialize_entry("end", &spans().map(|span| span.end).collect::<Vec<_>>())?;
+        }
+        if let Some(file) = self.file {
+            map.serialize_entry("file", file)?;
         }
         if let Some(error) = self.error {
             map.serialize_entry("error", error)?;
@@ -234,8 +289,24 @@ mod tests {
     fn words_and_pairs_are_read_and_other_keys_are_not() {
         let line = "{\"id\":[{}],\"tokens\":[\"a b\",[\"(\",\"-LRB-\"]]}\n";
         let tokens = [Token::untagged("a b"), Token::new("(", "-LRB-")];
-        assert_eq!(parse_line(line, false).unwrap(), tokens);
-        assert_eq!(parse_line(" \r\n", true).unwrap(), []);
+        let sentence = read(line, false).unwrap();
+        assert_eq!((sentence.tokens, sentence.id), (tokens.into(), Some(serde_json::json!([{}]))));
+        assert_eq!(read(" \r\n", true).unwrap(), Sentence::default());
+    }
+
+    #[test]
+    fn text_is_one_sentence_unless_there_are_tokens() {
+        let sentence = read("{\"text\":\" A b. C\",\"id\":\"x\"}", false).unwrap();
+        let words: Vec<&str> = sentence.tokens.iter().map(|token| &*token.word).collect();
+        assert_eq!(words, ["A", "b", ".", "C"]);
+        let layout = sentence.layout.unwrap();
+        assert_eq!((&*layout.text, layout.spans[0].start), ("A b. C", 1));
+        let both = read("{\"text\":\"A b\",\"tokens\":[\"c\"]}", false).unwrap();
+        assert_eq!((both.tokens, both.layout), (vec![Token::untagged("c")], None));
+    }
+
+    fn read(line: &str, needs_tags: bool) -> Result<Sentence, LineProblem> {
+        parse_line(line, needs_tags, TextSettings::default())
     }
 
     #[test]
@@ -245,19 +316,20 @@ mod tests {
             ("[\"dogs\"]", 1, "is not an object"),
             ("{\"tokens\":[\"d\u{f6}gs\",]}", 19, "trailing comma"),
             ("{\"tokens\":[\"dogs\"", 17, "EOF while parsing"),
-            ("{\"words\":[]}", 12, "missing field `tokens`"),
+            ("{\"words\":[]}", 12, "missing field `tokens` or `text`"),
+            ("{\"text\":3}", 10, "`text` is no string"),
             ("{\"tokens\":[3]}", 12, "expected a word or [word, tag]"),
             ("{\"tokens\":[[\"a\"]]}", 16, "a list that is not [word, tag]"),
             ("{\"tokens\":[[\"a\",\"\"]]}", 19, "an empty word or tag"),
         ] {
-            let LineProblem { column: at, problem } = parse_line(line, false).unwrap_err();
+            let LineProblem { column: at, problem } = read(line, false).unwrap_err();
             assert!(
                 problem.contains(says) && problem.contains("write an object"),
                 "{line}: {problem}"
             );
             assert_eq!(at, column, "{line}: {problem}");
         }
-        let problem = parse_line("{\"tokens\":[\"a\"]}", true).unwrap_err().problem;
+        let problem = read("{\"tokens\":[\"a\"]}", true).unwrap_err().problem;
         assert_eq!(problem, "`a` has no tag, which is needed here: write [\"a\",\"TAG\"]");
     }
 }

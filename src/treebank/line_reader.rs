@@ -48,6 +48,11 @@ impl LineReader {
         Ok(!self.bytes.is_empty())
     }
 
+    /// Returns the name of the input.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns the current line as bytes, with its line feed.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 
 pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
 pub use input::{ByteCounter, Encoding, Input, expand};
-pub use item::{Item, Origin};
+pub use item::{Item, JsonOrigin, Origin, RawText};
 pub use line_reader::LineReader;
 pub use sentences::{InputFormat, Sentences};
 

@@ -1,9 +1,10 @@
 //! Raw text as sentences to parse.
 
-use super::item::{Item, Origin};
+use super::input::Input;
+use super::item::{Item, Origin, RawText};
 use super::line_reader::LineReader;
 use crate::error::{Place, Result};
-use crate::text::{Splitter, TextSentence, TextSettings};
+use crate::text::{Splitter, TextSentence, TextSettings, one_sentence};
 
 /// The sentences of one input.
 pub(super) struct TextReader {
@@ -14,19 +15,21 @@ pub(super) struct TextReader {
     ended: bool,
     /// Whether the current paragraph has a line.
     begun: bool,
+    origins: Origins,
 }
 
 impl TextReader {
     pub(super) fn new(lines: LineReader, settings: TextSettings) -> Self {
-        Self { lines, splitter: Splitter::new(settings), bad: None, ended: false, begun: false }
+        let origins = Origins::of(&lines);
+        let splitter = Splitter::new(settings);
+        Self { lines, splitter, bad: None, ended: false, begun: false, origins }
     }
 
     /// The next sentence or unreadable line; `None` at the end.
     pub(super) fn read(&mut self) -> Result<Option<Item>> {
         loop {
             if let Some(sentence) = self.splitter.next_sentence() {
-                let TextSentence { tokens, layout } = sentence;
-                return Ok(Some(Item::Sentence(tokens, Origin::Text(Box::new(layout)))));
+                return Ok(Some(self.origins.item(sentence)));
             }
             if self.bad.is_some() || self.ended {
                 return Ok(self.bad.take());
@@ -62,5 +65,69 @@ impl TextReader {
             }
         }
         Ok(())
+    }
+}
+
+/// The lines of one input, each of them a sentence of raw text.
+pub(super) struct TextLines {
+    lines: LineReader,
+    settings: TextSettings,
+    /// The number of characters before the current line.
+    characters: u64,
+    origins: Origins,
+}
+
+impl TextLines {
+    pub(super) fn new(lines: LineReader, settings: TextSettings) -> Self {
+        let origins = Origins::of(&lines);
+        Self { lines, settings, characters: 0, origins }
+    }
+
+    /// The next line; `None` at the end.
+    pub(super) fn read(&mut self) -> Result<Option<Item>> {
+        if !self.lines.advance()? {
+            return Ok(None);
+        }
+        self.lines.begin();
+        let (item, length) = match self.lines.decode() {
+            Ok(line) => {
+                let sentence = one_sentence(&line, self.settings);
+                let item =
+                    sentence.map(|sentence| self.origins.item(sentence.after(self.characters)));
+                (item.unwrap_or(Item::Blank), line.chars().count())
+            }
+            Err((column, problem)) => {
+                let at = self.lines.place(column);
+                let length = String::from_utf8_lossy(self.lines.bytes()).chars().count();
+                (Item::Bad { at, problem: problem.to_owned() }, length)
+            }
+        };
+        self.characters += length as u64;
+        Ok(Some(item))
+    }
+
+    /// Where the last line began.
+    pub(super) fn began(&self) -> Place {
+        self.lines.began()
+    }
+}
+
+/// The origins of the sentences of one input.
+struct Origins {
+    file: Option<String>,
+    begins_input: bool,
+}
+
+impl Origins {
+    fn of(lines: &LineReader) -> Self {
+        let name = lines.name();
+        let file = (name != Input::Stdin.name()).then(|| name.to_owned());
+        Self { file, begins_input: true }
+    }
+
+    fn item(&mut self, TextSentence { tokens, layout }: TextSentence) -> Item {
+        let begins_input = std::mem::take(&mut self.begins_input);
+        let text = RawText { layout, file: self.file.clone(), begins_input };
+        Item::Sentence(tokens, Origin::Text(Box::new(text)))
     }
 }

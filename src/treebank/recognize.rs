@@ -45,6 +45,24 @@ pub(super) fn kind(start: &[u8]) -> Option<InputKind> {
     begins_with_columns(text).then_some(InputKind::Conllu)
 }
 
+/// Recognizes an input without tags, which `separator` joins to words, by its beginning; `None` if it has tags.
+pub(super) fn untagged(start: &[u8], separator: char) -> Option<InputKind> {
+    let text = String::from_utf8_lossy(start);
+    let words = || text.split_ascii_whitespace();
+    // Raw text has `and/or` and addresses, but few of them.
+    let is_tagged = |word: &&str| {
+        word.rsplit_once(separator).is_some_and(|(word, tag)| !word.is_empty() && !tag.is_empty())
+    };
+    let is_unsplit = |word: &str| {
+        let inner = word.trim_end_matches(['.', ',', ';', ':', '?', '!', ')', '"']);
+        inner.len() < word.len() && inner.ends_with(char::is_alphanumeric)
+    };
+    if words().filter(is_tagged).count() * 10 >= words().count() {
+        return None;
+    }
+    Some(if words().any(is_unsplit) { InputKind::Text } else { InputKind::Tokens })
+}
+
 /// The number of leaves after which a text is accepted as a tree.
 const LEAVES: usize = 3;
 
@@ -126,6 +144,18 @@ mod tests {
             "",
         ] {
             assert_eq!(kind(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_and_words_without_tags_are_recognized() {
+        let untagged = |text: &str| untagged(text.as_bytes(), '/');
+        assert_eq!(untagged("The dog barks.\n"), Some(InputKind::Text));
+        assert_eq!(untagged("The dog barks .\n"), Some(InputKind::Tokens));
+        let words = "the cats and/or the dogs in the house of the baker bark";
+        assert_eq!(untagged(words), Some(InputKind::Tokens));
+        for text in ["", "dogs/NNS\n", "dogs/NNS bark\nno tags here\n", "a/b c.\n"] {
+            assert_eq!(untagged(text), None, "{text}");
         }
     }
 

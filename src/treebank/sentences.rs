@@ -8,11 +8,11 @@ use std::str::FromStr;
 use super::clean::Cleaning;
 use super::conllu::SentenceReader;
 use super::input::{ByteCounter, Encoding, Input, unknown};
-use super::item::{Item, Origin};
+use super::item::{Item, JsonOrigin, Origin};
 use super::json;
 use super::line_reader::LineReader;
 use super::penn::is_space;
-use super::raw_text::TextReader;
+use super::raw_text::{TextLines, TextReader};
 use super::recognize;
 use super::tagged::{self, LineProblem, TaggedFormat};
 use super::tree_reader::TreeReader;
@@ -36,14 +36,17 @@ pub enum InputFormat {
     Tokens,
     /// Raw text, split into sentences and words; the tags are empty.
     Text,
-    /// One JSON object per line, with `tokens`: words, whose tags are empty, or lists of word and tag.
+    /// Raw text, one sentence per line, split into words; the tags are empty.
+    Lines,
+    /// One JSON object per line, with `tokens`: words, whose tags are empty, or lists of word and tag; or with `text`: a
+    /// sentence of raw text.
     Json,
 }
 
 impl InputFormat {
     /// The names that [`FromStr`] accepts and messages list.
-    pub const NAMES: [&'static str; 7] =
-        ["tagged", "underscore", "conllu", "penn", "tokens", "text", "json"];
+    pub const NAMES: [&'static str; 8] =
+        ["tagged", "underscore", "conllu", "penn", "tokens", "text", "lines", "json"];
 }
 
 impl fmt::Display for InputFormat {
@@ -63,6 +66,7 @@ impl FromStr for InputFormat {
             "penn" => Ok(Self::Penn),
             "tokens" => Ok(Self::Tokens),
             "text" => Ok(Self::Text),
+            "lines" => Ok(Self::Lines),
             "json" => Ok(Self::Json),
             other => Err(Error::config("input format", unknown(other, Self::NAMES))),
         }
@@ -87,6 +91,7 @@ pub struct Sentences {
 
 enum Source {
     Text(Box<TextReader>),
+    TextLines(Box<TextLines>),
     Lines(LineReader),
     Trees(TreeReader),
 }
@@ -157,6 +162,7 @@ impl Sentences {
         Some(match self.source.as_ref()? {
             Source::Lines(lines) => lines.began(),
             Source::Text(text) => text.began(),
+            Source::TextLines(lines) => lines.began(),
             Source::Trees(reader) => Place::new(reader.name(), reader.began(), 0),
         })
     }
@@ -166,11 +172,21 @@ impl Sentences {
         let name = input.name();
         let reader = input.open_counted(&self.counter)?;
         let (start, reader) = recognize::peek(reader).map_err(|source| Error::io(&name, source))?;
-        if let Some(found) = recognize::kind(&start).filter(|&kind| !self.reads(kind, &start)) {
+        let found = recognize::kind(&start).filter(|&kind| !self.reads(kind, &start));
+        if let Some(found) = found.or_else(|| self.untagged(input, &start)) {
             return Err(Error::OtherInput { input: name, found });
         }
         self.attach(reader, name);
         Ok(())
+    }
+
+    /// What a file looks like that has no tags although it should. Standard input may have them in later lines.
+    fn untagged(&self, input: &Input, start: &[u8]) -> Option<InputKind> {
+        match (input, self.format) {
+            (Input::File(_), InputFormat::Tagged) => recognize::untagged(start, '/'),
+            (Input::File(_), InputFormat::Underscore) => recognize::untagged(start, '_'),
+            _ => None,
+        }
     }
 
     /// Whether an input with this beginning may be in the format.
@@ -199,6 +215,10 @@ impl Sentences {
                 let lines = LineReader::new(reader, name, self.encoding);
                 Source::Text(Box::new(TextReader::new(lines, self.text)))
             }
+            InputFormat::Lines => {
+                let lines = LineReader::new(reader, name, self.encoding);
+                Source::TextLines(Box::new(TextLines::new(lines, self.text)))
+            }
             _ => Source::Lines(LineReader::new(reader, name, self.encoding)),
         });
     }
@@ -213,12 +233,11 @@ impl Sentences {
                 }
                 Some(Source::Trees(reader)) => tree_item(reader, &self.cleaning, self.keeps_trees)?,
                 Some(Source::Text(reader)) => reader.read()?,
+                Some(Source::TextLines(lines)) => lines.read()?,
                 Some(Source::Lines(lines)) => match self.format {
                     InputFormat::Conllu => conllu_item(lines)?,
                     InputFormat::Tokens => line_item(lines, words)?,
-                    InputFormat::Json => {
-                        line_item(lines, |line| json::parse_line(line, self.needs_tags))?
-                    }
+                    InputFormat::Json => json_item(lines, self.needs_tags, self.text)?,
                     InputFormat::Underscore => {
                         line_item(lines, |line| tagged::parse_line(line, TaggedFormat::Underscore))?
                     }
@@ -289,6 +308,25 @@ fn line_item(
     }
     lines.begin();
     Ok(Some(parse_line(lines, parse).map_or_else(|problem| bad_line(lines, problem), sentence)))
+}
+
+/// Reads the next line as a JSON object.
+fn json_item(lines: &mut LineReader, needs_tags: bool, text: TextSettings) -> Result<Option<Item>> {
+    if !lines.advance()? {
+        return Ok(None);
+    }
+    lines.begin();
+    let object = parse_line(lines, |line| json::parse_line(line, needs_tags, text));
+    Ok(Some(match object {
+        Err(problem) => bad_line(lines, problem),
+        Ok(object) if object.tokens.is_empty() => Item::Blank,
+        Ok(json::Sentence { tokens, id: None, layout: None }) => {
+            Item::Sentence(tokens, Origin::Plain)
+        }
+        Ok(json::Sentence { tokens, id, layout }) => {
+            Item::Sentence(tokens, Origin::Json(Box::new(JsonOrigin { id, layout })))
+        }
+    }))
 }
 
 /// Splits a line into words without tags.
@@ -379,17 +417,31 @@ mod tests {
         let text = b"\xef\xbb\xbfA b. C\nd\xff\nE.\n\nf\n\n";
         assert_eq!(shape(text, InputFormat::Text), "ss2ss");
         // Offsets go on over what cannot be read.
-        let Item::Sentence(_, Origin::Text(layout)) = &items(text, InputFormat::Text)[3] else {
+        let Item::Sentence(_, origin) = &items(text, InputFormat::Text)[3] else {
             panic!("no sentence")
         };
-        assert_eq!(layout.spans[0].start, 10);
+        assert_eq!(origin.layout().unwrap().spans[0].start, 10);
         assert_eq!(shape(b"", InputFormat::Text), "");
     }
 
     #[test]
+    fn every_line_of_raw_text_is_one_item() {
+        let text = b"\xef\xbb\xbfA b. C\r\n \xc2\xa0\n\xff\n - d\ne";
+        assert_eq!(shape(text, InputFormat::Lines), "sb3ss");
+        let places = |at: usize| -> Vec<(u64, u64)> {
+            let Item::Sentence(_, origin) = &items(text, InputFormat::Lines)[at] else {
+                panic!("no sentence")
+            };
+            origin.layout().unwrap().spans.iter().map(|span| (span.start, span.end)).collect()
+        };
+        assert_eq!(places(0), [(0, 1), (2, 3), (3, 4), (5, 6)]);
+        assert_eq!(places(3), [(14, 15), (16, 17)]);
+    }
+
+    #[test]
     fn every_object_is_one_item() {
-        let text = b"{\"tokens\":[\"a\"]}\n\n{\"tokens\":[]}\n{\n[]";
-        assert_eq!(shape(text, InputFormat::Json), "sbb45");
+        let text = b"{\"tokens\":[\"a\"]}\n\n{\"tokens\":[]}\n{\n[]\n{\"text\":\"A. B\"}\n{\"text\":\" \"}";
+        assert_eq!(shape(text, InputFormat::Json), "sbb45sb");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 
 use super::penn::{excerpt, is_space};
+use super::recognize;
+use crate::error::InputKind;
 use crate::tree::Token;
 
 /// How a word and its tag are joined.
@@ -88,7 +90,10 @@ fn other_format(line: &str, format: TaggedFormat) -> Option<(&'static str, &'sta
         Some(joined)
     } else {
         let plain = tokens.all(|token| !token.contains(separator));
-        plain.then_some(("tokens", "words without tags"))
+        plain.then_some(match recognize::untagged(line.as_bytes(), separator) {
+            Some(InputKind::Text) => ("text", "raw text"),
+            _ => ("tokens", "words without tags"),
+        })
     }
 }
 
@@ -153,6 +158,9 @@ mod tests {
         assert!(problem("1\ta\t_\tNN").contains("input format conllu"));
         assert!(problem("a_DT dog_NN").contains("input format underscore"));
         assert!(problem("a dog").contains("input format tokens"));
+        assert!(
+            problem("A dog barks.").contains("input format text: the line looks like raw text")
+        );
         let slashes = parse_line("a/DT dog/NN", TaggedFormat::Underscore).unwrap_err().problem;
         assert!(slashes.contains("input format tagged"), "{slashes}");
     }

@@ -1,0 +1,146 @@
+//! Lines that end a sentence: mail headers and items of lists.
+
+/// What a line says about the end of a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Text that may go on in the next line.
+    Text,
+    /// Text that hardly goes on in the next line: it is short, or ends with a mark.
+    Short,
+    /// A mail header or an item of a list.
+    Item,
+    /// White space.
+    Blank,
+}
+
+/// Names of mail headers.
+const HEADERS: &[&str] = &[
+    "BCC",
+    "Bcc",
+    "CC",
+    "Cc",
+    "Date",
+    "From",
+    "In-Reply-To",
+    "Message-ID",
+    "Organization",
+    "Reply-To",
+    "Sent",
+    "Subject",
+    "To",
+];
+
+/// Characters that begin an item and nothing else at the beginning of a line.
+const BULLETS: &[char] =
+    &['*', '\u{2022}', '\u{2023}', '\u{25aa}', '\u{25cf}', '\u{25e6}', '\u{b7}'];
+
+/// The number of characters that hardly fit in a line which was broken to limit its length.
+const SHORT: usize = 45;
+
+impl Line {
+    /// The kind of the line after `before`.
+    pub(super) fn after(before: Self, line: &str) -> Self {
+        let text = line.trim();
+        if text.is_empty() {
+            Self::Blank
+        } else if before.goes_on(line) || is_header(line) || is_item(text, before) {
+            Self::Item
+        } else if text.ends_with([':', ';', '.', '?', '!']) || text.chars().nth(SHORT).is_none() {
+            Self::Short
+        } else {
+            Self::Text
+        }
+    }
+
+    /// Whether a sentence ends between this line and the next, which is `next`: `text`.
+    pub(super) fn ends_before(self, next: Self, text: &str) -> bool {
+        match self {
+            Self::Item => !self.goes_on(text),
+            _ => next == Self::Item,
+        }
+    }
+
+    /// Whether the next line continues this item: it is indented and begins no other one.
+    fn goes_on(self, next: &str) -> bool {
+        let text = next.trim();
+        self == Self::Item && next.starts_with([' ', '\t']) && !is_item(text, self)
+    }
+}
+
+/// Whether a line begins with the name of a mail header.
+fn is_header(line: &str) -> bool {
+    let Some((name, value)) = line.split_once(':') else { return false };
+    HEADERS.contains(&name) && value.starts_with(char::is_whitespace)
+}
+
+/// Whether a line begins with a bullet, or with a dash, a number or a letter (`2.`, `(b)`) where the line before it
+/// does not go on.
+fn is_item(text: &str, before: Line) -> bool {
+    let (mark, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let is_bullet = |marks: &[char]| mark.chars().count() == 1 && mark.starts_with(marks);
+    let may_be = is_bullet(&['-', '\u{2013}']) || is_number(mark);
+    !rest.is_empty() && (is_bullet(BULLETS) || before != Line::Text && may_be)
+}
+
+/// Whether a word numbers an item: `2.`, `2)`, `(2)`, `b)`, `(b)`.
+fn is_number(word: &str) -> bool {
+    let Some(inner) = word.strip_suffix(['.', ')']) else { return false };
+    let inner = inner.strip_prefix('(').unwrap_or(inner);
+    let is_short = (1..=3).contains(&inner.len());
+    let is_letter = inner.len() == 1 && word.ends_with(')');
+    is_short && inner.bytes().all(|byte| byte.is_ascii_digit())
+        || is_letter && inner.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_and_items_are_recognized() {
+        let after = |line: &str| Line::after(Line::Short, line);
+        for line in [
+            "From: Ann",
+            "Subject: Re: dogs",
+            "- milk",
+            "* milk",
+            "\u{2022} milk",
+            "  1. milk",
+            "12) milk",
+            "(3) milk",
+            "a) milk",
+            "(b) milk",
+        ] {
+            assert_eq!(after(line), Line::Item, "{line}");
+        }
+        for line in [
+            "Dogs bark.",
+            "-",
+            "1.",
+            "1.5 miles",
+            "A. Reed",
+            "**bold** word",
+            "1234. x",
+            "from: x",
+            "From:x",
+            ") x",
+        ] {
+            assert_eq!(after(line), Line::Short, "{line}");
+        }
+        assert_eq!(after(" \n"), Line::Blank);
+    }
+
+    #[test]
+    fn a_number_after_a_full_line_is_part_of_its_text() {
+        let line = "These dogs bark all night and sleep all day, as on";
+        assert_eq!(Line::after(Line::Blank, line), Line::Text);
+        assert_eq!(Line::after(Line::Blank, &format!("{line} the first.")), Line::Short);
+        assert_eq!(Line::after(Line::Text, "12. That is all."), Line::Short);
+        assert_eq!(Line::after(Line::Text, "- which is much -"), Line::Short);
+        assert_eq!(Line::after(Line::Text, "* milk"), Line::Item);
+        assert_eq!(
+            Line::after(Line::Blank, "Buy these things, and do not forget any of them:"),
+            Line::Short
+        );
+    }
+}
