@@ -277,8 +277,8 @@ impl<'a> Trainer<'a> {
             (before, names(vocabulary).len() - before)
         });
         self.log(&format!(
-            "the initial model has {} words and {} tags; {} words and {} tags are new",
-            words.0, tags.0, words.1, tags.1
+            "words of the initial model: {}, new ones: {}; tags: {}, new ones: {}",
+            words.0, words.1, tags.0, tags.1
         ));
     }
 
