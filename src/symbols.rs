@@ -249,23 +249,42 @@ impl Vocabulary {
     /// The vocabulary of training sentences: words seen at least `minimum` times, every tag, and the
     /// parts of all words.
     pub fn of<'a>(sentences: impl IntoIterator<Item = &'a [Token]>, minimum: u32) -> Self {
+        Self::default().with_sentences(sentences, minimum)
+    }
+
+    /// The same vocabulary with that of more training sentences. What it has keeps its value, and a word that it has
+    /// stays known however rare it is.
+    #[must_use]
+    pub fn with_sentences<'a>(
+        self,
+        sentences: impl IntoIterator<Item = &'a [Token]>,
+        minimum: u32,
+    ) -> Self {
+        let Self { mut words, mut tags, mut parts, pieces, .. } = self;
         let mut counts: Vec<u32> = Vec::new();
         let mut seen = Symbols::default();
-        let (mut tags, mut parts) = (Symbols::default(), Symbols::default());
         for token in sentences.into_iter().flatten() {
             let position = seen.intern(&token.word) as usize;
             counts.resize(seen.len(), 0);
             counts[position] += 1;
             tags.intern(&token.tag);
         }
-        let mut words = Symbols::default();
         for (word, &count) in seen.names().zip(&counts) {
             form_of(word, |part| parts.intern(part));
             if count >= minimum {
                 words.intern(word);
             }
         }
-        StoredVocabulary { words, tags, parts }.into()
+        Self { pieces, ..StoredVocabulary { words, tags, parts }.into() }
+    }
+
+    /// The same vocabulary with the first `n` words only.
+    #[must_use]
+    pub fn with_first_words(self, n: usize) -> Self {
+        let mut words = Symbols::default();
+        self.words.names().take(n).for_each(|word| _ = words.intern(word));
+        let Self { tags, parts, pieces, .. } = self;
+        Self { pieces, ..StoredVocabulary { words, tags, parts }.into() }
     }
 
     /// Adds words that no training sentence has, with the next values.

@@ -178,7 +178,8 @@ fn the_embedded_model_parses_without_any_option() {
 fn a_misspelled_embedded_model_is_named() {
     let done = command::srparse(&["parse", "--model", "englsh"]).assert().code(2);
     let problem = text(&done.get_output().stderr);
-    let expected = "did you mean `english`? the embedded models are english, english-small, english-fast";
+    let expected =
+        "did you mean `english`? the embedded models are english, english-small, english-fast";
     assert!(problem.contains(expected), "{problem}");
     let done = command::srparse(&["parse", "--model", "no/such.srm"]).assert().code(2);
     let problem = text(&done.get_output().stderr);

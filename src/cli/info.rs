@@ -9,7 +9,7 @@ use anyhow::Context;
 use super::listed;
 use super::out::OutArg;
 use crate::feature::Templates;
-use crate::model::{Header, Model, TaggerSummary, TaggingScores, embedded};
+use crate::model::{Header, Model, TaggerSummary, TaggingScores, TrainingSummary, embedded};
 use crate::parser::stored_preset;
 use crate::preset::schema::kinds;
 use crate::preset::{Preset, TreebankProfile};
@@ -122,6 +122,11 @@ fn describe_training(header: &Header, out: &mut impl Write) -> io::Result<()> {
             "  trained for the labels {} only: to be merged with other models",
             training.labels.join(", ")
         )?;
+    }
+    let before = |training: &TrainingSummary| training.before.as_deref().cloned();
+    for before in std::iter::successors(before(training), before) {
+        let (files, trees) = (before.files.join(", "), before.trees);
+        writeln!(out, "  continued from a model that was trained on {files}: {trees} trees")?;
     }
     if training.epoch > 0 {
         writeln!(out, "  best epoch {}", training.epoch)?;

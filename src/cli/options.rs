@@ -50,10 +50,15 @@ pub(super) struct ProfileArg {
 }
 
 impl ProfileArg {
-    /// Returns a preset, changed by the profile and then by the settings.
+    /// Returns a built-in preset or that of a file, changed by the profile and then by the settings.
     pub(super) fn preset(&self, name: &str, settings: &[String]) -> crate::Result<Preset> {
+        self.changed(Preset::load(name, &[])?, settings)
+    }
+
+    /// Returns a preset, changed by the profile and then by the settings.
+    pub(super) fn changed(&self, preset: Preset, settings: &[String]) -> crate::Result<Preset> {
         let profile = self.treebank.as_deref().map(TreebankProfile::load).transpose()?;
-        Preset::load_for(name, profile.as_ref(), settings)
+        preset.changed(profile.as_ref(), settings)
     }
 
     /// The name or the file of the profile.

@@ -16,6 +16,7 @@ use crate::Error;
 use crate::model::{Model, file};
 use crate::observer::Observer;
 use crate::output;
+use crate::parser::stored_preset;
 use crate::preset::schema::settings_help;
 use crate::preset::{DEFAULT, MethodChoice, Preset, TaggerChoice};
 use crate::trainer::Trainer;
@@ -45,9 +46,10 @@ pub struct TrainArgs {
     /// Model file to write.
     #[arg(short = 'o', long, value_name = "FILE")]
     model: PathBuf,
-    /// What to train: a preset listed by `srparse info`, or a preset file.
-    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = DEFAULT)]
-    preset: String,
+    /// What to train: a preset listed by `srparse info`, or a preset file; `fast` by default, with --init that of the
+    /// model.
+    #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE")]
+    preset: Option<String>,
     /// Change a setting of the preset, such as learner.epochs=5; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -88,6 +90,10 @@ pub struct TrainArgs {
     /// RoBERTa and XLM-R.
     #[arg(long, value_name = "FOLDER", help_heading = INPUT)]
     encoder: Option<PathBuf>,
+    /// Continue from this model, a network of the same layers: its words, tags and labels stay known, and those of the
+    /// training trees are added.
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["encoder", "tagger"], help_heading = INPUT)]
+    init: Option<PathBuf>,
     /// Trees parsed by another parser; each epoch uses a random share of them. For learners with epochs.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
     silver: Vec<PathBuf>,
@@ -118,7 +124,7 @@ pub(super) fn with_settings(command: clap::Command) -> clap::Command {
 pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply(&args.verbosity);
     let interrupts = Interrupts::catch(args.verbosity.quiet);
-    let trainer = Trainer::with_preset(preset(args)?)?;
+    let trainer = trainer(args)?;
     check_options(args, trainer.preset())?;
     check_outputs(args)?;
     let clean = trainer.preset().clean.clone();
@@ -185,7 +191,7 @@ fn stopped(args: &TrainArgs) -> ExitCode {
 /// Fails now rather than after training when an output cannot be written, or is another output or an input.
 fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
     let TrainArgs { train, dev, merge, teacher, silver, .. } = args;
-    let preset = PathBuf::from(&args.preset);
+    let preset = args.preset.as_ref().map(PathBuf::from);
     let outputs = [
         ("--model", Some(&args.model)),
         ("--curve", args.curve.as_ref()),
@@ -202,7 +208,7 @@ fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
             );
         }
         let inputs = [train, dev, merge, teacher, silver].into_iter().flatten();
-        refuse_input(option, path, inputs.chain([&preset]))?;
+        refuse_input(option, path, inputs.chain(&preset).chain(&args.init))?;
         if option != "--checkpoint" {
             output::check(path).context(option)?;
         }
@@ -254,9 +260,25 @@ fn rescue(model: &Model) -> Option<PathBuf> {
     None
 }
 
+/// Returns a trainer by the preset with the changes of the options.
+fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
+    let profile = &args.treebank.profile;
+    let named = |name: &str| profile.preset(name, &args.set);
+    let Some(path) = &args.init else {
+        let preset = named(args.preset.as_deref().unwrap_or(DEFAULT))?;
+        return Ok(Trainer::with_preset(with_options(args, preset)?)?);
+    };
+    let model = Model::open(path).context("--init")?;
+    let preset = match &args.preset {
+        Some(name) => named(name)?,
+        None => profile.changed(stored_preset(&model, &[]).context("--init")?, &args.set)?,
+    };
+    let trainer = Trainer::continuing(model, with_options(args, preset)?);
+    trainer.with_context(|| format!("--init {}", path.display()))
+}
+
 /// Returns the preset with the changes of the options.
-fn preset(args: &TrainArgs) -> crate::Result<Preset> {
-    let mut preset = args.treebank.profile.preset(&args.preset, &args.set)?;
+fn with_options(args: &TrainArgs, mut preset: Preset) -> crate::Result<Preset> {
     if let Some(folder) = &args.encoder {
         let encoder = preset.learner.encoder_mut().ok_or_else(|| {
             let problem = "the preset has no pretrained encoder: give one that has, such as \

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::WordInventory;
+use super::{PARTS, TAGS, WORDS, WordInventory};
 use crate::memory::{Array, Sections};
 use crate::neural::params::Builder;
 use crate::neural::{Dropout, ForwardPass, Param, Tables, Var};
-use crate::symbols::{Lists, NOTHING, Sentence, UNKNOWN, Vocabulary, VocabularySizes};
+use crate::symbols::{FIRST, Lists, NOTHING, Sentence, UNKNOWN, Vocabulary, VocabularySizes};
 use crate::treebank::embeddings::PretrainedEmbeddings;
 use crate::{Error, Result};
 
@@ -94,6 +94,19 @@ impl PretrainedTable {
         ))
     }
 
+    /// The words that have an embedding, with it.
+    pub fn embeddings(&self, vocabulary: &Vocabulary) -> PretrainedEmbeddings {
+        let (mut words, mut values) = (Vec::new(), Vec::new());
+        for (word, value) in vocabulary.words().names().zip(FIRST..) {
+            let row = self.row(value);
+            if row.iter().any(|&number| number != 0.0) {
+                words.push(word.into());
+                values.extend_from_slice(row);
+            }
+        }
+        PretrainedEmbeddings { words, dim: self.dim, values }
+    }
+
     fn row(&self, word: u32) -> &[f32] {
         &self.values[word as usize * self.dim..][..self.dim]
     }
@@ -119,9 +132,9 @@ impl Embeddings {
         let VocabularySizes { words, tags, parts } = inventory.sizes;
         let trained = inventory.pretrained.as_ref().map_or(words, |table| table.trained);
         Self {
-            words: builder.table(trained, dims.word),
-            tags: builder.table(tags, dims.tag),
-            forms: (dims.form > 0).then(|| builder.table(parts, dims.form)),
+            words: builder.symbol_table(WORDS, trained, dims.word),
+            tags: builder.symbol_table(TAGS, tags, dims.tag),
+            forms: (dims.form > 0).then(|| builder.symbol_table(PARTS, parts, dims.form)),
             ngrams: (dims.ngram > 0).then(|| builder.table(dims.ngram_rows, dims.ngram)),
             known_ngrams: Arc::clone(&inventory.ngrams),
             pretrained: inventory.pretrained.clone(),

@@ -33,6 +33,13 @@ use crate::neural::tape::Layout;
 use crate::neural::{Dropout, Params, Quantized, Tape, Var};
 use crate::symbols::{Lists, Sentence, VocabularySizes};
 
+/// The names of the sets of symbols for which an encoder has parameters: words, tags, and parts of word forms.
+pub const WORDS: &str = "words";
+/// See [`WORDS`].
+pub const TAGS: &str = "tags";
+/// See [`WORDS`].
+pub const PARTS: &str = "parts";
+
 /// The symbols of the input that a network has parameters for.
 #[derive(Debug, Clone)]
 pub struct WordInventory {

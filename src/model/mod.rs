@@ -83,6 +83,9 @@ pub struct TrainingSummary {
     /// The labels that were trained, if not all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
+    /// What the model was trained on that training continued from, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Box<Self>>,
 }
 
 /// Scores on development trees, in percent.

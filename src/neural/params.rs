@@ -1,4 +1,9 @@
-//! Parameters: matrices, and embedding tables, of which a sentence uses few rows; and their gradients.
+//! Parameters: matrices, and embedding tables, of which a sentence uses few rows; and their gradients. `transfer` gives
+//! them the values of another network.
+
+mod transfer;
+
+pub use transfer::SameSymbols;
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -85,6 +90,17 @@ pub(super) struct Entry {
     pub(super) kind: Kind,
     /// What the learning rate is multiplied by; 0 if training does not change it.
     pub(super) rate: f32,
+    /// What its rows and its columns stand for.
+    axes: [Axis; 2],
+}
+
+/// What the rows or the columns of a parameter stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Axis {
+    /// Units of a layer, whose number is a setting.
+    Units,
+    /// Symbols of the set of that name, whose number depends on the training data.
+    Symbols(&'static str),
 }
 
 /// What a parameter is.
@@ -172,7 +188,8 @@ impl Builder {
         let quantized = self.params.extent();
         let bits = if let Kind::Table(bits) = kind { bits } else { Bits::default() };
         let param = Param { at, quantized, bits, rows: rows as u32, columns: columns as u32 };
-        self.params.layout.push(Entry { param, kind, rate: self.rate });
+        let axes = [Axis::Units; 2];
+        self.params.layout.push(Entry { param, kind, rate: self.rate, axes });
         param
     }
 
@@ -212,6 +229,38 @@ impl Builder {
     /// A table whose rows have about unit length, of so many bits once it is quantized.
     pub fn table_of(&mut self, bits: Bits, rows: usize, columns: usize) -> Param {
         self.uniform(Kind::Table(bits), rows, columns, (3.0 / columns as f32).sqrt())
+    }
+
+    /// A [table](Builder::table) with a row for each symbol of a set.
+    pub fn symbol_table(&mut self, symbols: &'static str, rows: usize, columns: usize) -> Param {
+        let table = self.table(rows, columns);
+        self.rows_are(symbols);
+        table
+    }
+
+    /// A [matrix](Builder::matrix) and a bias for the scores of the symbols of a set.
+    pub fn scores(&mut self, symbols: &'static str, inputs: usize, n: usize) -> (Param, Param) {
+        let weights = self.matrix(inputs, n);
+        self.columns_are(symbols);
+        let bias = self.vector(n, 0.0);
+        self.columns_are(symbols);
+        (weights, bias)
+    }
+
+    /// Notes that the rows of the last parameter are symbols of a set.
+    pub fn rows_are(&mut self, symbols: &'static str) {
+        self.note(0, symbols);
+    }
+
+    /// Notes that the columns of the last parameter are symbols of a set.
+    fn columns_are(&mut self, symbols: &'static str) {
+        self.note(1, symbols);
+    }
+
+    fn note(&mut self, axis: usize, symbols: &'static str) {
+        if let Some(last) = self.params.layout.last_mut() {
+            last.axes[axis] = Axis::Symbols(symbols);
+        }
     }
 
     /// The allocated parameters.

@@ -33,6 +33,21 @@ pub enum Source<'a> {
     Trees(&'a [&'a Tree]),
     /// The tables of a stored model.
     Tables(&'a serde_json::Value),
+    /// The tables of a stored model, with the labels and actions that training trees add.
+    Extended(&'a serde_json::Value, &'a [&'a Tree]),
+}
+
+impl Source<'_> {
+    fn system<S: TransitionSystem>(
+        self,
+        of_trees: impl FnOnce(&[&Tree]) -> Result<S>,
+    ) -> Result<S> {
+        match self {
+            Self::Trees(trees) => of_trees(trees),
+            Self::Tables(tables) => restored(tables),
+            Self::Extended(tables, trees) => restored::<S>(tables)?.union(&of_trees(trees)?),
+        }
+    }
 }
 
 /// An operation on any system.
@@ -76,34 +91,25 @@ pub struct SystemBuilder<'a> {
 pub fn with_system<V: SystemVisitor>(builder: SystemBuilder<'_>, visitor: V) -> Result<V::Output> {
     let SystemBuilder { choice, source, .. } = builder;
     match choice {
-        SystemChoice::Binary { .. } => visitor.visit(match source {
-            Source::Trees(trees) => Binary::of_trees(trees.iter().copied())?,
-            Source::Tables(tables) => restored(tables)?,
-        }),
+        SystemChoice::Binary { .. } => {
+            visitor.visit(source.system(|trees| Binary::of_trees(trees.iter().copied()))?)
+        }
         SystemChoice::NonBinary { .. } => {
-            let system = match source {
-                Source::Trees(trees) => {
-                    NonBinary::of_trees(trees.iter().copied(), choice.binarization())?
-                }
-                Source::Tables(tables) => restored(tables)?,
-            };
+            let system = source.system(|trees| {
+                NonBinary::of_trees(trees.iter().copied(), choice.binarization())
+            })?;
             let heads = builder.head_finder(&system.tables().labels)?;
             visitor.visit(system.with_heads(heads))
         }
         SystemChoice::TopDown { .. } => visitor.visit(builder.bracketing(Strategy::TopDown)?),
-        SystemChoice::Predictive { .. } => visitor.visit(match source {
-            Source::Trees(trees) => {
-                Predictive::of_trees(trees.iter().copied(), choice.binarization())?
-            }
-            Source::Tables(tables) => restored(tables)?,
-        }),
+        SystemChoice::Predictive { .. } => {
+            visitor.visit(source.system(|trees| {
+                Predictive::of_trees(trees.iter().copied(), choice.binarization())
+            })?)
+        }
         SystemChoice::Items { order, max_children, .. } => {
-            let system = match source {
-                Source::Trees(trees) => {
-                    Items::of_trees(trees.iter().copied(), *order, *max_children)?
-                }
-                Source::Tables(tables) => restored(tables)?,
-            };
+            let system: Items = source
+                .system(|trees| Items::of_trees(trees.iter().copied(), *order, *max_children))?;
             check_order(system.tables().order == *order)?;
             let heads = builder.head_finder(&system.tables().labels)?;
             visitor.visit_candidates(system.with_heads(heads))
@@ -114,12 +120,10 @@ pub fn with_system<V: SystemVisitor>(builder: SystemBuilder<'_>, visitor: V) -> 
 
 impl SystemBuilder<'_> {
     fn bracketing(&self, order: Strategy) -> Result<Bracketing> {
-        let system = match self.source {
-            Source::Trees(trees) => {
-                Bracketing::of_trees(trees.iter().copied(), order, self.choice.binarization())?
-            }
-            Source::Tables(tables) => restored(tables)?,
-        };
+        let binarization = self.choice.binarization();
+        let system: Bracketing = self
+            .source
+            .system(|trees| Bracketing::of_trees(trees.iter().copied(), order, binarization))?;
         check_order(system.tables().order == order)?;
         let heads = self.head_finder(&system.tables().labels)?;
         Ok(system.with_heads(heads))
@@ -190,7 +194,11 @@ pub fn stored<S: TransitionSystem>(system: &S) -> serde_json::Value {
     serde_json::to_value(system.tables()).unwrap_or_default()
 }
 
-fn restored<S: TransitionSystem>(tables: &serde_json::Value) -> Result<S> {
+/// The system whose tables a model has.
+///
+/// # Errors
+/// When they are not those of such a system.
+pub fn restored<S: TransitionSystem>(tables: &serde_json::Value) -> Result<S> {
     let tables = S::Tables::deserialize(tables)
         .map_err(|_| Error::corrupt("the tables are not those of its transition system"))?;
     S::from_tables(tables)

@@ -103,8 +103,16 @@ impl Preset {
         treebank: Option<&TreebankProfile>,
         settings: &[String],
     ) -> Result<Self> {
-        let Some(treebank) = treebank else { return Self::load(name, settings) };
-        let mut value = Self::load(name, &[])?.to_json();
+        Self::load(name, &[])?.changed(treebank, settings)
+    }
+
+    /// The preset changed by a treebank profile, then by `KEY=VALUE` settings.
+    ///
+    /// # Errors
+    /// When a key is unknown, or a value is not allowed.
+    pub fn changed(self, treebank: Option<&TreebankProfile>, settings: &[String]) -> Result<Self> {
+        let Some(treebank) = treebank else { return self.with_settings(settings) };
+        let mut value = self.to_json();
         treebank.apply(&mut value);
         Self::from_json(value)?.with_settings(settings)
     }

@@ -9,6 +9,7 @@ use rustc_hash::FxHasher;
 
 use super::Example;
 use super::checkpoint::{Folder, fingerprint, hash_nodes};
+use super::neural::initial::InitialModel;
 use super::teacher::Teacher;
 use crate::Result;
 use crate::decode::Search;
@@ -90,6 +91,8 @@ pub struct Session<'a, S: TransitionSystem> {
     pub merge: &'a [Model],
     /// The model that networks learn from.
     pub teacher: Option<&'a Teacher<S>>,
+    /// The model whose parameters networks begin with.
+    pub initial: Option<&'a InitialModel<S>>,
     /// The seed of everything random.
     pub seed: u64,
     /// Receives events, and may stop training.

@@ -1,6 +1,7 @@
 //! Training a model by a preset: cleaning, tagging, replay, and the preset's training method.
 
 mod encoder;
+mod initial;
 mod merge;
 mod replay;
 mod tagging;
@@ -21,6 +22,7 @@ use crate::model::{Header, Model, file, vocabulary};
 use crate::observer::{Event, Observer, Silent};
 use crate::oracle::Supervised;
 use crate::parallel;
+use crate::parser::stored_preset;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{self, Source, SystemVisitor, with_system};
 use crate::preset::{MethodChoice, Preset, TaggerChoice};
@@ -33,6 +35,7 @@ use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree, remove_tags};
 use crate::treebank::Treebank;
 use crate::treebank::embeddings::PretrainedEmbeddings;
+use initial::Initial;
 use tagging::Tagging;
 
 /// Trains models.
@@ -57,6 +60,7 @@ pub struct Trainer<'a> {
     labels: Vec<String>,
     merge: Vec<Model>,
     teachers: Vec<Model>,
+    initial: Option<Model>,
     silver: Option<(&'a Treebank, f64)>,
 }
 
@@ -74,16 +78,43 @@ impl<'a> Trainer<'a> {
     /// # Errors
     /// When a file that it names cannot be read, or its parts do not fit together.
     pub fn with_preset(preset: Preset) -> Result<Self> {
-        Ok(Self {
-            plan: Plan::new(preset)?,
+        Ok(Self::of_plan(Plan::new(preset)?))
+    }
+
+    /// A trainer by a preset that continues from a model: networks begin with the parameters of the model, rounded as it
+    /// stores them, and know its words, tags, labels and actions besides those of the training trees. A pretrained
+    /// encoder, pretrained embeddings and a tagger are those of the model, and so are head rules and templates unless
+    /// the preset names others.
+    ///
+    /// # Errors
+    /// As [`Trainer::with_preset`], and when the model has no network, or one with other layers.
+    pub fn continuing(model: Model, mut preset: Preset) -> Result<Self> {
+        let stored = stored_preset(&model, &[])?;
+        initial::check(&preset, &stored)?;
+        if model.header.tagger.is_some() && preset.tagger != TaggerChoice::None {
+            preset.tagger.clone_from(&stored.tagger);
+        }
+        let files = |preset: &Preset| (preset.system.clone(), preset.features.clone());
+        let plan = if files(&preset) == files(&stored) {
+            Plan::stored(preset, &model.header.templates, &model.header.heads)?
+        } else {
+            Plan::new(preset)?
+        };
+        Ok(Self { initial: Some(model), ..Self::of_plan(plan) })
+    }
+
+    fn of_plan(plan: Plan) -> Self {
+        Self {
+            plan,
             seed: 1,
             observer: &Silent,
             checkpoint: None,
             labels: Vec::new(),
             merge: Vec::new(),
             teachers: Vec::new(),
+            initial: None,
             silver: None,
-        })
+        }
     }
 
     /// Sets the random seed; 1 by default.
@@ -149,16 +180,25 @@ impl<'a> Trainer<'a> {
         trainer.train_stripped(&train, &dev)
     }
 
+    /// Trains the tagger, if there is one, or takes that of the initial model.
+    fn tagging(&self, train: &Treebank, dev: &Treebank) -> Result<Option<Tagging>> {
+        let initial = self.initial.as_ref().filter(|model| model.header.tagger.is_some());
+        Ok(match (&self.plan.preset.tagger, initial) {
+            (TaggerChoice::None, _) => None,
+            (choice, Some(model)) => Some(Tagging::of_model(choice, model, self, train, dev)?),
+            (choice, None) => Some(Tagging::new(choice, self, train, dev)?),
+        })
+    }
+
     fn train_stripped(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
         let plan = &self.plan;
-        let pretrained = match &plan.preset.learner {
-            MethodChoice::Neural(params) => params.read_pretrained()?,
+        let initial = Initial::load(self)?;
+        let pretrained = match (&initial, &plan.preset.learner) {
+            (Some(initial), _) => initial.embeddings.clone(),
+            (None, MethodChoice::Neural(params)) => params.read_pretrained()?,
             _ => None,
         };
-        let mut tagging = match &plan.preset.tagger {
-            TaggerChoice::None => None,
-            choice => Some(Tagging::new(choice, self, train, dev)?),
-        };
+        let mut tagging = self.tagging(train, dev)?;
         if plan.preset.only_tagger
             && let Some(tagging) = tagging
         {
@@ -178,9 +218,15 @@ impl<'a> Trainer<'a> {
         }
         let minimum = plan.preset.clean.unknown_below.max(1);
         let all = usable.iter().chain(&silver);
-        let mut vocabulary = Vocabulary::of(all.map(|tree| tree.tokens()), minimum);
+        let known = initial.as_ref().map(|initial| initial.vocabulary.clone());
+        let mut vocabulary =
+            known.unwrap_or_default().with_sentences(all.map(|tree| tree.tokens()), minimum);
+        self.log_new(initial.as_ref(), &vocabulary);
         let embeddings = pretrained.map(|pretrained| self.add_words(pretrained, &mut vocabulary));
-        let encoder = self.read_encoder(usable.iter().chain(&silver).copied(), &mut vocabulary)?;
+        let encoder = match &initial {
+            Some(initial) => initial.encoder.clone(),
+            None => self.read_encoder(usable.iter().chain(&silver).copied(), &mut vocabulary)?,
+        };
         let run = Run {
             trainer: self,
             files: &train.files,
@@ -191,8 +237,13 @@ impl<'a> Trainer<'a> {
             vocabulary: &vocabulary,
             embeddings: embeddings.as_ref(),
             encoder: encoder.as_ref(),
+            initial: initial.as_ref(),
         };
-        let mut model = with_system(plan.builder(Source::Trees(&usable), &vocabulary), run)?;
+        let source = match &self.initial {
+            Some(model) => Source::Extended(&model.header.system, &usable),
+            None => Source::Trees(&usable),
+        };
+        let mut model = with_system(plan.builder(source, &vocabulary), run)?;
         if let Some(tagging) = tagging {
             tagging.store(&mut model)?;
         }
@@ -215,6 +266,20 @@ impl<'a> Trainer<'a> {
             return Err(Error::Unfit("no silver tree has any words left after cleaning".into()));
         }
         Ok(trees)
+    }
+
+    /// Logs what the training trees add to the vocabulary of the initial model.
+    fn log_new(&self, initial: Option<&Initial<'_>>, vocabulary: &Vocabulary) {
+        let Some(initial) = initial else { return };
+        let names = [Vocabulary::words, Vocabulary::tags];
+        let [words, tags] = names.map(|names| {
+            let before = names(&initial.vocabulary).len();
+            (before, names(vocabulary).len() - before)
+        });
+        self.log(&format!(
+            "words of the initial model: {}, new ones: {}; tags: {}, new ones: {}",
+            words.0, words.1, tags.0, tags.1
+        ));
     }
 
     fn log(&self, text: &str) {
@@ -304,6 +369,7 @@ struct Run<'a> {
     vocabulary: &'a Vocabulary,
     embeddings: Option<&'a (PretrainedEmbeddings, usize)>,
     encoder: Option<&'a Arc<Pretrained>>,
+    initial: Option<&'a Initial<'a>>,
 }
 
 impl SystemVisitor for Run<'_> {
@@ -341,8 +407,11 @@ impl Run<'_> {
         }
         let mut training = replayed.summary;
         training.files = self.files.to_vec();
+        training.before =
+            trainer.initial.as_ref().map(|model| Box::new(model.header.training.clone()));
         merge::check(trainer, system, &training, self.vocabulary)?;
         let teacher = teacher::load(trainer, system)?;
+        let initial = self.initial.map(Initial::with_system).transpose()?;
         let session = Session {
             components: self.components(system),
             examples: &replayed.examples,
@@ -360,6 +429,7 @@ impl Run<'_> {
             ranks_all_actions: search.illegal.ranks_all_actions(),
             merge: &trainer.merge,
             teacher: teacher.as_ref(),
+            initial: initial.as_ref(),
             seed: trainer.seed,
             observer: trainer.observer,
             checkpoints: self.checkpoints(system),

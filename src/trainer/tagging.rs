@@ -14,7 +14,7 @@ use crate::train::session::words;
 use crate::tree::{TRACE, Token, Tree};
 use crate::treebank::Treebank;
 
-/// A trained tagger.
+/// A tagger of the parser.
 pub(super) struct Tagging {
     tagger: Box<dyn Tagger>,
     summary: TaggerSummary,
@@ -57,6 +57,31 @@ impl Tagging {
             trees = Some(trees_and_tags.map(|(tree, tagged)| retagged(tree, tagged)).collect());
         }
         Ok(Self { tagger, summary, trees })
+    }
+
+    /// The tagger of the model that training continues from, which tags the training trees if the preset requires
+    /// predicted tags.
+    pub(super) fn of_model(
+        choice: &TaggerChoice,
+        model: &Model,
+        trainer: &Trainer<'_>,
+        train: &Treebank,
+        dev: &Treebank,
+    ) -> Result<Self> {
+        let tagger = choice.load(&model.sections.part(TAGGER_PART))?;
+        let mut summary = model.header.tagger.clone().unwrap_or_default();
+        trainer.log("tagger: that of the model");
+        summary.dev = None;
+        if !dev.trees.is_empty() {
+            summary.dev = Some(scores(dev, &score(&*tagger, dev)));
+        }
+        let mut tagging = Self { tagger, summary, trees: None };
+        if trainer.preset().jackknife > 0 {
+            let trees_and_tags = train.trees.iter().zip(tagging.tokens(train));
+            tagging.trees =
+                Some(trees_and_tags.map(|(tree, tagged)| retagged(tree, tagged)).collect());
+        }
+        Ok(tagging)
     }
 
     /// The training trees with predicted tags, if the preset requires them.

@@ -24,6 +24,7 @@ use super::gold_tree::{ROOT, check_tree, label_of, labels_of};
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
+use super::union::add_labels;
 use super::{
     Action, ActionKind, CandidateSystem, Focus, Forest, StackView, TransitionSystem, View,
 };
@@ -346,6 +347,13 @@ impl TransitionSystem for Items {
             return Err(Error::corrupt("an item system joins at least 2 children"));
         }
         Ok(Self { tables, heads: None })
+    }
+
+    fn union(&self, other: &Self) -> Result<Self> {
+        let mut tables = self.tables.clone();
+        add_labels(&mut tables.labels, &other.tables.labels)?;
+        tables.max_children = tables.max_children.max(other.tables.max_children);
+        Self::from_tables(tables)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {

@@ -19,7 +19,8 @@
 //! - [`predictive`]: top-down by predicted lists of children, the top-down parser of Kalt (2004, section 4).
 //!
 //! What they share: [`stack_buffer`] (the state), [`shared_stack`] (its stacks), [`head_finder`] (head children),
-//! [`built_tree`] (what has been built, as a tree), [`gold_tree`] (what is read off training trees).
+//! [`built_tree`] (what has been built, as a tree), [`gold_tree`] (what is read off training trees), `union` (the labels
+//! and actions of two systems).
 
 pub mod binary;
 pub mod bracketing;
@@ -32,6 +33,7 @@ pub mod predictive;
 pub mod shared_stack;
 pub mod stack_buffer;
 pub mod state;
+mod union;
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -90,6 +92,12 @@ pub trait TransitionSystem: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`crate::Error::Corrupt`] when the tables are inconsistent.
     fn from_tables(tables: Self::Tables) -> Result<Self>;
+    /// The system with the labels and actions of both, without head rules. The labels of this one keep their numbers
+    /// unless the system puts others before them, and the higher limit holds.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unfit`] when there are too many labels or actions.
+    fn union(&self, other: &Self) -> Result<Self>;
     /// Sizes and limits of the system, by name, for the log.
     fn facts(&self) -> Vec<(&'static str, String)>;
 

@@ -24,6 +24,7 @@ use super::gold_tree::{
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
+use super::union::{action_codes, add_labels};
 use super::{Action, ActionKind, Forest, StackView, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Binarization;
@@ -95,6 +96,16 @@ impl NonBinaryAction {
                     arity: ((code - 2) % MAX_ARITY + 1) as u8,
                 }
             }
+        }
+    }
+
+    /// The action with another number of its label.
+    fn relabelled(self, label: impl Fn(Label) -> Label) -> Self {
+        match self {
+            Self::Reduce { label: old, temporary, arity } => {
+                Self::Reduce { label: label(old), temporary, arity }
+            }
+            end => end,
         }
     }
 
@@ -299,6 +310,18 @@ impl TransitionSystem for NonBinary {
             heads: None,
             tables,
         })
+    }
+
+    fn union(&self, other: &Self) -> Result<Self> {
+        let mut tables = self.tables.clone();
+        let labels = add_labels(&mut tables.labels, &other.tables.labels)?;
+        let label = |label: Label| labels[usize::from(label.0)];
+        tables.actions =
+            action_codes([&self.inventory, &other.inventory], |action| action.relabelled(label));
+        tables.max_unaries = tables.max_unaries.max(other.tables.max_unaries);
+        tables.max_roots = tables.max_roots.max(other.tables.max_roots);
+        tables.repeated_labels |= other.tables.repeated_labels;
+        Self::from_tables(tables)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {

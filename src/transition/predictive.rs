@@ -254,6 +254,35 @@ impl TransitionSystem for Predictive {
         Ok(Self { predictions, nothing, tables })
     }
 
+    fn union(&self, other: &Self) -> Result<Self> {
+        let both = [&self.tables, &other.tables];
+        let labels = |tables: &PredictiveTables| tables.n_labels as usize - 1;
+        let mut names = Symbols::default();
+        for tables in both {
+            tables.names.names().take(labels(tables)).for_each(|name| _ = names.intern(name));
+        }
+        let n_labels = names.intern(ROOT) + 1;
+        for tables in both {
+            tables.names.names().skip(labels(tables)).for_each(|name| _ = names.intern(name));
+        }
+        let mut lists = BTreeSet::new();
+        for tables in both {
+            let numbers: Vec<u32> = tables.names.names().map(|name| names.intern(name)).collect();
+            let renumbered = |&child: &Prediction| 2 * numbers[child as usize / 2] + child % 2;
+            lists.extend(
+                tables.lists.iter().map(|list| list.iter().map(renumbered).collect::<Vec<_>>()),
+            );
+        }
+        Self::from_tables(PredictiveTables {
+            names,
+            n_labels,
+            lists: lists.into_iter().collect(),
+            max_predictions: self.tables.max_predictions.max(other.tables.max_predictions),
+            binarization: self.tables.binarization,
+            repeated_labels: self.tables.repeated_labels || other.tables.repeated_labels,
+        })
+    }
+
     fn facts(&self) -> Vec<(&'static str, String)> {
         let tables = self.tables();
         vec![

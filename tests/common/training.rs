@@ -53,7 +53,11 @@ pub struct Lab<S> {
 impl<S: Supervised> Lab<S> {
     /// A system with examples, the templates `rich`, no dev set and greedy search.
     pub fn new(system: S, trees: &[Tree]) -> Self {
-        let mut vocabulary = super::vocabulary(trees);
+        Self::with_vocabulary(system, super::vocabulary(trees), trees)
+    }
+
+    /// The same in the numbers of a vocabulary.
+    pub fn with_vocabulary(system: S, mut vocabulary: Vocabulary, trees: &[Tree]) -> Self {
         let encoder = tiny_encoder(&mut vocabulary);
         let examples = examples_in(trees, &vocabulary);
         let templates = Templates::named("rich").unwrap();
@@ -87,6 +91,7 @@ impl<S: Supervised> Lab<S> {
             ranks_all_actions: false,
             merge: &[],
             teacher: None,
+            initial: None,
             seed: 1,
             observer: &Silent,
             checkpoints: None,

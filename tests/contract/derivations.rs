@@ -1,5 +1,7 @@
 //! What a system promises without an oracle, and that its derivations rebuild the trees.
 
+use std::collections::BTreeSet;
+
 use rand::seq::IndexedRandom;
 use srparse::oracle::replay::{Replay, check_replay, same_brackets};
 use srparse::oracle::{Oracle, Supervised};
@@ -149,5 +151,29 @@ pub(crate) fn what_is_stored_makes_the_same_system<S: Supervised>(
         }
         assert!(again.is_final(&twin));
         assert_eq!(system.tree(&state, tree.tokens()), again.tree(&twin, tree.tokens()));
+    }
+}
+
+/// The union knows the trees, labels and actions of both systems; one that adds nothing leaves all numbers as they are.
+pub(crate) fn the_union_of_two_systems_builds_the_trees_of_both<S: Supervised>(
+    trees: Trees,
+    make: impl Fn(&[&Tree]) -> S,
+) {
+    let trees = trees(6, TREES);
+    let stored = |system: &S| serde_json::to_string(system.tables()).unwrap();
+    let names = |system: &S| {
+        let mut actions = Vec::new();
+        system.inventory(&system.start(&sentence(&trees[0])), &mut actions);
+        actions.iter().map(|&action| system.name(action)).collect::<BTreeSet<String>>()
+    };
+    let [first, second] = [&trees[..3], &trees[3..20]].map(|trees| make(&borrowed(trees)));
+    let both = first.union(&second).unwrap();
+    for (system, trees) in [(&first, &trees[..3]), (&second, &trees[3..20])] {
+        for tree in trees.iter().filter(|tree| system.derivation(tree).is_ok()) {
+            assert!(both.derivation(tree).is_ok(), "{}", shown(tree));
+        }
+        assert!(system.labels().all(|label| both.labels().any(|name| name == label)));
+        assert!(names(&both).is_superset(&names(system)));
+        assert_eq!(stored(&system.union(system).unwrap()), stored(system));
     }
 }

@@ -73,6 +73,7 @@ macro_rules! contract {
                 a_sentence_without_words_ends,
                 names_and_codes_identify_actions,
                 what_is_stored_makes_the_same_system,
+                the_union_of_two_systems_builds_the_trees_of_both,
             );
             contract!(@each dynamic_oracle, $trees, $make;
                 the_dynamic_oracle_replays_on_the_gold_path,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::windows::{Layout as WindowLayout, Source};
-use super::{BiLstmParams, Encoded, WordInventory};
+use super::{BiLstmParams, Encoded, TAGS, WordInventory};
 use crate::checkpoint::{Config, LayerWeights, Weights};
 use crate::error::{Error, Result};
 use crate::memory::{Array, Sections};
@@ -204,6 +204,7 @@ impl TransformerMatrices {
         builder.set_rate(1.0);
         let cases = builder.table_of(Bits::Eight, CASES, embedding_width);
         let tags = builder.table_of(Bits::Eight, words.sizes.tags, embedding_width);
+        builder.rows_are(TAGS);
         let embeddings = Embeddings { pieces, positions, cases, tags };
         TransformerEncoder { transformer, embeddings, pretrained, dropout: params.dropout }
     }
@@ -247,14 +248,14 @@ impl TransformerEncoder {
     /// Sets the parameters to the pretrained weights, if they are known. The embeddings of cases and tags become 0, so
     /// that the first hidden states are those of the pretrained encoder.
     pub fn initialize(&self, params: &mut Params) {
-        let Some(weights) = &self.pretrained.weights else { return };
         let Self { transformer, embeddings, .. } = self;
+        for table in [embeddings.cases, embeddings.tags] {
+            params.of_mut(table).fill(0.0);
+        }
+        let Some(weights) = &self.pretrained.weights else { return };
         let mut set = |param: Param, values: &[f32]| params.of_mut(param).copy_from_slice(values);
         set(embeddings.pieces, &weights.pieces);
         set(embeddings.positions, &weights.positions);
-        for table in [embeddings.cases, embeddings.tags] {
-            set(table, &vec![0.0; table.len()]);
-        }
         let positions = params.of_mut(embeddings.positions);
         for row in positions.chunks_exact_mut(weights.kind.len()) {
             row.iter_mut().zip(&weights.kind).for_each(|(value, kind)| *value += kind);

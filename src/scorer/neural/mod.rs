@@ -5,6 +5,7 @@
 //!
 //! - [`network`]: the networks to choose from, behind one type; [`learner`]: the same in training.
 //! - [`lstm`]: layers of LSTMs.
+//! - [`names`]: what rows and columns of parameters stand for, by name.
 //! - [`positions`]: decisions from a few positions of the encoded sentence, built for speed. In training, the sentences
 //!   of a batch are encoded together; for parsing, weights have 8 bits.
 //! - [`stack_lstm`]: decisions from the whole stack, buffer and history, as published. In training, its computations are
@@ -14,6 +15,7 @@
 pub mod ensemble;
 pub mod learner;
 pub mod lstm;
+pub mod names;
 pub mod network;
 pub mod positions;
 pub mod stack_lstm;

@@ -57,6 +57,22 @@ impl NetworkParams {
         }
     }
 
+    /// The same layers, with the other settings of another network.
+    #[must_use]
+    pub fn trained_as(&self, other: &Self) -> Self {
+        let mut changed = self.clone();
+        if let (Self::Positions(own), Self::Positions(other)) = (&mut changed, other)
+            && (own.untagged > 0.0) == (other.untagged > 0.0)
+        {
+            own.untagged = other.untagged;
+        }
+        if let Some((own, other)) = changed.encoder_mut().zip(other.encoder()) {
+            let TransformerParams { layers, lstm, .. } = *own;
+            *own = TransformerParams { layers, lstm, ..other.clone() };
+        }
+        changed
+    }
+
     pub(super) fn has_ngrams(&self) -> bool {
         matches!(self, Self::Positions(params) if params.encoder.has_ngrams())
     }

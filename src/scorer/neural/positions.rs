@@ -12,10 +12,11 @@ pub mod training;
 
 use serde::{Deserialize, Serialize};
 
+use super::names::{ACTIONS, NODES, RECENT};
 use super::{Inventory, action_row};
 use crate::Result;
 use crate::classifier::first_best;
-use crate::encoder::{Encoder, EncoderMatrices, EncoderParams};
+use crate::encoder::{Encoder, EncoderMatrices, EncoderParams, TAGS};
 use crate::neural::params::Builder;
 use crate::neural::tape::DecisionLayer;
 use crate::neural::{Param, Params};
@@ -101,24 +102,19 @@ impl Positions {
         let hidden = sizes.hidden_dim as usize;
         let weights = builder.matrix(state, POSITIONS * hidden);
         let bias = builder.vector(hidden, 0.0);
-        let out = builder.matrix(hidden, inventory.classes.len());
-        let out_bias = builder.vector(inventory.classes.len(), 0.0);
+        let (out, out_bias) = builder.scores(ACTIONS, hidden, inventory.classes.len());
         let n_tags = inventory.words.sizes.tags as u32;
-        let tags = (sizes.untagged > 0.0).then(|| {
-            let weights = builder.matrix(state, n_tags as usize);
-            (weights, builder.vector(n_tags as usize, 0.0))
-        });
+        let tags = (sizes.untagged > 0.0).then(|| builder.scores(TAGS, state, n_tags as usize));
         let encoder = encoder.with_tables(&inventory.words, &mut builder);
         let n_symbols = n_tags as usize + 2 * (inventory.labels + 1) + 2;
-        let rows = |slot: usize| match slot {
-            slot if slot < SYMBOLS - 3 => n_symbols,
-            slot if slot == SYMBOLS - 3 => MOST_CHILDREN as usize + 2,
-            _ => inventory.classes.len() + 1,
-        };
         let mut slot = 0;
         let symbols = [(); SYMBOLS].map(|()| {
             slot += 1;
-            builder.table(rows(slot - 1), hidden)
+            match slot - 1 {
+                slot if slot < SYMBOLS - 3 => builder.symbol_table(NODES, n_symbols, hidden),
+                slot if slot == SYMBOLS - 3 => builder.table(MOST_CHILDREN as usize + 2, hidden),
+                _ => builder.symbol_table(RECENT, inventory.classes.len() + 1, hidden),
+            }
         });
         let classes = inventory.classes.clone();
         let decision = DecisionLayer { bias, tables: symbols, out, out_bias };

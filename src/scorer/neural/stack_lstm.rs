@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Inventory;
 use super::lstm::LstmLayers;
+use super::names::{ACTIONS, LABELS, RECENT};
 use crate::Result;
 use crate::encoder::{EmbeddingDims, Embeddings, PretrainedTable};
 use crate::neural::params::Builder;
@@ -122,13 +123,15 @@ impl StackLstm {
         let composed = affine(2 * lstm_dim, input, builder);
         let word = affine(dims.total(), input, builder);
         let hidden = affine(3 * lstm_dim, lstm_dim, builder);
-        let out = affine(lstm_dim, inventory.classes.len(), builder);
+        let out = builder.scores(ACTIONS, lstm_dim, inventory.classes.len());
         let padding = [input, input, action].map(|dim| builder.vector(dim, 0.1));
         let embeddings = Embeddings::new(dims, &inventory.words, builder);
         let n_labels = 2 * inventory.labels as u32;
-        let labels = builder.table((n_labels * (2 + sizes.max_arity)) as usize, input);
-        let actions =
-            (inventory.classes.clone(), builder.table(inventory.classes.len() + 1, action));
+        let n_rows = (n_labels * (2 + sizes.max_arity)) as usize;
+        let labels = builder.symbol_table(LABELS, n_rows, input);
+        let n_actions = inventory.classes.len();
+        let actions = builder.symbol_table(RECENT, n_actions + 1, action);
+        let actions = (inventory.classes.clone(), actions);
         let network = Self {
             stack,
             buffer,

@@ -63,6 +63,9 @@ pub(super) fn data_fingerprint<S: Supervised>(session: &Session<'_, S>) -> u64 {
         (&vectors.words, vectors.dim).hash(&mut hasher);
         vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
     }
+    if let Some(initial) = session.initial {
+        initial.fingerprint.hash(&mut hasher);
+    }
     if let Some(encoder) = session.encoder {
         encoder.hash_into(&mut hasher);
     }

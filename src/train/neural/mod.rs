@@ -1,9 +1,10 @@
 //! Training of networks: parse each training sentence, sum up the losses of its decisions, backpropagate ([`epochs`]).
 //!
 //! Several networks with different seeds make an [ensemble](crate::scorer::neural::Ensemble). One that has been trained
-//! alone can be taken over.
+//! alone can be taken over. Training can continue from the parameters of another model ([`initial`]).
 
 pub mod epochs;
+pub mod initial;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::neural::{Decay, OptimizerParams};
 use crate::oracle::{Guide, Supervised};
 use crate::scorer::Scorer;
 use crate::scorer::neural::{Ensemble, Inventory, NetworkParams, Neural};
+use crate::symbols::Vocabulary;
 use crate::treebank::embeddings::PretrainedEmbeddings;
 
 /// The settings of networks.
@@ -158,24 +160,8 @@ impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
         components: Components<'_, S>,
         sections: &Sections,
     ) -> Result<Box<dyn Scorer<S>>> {
-        let Components { system, vocabulary, .. } = components;
-        let parts: Vec<Sections> = match self.0.models {
-            1 => vec![sections.clone()],
-            models => (1..=models)
-                .map(|number| sections.part(&part(number)))
-                .filter(|part| !part.0.is_empty())
-                .collect(),
-        };
-        let first = parts.first().ok_or_else(|| Error::corrupt("it has no network"))?;
-        let has_embeddings = !self.0.pretrained.is_empty();
-        let pretrained =
-            has_embeddings.then(|| PretrainedTable::load(first, vocabulary)).transpose()?;
-        let has_encoder = self.0.network.encoder().is_some();
-        let encoder = has_encoder.then(|| Pretrained::load(first).map(Arc::new)).transpose()?;
-        let inventory = Inventory::new(&self.0.network, system, vocabulary, pretrained, encoder);
-        let load = |part: &Sections| {
-            Neural::new(&self.0.network, &inventory, None)?.load(part, InstructionSet::detect())
-        };
+        let (network, parts) = self.networks(components, sections)?;
+        let load = |part: &Sections| network.clone().load(part, InstructionSet::detect());
         let mut members = parts.iter().map(load).collect::<Result<Vec<_>>>()?;
         Ok(match members.len() {
             1 => members.remove(0),
@@ -190,6 +176,48 @@ fn part(number: u32) -> String {
 }
 
 impl NeuralTraining {
+    /// The arrays of each network of a model, at least one.
+    fn parts(&self, sections: &Sections) -> Result<Vec<Sections>> {
+        let parts: Vec<Sections> = match self.0.models {
+            1 => vec![sections.clone()],
+            models => (1..=models)
+                .map(|number| sections.part(&part(number)))
+                .filter(|part| !part.0.is_empty())
+                .collect(),
+        };
+        if parts.is_empty() { Err(Error::corrupt("it has no network")) } else { Ok(parts) }
+    }
+
+    /// The pretrained embeddings and the sizes of the pretrained encoder of a model, if it has any.
+    ///
+    /// # Errors
+    /// When they are damaged.
+    pub fn pretrained(
+        &self,
+        sections: &Sections,
+        vocabulary: &Vocabulary,
+    ) -> Result<(Option<PretrainedTable>, Option<Arc<Pretrained>>)> {
+        let first = &self.parts(sections)?[0];
+        let has_embeddings = !self.0.pretrained.is_empty();
+        let embeddings =
+            has_embeddings.then(|| PretrainedTable::load(first, vocabulary)).transpose()?;
+        let has_encoder = self.0.network.encoder().is_some();
+        let encoder = has_encoder.then(|| Pretrained::load(first).map(Arc::new)).transpose()?;
+        Ok((embeddings, encoder))
+    }
+
+    /// The networks of a model: one without the values of its parameters, and the arrays of each, at least one.
+    fn networks<S: Supervised>(
+        &self,
+        components: Components<'_, S>,
+        sections: &Sections,
+    ) -> Result<(Neural, Vec<Sections>)> {
+        let Components { system, vocabulary, .. } = components;
+        let (embeddings, encoder) = self.pretrained(sections, vocabulary)?;
+        let inventory = Inventory::new(&self.0.network, system, vocabulary, embeddings, encoder);
+        Ok((Neural::new(&self.0.network, &inventory, None)?, self.parts(sections)?))
+    }
+
     /// Trains all networks; when stopped, some.
     fn ensemble<S: Supervised>(
         &self,
@@ -254,7 +282,10 @@ impl<S: Supervised> Run<'_, S> {
             return Ok(Trained { sections, epoch, ..Trained::default() });
         }
         let session = &Session { seed, ..**session };
-        let network = epochs::untrained(session, params, inventory)?;
+        let mut network = epochs::untrained(session, params, inventory)?;
+        if let Some(initial) = session.initial {
+            initial.initialize(number, session.components, &mut network)?;
+        }
         session.log(&format!("{} parameters", network.params.values().len()));
         let mut learner = NeuralEpochs::new(session, guides, network, params, progress);
         let checkpoint = session.checkpoint(|| epochs::data_fingerprint(session))?;

@@ -57,6 +57,18 @@ impl Action for BinaryAction {
 }
 
 impl BinaryAction {
+    /// The action with another number of its label.
+    pub(super) fn relabelled(self, label: impl Fn(Label) -> Label) -> Self {
+        match self {
+            Self::Shift | Self::Finish => self,
+            Self::Unary(old) => Self::Unary(label(old)),
+            Self::Left(old) => Self::Left(label(old)),
+            Self::LeftTemporary(old) => Self::LeftTemporary(label(old)),
+            Self::Right(old) => Self::Right(label(old)),
+            Self::RightTemporary(old) => Self::RightTemporary(label(old)),
+        }
+    }
+
     pub(super) fn of_code(code: u32) -> Self {
         let Some(code) = code.checked_sub(2) else {
             return if code == 0 { Self::Shift } else { Self::Finish };

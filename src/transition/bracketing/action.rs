@@ -44,6 +44,14 @@ impl Action for BracketAction {
 }
 
 impl BracketAction {
+    /// The action with another number of its label.
+    pub(super) fn relabelled(self, label: impl Fn(Label) -> Label) -> Self {
+        match self {
+            Self::Open(old, temporary) => Self::Open(label(old), temporary),
+            end => end,
+        }
+    }
+
     pub(super) fn of_code(code: u32) -> Self {
         match code {
             0 => Self::Shift,

@@ -33,6 +33,7 @@ use super::head_finder::HeadFinder;
 use super::shared_stack::Stack;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
+use super::union::{action_codes, add_labels};
 use super::{Action, ActionKind, Forest, Open, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::{Binarization, Scheme};
@@ -317,6 +318,18 @@ impl TransitionSystem for Bracketing {
         let hides = tables.order == Strategy::TopDown && inventory.iter().any(is_temporary);
         let may_repeat = tables.repeated_labels || hides;
         Ok(Self { opens, inventory, heads: None, root, may_repeat, tables })
+    }
+
+    fn union(&self, other: &Self) -> Result<Self> {
+        let mut tables = self.tables.clone();
+        let labels = add_labels(&mut tables.labels, &other.tables.labels)?;
+        let label = |label: Label| labels[usize::from(label.0)];
+        tables.actions =
+            action_codes([&self.inventory, &other.inventory], |action| action.relabelled(label));
+        tables.max_opens = tables.max_opens.max(other.tables.max_opens);
+        tables.max_roots = tables.max_roots.max(other.tables.max_roots);
+        tables.repeated_labels |= other.tables.repeated_labels;
+        Self::from_tables(tables)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {

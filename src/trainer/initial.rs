@@ -1,0 +1,167 @@
+//! The model that training continues from: what is taken from it, and what must be the same.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use rustc_hash::FxHasher;
+use serde_json::Value;
+
+use super::Trainer;
+use crate::encoder::Pretrained;
+use crate::error::{Error, Result};
+use crate::model::{Model, vocabulary};
+use crate::oracle::Supervised;
+use crate::parser::stored_preset;
+use crate::preset::registry;
+use crate::preset::{MethodChoice, Preset};
+use crate::symbols::{FIRST, Vocabulary};
+use crate::train::neural::initial::InitialModel;
+use crate::train::neural::{NeuralParams, NeuralTraining};
+use crate::treebank::embeddings::PretrainedEmbeddings;
+
+/// What training takes from a model before its transition system is known.
+pub(super) struct Initial<'a> {
+    pub(super) model: &'a Model,
+    method: NeuralTraining,
+    stored: Vocabulary,
+    /// Its vocabulary, without words that are known from pretrained embeddings only.
+    pub(super) vocabulary: Vocabulary,
+    pub(super) embeddings: Option<PretrainedEmbeddings>,
+    pub(super) encoder: Option<Arc<Pretrained>>,
+}
+
+impl<'a> Initial<'a> {
+    /// Loads what training takes from its initial model, if it has one.
+    ///
+    /// # Errors
+    /// When the model is damaged.
+    pub(super) fn load(trainer: &'a Trainer<'_>) -> Result<Option<Self>> {
+        let Some(model) = &trainer.initial else { return Ok(None) };
+        let method = NeuralTraining(network_of(&stored_preset(model, &[])?)?.clone());
+        let stored = vocabulary::load(&model.sections)?;
+        let (table, encoder) = method.pretrained(&model.sections, &stored)?;
+        let vocabulary = match &table {
+            Some(table) => stored.clone().with_first_words(table.trained - FIRST as usize),
+            None => stored.clone(),
+        };
+        let embeddings = table.map(|table| table.embeddings(&stored));
+        Ok(Some(Self { model, method, stored, vocabulary, embeddings, encoder }))
+    }
+
+    /// The model with its transition system.
+    ///
+    /// # Errors
+    /// When the model is damaged.
+    pub(super) fn with_system<S: Supervised>(&self) -> Result<InitialModel<S>> {
+        let Self { model, method, stored, .. } = self;
+        let mut hasher = FxHasher::default();
+        model.to_bytes().hash(&mut hasher);
+        Ok(InitialModel {
+            system: registry::restored(&model.header.system)?,
+            vocabulary: stored.clone(),
+            method: method.clone(),
+            sections: model.sections.clone(),
+            fingerprint: hasher.finish(),
+        })
+    }
+}
+
+/// Checks that training by a preset can continue from a model that was trained by another preset.
+///
+/// # Errors
+/// With the first setting that differs.
+pub(super) fn check(preset: &Preset, stored: &Preset) -> Result<()> {
+    let other = network_of(stored)?;
+    if preset.only_tagger {
+        let problem =
+            "a tagger alone is trained, and only networks continue from a model: set it to false";
+        return Err(Error::config("only_tagger", problem));
+    }
+    let MethodChoice::Neural(own) = &preset.learner else {
+        let problem = "only networks continue from a model: take the settings of the model";
+        return Err(Error::config("learner.kind", problem));
+    };
+    if ![1, own.models].contains(&other.models) {
+        let problem = format!(
+            "{}, but the model that training continues from has {} networks: set it to {}",
+            own.models, other.models, other.models
+        );
+        return Err(Error::config("learner.models", problem));
+    }
+    let system = |preset: &Preset| {
+        let mut system = json(&preset.system);
+        system.as_object_mut().map(|settings| settings.remove("heads"));
+        system
+    };
+    let mut embeddings = own.pretrained.clone();
+    if own.pretrained.is_empty() == other.pretrained.is_empty() {
+        embeddings.clone_from(&other.pretrained);
+    }
+    let layers = json(&own.network.trained_as(&other.network));
+    let parts = [
+        ("system", [system(preset), system(stored)]),
+        ("learner.network", [layers, json(&other.network)]),
+        ("learner.pretrained", [json(&embeddings), json(&other.pretrained)]),
+    ];
+    for (key, [own, other]) in &parts {
+        if let Some((key, [own, other])) = difference(key, [own, other]) {
+            let problem = format!(
+                "{}, but {} in the model that training continues from: take the settings of the model",
+                text(own),
+                text(other)
+            );
+            return Err(Error::config(key, problem));
+        }
+    }
+    Ok(())
+}
+
+/// The settings of the networks of an initial model.
+///
+/// # Errors
+/// When it has none.
+fn network_of(stored: &Preset) -> Result<&NeuralParams> {
+    match &stored.learner {
+        _ if stored.only_tagger => {
+            let problem =
+                "the model that training continues from has no parser: give the model of a network";
+            Err(Error::config("only_tagger", problem))
+        }
+        MethodChoice::Neural(params) => Ok(params),
+        _ => {
+            let problem = "the model that training continues from is no network: give one whose learner.kind is \
+                           neural, such as a model of `accurate`";
+            Err(Error::config("learner.kind", problem))
+        }
+    }
+}
+
+fn json(settings: &impl serde::Serialize) -> Value {
+    serde_json::to_value(settings).unwrap_or_default()
+}
+
+/// The first setting that differs, with both values; a kind comes before the settings of the kind.
+fn difference<'a>(key: &str, [own, other]: [&'a Value; 2]) -> Option<(String, [&'a Value; 2])> {
+    if own == other {
+        return None;
+    }
+    let (Some(of_own), Some(of_other)) = (own.as_object(), other.as_object()) else {
+        return Some((key.to_owned(), [own, other]));
+    };
+    let find = |name: &str| {
+        let values = [of_own, of_other].map(|of| of.get(name).unwrap_or(&Value::Null));
+        difference(&format!("{key}.{name}"), values)
+    };
+    find("kind").or_else(|| of_own.keys().chain(of_other.keys()).find_map(|name| find(name)))
+}
+
+/// A setting in a message.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::Object(_) => "given".to_owned(),
+        Value::String(text) if text.is_empty() => "empty".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
