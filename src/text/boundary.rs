@@ -95,9 +95,13 @@ impl Pending {
             self.join_period(cut.mark);
             return None;
         }
-        let role = self.pieces[cut.mark].role;
+        let mark = self.pieces[cut.mark];
+        let role = mark.role;
         let is_bracketed = self.pieces.len() > cut.end;
         let next = &text[next.start..next.end];
+        if has_letter(mark, next) {
+            return None;
+        }
         if self.ends_before_any(cut, text) && next.starts_with(char::is_alphabetic)
             || ends(role, is_bracketed, next)
         {
@@ -206,6 +210,12 @@ fn is_more(role: Role, is_glued: bool) -> bool {
     may_end(role) && (is_glued || !matches!(role, Role::Abbreviation(_)))
 }
 
+/// Whether an abbreviation of several letters stands before a letter in place of a number: `fig. B`.
+fn has_letter(mark: Piece, next: &str) -> bool {
+    let is_numbered = mark.role == Role::Abbreviation(Abbreviation::Numbered);
+    is_numbered && mark.end - mark.start > 2 && is_initial(next) && !begins_sentences(next)
+}
+
 /// Whether a token ends a sentence where `next` follows, perhaps after an opening bracket.
 fn ends(role: Role, is_bracketed: bool, next: &str) -> bool {
     let is_lower = |c: char| c.is_lowercase() || c == '\'' || c == '\u{2019}';
@@ -215,8 +225,7 @@ fn ends(role: Role, is_bracketed: bool, next: &str) -> bool {
         Role::Exclamation => !is_lowercase,
         Role::Ellipsis => next.starts_with(|c: char| c.is_uppercase() || c.is_numeric()),
         Role::Abbreviation(Abbreviation::Numbered) => {
-            let is_letter = is_initial(next) && !begins_sentences(next);
-            !is_lowercase && !is_letter && !next.contains(char::is_numeric)
+            !is_lowercase && !next.contains(char::is_numeric)
         }
         Role::Abbreviation(_) => begins_sentences(next),
         _ => false,

@@ -192,6 +192,7 @@ fn words_that_are_abbreviations_too_may_end_a_sentence() {
                 ],
             ),
             ("In Fig. 3 and Figs. A-C. So.", &["In Fig. 3 and Figs. A - C .", "So ."]),
+            ("Take a b. C is next.", &["Take a b .", "C is next ."]),
             ("Closed on Sat. and Sun. at noon.", &["Closed on Sat. and Sun. at noon ."]),
         ],
     );
