@@ -55,9 +55,9 @@ def test_an_endless_stream_is_read_a_little_ahead(parser):
 
 
 def test_sentences_have_three_forms(parser):
-    as_text = parser.parse("The cells divided.")
-    assert as_text == parser.parse(["The", "cells", "divided", "."])
-    assert as_text == parser.parse([("The", "DT"), ["cells", "NNS"], ("divided", "VBD"), "."])
+    as_text = parser.parse("The cells died.")
+    assert as_text == parser.parse(["The", "cells", "died", "."])
+    assert as_text == parser.parse([("The", "DT"), ["cells", "NNS"], ("died", "VBD"), "."])
     assert as_text == parser.parse(as_text.tokens)
 
 
