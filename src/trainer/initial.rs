@@ -1,12 +1,12 @@
 //! The model that training continues from: what is taken from it, and what must be the same.
 
-use std::hash::{Hash, Hasher};
+use std::slice;
 use std::sync::Arc;
 
-use rustc_hash::FxHasher;
 use serde_json::Value;
 
 use super::Trainer;
+use super::teacher::fingerprint;
 use crate::encoder::Pretrained;
 use crate::error::{Error, Result};
 use crate::model::{Model, vocabulary};
@@ -48,20 +48,31 @@ impl<'a> Initial<'a> {
         Ok(Some(Self { model, method, stored, vocabulary, embeddings, encoder }))
     }
 
+    /// The numbers of words and tags, and how many of each `vocabulary` adds to them.
+    pub(super) fn added(&self, vocabulary: &Vocabulary) -> String {
+        let names = [Vocabulary::words, Vocabulary::tags];
+        let [words, tags] = names.map(|names| {
+            let before = names(&self.vocabulary).len();
+            (before, names(vocabulary).len() - before)
+        });
+        format!(
+            "words of the initial model: {}, new ones: {}; tags: {}, new ones: {}",
+            words.0, words.1, tags.0, tags.1
+        )
+    }
+
     /// The model with its transition system.
     ///
     /// # Errors
     /// When the model is damaged.
     pub(super) fn with_system<S: Supervised>(&self) -> Result<InitialModel<S>> {
         let Self { model, method, stored, .. } = self;
-        let mut hasher = FxHasher::default();
-        model.to_bytes().hash(&mut hasher);
         Ok(InitialModel {
             system: registry::restored(&model.header.system)?,
             vocabulary: stored.clone(),
             method: method.clone(),
             sections: model.sections.clone(),
-            fingerprint: hasher.finish(),
+            fingerprint: fingerprint(slice::from_ref(*model)),
         })
     }
 }

@@ -221,7 +221,9 @@ impl<'a> Trainer<'a> {
         let known = initial.as_ref().map(|initial| initial.vocabulary.clone());
         let mut vocabulary =
             known.unwrap_or_default().with_sentences(all.map(|tree| tree.tokens()), minimum);
-        self.log_new(initial.as_ref(), &vocabulary);
+        if let Some(initial) = &initial {
+            self.log(&initial.added(&vocabulary));
+        }
         let embeddings = pretrained.map(|pretrained| self.add_words(pretrained, &mut vocabulary));
         let encoder = match &initial {
             Some(initial) => initial.encoder.clone(),
@@ -266,20 +268,6 @@ impl<'a> Trainer<'a> {
             return Err(Error::Unfit("no silver tree has any words left after cleaning".into()));
         }
         Ok(trees)
-    }
-
-    /// Logs what the training trees add to the vocabulary of the initial model.
-    fn log_new(&self, initial: Option<&Initial<'_>>, vocabulary: &Vocabulary) {
-        let Some(initial) = initial else { return };
-        let names = [Vocabulary::words, Vocabulary::tags];
-        let [words, tags] = names.map(|names| {
-            let before = names(&initial.vocabulary).len();
-            (before, names(vocabulary).len() - before)
-        });
-        self.log(&format!(
-            "words of the initial model: {}, new ones: {}; tags: {}, new ones: {}",
-            words.0, words.1, tags.0, tags.1
-        ));
     }
 
     fn log(&self, text: &str) {

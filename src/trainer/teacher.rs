@@ -98,7 +98,7 @@ fn check_scale(number: usize, scale: ScoreScale) -> Result<()> {
 }
 
 /// A hash of models.
-fn fingerprint(models: &[Model]) -> u64 {
+pub(super) fn fingerprint(models: &[Model]) -> u64 {
     let mut hasher = FxHasher::default();
     models.iter().for_each(|model| model.to_bytes().hash(&mut hasher));
     hasher.finish()

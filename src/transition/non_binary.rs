@@ -24,7 +24,7 @@ use super::gold_tree::{
 use super::head_finder::HeadFinder;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
-use super::union::{action_codes, add_labels};
+use super::union::action_codes;
 use super::{Action, ActionKind, Forest, StackView, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Binarization;
@@ -99,8 +99,9 @@ impl NonBinaryAction {
         }
     }
 
-    /// The action with another number of its label.
-    fn relabelled(self, label: impl Fn(Label) -> Label) -> Self {
+    /// The action with the new number of its label.
+    fn relabelled(self, numbers: &[Label]) -> Self {
+        let label = |old: Label| numbers[usize::from(old.0)];
         match self {
             Self::Reduce { label: old, temporary, arity } => {
                 Self::Reduce { label: label(old), temporary, arity }
@@ -314,10 +315,9 @@ impl TransitionSystem for NonBinary {
 
     fn union(&self, other: &Self) -> Result<Self> {
         let mut tables = self.tables.clone();
-        let labels = add_labels(&mut tables.labels, &other.tables.labels)?;
-        let label = |label: Label| labels[usize::from(label.0)];
-        tables.actions =
-            action_codes([&self.inventory, &other.inventory], |action| action.relabelled(label));
+        let labels = (&mut tables.labels, &other.tables.labels);
+        let actions = [&self.inventory[..], &other.inventory];
+        tables.actions = action_codes(labels, actions, NonBinaryAction::relabelled)?;
         tables.max_unaries = tables.max_unaries.max(other.tables.max_unaries);
         tables.max_roots = tables.max_roots.max(other.tables.max_roots);
         tables.repeated_labels |= other.tables.repeated_labels;

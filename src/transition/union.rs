@@ -19,13 +19,18 @@ pub(super) fn add_labels(labels: &mut Symbols, others: &Symbols) -> Result<Vec<L
     Ok(numbers.into_iter().map(|number| Label(number as u16)).collect())
 }
 
-/// The codes of the actions of two systems, in the order of actions. `renumbered` gives an action of the second system
-/// the number that its label has in the first one.
+/// Adds the labels of a second system to those of the first; returns the codes of the actions of both, in the order of
+/// actions. `renumbered` gives an action of the second system the new number of its label.
+///
+/// # Errors
+/// [`crate::Error::Unfit`] when there are too many labels.
 pub(super) fn action_codes<A: Action>(
+    (labels, others): (&mut Symbols, &Symbols),
     [first, second]: [&[A]; 2],
-    renumbered: impl Fn(A) -> A,
-) -> Vec<u32> {
-    let second = second.iter().map(|&action| renumbered(action));
+    renumbered: impl Fn(A, &[Label]) -> A,
+) -> Result<Vec<u32>> {
+    let numbers = add_labels(labels, others)?;
+    let second = second.iter().map(|&action| renumbered(action, &numbers));
     let all: BTreeSet<A> = first.iter().copied().chain(second).collect();
-    all.into_iter().map(Action::code).collect()
+    Ok(all.into_iter().map(Action::code).collect())
 }

@@ -57,8 +57,9 @@ impl Action for BinaryAction {
 }
 
 impl BinaryAction {
-    /// The action with another number of its label.
-    pub(super) fn relabelled(self, label: impl Fn(Label) -> Label) -> Self {
+    /// The action with the new number of its label.
+    pub(super) fn relabelled(self, numbers: &[Label]) -> Self {
+        let label = |old: Label| numbers[usize::from(old.0)];
         match self {
             Self::Shift | Self::Finish => self,
             Self::Unary(old) => Self::Unary(label(old)),

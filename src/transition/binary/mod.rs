@@ -23,7 +23,7 @@ use super::gold_tree::{
 };
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
-use super::union::{action_codes, add_labels};
+use super::union::action_codes;
 use super::{Action, Forest, StackView, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::binarize;
@@ -218,10 +218,9 @@ impl TransitionSystem for Binary {
 
     fn union(&self, other: &Self) -> Result<Self> {
         let mut tables = self.tables.clone();
-        let labels = add_labels(&mut tables.labels, &other.tables.labels)?;
-        let label = |label: Label| labels[usize::from(label.0)];
-        tables.actions =
-            action_codes([&self.inventory, &other.inventory], |action| action.relabelled(label));
+        let labels = (&mut tables.labels, &other.tables.labels);
+        let actions = [&self.inventory[..], &other.inventory];
+        tables.actions = action_codes(labels, actions, BinaryAction::relabelled)?;
         tables.max_unaries = tables.max_unaries.max(other.tables.max_unaries);
         tables.repeated_labels |= other.tables.repeated_labels;
         Self::from_tables(tables)

@@ -44,8 +44,9 @@ impl Action for BracketAction {
 }
 
 impl BracketAction {
-    /// The action with another number of its label.
-    pub(super) fn relabelled(self, label: impl Fn(Label) -> Label) -> Self {
+    /// The action with the new number of its label.
+    pub(super) fn relabelled(self, numbers: &[Label]) -> Self {
+        let label = |old: Label| numbers[usize::from(old.0)];
         match self {
             Self::Open(old, temporary) => Self::Open(label(old), temporary),
             end => end,

@@ -33,7 +33,7 @@ use super::head_finder::HeadFinder;
 use super::shared_stack::Stack;
 use super::stack_buffer::StackBuffer;
 use super::state::clone_in_place;
-use super::union::{action_codes, add_labels};
+use super::union::action_codes;
 use super::{Action, ActionKind, Forest, Open, TransitionSystem, View};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::{Binarization, Scheme};
@@ -322,10 +322,9 @@ impl TransitionSystem for Bracketing {
 
     fn union(&self, other: &Self) -> Result<Self> {
         let mut tables = self.tables.clone();
-        let labels = add_labels(&mut tables.labels, &other.tables.labels)?;
-        let label = |label: Label| labels[usize::from(label.0)];
-        tables.actions =
-            action_codes([&self.inventory, &other.inventory], |action| action.relabelled(label));
+        let labels = (&mut tables.labels, &other.tables.labels);
+        let actions = [&self.inventory[..], &other.inventory];
+        tables.actions = action_codes(labels, actions, BracketAction::relabelled)?;
         tables.max_opens = tables.max_opens.max(other.tables.max_opens);
         tables.max_roots = tables.max_roots.max(other.tables.max_roots);
         tables.repeated_labels |= other.tables.repeated_labels;
