@@ -108,11 +108,6 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
         input
     }
 
-    /// Searches for the best `n` derivations of a sentence.
-    fn decode<'t>(&mut self, tokens: &'t [Token], n: usize) -> (Input<'t>, Vec<Decoded<S>>) {
-        self.decode_observed(tokens, n, &mut |_| ())
-    }
-
     /// Searches for the best `n` derivations of a sentence; calls `observe` after every step of a beam.
     pub fn decode_observed<'t>(
         &mut self,
@@ -121,9 +116,14 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
         observe: &mut dyn FnMut(&Agenda<S>),
     ) -> (Input<'t>, Vec<Decoded<S>>) {
         let input = self.prepare(tokens);
+        (input, self.decode(n, observe))
+    }
+
+    /// Searches for the best `n` derivations of the sentence that was prepared last.
+    fn decode(&mut self, n: usize, observe: &mut dyn FnMut(&Agenda<S>)) -> Vec<Decoded<S>> {
         let Self { system, scorer, sentence, scratch, .. } = self;
         let problem = Problem { system: *system, sentence, scorer: *scorer };
-        (input, self.search.decode_observed(problem, n, scratch, observe))
+        self.search.decode_observed(problem, n, scratch, observe)
     }
 
     /// The sentence that was decoded last, with the memory of the scorer, which is prepared for it.
@@ -135,12 +135,12 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
     /// Searches for `n` different trees, with their derivations: first that of a search for one, then the best of a
     /// wider search.
     fn different(&mut self, tokens: &[Token], n: usize) -> Vec<(Parse, Vec<S::Action>)> {
-        let (input, mut found) = self.decode(tokens, 1);
-        let best = found.swap_remove(0);
+        let input = self.prepare(tokens);
+        let best = self.decode(1, &mut |_| ()).swap_remove(0);
         let mut parses = vec![(self.finish(&best, &input), best.actions)];
         let mut n_derivations = n;
         while parses.len() < n && self.search.compares_paths() {
-            let (input, found) = self.decode(tokens, n_derivations);
+            let found = self.decode(n_derivations, &mut |_| ());
             let n_found = found.len();
             // A partial tree is no better than what a wider search finds.
             parses.truncate(usize::from(best.complete));
@@ -209,7 +209,7 @@ fn join_parts(tree: &mut Tree, label: &str) {
 
 impl<S: TransitionSystem> Worker for PipelineWorker<'_, S> {
     fn parse(&mut self, tokens: &[Token]) -> Parse {
-        let (input, decoded) = self.decode(tokens, 1);
+        let (input, decoded) = self.decode_observed(tokens, 1, &mut |_| ());
         self.finish(&decoded[0], &input)
     }
 

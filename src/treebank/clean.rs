@@ -24,7 +24,7 @@ use crate::tree::{Child, TRACE, Token, Tree};
 
 pub use super::reattach::reattach;
 use super::reattach::{Edges, attach};
-pub use settings::{Cleaning, Functions, RootPolicy, Separator};
+pub use settings::{Cleaning, Functions, Relabel, RootPolicy, Separator};
 
 /// A cleaned tree.
 #[derive(Debug, Clone, PartialEq, Eq)]

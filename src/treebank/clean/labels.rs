@@ -2,7 +2,7 @@
 
 use compact_str::CompactString;
 
-use super::settings::{Cleaning, Functions, RootPolicy};
+use super::settings::{Cleaning, Functions, Relabel, RootPolicy};
 use crate::tree::{Child, NodeId, TOP, Tree, is_root_label};
 
 impl Cleaning {
@@ -30,18 +30,11 @@ impl Cleaning {
         for id in tree.ids() {
             let label = &tree.node(id).label;
             let old = bare(label, &self.separators);
-            let rule = self.relabel.iter().find_map(|rule| {
-                let (from, to) = rule.split_once(' ')?;
-                let (from, tag) = match from.strip_suffix(')').and_then(|from| from.split_once('('))
-                {
-                    Some((from, tag)) => (from, Some(tag)),
-                    None => (from, None),
-                };
-                let is_meant = from == old && tag.is_none_or(|tag| only_tag(tree, id) == Some(tag));
-                (is_meant && !to.trim().is_empty()).then(|| to.trim())
-            });
-            if let Some(new) = rule {
-                let new = compact_str::format_compact!("{new}{}", &label[old.len()..]);
+            let is_meant = |Relabel { from, tag, .. }: &&Relabel| {
+                from == old && (tag.is_none() || tag.as_deref() == only_tag(tree, id))
+            };
+            if let Some(Relabel { to, .. }) = self.relabel.iter().find(is_meant) {
+                let new = compact_str::format_compact!("{to}{}", &label[old.len()..]);
                 tree.nodes_mut()[id.index()].label = new;
             }
         }

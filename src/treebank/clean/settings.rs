@@ -26,7 +26,8 @@ pub struct Cleaning {
     pub replace: Vec<String>,
     /// New labels for the nodes of a treebank, each `FROM TO`, such as `NX NML`, or `NP(WDT) WHNP` for nodes over a single
     /// word with this tag. `FROM` is a label without function tags.
-    pub relabel: Vec<String>,
+    #[schemars(with = "Vec<String>")]
+    pub relabel: Vec<Relabel>,
     /// The characters at which the tags of a treebank are cut; with `-`, `NN-SB` becomes `NN`.
     pub tag_separators: String,
     /// Whether node labels keep function tags: `NP-SBJ-1` becomes `NP` or `NP-SBJ`.
@@ -59,6 +60,46 @@ pub struct Cleaning {
     pub unknown_below: u32,
     /// How the root is changed.
     pub root: RootPolicy,
+}
+
+/// A new label for some nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Relabel {
+    /// The label, without function tags.
+    pub(super) from: String,
+    /// The tag of the single word below, if only nodes over such a word are meant.
+    pub(super) tag: Option<String>,
+    /// The new label.
+    pub(super) to: String,
+}
+
+impl TryFrom<String> for Relabel {
+    type Error = String;
+
+    fn try_from(rule: String) -> Result<Self, String> {
+        let problem =
+            || format!("`{rule}` is no rule: write FROM TO, such as NX NML or NP(WDT) WHNP");
+        let mut words = rule.split_ascii_whitespace();
+        let (Some(from), Some(to), None) = (words.next(), words.next(), words.next()) else {
+            return Err(problem());
+        };
+        let (from, tag) = match from.strip_suffix(')').map(|from| from.split_once('(')) {
+            None => (from, None),
+            Some(Some((from, tag))) if !from.is_empty() && !tag.is_empty() => (from, Some(tag)),
+            Some(_) => return Err(problem()),
+        };
+        Ok(Self { from: from.to_owned(), tag: tag.map(str::to_owned), to: to.to_owned() })
+    }
+}
+
+impl From<Relabel> for String {
+    fn from(Relabel { from, tag, to }: Relabel) -> Self {
+        match tag {
+            Some(tag) => format!("{from}({tag}) {to}"),
+            None => format!("{from} {to}"),
+        }
+    }
 }
 
 /// Whether function tags are removed.

@@ -139,7 +139,7 @@ pub(super) fn is_escape(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::treebank::clean::Functions;
+    use crate::treebank::clean::{Functions, Relabel};
 
     fn lines(list: &[&str]) -> Vec<String> {
         list.iter().map(|text| (*text).to_owned()).collect()
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn nodes_get_new_labels_by_label_or_by_their_only_word() {
-        let relabel = lines(&["NP(WDT) WHNP", "NX NML", "VP(VB) ", "(WDT) X"]);
+        let relabel = serde_json::from_str(r#"["NP(WDT) WHNP", "NX NML"]"#).unwrap();
         let cleaning = Cleaning { relabel, ..Cleaning::default() };
         let tree = "(S (NP-SBJ (WDT that)) (NP (WDT which) (NX=1 (NN x))) (NP (NP (WDT that))) (VP (VB go)))";
         let new = "(S (WHNP (WDT that)) (NP (WDT which) (NML (NN x))) (NP (WHNP (WDT that))) (VP (VB go)))";
@@ -221,6 +221,16 @@ mod tests {
         let keep = Cleaning { functions: Functions::Keep, ..cleaning };
         let new = "(S (WHNP-SBJ (WDT that)) (NP (WDT which) (NML (NN x))) (NP (WHNP (WDT that))) (VP (VB go)))";
         assert_eq!(stripped(tree, &keep).unwrap(), new);
+    }
+
+    #[test]
+    fn a_rule_for_labels_is_written_as_it_is_read_or_refused() {
+        for rule in ["NX NML", "NP(WDT) WHNP"] {
+            assert_eq!(String::from(Relabel::try_from(rule.to_owned()).unwrap()), rule);
+        }
+        for rule in ["", "NP", "NP(WDT)", "(WDT) X", "NP() X", "NP) X", "A B C"] {
+            assert!(Relabel::try_from(rule.to_owned()).unwrap_err().contains("FROM TO"), "{rule}");
+        }
     }
 
     #[test]
