@@ -78,8 +78,11 @@ impl TryFrom<String> for Relabel {
     type Error = String;
 
     fn try_from(rule: String) -> Result<Self, String> {
-        let problem =
-            || format!("`{rule}` is no rule: write FROM TO, such as NX NML or NP(WDT) WHNP");
+        let problem = || {
+            format!(
+                "clean.relabel has the rule `{rule}`: write FROM TO, such as NX NML or NP(WDT) WHNP"
+            )
+        };
         let mut words = rule.split_ascii_whitespace();
         let (Some(from), Some(to), None) = (words.next(), words.next(), words.next()) else {
             return Err(problem());
