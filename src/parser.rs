@@ -290,8 +290,8 @@ impl ParserWorker<'_> {
         }
     }
 
-    /// Parses a sentence; returns different trees, at least one: that of [`ParserWorker::parse`] unless it is partial, then
-    /// the best others, best first.
+    /// Parses a sentence; returns different trees, at least one: that of [`ParserWorker::parse`], then the best others,
+    /// best first.
     ///
     /// # Errors
     /// As [`ParserWorker::parse`].

@@ -142,8 +142,7 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
         while parses.len() < n && self.search.compares_paths() {
             let found = self.decode(n_derivations, &mut |_| ());
             let n_found = found.len();
-            // A partial tree is no better than what a wider search finds.
-            parses.truncate(usize::from(best.complete));
+            parses.truncate(1);
             for decoded in found {
                 let parse = self.finish(&decoded, &input);
                 let is_same = |other: &(Parse, _)| same_brackets(&other.0.tree, &parse.tree);
