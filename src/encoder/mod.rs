@@ -33,11 +33,11 @@ use crate::neural::tape::Layout;
 use crate::neural::{Dropout, Params, Quantized, Tape, Var};
 use crate::symbols::{Lists, Sentence, VocabularySizes};
 
-/// The names of the sets of symbols for which an encoder has parameters: words, tags, and parts of word forms.
+/// The set of words, for which an encoder has parameters.
 pub const WORDS: &str = "words";
-/// See [`WORDS`].
+/// The set of tags.
 pub const TAGS: &str = "tags";
-/// See [`WORDS`].
+/// The set of parts of word forms.
 pub const PARTS: &str = "parts";
 
 /// The symbols of the input that a network has parameters for.

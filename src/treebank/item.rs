@@ -1,6 +1,7 @@
 //! One item of the input: a sentence with its origin, a blank line, or what cannot be read.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -56,7 +57,7 @@ pub struct RawText {
     /// The place of each word.
     pub layout: Layout,
     /// The name of the file; `None` for standard input.
-    pub file: Option<String>,
+    pub file: Option<Arc<str>>,
     /// Whether it is the first sentence of its input.
     pub begins_input: bool,
 }

@@ -1,5 +1,7 @@
 //! Raw text as sentences to parse.
 
+use std::sync::Arc;
+
 use super::input::Input;
 use super::item::{Item, Origin, RawText};
 use super::line_reader::LineReader;
@@ -114,14 +116,14 @@ impl TextLines {
 
 /// The origins of the sentences of one input.
 struct Origins {
-    file: Option<String>,
+    file: Option<Arc<str>>,
     begins_input: bool,
 }
 
 impl Origins {
     fn of(lines: &LineReader) -> Self {
         let name = lines.name();
-        let file = (name != Input::Stdin.name()).then(|| name.to_owned());
+        let file = (name != Input::Stdin.name()).then(|| name.into());
         Self { file, begins_input: true }
     }
 
