@@ -5,7 +5,7 @@
 //! - *In-order* (Liu and Zhang 2017, section 3): OPEN-X opens an X over the last complete item, its left corner.
 //!
 //! CLOSE completes the innermost open constituent with all items since it was opened. The root is always
-//! open: FINISH builds `TOP` over everything when nothing else is open. Over binarized trees ([`Scheme`]) the
+//! open: FINISH builds `TOP` over everything when nothing else is open. Over [binarized](crate::tree::binarize) trees the
 //! in-order system is the left-corner parser of Kalt 2004, section 4: OPEN is *project*, CLOSE is *attach*. It
 //! opens and closes `TOP` like any label. FINISH is then forced: it follows when `TOP` covers all words or
 //! nothing else is legal.
