@@ -4,6 +4,7 @@
 //! profile gives no findings. The rules are rough and conservative: treebanks without such conventions give no
 //! findings either.
 
+mod by_file;
 mod finding;
 
 use compact_str::{CompactString, ToCompactString};
@@ -12,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::clean::Cleaning;
 use crate::error::Place;
 use crate::tree::{TRACE, Token, Tree};
+use by_file::LabelsByFile;
 pub use finding::{Finding, Suspect};
 
 /// Possible separators of words and lemmas.
@@ -42,6 +44,7 @@ pub struct Lint<'c> {
     /// The number of words before lemmas were removed, and of those that had one.
     raw_words: u64,
     cut: Option<Occurrence>,
+    by_file: LabelsByFile,
 }
 
 /// The number of occurrences, and the first one.
@@ -88,6 +91,7 @@ impl<'c> Lint<'c> {
             alike: Default::default(),
             raw_words: 0,
             cut: None,
+            by_file: LabelsByFile::default(),
         }
     }
 
@@ -98,6 +102,7 @@ impl<'c> Lint<'c> {
         }
         let Some(mut tree) = self.cleaning.strip(tree.clone()) else { return };
         self.cleaning.cut_labels(&mut tree);
+        self.by_file.add(&tree, at);
         let words: Vec<&Token> = tree.tokens().iter().filter(|token| token.tag != TRACE).collect();
         self.trees += 1;
         self.words += words.len() as u64;
@@ -167,6 +172,7 @@ impl<'c> Lint<'c> {
         findings.extend(self.sentences());
         findings.extend(self.label_findings());
         findings.extend(self.tags_like_words(&tags));
+        findings.extend(self.by_file.findings(&self.cleaning.relabel));
         findings
     }
 

@@ -25,6 +25,8 @@ pub enum Suspect {
     RareLabels,
     /// Tags that equal the words, or are almost as numerous.
     TagsLikeWords,
+    /// Labels over single words for which the other files have another label.
+    OtherLabels,
 }
 
 impl Suspect {
@@ -40,6 +42,7 @@ impl Suspect {
             Self::LabelMarks => "labels with marks of functions or indices",
             Self::RareLabels => "labels that occur once",
             Self::TagsLikeWords => "tags that look like words",
+            Self::OtherLabels => "labels over single words that differ between the files",
         }
     }
 }

@@ -67,3 +67,28 @@ fn short_sentences_rare_labels_and_tags_like_words_are_found() {
     let found = findings(&text, &Cleaning::default());
     assert_eq!(found, ["TagsLikeWords 100 (N#0 a) 1 clean.tag_separators=\"#\""]);
 }
+
+#[test]
+fn labels_over_single_words_that_differ_between_files_are_found() {
+    let find = |cleaning: &Cleaning| {
+        let mut lint = Lint::new(cleaning);
+        for (file, line, times) in [
+            ("a", "(S (WHNP (WDT which)) (NP (DT this)) (VP (VB a)))", 40),
+            ("b", "(S (NP-SBJ (WDT that)) (NP (DT this)) (VP (VB b)))", 10),
+            ("c", "(S (NP (WDT who)) (NP (DT this)) (VP (VB c)))", 20),
+        ] {
+            for number in 1..=times {
+                lint.add(&line.parse().unwrap(), &Place::new(file, number, 0));
+            }
+        }
+        lint.findings()
+    };
+    let shown: Vec<String> = find(&Cleaning::default()).iter().map(Finding::to_string).collect();
+    let expected = "labels over single words that differ between the files: 20, such as (NP (WDT who)), \
+                    elsewhere WHNP, in c:1";
+    assert_eq!(shown, [expected]);
+    let setting = find(&Cleaning::default())[0].setting.clone();
+    assert_eq!(setting.as_deref(), Some("clean.relabel=[\"NP(WDT) WHNP\"]"));
+    let relabel = serde_json::from_str(r#"["NP(WDT) WHNP"]"#).unwrap();
+    assert_eq!(find(&Cleaning { relabel, ..Cleaning::default() }), []);
+}
