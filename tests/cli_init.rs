@@ -29,7 +29,11 @@ fn refused(train: &mut assert_cmd::Command) -> String {
 fn a_model_is_trained_further_by_its_own_preset() {
     let folder = folder(&[("new.mrg", TREES)]);
     let mut first = train(folder.path(), "--preset accurate --model old.srm --set");
-    first.args([NETWORK, "--train"]).arg(sample("dev.mrg")).assert().success();
+    first
+        .args([NETWORK, "--set", "about.licence=CC0", "--train"])
+        .arg(sample("dev.mrg"))
+        .assert()
+        .success();
     let further = "--init old.srm --train new.mrg --model new.srm --checkpoint parts";
     let done = train(folder.path(), further).assert().success();
     let said = text(&done.get_output().stderr);
@@ -39,6 +43,7 @@ fn a_model_is_trained_further_by_its_own_preset() {
     for part in [
         "trained on new.mrg: 1 trees",
         "continued from a model that was trained on dev.mrg",
+        "licence CC0",
         "OPEN-QQQ",
         "OPEN-SBAR",
         "hidden_dim = 8",

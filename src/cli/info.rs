@@ -12,7 +12,7 @@ use crate::feature::Templates;
 use crate::model::{Header, Model, TaggerSummary, TaggingScores, TrainingSummary, embedded};
 use crate::parser::stored_preset;
 use crate::preset::schema::kinds;
-use crate::preset::{Preset, TreebankProfile};
+use crate::preset::{About, Preset, TreebankProfile};
 use crate::tree::heads::HeadRules;
 
 /// Describe a model, or list what is built in.
@@ -104,6 +104,13 @@ fn describe_tagger(tagger: &TaggerSummary, out: &mut impl Write) -> anyhow::Resu
     Ok(())
 }
 
+fn describe_licence(about: &About, out: &mut impl Write) -> io::Result<()> {
+    if !about.licence.is_empty() {
+        writeln!(out, "  licence {}", about.licence)?;
+    }
+    about.sources.iter().try_for_each(|source| writeln!(out, "  source: {source}"))
+}
+
 fn describe_training(header: &Header, out: &mut impl Write) -> io::Result<()> {
     let training = &header.training;
     writeln!(out, "  written by srparse {}, seed {}", header.tool_version, header.seed)?;
@@ -149,6 +156,7 @@ fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Resul
     let header = &model.header;
     describe_training(header, out)?;
     let preset = stored_preset(model, &[])?;
+    describe_licence(&preset.about, out)?;
     if let Some(tagger) = &header.tagger {
         describe_tagger(tagger, out)?;
     } else if preset.learner.predicts_tags() {

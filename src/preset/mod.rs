@@ -40,6 +40,8 @@ pub use treebank_profile::TreebankProfile;
 pub struct Preset {
     /// What the preset is, in a sentence or two.
     pub description: String,
+    /// The licence and the sources of models, for whoever gets one.
+    pub about: About,
     /// Training and development trees with more words are left out, counted before cleaning; 0 for no limit.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub max_words: u32,
@@ -63,6 +65,16 @@ pub struct Preset {
     pub search: Search,
     /// The part-of-speech tagger that is trained with the parser and stored in the model.
     pub tagger: TaggerChoice,
+}
+
+/// What the file of a model says of itself: `srparse info` prints it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct About {
+    /// The licence, such as `CC BY-SA 4.0`.
+    pub licence: String,
+    /// The treebanks and other data that went into it, each with its attribution and licence.
+    pub sources: Vec<String>,
 }
 
 /// A transition system and its settings.
