@@ -8,7 +8,7 @@ use crate::error::Place;
 use crate::tree::{Child, Tree};
 use crate::treebank::clean::Relabel;
 
-/// The fewest words of a tag that stand alone under a node in a file, to compare it with the others.
+/// The fewest nodes with a label over a single word in a file that are reported.
 const FEWEST: u64 = 20;
 
 /// The labels of nodes over a single word, by tag.
@@ -31,9 +31,8 @@ struct Difference<'l> {
 impl LabelsByFile {
     /// Counts the labels of a tree; the trees of a file come one after another.
     pub(super) fn add(&mut self, tree: &Tree, at: &Place) {
-        let path = at.path.to_string();
-        if self.files.last().is_none_or(|(last, _)| *last != path) {
-            self.files.push((path, Labels::default()));
+        if self.files.last().is_none_or(|(last, _)| *last != at.path) {
+            self.files.push((at.path.clone(), Labels::default()));
         }
         let Some((_, labels)) = self.files.last_mut() else { return };
         for id in tree.ids() {
@@ -71,14 +70,19 @@ impl LabelsByFile {
         let total = self.total();
         let mut found: Vec<Difference<'_>> = Vec::new();
         for (tag, labels) in self.files.iter().flat_map(|(_, labels)| labels) {
-            let Some(new) = differs(tag, labels, &total[tag]) else { continue };
-            let key = |d: &Difference<'_>| (d.tag.clone(), d.label.clone(), d.elsewhere.clone());
-            match found.iter_mut().find(|old| key(old) == key(&new)) {
-                Some(old) => old.seen.count += new.seen.count,
-                None => found.push(new),
+            for new in differences(tag, labels, &total[tag]) {
+                let is_same = |old: &&mut Difference<'_>| {
+                    (old.tag, old.label, old.elsewhere) == (new.tag, new.label, new.elsewhere)
+                };
+                match found.iter_mut().find(is_same) {
+                    Some(old) => old.seen.count += new.seen.count,
+                    None => found.push(new),
+                }
             }
         }
-        found.sort_by(|a, b| b.seen.count.cmp(&a.seen.count).then(a.tag.cmp(b.tag)));
+        found.sort_by(|a, b| {
+            b.seen.count.cmp(&a.seen.count).then((a.tag, a.label).cmp(&(b.tag, b.label)))
+        });
         found
     }
 
@@ -98,23 +102,27 @@ impl LabelsByFile {
 /// How often each label occurs.
 type Counts<'l> = FxHashMap<&'l CompactString, u64>;
 
-/// Compares the labels of a tag in a file with those in all files: the usual label here, at least nine times in ten,
-/// is rare in the others, which have more such words and another label for at least half of them.
-fn differs<'l>(
+/// Compares the labels of a tag in a file with those in all files. A label is reported if it is frequent here and rare
+/// in the other files, which have more such words, and four times in five another label.
+fn differences<'l>(
     tag: &'l CompactString,
     labels: &'l FxHashMap<CompactString, Occurrence>,
     total: &Counts<'l>,
-) -> Option<Difference<'l>> {
+) -> impl Iterator<Item = Difference<'l>> {
     let here: u64 = labels.values().map(|seen| seen.count).sum();
     let others = total.values().sum::<u64>() - here;
     let elsewhere = |label| total[label] - labels.get(label).map_or(0, |seen| seen.count);
-    let (label, seen) = labels.iter().max_by_key(|(label, seen)| (seen.count, *label))?;
-    let usual = *total.keys().max_by_key(|label| (elsewhere(**label), **label))?;
-    let differs = usual != label
-        && here >= FEWEST
-        && others >= here
-        && seen.count * 10 >= here * 9
-        && elsewhere(usual) * 2 >= others
-        && elsewhere(label) * 4 <= others;
-    differs.then(|| Difference { tag, label, elsewhere: usual, seen: seen.clone() })
+    let usual = total.keys().copied().max_by_key(|label| (elsewhere(*label), *label));
+    let usual = usual.filter(|label| others >= here && elsewhere(*label) * 5 >= others * 4);
+    let is_different = move |label: &'l CompactString, seen: &Occurrence| {
+        Some(label) != usual
+            && seen.count >= FEWEST
+            && seen.count * 4 >= here
+            && elsewhere(label) * 5 <= others
+    };
+    let difference = move |(label, seen): (&'l CompactString, &'l Occurrence)| {
+        let elsewhere = usual.filter(|_| is_different(label, seen))?;
+        Some(Difference { tag, label, elsewhere, seen: seen.clone() })
+    };
+    labels.iter().filter_map(difference)
 }
