@@ -1,4 +1,5 @@
-//! English contractions: `don't` is `do n't`, `dog's` is `dog 's`, `gonna` is `gon na`.
+//! English contractions: `don't` is `do n't`, `dog's` is `dog 's`, `gonna` is `gon na`; without
+//! apostrophes, as many people write them: `dont` is `do nt`, as in the English Web Treebank.
 
 /// Words that are split in two, and where the second begins.
 const JOINED: &[(&str, usize)] = &[
@@ -13,6 +14,39 @@ const JOINED: &[(&str, usize)] = &[
     ("y'all", 2),
 ];
 
+/// Contractions written without an apostrophe that are hardly ever another word, and where the second token begins.
+/// (`its`, `ill`, `id`, `were`, `well`, `lets` are other words.)
+const WITHOUT_APOSTROPHE: &[(&str, usize)] = &[
+    ("aint", 2),
+    ("arent", 3),
+    ("cant", 2),
+    ("couldnt", 5),
+    ("didnt", 3),
+    ("doesnt", 4),
+    ("dont", 2),
+    ("hadnt", 3),
+    ("hasnt", 3),
+    ("havent", 4),
+    ("hes", 2),
+    ("im", 1),
+    ("isnt", 2),
+    ("ive", 1),
+    ("shes", 3),
+    ("shouldnt", 6),
+    ("thats", 4),
+    ("theres", 5),
+    ("theyre", 4),
+    ("theyve", 4),
+    ("wasnt", 3),
+    ("werent", 4),
+    ("whats", 4),
+    ("whos", 3),
+    ("wont", 2),
+    ("wouldnt", 5),
+    ("youre", 3),
+    ("youve", 3),
+];
+
 /// The letters of clitics after an apostrophe.
 const CLITICS: &[&str] = &["s", "m", "d", "re", "ve", "ll"];
 
@@ -24,7 +58,8 @@ pub(super) const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
 
 /// Where the last token of a word begins; 0 if it is one token.
 pub(super) fn last_token(word: &str) -> usize {
-    if let Some((_, at)) = JOINED.iter().find(|(whole, _)| word.eq_ignore_ascii_case(whole)) {
+    let mut whole = JOINED.iter().chain(WITHOUT_APOSTROPHE);
+    if let Some((_, at)) = whole.find(|(whole, _)| word.eq_ignore_ascii_case(whole)) {
         return *at;
     }
     let Some(apostrophe) = word.rfind(APOSTROPHES) else { return 0 };
@@ -75,10 +110,15 @@ mod tests {
             ("shouldn't've", "'ve"),
             ("Gonna", "na"),
             ("cannot", "not"),
+            ("Dont", "nt"),
+            ("thats", "s"),
+            ("im", "m"),
         ] {
             assert_eq!(&word[last_token(word)..], token, "{word}");
         }
-        for word in ["O'Neill", "rock'n'roll", "n't", "o'clock", "can", "d'Ettorre"] {
+        for word in
+            ["O'Neill", "rock'n'roll", "n't", "o'clock", "can", "d'Ettorre", "its", "want", "times"]
+        {
             assert_eq!(last_token(word), 0, "{word}");
         }
     }
