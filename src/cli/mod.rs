@@ -14,6 +14,7 @@ pub mod compare;
 pub mod diff;
 pub mod eval;
 pub mod experiment;
+pub mod find;
 mod in_flight;
 mod in_order;
 pub mod info;
@@ -31,6 +32,7 @@ pub mod parse;
 mod progress;
 mod reading_bar;
 pub mod report;
+mod sentences;
 mod stream;
 pub mod tag;
 pub mod train;
@@ -71,6 +73,7 @@ pub enum Command {
     Ablate(ablate::AblateArgs),
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
+    Find(find::FindArgs),
     Info(info::InfoArgs),
     Chart(chart::ChartArgs),
     Completions(man_and_completions::CompletionsArgs),
@@ -119,6 +122,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Ablate(args) => ablate::run(args),
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),
+        Command::Find(args) => find::run(args),
         Command::Info(args) => info::run(args),
         Command::Chart(args) => chart::run(args),
         Command::Completions(args) => man_and_completions::completions(args),
