@@ -11,6 +11,7 @@ mod aligned_trees;
 mod bus_errors;
 pub mod chart;
 pub mod compare;
+pub mod complexity;
 pub mod diff;
 pub mod eval;
 pub mod experiment;
@@ -74,6 +75,7 @@ pub enum Command {
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
     Find(find::FindArgs),
+    Complexity(complexity::ComplexityArgs),
     Info(info::InfoArgs),
     Chart(chart::ChartArgs),
     Completions(man_and_completions::CompletionsArgs),
@@ -123,6 +125,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),
         Command::Find(args) => find::run(args),
+        Command::Complexity(args) => complexity::run(args),
         Command::Info(args) => info::run(args),
         Command::Chart(args) => chart::run(args),
         Command::Completions(args) => man_and_completions::completions(args),

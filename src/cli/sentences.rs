@@ -8,13 +8,13 @@ use anyhow::Context;
 use super::in_order::{self, Sink, Work};
 use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin};
 use super::reading_bar::ReadingBar;
-use crate::error::{Error, Place};
+use crate::error::Error;
 use crate::model::{Model, embedded};
 use crate::parser::Parser;
 use crate::text::Layout;
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::{InputFormat, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Item, Origin, Trees, expand};
+use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin, Trees, expand};
 
 /// Where the trees come from.
 #[derive(Debug, clap::Args)]
@@ -47,13 +47,15 @@ pub(super) struct Sentence {
 }
 
 /// A sentence as it is read.
-pub(super) struct Unprocessed {
+struct Unprocessed {
     file: Arc<str>,
     number: u64,
     content: Content,
 }
 
 enum Content {
+    /// A file begins.
+    Nothing,
     Tree(Tree),
     Tokens(Vec<Token>, Box<Origin>),
 }
@@ -61,30 +63,50 @@ enum Content {
 impl Unprocessed {
     fn words(&self) -> usize {
         match &self.content {
+            Content::Nothing => 0,
             Content::Tree(tree) => tree.tokens().len(),
             Content::Tokens(tokens, _) => tokens.len(),
         }
     }
 }
 
-/// Processes the sentences of one thread; the result is that of an earlier sentence, or the default.
+/// Processes the sentences of one thread; a tree without nodes, with the number 0, begins each file. The result is that of an earlier sentence, or the default.
 pub(super) type SentenceProcessor<'a, R> = Box<dyn FnMut(crate::Result<Sentence>, &mut R) + 'a>;
 
-/// Numbers the sentences of each file.
-#[derive(Default)]
-struct Numbers {
-    file: Option<Arc<str>>,
-    number: u64,
+/// Reads one file after the other.
+struct Reader<'r> {
+    inputs: std::vec::IntoIter<Input>,
+    /// Opens a file.
+    open: &'r (dyn Fn(Input) -> Contents<'r> + Sync),
+    file: Option<(Arc<str>, u64, Contents<'r>)>,
+    bar: ReadingBar,
 }
 
-impl Numbers {
-    /// The next sentence of the file with this name.
-    fn next(&mut self, name: &str, content: Content) -> Unprocessed {
-        let file = self.file.take().filter(|file| &**file == name);
-        self.number = if file.is_some() { self.number + 1 } else { 1 };
-        let file = file.unwrap_or_else(|| name.into());
-        self.file = Some(Arc::clone(&file));
-        Unprocessed { file, number: self.number, content }
+/// The sentences of one file.
+type Contents<'r> = Box<dyn Iterator<Item = crate::Result<Content>> + Send + 'r>;
+
+impl Iterator for Reader<'_> {
+    type Item = crate::Result<Unprocessed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let Some((file, number, contents)) = &mut self.file else {
+                let input = self.inputs.next()?;
+                let file: Arc<str> = input.name().into();
+                let begin =
+                    Unprocessed { file: Arc::clone(&file), number: 0, content: Content::Nothing };
+                self.file = Some((file, 0, (self.open)(input)));
+                return Some(Ok(begin));
+            };
+            let Some(content) = contents.next() else {
+                self.file = None;
+                continue;
+            };
+            self.bar.add(1);
+            *number += 1;
+            let (file, number) = (Arc::clone(file), *number);
+            return Some(content.map(|content| Unprocessed { file, number, content }));
+        }
     }
 }
 
@@ -109,50 +131,35 @@ impl SentenceArgs {
         let (inputs, counter) = (expand(files)?, ByteCounter::default());
         let unit = if self.text { "sentences" } else { "trees" };
         let is_shown = is_shown && !verbosity.quiet;
-        let mut bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), unit);
-        let mut numbers = Numbers::default();
+        let bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), unit);
+        let inputs = inputs.into_iter();
+        let options = self.treebank.options();
         if self.text {
             let model = Model::open(&self.model)?;
             let parser = self.parser(&model)?;
+            let text = parser.preset().text;
+            let open = |input| -> Contents<'_> {
+                let format = InputFormat::Text;
+                let sentences = Sentences::new(vec![input], format, options.encoding);
+                let mut sentences = sentences.split_by(text).counted_by(counter.clone());
+                Box::new(std::iter::from_fn(move || next_of_text(&mut sentences)))
+            };
             let make = || parsed(&parser, make());
             let work = Work { words: Unprocessed::words, make: &make };
-            let encoding = self.treebank.options().encoding;
-            let mut sentences = Sentences::new(inputs, InputFormat::Text, encoding)
-                .split_by(parser.preset().text)
-                .counted_by(counter);
-            let mut items = std::iter::from_fn(|| {
-                bar.add(1);
-                next_of_text(&mut sentences, &mut numbers)
-            });
-            return in_order::run(&work, &mut items, sink, threads);
+            let mut reader = Reader { inputs, open: &open, file: None, bar };
+            return in_order::run(&work, &mut reader, sink, threads);
         }
         let cleaning = self.cleaning()?;
+        let strip = cleaning.clone().unwrap_or_else(Cleaning::none);
+        let open = |input| -> Contents<'_> {
+            let mut trees = Trees::new(vec![input], &options).counted_by(counter.clone());
+            let strip = &strip;
+            Box::new(std::iter::from_fn(move || next_tree(&mut trees, strip)))
+        };
         let make = || cleaned(cleaning.as_ref(), make());
         let work = Work { words: Unprocessed::words, make: &make };
-        let mut trees = Trees::new(inputs, &self.treebank.options()).counted_by(counter);
-        let strip = cleaning.clone().unwrap_or_else(Cleaning::none);
-        let mut items = std::iter::from_fn(|| {
-            bar.add(1);
-            loop {
-                let tree = match trees.next()? {
-                    Ok(tree) => strip.strip(tree),
-                    Err(error) => return Some(Err(error)),
-                };
-                let name = trees.place().map(|place| place.path).unwrap_or_default();
-                match tree {
-                    Some(tree) => return Some(Ok(numbers.next(&name, Content::Tree(tree)))),
-                    // Only metadata: no tree for `srparse tree` either.
-                    None => continue,
-                }
-            }
-        });
-        in_order::run(&work, &mut items, sink, threads)?;
-        drop(bar);
-        let report = trees.report();
-        if report.skipped > 0 {
-            say!("{report}");
-        }
-        Ok(())
+        let mut reader = Reader { inputs, open: &open, file: None, bar };
+        in_order::run(&work, &mut reader, sink, threads)
     }
 
     fn parser(&self, model: &Model) -> anyhow::Result<Parser> {
@@ -169,25 +176,36 @@ impl SentenceArgs {
 }
 
 /// The next sentence of raw text.
-fn next_of_text(
-    sentences: &mut Sentences,
-    numbers: &mut Numbers,
-) -> Option<crate::Result<Unprocessed>> {
+fn next_of_text(sentences: &mut Sentences) -> Option<crate::Result<Content>> {
     loop {
-        let item = match sentences.next()? {
-            Ok(item) => item,
-            Err(error) => return Some(Err(error)),
-        };
-        match item {
-            Item::Sentence(tokens, origin) => {
-                let name = sentences.place().map(|place: Place| place.path).unwrap_or_default();
-                let name = origin.file().map_or(name, str::to_owned);
-                let content = Content::Tokens(tokens, Box::new(origin));
-                return Some(Ok(numbers.next(&name, content)));
+        match sentences.next()? {
+            Ok(Item::Sentence(tokens, origin)) => {
+                return Some(Ok(Content::Tokens(tokens, Box::new(origin))));
             }
-            Item::Blank | Item::NoWords => {}
-            Item::Bad { at, problem } | Item::Stray { at, problem } => {
+            Ok(Item::Blank | Item::NoWords) => {}
+            Ok(Item::Bad { at, problem } | Item::Stray { at, problem }) => {
                 return Some(Err(Error::syntax(at, problem)));
+            }
+            Err(error) => return Some(Err(error)),
+        }
+    }
+}
+
+/// The next tree that is not metadata alone.
+fn next_tree(trees: &mut Trees, strip: &Cleaning) -> Option<crate::Result<Content>> {
+    loop {
+        match trees.next() {
+            Some(Ok(tree)) => {
+                if let Some(tree) = strip.strip(tree) {
+                    return Some(Ok(Content::Tree(tree)));
+                }
+            }
+            Some(Err(error)) => return Some(Err(error)),
+            None => {
+                if trees.report().skipped > 0 {
+                    say!("{}", trees.report());
+                }
+                return None;
             }
         }
     }
@@ -201,6 +219,7 @@ fn parsed<'a, R: 'a>(
     let mut worker = parser.worker();
     Box::new(move |Unprocessed { file, number, content }, result| {
         let sentence = match content {
+            Content::Nothing => Ok(Sentence { file, number, tree: Tree::default(), layout: None }),
             Content::Tree(tree) => Ok(Sentence { file, number, tree, layout: None }),
             Content::Tokens(tokens, origin) => worker.parse(&tokens).map(|parse| Sentence {
                 file,
@@ -219,11 +238,11 @@ fn cleaned<'a, R: 'a>(
     mut process: SentenceProcessor<'a, R>,
 ) -> in_order::Processor<'a, Unprocessed, R> {
     Box::new(move |Unprocessed { file, number, content }, result| {
-        let (Content::Tree(tree), layout) = (content, None) else { return };
-        let tree = match cleaning {
-            Some(cleaning) => cleaning.apply(tree).tree,
-            None => tree,
+        let tree = match (content, cleaning) {
+            (Content::Tree(tree), Some(cleaning)) => cleaning.apply(tree).tree,
+            (Content::Tree(tree), None) => tree,
+            _ => Tree::default(),
         };
-        process(Ok(Sentence { file, number, tree, layout }), result);
+        process(Ok(Sentence { file, number, tree, layout: None }), result);
     })
 }

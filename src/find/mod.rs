@@ -24,6 +24,7 @@
 //! Unicode, and `\Q`, `\h` and the names of Java's character classes are unknown; `?[…]` counts once, where Tregex never
 //! ends; a number can be a label where no position can stand.
 
+pub mod complexity;
 mod index;
 mod labels;
 mod parser;
