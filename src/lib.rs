@@ -30,6 +30,7 @@
 //!   encoders from the folders in which users have them.
 //! - `tree`, `symbols`, `text`, `treebank`: trees, head rules, binarization; strings as numbers; raw text as
 //!   sentences of words; reading, writing, cleaning.
+//! - `find`: tree search, and rules that change trees.
 //! - `transition`, `oracle`: the transition systems; static and dynamic oracles.
 //! - `feature`, `classifier`: templates to rows of columns; rows to scores of classes.
 //! - `encoder`, `scorer`: sentences to hidden states, which knows nothing of trees; configurations to scores of actions.
@@ -73,6 +74,7 @@ pub mod eval;
 pub mod experiment;
 #[doc(hidden)]
 pub mod feature;
+pub mod find;
 mod hash;
 #[doc(hidden)]
 pub mod inspect;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 31] = [
+const LAYERS: [&[&str]; 32] = [
     &["error"],
     &["hash"],
     &["observer"],
@@ -19,6 +19,7 @@ const LAYERS: [&[&str]; 31] = [
     &["neural"],
     &["checkpoint"],
     &["tree"],
+    &["find"],
     &["symbols"],
     &["text"],
     &["treebank"],

@@ -11,9 +11,11 @@ mod aligned_trees;
 mod bus_errors;
 pub mod chart;
 pub mod compare;
+pub mod complexity;
 pub mod diff;
 pub mod eval;
 pub mod experiment;
+pub mod find;
 mod in_flight;
 mod in_order;
 pub mod info;
@@ -31,6 +33,7 @@ pub mod parse;
 mod progress;
 mod reading_bar;
 pub mod report;
+mod sentences;
 mod stream;
 pub mod tag;
 pub mod train;
@@ -71,6 +74,8 @@ pub enum Command {
     Ablate(ablate::AblateArgs),
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
+    Find(find::FindArgs),
+    Complexity(complexity::ComplexityArgs),
     Info(info::InfoArgs),
     Chart(chart::ChartArgs),
     Completions(man_and_completions::CompletionsArgs),
@@ -119,6 +124,8 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Ablate(args) => ablate::run(args),
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),
+        Command::Find(args) => find::run(args),
+        Command::Complexity(args) => complexity::run(args),
         Command::Info(args) => info::run(args),
         Command::Chart(args) => chart::run(args),
         Command::Completions(args) => man_and_completions::completions(args),

@@ -252,7 +252,7 @@ fn frame(args: &ParseArgs) -> io::Result<[Vec<u8>; 2]> {
 fn page_line(trees: Vec<PageTree<'_>>, problem: Option<&str>) -> Vec<u8> {
     let mut line = Vec::new();
     // Writing to memory does not fail.
-    let _ = page::write_line(&SentenceTrees { n: None, trees, problem }, &mut line);
+    let _ = page::write_line(&SentenceTrees { n: None, name: None, trees, problem }, &mut line);
     line
 }
 

@@ -273,7 +273,10 @@ fn write_tree(
         TreeOutput::Svg => draw::svg(tree, out),
         TreeOutput::Html => {
             let trees = vec![PageTree::of(tree)];
-            page::write_line(&SentenceTrees { n: Some(number), trees, problem: None }, out)
+            page::write_line(
+                &SentenceTrees { n: Some(number), trees, ..SentenceTrees::default() },
+                out,
+            )
         }
         TreeOutput::Tagged => tagged::write_line(tree.tokens(), TaggedFormat::Slash, out),
         TreeOutput::Underscore => tagged::write_line(tree.tokens(), TaggedFormat::Underscore, out),

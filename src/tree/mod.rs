@@ -184,6 +184,11 @@ impl Tree {
             opened: false,
         }
     }
+
+    /// Walks a node and what is below it, left to right, without recursion.
+    pub fn traverse_from(&self, id: NodeId) -> Traversal<'_> {
+        Traversal { tree: self, stack: vec![(id, 0)], opened: false }
+    }
 }
 
 /// A step of [`Tree::traverse`].

@@ -26,7 +26,7 @@ mod skip;
 mod write;
 
 pub(super) use faults::excerpt;
-pub use write::{escape, unescape, write_brackets, write_line, write_pretty};
+pub use write::{escape, unescape, write_brackets, write_line, write_pretty, write_subtree};
 
 /// Reads trees from one stream, each as soon as its last bracket is there.
 ///

@@ -3,7 +3,8 @@
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::eval::Mark;
-use crate::tree::{NodeId, TRACE, Token, Tree, Visit};
+use crate::find::Position;
+use crate::tree::{Child, NodeId, TRACE, Token, Tree, Visit};
 
 /// A tree with its words. Traces are left out, and nodes over nothing but traces.
 #[derive(Debug, serde::Serialize)]
@@ -80,6 +81,28 @@ impl<'t> TreeData<'t> {
     /// The tree with a mark for each node.
     pub(crate) fn marked(mut self, tree: &Tree, marks: &[Mark]) -> Self {
         self.marks = self.marks_of(tree, marks);
+        self
+    }
+
+    /// The tree with a mark for each node that a search has found; for a tag or a word, for the node over it.
+    pub(crate) fn with_found(mut self, tree: &Tree, found: &[Position]) -> Self {
+        let n = self.numbers.iter().filter(|&&number| number != LEFT_OUT).count();
+        let mut marks = vec!['='; n];
+        let mut mark = |id: NodeId| {
+            if let Some(mark) = marks.get_mut(self.number(id) as usize) {
+                *mark = '*';
+            }
+        };
+        for position in found {
+            match *position {
+                Position::Node(id) => mark(id),
+                Position::Tag(at) | Position::Word(at) => {
+                    let over = |id: &NodeId| tree.children(*id).contains(&Child::Token(at));
+                    tree.ids().find(over).into_iter().for_each(&mut mark);
+                }
+            }
+        }
+        self.marks = marks.into_iter().collect();
         self
     }
 

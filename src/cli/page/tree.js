@@ -2,7 +2,7 @@
 // stands for as many words, 0 closes a node. Marks have one character for each node, in the order in which nodes open.
 
 const SVG = 'http://www.w3.org/2000/svg';
-const MARKS = { '=': 'matched', '.': 'unscored', '~': 'relabelled', '-': 'missed', '+': 'spurious' };
+const MARKS = { '=': 'matched', '.': 'unscored', '~': 'relabelled', '-': 'missed', '+': 'spurious', '*': 'found' };
 const SIGNS = { relabelled: '~', missed: '−', spurious: '+' };
 const SIZES = { level: 44, row: 24, gap: 14, margin: 14, pad: 5, font: 14 };
 // Trees with more words are laid out from left to right, and only as many are shown at first.

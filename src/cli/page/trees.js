@@ -34,7 +34,7 @@ document.addEventListener('DOMContentLoaded', () => {
   pageLines().forEach((line, at) => {
     const section = make('section', { class: 'sentence' });
     const number = line.n || at + 1;
-    section.append(make('h2', { id: `tree-${number}` }, String(number)));
+    section.append(make('h2', { id: `tree-${number}` }, line.name || String(number)));
     if (line.problem) section.append(make('p', { class: 'off-path' }, line.problem));
     for (const data of line.trees) {
       const facts = [];

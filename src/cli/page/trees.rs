@@ -26,6 +26,9 @@ pub(in crate::cli) struct SentenceTrees<'t> {
     /// Its number, if it is not that of its line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) n: Option<u64>,
+    /// What stands in place of the number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) name: Option<&'t str>,
     pub(in crate::cli) trees: Vec<PageTree<'t>>,
     /// Why there is no tree.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,5 +51,13 @@ pub(in crate::cli) struct PageTree<'t> {
 impl<'t> PageTree<'t> {
     pub(in crate::cli) fn of(tree: &'t crate::tree::Tree) -> Self {
         Self { tree: TreeData::of(tree), rank: None, score: None, complete: None }
+    }
+
+    /// A tree in which the nodes that a search has found are marked; for a tag or a word, the node over it.
+    pub(in crate::cli) fn with_found(
+        tree: &'t crate::tree::Tree,
+        found: &[crate::find::Position],
+    ) -> Self {
+        Self { tree: TreeData::of(tree).with_found(tree, found), ..Self::of(tree) }
     }
 }

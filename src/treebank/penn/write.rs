@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use super::is_space;
-use crate::tree::{Tree, Visit};
+use crate::tree::{Child, Traversal, Tree, Visit};
 
 /// The maximum indentation, so that a very deep tree does not take quadratic space.
 const DEEPEST_INDENT: usize = 100;
@@ -31,9 +31,24 @@ pub fn write_brackets(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
     if is_bare(tree) {
         return out.write_all(b"(())");
     }
+    write_steps(tree, tree.traverse(), out)
+}
+
+/// Writes a node or a token with its tag on one line, without the line feed, as [`write_line`] does.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_subtree(tree: &Tree, top: Child, out: &mut impl Write) -> io::Result<()> {
+    match top {
+        Child::Node(id) => write_steps(tree, tree.traverse_from(id), out),
+        Child::Token(position) => write_token(tree, position, out),
+    }
+}
+
+fn write_steps(tree: &Tree, steps: Traversal<'_>, out: &mut impl Write) -> io::Result<()> {
     let root = tree.root();
     let mut first = true;
-    for step in tree.traverse() {
+    for step in steps {
         match step {
             Visit::Open(id) => {
                 out.write_all(if first { b"(" } else { b" (" })?;

@@ -1,0 +1,317 @@
+//! `srparse find`: searches trees in the language of Tregex.
+
+mod count;
+mod output;
+
+use std::io::{self, Write};
+use std::ops::ControlFlow::{Break, Continue};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use clap::ValueEnum;
+
+use super::in_order::Sink;
+use super::options::{OUTPUT, Verbosity, threads};
+use super::out::{Out, OutArg};
+use super::page;
+use super::page::trees::TreesPage;
+use super::sentences::{Sentence, SentenceArgs, SentenceProcessor};
+use crate::find::{HEADS, Pattern, Position, Searcher};
+use crate::tree::heads::HeadRules;
+use count::Tally;
+
+/// Find the places in trees that match a pattern.
+///
+/// Patterns are those of Tregex: `NP < NN` is a noun phrase over a noun, `S << VBD` a clause that dominates a verb in
+/// the past. docs/find.md has the language on one page. As in Tregex, a node is found once for every way in which the
+/// pattern matches; with --once, once.
+///
+/// Each match is a line: the file and the number of the tree in it, a tab, and the subtree. Trees are searched as they
+/// are in the file, with traces and function tags, unless --clean, --treebank or --set is given.
+///
+/// Exit status is 0 if something was found, 1 if nothing was, 2 on an error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  srparse find 'NP < (DT . JJ)' data/sample/dev.mrg
+  srparse find --output kwic '/^VB/ < (/^(is|was|were|been)$/) .. VBN' data/sample/dev.mrg
+  srparse find --label NP --output words data/sample/dev.mrg
+  srparse find --count-by words 'NN > NP' data/sample/
+  srparse find 'VP=vp < NP=object' --node object --output json data/sample/dev.mrg
+  srparse find 'VP < PP' --text essay.txt
+  srparse find --output html 'SBAR' data/sample/dev.mrg > found.html")]
+pub struct FindArgs {
+    /// What to find; a file if --label is given.
+    #[arg(value_name = "PATTERN", required_unless_present = "label")]
+    pattern: Option<String>,
+    /// Files with trees (may be .gz), folders, quoted patterns of names; standard input if omitted, or for `-`.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Find all phrases with this label, whatever their function tags, instead of a pattern; or several, such as NP|PP.
+    #[arg(long, value_name = "LABEL")]
+    label: Option<String>,
+    /// Find each node once, even if the pattern matches it in several ways.
+    #[arg(long)]
+    once: bool,
+    /// Head rules for the relations <#, >#, <<# and >>#: a name listed by `srparse info`, or a file.
+    #[arg(value_parser = super::listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE",
+          default_value = HEADS)]
+    heads: String,
+    /// Number of threads; 0 uses all cores. The output does not depend on it.
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    #[command(flatten)]
+    out: OutArg,
+    #[command(flatten)]
+    verbosity: Verbosity,
+    #[command(flatten)]
+    source: SentenceArgs,
+    /// Format of the matches.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = OUTPUT)]
+    output: FindOutput,
+    /// Print the node with this name, which `=name` gives it in the pattern, instead of the whole match.
+    #[arg(long, value_name = "NAME", help_heading = OUTPUT)]
+    node: Option<String>,
+    /// Print the number of matches only.
+    #[arg(short = 'c', long, help_heading = OUTPUT)]
+    count: bool,
+    /// Print a table of numbers of matches: for each document (file), label, or the words of the match.
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with = "count", help_heading = OUTPUT)]
+    count_by: Option<CountBy>,
+    /// Print matches without file and number.
+    #[arg(long, help_heading = OUTPUT)]
+    no_place: bool,
+    /// Columns of context on each side of the match, for --output kwic.
+    #[arg(long, value_name = "N", default_value_t = 40, help_heading = OUTPUT)]
+    width: usize,
+}
+
+/// What `srparse find` prints of a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum FindOutput {
+    /// The subtree in brackets.
+    #[default]
+    Brackets,
+    /// Its words.
+    Words,
+    /// Its words with those around them, aligned.
+    Kwic,
+    /// One JSON object per line: file, tree, label, span, words, named nodes, and characters of raw text.
+    Json,
+    /// The whole trees that have a match, each once.
+    Trees,
+    /// A page with these trees, in which the matches are marked.
+    Html,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CountBy {
+    /// Each file, also those without matches.
+    Document,
+    /// Each label of the nodes that are found.
+    Label,
+    /// The words of the nodes that are found.
+    Words,
+}
+
+/// The most matches that are printed of one tree.
+const MAX_MATCHES: u64 = 1_000_000;
+
+/// Runs the command.
+///
+/// # Errors
+/// When the pattern or an option is invalid, an input cannot be read, or the output cannot be written.
+pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
+    let (text, files) = args.pattern_and_files();
+    let pattern = compiled(&text)?;
+    if !args.verbosity.quiet {
+        pattern.warnings().iter().for_each(|warning| say!("note: {warning}"));
+    }
+    if let Some(name) = &args.node {
+        let names: Vec<&str> = pattern.names().collect();
+        let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        ensure!(
+            names.contains(&name.as_str()),
+            "--node {name}: the pattern names no such node; it names {known}"
+        );
+    }
+    let heads = HeadRules::load(&args.heads).context("--heads")?;
+    let mut sink = Found::new(args, args.out.open(&files)?, &text)?;
+    let make = || -> SentenceProcessor<'_, Hits> {
+        let mut searcher = Searcher::new(&pattern).with_heads(&heads).once(args.once);
+        Box::new(move |sentence, hits| {
+            hits.clear();
+            if let Err(error) = sentence.and_then(|one| search(args, &mut searcher, one, hits)) {
+                hits.problem = Some(error.to_string());
+            }
+        })
+    };
+    let threads = threads(args.threads, args.verbosity.quiet);
+    let is_shown = !args.out.is_terminal();
+    args.source.run(&files, &make, &mut sink, (threads, is_shown, &args.verbosity))?;
+    sink.finish()
+}
+
+impl FindArgs {
+    /// The pattern and the files: with `--label`, the first argument is a file.
+    fn pattern_and_files(&self) -> (String, Vec<PathBuf>) {
+        let mut files = self.files.clone();
+        let text = match (&self.label, &self.pattern) {
+            (Some(label), pattern) => {
+                files.splice(0..0, pattern.iter().map(PathBuf::from));
+                format!("@{label} <1 __")
+            }
+            (None, pattern) => pattern.clone().unwrap_or_default(),
+        };
+        if files.is_empty() {
+            files.push("-".into());
+        }
+        (text, files)
+    }
+
+    /// Whether nodes are only counted.
+    fn counts_only(&self) -> bool {
+        self.node.is_none() && (self.count || self.count_by == Some(CountBy::Document))
+    }
+}
+
+/// Compiles a pattern; the message of an error shows the place.
+fn compiled(text: &str) -> anyhow::Result<Pattern> {
+    Pattern::parse(text).map_err(|error| {
+        let crate::Error::Syntax { at, .. } = &error else { return error.into() };
+        let line = text.lines().nth(at.line as usize - 1).unwrap_or_default();
+        let space = " ".repeat(at.column as usize - 1);
+        anyhow::anyhow!("{error}\n  {line}\n  {space}^")
+    })
+}
+
+/// The matches of one tree.
+#[derive(Default)]
+struct Hits {
+    file: Arc<str>,
+    bytes: Vec<u8>,
+    count: u64,
+    /// What is counted of each match.
+    keys: Vec<String>,
+    problem: Option<String>,
+}
+
+impl Hits {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.keys.clear();
+        (self.count, self.problem) = (0, None);
+    }
+}
+
+/// Searches a tree.
+fn search(
+    args: &FindArgs,
+    searcher: &mut Searcher<'_>,
+    sentence: Sentence,
+    hits: &mut Hits,
+) -> crate::Result<()> {
+    let output = output::Output { args, sentence: &sentence };
+    hits.file = Arc::clone(&sentence.file);
+    if args.counts_only() {
+        hits.count = searcher.count(&sentence.tree)?;
+        return Ok(());
+    }
+    let is_last = |name: &Option<Position>, position| *name == Some(position);
+    let (mut positions, mut last) = (Vec::new(), None);
+    searcher.for_each(&sentence.tree, |found| {
+        let position = match &args.node {
+            Some(name) => found.named(name),
+            None => Some(found.position()),
+        };
+        let Some(position) = position else { return Continue(()) };
+        if args.once && is_last(&last, position) {
+            return Continue(());
+        }
+        last = Some(position);
+        hits.count += 1;
+        if hits.count > MAX_MATCHES {
+            return Break(());
+        }
+        match args.count_by {
+            _ if args.count => {}
+            Some(CountBy::Document) => {}
+            Some(CountBy::Label) => hits.keys.push(position.label(&sentence.tree).to_owned()),
+            Some(CountBy::Words) => hits.keys.push(output.words(position).to_lowercase()),
+            None if output.is_of_trees() => positions.push(position),
+            None => output.write(position, &found, &mut hits.bytes),
+        }
+        Continue(())
+    })?;
+    if hits.count > MAX_MATCHES {
+        let problem = format!("more than {MAX_MATCHES} matches in one tree: use --once or --count");
+        return Err(crate::Error::config(
+            format!("{}:{}", sentence.file, sentence.number),
+            problem,
+        ));
+    }
+    if !positions.is_empty() {
+        output.write_tree(&positions, &mut hits.bytes);
+    }
+    Ok(())
+}
+
+/// Takes the matches in order.
+struct Found<'a> {
+    args: &'a FindArgs,
+    out: Out,
+    tally: Tally,
+    is_failed: bool,
+}
+
+impl<'a> Found<'a> {
+    fn new(args: &'a FindArgs, mut out: Out, pattern: &str) -> anyhow::Result<Self> {
+        let is_page = args.output == FindOutput::Html && !args.count && args.count_by.is_none();
+        if is_page {
+            page::begin(&TreesPage::new(format!("Matches of {pattern}")), &mut out)?;
+        }
+        Ok(Self { args, out, tally: Tally::default(), is_failed: false })
+    }
+
+    fn finish(mut self) -> anyhow::Result<ExitCode> {
+        if self.is_failed {
+            self.out.abandon()?;
+            return Ok(ExitCode::from(2));
+        }
+        let total = self.tally.total();
+        match (self.args.count, self.args.count_by) {
+            (true, _) => writeln!(self.out, "{total}")?,
+            (_, Some(by)) => self.tally.write(by == CountBy::Document, &mut self.out)?,
+            _ if self.args.output == FindOutput::Html => self.out.write_all(page::END)?,
+            _ => {}
+        }
+        self.out.finish()?;
+        Ok(if total > 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    }
+}
+
+impl Sink<Hits> for Found<'_> {
+    fn write(&mut self, hits: &mut Hits) -> io::Result<bool> {
+        if let Some(problem) = &hits.problem {
+            say!("error: {problem}");
+            self.is_failed = true;
+            return Ok(false);
+        }
+        match self.args.count_by {
+            Some(CountBy::Document) => self.tally.add(&hits.file, hits.count),
+            Some(_) => hits.keys.iter().for_each(|key| self.tally.add(key, 1)),
+            None => self.tally.add("", hits.count),
+        }
+        self.out.write_all(&hits.bytes)?;
+        Ok(true)
+    }
+
+    fn flushes_each(&self) -> bool {
+        self.args.pattern_and_files().1.iter().any(|file| file.as_os_str() == "-")
+    }
+
+    fn out(&mut self) -> &mut Out {
+        &mut self.out
+    }
+}

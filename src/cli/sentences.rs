@@ -1,0 +1,248 @@
+//! The trees that commands search: of treebanks, or of raw text, which is parsed first.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::in_order::{self, Sink, Work};
+use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin};
+use super::reading_bar::ReadingBar;
+use crate::error::Error;
+use crate::model::{Model, embedded};
+use crate::parser::Parser;
+use crate::text::Layout;
+use crate::tree::{Token, Tree};
+use crate::treebank::sentences::{InputFormat, Sentences};
+use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin, Trees, expand};
+
+/// Where the trees come from.
+#[derive(Debug, clap::Args)]
+pub(super) struct SentenceArgs {
+    /// The files are raw text, which is split into sentences and words, tagged and parsed.
+    #[arg(long, help_heading = INPUT)]
+    text: bool,
+    /// Model for --text: a file, or the name of an embedded model.
+    #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT, help_heading = INPUT)]
+    model: PathBuf,
+    /// Clean the trees first, as `srparse tree` does, without traces and function tags; so do --treebank and --set.
+    #[arg(long, conflicts_with = "text", help_heading = INPUT)]
+    clean: bool,
+    /// Change a step of the cleaning, such as clean.functions=keep; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1, conflicts_with = "text", help_heading = INPUT)]
+    set: Vec<String>,
+    #[command(flatten)]
+    treebank: TreebankArgs,
+}
+
+/// A tree and where it is from.
+pub(super) struct Sentence {
+    /// The name of its file.
+    pub(super) file: Arc<str>,
+    /// Its number in the file, from 1.
+    pub(super) number: u64,
+    pub(super) tree: Tree,
+    /// The original text, for raw text.
+    pub(super) layout: Option<Layout>,
+}
+
+/// A sentence as it is read.
+struct Unprocessed {
+    file: Arc<str>,
+    number: u64,
+    content: Content,
+}
+
+enum Content {
+    /// A file begins.
+    Nothing,
+    Tree(Tree),
+    Tokens(Vec<Token>, Box<Origin>),
+}
+
+impl Unprocessed {
+    fn words(&self) -> usize {
+        match &self.content {
+            Content::Nothing => 0,
+            Content::Tree(tree) => tree.tokens().len(),
+            Content::Tokens(tokens, _) => tokens.len(),
+        }
+    }
+}
+
+/// Processes the sentences of one thread; a tree without nodes, with the number 0, begins each file. The result is that of an earlier sentence, or the default.
+pub(super) type SentenceProcessor<'a, R> = Box<dyn FnMut(crate::Result<Sentence>, &mut R) + 'a>;
+
+/// Reads one file after the other.
+struct Reader<'r> {
+    inputs: std::vec::IntoIter<Input>,
+    /// Opens a file.
+    open: &'r (dyn Fn(Input) -> Contents<'r> + Sync),
+    file: Option<(Arc<str>, u64, Contents<'r>)>,
+    bar: ReadingBar,
+}
+
+/// The sentences of one file.
+type Contents<'r> = Box<dyn Iterator<Item = crate::Result<Content>> + Send + 'r>;
+
+impl Iterator for Reader<'_> {
+    type Item = crate::Result<Unprocessed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let Some((file, number, contents)) = &mut self.file else {
+                let input = self.inputs.next()?;
+                let file: Arc<str> = input.name().into();
+                let begin =
+                    Unprocessed { file: Arc::clone(&file), number: 0, content: Content::Nothing };
+                self.file = Some((file, 0, (self.open)(input)));
+                return Some(Ok(begin));
+            };
+            let Some(content) = contents.next() else {
+                self.file = None;
+                continue;
+            };
+            self.bar.add(1);
+            *number += 1;
+            let (file, number) = (Arc::clone(file), *number);
+            return Some(content.map(|content| Unprocessed { file, number, content }));
+        }
+    }
+}
+
+impl SentenceArgs {
+    fn cleaning(&self) -> anyhow::Result<Option<Cleaning>> {
+        let is_asked = self.clean || !self.set.is_empty() || self.treebank.profile.is_given();
+        is_asked.then(|| self.treebank.profile.cleaning(&self.set)).transpose()
+    }
+
+    /// Processes all sentences of the files in order; `is_shown` if there may be a progress bar.
+    ///
+    /// # Errors
+    /// When the model or an input cannot be read, or a result cannot be written.
+    pub(super) fn run<'a, R: Default + Send + 'a>(
+        &self,
+        files: &[PathBuf],
+        make: &'a (dyn Fn() -> SentenceProcessor<'a, R> + Sync),
+        sink: &mut dyn Sink<R>,
+        (threads, is_shown, verbosity): (usize, bool, &Verbosity),
+    ) -> anyhow::Result<()> {
+        note_stdin(files, verbosity.quiet);
+        let (inputs, counter) = (expand(files)?, ByteCounter::default());
+        let unit = if self.text { "sentences" } else { "trees" };
+        let is_shown = is_shown && !verbosity.quiet;
+        let bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), unit);
+        let inputs = inputs.into_iter();
+        let options = self.treebank.options();
+        if self.text {
+            let model = Model::open(&self.model)?;
+            let parser = self.parser(&model)?;
+            let text = parser.preset().text;
+            let open = |input| -> Contents<'_> {
+                let format = InputFormat::Text;
+                let sentences = Sentences::new(vec![input], format, options.encoding);
+                let mut sentences = sentences.split_by(text).counted_by(counter.clone());
+                Box::new(std::iter::from_fn(move || next_of_text(&mut sentences)))
+            };
+            let make = || parsed(&parser, make());
+            let work = Work { words: Unprocessed::words, make: &make };
+            let mut reader = Reader { inputs, open: &open, file: None, bar };
+            return in_order::run(&work, &mut reader, sink, threads);
+        }
+        let cleaning = self.cleaning()?;
+        let strip = cleaning.clone().unwrap_or_else(Cleaning::none);
+        let open = |input| -> Contents<'_> {
+            let mut trees = Trees::new(vec![input], &options).counted_by(counter.clone());
+            let strip = &strip;
+            Box::new(std::iter::from_fn(move || next_tree(&mut trees, strip)))
+        };
+        let make = || cleaned(cleaning.as_ref(), make());
+        let work = Work { words: Unprocessed::words, make: &make };
+        let mut reader = Reader { inputs, open: &open, file: None, bar };
+        in_order::run(&work, &mut reader, sink, threads)
+    }
+
+    fn parser(&self, model: &Model) -> anyhow::Result<Parser> {
+        let name = || self.model.display().to_string();
+        let parser = Parser::new(model, &[]).with_context(name)?;
+        anyhow::ensure!(
+            parser.has_tagger(),
+            "{}: --text needs a model with a tagger, and this model has none: train it without `--no-tagger`",
+            name()
+        );
+        parser.load_tagger().with_context(name)?;
+        Ok(parser)
+    }
+}
+
+/// The next sentence of raw text.
+fn next_of_text(sentences: &mut Sentences) -> Option<crate::Result<Content>> {
+    loop {
+        match sentences.next()? {
+            Ok(Item::Sentence(tokens, origin)) => {
+                return Some(Ok(Content::Tokens(tokens, Box::new(origin))));
+            }
+            Ok(Item::Blank | Item::NoWords) => {}
+            Ok(Item::Bad { at, problem } | Item::Stray { at, problem }) => {
+                return Some(Err(Error::syntax(at, problem)));
+            }
+            Err(error) => return Some(Err(error)),
+        }
+    }
+}
+
+/// The next tree that is not metadata alone.
+fn next_tree(trees: &mut Trees, strip: &Cleaning) -> Option<crate::Result<Content>> {
+    loop {
+        match trees.next() {
+            Some(Ok(tree)) => {
+                if let Some(tree) = strip.strip(tree) {
+                    return Some(Ok(Content::Tree(tree)));
+                }
+            }
+            Some(Err(error)) => return Some(Err(error)),
+            None => {
+                if trees.report().skipped > 0 {
+                    say!("{}", trees.report());
+                }
+                return None;
+            }
+        }
+    }
+}
+
+/// A processor that parses first.
+fn parsed<'a, R: 'a>(
+    parser: &'a Parser,
+    mut process: SentenceProcessor<'a, R>,
+) -> in_order::Processor<'a, Unprocessed, R> {
+    let mut worker = parser.worker();
+    Box::new(move |Unprocessed { file, number, content }, result| {
+        let sentence = match content {
+            Content::Nothing => Ok(Sentence { file, number, tree: Tree::default(), layout: None }),
+            Content::Tree(tree) => Ok(Sentence { file, number, tree, layout: None }),
+            Content::Tokens(tokens, origin) => worker.parse(&tokens).map(|parse| Sentence {
+                file,
+                number,
+                tree: parse.tree,
+                layout: origin.layout().cloned(),
+            }),
+        };
+        process(sentence, result);
+    })
+}
+
+/// A processor that cleans first.
+fn cleaned<'a, R: 'a>(
+    cleaning: Option<&'a Cleaning>,
+    mut process: SentenceProcessor<'a, R>,
+) -> in_order::Processor<'a, Unprocessed, R> {
+    Box::new(move |Unprocessed { file, number, content }, result| {
+        let tree = match (content, cleaning) {
+            (Content::Tree(tree), Some(cleaning)) => cleaning.apply(tree).tree,
+            (Content::Tree(tree), None) => tree,
+            _ => Tree::default(),
+        };
+        process(Ok(Sentence { file, number, tree, layout: None }), result);
+    })
+}

@@ -1,0 +1,144 @@
+//! A pattern as it is searched: nodes with goals.
+
+use super::labels::{LabelTest, TestId};
+use super::relation::Relation;
+
+/// The number of a named node in its pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NameId(pub(super) u32);
+
+/// The number of a node in its pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PatternNodeId(pub(super) u32);
+
+/// What a node of a pattern describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A node whose label passes a test.
+    Labelled(TestId),
+    /// The named node itself: `=name`.
+    Same(NameId),
+    /// A node with the label of the named node: `~name`.
+    Alike(NameId),
+}
+
+/// A node of a pattern.
+#[derive(Debug, Clone)]
+pub(super) struct PatternNode {
+    pub(super) target: Target,
+    pub(super) name: Option<NameId>,
+    /// Groups of its expression, each with the number of the variable that takes the text.
+    pub(super) groups: Vec<(usize, u32)>,
+    /// All must be met.
+    pub(super) goals: Vec<Goal>,
+    /// Its place among the nodes whose answer depends on nothing outside of them and whose goals are worth remembering.
+    pub(super) memo: Option<u32>,
+}
+
+/// How a goal counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Mode {
+    /// It must be met, and counts once for every way.
+    #[default]
+    Plain,
+    /// It must not be met.
+    Not,
+    /// It may be met, and then names nodes; it counts once.
+    Optional,
+}
+
+/// A condition on a node.
+#[derive(Debug, Clone)]
+pub(super) struct Goal {
+    pub(super) mode: Mode,
+    pub(super) kind: GoalKind,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum GoalKind {
+    /// There is a node to which this one has a relation.
+    Related(Relation, PatternNodeId),
+    /// One of several lists of goals is met.
+    Any(Vec<Vec<Goal>>),
+}
+
+/// A pattern as it is searched.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Program {
+    pub(super) tests: Vec<LabelTest>,
+    pub(super) names: Vec<String>,
+    pub(super) n_variables: u32,
+    pub(super) nodes: Vec<PatternNode>,
+    /// The alternatives for the node that is found.
+    pub(super) roots: Vec<PatternNodeId>,
+    pub(super) needs_heads: bool,
+    /// Tests that hold somewhere in every tree with a match.
+    pub(super) required: u64,
+    pub(super) n_memos: u32,
+    /// Whether every node is closed, so that matches can be counted without finding them.
+    pub(super) is_closed: bool,
+}
+
+impl Program {
+    pub(super) fn node(&self, PatternNodeId(id): PatternNodeId) -> &PatternNode {
+        &self.nodes[id as usize]
+    }
+
+    /// Finds out what a search can make use of, once all nodes are there.
+    pub(super) fn analyse(&mut self) {
+        self.is_closed = true;
+        for at in 0..self.nodes.len() {
+            let id = PatternNodeId(at as u32);
+            // Nodes stand after the nodes of their goals.
+            let is_closed = self.is_closed(id);
+            self.is_closed &= is_closed;
+            if is_closed && !self.nodes[at].goals.is_empty() {
+                self.nodes[at].memo = Some(self.n_memos);
+                self.n_memos += 1;
+            }
+        }
+        if let [root] = self.roots[..] {
+            self.required = self.required_by(root);
+        }
+    }
+
+    /// Whether the answer for a node depends on nothing but what is below it in the pattern.
+    fn is_closed(&self, id: PatternNodeId) -> bool {
+        let mut waiting = vec![id];
+        while let Some(id) = waiting.pop() {
+            let node = self.node(id);
+            if !matches!(node.target, Target::Labelled(_)) || !node.groups.is_empty() {
+                return false;
+            }
+            each_target(&node.goals, &mut |_, target| waiting.push(target));
+        }
+        true
+    }
+
+    fn required_by(&self, root: PatternNodeId) -> u64 {
+        let (mut required, mut waiting) = (0, vec![root]);
+        while let Some(id) = waiting.pop() {
+            let node = self.node(id);
+            if let Target::Labelled(TestId(test @ 0..64)) = node.target {
+                required |= 1 << test;
+            }
+            for goal in &node.goals {
+                if let (Mode::Plain, GoalKind::Related(_, target)) = (goal.mode, &goal.kind) {
+                    waiting.push(*target);
+                }
+            }
+        }
+        required
+    }
+}
+
+/// Calls `visit` with all relations of goals, also of alternatives.
+pub(super) fn each_target(goals: &[Goal], visit: &mut impl FnMut(Relation, PatternNodeId)) {
+    let mut waiting: Vec<&Goal> = goals.iter().collect();
+    while let Some(goal) = waiting.pop() {
+        match &goal.kind {
+            GoalKind::Related(relation, target) => visit(*relation, *target),
+            GoalKind::Any(alternatives) => waiting.extend(alternatives.iter().flatten()),
+        }
+    }
+}
