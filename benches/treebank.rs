@@ -7,6 +7,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use srparse::treebank::Encoding;
 use srparse::treebank::clean::Cleaning;
 use srparse::treebank::penn::PennReader;
+use srparse::treebank::tiger_xml::TigerXmlReader;
 
 /// Trees with function tags and traces, all of one shape, of 22 tokens.
 fn made_up(n: usize) -> Vec<u8> {
@@ -30,6 +31,38 @@ fn read_and_clean(text: &[u8], cleaning: Option<&Cleaning>) -> usize {
     tokens
 }
 
+/// Nodes in each other, each with a word far away from the others, as TIGER-XML on one line.
+fn crossing(n: usize) -> String {
+    let mut xml = String::from("<corpus><s id='s'><graph><terminals>");
+    (0..=2 * n).for_each(|at| xml.push_str(&format!("<t id='t{at}' word='w' pos='T'/>")));
+    xml.push_str("</terminals><nonterminals>");
+    for at in 0..n {
+        let inner =
+            if at == 0 { String::new() } else { format!("<edge label='MO' idref='n{}'/>", at - 1) };
+        let words =
+            format!("<edge label='HD' idref='t{at}'/><edge label='NK' idref='t{}'/>", n + 1 + at);
+        xml.push_str(&format!("<nt id='n{at}' cat='N'>{inner}{words}</nt>"));
+    }
+    xml.push_str("</nonterminals></graph></s></corpus>");
+    xml
+}
+
+/// Each size has twice the work of the one before, not four times.
+fn tiger(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("tiger-xml");
+    group.sample_size(10);
+    for n in [500, 1_000, 2_000] {
+        let text: &'static str = crossing(n).leak();
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function(format!("one-line-crossing/{n}"), |b| {
+            b.iter(|| {
+                TigerXmlReader::new(Box::new(text.as_bytes()), "bench", Encoding::Utf8).read()
+            });
+        });
+    }
+    group.finish();
+}
+
 fn benches(criterion: &mut Criterion) {
     let mut texts = vec![("made-up-10000".to_owned(), made_up(10_000))];
     if let Some(folder) = std::env::var_os("SRPARSE_TREEBANKS")
@@ -50,5 +83,5 @@ fn benches(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(treebank, benches);
+criterion_group!(treebank, benches, tiger);
 criterion_main!(treebank);

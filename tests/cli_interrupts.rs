@@ -8,8 +8,9 @@
 mod command;
 
 use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -194,4 +195,27 @@ fn an_interrupt_of_any_learner_ends_with_a_model_or_with_the_old_one() {
             }
         }
     }
+}
+
+#[test]
+fn a_model_that_waits_for_the_reader_of_a_pipe_is_given_up_at_the_first_signal() {
+    let files = ["--model", "pipe", "--train", "many.mrg", "--set", "epochs=1", "--no-tagger"];
+    let trees = fs::read(sample("train.mrg")).unwrap();
+    let folder = folder(&[("many.mrg", &trees)]);
+    assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
+    let mut command = interruptible();
+    command.current_dir(&folder).arg("train").args(files).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let mut training = Training::of(folder, child);
+    let mut reader = fs::File::open(training.folder.path().join("pipe")).unwrap();
+    // The model has begun, and does not fit into the pipe.
+    reader.read_exact(&mut [0]).unwrap();
+    training.signal("-TERM");
+    let waited = Instant::now();
+    while training.child.try_wait().unwrap().is_none() && waited.elapsed().as_secs() < 120 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let status = training.child.try_wait().unwrap().map(|status| status.code());
+    training.child.kill().unwrap();
+    assert_eq!(status, Some(Some(130)));
 }

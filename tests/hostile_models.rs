@@ -55,6 +55,12 @@ fn use_model(bytes: &[u8]) -> Result<()> {
             assert_eq!(parser.parse(&tokens)?.tree.tokens(), tokens);
         }
     }
+    if let Ok(parser) = &parser {
+        for tree in tiny::treebank().trees.iter().take(2) {
+            let cleaning = &parser.preset().clean;
+            let _ = cleaning.strip(tree.clone()).map(|tree| cleaning.apply(tree));
+        }
+    }
     if model.header.preset["only_tagger"] == true { tagger.map(drop) } else { parser.map(drop) }
 }
 
@@ -145,4 +151,13 @@ fn head_rules_of_many_categories_are_harmless() {
     let categories: String = (0..100_000).map(|n| format!(" C{n}")).collect();
     let rules = format!("NP right{categories}\nVP left{categories}\n* left\n");
     use_in_little_memory(&with_header("memory-based", "/heads", rules.into())).unwrap();
+}
+
+#[test]
+fn replacements_do_not_grow_words_without_limit() {
+    let _alone = alone();
+    let word = tiny::treebank().trees[0].tokens()[0].word.clone();
+    let rules: Vec<String> = (0..60).map(|_| format!("{word} {word}{word}")).collect();
+    use_in_little_memory(&with_header("memory-based", "/preset/clean/replace", rules.into()))
+        .unwrap();
 }

@@ -130,11 +130,13 @@ fn no_layer_uses_one_above_it() {
 }
 
 /// The files with unsafe code, and how often. Next to each place stands a proof; tests that try it are in brackets.
-const UNSAFE: [(&str, usize); 5] = [
+const UNSAFE: [(&str, usize); 6] = [
+    // Whether standard output was closed from the beginning (tests/pipes.rs).
+    ("cli/closed_output.rs", 1),
     // Which signals were ignored (tests/cli_interrupts.rs).
     ("cli/interrupts.rs", 2),
     // A message instead of a bus error (tests/replaced_model.rs).
-    ("cli/bus_errors.rs", 2),
+    ("cli/changed_models.rs", 2),
     // A mapped file (tests/replaced_model.rs).
     ("model/file.rs", 1),
     // Functions for the instruction sets of the processor (their own tests, and fuzzing with a sanitizer).
@@ -155,7 +157,8 @@ fn unsafe_code_stands_in_listed_files_with_its_proof() {
             let blocks: usize = blocks.map(|line| line.matches("unsafe {").count()).sum();
             let allowed = text.matches("allow(unsafe_code)").count();
             assert_eq!(allowed, text.matches("// SAFETY: ").count(), "{}", file.display());
-            assert!(allowed <= blocks, "{}", file.display());
+            let attributes = text.matches("#[unsafe(").count();
+            assert!(allowed <= blocks + attributes, "{}", file.display());
             if blocks > 0 || text.contains("unsafe fn") || text.contains("unsafe impl") {
                 let name = file.strip_prefix(&source).unwrap().to_str().unwrap().replace('\\', "/");
                 found.push((name, blocks));

@@ -150,6 +150,49 @@ fn trees_and_derivations_are_the_same_for_any_number_of_threads() {
     }
 }
 
+/// Nodes in each other, each with a word far away from the others: NEGRA export.
+fn nested_and_crossing(n: usize) -> String {
+    let mut text = String::from("#BOS 1\n");
+    let words = (0..n).map(|at| (at, "HD")).chain([(n, "NK")]).chain((0..n).map(|at| (at, "NK")));
+    for (at, function) in words {
+        let parent = if at == n { 0 } else { 500 + at };
+        text.push_str(&format!("w\tT\t--\t{function}\t{parent}\n"));
+    }
+    for at in 0..n {
+        let parent = if at + 1 == n { 0 } else { 501 + at };
+        text.push_str(&format!("#{}\tN\t--\tMO\t{parent}\n", 500 + at));
+    }
+    text.push_str("#EOS 1\n");
+    text
+}
+
+#[test]
+fn nested_crossing_branches_take_linear_memory() {
+    let mut tree = Running::start(&["tree", "-q"]);
+    tree.write(&nested_and_crossing(4_000));
+    assert!(tree.line().contains("(TOP"));
+    // With room for all raised children in each list: 190 MB.
+    assert!(tree.peak() < 60, "{} MB", tree.peak());
+}
+
+#[test]
+fn derivations_of_deep_trees_take_linear_memory() {
+    let n = 3_000;
+    let mut oracle = Running::start(&["oracle", "-q", "--preset", "fast"]);
+    oracle.write(&format!("{}(A a){}\n", "(S (A a) ".repeat(n), ")".repeat(n)));
+    let mut longest = 0;
+    loop {
+        let line = oracle.line();
+        longest = longest.max(line.len());
+        if line.is_empty() {
+            break;
+        }
+    }
+    // The upper 200 on the stack, each a word and a tag.
+    assert!((600..1_500).contains(&longest), "{longest} bytes");
+    assert!(oracle.peak() < 100, "{} MB", oracle.peak());
+}
+
 /// The memory that a beam of stack-LSTM states takes for a sentence, in MB.
 fn peak_of_a_beam(model: &str, n: usize) -> usize {
     let mut parser = Running::start(&["parse", "-q", "--model", model, "--beam", "16"]);

@@ -47,3 +47,38 @@ fn a_full_disk_is_an_error() {
         assert!(!output.stderr.is_empty(), "-j {threads}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_output_is_an_error() {
+    let file = many_sentences();
+    for options in
+        ["parse -q --model english-fast", "parse -q -j 2 --model english-fast", "tree -q"]
+    {
+        let input = if options.starts_with("tree") { "data/sample/dev.mrg" } else { "$0" };
+        let output = Command::new("sh")
+            .args(["-c", &format!("exec {SRPARSE} {options} {input} >&-")])
+            .arg(file.path())
+            .output()
+            .expect("sh runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{options}: {said}");
+        assert!(said.contains("standard output is closed: "), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+    for command in [&["parse", "--model"][..], &["info"]] {
+        let mut run = assert_cmd::Command::new(SRPARSE);
+        run.args(command).arg(&path);
+        let output = run.timeout(std::time::Duration::from_secs(120)).output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("not a file: give a model file"), "{said}");
+    }
+}

@@ -41,36 +41,52 @@ fn the_parser_goes_on_with_the_model_it_has() {
     }
 }
 
+/// A change of a model file in place.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Cut,
+    Overwritten,
+}
+
 #[test]
-fn a_mapped_model_that_is_cut_ends_the_parser_with_a_message() {
-    let folder = folder(&[]);
-    let path = folder.path().join("m.srm");
-    // Large models are mapped.
-    let mut large = Model::open(model()).unwrap();
-    large.sections.put::<u8>("padding", vec![0; 64 << 20].into());
-    // Before the weights, which are then far beyond what is left.
-    large.sections.0.rotate_right(1);
-    large.save(&path).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_srparse"))
-        .args(["parse", "-q", "--model"])
-        .arg(&path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    input.write_all(b"the/DT dog/NN barks/VBZ ./.\n").unwrap();
-    assert!(lines.next().unwrap().unwrap().starts_with("(TOP "));
-    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(4096).unwrap();
-    input.write_all(b"the/DT cat/NN sleeps/VBZ ./.\n").unwrap();
-    drop(input);
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{:?} {said}", output.status);
-    assert_eq!(
-        said,
-        "error: a model file was cut while it was in use: replace it by renaming another file\n"
-    );
+fn a_mapped_model_that_is_changed_ends_the_parser_with_a_message() {
+    for change in [Change::Cut, Change::Overwritten] {
+        let folder = folder(&[]);
+        let path = folder.path().join("m.srm");
+        // Large models are mapped.
+        let mut large = Model::open(model()).unwrap();
+        large.sections.put::<u8>("padding", vec![0; 64 << 20].into());
+        // Before the weights, which are then far beyond what is left.
+        large.sections.0.rotate_right(1);
+        large.save(&path).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_srparse"))
+            .args(["parse", "-q", "--model"])
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        input.write_all(b"the/DT dog/NN barks/VBZ ./.\n").unwrap();
+        assert!(lines.next().unwrap().unwrap().starts_with("(TOP "));
+        let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        match change {
+            Change::Cut => file.set_len(4096).unwrap(),
+            Change::Overwritten => {
+                let length = file.metadata().unwrap().len() as usize;
+                file.write_all(&vec![1; length]).unwrap();
+            }
+        }
+        input.write_all(b"the/DT cat/NN sleeps/VBZ ./.\n").unwrap();
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{change:?}: {:?} {said}", output.status);
+        assert_eq!(
+            said,
+            "error: a model file was changed while it was in use: replace it by renaming another file\n"
+        );
+    }
 }

@@ -84,3 +84,49 @@ fn the_exit_status_stays_that_of_the_command() {
         }
     }
 }
+
+#[test]
+fn messages_do_not_command_the_terminal() {
+    let name = "\u{1b}[2J\u{7}.txt";
+    let tree = "(S (N\u{1b}P (N dog) (\u{7}\u{9b}";
+    let folder = folder(&[(name, b"no\x1b]0;x\x07tags here\n"), ("a.mrg", tree.as_bytes())]);
+    for arguments in [&["parse", name][..], &["tree", "a.mrg"], &["parse", "--model", name]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_srparse"));
+        let output = command.args(arguments).current_dir(&folder).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(!said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
+        assert!(!arguments.contains(&name) || said.contains("\\u{1b}[2J\\u{7}.txt"), "{said}");
+    }
+}
+
+#[test]
+fn an_unknown_instruction_set_is_an_error() {
+    for (name, status) in [("bogus", 2), ("portable", 0), ("", 0)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_srparse"));
+        let output = command.args(["tree", "-q"]).arg(sample("dev.mrg"));
+        let output = output.env("SRPARSE_INSTRUCTIONS", name).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        let says = "error: SRPARSE_INSTRUCTIONS: this processor has no instruction set `bogus`: give one of ";
+        assert_eq!(said.starts_with(says), status == 2, "{said}");
+    }
+}
+
+#[test]
+fn numbers_are_as_they_were_given() {
+    let setting = "learner.epochs=9223372036854775807";
+    let folder = folder(&[]);
+    let model = folder.path().join("m.srm");
+    let model = model.to_str().unwrap();
+    let arguments = ["train", "--set", setting, "--train", "x", "--model", model];
+    let output = run_heard(&arguments);
+    assert!(output.ends_with(", not 9223372036854775807\n"), "{output}");
+}
+
+/// What a failing command says.
+fn run_heard(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_srparse")).args(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8(output.stderr).unwrap()
+}

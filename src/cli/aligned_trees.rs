@@ -4,11 +4,12 @@ use std::path::Path;
 
 use anyhow::bail;
 
+use super::inputs::inputs;
 use super::options::note_terminal;
 use super::reading_bar::ReadingBar;
 use crate::error::Place;
 use crate::tree::{OTHER_ROOTS, Tree};
-use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees, expand};
+use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees};
 
 /// One file, with counts of the root labels in it that are treated as `TOP`.
 struct Side {
@@ -81,7 +82,7 @@ impl AlignedTrees {
         let (mut all, counter) = (Vec::new(), ByteCounter::default());
         let mut sides = Vec::with_capacity(named.len());
         for &(name, path) in named {
-            let inputs = expand(&[path.to_path_buf()])?;
+            let inputs = inputs(&[path.to_path_buf()], quiet)?;
             let trees = Trees::new(inputs.clone(), options).counted_by(counter.clone());
             all.extend(inputs);
             let (strip, roots) = (Cleaning::none(), [0; OTHER_ROOTS.len()]);

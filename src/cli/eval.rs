@@ -215,7 +215,7 @@ impl EvalbErrors {
 
 /// Returns the input of a path that must be a single file.
 fn single(path: &Path) -> anyhow::Result<Input> {
-    let mut inputs = expand(&[path.to_path_buf()])?;
+    let mut inputs = expand(&[path.to_path_buf()])?.found;
     match inputs.pop() {
         Some(input) if inputs.is_empty() => Ok(input),
         _ => {

@@ -48,6 +48,11 @@ impl Interrupts {
         self.is_training.store(true, Ordering::Relaxed);
     }
 
+    /// Lets the first signal end the program again.
+    pub(super) fn training_ended(&self) {
+        self.is_training.store(false, Ordering::Relaxed);
+    }
+
     /// Waits, or until the user asks to stop.
     pub(super) fn wait(&self, time: Duration) {
         let start = Instant::now();

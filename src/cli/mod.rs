@@ -8,8 +8,9 @@ mod message;
 
 pub mod ablate;
 mod aligned_trees;
-mod bus_errors;
+mod changed_models;
 pub mod chart;
+mod closed_output;
 pub mod compare;
 pub mod complexity;
 pub mod diff;
@@ -19,6 +20,7 @@ pub mod find;
 mod in_flight;
 mod in_order;
 pub mod info;
+mod inputs;
 mod interrupts;
 mod lint_notes;
 mod listed;
@@ -46,6 +48,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
+use crate::neural::inference::InstructionSet;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Train and run linear-time shift-reduce constituency parsers.
@@ -106,8 +109,15 @@ impl Cli {
 
 /// Runs the program, which has the process to itself.
 pub fn main() -> ExitCode {
-    bus_errors::explain();
-    run(&Cli::of_arguments())
+    changed_models::explain();
+    let cli = Cli::of_arguments();
+    match InstructionSet::wanted() {
+        Ok(_) => run(&cli),
+        Err(error) => {
+            say!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
 }
 
 /// Runs a command and returns the exit status.

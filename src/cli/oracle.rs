@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use super::inputs::note_left_out;
 use super::options::{ThreadsArg, TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
 use super::page::player::{PlayedGold, PlayerPage, Players};
@@ -184,6 +185,7 @@ fn all_statistics(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Resu
 }
 
 fn note_report(report: &ReadReport, args: &OracleArgs) {
+    note_left_out(&report.left_out, args.verbosity.quiet);
     if !args.verbosity.quiet || report.skipped > 0 {
         say!("{report}");
     }

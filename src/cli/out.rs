@@ -4,14 +4,18 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
+use super::closed_output::was_closed;
 use crate::output::{OutputFile, resolved};
 use crate::treebank::{Input, expand};
 
 /// The option that names the output file.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct OutArg {
-    /// Write the output to this file, once it is complete, instead of standard output.
+    /// Write the output to this file, once it is complete, instead of standard output; compressed if the name ends in
+    /// .gz.
     #[arg(short = 'o', long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -27,7 +31,19 @@ impl OutArg {
     ) -> anyhow::Result<Out> {
         let Some(path) = &self.out else { return Ok(Out::stdout()) };
         refuse_input("--out", path, inputs)?;
-        Ok(Out::File(OutputFile::create(path)?))
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        match ending.as_deref() {
+            Some("gz") => {
+                let file = OutputFile::create(path)?;
+                Ok(Out::Gzip(GzEncoder::new(file, Compression::default())))
+            }
+            Some("bz2" | "xz" | "zst") => anyhow::bail!(
+                "--out {}: only gzip is written: choose a name that ends in .gz, or omit --out and pipe the output to \
+                 the program that compresses it",
+                path.display()
+            ),
+            _ => Ok(Out::File(OutputFile::create(path)?)),
+        }
     }
 
     /// Whether the output appears on the terminal.
@@ -44,7 +60,7 @@ pub(super) fn refuse_folder_of_inputs<'p>(
 ) -> anyhow::Result<()> {
     let path = resolved(folder);
     for input in inputs {
-        let files = expand(std::slice::from_ref(input)).unwrap_or_default();
+        let files = expand(std::slice::from_ref(input)).unwrap_or_default().found;
         let is_inside =
             |file: &Input| matches!(file, Input::File(file) if resolved(file).starts_with(&path));
         let is_around = input.is_dir() && path.starts_with(resolved(input));
@@ -70,7 +86,7 @@ pub(super) fn refuse_input<'p>(
     }
     for input in inputs {
         // Inputs that are missing are found when they are read.
-        let files = expand(std::slice::from_ref(input)).unwrap_or_default();
+        let files = expand(std::slice::from_ref(input)).unwrap_or_default().found;
         let is_output = |file: &Input| matches!(file, Input::File(file) if resolved(file) == path);
         anyhow::ensure!(
             !files.iter().any(is_output),
@@ -83,13 +99,20 @@ pub(super) fn refuse_input<'p>(
 
 /// An open output.
 pub(super) enum Out {
+    /// Standard output, which was closed before the program began.
+    Closed,
     Stdout(BufWriter<StdoutLock<'static>>),
     File(OutputFile),
+    /// A compressed file.
+    Gzip(GzEncoder<OutputFile>),
 }
 
 impl Out {
     /// Standard output.
     pub(super) fn stdout() -> Self {
+        if was_closed() {
+            return Self::Closed;
+        }
         Self::Stdout(BufWriter::with_capacity(1 << 16, io::stdout().lock()))
     }
 
@@ -107,8 +130,10 @@ impl Out {
     /// When it cannot be written.
     pub(super) fn finish(self) -> anyhow::Result<()> {
         match self {
+            Self::Closed => Ok(()),
             Self::Stdout(mut out) => out.flush().context("standard output"),
             Self::File(file) => Ok(file.finish()?),
+            Self::Gzip(file) => Ok(file.finish().context("--out")?.finish()?),
         }
     }
 }
@@ -116,15 +141,23 @@ impl Out {
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
+            Self::Closed if bytes.is_empty() => Ok(0),
+            Self::Closed => Err(io::Error::other(
+                "standard output is closed: name a file with --out, or write to a pipe",
+            )),
             Self::Stdout(out) => out.write(bytes),
             Self::File(out) => out.write(bytes),
+            Self::Gzip(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
+            Self::Closed => Ok(()),
             Self::Stdout(out) => out.flush(),
             Self::File(out) => out.flush(),
+            // Flushing in the middle spoils the compression, and nobody sees an incomplete file.
+            Self::Gzip(_) => Ok(()),
         }
     }
 }

@@ -11,6 +11,7 @@ use askama::Template;
 use super::aligned_trees::no_trees;
 use super::diff::html::{Differences, SCRIPT, file_name, write_data};
 use super::diff::{Found, Sentence, System};
+use super::inputs::inputs;
 use super::notes::grouped;
 use super::options::{EncodingArg, INPUT, SCORING, Verbosity, note_stdin};
 use super::out::OutArg;
@@ -23,7 +24,7 @@ use crate::model::{Header, Model, embedded};
 use crate::parser::Parser;
 use crate::train::session::words;
 use crate::tree::{Tree, remove_tags};
-use crate::treebank::{ReadOptions, Trees, expand};
+use crate::treebank::{ReadOptions, Trees};
 
 /// Write a page about a model: its scores and errors on development trees.
 ///
@@ -126,10 +127,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 
 /// Reads the gold trees, without traces and what the model's cleaning strips.
 fn read(args: &ReportArgs, parser: &Parser) -> anyhow::Result<Gold> {
-    let inputs = std::slice::from_ref(&args.gold);
-    note_stdin(inputs, args.verbosity.quiet);
+    let files = std::slice::from_ref(&args.gold);
+    note_stdin(files, args.verbosity.quiet);
     let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
-    let mut trees = Trees::new(expand(inputs)?, &options);
+    let mut trees = Trees::new(inputs(files, args.verbosity.quiet)?, &options);
     let mut gold = Vec::new();
     while let Some(tree) = trees.next().transpose()? {
         let tree = parser.preset().clean.strip(tree);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::in_order::{self, Sink};
+use super::inputs::inputs;
 use super::notes::Notes;
 use super::options::{EncodingArg, INPUT, Verbosity, note_terminal, threads};
 use super::out::{Out, OutArg};
@@ -16,7 +17,7 @@ use crate::model::{Model, embedded};
 use crate::text::TextSettings;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin, expand};
+use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
@@ -169,7 +170,11 @@ pub(super) fn run<T: Default + Send + AddAssign>(
     args: &StreamArgs,
 ) -> anyhow::Result<Totals<T>> {
     super::mistakes::refuse_sentences(work.files, work.command)?;
-    let inputs = if work.files.is_empty() { vec![Input::Stdin] } else { expand(work.files)? };
+    let inputs = if work.files.is_empty() {
+        vec![Input::Stdin]
+    } else {
+        inputs(work.files, args.verbosity.quiet)?
+    };
     if inputs.contains(&Input::Stdin) && !args.verbosity.quiet {
         note_terminal();
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
+use super::inputs::note_left_out;
 use super::interrupts::{INTERRUPTED, Interrupts};
 use super::lint_notes;
 use super::listed;
@@ -168,6 +169,10 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         Err(Error::Stopped) => return Ok(stopped(args)),
         trained => trained?,
     };
+    if args.model.exists() && !args.model.is_file() {
+        // A pipe may wait for its reader for ever.
+        interrupts.training_ended();
+    }
     write_model(&model, &args.model, &interrupts)?;
     if !args.verbosity.quiet {
         let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
@@ -334,6 +339,7 @@ fn read(
     visit: impl FnMut(&Tree, &Trees),
 ) -> anyhow::Result<Treebank> {
     let (treebank, report) = Treebank::read_and_visit(paths, &args.treebank.options(), visit)?;
+    note_left_out(&report.left_out, args.verbosity.quiet);
     if !args.verbosity.quiet || report.skipped > 0 {
         say!("{what}: {report}");
     }

@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::in_order::{self, Sink, Work};
+use super::inputs::inputs;
 use super::options::{TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
 use super::reading_bar::ReadingBar;
 use crate::tree::Tree;
-use crate::treebank::{ByteCounter, Input, Trees, expand};
+use crate::treebank::{ByteCounter, Input, Trees};
 
 /// An open treebank, with its progress bar.
 pub(super) struct TreeInput {
@@ -31,7 +32,7 @@ impl TreeInput {
         out: Option<&OutArg>,
     ) -> anyhow::Result<Self> {
         note_stdin(files, verbosity.quiet);
-        let (inputs, counter) = (expand(files)?, ByteCounter::default());
+        let (inputs, counter) = (inputs(files, verbosity.quiet)?, ByteCounter::default());
         let is_shown = !verbosity.quiet && !out.is_some_and(OutArg::is_terminal);
         let bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), "trees");
         let is_stored =

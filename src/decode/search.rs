@@ -56,7 +56,7 @@ pub struct Search {
     pub beam: u32,
     /// A hypothesis of a beam is dropped if its score trails the best one by more than this; 0 for no
     /// threshold. Most decisions are clear, and a narrower beam is faster there.
-    #[schemars(range(min = 0.0, max = 1e30))]
+    #[schemars(range(min = 0.0, max = 1e12))]
     pub threshold: f64,
     /// Maximum number of hypotheses that best-first search expands; lower for sentences of many hundred
     /// words.

@@ -183,7 +183,7 @@ fn read(paths: &[PathBuf]) -> Result<Treebank> {
 }
 
 fn hash_files(paths: &[PathBuf], hasher: &mut FxHasher) -> Result<()> {
-    let inputs = expand(paths)?;
+    let inputs = expand(paths)?.found;
     inputs.len().hash(hasher);
     for input in inputs {
         let mut bytes = Vec::new();

@@ -9,6 +9,9 @@ use crate::symbols::Sentence;
 use crate::transition::{NO_HEAD, TransitionSystem};
 use crate::tree::{Token, Tree};
 
+/// How much of a stack is kept: a derivation of a long sentence with a deep stack is not quadratic in its length.
+const MAX_STACK: usize = 200;
+
 /// A derivation of a sentence.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Derivation {
@@ -42,8 +45,12 @@ pub struct Built {
 /// A configuration and the action taken.
 #[derive(Debug, Clone, Serialize)]
 pub struct Step {
-    /// The stack from bottom to top, as positions among the constituents; in item systems the frontier.
+    /// The stack from bottom to top, as positions among the constituents; in item systems the frontier. If it is longer
+    /// than [`MAX_STACK`], its upper part.
     pub stack: Vec<u32>,
+    /// The length of the part of the stack that is left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub below: usize,
     /// The first token of the buffer.
     pub buffer: u32,
     /// The action; none in the last configuration.
@@ -51,6 +58,10 @@ pub struct Step {
     /// How a model decided on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Derivation {
@@ -106,7 +117,10 @@ impl Derivation {
                 children: view.forest.children(id).to_vec(),
             });
         }
-        self.steps.push(Step { stack: view.stack.to_vec(), buffer: view.buffer, action, decision });
+        let below = view.stack.len().saturating_sub(MAX_STACK);
+        let mut stack: Vec<u32> = view.stack.from_top().take(MAX_STACK).collect();
+        stack.reverse();
+        self.steps.push(Step { stack, below, buffer: view.buffer, action, decision });
     }
 
     /// The stack of a configuration from bottom to top: a constituent as its label and head word, with an opening
@@ -128,7 +142,8 @@ impl Derivation {
                 (None, None) => String::new(),
             }
         };
-        step.stack.iter().map(item).collect::<Vec<_>>().join(" ")
+        let below = (step.below > 0).then(|| "…".to_owned());
+        below.into_iter().chain(step.stack.iter().map(item)).collect::<Vec<_>>().join(" ")
     }
 
     /// The first words of the buffer of a configuration.

@@ -15,7 +15,8 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -113,11 +114,12 @@ const MAPPED_FROM: u64 = 64 << 20;
 /// [`Error::Io`] when the file cannot be opened; [`Error::Model`] when it is not a model, of another version,
 /// truncated or corrupted.
 pub fn read(path: &Path) -> Result<Model> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    if !path.is_file() {
+    // Before it is opened, which waits for a writer if it is a pipe.
+    if path.exists() && !path.is_file() {
         let problem = "not a file: give a model file, as `srparse train` writes it".to_owned();
         return Err(Error::Model { path: path.to_path_buf(), problem });
     }
+    let file = File::open(path).map_err(|error| Error::io(path, error))?;
     let length = file.metadata().map_err(|error| Error::io(path, error))?.len();
     let memory = if length < MAPPED_FROM { read_whole(file, length) } else { map(&file) };
     read_memory(memory.map_err(|error| Error::io(path, error))?, path)
@@ -139,12 +141,30 @@ fn read_whole(file: File, length: u64) -> std::io::Result<Memory> {
 }
 
 fn map(file: &File) -> std::io::Result<Memory> {
-    // SAFETY: the map is read-only. Another process could change the file, but models are replaced by renaming
-    // and never written in place, and all reads of mapped data are bounds-checked: at worst, scores are wrong. If the
-    // file is cut, the system ends the program, which the command explains (`cli::bus_errors`).
+    // SAFETY: the map is read-only, and models are replaced by renaming, never written in place. Another program that
+    // does overwrite the file changes plain numbers under our eyes, of which every value is valid; positions among them
+    // are checked at each use, so that scores are wrong or a position is refused with a panic. If the file is cut, the
+    // system ends the program. The command explains both (`cli::changed_models`).
     #[allow(unsafe_code)]
-    let map = unsafe { memmap2::Mmap::map(file) };
-    map.map(Memory::Mapped)
+    let map = unsafe { memmap2::Mmap::map(file) }?;
+    if let (Ok(mut mapped), Ok(file), Ok(metadata)) =
+        (MAPPED.lock(), file.try_clone(), file.metadata())
+        && let Ok(modified) = metadata.modified()
+    {
+        mapped.push((file, modified));
+    }
+    Ok(Memory::Mapped(map))
+}
+
+/// The files that have been mapped, and when they were last changed before that.
+static MAPPED: Mutex<Vec<(File, SystemTime)>> = Mutex::new(Vec::new());
+
+/// Returns whether a file has been changed since it was mapped.
+pub fn is_mapped_file_changed() -> bool {
+    let is_changed = |(file, before): &(File, SystemTime)| {
+        file.metadata().and_then(|now| now.modified()).is_ok_and(|now| now != *before)
+    };
+    MAPPED.try_lock().is_ok_and(|mapped| mapped.iter().any(is_changed))
 }
 
 /// Reads a model from memory; messages name it `path`.

@@ -15,14 +15,14 @@ pub enum OptimizerParams {
     /// Stochastic gradient descent.
     Sgd {
         /// The learning rate.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 100.0))]
         rate: f32,
     },
     /// Adam (Kingma and Ba 2015) with moving averages over about 10 and 1,000 batches; table rows that a
     /// batch did not use are not updated.
     Adam {
         /// The learning rate: approximately the largest change of a parameter in a step.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 100.0))]
         rate: f32,
         /// Weight decay: each step multiplies matrices by 1 - rate · decay (AdamW, Loshchilov and Hutter 2019).
         #[serde(default)]

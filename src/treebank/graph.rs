@@ -12,7 +12,6 @@
 use std::ops::Range;
 
 use compact_str::CompactString;
-use rustc_hash::FxHashSet;
 
 use crate::tree::{Token, Tree, TreeBuilder};
 
@@ -192,27 +191,33 @@ impl Graph {
         let (parents, _) = self.parents();
         let mut raised: Vec<Vec<Vertex>> = vec![Vec::new(); self.nodes.len()];
         let mut discontinuous = 0;
+        // The children of a node in order, and whether each was raised to it. Lists of nodes have no more room than they
+        // need: what passes through many of them would be quadratic.
+        let mut all: Vec<(Vertex, bool)> = Vec::new();
         for &node in order.iter().rev() {
-            let span_of = |vertex: &Vertex| match *vertex {
+            let span_of = |vertex: Vertex| match vertex {
                 Vertex::Token(position) => (position, position + 1),
                 Vertex::Node(child) => spans[child as usize],
             };
             let GraphNode { children, head, .. } = &mut self.nodes[node as usize];
-            children.retain(|child| span_of(child).0 < span_of(child).1);
-            let from_below = std::mem::take(&mut raised[node as usize]);
-            children.extend(&from_below);
-            children.sort_unstable_by_key(span_of);
-            let stay = kept_children(children, *head, &from_below, span_of);
-            let rest: Vec<Vertex> = children.drain(stay.end..).collect();
-            let away: Vec<Vertex> = children.drain(..stay.start).chain(rest).collect();
+            let own = std::mem::take(children).into_iter().map(|child| (child, false));
+            let from_below = std::mem::take(&mut raised[node as usize]).into_iter();
+            all.clear();
+            all.extend(own.filter(|&(child, _)| span_of(child).0 < span_of(child).1));
+            all.extend(from_below.map(|child| (child, true)));
+            // Linear if what was raised is in order.
+            all.sort_by_key(|&(child, _)| span_of(child));
+            let stay = kept_children(&all, *head, span_of);
+            *children = all[stay.clone()].iter().map(|&(child, _)| child).collect();
             spans[node as usize] = match children[..] {
-                [first, .., last] => (span_of(&first).0, span_of(&last).1),
-                [only] => span_of(&only),
+                [first, .., last] => (span_of(first).0, span_of(last).1),
+                [only] => span_of(only),
                 [] => (0, 0),
             };
-            if !away.is_empty() {
+            if stay.len() < all.len() {
                 discontinuous += 1;
-                raised[parents[node as usize] as usize].extend(away);
+                let away = all[..stay.start].iter().chain(&all[stay.end..]);
+                raised[parents[node as usize] as usize].extend(away.map(|&(child, _)| child));
             }
         }
         discontinuous
@@ -246,25 +251,24 @@ impl Graph {
 }
 
 /// Returns the contiguous children, sorted, that include the head, or without a head those with the most words,
-/// not counting words of raised children.
+/// not counting words of children that were raised.
 fn kept_children(
-    children: &[Vertex],
+    children: &[(Vertex, bool)],
     head: Option<Vertex>,
-    raised: &[Vertex],
-    span_of: impl Fn(&Vertex) -> (u32, u32),
+    span_of: impl Fn(Vertex) -> (u32, u32),
 ) -> Range<usize> {
-    let is_raised: FxHashSet<Vertex> = raised.iter().copied().collect();
     let mut best: (Range<usize>, u32) = (0..0, 0);
-    let (mut from, mut words) = (0, 0);
-    for (child, to) in children.iter().zip(1..) {
+    let (mut from, mut words, mut has_head) = (0, 0, false);
+    for (&(child, is_raised), to) in children.iter().zip(1..) {
         let (start, end) = span_of(child);
-        if !is_raised.contains(child) {
+        if !is_raised {
             words += end - start;
         }
-        if children.get(to).is_some_and(|next| span_of(next).0 == end) {
+        has_head |= head == Some(child);
+        if children.get(to).is_some_and(|&(next, _)| span_of(next).0 == end) {
             continue;
         }
-        if head.is_some_and(|head| children[from..to].contains(&head)) {
+        if has_head {
             return from..to;
         }
         if words > best.1 {

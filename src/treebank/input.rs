@@ -1,20 +1,21 @@
-//! Inputs: files, folders, patterns and standard input, compressed or not, and their encoding.
+//! Inputs: files and standard input, compressed or not, and their encoding.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::encoded;
 use crate::error::{Error, Result, did_you_mean};
 
 /// One source of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// A file; decompressed while reading if its name ends in `.gz`.
+    /// A file.
     File(PathBuf),
     /// Standard input.
     Stdin,
@@ -35,10 +36,10 @@ impl Input {
         path.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
     }
 
-    /// Opens the input for reading.
+    /// Opens the input for reading, decompressed if it begins as gzip does.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be opened.
+    /// [`Error::Io`] when the file cannot be opened, is compressed by another program, or is UTF-16.
     pub fn open(&self) -> Result<Box<dyn Read + Send>> {
         self.open_counted(&ByteCounter::default())
     }
@@ -48,17 +49,14 @@ impl Input {
     /// # Errors
     /// As [`Input::open`].
     pub fn open_counted(&self, counter: &ByteCounter) -> Result<Box<dyn Read + Send>> {
-        let path = match self {
-            Self::Stdin => return Ok(Box::new(io::stdin())),
-            Self::File(path) => path,
+        let (stream, path): (Box<dyn Read + Send>, _) = match self {
+            Self::Stdin => (Box::new(io::stdin()), None),
+            Self::File(path) => {
+                let file = File::open(path).map_err(|source| Error::io(path, source))?;
+                (Box::new(Counted { file, counter: counter.clone() }), path.to_str())
+            }
         };
-        let file = File::open(path).map_err(|source| Error::io(path, source))?;
-        let file = Counted { file, counter: counter.clone() };
-        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
-            // A concatenation of compressed files (`cat a.gz b.gz`) is one file.
-            return Ok(Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(file))));
-        }
-        Ok(Box::new(file))
+        encoded::plain(stream, path).map_err(|source| Error::io(self.name(), source))
     }
 }
 
@@ -85,92 +83,6 @@ impl Read for Counted {
         self.counter.0.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }
-}
-
-/// Expands paths into the inputs to read, in order.
-///
-/// A folder stands for all files in it and its subfolders, sorted by path, without hidden ones. A path that
-/// does not exist and contains `*`, `?` or `[` is a pattern. `-` is standard input.
-///
-/// # Errors
-/// When a path does not exist, a folder has no files, a pattern matches nothing, or standard input occurs
-/// twice.
-pub fn expand(paths: &[PathBuf]) -> Result<Vec<Input>> {
-    let mut inputs = Vec::new();
-    for path in paths {
-        if path.as_os_str() == "-" {
-            if inputs.contains(&Input::Stdin) {
-                return Err(Error::config(
-                    "-",
-                    "standard input can be read only once: give `-` only once",
-                ));
-            }
-            inputs.push(Input::Stdin);
-        } else if path.is_dir() {
-            inputs.extend(files_below(path)?.into_iter().map(Input::File));
-        } else if !path.exists() && is_pattern(path) {
-            for path in matches(path)? {
-                if path.is_dir() {
-                    inputs.extend(files_below(&path)?.into_iter().map(Input::File));
-                } else {
-                    inputs.push(Input::File(path));
-                }
-            }
-        } else {
-            // Fail now rather than after reading the files before it.
-            path.metadata().map_err(|source| Error::io(path, source))?;
-            inputs.push(Input::File(path.clone()));
-        }
-    }
-    Ok(inputs)
-}
-
-fn is_pattern(path: &Path) -> bool {
-    path.to_str().is_some_and(|text| text.contains(['*', '?', '[']))
-}
-
-/// Returns the existing paths that match a pattern, sorted.
-fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
-    let text = pattern.to_string_lossy();
-    let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
-    let found = glob::glob_with(&text, options)
-        .map_err(|problem| Error::config(text.as_ref(), format!("invalid pattern: {problem}")))?;
-    let paths: Vec<PathBuf> = found.collect::<std::result::Result<_, _>>().map_err(|problem| {
-        let path = problem.path().to_path_buf();
-        Error::io(path, problem.into())
-    })?;
-    if paths.is_empty() {
-        return Err(Error::config(text.as_ref(), "no file matches this pattern"));
-    }
-    Ok(paths)
-}
-
-/// Returns the files in a folder and its subfolders, sorted by path, without hidden ones.
-fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).map_err(|source| Error::io(&folder, source))?;
-        for entry in entries {
-            let entry = entry.map_err(|source| Error::io(&folder, source))?;
-            if entry.file_name().as_encoded_bytes().starts_with(b".") {
-                continue;
-            }
-            let kind = entry.file_type().map_err(|source| Error::io(entry.path(), source))?;
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if !entry.path().is_dir() {
-                // A link to a folder is not followed: it may form a cycle.
-                files.push(entry.path());
-            }
-        }
-    }
-    if files.is_empty() {
-        let problem = "the folder has no files: give a treebank file or a folder with such files";
-        return Err(Error::config(folder.display().to_string(), problem));
-    }
-    files.sort_unstable();
-    Ok(files)
 }
 
 /// The encoding of a text file.
@@ -269,29 +181,6 @@ mod tests {
         let message = "utf-9".parse::<Encoding>().unwrap_err().to_string();
         assert!(message.contains("did you mean `utf-8`?"), "{message}");
         assert!(message.contains("utf-8, gb18030, latin-1"), "{message}");
-    }
-
-    #[test]
-    fn a_folder_gives_its_files_sorted_and_without_hidden_ones() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("02")).unwrap();
-        for name in ["b.mrg", "02/c.mrg", "a.mrg", ".hidden"] {
-            std::fs::write(folder.path().join(name), "").unwrap();
-        }
-        let inputs = expand(&[folder.path().to_path_buf()]).unwrap();
-        let names: Vec<_> = inputs.iter().map(Input::name).collect();
-        let ends: Vec<_> = names.iter().map(|n| n.rsplit('/').next().unwrap()).collect();
-        assert_eq!(ends, ["c.mrg", "a.mrg", "b.mrg"]);
-        let pattern = expand(&[folder.path().join("?.mrg")]).unwrap();
-        assert_eq!(pattern, inputs[1..]);
-        assert!(expand(&[folder.path().join("*.txt")]).is_err());
-    }
-
-    #[test]
-    fn an_empty_folder_and_a_missing_file_are_errors() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(expand(&[folder.path().to_path_buf()]).is_err());
-        assert!(expand(&[folder.path().join("nothing.mrg")]).is_err());
     }
 
     #[test]

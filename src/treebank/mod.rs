@@ -16,6 +16,8 @@
 pub mod clean;
 pub mod conllu;
 pub mod embeddings;
+mod encoded;
+mod expand;
 pub mod export;
 mod graph;
 mod input;
@@ -38,7 +40,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
-pub use input::{ByteCounter, Encoding, Input, expand};
+pub use expand::{Inputs, expand};
+pub use input::{ByteCounter, Encoding, Input};
 pub use item::{Item, JsonOrigin, Origin, RawText};
 pub use line_reader::LineReader;
 pub use sentences::{InputFormat, Sentences};
@@ -71,6 +74,9 @@ pub struct ReadReport {
     pub reasons: Vec<String>,
     /// How many nodes with crossing branches were made continuous.
     pub discontinuous: u64,
+    /// Files and links that were not read, each with its reason: a file is read once, by whatever paths it is reached,
+    /// and links to folders are not followed.
+    pub left_out: Vec<String>,
 }
 
 impl ReadReport {
@@ -123,7 +129,10 @@ impl Trees {
     /// # Errors
     /// When a path does not exist.
     pub fn open(paths: &[PathBuf], options: &ReadOptions) -> Result<Self> {
-        Ok(Self::new(expand(paths)?, options))
+        let Inputs { found, left_out } = expand(paths)?;
+        let mut trees = Self::new(found, options);
+        trees.report.left_out = left_out;
+        Ok(trees)
     }
 
     /// Returns the trees of the inputs, which are opened one at a time.
@@ -245,19 +254,19 @@ impl Treebank {
         options: &ReadOptions,
         mut visit: impl FnMut(&Tree, &Trees),
     ) -> Result<(Self, ReadReport)> {
-        let inputs = expand(paths)?;
+        let Inputs { found, left_out } = expand(paths)?;
         let without_folder = |name: &str| {
             let file = Path::new(name).file_name();
             file.map_or_else(|| name.into(), |name| name.to_string_lossy().into())
         };
-        let files = inputs.iter().map(|input| without_folder(&input.name())).collect();
-        let mut reader = Trees::new(inputs, options);
+        let files = found.iter().map(|input| without_folder(&input.name())).collect();
+        let mut reader = Trees::new(found, options);
         let mut trees = Vec::new();
         while let Some(tree) = reader.next().transpose()? {
             visit(&tree, &reader);
             trees.push(tree);
         }
-        let report = reader.report;
+        let report = ReadReport { left_out, ..reader.report };
         Ok((Self { files, trees }, report))
     }
 

@@ -211,6 +211,9 @@ impl<R: Read> BufRead for TextWindow<R> {
             self.pos += length + 1;
             self.newline(self.pos);
         }
+        // Counted once: a file may be one line, and every event asks for its place.
+        self.columns_before += count_characters(&self.window.as_bytes()[self.pos..end]);
+        self.line_start = end;
         self.pos = end;
     }
 }

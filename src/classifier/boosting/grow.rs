@@ -16,8 +16,38 @@ pub(super) struct Grower<'a> {
     params: &'a BoostingParams,
     /// Θ: the loss reduction that a split needs.
     threshold: f64,
+    progress: Progress,
     /// Histograms for reuse.
     pool: Vec<Histogram>,
+}
+
+/// How many trees in a row may leave the sum of the weights as high as it was.
+const MAX_IDLE: u32 = 200;
+
+/// Whether trees bring the weights of the examples down. Leaves without a wrong example that are hardly smoothed have
+/// confidences so large that one tree undoes what another does.
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    /// The least sum of the weights so far.
+    least: i64,
+    /// The number of trees since then.
+    idle: u32,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self { least: i64::MAX, idle: 0 }
+    }
+}
+
+impl Progress {
+    /// Whether another tree is to be grown; called before each, with the sums of all examples.
+    fn goes_on(&mut self, totals: Totals) -> bool {
+        let sum = totals.gold.saturating_add(totals.wrong);
+        self.idle = if sum < self.least { 0 } else { self.idle + 1 };
+        self.least = self.least.min(sum);
+        self.idle < MAX_IDLE
+    }
 }
 
 /// A node to be split, with the sums of its examples.
@@ -82,14 +112,18 @@ impl<'a> Grower<'a> {
     ) -> Self {
         let sample = Sample::new(design, examples, params);
         let (tests, threshold) = (design.tests(), f64::INFINITY);
-        Self { sample, tests, params, threshold, pool: Vec::new() }
+        let progress = Progress::default();
+        Self { sample, tests, params, threshold, progress, pool: Vec::new() }
     }
 
     /// Grows a tree. Returns false, and grows none, if no split of the root reduces the loss by at least
-    /// the minimum in the settings.
+    /// the minimum in the settings, or the trees so far have stopped making progress.
     pub(super) fn add_tree(&mut self, growing: &mut Growing) -> bool {
         let node = self.sample.root();
         let totals = self.sample.totals(&node);
+        if !self.progress.goes_on(totals) {
+            return false;
+        }
         let mut sums = self.pool.pop().unwrap_or_default();
         self.sample.histogram(&node, &mut sums);
         let split = best_split(&sums, totals, self.tests.len());
@@ -191,7 +225,9 @@ impl<'a> Grower<'a> {
             ensemble.tests.iter().map(|test| numbers.get(test).copied()).collect();
         let Some(numbers) = numbers else { return false };
         for nodes in ensemble.all_nodes() {
-            let mut open = vec![(0, self.sample.root())];
+            let root = self.sample.root();
+            self.progress.goes_on(self.sample.totals(&root));
+            let mut open = vec![(0, root)];
             while let Some((at, node)) = open.pop() {
                 let [test, next] = nodes[at];
                 if test == LEAF {

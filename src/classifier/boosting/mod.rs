@@ -72,8 +72,9 @@ pub struct BoostingParams {
     /// (exponential).
     pub loss: Loss,
     /// Trees are grown until no split of a root reduces the loss, a sum over examples, by this much: the
-    /// final Θ. Two examples of weight 1 reduce it by at most 1 in the first tree.
-    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
+    /// final Θ. Two examples of weight 1 reduce it by at most 1 in the first tree. A label also ends when 200 trees in a row
+    /// do not bring the weights of its examples below their least sum so far.
+    #[schemars(range(min = 1e-6, max = 1e9))]
     pub min_reduction: f64,
     /// Maximum number of splits on the path to a leaf: 1 for decision stumps, 0 for no limit.
     #[schemars(range(min = 0, max = 1_000_000_000))]
@@ -82,7 +83,7 @@ pub struct BoostingParams {
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub max_splits: u32,
     /// ε, added to both weights of a leaf.
-    #[schemars(range(min = 1e-300, max = 1.0))]
+    #[schemars(range(min = 1e-12, max = 1.0))]
     pub smoothing: f64,
     /// Tests that hold in fewer distinct rows are left out; 0 and 1 leave out none.
     #[schemars(range(min = 0, max = 1_000_000_000))]
@@ -93,7 +94,7 @@ pub struct BoostingParams {
     pub negative_sampling: u32,
     /// Only trees whose splits reduce the loss by at least this much are used; 0 chooses the threshold on
     /// development trees, or uses all trees if there are none.
-    #[schemars(range(min = 0.0, max = 1e30))]
+    #[schemars(range(min = 0.0, max = 1e9))]
     pub threshold: f64,
 }
 

@@ -397,3 +397,15 @@ fn stored_ensembles_come_back_and_broken_ones_are_refused_or_harmless() {
     }
     assert!(refused > 100, "{refused}");
 }
+
+#[test]
+fn trees_that_undo_each_other_end_the_label() {
+    let (_, candidates) = noisy(300, 3);
+    let (design, labelled) = candidates.finish(1);
+    for loss in [Loss::Logistic, Loss::Exponential] {
+        let params = BoostingParams { smoothing: 1e-300, loss, ..params(1e-6) };
+        for ensemble in fit_all(&design, &labelled, &params).iter().flatten() {
+            assert!(ensemble.n_trees() < 3000, "{} trees", ensemble.n_trees());
+        }
+    }
+}

@@ -73,11 +73,11 @@ pub struct SvmParams {
     pub degree: u32,
     /// The cost C of an instance on the wrong side, the upper bound of its dual variable; the kernel is not
     /// normalized.
-    #[schemars(range(min = 1e-30, max = 1e30))]
+    #[schemars(range(min = 1e-6, max = 1e6))]
     pub c: f64,
     /// The tolerance of the convergence criterion: for map, the largest change of a margin in a pass; for
     /// linfa, the largest violation of optimality by two variables.
-    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
+    #[schemars(range(min = 1e-9, max = 100.0))]
     pub tolerance: f64,
     /// Maximum number of passes of map over the training rows.
     #[schemars(range(min = 1, max = 100_000))]

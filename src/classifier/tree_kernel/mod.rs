@@ -46,10 +46,10 @@ pub struct TreeKernelParams {
     #[schemars(range(min = 1, max = 16))]
     pub degree: u32,
     /// The cost C of an instance on the wrong side, the upper bound of its dual variable; the kernel is normalized.
-    #[schemars(range(min = 1e-30, max = 1e30))]
+    #[schemars(range(min = 1e-6, max = 1e6))]
     pub c: f64,
     /// The largest violation of optimality by two variables at which a classifier has converged.
-    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e30))]
+    #[schemars(range(min = 1e-9, max = 100.0))]
     pub tolerance: f64,
     /// Maximum number of instances; the first ones are used. The kernel matrix of 20,000 takes 1.6 GB.
     #[schemars(range(min = 1, max = 100_000))]

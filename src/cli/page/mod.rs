@@ -26,8 +26,29 @@ pub(super) const TREE_SCRIPT: &str = include_str!("tree.js");
 /// # Errors
 /// When writing fails.
 pub(super) fn begin(template: &impl Template, out: &mut impl Write) -> io::Result<()> {
-    Template::write_into(template, out)?;
+    Template::write_into(template, &mut Visible(&mut *out))?;
     out.write_all(b"\n")
+}
+
+/// Writes text that HTML can have: characters such as NUL, which it cannot even have as references, as the
+/// replacement character.
+struct Visible<W>(W);
+
+impl<W: Write> Write for Visible<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let is_invisible = |&byte: &u8| byte < b' ' && !matches!(byte, b'\n' | b'\t' | b'\r');
+        let mut parts = bytes.split(is_invisible);
+        self.0.write_all(parts.next().unwrap_or_default())?;
+        for part in parts {
+            self.0.write_all("\u{fffd}".as_bytes())?;
+            self.0.write_all(part)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// What follows the data of a page.
@@ -64,6 +85,13 @@ impl<W: Write> Write for Harmless<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_has_no_characters_that_html_cannot_have() {
+        let mut out = Vec::new();
+        Visible(&mut out).write_all(b"a\0b\x1b\n").unwrap();
+        assert_eq!(out, "a\u{fffd}b\u{fffd}\n".as_bytes());
+    }
 
     #[test]
     fn json_in_a_page_ends_no_script_and_says_the_same() {

@@ -136,7 +136,7 @@ function panelOf(data) {
   const tallest = Math.max(...data.steps.slice(-1).map((_, i) => heightOf(forestAt(data, data.steps.length - 1 - i))));
   const isLong = data.words.length > MANY_WORDS;
   const show = (step) => {
-    const { stack: ids, buffer: next, action: taken, decision: decided } = data.steps[step];
+    const { stack: ids, below, buffer: next, action: taken, decision: decided } = data.steps[step];
     const isOff = data.left_gold === step;
     action.textContent = taken ? `${step + 1}. ${taken}${isOff ? ' (leaves the gold path)' : ''}` : 'end';
     action.classList.toggle('off-path', isOff);
@@ -148,6 +148,7 @@ function panelOf(data) {
       class: `${data.constituents[id].open ? 'open' : ''}${i === ids.length - 1 ? ' top' : ''}`,
     }, itemText(data, id))));
     if (!ids.length) stack.append(make('li', { class: 'note' }, 'empty'));
+    if (below) stack.prepend(make('li', { class: 'note' }, `${below} more`));
     const rest = data.words.slice(next);
     buffer.replaceChildren(...rest.slice(0, 12).map((word, i) => make('li', {}, `${shown(word)}/${shown(data.tags[next + i])}`)));
     if (rest.length > 12) buffer.append(make('li', { class: 'note' }, `and ${rest.length - 12} more`));

@@ -4,6 +4,10 @@ use bytemuck::Zeroable;
 
 use super::lanes::{ByteLanes, IntLanes, Quad};
 use crate::neural::lanes::LANES;
+use crate::{Error, Result};
+
+/// The environment variable that names an instruction set.
+const VARIABLE: &str = "SRPARSE_INSTRUCTIONS";
 
 /// An instruction set for the inner loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +45,29 @@ impl InstructionSet {
 
     /// The fastest one, or the one that the environment variable `SRPARSE_INSTRUCTIONS` names: `vnni` (AVX-512),
     /// `avx-vnni`, `avx2` or `portable`.
+    ///
+    /// # Errors
+    /// When the processor has no instruction set of this name.
+    pub fn wanted() -> Result<Self> {
+        let Some(wanted) = std::env::var_os(VARIABLE).filter(|wanted| !wanted.is_empty()) else {
+            return Ok(Self::fastest());
+        };
+        Self::available().find(|set| wanted == set.name()).ok_or_else(|| {
+            let known: Vec<&str> = Self::available().map(Self::name).collect();
+            let (wanted, known) = (wanted.display(), known.join(", "));
+            let problem =
+                format!("this processor has no instruction set `{wanted}`: give one of {known}");
+            Error::config(VARIABLE, problem)
+        })
+    }
+
+    /// The same; the fastest one if that is an error.
     pub fn detect() -> Self {
-        let wanted = std::env::var("SRPARSE_INSTRUCTIONS").unwrap_or_default();
-        let fastest = Self::available().next().unwrap_or(Self(Kind::Portable));
-        Self::available().find(|set| set.name() == wanted).unwrap_or(fastest)
+        Self::wanted().unwrap_or(Self::fastest())
+    }
+
+    fn fastest() -> Self {
+        Self::available().next().unwrap_or(Self(Kind::Portable))
     }
 
     /// Its name.

@@ -63,6 +63,8 @@ fn value(node: Node, value: &Value, path: &str) -> Result<()> {
 fn given(value: &Value) -> String {
     match value {
         Value::Null => "inf".to_owned(),
+        // A number with a fraction would round large whole numbers.
+        Value::Number(number) if number.is_u64() || number.is_i64() => number.to_string(),
         other => other
             .as_f64()
             .map_or_else(|| other.to_string(), |number| super::shortest(number).to_string()),

@@ -30,7 +30,7 @@ fn values_out_of_range_are_named_with_their_place_and_range() {
             "[learner]\nkind = 'maxent'\ntolerance = 1.0",
             "learner.tolerance: must be 0 or more, below 1",
         ),
-        ("[learner]\nkind = 'svm'\nc = inf", "learner.c: must be 1e-30 to 1e30, not inf"),
+        ("[learner]\nkind = 'svm'\nc = inf", "learner.c: must be 1e-6 to 1000000, not inf"),
         (
             "[learner]\nkind = 'svm'\ndegree = 1.5",
             "learner.degree: must be a whole number, 1 to 16",

@@ -161,7 +161,8 @@ impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
         sections: &Sections,
     ) -> Result<Box<dyn Scorer<S>>> {
         let (network, parts) = self.networks(components, sections)?;
-        let load = |part: &Sections| network.clone().load(part, InstructionSet::detect());
+        let instructions = InstructionSet::wanted()?;
+        let load = |part: &Sections| network.clone().load(part, instructions);
         let mut members = parts.iter().map(load).collect::<Result<Vec<_>>>()?;
         Ok(match members.len() {
             1 => members.remove(0),

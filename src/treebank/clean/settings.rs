@@ -22,7 +22,8 @@ pub struct Cleaning {
     pub lemma_separator: String,
     /// The separator after which the lemma begins, if there are several.
     pub lemma_after: Separator,
-    /// Replacements inside the words of a treebank, each `FROM TO`, such as `<dash/> -`. They follow the removal of lemmas.
+    /// Replacements inside the words of a treebank, each `FROM TO`, such as `<dash/> -`. They follow the removal of lemmas. One
+    /// that would make a word more than 1,000 bytes longer than it was leaves it as it is.
     pub replace: Vec<String>,
     /// New labels for the nodes of a treebank, each `FROM TO`, such as `NX NML`, or `NP(WDT) WHNP` for nodes over a single
     /// word with this tag. `FROM` is a label without function tags.

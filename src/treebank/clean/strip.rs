@@ -10,6 +10,9 @@ use crate::tree::{Child, TRACE, Token, Tree};
 /// The wildcard of labels to drop. In traces `*` is a character like any other, so theirs is different.
 const IN_LABELS: &str = "*";
 const IN_TRACES: &str = "...";
+/// How many bytes all replacements together may add to a word: they come with models, whoever made them, and each may
+/// apply to the result of another.
+const MAX_ADDED: usize = 1000;
 
 impl Cleaning {
     /// Returns whether there is anything to strip. Traces that only a tag marks are left to [`Cleaning::apply`].
@@ -121,10 +124,15 @@ impl Cleaning {
     }
 
     fn replaced<'a>(&self, word: &'a str) -> Cow<'a, str> {
+        let longest = word.len() + MAX_ADDED;
         let mut word = Cow::Borrowed(word);
         for (from, to) in self.replace.iter().filter_map(|pair| pair.split_once(' ')) {
-            if !from.is_empty() && word.contains(from) {
-                word = Cow::Owned(word.replace(from, to.trim()));
+            if from.is_empty() || !word.contains(from) {
+                continue;
+            }
+            let (to, n) = (to.trim(), word.matches(from).count());
+            if word.len() - n * from.len() + n * to.len() <= longest {
+                word = Cow::Owned(word.replace(from, to));
             }
         }
         word

@@ -1,0 +1,25 @@
+//! The files that a command reads, with notes about those that it does not.
+
+use std::path::PathBuf;
+
+use super::notes::Notes;
+use crate::treebank::{Input, Inputs, expand};
+
+/// Expands files, folders and patterns, and notes what is left out, unless `quiet`.
+///
+/// # Errors
+/// As [`expand`].
+pub(super) fn inputs(paths: &[PathBuf], quiet: bool) -> crate::Result<Vec<Input>> {
+    let Inputs { found, left_out } = expand(paths)?;
+    note_left_out(&left_out, quiet);
+    Ok(found)
+}
+
+/// Notes the files and links that are not read, unless `quiet`.
+pub(super) fn note_left_out(left_out: &[String], quiet: bool) {
+    let mut notes = Notes::new("files and links that are not read", quiet);
+    for reason in left_out {
+        notes.print(&format!("note: {reason}"));
+    }
+    notes.end();
+}

@@ -1,0 +1,124 @@
+//! Streams that are no plain text, by their first bytes: compressed ones and UTF-16.
+
+use std::io::{self, BufReader, Cursor, ErrorKind, Read};
+
+use flate2::read::MultiGzDecoder;
+
+/// What a stream begins with that is no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Gzip,
+    /// Compressed by this program.
+    Other(&'static str),
+    Utf16,
+}
+
+/// The first bytes of kinds.
+const SIGNATURES: [(&[u8], Kind); 6] = [
+    (b"\x1f\x8b\x08", Kind::Gzip),
+    (b"\xfd7zXZ\0", Kind::Other("xz")),
+    (b"\x28\xb5\x2f\xfd", Kind::Other("zstd")),
+    (b"BZh", Kind::Other("bzip2")),
+    (b"\xff\xfe", Kind::Utf16),
+    (b"\xfe\xff", Kind::Utf16),
+];
+/// Maximum number of bytes that are examined.
+const LOOK: usize = 10;
+/// What follows `BZh` and a digit.
+const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17rE8P\x90"];
+
+/// Returns a stream of the text that a stream contains, decompressed; `name` is that of the file, if it is one.
+///
+/// # Errors
+/// When the stream fails, is compressed by another program than gzip, or is UTF-16.
+pub(super) fn plain(
+    mut stream: Box<dyn Read + Send>,
+    name: Option<&str>,
+) -> io::Result<Box<dyn Read + Send>> {
+    let start = beginning(&mut stream)?;
+    let found = kind(&start);
+    let stream: Box<dyn Read + Send> = Box::new(Cursor::new(start).chain(stream));
+    let problem = match found {
+        None => return Ok(stream),
+        // A concatenation of compressed files (`cat a.gz b.gz`) is one file.
+        Some(Kind::Gzip) => return Ok(Box::new(MultiGzDecoder::new(BufReader::new(stream)))),
+        Some(Kind::Other(program)) => {
+            let name = name.map(|name| format!(" '{name}'")).unwrap_or_default();
+            format!(
+                "compressed by {program}, and only gzip is read: write {program} -dc{name} | srparse …"
+            )
+        }
+        Some(Kind::Utf16) => {
+            let name = name.map(|name| format!(" '{name}'")).unwrap_or_default();
+            format!("UTF-16 text: convert it, as with iconv -f UTF-16 -t UTF-8{name}")
+        }
+    };
+    Err(io::Error::new(ErrorKind::Unsupported, problem))
+}
+
+/// Reads the beginning of a stream: the result of a single read, so that a program at the other end of a pipe need not
+/// send more than its first line, unless it may be a part of a signature.
+fn beginning(stream: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(LOOK);
+    let is_begun = |start: &[u8]| SIGNATURES.iter().any(|(bytes, _)| bytes.starts_with(start));
+    while start.len() < LOOK && (is_begun(&start) || start.starts_with(b"BZh")) {
+        let mut buffer = [0; LOOK];
+        match stream.read(&mut buffer[start.len()..]) {
+            Ok(0) => break,
+            Ok(n) => {
+                let from = start.len();
+                start.extend_from_slice(&buffer[from..from + n]);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(start)
+}
+
+fn kind(start: &[u8]) -> Option<Kind> {
+    let found =
+        SIGNATURES.iter().find(|(bytes, _)| start.starts_with(bytes)).map(|&(_, kind)| kind);
+    match found {
+        // Text may begin with these letters.
+        Some(Kind::Other("bzip2")) => {
+            let blocks = start.get(4..).unwrap_or_default();
+            found.filter(|_| BZIP2_BLOCKS.contains(&blocks))
+        }
+        Some(kind) => Some(kind),
+        None => match start {
+            // ASCII in 16 bits a character.
+            [0, 1..128, 0, 1..128, ..] | [1..128, 0, 1..128, 0, ..] => Some(Kind::Utf16),
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_no_signature() {
+        for text in ["", "B", "BZh", "BZh91 is a program", "(S (A a))", "\u{feff}a", "a\0b"] {
+            assert_eq!(kind(&text.as_bytes()[..text.len().min(LOOK)]), None, "{text}");
+            let mut read = String::new();
+            plain(Box::new(text.as_bytes()), None).unwrap().read_to_string(&mut read).unwrap();
+            assert_eq!(read, text);
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_pipe_is_not_waited_for() {
+        struct Line(u32);
+        impl Read for Line {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0 += 1;
+                assert_eq!(self.0, 1, "a second read would wait");
+                buffer[..2].copy_from_slice(b"a\n");
+                Ok(2)
+            }
+        }
+        assert!(plain(Box::new(Line(0)), None).is_ok());
+    }
+}
