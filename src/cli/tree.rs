@@ -32,7 +32,7 @@ use crate::treebank::{Cleaning, Origin, ReadReport, Trees, json, penn};
   srparse tree --output svg --nth 1 data/sample/dev.mrg > tree.svg
   srparse tree --output html --nth 2-9 data/sample/dev.mrg > trees.html
   srparse tree --set clean.quotes=true --binarize data/sample/dev.mrg
-  srparse tree --rules my.tsurgeon --no-clean data/sample/dev.mrg")]
+  srparse tree --rules data/sample/auxiliaries.tsurgeon data/sample/dev.mrg")]
 pub struct TreeArgs {
     /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]

@@ -227,7 +227,7 @@ mod tests {
                 "(S (NP (DT the) (JJ old) (NN dog)) (VP (VBZ barks) (ADVP (RB now))) (. .))",
             ),
             (
-                "NP=n !> NP !< NP\n\nadjoin (NP NP@ (PP (IN of) (NP (NN war)=w))) n",
+                "NP=n > S !<< war\n\nadjoin (NP NP@ (PP (IN of) (NP (NN war)=w))) n",
                 "(S (NP (NP (DT the) (NN dog)) (PP (IN of) (NP (NN war)))) (VP (VBZ barks) (ADVP (RB now))) (. .))",
             ),
             (
