@@ -8,7 +8,7 @@ mod command;
 
 use command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "train",
     "parse",
     "tag",
@@ -17,6 +17,8 @@ const COMMANDS: [&str; 15] = [
     "diff",
     "oracle",
     "tree",
+    "find",
+    "complexity",
     "info",
     "report",
     "chart",

@@ -16,6 +16,8 @@ fn examples() -> Vec<String> {
         "compare",
         "oracle",
         "tree",
+        "find",
+        "complexity",
         "info",
         "chart",
         "experiment",

@@ -7,6 +7,7 @@ mod batch;
 mod command;
 mod errors;
 mod evaluation;
+mod find;
 mod parser;
 mod sentence;
 mod training;
@@ -23,6 +24,8 @@ mod _srparse {
     use crate::command::run;
     #[pymodule_export]
     use crate::evaluation::{PyComparison, PyScores, compare, evaluate};
+    #[pymodule_export]
+    use crate::find::PyMatch;
     #[pymodule_export]
     use crate::parser::{PyParser, load, load_with};
     #[pymodule_export]

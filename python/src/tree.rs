@@ -14,6 +14,7 @@ use srparse::tree::{Child, Node, NodeId, TreeBuilder, Visit, draw};
 use srparse::{Parse, Token, Tree};
 
 use crate::errors::exception;
+use crate::find::{self, PyMatch};
 
 /// What the nodes of a tree share.
 struct Shared {
@@ -84,6 +85,17 @@ impl PyTree {
             n_nodes += u32::from(matches!(step, Visit::Open(_)));
         }
         (self.node.0 + 1 - n_nodes..=self.node.0).map(NodeId)
+    }
+
+    /// The first token of the span.
+    pub(crate) fn first_token(&self) -> u32 {
+        self.inner().start
+    }
+
+    /// The node that has this id in [`PyTree::own`].
+    pub(crate) fn below(&self, id: NodeId) -> Self {
+        let first = self.ids().next().map_or(0, |first| first.0);
+        Self { shared: Arc::clone(&self.shared), node: NodeId(first + id.0) }
     }
 
     fn own_tokens(&self) -> &[Token] {
@@ -187,6 +199,21 @@ impl PyTree {
     fn spans(&self) -> Vec<(&str, u32, u32)> {
         let nodes = self.ids().map(|id| self.tree().node(id));
         nodes.map(|node| (node.label.as_str(), node.start, node.end)).collect()
+    }
+
+    /// The matches of a pattern in Tregex's language, such as "NP < NN=noun", in the order of their nodes; `once` finds
+    /// each node in the first of its ways only. `heads` are the head rules of `<#` and the like, as in `heads()`.
+    ///
+    /// Raises ValueError, with the column, when the pattern is malformed.
+    #[pyo3(signature = (pattern, *, once=false, heads=None))]
+    fn find(
+        &self,
+        py: Python<'_>,
+        pattern: &str,
+        once: bool,
+        heads: Option<&str>,
+    ) -> PyResult<Vec<PyMatch>> {
+        find::find(py, self, pattern, once, heads)
     }
 
     /// The head of each token, counted from 1 within the span, and 0 for the root.

@@ -12,6 +12,7 @@
 from ._srparse import (
     EMBEDDED_MODELS,
     Comparison,
+    Match,
     Parser,
     Parses,
     Scores,
@@ -29,6 +30,7 @@ from ._token import Token
 __all__ = [
     "EMBEDDED_MODELS",
     "Comparison",
+    "Match",
     "Parser",
     "Parses",
     "Scores",

@@ -40,6 +40,21 @@ def test_heads_come_from_the_parser_or_from_rules(tree, parser):
         tree.heads("colins")
 
 
+def test_trees_are_searched(tree):
+    found = tree.find("NP=np < (NN|NNS=noun < __=word)")
+    assert [(one.label, one.start, one.end) for one in found] == [("NP", 0, 2)]
+    assert found[0].tree == tree.children[0].children[0] == found[0].nodes["np"].tree
+    word = found[0].nodes["word"]
+    assert (word.label, word.start, word.end, word.tree) == ("dog", 1, 2, None)
+    assert repr(found[0]) == 'Match("NP", 0, 2)'
+    vp = tree.children[0].children[1]
+    assert [(one.start, str(one.tree)) for one in vp.find("NP")] == [(3, "(NP (-NONE- *T*-1))")]
+    assert len(tree.find("S << NP")) == 2 and len(tree.find("S << NP", once=True)) == 1
+    assert tree.find("S <# VP", heads="collins")[0].label == "S"
+    with pytest.raises(ValueError, match="pattern:1:5: "):
+        tree.find("NP < ")
+
+
 def test_trees_print_themselves(tree):
     np = tree.children[0].children[0]
     assert (str(tree), str(np)) == (TEXT, "(NP (DT the) (NN dog))")

@@ -21,9 +21,8 @@ use crate::find::complexity::{Complexity, Counts, MEASURES, UNITS};
 /// each file, of raw text (--text) or of trees in the style of the Penn Treebank without traces.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  srparse complexity --text essays/ > complexity.tsv
-  srparse complexity --clean data/sample/dev.mrg
-  srparse complexity --output json --text essay.txt")]
+  srparse complexity --clean data/sample/*.mrg
+  echo 'When it rains, the dog barks.' | srparse complexity --output json --text")]
 pub struct ComplexityArgs {
     /// Files (may be .gz), folders, quoted patterns of names, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]

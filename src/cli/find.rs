@@ -35,11 +35,11 @@ use count::Tally;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse find 'NP < (DT . JJ)' data/sample/dev.mrg
-  srparse find --output kwic '/^VB/ < (/^(is|was|were|been)$/) .. VBN' data/sample/dev.mrg
+  srparse find --output kwic 'VP $- (NP < DT)' data/sample/dev.mrg
   srparse find --label NP --output words data/sample/dev.mrg
-  srparse find --count-by words 'NN > NP' data/sample/
+  srparse find --count-by words 'NN > NP' data/sample/*.mrg
   srparse find 'VP=vp < NP=object' --node object --output json data/sample/dev.mrg
-  srparse find 'VP < PP' --text essay.txt
+  echo 'The dog barked at the cats.' | srparse find 'VP < PP' --text
   srparse find --output html 'SBAR' data/sample/dev.mrg > found.html")]
 pub struct FindArgs {
     /// What to find; a file if --label is given.

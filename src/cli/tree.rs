@@ -1,8 +1,9 @@
 //! `srparse tree`: cleans, converts and draws trees.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use console::Term;
@@ -12,6 +13,7 @@ use super::out::{Out, OutArg};
 use super::page::trees::{PageTree, SentenceTrees, TreesPage};
 use super::tree_stream::{self, TreeInput, TreeProcessor};
 use super::{listed, page};
+use crate::find::transform::Rules;
 use crate::tree::Tree;
 use crate::tree::binarize::binarize;
 use crate::tree::dependencies::head_positions;
@@ -29,7 +31,8 @@ use crate::treebank::{Cleaning, Origin, ReadReport, Trees, json, penn};
   srparse tree --output text --nth 1 data/sample/dev.mrg
   srparse tree --output svg --nth 1 data/sample/dev.mrg > tree.svg
   srparse tree --output html --nth 2-9 data/sample/dev.mrg > trees.html
-  srparse tree --set clean.quotes=true --binarize data/sample/dev.mrg")]
+  srparse tree --set clean.quotes=true --binarize data/sample/dev.mrg
+  srparse tree --rules data/sample/auxiliaries.tsurgeon data/sample/dev.mrg")]
 pub struct TreeArgs {
     /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]
@@ -52,6 +55,10 @@ pub struct TreeArgs {
     /// Do not clean the trees.
     #[arg(long, conflicts_with_all = ["set", "clean", "treebank"], help_heading = CONVERSION)]
     no_clean: bool,
+    /// Change the trees by the rules of a file before they are cleaned: patterns and operations of Tsurgeon, see
+    /// docs/find.md.
+    #[arg(long, value_name = "FILE", help_heading = CONVERSION)]
+    rules: Option<PathBuf>,
     /// Binarize the trees head-outward; labels of temporary nodes end in *.
     #[arg(long, help_heading = CONVERSION)]
     binarize: bool,
@@ -126,12 +133,17 @@ pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
 /// Writes the trees that were asked for.
 fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     let cleaning = cleaning(args)?;
-    let needs_heads = args.binarize || args.output.has_heads();
+    let rules = args.rules.as_deref().map(read_rules).transpose()?;
+    let needs_heads = args.binarize || args.output.has_heads() || rules.is_some();
     let heads = needs_heads.then(|| HeadRules::load(&args.heads).context("--heads")).transpose()?;
     let input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, Some(&args.out))?;
     let mut asked = Asked { cleaning: &cleaning, nth: args.nth, read: 0, without_words: 0 };
     let (style, first) = (text_style(args), args.nth.map_or(1, |nth| nth.first));
+    let failure = Failure::default();
     let process = |number, tree, bytes: &mut Vec<u8>| {
+        let Some(tree) = failure.keep(number, changed(tree, rules.as_ref(), heads.as_ref())) else {
+            return false;
+        };
         let tree = converted_tree(tree, &cleaning, heads.as_ref(), args);
         if args.output == TreeOutput::Text && number > first {
             bytes.push(b'\n');
@@ -149,6 +161,7 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
         let threads = args.threads.number(&args.verbosity);
         tree_stream::run(input, &mut |trees| asked.next(trees), &process, out, threads)?.1
     };
+    failure.result()?;
     if args.output == TreeOutput::Html {
         out.write_all(page::END).context("standard output")?;
     }
@@ -162,6 +175,46 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
         say!("left out {without_words} trees that have no words after cleaning");
     }
     Ok(trees.report().clone())
+}
+
+/// Reads the rules of `--rules`.
+fn read_rules(path: &Path) -> anyhow::Result<Rules> {
+    let text = std::fs::read_to_string(path).map_err(|cause| crate::Error::io(path, cause))?;
+    Ok(Rules::parse(&text, &path.display().to_string())?)
+}
+
+/// The tree after the rules.
+fn changed(tree: Tree, rules: Option<&Rules>, heads: Option<&HeadRules>) -> crate::Result<Tree> {
+    match (rules, heads) {
+        (Some(rules), Some(heads)) => rules.changer().with_heads(heads).change(tree),
+        _ => Ok(tree),
+    }
+}
+
+/// The first tree, by number, that rules could not change.
+#[derive(Default)]
+struct Failure(Mutex<Option<(u64, crate::Error)>>);
+
+impl Failure {
+    /// Keeps an error.
+    fn keep<T>(&self, number: u64, result: crate::Result<T>) -> Option<T> {
+        let error = match result {
+            Ok(value) => return Some(value),
+            Err(error) => error,
+        };
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
+            *first = Some((number, error));
+        }
+        None
+    }
+
+    fn result(self) -> anyhow::Result<()> {
+        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some((number, error)) => bail!("tree {number}: {error}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Writes a drawing, which is a file of its own: it is written once the tree is known to be the only one.
@@ -235,7 +288,7 @@ fn converted_tree(
     args: &TreeArgs,
 ) -> Tree {
     let mut tree = cleaning.apply(tree).tree;
-    if let Some(heads) = heads {
+    if let Some(heads) = heads.filter(|_| args.binarize || args.output.has_heads()) {
         heads.apply(&mut tree);
     }
     if args.binarize {

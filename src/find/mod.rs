@@ -34,6 +34,7 @@ mod scanner;
 mod search;
 #[cfg(test)]
 mod tests;
+pub mod transform;
 
 use std::ops::ControlFlow::{self, Break, Continue};
 

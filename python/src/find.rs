@@ -1,0 +1,77 @@
+//! Tree search.
+
+use std::collections::HashMap;
+
+use pyo3::prelude::*;
+use srparse::find::{Pattern, Position, Searcher};
+use srparse::tree::heads::HeadRules;
+
+use crate::errors::exception;
+use crate::tree::PyTree;
+
+/// A node that a pattern has found: a constituent, a tag or a word.
+#[pyclass(name = "Match", module = "srparse", frozen)]
+pub(crate) struct PyMatch {
+    /// The label: of a constituent, a tag, or a word itself.
+    #[pyo3(get)]
+    label: String,
+    /// The first token of the span.
+    #[pyo3(get)]
+    start: u32,
+    /// One past the last token of the span.
+    #[pyo3(get)]
+    end: u32,
+    /// The constituent; None for a tag or a word.
+    #[pyo3(get)]
+    tree: Option<Py<PyTree>>,
+    /// The nodes that the pattern names, by name, where they were found.
+    #[pyo3(get)]
+    nodes: HashMap<String, Py<Self>>,
+}
+
+#[pymethods]
+impl PyMatch {
+    fn __repr__(&self) -> String {
+        format!("Match({:?}, {}, {})", self.label, self.start, self.end)
+    }
+}
+
+/// The matches of a pattern in a tree.
+pub(crate) fn find(
+    py: Python<'_>,
+    tree: &PyTree,
+    pattern: &str,
+    once: bool,
+    heads: Option<&str>,
+) -> PyResult<Vec<PyMatch>> {
+    let pattern = Pattern::parse(pattern).map_err(exception)?;
+    let mut searcher = Searcher::new(&pattern).once(once);
+    if let Some(heads) = heads {
+        searcher = searcher.with_heads(&HeadRules::load(heads).map_err(exception)?);
+    }
+    let own = tree.own();
+    let node = |position: Position, nodes| -> PyResult<PyMatch> {
+        let (start, end) = position.span(&own);
+        let start_of_tree = tree.first_token();
+        Ok(PyMatch {
+            label: position.label(&own).to_owned(),
+            start: start_of_tree + start,
+            end: start_of_tree + end,
+            tree: match position {
+                Position::Node(id) => Some(Py::new(py, tree.below(id))?),
+                Position::Tag(_) | Position::Word(_) => None,
+            },
+            nodes,
+        })
+    };
+    let found = searcher.find(&own).map_err(exception)?;
+    found
+        .into_iter()
+        .map(|one| {
+            let named = one.nodes.into_iter().map(|(name, position)| -> PyResult<_> {
+                Ok((name, Py::new(py, node(position, HashMap::new())?)?))
+            });
+            node(one.position, named.collect::<PyResult<_>>()?)
+        })
+        .collect()
+}
