@@ -7,14 +7,14 @@ use std::path::Path;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use srparse::feature::{Extractor, Indicators, Row, Templates, extract};
 use srparse::symbols::{Sentence, Vocabulary};
-use srparse::transition::TransitionSystem;
-use srparse::transition::binary::{Binary, BinaryState};
+use srparse::transition::binary::Binary;
+use srparse::transition::{Forest, State, TransitionSystem};
 use srparse::tree::heads::HeadRules;
 use srparse::treebank::Cleaning;
 use srparse::{Tree, Treebank};
 
 /// The states of all gold derivations of the sample, with their sentences.
-fn states() -> (Binary, Vec<(Sentence, BinaryState)>) {
+fn states() -> (Binary, Vec<(Sentence, State, Forest)>) {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample/train.mrg");
     let trees = Treebank::open(sample).expect("the sample is readable").trees;
     let heads = HeadRules::named("collins-modified").expect("built in");
@@ -29,10 +29,10 @@ fn states() -> (Binary, Vec<(Sentence, BinaryState)>) {
     let mut states = Vec::new();
     for tree in &trees {
         let sentence = vocabulary.encode(tree.tokens());
-        let mut state = system.start(&sentence);
+        let (mut state, mut forest) = system.start(&sentence);
         for action in system.derivation(tree).expect("the sample fits") {
-            states.push((sentence.clone(), state.clone()));
-            system.apply(&mut state, action);
+            states.push((sentence.clone(), state.clone(), forest.clone()));
+            system.apply(&mut state, &mut forest, action);
         }
     }
     (system, states)
@@ -50,16 +50,16 @@ fn features(criterion: &mut Criterion) {
         let id = BenchmarkId::new(format!("columns/{name}"), states.len());
         group.bench_function(id, |bencher| {
             bencher.iter(|| {
-                for (sentence, state) in &states {
-                    extractor.extract(sentence, &system.view(state), &mut places, &mut row);
+                for (sentence, state, forest) in &states {
+                    extractor.extract(sentence, &system.view(state, forest), &mut places, &mut row);
                     black_box(&row);
                 }
             });
         });
         let rows: Vec<Row> = states
             .iter()
-            .map(|(sentence, state)| {
-                extractor.extract(sentence, &system.view(state), &mut places, &mut row);
+            .map(|(sentence, state, forest)| {
+                extractor.extract(sentence, &system.view(state, forest), &mut places, &mut row);
                 row.clone()
             })
             .collect();

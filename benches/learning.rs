@@ -35,7 +35,7 @@ fn instances(templates: &Templates) -> Instances {
     let vocabulary = Vocabulary::of(trees.iter().map(Tree::tokens), 1);
     let encode = |tree: Tree| Example { sentence: vocabulary.encode(tree.tokens()), tree };
     let examples: Vec<Example> = trees.into_iter().map(encode).collect();
-    let classes = Classes::of(system.actions());
+    let classes = Classes::of(&system);
     batch::collect(&system, &examples, templates, &classes, false).expect("the sample fits")
 }
 

@@ -31,7 +31,7 @@
 //! - `tree`, `symbols`, `text`, `treebank`: trees, head rules, binarization; strings as numbers; raw text as
 //!   sentences of words; reading, writing, cleaning.
 //! - `find`: tree search, and rules that change trees.
-//! - `transition`, `oracle`: the transition systems; static and dynamic oracles.
+//! - `transition`, `oracle`: the transition systems, each with its dynamic oracle; static oracles.
 //! - `feature`, `classifier`: templates to rows of columns; rows to scores of classes.
 //! - `encoder`, `scorer`: sentences to hidden states, which knows nothing of trees; configurations to scores of actions.
 //! - `model`: what training stores and parsing loads.
@@ -46,12 +46,13 @@
 //! - `experiment`: many runs of both, and their results.
 //! - `cli`: the commands.
 //!
-//! # Which code is compiled how often
-//! Decoders, the walk of training and the counts of decisions are compiled once for each transition system,
-//! and take scorers, classifiers and oracles' guides as trait objects: these are called a few times per action,
-//! which costs nothing measurable against the thousands of instructions of a score. States and actions of the
-//! systems stay concrete types, because they are touched many times per action. Parallel work goes through one
-//! function that takes a closure as a trait object. Settings are read through one deserializer.
+//! # Values, not type parameters
+//! Everything above the transition systems knows them as `dyn TransitionSystem`, with one `State`, one `Forest` and one
+//! `Action` for all. An action is its position among the actions of its system, which is also the class that a scorer
+//! gives a score: what it does, the system keeps to itself. So decoders, training and analyses are compiled once. Scorers,
+//! classifiers and oracles are trait objects too: these are called a few times per action, which costs nothing measurable
+//! against the thousands of instructions of a score. Parallel work goes through one function that takes a closure as a
+//! trait object. Settings are read through one deserializer.
 
 // They end the program when nobody listens.
 #![warn(clippy::print_stderr, clippy::print_stdout)]

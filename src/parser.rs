@@ -5,26 +5,24 @@ use std::sync::OnceLock;
 
 use compact_str::CompactString;
 
-use crate::decode::parser::{Parse, Pipeline, Worker};
-use crate::decode::{NbestRequest, Search};
+use crate::decode::{NbestRequest, Parse, Search, Worker};
 use crate::error::{Error, Result};
-use crate::inspect::Loaded;
-use crate::inspect::decisions::{DecisionCounts, Followed};
-use crate::inspect::margins::Margins;
-use crate::inspect::trace::{Trace, TraceRequest};
+use crate::inspect::decisions::{self, DecisionCounts, Followed};
+use crate::inspect::margins::{self, Margins};
+use crate::inspect::trace::{self, Trace, TraceRequest};
 use crate::memory::Sections;
 use crate::model::{Model, TAGGER_PART, vocabulary};
-use crate::oracle::{GuideKind, Supervised};
+use crate::oracle::OracleKind;
 use crate::parallel;
+use crate::preset::Preset;
 use crate::preset::plan::Plan;
-use crate::preset::registry::{self, Source, SystemVisitor, with_system};
-use crate::preset::{Preset, SystemChoice};
+use crate::preset::registry::{self, Source};
 use crate::scorer::Scorer;
 use crate::symbols::Vocabulary;
 use crate::tagger::{self, TaggerWorker};
 use crate::text::TextSettings;
-use crate::train::{Components, Example, TrainingMethod};
-use crate::transition::CandidateSystem;
+use crate::train::{Components, Example};
+use crate::transition::TransitionSystem;
 use crate::tree::{Token, Tree};
 
 /// The number of threads for a batch of sentences; 0 for one per core. Results do not depend on it.
@@ -60,7 +58,8 @@ impl Threads {
 pub struct Parser {
     plan: Plan,
     vocabulary: Vocabulary,
-    loaded: Box<dyn Loaded>,
+    system: Box<dyn TransitionSystem>,
+    scorer: Box<dyn Scorer>,
     /// The stored tagger of the model.
     tagger_sections: Option<Sections>,
     /// The tagger, loaded when it is first needed.
@@ -108,12 +107,14 @@ impl Parser {
             ));
         }
         let vocabulary = vocabulary::load(&model.sections)?;
-        let load = Load { model, plan: &plan, vocabulary: &vocabulary };
-        let builder = plan.builder(Source::Tables(&model.header.system), &vocabulary);
-        let loaded = with_system(builder, load)?;
+        let system = plan.builder(Source::Tables(&model.header.system), &vocabulary).build()?;
+        let components =
+            Components { system: &*system, templates: &plan.templates, vocabulary: &vocabulary };
+        let method = registry::training_method(&plan.preset.learner, components)?;
+        let scorer = method.load(components, &model.sections)?;
         let has_tagger = model.header.tagger.is_some();
         let tagger_sections = has_tagger.then(|| model.sections.part(TAGGER_PART));
-        Ok(Self { plan, vocabulary, loaded, tagger_sections, tagger: OnceLock::new() })
+        Ok(Self { plan, vocabulary, system, scorer, tagger_sections, tagger: OnceLock::new() })
     }
 
     /// Parses a sentence. Tokens without tags are tagged first, by the tagger of the model.
@@ -137,7 +138,14 @@ impl Parser {
 
     /// A worker for one thread, whose memory is reused from sentence to sentence.
     pub fn worker(&self) -> ParserWorker<'_> {
-        ParserWorker { parser: self, worker: self.loaded.worker(), tagger: None }
+        ParserWorker { parser: self, worker: self.untagged_worker(), tagger: None }
+    }
+
+    /// A worker that takes tags as they are, or predicts them with the parser.
+    fn untagged_worker(&self) -> Worker<'_> {
+        let Self { plan, vocabulary, system, scorer, .. } = self;
+        let Preset { clean, search, .. } = &plan.preset;
+        Worker::new(clean, vocabulary, &**system, &**scorer, search)
     }
 
     /// The preset that the model was trained by.
@@ -208,9 +216,9 @@ impl Parser {
     /// The decisions along the gold derivation of each tree, in order; trees without words are left out.
     pub(crate) fn each_decision(&self, trees: Vec<Tree>) -> Vec<Followed> {
         // More than one candidate may be correct.
-        let several = self.scores_candidates();
-        let guide = if several { GuideKind::DynamicIfAny } else { GuideKind::Static };
-        self.loaded.decisions(&self.examples(trees), guide)
+        let several = self.system.has_candidates();
+        let kind = if several { OracleKind::DynamicIfAny } else { OracleKind::Static };
+        decisions::decisions(&*self.system, &*self.scorer, kind, &self.examples(trees))
     }
 
     /// The margins of the candidates of a label along the gold derivations of trees; see
@@ -219,12 +227,12 @@ impl Parser {
     /// # Errors
     /// When the model does not score candidates, or the label is unknown.
     pub fn margins(&self, trees: Vec<Tree>, label: &str) -> Result<Margins> {
-        if !self.scores_candidates() {
+        if !self.system.has_candidates() {
             let problem = "the model scores actions rather than candidates: give a model with \
                            system.kind = \"items\"";
             return Err(Error::config("margins", problem));
         }
-        self.loaded.margins(&self.examples(trees), label)
+        margins::margins(&*self.system, &*self.scorer, &self.examples(trees), label)
     }
 
     /// Parses a sentence and returns each decision on the way, with at most `best` actions; see [`crate::inspect`]. With
@@ -238,11 +246,9 @@ impl Parser {
         let gold =
             gold.and_then(|gold| Some(self.plan.cleaned(self.plan.preset.clean.strip(gold)?).0));
         let gold = gold.as_ref();
-        Ok(self.loaded.trace(&TraceRequest { tokens, gold, best, templates: &self.plan.templates }))
-    }
-
-    fn scores_candidates(&self) -> bool {
-        matches!(self.plan.preset.system, SystemChoice::Items { .. })
+        let request = TraceRequest { tokens, gold, best, templates: &self.plan.templates };
+        let beam = self.plan.preset.search.beam();
+        Ok(trace::trace(&mut self.untagged_worker(), &request, (&beam, &self.vocabulary)))
     }
 
     /// Trees as the parser sees them: cleaned, head-marked, encoded; trees without words are left out.
@@ -274,7 +280,7 @@ pub struct Unseen {
 /// Parses sentences one after the other.
 pub struct ParserWorker<'a> {
     parser: &'a Parser,
-    worker: Box<dyn Worker + 'a>,
+    worker: Worker<'a>,
     tagger: Option<TaggerWorker<'a>>,
 }
 
@@ -387,7 +393,7 @@ impl Tagger {
     pub fn worker(&self) -> TaggingWorker<'_> {
         match &self.0 {
             TaggerKind::Separate(tagger) => TaggingWorker::Separate(TaggerWorker::new(&**tagger)),
-            TaggerKind::Parser(parser) => TaggingWorker::Parser(parser.loaded.worker()),
+            TaggerKind::Parser(parser) => TaggingWorker::Parser(Box::new(parser.untagged_worker())),
         }
     }
 
@@ -405,7 +411,7 @@ pub enum TaggingWorker<'a> {
     /// A tagger that is separate from a parser.
     Separate(TaggerWorker<'a>),
     /// A parser that predicts tags.
-    Parser(Box<dyn Worker + 'a>),
+    Parser(Box<Worker<'a>>),
 }
 
 impl TaggingWorker<'_> {
@@ -441,41 +447,4 @@ pub fn stored_preset(model: &Model, settings: &[String]) -> Result<Preset> {
         return Err(Error::config("settings", problem));
     }
     Ok(changed)
-}
-
-/// A model to load, before its transition system is known.
-struct Load<'a> {
-    model: &'a Model,
-    plan: &'a Plan,
-    vocabulary: &'a Vocabulary,
-}
-
-impl SystemVisitor for Load<'_> {
-    type Output = Box<dyn Loaded>;
-
-    fn visit<S: Supervised>(self, system: S) -> Result<Self::Output> {
-        let components = self.components(&system);
-        let method = registry::training_method(&self.plan.preset.learner, components)?;
-        let scorer = method.load(components, &self.model.sections)?;
-        Ok(self.pipeline(system, scorer))
-    }
-
-    fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Self::Output> {
-        let components = self.components(&system);
-        let method = registry::candidate_training(&self.plan.preset.learner)?;
-        let scorer = method.load(components, &self.model.sections)?;
-        Ok(self.pipeline(system, scorer))
-    }
-}
-
-impl Load<'_> {
-    fn components<'a, S>(&'a self, system: &'a S) -> Components<'a, S> {
-        Components { system, templates: &self.plan.templates, vocabulary: self.vocabulary }
-    }
-
-    fn pipeline<S: Supervised>(self, system: S, scorer: Box<dyn Scorer<S>>) -> Box<dyn Loaded> {
-        let Preset { clean, search, .. } = self.plan.preset.clone();
-        let vocabulary = self.vocabulary.clone();
-        Box::new(Pipeline { cleaning: clean, vocabulary, system, scorer, search })
-    }
 }

@@ -21,12 +21,10 @@ use srparse::memory::Sections;
 use srparse::model::vocabulary;
 use srparse::neural::inference::InstructionSet;
 use srparse::observer::Silent;
-use srparse::oracle::Supervised;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
 use srparse::scorer::neural::{Inventory, NetworkParams};
 use srparse::scorer::{Scorer, Scratch};
-use srparse::symbols::Sentence;
 use srparse::train::neural::epochs::untrained;
 use srparse::train::neural::initial::InitialModel;
 use srparse::train::neural::{NeuralParams, NeuralTraining};
@@ -34,6 +32,7 @@ use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Strategy};
 use srparse::transition::non_binary::NonBinary;
 use srparse::transition::predictive::Predictive;
+use srparse::transition::{Action, StoredSystem, TransitionSystem};
 use srparse::tree::binarize::Scheme;
 use srparse::treebank::Encoding;
 use srparse::treebank::penn::PennReader;
@@ -146,7 +145,10 @@ fn symbols_are_those_of_both() {
 }
 
 /// A network whose symbols have other numbers scores what the model knows as the model does.
-fn scores_stay<S: Supervised>(make: impl Fn(&[Tree]) -> S, networks: &[NetworkParams]) {
+fn scores_stay<S: StoredSystem + Clone + 'static>(
+    make: impl Fn(&[Tree]) -> S,
+    networks: &[NetworkParams],
+) {
     let (trees, others) = (toy::treebank(6, 1), common::random_trees(1, 20));
     let (system, other) = (make(&trees), make(&others));
     let old = Lab::new(system.clone(), &trees);
@@ -168,7 +170,7 @@ fn scores_stay<S: Supervised>(make: impl Fn(&[Tree]) -> S, networks: &[NetworkPa
         let mut sections = Sections::default();
         model.store(&mut sections);
         let initial = InitialModel {
-            system: system.clone(),
+            system: Box::new(system.clone()),
             vocabulary: old.vocabulary.clone(),
             method: NeuralTraining(params.clone()),
             sections,
@@ -181,14 +183,14 @@ fn scores_stay<S: Supervised>(make: impl Fn(&[Tree]) -> S, networks: &[NetworkPa
 }
 
 /// Compares the scores of the actions of the first lab along the derivations of its trees.
-fn same_scores<S: Supervised>(labs: [&Lab<S>; 2], scorers: [&dyn Scorer<S>; 2]) {
-    let mut inventory = Vec::new();
-    labs[1].system.inventory(&labs[1].system.start(&Sentence::default()), &mut inventory);
-    // Actions that no scorer ranks have the same number in all systems.
-    let renumbered = |action: S::Action| {
+fn same_scores<S: TransitionSystem>(labs: [&Lab<S>; 2], scorers: [&dyn Scorer; 2]) {
+    // Those that no scorer ranks come last.
+    let inventory: Vec<Action> =
+        (0..labs[1].system.n_actions() as u32 + 2).map(Action::new).collect();
+    let renumbered = |action: Action| {
         let name = labs[0].system.name(action);
-        let same = |&action: &S::Action| labs[1].system.name(action) == name;
-        inventory.iter().copied().find(same).unwrap_or(action)
+        let same = |&action: &Action| labs[1].system.name(action) == name;
+        inventory.iter().copied().find(same).unwrap()
     };
     let mut compared = 0;
     for (at, example) in labs[0].examples.iter().enumerate() {
@@ -200,22 +202,25 @@ fn same_scores<S: Supervised>(labs: [&Lab<S>; 2], scorers: [&dyn Scorer<S>; 2]) 
             sentence: &sentences[n],
             scorer: scorers[n],
         });
-        let mut cursors = [0, 1].map(|n| decode::Cursor::start(problems[n], &mut scratches[n]));
+        let mut places = [0, 1].map(|n| decode::Cursor::start(problems[n], &mut scratches[n]));
         let mut legal = Vec::new();
         for action in labs[0].system.derivation(&example.tree).unwrap() {
-            cursors[0].legal(problems[0], &mut legal);
+            places[0].0.legal(problems[0], &places[0].1, &mut legal);
             let actions = [legal.clone(), legal.iter().copied().map(renumbered).collect()];
             let scores = [0, 1].map(|n| {
                 let mut scores = Vec::new();
-                cursors[n].scores(problems[n], &actions[n], &mut scratches[n], &mut scores);
+                let (cursor, forest) = &places[n];
+                cursor.scores(problems[n], forest, &actions[n], &mut scratches[n], &mut scores);
                 scores
             });
             for (old, new) in scores[0].iter().zip(&scores[1]) {
                 assert!((old - new).abs() < 1e-3, "{scores:?}");
                 compared += usize::from(scores[0].len() > 1);
             }
-            cursors[0].take(problems[0], action, &mut scratches[0]);
-            cursors[1].take(problems[1], renumbered(action), &mut scratches[1]);
+            for (n, action) in [action, renumbered(action)].into_iter().enumerate() {
+                let (cursor, forest) = &mut places[n];
+                cursor.take(problems[n], forest, action, &mut scratches[n]);
+            }
         }
     }
     assert!(compared > 100);

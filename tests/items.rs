@@ -10,20 +10,16 @@ use rand::seq::IndexedRandom;
 use srparse::classifier::boosting::{BoostingParams, Candidates, Ensembles, Labelled, fit_labels};
 use srparse::classifier::{Classifier, Fit};
 use srparse::decode::beam::{Agenda, Beam};
-use srparse::decode::parser::Pipeline;
 use srparse::decode::{Cursor, Decoded, Method, PathScore, Problem, Search, Unfinished, Worker};
 use srparse::feature::{Extractor, Row, Templates, extract};
 use srparse::inspect::margins::margins;
 use srparse::memory::Sections;
-use srparse::oracle::Oracle;
-use srparse::oracle::items::ItemOracle;
 use srparse::oracle::replay::same_brackets;
 use srparse::scorer::{Focused, Scratch};
-use srparse::symbols::Label;
 use srparse::train::Example;
 use srparse::train::candidate_rows::{CandidateCounts, Sampling, collect};
-use srparse::transition::items::{Infer, ItemOrder, Items, MaxChildren};
-use srparse::transition::{Action, CandidateSystem, TransitionSystem};
+use srparse::transition::items::{ItemOrder, Items, MaxChildren};
+use srparse::transition::{Action, StoredSystem, TransitionSystem};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
@@ -94,14 +90,14 @@ fn any_of_several_right_items_leads_to_the_tree() {
         let system = items(&trees, order);
         let (mut optimal, mut several) = (Vec::new(), 0);
         for tree in &trees {
-            let gold = ItemOracle.prepare(&system, tree).unwrap();
-            let mut state = system.start(&sentence(tree));
-            while !system.is_final(&state) {
-                ItemOracle.optimal(&system, &gold, &state, &mut optimal);
+            let oracle = system.dynamic_oracle(tree).unwrap().unwrap();
+            let (mut state, mut forest) = system.start(&sentence(tree));
+            while !state.finished {
+                oracle.optimal(&state, &forest, &mut optimal);
                 several += u32::from(optimal.len() > 1);
-                system.apply(&mut state, *optimal.choose(&mut rng).unwrap());
+                system.apply(&mut state, &mut forest, *optimal.choose(&mut rng).unwrap());
             }
-            let built = system.tree(&state, tree.tokens());
+            let built = system.tree(&state, &forest, tree.tokens());
             assert!(same_brackets(&built, &system.target(tree)), "{}", shown(&built));
         }
         assert_eq!(several > 0, order == ItemOrder::Free);
@@ -116,15 +112,15 @@ fn a_candidate_and_a_code_identify_an_action() {
         let system = items(&trees, order);
         let mut legal = Vec::new();
         for tree in &trees {
-            let mut state = system.start(&sentence(tree));
-            while !system.is_final(&state) {
-                system.legal(&state, &mut legal);
+            let (mut state, mut forest) = system.start(&sentence(tree));
+            while !state.finished {
+                system.legal(&state, &forest, &mut legal);
                 let identities = legal.iter().map(|&action| {
-                    let focus = system.focused_view(&state, action).focus.unwrap();
-                    (focus.first, focus.last, action.code())
+                    let focus = system.focused_view(&state, &forest, action).focus.unwrap();
+                    (focus.first, focus.last, action.code)
                 });
                 assert_eq!(identities.collect::<BTreeSet<_>>().len(), legal.len());
-                system.apply(&mut state, *legal.choose(&mut rng).unwrap());
+                system.apply(&mut state, &mut forest, *legal.choose(&mut rng).unwrap());
             }
         }
     }
@@ -136,14 +132,9 @@ fn boosted_trees_of_each_label_learn_by_heart_in_every_order() {
     for order in ORDERS {
         let system = items(&trees, order);
         let scorer = trained(&system, &trees);
-        let parser = Pipeline {
-            cleaning: Cleaning::none(),
-            vocabulary: vocabulary(&trees),
-            system,
-            scorer: Box::new(scorer),
-            search: best_first(100),
-        };
-        let mut worker = parser.worker();
+        let (cleaning, vocabulary) = (Cleaning::none(), vocabulary(&trees));
+        let search = best_first(100);
+        let mut worker = Worker::new(&cleaning, &vocabulary, &system, &scorer, &search);
         for tree in &trees {
             let parse = worker.parse(tree.tokens());
             assert!(parse.complete);
@@ -158,7 +149,7 @@ fn decode(
     system: &Items,
     scorer: &Focused<Ensembles>,
     example: &Example,
-) -> Decoded<Items> {
+) -> Decoded {
     common::training::decode(search, system, scorer, &example.sentence)
 }
 
@@ -175,12 +166,12 @@ fn a_wider_search_finds_no_lower_minimum_and_an_agenda_of_one_is_greedy() {
         let greedy = Search { path_score: PathScore::Min, ..Search::default() };
         let greedy = decode(&greedy, &system, &scorer, &example);
         let narrow = decode(&best_first(1), &system, &scorer, &example);
-        let tree_of = |found: &Decoded<Items>| system.tree(&found.state, tree.tokens());
+        let tree_of = |found: &Decoded| system.tree(&found.state, &found.forest, tree.tokens());
         assert_eq!(tree_of(&greedy), tree_of(&narrow));
         let wide = decode(&best_first(1_000), &system, &scorer, &example);
         let beam = decode(&beam(1_000), &system, &scorer, &example);
         assert!(wide.complete && wide.score >= narrow.score);
-        let scores = |found: &Decoded<Items>| steps(&system, &scorer, &example, found);
+        let scores = |found: &Decoded| steps(&system, &scorer, &example, found);
         assert_eq!(scores(&wide), scores(&beam), "{}", shown(&tree_of(&wide)));
         better += u32::from(wide.score > narrow.score);
     }
@@ -192,14 +183,14 @@ fn steps(
     system: &Items,
     scorer: &Focused<Ensembles>,
     Example { sentence, .. }: &Example,
-    found: &Decoded<Items>,
+    found: &Decoded,
 ) -> Vec<f32> {
     let problem = Problem { system, sentence, scorer };
     let (mut scratch, mut score) = (Scratch::default(), Vec::new());
-    let mut cursor = Cursor::start(problem, &mut scratch);
-    let one = |&action: &Infer| {
-        cursor.scores(problem, &[action], &mut scratch, &mut score);
-        cursor.take(problem, action, &mut scratch);
+    let (mut cursor, mut forest) = Cursor::start(problem, &mut scratch);
+    let one = |&action: &Action| {
+        cursor.scores(problem, &forest, &[action], &mut scratch, &mut score);
+        cursor.take(problem, &mut forest, action, &mut scratch);
         score[0]
     };
     let mut steps: Vec<f32> = found.actions.iter().map(one).collect();
@@ -222,12 +213,12 @@ fn ties_are_decided_by_all_steps_as_in_a_beam_that_is_wide_enough() {
         let wide = Search { max_states: 2_000, ..best_first(0) };
         let found = decode_nbest(&wide, &system, &scorer, &example.sentence, 3);
         let beam = decode(&beam(5_000), &system, &scorer, &example);
-        let scores = |found: &Decoded<Items>| steps(&system, &scorer, &example, found);
+        let scores = |found: &Decoded| steps(&system, &scorer, &example, found);
         let best = decode(&wide, &system, &scorer, &example);
         assert_eq!(scores(&best), scores(&beam), "{}", shown(tree));
         assert_eq!(scores(&found[0]), scores(&beam), "{}", shown(tree));
         let different: BTreeSet<String> = { found.iter() }
-            .map(|found| shown(&system.tree(&found.state, tree.tokens())))
+            .map(|found| shown(&system.tree(&found.state, &found.forest, tree.tokens())))
             .collect();
         assert_eq!(different.len(), found.len());
         several += u32::from(found.len() == 3);
@@ -268,7 +259,8 @@ fn candidates_that_nothing_is_known_of_leave_a_search_with_a_threshold_its_way()
         let search = Search { threshold: 1.0, path_score, ..beam(4) };
         assert!(decode(&search, &system, &scorer, &examples[0]).complete);
     }
-    let found = margins(&system, &scorer, &examples, Label(1));
+    let label = system.labels().name(1).unwrap();
+    let found = margins(&system, &scorer, &examples, label).unwrap();
     assert!(found.bins.is_empty() && found.infinite.iter().all(|&n| n > 0), "{found:?}");
 }
 
@@ -285,7 +277,7 @@ fn additive_loss_prefers_small_trees() {
         let one = |tree: &Tree| {
             let example =
                 Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
-            system.steps(&decode(&search, &system, &scorer, &example).state)
+            decode(&search, &system, &scorer, &example).state.steps as usize
         };
         unknown.iter().take(80).map(one).sum()
     };
@@ -302,7 +294,10 @@ fn a_search_that_may_not_go_on_gives_a_partial_tree() {
     for example in examples(&trees) {
         let found = decode(&few, &system, &scorer, &example);
         assert!(!found.complete);
-        assert_valid(&system.tree(&found.state, example.tree.tokens()), example.tree.tokens());
+        assert_valid(
+            &system.tree(&found.state, &found.forest, example.tree.tokens()),
+            example.tree.tokens(),
+        );
         let greedy = Search { unfinished: Unfinished::Greedy, ..few.clone() };
         assert!(decode(&greedy, &system, &scorer, &example).complete);
     }
@@ -359,13 +354,14 @@ fn cached_scores_are_those_of_the_state() {
         let problem = Problem { system: &system, sentence, scorer: &scorer };
         let start = Cursor::start(problem, &mut scratch);
         for _ in 0..3 {
-            let mut cursor = start.clone();
-            while !cursor.is_final(problem) {
-                cursor.legal(problem, &mut legal);
-                cursor.scores(problem, &legal, &mut scratch, &mut cached);
-                cursor.scores(problem, &legal, &mut Scratch::default(), &mut fresh);
+            let (mut cursor, mut forest) = start.clone();
+            while !cursor.is_final() {
+                cursor.legal(problem, &forest, &mut legal);
+                cursor.scores(problem, &forest, &legal, &mut scratch, &mut cached);
+                cursor.scores(problem, &forest, &legal, &mut Scratch::default(), &mut fresh);
                 assert_eq!(cached, fresh);
-                cursor.take(problem, *legal.choose(&mut rng).unwrap(), &mut scratch);
+                let action = *legal.choose(&mut rng).unwrap();
+                cursor.take(problem, &mut forest, action, &mut scratch);
             }
         }
     }
@@ -376,12 +372,12 @@ fn a_view_in_focus_shows_the_candidates_children_and_neighbours() {
     let trees = short_sentences(1);
     let system = items(&trees, ItemOrder::Free);
     let sentence = sentence(&trees[0]);
-    let state = system.start(&sentence);
+    let (state, forest) = system.start(&sentence);
     let templates = Templates::parse("item.kids.t\nbefore0.t\nafter0.t", "test").unwrap();
     let (mut legal, mut row) = (Vec::new(), Row::default());
-    system.legal(&state, &mut legal);
-    let inner = legal.iter().find(|action| action.first == 1 && action.last == 3).unwrap();
-    let view = system.focused_view(&state, *inner);
+    system.legal(&state, &forest, &mut legal);
+    let inner = legal.iter().find(|action| action.place == [1, 3]).unwrap();
+    let view = system.focused_view(&state, &forest, *inner);
     let mut places = extract::Scratch::default();
     Extractor::new(&templates).extract(&sentence, &view, &mut places, &mut row);
     let mut tags = sentence.tags[1..3].to_vec();

@@ -14,8 +14,8 @@ use srparse::encoder::{BiLstmParams, EncoderParams, TransformerParams};
 use srparse::neural::inference::InstructionSet;
 use srparse::neural::{Decay, OptimizerParams, Quantized};
 use srparse::observer::Silent;
+use srparse::oracle::OracleKind;
 use srparse::oracle::replay::same_brackets;
-use srparse::oracle::{GuideKind, Supervised};
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
 use srparse::scorer::neural::{Inventory, NetworkParams, Neural, NeuralBatch, TrainingSentence};
@@ -26,6 +26,7 @@ use srparse::train::epochs::EpochLearner;
 use srparse::train::neural::NeuralParams;
 use srparse::train::neural::epochs::{NeuralEpochs, untrained};
 use srparse::train::{Components, Example, Progress};
+use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Strategy};
 use srparse::transition::non_binary::NonBinary;
@@ -114,7 +115,7 @@ fn exploring(params: NeuralParams) -> NeuralParams {
 }
 
 /// A network with its initial parameters.
-fn initial<S: Supervised>(lab: &Lab<S>, params: &NeuralParams) -> Neural {
+fn initial<S: TransitionSystem>(lab: &Lab<S>, params: &NeuralParams) -> Neural {
     let Components { system, vocabulary, .. } = lab.components();
     let inventory =
         Inventory::new(&params.network, system, vocabulary, None, Some(Arc::clone(&lab.encoder)));
@@ -122,34 +123,38 @@ fn initial<S: Supervised>(lab: &Lab<S>, params: &NeuralParams) -> Neural {
 }
 
 /// Trains a network; returns it with the loss of the last epoch.
-fn train<S: Supervised>(lab: &Lab<S>, network: Neural, params: &NeuralParams) -> (Neural, f64) {
+fn train<S: TransitionSystem>(
+    lab: &Lab<S>,
+    network: Neural,
+    params: &NeuralParams,
+) -> (Neural, f64) {
     let explores = params.exploration.explores();
-    let guides = lab.guides(if explores { GuideKind::DynamicIfAny } else { GuideKind::Static });
+    let oracles = lab.oracles(if explores { OracleKind::DynamicIfAny } else { OracleKind::Static });
     let (session, progress) = (lab.session(), Progress::new(&Silent, 0));
-    let mut learner = NeuralEpochs::new(&session, &guides, network, params, &progress);
+    let mut learner = NeuralEpochs::new(&session, &oracles, network, params, &progress);
     let reports = (1..=params.epochs).map(|epoch| learner.train_epoch(epoch));
     let loss = reports.last().unwrap().loss;
     (learner.averaged(), loss)
 }
 
 /// The scorer for parsing.
-fn compiled<S: Supervised>(network: &Neural) -> Box<dyn Scorer<S>> {
+fn compiled(network: &Neural) -> Box<dyn Scorer> {
     network.clone().compile(InstructionSet::detect())
 }
 
 /// How many trees a greedy parser gives back.
-fn exact<S: Supervised>(lab: &Lab<S>, scorer: &Neural) -> usize {
+fn exact<S: TransitionSystem>(lab: &Lab<S>, scorer: &Neural) -> usize {
     let Lab { system, examples, .. } = lab;
     let scorer = compiled(scorer);
     let found = examples.iter().filter(|example| {
         let found = decode(&Search::default(), system, &*scorer, &example.sentence);
-        let built = system.tree(&found.state, example.tree.tokens());
+        let built = system.tree(&found.state, &found.forest, example.tree.tokens());
         same_brackets(&built, &system.target(&example.tree))
     });
     found.count()
 }
 
-fn learns_by_heart<S: Supervised>(
+fn learns_by_heart<S: TransitionSystem>(
     make: impl Fn(&[Tree]) -> S,
     networks: impl IntoIterator<Item = NetworkParams>,
     epochs: u32,
@@ -214,29 +219,29 @@ fn memories_of_hypotheses_do_not_mix() {
             let mut paths = [(start.clone(), vec![]), (start, vec![])];
             let (mut legal, mut scores) = (Vec::new(), Vec::new());
             for _ in 0..12 {
-                for (cursor, taken) in &mut paths {
-                    if cursor.is_final(problem) {
+                for ((cursor, forest), taken) in &mut paths {
+                    if cursor.is_final() {
                         continue;
                     }
-                    cursor.legal(problem, &mut legal);
+                    cursor.legal(problem, forest, &mut legal);
                     // What a score writes is forgotten, and nothing else.
-                    cursor.scores(problem, &legal, &mut scratch, &mut scores);
+                    cursor.scores(problem, forest, &legal, &mut scratch, &mut scores);
                     let action = *legal.choose(&mut rng).unwrap();
-                    cursor.take(problem, action, &mut scratch);
+                    cursor.take(problem, forest, action, &mut scratch);
                     taken.push(action);
                 }
             }
-            for (cursor, taken) in &paths {
-                cursor.legal(problem, &mut legal);
-                cursor.scores(problem, &legal, &mut scratch, &mut scores);
+            for ((cursor, forest), taken) in &paths {
+                cursor.legal(problem, forest, &mut legal);
+                cursor.scores(problem, forest, &legal, &mut scratch, &mut scores);
                 let mut alone = Scratch::default();
                 prepared(scorer, sentence, &mut alone);
-                let mut fresh = Cursor::start(problem, &mut alone);
+                let (mut fresh, mut forest) = Cursor::start(problem, &mut alone);
                 for &action in taken {
-                    fresh.take(problem, action, &mut alone);
+                    fresh.take(problem, &mut forest, action, &mut alone);
                 }
                 let mut expected = Vec::new();
-                fresh.scores(problem, &legal, &mut alone, &mut expected);
+                fresh.scores(problem, &forest, &legal, &mut alone, &mut expected);
                 assert_eq!(scores, expected);
             }
         }
@@ -264,13 +269,13 @@ fn memories_travel_with_the_hypotheses_of_a_search() {
                     let (mut scratch, mut scores) = (Scratch::default(), Vec::new());
                     prepared(scorer, sentence, &mut scratch);
                     let (mut legal, mut sum) = (Vec::new(), 0.0);
-                    let mut cursor = Cursor::start(problem, &mut scratch);
+                    let (mut cursor, mut forest) = Cursor::start(problem, &mut scratch);
                     for &action in &found.actions {
-                        cursor.legal(problem, &mut legal);
-                        cursor.scores(problem, &legal, &mut scratch, &mut scores);
+                        cursor.legal(problem, &forest, &mut legal);
+                        cursor.scores(problem, &forest, &legal, &mut scratch, &mut scores);
                         let place = legal.iter().position(|&other| other == action).unwrap();
                         sum += f64::from(scores[place]);
-                        cursor.take(problem, action, &mut scratch);
+                        cursor.take(problem, &mut forest, action, &mut scratch);
                     }
                     assert_eq!(found.score, sum, "{network:?} {:?}", search.method);
                 }
@@ -374,23 +379,23 @@ fn threads_change_no_parameter() {
 type Seen = (Vec<u32>, Vec<Vec<f32>>);
 
 /// What a network sees of sentences; the scorer of each is given by its number.
-fn seen<'a, S: Supervised>(
+fn seen<'a, S: TransitionSystem>(
     lab: &Lab<S>,
     sentences: &[Sentence],
-    scorer: impl Fn(usize) -> Box<dyn Scorer<S> + 'a>,
+    scorer: impl Fn(usize) -> Box<dyn Scorer + 'a>,
 ) -> Vec<Seen> {
     let (mut scratch, mut legal) = (Scratch::default(), Vec::new());
     let seen = |(number, sentence)| {
         let scorer = &*scorer(number);
         let sentence = &prepared(scorer, sentence, &mut scratch);
         let problem = Problem { system: &lab.system, sentence, scorer };
-        let mut cursor = Cursor::start(problem, &mut scratch);
+        let (mut cursor, mut forest) = Cursor::start(problem, &mut scratch);
         let mut all = Vec::new();
-        while !cursor.is_final(problem) {
+        while !cursor.is_final() {
             let mut scores = Vec::new();
-            cursor.legal(problem, &mut legal);
-            cursor.scores(problem, &legal, &mut scratch, &mut scores);
-            cursor.take(problem, legal[all.len() % legal.len()], &mut scratch);
+            cursor.legal(problem, &forest, &mut legal);
+            cursor.scores(problem, &forest, &legal, &mut scratch, &mut scores);
+            cursor.take(problem, &mut forest, legal[all.len() % legal.len()], &mut scratch);
             all.push(scores);
         }
         (sentence.tags.clone(), all)
@@ -462,7 +467,7 @@ fn compiled_stack_lstms_parse_as_in_training() {
     let (batch, scorer) = (NeuralBatch::new(&network.network), compiled(&network));
     for Example { sentence, .. } in &lab.examples {
         let on_tape = batch.learner(&network, 0);
-        let [found, expected] = [&*scorer as &dyn Scorer<NonBinary>, &on_tape]
+        let [found, expected] = [&*scorer as &dyn Scorer, &on_tape]
             .map(|scorer| decode(&Search::default(), &lab.system, scorer, sentence));
         assert_eq!(found.actions, expected.actions);
     }
@@ -481,7 +486,7 @@ fn tags_are_learned_by_heart_and_given_ones_are_kept() {
     let scorer = compiled(&train(&lab, initial(&lab, &params), &params).0);
     let (mut words, mut right) = (0, 0);
     for Example { sentence, .. } in &lab.examples {
-        let scorer: &dyn Scorer<NonBinary> = &*scorer;
+        let scorer: &dyn Scorer = &*scorer;
         let found = prepared(scorer, &sentence.untagged(), &mut Scratch::default());
         words += sentence.len();
         right += found.tags.iter().zip(&sentence.tags).filter(|(a, b)| a == b).count();

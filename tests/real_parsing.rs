@@ -8,9 +8,7 @@ mod common;
 use std::path::PathBuf;
 
 use srparse::Parser;
-use srparse::oracle::binary::NextBracket;
 use srparse::oracle::replay::check_replay;
-use srparse::oracle::{DynamicOracle, Oracle};
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
 use srparse::tree::Tree;
@@ -57,14 +55,14 @@ fn every_training_tree_comes_back_and_the_oracles_agree_on_the_way() {
             let sentence = vocabulary.encode(tree.tokens());
             check_replay(&system, &sentence, tree)
                 .unwrap_or_else(|why| panic!("{name}, tree {number}: {why}"));
-            let gold = NextBracket.prepare(&system, tree).unwrap();
-            let mut state = system.start(&sentence);
+            let oracle = system.dynamic_oracle(tree).unwrap().unwrap();
+            let (mut state, mut forest) = system.start(&sentence);
             for action in system.derivation(tree).unwrap() {
-                NextBracket.optimal(&system, &gold, &state, &mut optimal);
+                oracle.optimal(&state, &forest, &mut optimal);
                 assert_eq!(optimal, [action], "{name}, tree {number}");
-                system.apply(&mut state, action);
+                system.apply(&mut state, &mut forest, action);
             }
-            assert_eq!(NextBracket.loss(&system, &gold, &state), 0, "{name}, tree {number}");
+            assert_eq!(oracle.loss(&state, &forest), Some(0), "{name}, tree {number}");
         }
     }
 }

@@ -6,21 +6,21 @@
 mod common;
 
 use srparse::classifier::ScoreScale;
-use srparse::decode::parser::Pipeline;
 use srparse::decode::{
     Decoded, Illegal, Method, NbestRequest, PathScore, Search, Unfinished, Worker,
 };
 use srparse::memory::Sections;
 use srparse::observer::Silent;
+use srparse::oracle::OracleKind;
 use srparse::oracle::replay::same_brackets;
-use srparse::oracle::{GuideKind, Supervised};
 use srparse::scorer::{Configuration, Memory, OnlinePerceptron, Scorer, Scratch};
+use srparse::symbols::Vocabulary;
 use srparse::train::epochs::EpochLearner;
 use srparse::train::online::OnlineEpochs;
 use srparse::train::structured::StructuredParams;
 use srparse::train::structured::{StructuredEpochs, Update, derivations};
 use srparse::train::{EpochReport, Progress};
-use srparse::transition::binary::{Binary, BinaryAction};
+use srparse::transition::binary::Binary;
 use srparse::transition::predictive::Predictive;
 use srparse::transition::{Action, ActionKind, TransitionSystem};
 use srparse::tree::Tree;
@@ -39,24 +39,34 @@ fn greedy() -> Search {
     Search { method: Method::Greedy, ..Search::default() }
 }
 
-/// A parser over a scorer.
-fn pipeline(
-    trees: &[Tree],
+/// What a parser is made of.
+struct Parts {
+    cleaning: Cleaning,
+    vocabulary: Vocabulary,
     system: Binary,
-    scorer: Box<dyn Scorer<Binary>>,
+    scorer: Box<dyn Scorer>,
     search: Search,
-) -> Pipeline<Binary> {
+}
+
+impl Parts {
+    fn worker(&self) -> Worker<'_> {
+        let Self { cleaning, vocabulary, system, scorer, search } = self;
+        Worker::new(cleaning, vocabulary, system, &**scorer, search)
+    }
+}
+
+fn parts(trees: &[Tree], system: Binary, scorer: Box<dyn Scorer>, search: Search) -> Parts {
     let (cleaning, vocabulary) = (Cleaning::none(), vocabulary(trees));
-    Pipeline { cleaning, vocabulary, system, scorer, search }
+    Parts { cleaning, vocabulary, system, scorer, search }
 }
 
 /// Structured training on trees: the scorer, what a model stores of it, and what each epoch was like.
-fn structured<S: Supervised + Clone>(
+fn structured<S: TransitionSystem + Clone>(
     system: &S,
     trees: &[Tree],
     update: Update,
     epochs: u32,
-) -> (Box<dyn Scorer<S>>, Sections, Vec<EpochReport>) {
+) -> (Box<dyn Scorer>, Sections, Vec<EpochReport>) {
     let params = StructuredParams { beam: 4, update, batch: 5, ..StructuredParams::default() };
     let lab = Lab::new(system.clone(), trees);
     let session = lab.session();
@@ -68,8 +78,8 @@ fn structured<S: Supervised + Clone>(
 }
 
 /// How many of the trees a beam of four gives back.
-fn exact(system: &Binary, scorer: Box<dyn Scorer<Binary>>, trees: &[Tree]) -> usize {
-    let parser = pipeline(trees, system.clone(), scorer, beam(4, PathScore::Sum));
+fn exact(system: &Binary, scorer: Box<dyn Scorer>, trees: &[Tree]) -> usize {
+    let parser = parts(trees, system.clone(), scorer, beam(4, PathScore::Sum));
     let mut worker = parser.worker();
     let found = |tree: &&Tree| same_brackets(&worker.parse(tree.tokens()).tree, tree);
     trees.iter().filter(found).count()
@@ -112,13 +122,13 @@ fn threads_change_nothing_in_structured_training() {
 }
 
 /// A perceptron after one epoch: good enough to search with, bad enough to make mistakes.
-fn half_trained(trees: &[Tree]) -> (Binary, Box<dyn Scorer<Binary>>) {
+fn half_trained(trees: &[Tree]) -> (Binary, Box<dyn Scorer>) {
     let lab = Lab::new(Binary::of_trees(trees).unwrap(), &trees[..10]);
-    let (session, guides) = (lab.session(), lab.guides(GuideKind::Static));
+    let (session, oracles) = (lab.session(), lab.oracles(OracleKind::Static));
     let progress = Progress::new(&Silent, 0);
     let classes = lab.components().classes();
     let perceptron = OnlinePerceptron::untrained(&lab.templates, classes, false);
-    let mut learner = OnlineEpochs::new(&session, &guides, perceptron, 1, &progress);
+    let mut learner = OnlineEpochs::new(&session, &oracles, perceptron, 1, &progress);
     learner.train_epoch(1);
     let (scorer, _) = learner.snapshot();
     (lab.system.clone(), scorer)
@@ -133,7 +143,7 @@ fn a_beam_of_one_is_the_greedy_decoder() {
         let sentence = vocabulary.encode(tree.tokens());
         let [greedy, narrow] = [greedy(), beam(1, PathScore::Sum)].map(|search| {
             let found = decode(&search, &system, &*scorer, &sentence);
-            system.tree(&found.state, tree.tokens())
+            system.tree(&found.state, &found.forest, tree.tokens())
         });
         assert_eq!(greedy, narrow);
     }
@@ -160,34 +170,35 @@ fn a_threshold_drops_what_is_far_behind() {
 /// Likes a shift best, but only a reduction first makes the rest cheap.
 struct GardenPath;
 
-impl Scorer<Binary> for GardenPath {
-    fn begin(&self, _at: Configuration<'_, Binary>, _scratch: &mut Scratch) -> Memory {
+impl Scorer for GardenPath {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
     fn score(
         &self,
-        at: Configuration<'_, Binary>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[BinaryAction],
+        actions: &[Action],
         _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         // The first shift is forced; after the choice that follows, the second node is a constituent or a
         // word.
-        let view = at.system.view(at.state);
-        let began_with_reduction = match at.system.steps(at.state) {
+        let began_with_reduction = match at.state.steps {
             0 | 1 => None,
-            _ => Some(view.forest.node(1).label.is_some()),
+            _ => Some(at.forest.node(1).label.is_some()),
         };
         out.clear();
-        let score =
-            |(place, action): (usize, &BinaryAction)| match (began_with_reduction, action.kind()) {
-                (None, ActionKind::Shift) => -1.0,
-                (None, _) => -1.5,
-                (Some(true), _) => -0.1 * (1 + place) as f32,
-                (Some(false), _) => -5.0,
-            };
+        let score = |(place, &action): (usize, &Action)| match (
+            began_with_reduction,
+            at.system.kind(action),
+        ) {
+            (None, ActionKind::Shift) => -1.0,
+            (None, _) => -1.5,
+            (Some(true), _) => -0.1 * (1 + place) as f32,
+            (Some(false), _) => -5.0,
+        };
         out.extend(actions.iter().enumerate().map(score));
     }
 
@@ -225,16 +236,16 @@ fn best_first_search_finds_nothing_worse_than_a_wide_beam() {
     // A search that gives up at once is greedy, and still ends with a tree.
     let few = decode(&Search { max_states: 1, ..all }, &system, &GardenPath, &sentence);
     let greedy = decode(&greedy(), &system, &GardenPath, &sentence);
-    let tree = |state| system.tree(state, trees[0].tokens());
+    let tree = |found: &Decoded| system.tree(&found.state, &found.forest, trees[0].tokens());
     assert!(few.complete && few.score < found.score, "{} {}", few.score, found.score);
-    assert_eq!(tree(&few.state), tree(&greedy.state));
+    assert_eq!(tree(&few), tree(&greedy));
 }
 
 #[test]
 fn the_n_best_are_different_and_in_order() {
     let trees = random_trees(4, 60);
     let (system, scorer) = half_trained(&trees);
-    let parser = pipeline(&trees, system, scorer, beam(8, PathScore::Sum));
+    let parser = parts(&trees, system, scorer, beam(8, PathScore::Sum));
     let mut worker = parser.worker();
     let mut several = 0;
     for tree in &trees {
@@ -257,7 +268,7 @@ fn several_trees_are_found_whatever_beam_and_threshold() {
     let trees = random_trees(4, 60);
     let (system, scorer) = half_trained(&trees);
     let narrow = Search { threshold: 1e-3, ..beam(1, PathScore::Sum) };
-    let parser = pipeline(&trees, system, scorer, narrow);
+    let parser = parts(&trees, system, scorer, narrow);
     let mut worker = parser.worker();
     for tree in trees.iter().filter(|tree| tree.tokens().len() > 1) {
         let wanted = NbestRequest { trees: 10, constituents: false };
@@ -287,10 +298,12 @@ fn every_search_tells_the_actions_that_it_took() {
         let sentence = &vocabulary.encode(tree.tokens());
         for search in &searches {
             let decoded = decode(search, &system, &*scorer, sentence);
-            let mut state = system.start(sentence);
-            decoded.actions.iter().for_each(|&action| system.apply(&mut state, action));
-            let tree_of = |state| system.tree(state, tree.tokens());
-            assert_eq!(tree_of(&state), tree_of(&decoded.state));
+            let (mut state, mut forest) = system.start(sentence);
+            for &action in &decoded.actions {
+                system.apply(&mut state, &mut forest, action);
+            }
+            let tree_of = |state, forest| system.tree(state, forest, tree.tokens());
+            assert_eq!(tree_of(&state, &forest), tree_of(&decoded.state, &decoded.forest));
         }
     }
 }
@@ -300,7 +313,7 @@ fn every_constituent_has_the_score_of_its_steps() {
     let trees = random_trees(4, 60);
     let scores = |search: Search| -> Vec<f32> {
         let (system, scorer) = half_trained(&trees);
-        let parser = pipeline(&trees, system, scorer, search);
+        let parser = parts(&trees, system, scorer, search);
         let mut worker = parser.worker();
         let wanted = NbestRequest { trees: 1, constituents: true };
         let mut all = Vec::new();
@@ -335,7 +348,7 @@ fn a_mean_does_not_favour_long_derivations_or_short_ones() {
         assert!(means.windows(2).all(|pair| pair[0].score >= pair[1].score));
         let highest = sums.iter().fold(0f64, |most, sum| most.max(sum.score.abs()));
         assert!(means.iter().all(|mean| mean.score.abs() <= highest));
-        let steps = |found: &[Decoded<Binary>]| system.steps(&found[0].state);
+        let steps = |found: &[Decoded]| found[0].state.steps;
         different += usize::from(steps(&sums) != steps(&means));
     }
     assert!(different > 0, "lengths never mattered");
@@ -344,21 +357,21 @@ fn a_mean_does_not_favour_long_derivations_or_short_ones() {
 /// Prefers the first of these kinds of actions, then the second, then all others.
 struct Prefers([ActionKind; 2]);
 
-impl Scorer<Binary> for Prefers {
-    fn begin(&self, _at: Configuration<'_, Binary>, _scratch: &mut Scratch) -> Memory {
+impl Scorer for Prefers {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
     fn score(
         &self,
-        _at: Configuration<'_, Binary>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[BinaryAction],
+        actions: &[Action],
         _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let score = |action: &BinaryAction| {
-            let rank = self.0.iter().position(|&kind| kind == action.kind());
+        let score = |&action: &Action| {
+            let rank = self.0.iter().position(|&kind| kind == at.system.kind(action));
             -(rank.unwrap_or(self.0.len()) as f32)
         };
         out.clear();
@@ -378,7 +391,8 @@ fn an_illegal_best_action_fails_or_rejects_or_is_passed_over() {
     let found = |prefers: [ActionKind; 2], illegal| {
         let search = Search { illegal, ..greedy() };
         let found = decode(&search, &system, &Prefers(prefers), &sentence);
-        (found.actions.iter().filter(|action| action.kind() == Shift).count(), found.complete)
+        let shifts = found.actions.iter().filter(|&&action| system.kind(action) == Shift);
+        (shifts.count(), found.complete)
     };
     let of_all = |prefers| {
         [Illegal::NextBest, Illegal::Fail, Illegal::Reject].map(|illegal| found(prefers, illegal))

@@ -12,7 +12,7 @@ use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
 use srparse::classifier::{Fit, Learner, ScoreScale};
 use srparse::feature::{ColumnKind, Indicators, Templates};
 use srparse::observer::{Event, Observer, Silent};
-use srparse::oracle::GuideKind;
+use srparse::oracle::OracleKind;
 use srparse::scorer::{
     Configuration, Lesson, Memory, OnlineLearner, OnlinePerceptron, Scorer, Scratch,
 };
@@ -21,8 +21,8 @@ use srparse::train::epochs::EpochLearner;
 use srparse::train::online::OnlineEpochs;
 use srparse::train::walk::Walk;
 use srparse::train::{EpochReport, Progress, batch};
-use srparse::transition::binary::{Binary, BinaryAction};
-use srparse::transition::{Action, ActionKind, TransitionSystem};
+use srparse::transition::binary::Binary;
+use srparse::transition::{Action, ActionKind};
 use srparse::{Error, Model, Preset, Trainer, Treebank};
 
 use common::observer::Log;
@@ -51,20 +51,20 @@ struct LikesShift {
     lessons: Vec<Decision>,
 }
 
-impl Scorer<Binary> for LikesShift {
-    fn begin(&self, _at: Configuration<'_, Binary>, _scratch: &mut Scratch) -> Memory {
+impl Scorer for LikesShift {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
     fn score(
         &self,
-        _at: Configuration<'_, Binary>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[BinaryAction],
+        actions: &[Action],
         _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let is_shift = |action: &BinaryAction| action.kind() == ActionKind::Shift;
+        let is_shift = |action: &Action| at.system.kind(*action) == ActionKind::Shift;
         out.clear();
         out.extend(actions.iter().map(|action| if is_shift(action) { 1.0 } else { 0.5 }));
     }
@@ -74,13 +74,13 @@ impl Scorer<Binary> for LikesShift {
     }
 }
 
-impl OnlineLearner<Binary> for LikesShift {
-    fn learn(&mut self, lesson: &Lesson<'_, Binary>, _scratch: &mut Scratch) {
+impl OnlineLearner for LikesShift {
+    fn learn(&mut self, lesson: &Lesson<'_>, _scratch: &mut Scratch) {
         let Lesson { at, actions, predicted, target, .. } = *lesson;
         self.lessons.push(Decision {
-            steps: at.system.steps(at.state),
-            last: at.system.view(at.state).recent[0],
-            correct: (predicted == target).then(|| actions[target].code() + 1),
+            steps: at.state.steps as usize,
+            last: at.state.recent[0],
+            correct: (predicted == target).then(|| actions[target].code + 1),
         });
     }
 }
@@ -88,14 +88,14 @@ impl OnlineLearner<Binary> for LikesShift {
 #[test]
 fn a_correct_prediction_is_left_where_a_wrong_action_trails_by_less_than_the_margin() {
     let lab = binary(&short_sentences(20));
-    let guides = lab.guides(GuideKind::DynamicIfAny);
+    let oracles = lab.oracles(OracleKind::DynamicIfAny);
     let left = |exploration: Option<Exploration>| {
         let (mut learner, mut walk) = (LikesShift::default(), Walk::default());
         let (mut rng, mut report) = (rng(1), EpochReport::default());
-        for (example, guide) in lab.examples.iter().zip(&guides) {
-            let sentence = (&lab.system, &example.sentence);
+        for (example, oracle) in lab.examples.iter().zip(&oracles) {
+            let sentence = (&lab.system as _, &example.sentence);
             let draw = &mut || rng.random();
-            walk.sentence(sentence, &**guide, &mut learner, exploration, draw, &mut report);
+            walk.sentence(sentence, &**oracle, &mut learner, exploration, draw, &mut report);
         }
         assert_eq!(report.decisions, learner.lessons.len() as u64);
         let was_left = |pair: &&[Decision]| {
@@ -112,13 +112,13 @@ fn a_correct_prediction_is_left_where_a_wrong_action_trails_by_less_than_the_mar
 #[test]
 fn exploration_begins_in_its_first_epoch() {
     let lab = binary(&random_trees(1, 30));
-    let (session, guides) = (lab.session(), lab.guides(GuideKind::DynamicIfAny));
+    let (session, oracles) = (lab.session(), lab.oracles(OracleKind::DynamicIfAny));
     let progress = Progress::new(&Silent, 0);
     let exploration = Exploration { from_epoch: 2, probability: 1.0, margin: 0.0 };
     let [mut on_gold_path, mut exploring] = [None, Some(exploration)].map(|exploration| {
         let classes = lab.components().classes();
         let perceptron = OnlinePerceptron::untrained(&lab.templates, classes, false);
-        OnlineEpochs::new(&session, &guides, perceptron, 1, &progress).exploring(exploration)
+        OnlineEpochs::new(&session, &oracles, perceptron, 1, &progress).exploring(exploration)
     });
     assert_eq!(on_gold_path.train_epoch(1), exploring.train_epoch(1));
     assert_ne!(on_gold_path.train_epoch(2), exploring.train_epoch(2));

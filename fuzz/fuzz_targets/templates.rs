@@ -28,6 +28,7 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
         complete: StackView::Listed(&stack),
         buffer,
         recent: [3, 0],
+        numbers: &[0, 1, 2],
         focus,
         signatures: &[],
     };

@@ -21,15 +21,14 @@ use crate::inspect::decisions::{DecisionCounts, KINDS};
 use crate::inspect::derivation::Derivation;
 use crate::inspect::margins::{BIN, Margins};
 use crate::model::Model;
-use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
 use crate::parser::Parser;
 use crate::preset::DEFAULT;
 use crate::preset::plan::Plan;
-use crate::preset::registry::{Source, SystemVisitor, with_system};
+use crate::preset::registry::Source;
 use crate::sort::sort_by;
-use crate::symbols::{Sentence, Vocabulary};
-use crate::transition::Action;
+use crate::symbols::Vocabulary;
+use crate::transition::{Action, TransitionSystem};
 use crate::tree::Tree;
 use crate::treebank::{ReadReport, Trees, read_all};
 
@@ -151,12 +150,16 @@ fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<
     let process = |number, tree: Tree, bytes: &mut Vec<u8>| {
         let vocabulary = Vocabulary::of([tree.tokens()], 1);
         let only = [&tree];
-        let builder = plan.builder(Source::Trees(&only), &vocabulary);
-        let sentence = vocabulary.encode(tree.tokens());
-        let written = with_system(builder, WriteDerivation { tree: &tree, sentence, out: bytes });
-        // Writing to memory does not fail.
-        match written {
-            Ok(_) => true,
+        let write = |bytes: &mut Vec<u8>| -> Result<()> {
+            let system = plan.builder(Source::Trees(&only), &vocabulary).build()?;
+            let sentence = vocabulary.encode(tree.tokens());
+            check_replay(&*system, &sentence, &tree)?;
+            // Writing to memory does not fail.
+            _ = write_derivation(&Derivation::of_gold(&*system, &sentence, &tree), bytes);
+            Ok(())
+        };
+        match write(bytes) {
+            Ok(()) => true,
             Err(error) => writeln!(bytes, "# tree {number}: {error}\n").is_err(),
         }
     };
@@ -178,10 +181,10 @@ fn all_statistics(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Resu
     note_report(input.trees.report(), args);
     let trees: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(trees.iter().map(|tree| tree.tokens()), 1);
-    let builder = plan.builder(Source::Trees(&trees), &vocabulary);
+    let system = plan.builder(Source::Trees(&trees), &vocabulary).build()?;
     let is_shown = !args.verbosity.quiet;
     let bar = ReadingBar::of_count(is_shown, trees.len(), "trees");
-    Ok(with_system(builder, Statistics { trees: &trees, vocabulary: &vocabulary, bar, out })??)
+    Ok(statistics(&*system, (&trees, &vocabulary), bar, out)?)
 }
 
 fn note_report(report: &ReadReport, args: &OracleArgs) {
@@ -203,10 +206,10 @@ fn play(args: &OracleArgs, out: &mut Out) -> anyhow::Result<u64> {
             trees.iter().map(|tree| prepared(&plan, tree.clone())).collect();
         let borrowed: Vec<&Tree> = trees.iter().flatten().collect();
         let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
-        let builder = plan.builder(Source::Trees(&borrowed), &vocabulary);
-        let collect = Collect { trees: &trees, vocabulary: &vocabulary, name: preset };
-        let derivations = with_system(builder, collect)?;
-        sentences.iter_mut().zip(derivations).for_each(|(all, one)| all.push(one));
+        let system = plan.builder(Source::Trees(&borrowed), &vocabulary).build()?;
+        for (all, tree) in sentences.iter_mut().zip(&trees) {
+            all.push(played(&*system, &vocabulary, preset, tree.as_ref()));
+        }
     }
     let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let title = format!("Derivations of {}: {}", files.join(", "), args.preset.join(", "));
@@ -219,32 +222,24 @@ fn play(args: &OracleArgs, out: &mut Out) -> anyhow::Result<u64> {
     Ok(problems as u64)
 }
 
-/// Collects the derivations of all trees.
-struct Collect<'a> {
-    trees: &'a [Option<Tree>],
-    vocabulary: &'a Vocabulary,
-    name: &'a str,
-}
-
-impl SystemVisitor for Collect<'_> {
-    type Output = Vec<PlayedGold>;
-
-    fn visit<S: Supervised>(self, system: S) -> Result<Self::Output> {
-        let played = |tree: &Option<Tree>| {
-            let name = self.name.to_owned();
-            let Some(tree) = tree else {
-                return PlayedGold { name, trace: None, problem: Some("no words".to_owned()) };
-            };
-            let sentence = self.vocabulary.encode(tree.tokens());
-            match check_replay(&system, &sentence, tree) {
-                Ok(_) => {
-                    let trace = Some(Derivation::of_gold(&system, &sentence, tree));
-                    PlayedGold { name, trace, problem: None }
-                }
-                Err(error) => PlayedGold { name, trace: None, problem: Some(error.to_string()) },
-            }
-        };
-        Ok(self.trees.iter().map(played).collect())
+/// The derivation of a tree by a preset; no tree if it has no words.
+fn played(
+    system: &dyn TransitionSystem,
+    vocabulary: &Vocabulary,
+    preset: &str,
+    tree: Option<&Tree>,
+) -> PlayedGold {
+    let name = preset.to_owned();
+    let Some(tree) = tree else {
+        return PlayedGold { name, trace: None, problem: Some("no words".to_owned()) };
+    };
+    let sentence = vocabulary.encode(tree.tokens());
+    match check_replay(system, &sentence, tree) {
+        Ok(_) => {
+            let trace = Some(Derivation::of_gold(system, &sentence, tree));
+            PlayedGold { name, trace, problem: None }
+        }
+        Err(error) => PlayedGold { name, trace: None, problem: Some(error.to_string()) },
     }
 }
 
@@ -319,40 +314,6 @@ fn write_margins(margins: &Margins, out: &mut Out) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the derivation of a tree.
-struct WriteDerivation<'a> {
-    tree: &'a Tree,
-    sentence: Sentence,
-    out: &'a mut Vec<u8>,
-}
-
-impl SystemVisitor for WriteDerivation<'_> {
-    type Output = io::Result<()>;
-
-    fn visit<S: Supervised>(self, system: S) -> Result<io::Result<()>> {
-        let Self { tree, sentence, out } = self;
-        check_replay(&system, &sentence, tree)?;
-        Ok(write_derivation(&Derivation::of_gold(&system, &sentence, tree), out))
-    }
-}
-
-/// Writes statistics of all derivations.
-struct Statistics<'a> {
-    trees: &'a [&'a Tree],
-    vocabulary: &'a Vocabulary,
-    bar: ReadingBar,
-    out: &'a mut Out,
-}
-
-impl SystemVisitor for Statistics<'_> {
-    /// How many trees the system cannot build.
-    type Output = io::Result<u64>;
-
-    fn visit<S: Supervised>(self, system: S) -> Result<io::Result<u64>> {
-        Ok(statistics(&system, self))
-    }
-}
-
 /// Writes one derivation and a blank line.
 fn write_derivation(derivation: &Derivation, out: &mut impl Write) -> io::Result<()> {
     for (step, number) in derivation.steps.iter().zip(1..) {
@@ -363,11 +324,15 @@ fn write_derivation(derivation: &Derivation, out: &mut impl Write) -> io::Result
     writeln!(out)
 }
 
-/// Writes derivation lengths and how often each action is taken.
-fn statistics<S: Supervised>(system: &S, show: Statistics<'_>) -> io::Result<u64> {
-    let Statistics { trees, vocabulary, mut bar, out } = show;
+/// Writes derivation lengths and how often each action is taken. Returns how many trees the system cannot build.
+fn statistics(
+    system: &dyn TransitionSystem,
+    (trees, vocabulary): (&[&Tree], &Vocabulary),
+    mut bar: ReadingBar,
+    out: &mut Out,
+) -> io::Result<u64> {
     // Actions that do the same to different candidates count as one.
-    let mut counts: BTreeMap<u32, (u64, S::Action)> = BTreeMap::new();
+    let mut counts: BTreeMap<u32, (u64, Action)> = BTreeMap::new();
     let (mut lengths, mut words, mut unfit) = (Vec::new(), 0, 0);
     let (mut nodes, mut left_out) = (0, 0);
     for tree in trees {
@@ -381,7 +346,7 @@ fn statistics<S: Supervised>(system: &S, show: Statistics<'_>) -> io::Result<u64
         }
         words += tree.tokens().len();
         for action in system.derivation(tree).unwrap_or_default() {
-            counts.entry(action.code()).or_insert((0, action)).0 += 1;
+            counts.entry(action.code).or_insert((0, action)).0 += 1;
         }
         nodes += tree.nodes().len();
         left_out += tree.nodes().len() - system.target(tree).nodes().len();
@@ -409,7 +374,7 @@ fn statistics<S: Supervised>(system: &S, show: Statistics<'_>) -> io::Result<u64
         let share = percent(left_out as u64, nodes as u64);
         writeln!(out, "nodes lost to limits\t{left_out}\t{share:.2} %")?;
     }
-    let mut ranked: Vec<(u64, S::Action)> = counts.into_values().collect();
+    let mut ranked: Vec<(u64, Action)> = counts.into_values().collect();
     sort_by(&mut ranked, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     for (count, action) in ranked {
         writeln!(

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::path::compare_steps;
 use super::{Cursor, Decoded, PathScore, Problem, heap};
 use crate::scorer::Scratch;
-use crate::transition::{Forest, TransitionSystem};
+use crate::transition::{Action, Forest, TransitionSystem};
 
 /// The beam decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,11 +28,11 @@ pub struct Beam {
 
 /// One step of a hypothesis.
 #[derive(Debug, Clone, Copy)]
-pub struct BeamStep<A> {
+pub struct BeamStep {
     /// The index of the step before.
     previous: u32,
     /// The action taken; `None` for an idle step.
-    pub action: Option<A>,
+    pub action: Option<Action>,
 }
 
 /// The index before the first step.
@@ -59,88 +59,67 @@ type StepScores = [Vec<f32>];
 
 /// The next step of the followed path, which is the gold derivation in training.
 #[derive(Debug, Clone, Copy)]
-pub struct Follow<A> {
+pub struct Follow {
     /// The action; `None` for an idle step.
-    pub action: Option<A>,
+    pub action: Option<Action>,
     /// What is added to the scores of all other actions.
     pub margin: f32,
 }
 
 /// A possible successor of a hypothesis.
 #[derive(Debug, Clone, Copy)]
-struct Candidate<A> {
+struct Candidate {
     score: f64,
     path: f64,
     /// The score of the last step.
     last: f32,
     parent: u32,
-    action: Option<A>,
+    action: Option<Action>,
 }
 
 /// The state of a search: the beam and the steps that led to it.
-pub struct Agenda<S: TransitionSystem> {
-    /// What all hypotheses have built; each of them borrows it ([`Cursor::swap_forest`]) when it is at work.
+#[derive(Default)]
+pub struct Agenda {
+    /// What all hypotheses have built.
     forest: Forest,
-    slots: Vec<Cursor<S>>,
+    slots: Vec<Cursor>,
     free: Vec<u32>,
     beam: Vec<Hypothesis>,
     previous_beam: Vec<Hypothesis>,
     uses: Vec<u32>,
-    steps: Vec<BeamStep<S::Action>>,
+    steps: Vec<BeamStep>,
     /// The number of steps taken, idle ones included.
     n_steps: usize,
-    candidates: Vec<Candidate<S::Action>>,
+    candidates: Vec<Candidate>,
     /// The step scores of each hypothesis in ascending order, if they break ties.
     step_scores: Vec<Vec<f32>>,
     previous_step_scores: Vec<Vec<f32>>,
     /// For each state, by identity, the best candidate that leads to it.
-    best: FxHashMap<u64, Candidate<S::Action>>,
-    actions: Vec<S::Action>,
+    best: FxHashMap<u64, Candidate>,
+    actions: Vec<Action>,
     scores: Vec<f32>,
 }
 
-impl<S: TransitionSystem> Default for Agenda<S> {
-    fn default() -> Self {
-        Self {
-            forest: Forest::default(),
-            slots: Vec::new(),
-            free: Vec::new(),
-            beam: Vec::new(),
-            previous_beam: Vec::new(),
-            uses: Vec::new(),
-            steps: Vec::new(),
-            n_steps: 0,
-            candidates: Vec::new(),
-            step_scores: Vec::new(),
-            previous_step_scores: Vec::new(),
-            best: FxHashMap::default(),
-            actions: Vec::new(),
-            scores: Vec::new(),
-        }
-    }
-}
-
 /// Orders candidates, best first.
-fn rank<A: Copy + Ord>(steps: &StepScores, a: &Candidate<A>, b: &Candidate<A>) -> Ordering {
-    let scored = |one: &Candidate<A>| (&steps[one.parent as usize][..], one.last);
+fn rank(steps: &StepScores, a: &Candidate, b: &Candidate) -> Ordering {
+    let scored = |one: &Candidate| (&steps[one.parent as usize][..], one.last);
     let by_steps =
         || if steps.is_empty() { Ordering::Equal } else { compare_steps(scored(b), scored(a)) };
     let by_score = b.score.total_cmp(&a.score).then_with(by_steps);
     by_score.then_with(|| (a.parent, a.action).cmp(&(b.parent, b.action)))
 }
 
-impl<S: TransitionSystem> Agenda<S> {
+impl Agenda {
     /// Begins a search with the empty derivation.
-    pub fn start(&mut self, problem: Problem<'_, S>, path_score: PathScore, scratch: &mut Scratch) {
+    pub fn start(&mut self, problem: Problem<'_>, path_score: PathScore, scratch: &mut Scratch) {
         self.steps.clear();
         self.n_steps = 0;
         self.free.clear();
         self.free.extend((1..self.slots.len() as u32).rev());
-        let mut slot = Cursor::start(problem, scratch);
+        let (slot, forest) = Cursor::start(problem, scratch);
         problem.scorer.cache_scores(scratch);
-        let is_final = slot.is_final(problem);
-        self.forest = Forest::default();
-        slot.swap_forest(&mut self.forest);
+        let is_final = slot.is_final();
+        self.forest = forest;
         match self.slots.first_mut() {
             Some(first) => *first = slot,
             None => self.slots.push(slot),
@@ -162,7 +141,7 @@ impl<S: TransitionSystem> Agenda<S> {
 
     /// The last step of a hypothesis of the beam: the position of its parent in the beam before, and the action, `None`
     /// for an idle step. There is no last step before the first.
-    pub fn last_step(&self, hypothesis: &Hypothesis) -> Option<(usize, Option<S::Action>)> {
+    pub fn last_step(&self, hypothesis: &Hypothesis) -> Option<(usize, Option<Action>)> {
         let BeamStep { previous, action } = *self.steps.get(hypothesis.step as usize)?;
         let first = self.previous_beam.first().map_or(0, |best| best.step);
         Some((previous.saturating_sub(first) as usize, action))
@@ -170,7 +149,7 @@ impl<S: TransitionSystem> Agenda<S> {
 
     /// Writes the actions of a hypothesis into `out` (emptied first), first to last; `None` for an idle
     /// step.
-    pub fn history(&self, hypothesis: &Hypothesis, out: &mut Vec<Option<S::Action>>) {
+    pub fn history(&self, hypothesis: &Hypothesis, out: &mut Vec<Option<Action>>) {
         out.clear();
         let mut at = hypothesis.step;
         while let Some(step) = self.steps.get(at as usize) {
@@ -186,8 +165,8 @@ impl<S: TransitionSystem> Agenda<S> {
     pub fn advance(
         &mut self,
         beam: &Beam,
-        problem: Problem<'_, S>,
-        follow: Option<Follow<S::Action>>,
+        problem: Problem<'_>,
+        follow: Option<Follow>,
         scratch: &mut Scratch,
     ) {
         self.expand(beam, problem, follow, scratch);
@@ -221,10 +200,8 @@ impl<S: TransitionSystem> Agenda<S> {
             let mut is_final = parent.is_final;
             if let Some(action) = action {
                 let cursor = &mut self.slots[slot as usize];
-                cursor.swap_forest(&mut self.forest);
-                cursor.take(problem, action, scratch);
-                is_final = cursor.is_final(problem);
-                cursor.swap_forest(&mut self.forest);
+                cursor.take(problem, &mut self.forest, action, scratch);
+                is_final = cursor.is_final();
             }
             self.beam.push(Hypothesis {
                 slot,
@@ -254,19 +231,18 @@ impl<S: TransitionSystem> Agenda<S> {
     fn expand(
         &mut self,
         beam: &Beam,
-        problem: Problem<'_, S>,
-        follow: Option<Follow<S::Action>>,
+        problem: Problem<'_>,
+        follow: Option<Follow>,
         scratch: &mut Scratch,
     ) {
         let Problem { system, scorer, .. } = problem;
         let &Beam { width, path_score, .. } = beam;
         self.candidates.clear();
         self.best.clear();
-        let step_scores = &self.step_scores;
+        let (forest, step_scores) = (&self.forest, &self.step_scores);
         for (hypothesis, parent) in self.beam.iter().zip(0..) {
-            let cursor = &mut self.slots[hypothesis.slot as usize];
-            cursor.swap_forest(&mut self.forest);
-            let steps = system.steps(&cursor.state);
+            let cursor = &self.slots[hypothesis.slot as usize];
+            let steps = cursor.state.steps as usize;
             let follow = follow.filter(|_| hypothesis.followed);
             let margin = |action| match follow {
                 Some(follow) if action != follow.action => follow.margin,
@@ -275,19 +251,18 @@ impl<S: TransitionSystem> Agenda<S> {
             if hypothesis.is_final {
                 let (mut path, last) = (hypothesis.path, f32::INFINITY);
                 if path_score.counts_idle() {
-                    let step = scorer.idle(cursor.at(problem), &cursor.memory, scratch);
+                    let step = scorer.idle(cursor.at(problem, forest), &cursor.memory, scratch);
                     path = path_score.extend(path, step + margin(None));
                 }
                 let score = path_score.score(path, steps);
                 let idle = Candidate { score, path, last, parent, action: None };
                 push_bounded(&mut self.candidates, step_scores, width, idle);
-                cursor.swap_forest(&mut self.forest);
                 continue;
             }
-            cursor.legal(problem, &mut self.actions);
-            cursor.scores(problem, &self.actions, scratch, &mut self.scores);
+            cursor.legal(problem, forest, &mut self.actions);
+            cursor.scores(problem, forest, &self.actions, scratch, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
-                let identity = system.identity(&cursor.state, Some(action));
+                let identity = system.identity(&cursor.state, forest, Some(action));
                 let action = Some(action);
                 let last = step + margin(action);
                 let path = path_score.extend(hypothesis.path, last);
@@ -302,7 +277,6 @@ impl<S: TransitionSystem> Agenda<S> {
                     *known = candidate;
                 }
             }
-            cursor.swap_forest(&mut self.forest);
         }
         // No two candidates rank the same, so the result does not depend on the order of the map.
         for &candidate in self.best.values() {
@@ -316,7 +290,7 @@ impl<S: TransitionSystem> Agenda<S> {
         if let Some(to) = self.free.pop() {
             let slots = self.slots.get_disjoint_mut([from, to as usize]);
             let [source, target] = slots.expect("a free slot is not in use");
-            target.clone_from(source);
+            target.copy_from(source);
             return to;
         }
         let copy = self.slots[from].clone();
@@ -327,13 +301,8 @@ impl<S: TransitionSystem> Agenda<S> {
 
 /// Adds a candidate if it is among the best `width`; it replaces the worst one of a full list. The list is
 /// unordered until it is full, then a heap with the worst candidate on top.
-fn push_bounded<A: Copy + Ord>(
-    list: &mut Vec<Candidate<A>>,
-    steps: &StepScores,
-    width: usize,
-    candidate: Candidate<A>,
-) {
-    let worse = |a: &Candidate<A>, b: &Candidate<A>| rank(steps, a, b).is_gt();
+fn push_bounded(list: &mut Vec<Candidate>, steps: &StepScores, width: usize, candidate: Candidate) {
+    let worse = |a: &Candidate, b: &Candidate| rank(steps, a, b).is_gt();
     if list.len() < width {
         list.push(candidate);
         if list.len() == width {
@@ -353,13 +322,13 @@ impl Beam {
     }
 
     /// Returns the best `n` derivations found, best first; at least one. Calls `observe` after every step.
-    pub fn decode<S: TransitionSystem>(
+    pub fn decode(
         &self,
-        problem: Problem<'_, S>,
+        problem: Problem<'_>,
         n: usize,
-        (agenda, scratch): (&mut Agenda<S>, &mut Scratch),
-        observe: &mut dyn FnMut(&Agenda<S>),
-    ) -> Vec<Decoded<S>> {
+        (agenda, scratch): (&mut Agenda, &mut Scratch),
+        observe: &mut dyn FnMut(&Agenda),
+    ) -> Vec<Decoded> {
         agenda.start(problem, self.path_score, scratch);
         while agenda.may_improve(self.path_score, n) {
             agenda.advance(self, problem, None, scratch);
@@ -373,23 +342,19 @@ impl Beam {
     }
 }
 
-impl<S: TransitionSystem> Agenda<S> {
+impl Agenda {
     /// Whether another step may change the best `n` derivations.
     fn may_improve(&self, path_score: PathScore, n: usize) -> bool {
         let n_compared = if path_score.never_increases() { n.max(1) } else { usize::MAX };
         self.beam.iter().take(n_compared).any(|hypothesis| !hypothesis.is_final)
     }
 
-    fn is_complete(&mut self, system: &S, hypothesis: &Hypothesis) -> bool {
-        let cursor = &mut self.slots[hypothesis.slot as usize];
-        cursor.swap_forest(&mut self.forest);
-        let is_complete = system.is_complete(&cursor.state);
-        cursor.swap_forest(&mut self.forest);
-        is_complete
+    fn is_complete(&self, system: &dyn TransitionSystem, hypothesis: &Hypothesis) -> bool {
+        system.is_complete(&self.slots[hypothesis.slot as usize].state, &self.forest)
     }
 
     /// The derivation of a hypothesis.
-    fn decoded(&self, problem: Problem<'_, S>, hypothesis: &Hypothesis) -> Decoded<S> {
+    fn decoded(&self, problem: Problem<'_>, hypothesis: &Hypothesis) -> Decoded {
         let mut actions = Vec::new();
         self.history(hypothesis, &mut actions);
         Decoded::replayed(problem, actions.into_iter().flatten().collect(), hypothesis.score)

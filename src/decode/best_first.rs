@@ -23,7 +23,7 @@ use super::path::compare_steps;
 use super::{Cursor, Decoded, PathScore, Problem, heap};
 use crate::classifier::first_best;
 use crate::scorer::Scratch;
-use crate::transition::{Forest, TransitionSystem};
+use crate::transition::{Action, Forest, TransitionSystem};
 
 /// Maximum number of words in all hypotheses together; limits memory.
 const MAX_WORDS: usize = 4_000_000;
@@ -65,12 +65,11 @@ pub struct BestFirst {
 }
 
 /// A hypothesis that has been taken from the agenda.
-struct Node<S: TransitionSystem> {
-    /// Its forest is that of all nodes ([`Cursor::swap_forest`]).
-    cursor: Cursor<S>,
+struct Node {
+    cursor: Cursor,
     end: End,
     /// The parent node and the action from there; `None` for the initial configuration.
-    previous: Option<(usize, S::Action)>,
+    previous: Option<(usize, Action)>,
     /// The accumulated score ([`PathScore::extend`]).
     path: f64,
     /// The sorted step scores, if they break ties.
@@ -87,9 +86,9 @@ enum End {
 }
 
 impl End {
-    fn of<S: TransitionSystem>(problem: Problem<'_, S>, cursor: &Cursor<S>) -> Self {
-        match cursor.is_final(problem) {
-            true => Self::Final { complete: problem.system.is_complete(&cursor.state) },
+    fn of(problem: Problem<'_>, cursor: &Cursor, forest: &Forest) -> Self {
+        match cursor.is_final() {
+            true => Self::Final { complete: problem.system.is_complete(&cursor.state, forest) },
             false => Self::Open,
         }
     }
@@ -97,7 +96,7 @@ impl End {
 
 /// A step on the agenda: an action from a node.
 #[derive(Debug, Clone, Copy)]
-struct OpenStep<A> {
+struct OpenStep {
     score: f64,
     path: f64,
     /// The score of the step.
@@ -105,19 +104,15 @@ struct OpenStep<A> {
     length: usize,
     number: usize,
     parent: usize,
-    action: A,
+    action: Action,
     /// The identity of the state that it leads to.
     identity: Option<u64>,
 }
 
 /// Orders open steps; the better one is greater.
-fn rank<S: TransitionSystem>(
-    nodes: &[Node<S>],
-    a: &OpenStep<S::Action>,
-    b: &OpenStep<S::Action>,
-) -> Ordering {
+fn rank(nodes: &[Node], a: &OpenStep, b: &OpenStep) -> Ordering {
     let steps = || {
-        let of = |open: &OpenStep<S::Action>| (&nodes[open.parent].steps[..], open.step);
+        let of = |open: &OpenStep| (&nodes[open.parent].steps[..], open.step);
         compare_steps(of(a), of(b))
     };
     let by_score = a.score.total_cmp(&b.score).then_with(steps);
@@ -125,11 +120,7 @@ fn rank<S: TransitionSystem>(
 }
 
 /// Compares the path of an open step with that of a node which is at the same state or final.
-fn compare_to_node<S: TransitionSystem>(
-    nodes: &[Node<S>],
-    open: &OpenStep<S::Action>,
-    node: usize,
-) -> Ordering {
+fn compare_to_node(nodes: &[Node], open: &OpenStep, node: usize) -> Ordering {
     let own = (&nodes[open.parent].steps[..], open.step);
     let Node { path, steps, .. } = &nodes[node];
     let by_steps = || match steps[..] {
@@ -140,52 +131,36 @@ fn compare_to_node<S: TransitionSystem>(
 }
 
 /// Scratch memory of one thread.
-pub struct BestFirstScratch<S: TransitionSystem> {
+#[derive(Default)]
+pub struct BestFirstScratch {
     forest: Forest,
-    nodes: Vec<Node<S>>,
+    nodes: Vec<Node>,
     /// The agenda: a heap with the best step on top.
-    open: Vec<OpenStep<S::Action>>,
+    open: Vec<OpenStep>,
     /// The number of steps opened so far.
     opened: usize,
     /// The number of actions scored so far.
     scored: usize,
     /// For each state, by identity, the best open step to it.
-    best: FxHashMap<u64, OpenStep<S::Action>>,
+    best: FxHashMap<u64, OpenStep>,
     /// For each state, by identity, its node.
     closed: FxHashMap<u64, usize>,
-    actions: Vec<S::Action>,
+    actions: Vec<Action>,
     scores: Vec<f32>,
 }
 
-impl<S: TransitionSystem> Default for BestFirstScratch<S> {
-    fn default() -> Self {
-        Self {
-            forest: Forest::default(),
-            nodes: Vec::new(),
-            open: Vec::new(),
-            opened: 0,
-            scored: 0,
-            best: FxHashMap::default(),
-            closed: FxHashMap::default(),
-            actions: Vec::new(),
-            scores: Vec::new(),
-        }
-    }
-}
-
-impl<S: TransitionSystem> BestFirstScratch<S> {
+impl BestFirstScratch {
     /// Begins a search with the empty derivation.
-    fn start(&mut self, problem: Problem<'_, S>, path_score: PathScore, scratch: &mut Scratch) {
+    fn start(&mut self, problem: Problem<'_>, path_score: PathScore, scratch: &mut Scratch) {
         self.nodes.clear();
         self.open.clear();
         self.best.clear();
         self.closed.clear();
         (self.opened, self.scored) = (0, 0);
-        let mut cursor = Cursor::start(problem, scratch);
+        let (cursor, forest) = Cursor::start(problem, scratch);
         problem.scorer.cache_scores(scratch);
-        let (path, end) = (path_score.empty(), End::of(problem, &cursor));
-        self.forest = Forest::default();
-        cursor.swap_forest(&mut self.forest);
+        let (path, end) = (path_score.empty(), End::of(problem, &cursor, &forest));
+        self.forest = forest;
         self.nodes.push(Node { cursor, end, previous: None, path, steps: Vec::new() });
     }
 
@@ -194,21 +169,20 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
         &mut self,
         parent: usize,
         search: &BestFirst,
-        problem: Problem<'_, S>,
+        problem: Problem<'_>,
         scratch: &mut Scratch,
     ) {
         let Self { forest, nodes, open, opened, scored, best, closed, actions, scores } = self;
-        nodes[parent].cursor.swap_forest(forest);
         let Node { cursor, path, .. } = &nodes[parent];
-        cursor.legal(problem, actions);
-        cursor.scores(problem, actions, scratch, scores);
+        cursor.legal(problem, forest, actions);
+        cursor.scores(problem, forest, actions, scratch, scores);
         *scored += actions.len();
-        let length = problem.system.steps(&cursor.state) + 1;
-        let better = |a: &OpenStep<S::Action>, b: &OpenStep<S::Action>| rank(nodes, a, b).is_gt();
+        let length = cursor.state.steps as usize + 1;
+        let better = |a: &OpenStep, b: &OpenStep| rank(nodes, a, b).is_gt();
         for (&action, &step) in actions.iter().zip(&*scores) {
             let path = search.path_score.extend(*path, step);
             let (score, number) = (search.path_score.score(path, length), *opened);
-            let identity = problem.system.identity(&cursor.state, Some(action));
+            let identity = problem.system.identity(&cursor.state, forest, Some(action));
             let step = OpenStep { score, path, step, length, number, parent, action, identity };
             if let Some(identity) = identity {
                 let is_closed = |&node: &usize| compare_to_node(nodes, &step, node).is_le();
@@ -222,14 +196,13 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
             *opened += 1;
             heap::push(open, step, &better);
         }
-        nodes[parent].cursor.swap_forest(forest);
         self.prune(search.agenda);
     }
 
     /// Drops the worst open steps if there are too many.
     fn prune(&mut self, agenda: usize) {
         let Self { nodes, open, best, .. } = self;
-        let better = |a: &OpenStep<S::Action>, b: &OpenStep<S::Action>| rank(nodes, a, b).is_gt();
+        let better = |a: &OpenStep, b: &OpenStep| rank(nodes, a, b).is_gt();
         if open.len() > agenda.min(MAX_OPEN) {
             if !best.is_empty() {
                 // Steps to states with a better path do not count.
@@ -262,13 +235,13 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
     /// node, or `None` if there is no such step.
     fn advance(
         &mut self,
-        problem: Problem<'_, S>,
+        problem: Problem<'_>,
         path_score: PathScore,
         end: Option<usize>,
         scratch: &mut Scratch,
     ) -> Option<usize> {
         let Self { forest, nodes, open, closed, .. } = self;
-        let better = |a: &OpenStep<S::Action>, b: &OpenStep<S::Action>| rank(nodes, a, b).is_gt();
+        let better = |a: &OpenStep, b: &OpenStep| rank(nodes, a, b).is_gt();
         let step = loop {
             let step = heap::pop(open, &better)?;
             let is_worse = end.is_some_and(|end| compare_to_node(nodes, &step, end).is_lt());
@@ -283,10 +256,8 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
         }
         let Node { cursor, steps, .. } = &nodes[step.parent];
         let mut cursor = cursor.clone();
-        cursor.swap_forest(forest);
-        cursor.take(problem, step.action, scratch);
-        let end = End::of(problem, &cursor);
-        cursor.swap_forest(forest);
+        cursor.take(problem, forest, step.action, scratch);
+        let end = End::of(problem, &cursor, forest);
         let mut extended = Vec::new();
         path_score.extend_steps(steps, step.step, &mut extended);
         let previous = Some((step.parent, step.action));
@@ -298,32 +269,32 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
     fn finish_greedily(
         &mut self,
         search: &BestFirst,
-        problem: Problem<'_, S>,
+        problem: Problem<'_>,
         scratch: &mut Scratch,
-    ) -> Decoded<S> {
+    ) -> Decoded {
         let (system, path_score) = (problem.system, search.path_score);
         let mut left = search.max_scored;
-        let steps = |&at: &usize| system.steps(&self.nodes[at].cursor.state);
+        let steps = |&at: &usize| self.nodes[at].cursor.state.steps;
         let longest = (0..self.nodes.len()).rev().max_by_key(steps).unwrap_or(0);
         let mut taken = self.history(longest);
         let Node { cursor, path, .. } = &self.nodes[longest];
         let (mut cursor, mut path) = (cursor.clone(), *path);
-        cursor.swap_forest(&mut self.forest);
-        while !cursor.is_final(problem) && left > 0 {
-            cursor.legal(problem, &mut self.actions);
+        let forest = &mut self.forest;
+        while !cursor.is_final() && left > 0 {
+            cursor.legal(problem, forest, &mut self.actions);
             left = left.saturating_sub(self.actions.len());
-            cursor.scores(problem, &self.actions, scratch, &mut self.scores);
+            cursor.scores(problem, forest, &self.actions, scratch, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
-            cursor.take(problem, self.actions[best], scratch);
+            cursor.take(problem, forest, self.actions[best], scratch);
             taken.push(self.actions[best]);
         }
-        let score = path_score.score(path, system.steps(&cursor.state));
-        Decoded::new(system, cursor.state, taken, score)
+        let score = path_score.score(path, cursor.state.steps as usize);
+        Decoded::new(system, (cursor.state, std::mem::take(forest)), taken, score)
     }
 
     /// The actions that led to a node.
-    fn history(&self, mut node: usize) -> Vec<S::Action> {
+    fn history(&self, mut node: usize) -> Vec<Action> {
         let mut actions = Vec::new();
         while let Some((previous, action)) = self.nodes[node].previous {
             actions.push(action);
@@ -334,8 +305,9 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
     }
 
     /// Adds a final node to the best `n` ones, best first.
-    fn add_end(&self, at: usize, n: usize, system: &S, ends: &mut Vec<usize>) {
-        let identity = |at: usize| system.identity(&self.nodes[at].cursor.state, None);
+    fn add_end(&self, at: usize, n: usize, system: &dyn TransitionSystem, ends: &mut Vec<usize>) {
+        let identity =
+            |at: usize| system.identity(&self.nodes[at].cursor.state, &self.forest, None);
         let same = identity(at);
         ends.retain(|&other| same.is_none() || identity(other) != same);
         let steps = |at: usize| (&self.nodes[at].steps[..], f32::INFINITY);
@@ -351,22 +323,22 @@ impl<S: TransitionSystem> BestFirstScratch<S> {
     }
 
     /// The derivation of a node.
-    fn decoded(&self, at: usize, path_score: PathScore, problem: Problem<'_, S>) -> Decoded<S> {
+    fn decoded(&self, at: usize, path_score: PathScore, problem: Problem<'_>) -> Decoded {
         let Node { cursor, path, .. } = &self.nodes[at];
-        let score = path_score.score(*path, problem.system.steps(&cursor.state));
+        let score = path_score.score(*path, cursor.state.steps as usize);
         Decoded::replayed(problem, self.history(at), score)
     }
 }
 
 impl BestFirst {
     /// Returns the best `n` derivations found, best first; at least one.
-    pub fn decode<S: TransitionSystem>(
+    pub fn decode(
         &self,
-        problem: Problem<'_, S>,
+        problem: Problem<'_>,
         n: usize,
-        agenda: &mut BestFirstScratch<S>,
+        agenda: &mut BestFirstScratch,
         scratch: &mut Scratch,
-    ) -> Vec<Decoded<S>> {
+    ) -> Vec<Decoded> {
         let (system, path_score) = (problem.system, self.path_score);
         let max_states = self.max_states.min(MAX_WORDS / problem.sentence.len().max(1)).max(1);
         agenda.start(problem, path_score, scratch);

@@ -12,15 +12,15 @@ use super::{Cursor, Problem};
 use crate::classifier::ScoreScale;
 use crate::scorer::Scratch;
 use crate::transition::built_tree::built_nodes;
-use crate::transition::{Action, TransitionSystem};
+use crate::transition::{Action, Forest, State, TransitionSystem};
 
 /// The score of a step without a choice, and of a constituent that no step built.
 const NO_CHOICE: f32 = f32::INFINITY;
 
 /// A replay of a derivation.
-#[derive(Debug)]
-struct Replay<A> {
-    actions: Vec<A>,
+#[derive(Debug, Default)]
+struct Replay {
+    actions: Vec<Action>,
     scores: Vec<f32>,
     /// The lowest score so far of each node of the forest.
     by_node: Vec<f32>,
@@ -28,21 +28,21 @@ struct Replay<A> {
     open: Vec<f32>,
 }
 
-impl<A: Action> Replay<A> {
+impl Replay {
     /// The score of an action.
-    fn step<S: TransitionSystem<Action = A>>(
+    fn step(
         &mut self,
-        problem: Problem<'_, S>,
-        cursor: &Cursor<S>,
-        taken: A,
+        problem: Problem<'_>,
+        (cursor, forest): (&Cursor, &Forest),
+        taken: Action,
         scratch: &mut Scratch,
     ) -> f32 {
         let Self { actions, scores, .. } = self;
-        if problem.system.is_forced(&cursor.state) {
+        if problem.system.is_forced(&cursor.state, forest) {
             return NO_CHOICE;
         }
-        cursor.legal(problem, actions);
-        cursor.scores(problem, actions, scratch, scores);
+        cursor.legal(problem, forest, actions);
+        cursor.scores(problem, forest, actions, scratch, scores);
         let Some(position) = actions.iter().position(|&action| action == taken) else {
             return NO_CHOICE;
         };
@@ -57,8 +57,13 @@ impl<A: Action> Replay<A> {
     }
 
     /// Records the score of a step for the constituents that it opened or completed.
-    fn record<S: TransitionSystem>(&mut self, system: &S, state: &S::State, score: f32) {
-        let view = system.view(state);
+    fn record(
+        &mut self,
+        system: &dyn TransitionSystem,
+        (state, forest): (&State, &Forest),
+        score: f32,
+    ) {
+        let view = system.view(state, forest);
         let completed = view.open.len() < self.open.len();
         let opened = if completed { self.open.pop() } else { None };
         let lowest = opened.map_or(score, |opened| opened.min(score));
@@ -69,22 +74,21 @@ impl<A: Action> Replay<A> {
 
 /// Returns a score for each constituent of the tree that the derivation builds, in the order of its nodes, without
 /// the root; infinity where there was no choice.
-pub fn constituent_scores<S: TransitionSystem>(
-    problem: Problem<'_, S>,
-    derivation: &[S::Action],
+pub fn constituent_scores(
+    problem: Problem<'_>,
+    derivation: &[Action],
     scratch: &mut Scratch,
 ) -> Vec<f32> {
     let system = problem.system;
-    let (actions, scores) = (Vec::new(), Vec::new());
-    let mut replay = Replay { actions, scores, by_node: Vec::new(), open: Vec::new() };
-    let mut cursor = Cursor::start(problem, scratch);
-    replay.record(system, &cursor.state, NO_CHOICE);
+    let mut replay = Replay::default();
+    let (mut cursor, mut forest) = Cursor::start(problem, scratch);
+    replay.record(system, (&cursor.state, &forest), NO_CHOICE);
     for &action in derivation {
-        let score = replay.step(problem, &cursor, action, scratch);
-        cursor.take(problem, action, scratch);
-        replay.record(system, &cursor.state, score);
+        let score = replay.step(problem, (&cursor, &forest), action, scratch);
+        cursor.take(problem, &mut forest, action, scratch);
+        replay.record(system, (&cursor.state, &forest), score);
     }
-    let view = system.view(&cursor.state);
+    let view = system.view(&cursor.state, &forest);
     let nodes = built_nodes(view.forest, &view.complete.to_vec(), view.labels);
     nodes.into_iter().map(|node| replay.by_node[node as usize]).collect()
 }

@@ -6,29 +6,22 @@
 use crate::classifier::ScoreScale;
 use crate::scorer::{Configuration, Memory, Scorer, Scratch};
 use crate::symbols::Sentence;
-use crate::transition::{Forest, TransitionSystem};
+use crate::transition::{Action, Forest, State, TransitionSystem};
 
 /// A sentence to be parsed, by a transition system and a scorer.
-pub struct Problem<'a, S: TransitionSystem> {
+#[derive(Clone, Copy)]
+pub struct Problem<'a> {
     /// The transition system.
-    pub system: &'a S,
+    pub system: &'a dyn TransitionSystem,
     /// The sentence.
     pub sentence: &'a Sentence,
     /// The scorer.
-    pub scorer: &'a dyn Scorer<S>,
+    pub scorer: &'a dyn Scorer,
 }
 
-impl<S: TransitionSystem> Clone for Problem<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: TransitionSystem> Copy for Problem<'_, S> {}
-
-impl<'a, S: TransitionSystem> Problem<'a, S> {
+impl<'a> Problem<'a> {
     /// A problem without a scorer, for known derivations.
-    pub fn unscored(system: &'a S, sentence: &'a Sentence) -> Self {
+    pub fn unscored(system: &'a dyn TransitionSystem, sentence: &'a Sentence) -> Self {
         Self { system, sentence, scorer: &Unscored }
     }
 }
@@ -36,16 +29,16 @@ impl<'a, S: TransitionSystem> Problem<'a, S> {
 /// Scores every action 0.
 struct Unscored;
 
-impl<S: TransitionSystem> Scorer<S> for Unscored {
-    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+impl Scorer for Unscored {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
     fn score(
         &self,
-        _at: Configuration<'_, S>,
+        _at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
@@ -58,79 +51,76 @@ impl<S: TransitionSystem> Scorer<S> for Unscored {
     }
 }
 
-/// A position in a derivation. The problem and the scratch memory must be the same at every step.
-#[derive(Debug)]
-pub struct Cursor<S: TransitionSystem> {
-    /// The configuration: stack, buffer and partial trees.
-    pub state: S::State,
+/// A position in a derivation. The problem, the scratch memory and the forest must be the same at every step; cursors over
+/// the same sentence may share a forest.
+#[derive(Debug, Clone)]
+pub struct Cursor {
+    /// Stack and buffer.
+    pub state: State,
     /// The scorer's memory of the derivation so far.
     pub memory: Memory,
 }
 
-impl<S: TransitionSystem> Clone for Cursor<S> {
-    fn clone(&self) -> Self {
-        Self { state: self.state.clone(), memory: self.memory.clone() }
-    }
-
-    /// Reuses the memory of `self`: a beam copies cursors at every step.
-    fn clone_from(&mut self, source: &Self) {
-        self.state.clone_from(&source.state);
-        self.memory.clone_from(&source.memory);
-    }
-}
-
-impl<S: TransitionSystem> Cursor<S> {
-    /// Begins a derivation.
-    pub fn start(problem: Problem<'_, S>, scratch: &mut Scratch) -> Self {
+impl Cursor {
+    /// Begins a derivation; returns the forest that it builds on too.
+    pub fn start(problem: Problem<'_>, scratch: &mut Scratch) -> (Self, Forest) {
         let Problem { system, sentence, scorer } = problem;
-        let state = system.start(sentence);
-        let memory = scorer.begin(Configuration { system, sentence, state: &state }, scratch);
-        Self { state, memory }
+        let (state, forest) = system.start(sentence);
+        let at = Configuration { system, sentence, state: &state, forest: &forest };
+        let memory = scorer.begin(at, scratch);
+        (Self { state, memory }, forest)
     }
 
-    /// Exchanges what has been built with what another cursor has built: the cursors of a search share one forest, and
-    /// only the one at work has it.
-    pub(super) fn swap_forest(&mut self, forest: &mut Forest) {
-        std::mem::swap(S::forest_mut(&mut self.state), forest);
+    /// Copies another cursor into this one, whose memory is reused: a beam copies cursors at every step.
+    pub fn copy_from(&mut self, source: &Self) {
+        self.state.copy_from(&source.state);
+        self.memory.clone_from(&source.memory);
     }
 
     /// The configuration.
-    pub fn at<'a>(&'a self, problem: Problem<'a, S>) -> Configuration<'a, S> {
+    pub fn at<'a>(&'a self, problem: Problem<'a>, forest: &'a Forest) -> Configuration<'a> {
         let Problem { system, sentence, .. } = problem;
-        Configuration { system, sentence, state: &self.state }
+        Configuration { system, sentence, state: &self.state, forest }
     }
 
     /// Whether the derivation has ended.
-    pub fn is_final(&self, problem: Problem<'_, S>) -> bool {
-        problem.system.is_final(&self.state)
+    pub fn is_final(&self) -> bool {
+        self.state.finished
     }
 
     /// Writes the legal actions into `out` (emptied first), in their order.
-    pub fn legal(&self, problem: Problem<'_, S>, out: &mut Vec<S::Action>) {
-        problem.system.legal(&self.state, out);
+    pub fn legal(&self, problem: Problem<'_>, forest: &Forest, out: &mut Vec<Action>) {
+        problem.system.legal(&self.state, forest, out);
     }
 
     /// Writes a score for each of `actions` into `out` (emptied first); 0 if the action is forced.
     pub fn scores(
         &self,
-        problem: Problem<'_, S>,
-        actions: &[S::Action],
+        problem: Problem<'_>,
+        forest: &Forest,
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        if problem.system.is_forced(&self.state) {
+        if problem.system.is_forced(&self.state, forest) {
             out.clear();
             out.resize(actions.len(), 0.0);
         } else {
-            problem.scorer.score(self.at(problem), &self.memory, actions, scratch, out);
+            problem.scorer.score(self.at(problem, forest), &self.memory, actions, scratch, out);
         }
     }
 
     /// Takes an action, which must be legal.
-    pub fn take(&mut self, problem: Problem<'_, S>, action: S::Action, scratch: &mut Scratch) {
+    pub fn take(
+        &mut self,
+        problem: Problem<'_>,
+        forest: &mut Forest,
+        action: Action,
+        scratch: &mut Scratch,
+    ) {
+        problem.system.apply(&mut self.state, forest, action);
         let Problem { system, sentence, scorer } = problem;
-        system.apply(&mut self.state, action);
-        let after = Configuration { system, sentence, state: &self.state };
+        let after = Configuration { system, sentence, state: &self.state, forest };
         scorer.advance(after, action, &mut self.memory, scratch);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{Cursor, Decoded, Illegal, PathScore, Problem};
 use crate::scorer::Scratch;
-use crate::transition::{Action, ActionKind, TransitionSystem};
+use crate::transition::{Action, ActionKind, Forest};
 
 /// The greedy decoder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,18 +16,12 @@ pub struct Greedy {
 }
 
 /// Scratch memory of one thread.
-#[derive(Debug)]
-pub struct GreedyScratch<A> {
-    legal: Vec<A>,
-    ranked: Vec<A>,
-    taken: Vec<A>,
+#[derive(Debug, Default)]
+pub struct GreedyScratch {
+    legal: Vec<Action>,
+    ranked: Vec<Action>,
+    taken: Vec<Action>,
     scores: Vec<f32>,
-}
-
-impl<A> Default for GreedyScratch<A> {
-    fn default() -> Self {
-        Self { legal: Vec::new(), ranked: Vec::new(), taken: Vec::new(), scores: Vec::new() }
-    }
 }
 
 /// The actions among which the scorer decides.
@@ -40,32 +34,35 @@ enum Competitors {
 
 impl Greedy {
     /// Decodes a sentence.
-    pub fn decode<S: TransitionSystem>(
+    pub fn decode(
         &self,
-        problem: Problem<'_, S>,
-        memory: &mut GreedyScratch<S::Action>,
+        problem: Problem<'_>,
+        memory: &mut GreedyScratch,
         scratch: &mut Scratch,
-    ) -> Decoded<S> {
+    ) -> Decoded {
         let Problem { system, scorer, .. } = problem;
         let GreedyScratch { legal, ranked, taken, scores } = memory;
-        let mut cursor = Cursor::start(problem, scratch);
+        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
         let mut score = self.path_score.empty();
         taken.clear();
-        while !cursor.is_final(problem) {
-            cursor.legal(problem, legal);
-            let competitors = self.competitors(problem, &cursor, legal);
+        while !cursor.is_final() {
+            cursor.legal(problem, &forest, legal);
+            let competitors = self.competitors(problem, (&cursor, &forest), legal);
             let action = if let ([only], Competitors::Legal) = (&legal[..], competitors) {
                 *only
             } else {
                 match competitors {
                     Competitors::Legal => std::mem::swap(legal, ranked),
-                    Competitors::All => system.inventory(&cursor.state, ranked),
+                    Competitors::All => system.inventory(&cursor.state, &forest, ranked),
                     Competitors::LegalAndFinish => {
-                        system.inventory(&cursor.state, ranked);
-                        ranked.retain(|a| a.kind() == ActionKind::Finish || legal.contains(a));
+                        system.inventory(&cursor.state, &forest, ranked);
+                        ranked.retain(|action| {
+                            let ends = system.kind(*action) == ActionKind::Finish;
+                            ends || legal.contains(action)
+                        });
                     }
                 }
-                let at = cursor.at(problem);
+                let at = cursor.at(problem, &forest);
                 let best = scorer.best(at, &cursor.memory, ranked, scratch, scores);
                 let Some((best, step)) = best else { break };
                 let action = ranked[best];
@@ -75,25 +72,25 @@ impl Greedy {
                 score = self.path_score.extend(score, step);
                 action
             };
-            cursor.take(problem, action, scratch);
+            cursor.take(problem, &mut forest, action, scratch);
             taken.push(action);
         }
-        let score = self.path_score.score(score, system.steps(&cursor.state));
-        Decoded::new(system, cursor.state, taken.clone(), score)
+        let score = self.path_score.score(score, cursor.state.steps as usize);
+        Decoded::new(system, (cursor.state, forest), taken.clone(), score)
     }
 
     /// The actions among which the scorer decides.
-    fn competitors<S: TransitionSystem>(
+    fn competitors(
         &self,
-        problem: Problem<'_, S>,
-        cursor: &Cursor<S>,
-        legal: &[S::Action],
+        problem: Problem<'_>,
+        (cursor, forest): (&Cursor, &Forest),
+        legal: &[Action],
     ) -> Competitors {
         let Problem { system, sentence, .. } = problem;
-        let may_end = || legal.iter().any(|action| action.kind() == ActionKind::Finish);
-        let all_read = || system.view(&cursor.state).buffer as usize >= sentence.tags.len();
+        let may_end = || legal.iter().any(|&action| system.kind(action) == ActionKind::Finish);
+        let all_read = || cursor.state.buffer as usize >= sentence.tags.len();
         match self.illegal {
-            _ if system.is_forced(&cursor.state) => Competitors::Legal,
+            _ if system.is_forced(&cursor.state, forest) => Competitors::Legal,
             Illegal::Fail => Competitors::All,
             Illegal::Reject if all_read() && !may_end() => Competitors::LegalAndFinish,
             Illegal::NextBest | Illegal::Reject => Competitors::Legal,

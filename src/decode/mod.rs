@@ -28,7 +28,7 @@ pub use search::{Fallback, Method, Search, SearchScratch};
 
 use serde::{Deserialize, Serialize};
 
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, Forest, State, TransitionSystem};
 
 /// What greedy search does when the best-scoring action is not legal. Other searches consider legal actions only.
 #[derive(
@@ -58,28 +58,35 @@ impl Illegal {
 
 /// A derivation found by a search.
 #[derive(Debug)]
-pub struct Decoded<S: TransitionSystem> {
+pub struct Decoded {
     /// The last state.
-    pub state: S::State,
+    pub state: State,
+    /// What has been built.
+    pub forest: Forest,
     /// The actions, first to last.
-    pub actions: Vec<S::Action>,
+    pub actions: Vec<Action>,
     /// The score of the derivation.
     pub score: f64,
     /// Whether the derivation is complete; if not, the tree is a partial analysis.
     pub complete: bool,
 }
 
-impl<S: TransitionSystem> Decoded<S> {
-    fn new(system: &S, state: S::State, actions: Vec<S::Action>, score: f64) -> Self {
-        let complete = system.is_complete(&state);
-        Self { state, actions, score, complete }
+impl Decoded {
+    fn new(
+        system: &dyn TransitionSystem,
+        (state, forest): (State, Forest),
+        actions: Vec<Action>,
+        score: f64,
+    ) -> Self {
+        let complete = system.is_complete(&state, &forest);
+        Self { state, forest, actions, score, complete }
     }
 
-    /// The derivation of the given actions: its state without what other hypotheses have built.
-    fn replayed(problem: Problem<'_, S>, actions: Vec<S::Action>, score: f64) -> Self {
+    /// The derivation of the given actions, without what other hypotheses have built.
+    fn replayed(problem: Problem<'_>, actions: Vec<Action>, score: f64) -> Self {
         let Problem { system, sentence, .. } = problem;
-        let mut state = system.start(sentence);
-        actions.iter().for_each(|&action| system.apply(&mut state, action));
-        Self::new(system, state, actions, score)
+        let (mut state, mut forest) = system.start(sentence);
+        actions.iter().for_each(|&action| system.apply(&mut state, &mut forest, action));
+        Self::new(system, (state, forest), actions, score)
     }
 }

@@ -1,7 +1,4 @@
-//! Parsers of tokens.
-//!
-//! A [`Pipeline`] is shared by all threads; each thread has a [`Worker`] with its own scratch memory, which hides the
-//! type of the transition system.
+//! Parsing of tokens: cleaning, numbers, search, and the tree over all words of the input.
 
 use std::borrow::Cow;
 
@@ -12,7 +9,7 @@ use super::{Decoded, Problem, Search, SearchScratch};
 use crate::oracle::replay::same_brackets;
 use crate::scorer::{Scorer, Scratch};
 use crate::symbols::{Sentence, Vocabulary};
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, TransitionSystem};
 use crate::tree::{Token, Tree, remove_tags};
 use crate::treebank::{CleanedSentence, Cleaning, reattach};
 
@@ -39,57 +36,25 @@ pub struct NbestRequest {
     pub constituents: bool,
 }
 
-/// Parses sentences in one thread. Tokens without tags get predicted ones, if the scorer predicts tags.
-pub trait Worker: Send {
-    /// Parses a sentence. The tree has the same words and tags in the same order.
-    fn parse(&mut self, tokens: &[Token]) -> Parse;
-    /// Returns different trees of a sentence: the parse, then the best others, best first. At least one, and as many
-    /// as requested if the search finds so many. Greedy search finds one.
-    fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse>;
-    /// Replaces the tags of all tokens except traces by predicted ones, if the scorer predicts tags.
-    fn tag(&mut self, tokens: &mut [Token]);
-}
-
-/// A parser composed of a transition system, a scorer and a search.
-pub struct Pipeline<S: TransitionSystem> {
-    /// How input tokens are cleaned before parsing.
-    pub cleaning: Cleaning,
-    /// The known words and tags.
-    pub vocabulary: Vocabulary,
-    /// The transition system.
-    pub system: S,
-    /// The scorer.
-    pub scorer: Box<dyn Scorer<S>>,
-    /// The search.
-    pub search: Search,
-}
-
-impl<S: TransitionSystem> Pipeline<S> {
-    /// A worker for one thread.
-    pub fn worker(&self) -> PipelineWorker<'_, S> {
-        let Self { cleaning, vocabulary, system, scorer, search } = self;
-        PipelineWorker::new(cleaning, vocabulary, system, &**scorer, search)
-    }
-}
-
-/// The worker of a [`Pipeline`].
-pub struct PipelineWorker<'a, S: TransitionSystem> {
+/// Parses sentences in one thread, with memory of its own. Tokens without tags get predicted ones, if the scorer predicts
+/// tags.
+pub struct Worker<'a> {
     cleaning: &'a Cleaning,
     vocabulary: &'a Vocabulary,
-    system: &'a S,
-    scorer: &'a dyn Scorer<S>,
+    system: &'a dyn TransitionSystem,
+    scorer: &'a dyn Scorer,
     search: &'a Search,
     sentence: Sentence,
-    scratch: SearchScratch<S>,
+    scratch: SearchScratch,
 }
 
-impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
+impl<'a> Worker<'a> {
     /// A worker with empty scratch memory.
     pub fn new(
         cleaning: &'a Cleaning,
         vocabulary: &'a Vocabulary,
-        system: &'a S,
-        scorer: &'a dyn Scorer<S>,
+        system: &'a dyn TransitionSystem,
+        scorer: &'a dyn Scorer,
         search: &'a Search,
     ) -> Self {
         let (sentence, scratch) = (Sentence::default(), SearchScratch::default());
@@ -113,28 +78,28 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
         &mut self,
         tokens: &'t [Token],
         n: usize,
-        observe: &mut dyn FnMut(&Agenda<S>),
-    ) -> (Input<'t>, Vec<Decoded<S>>) {
+        observe: &mut dyn FnMut(&Agenda),
+    ) -> (Input<'t>, Vec<Decoded>) {
         let input = self.prepare(tokens);
         (input, self.decode(n, observe))
     }
 
     /// Searches for the best `n` derivations of the sentence that was prepared last.
-    fn decode(&mut self, n: usize, observe: &mut dyn FnMut(&Agenda<S>)) -> Vec<Decoded<S>> {
+    fn decode(&mut self, n: usize, observe: &mut dyn FnMut(&Agenda)) -> Vec<Decoded> {
         let Self { system, scorer, sentence, scratch, .. } = self;
         let problem = Problem { system: *system, sentence, scorer: *scorer };
         self.search.decode_observed(problem, n, scratch, observe)
     }
 
     /// The sentence that was decoded last, with the memory of the scorer, which is prepared for it.
-    pub fn problem(&mut self) -> (Problem<'_, S>, &mut Scratch) {
+    pub fn problem(&mut self) -> (Problem<'_>, &mut Scratch) {
         let Self { system, scorer, sentence, scratch, .. } = self;
         (Problem { system: *system, sentence, scorer: *scorer }, &mut scratch.scorer)
     }
 
     /// Searches for `n` different trees, with their derivations: first that of a search for one, then the best of a
     /// wider search.
-    fn different(&mut self, tokens: &[Token], n: usize) -> Vec<(Parse, Vec<S::Action>)> {
+    fn different(&mut self, tokens: &[Token], n: usize) -> Vec<(Parse, Vec<Action>)> {
         let input = self.prepare(tokens);
         let best = self.decode(1, &mut |_| ()).swap_remove(0);
         let mut parses = vec![(self.finish(&best, &input), best.actions)];
@@ -161,11 +126,12 @@ impl<'a, S: TransitionSystem> PipelineWorker<'a, S> {
     }
 
     /// Builds the tree over all tokens.
-    fn finish(&self, decoded: &Decoded<S>, input: &Input<'_>) -> Parse {
+    fn finish(&self, decoded: &Decoded, input: &Input<'_>) -> Parse {
         let Input { tokens, cleaned } = input;
-        let Decoded { state, score, complete, .. } = decoded;
+        let Decoded { state, forest, score, complete, .. } = decoded;
         let is_whole = cleaned.tokens.len() == tokens.len();
-        let mut tree = self.system.tree(state, if is_whole { tokens } else { &cleaned.tokens });
+        let seen: &[Token] = if is_whole { tokens } else { &cleaned.tokens };
+        let mut tree = self.system.tree(state, forest, seen);
         if !complete {
             join_parts(&mut tree, &self.search.failure_label);
         }
@@ -206,20 +172,24 @@ fn join_parts(tree: &mut Tree, label: &str) {
     }
 }
 
-impl<S: TransitionSystem> Worker for PipelineWorker<'_, S> {
-    fn parse(&mut self, tokens: &[Token]) -> Parse {
+impl Worker<'_> {
+    /// Parses a sentence. The tree has the same words and tags in the same order.
+    pub fn parse(&mut self, tokens: &[Token]) -> Parse {
         let (input, decoded) = self.decode_observed(tokens, 1, &mut |_| ());
         self.finish(&decoded[0], &input)
     }
 
-    fn tag(&mut self, tokens: &mut [Token]) {
+    /// Replaces the tags of all tokens except traces by predicted ones, if the scorer predicts tags.
+    pub fn tag(&mut self, tokens: &mut [Token]) {
         remove_tags(tokens);
         if let Cow::Owned(tagged) = self.prepare(tokens).tokens {
             tokens.clone_from_slice(&tagged);
         }
     }
 
-    fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse> {
+    /// Returns different trees of a sentence: the parse, then the best others, best first. At least one, and as many
+    /// as requested if the search finds so many. Greedy search finds one.
+    pub fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse> {
         let mut parses = self.different(tokens, request.trees);
         if request.constituents {
             for (parse, actions) in &mut parses {
@@ -249,16 +219,16 @@ mod tests {
         wants_last: bool,
     }
 
-    impl<S: TransitionSystem> Scorer<S> for Stubborn {
-        fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+    impl Scorer for Stubborn {
+        fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
             Memory::None
         }
 
         fn score(
             &self,
-            _at: Configuration<'_, S>,
+            _at: Configuration<'_>,
             _memory: &Memory,
-            actions: &[S::Action],
+            actions: &[Action],
             _scratch: &mut Scratch,
             out: &mut Vec<f32>,
         ) {
@@ -275,7 +245,7 @@ mod tests {
         }
     }
 
-    fn failed(words: &str, wants_last: bool, label: &str, cleaning: Cleaning) -> String {
+    fn failed(words: &str, wants_last: bool, label: &str, cleaning: &Cleaning) -> String {
         let mut builder = TreeBuilder::new();
         builder.open("TOP");
         builder.open("NP");
@@ -284,22 +254,16 @@ mod tests {
         builder.close();
         builder.close();
         let tree = builder.finish();
-        let pipeline = Pipeline {
-            cleaning,
-            vocabulary: Vocabulary::of([tree.tokens()], 1),
-            system: Binary::of_trees([&tree]).unwrap(),
-            scorer: Box::new(Stubborn { wants_last }),
-            search: Search {
-                illegal: Illegal::Fail,
-                failure_label: label.into(),
-                ..Search::default()
-            },
-        };
+        let vocabulary = Vocabulary::of([tree.tokens()], 1);
+        let system = Binary::of_trees([&tree]).unwrap();
+        let illegal = Illegal::Fail;
+        let search = Search { illegal, failure_label: label.into(), ..Search::default() };
         let tokens: Vec<Token> = words
             .split(' ')
             .map(|word| Token::new(word, if word == "``" { word } else { "NN" }))
             .collect();
-        let parse = pipeline.worker().parse(&tokens);
+        let scorer = Stubborn { wants_last };
+        let parse = Worker::new(cleaning, &vocabulary, &system, &scorer, &search).parse(&tokens);
         assert!(!parse.complete);
         assert_eq!(parse.tree.tokens(), tokens);
         let mut line = Vec::new();
@@ -309,23 +273,23 @@ mod tests {
 
     #[test]
     fn a_failed_parse_is_flat_or_under_one_node_of_any_label() {
-        let plain = Cleaning::none;
+        let plain = &Cleaning::none();
         // SHIFT on an empty buffer; FINISH in the initial configuration.
         for wants_last in [false, true] {
             let flat = "(TOP (NN a) (NN b) (NN c))";
-            assert_eq!(failed("a b c", wants_last, "", plain()), flat);
+            assert_eq!(failed("a b c", wants_last, "", plain), flat);
             let joined = "(TOP (fail (NN a) (NN b) (NN c)))";
-            assert_eq!(failed("a b c", wants_last, "fail", plain()), joined);
-            assert_eq!(failed("a", wants_last, "fail", plain()), "(TOP (NN a))");
+            assert_eq!(failed("a b c", wants_last, "fail", plain), joined);
+            assert_eq!(failed("a", wants_last, "fail", plain), "(TOP (NN a))");
         }
     }
 
     #[test]
     fn tokens_removed_by_cleaning_are_restored() {
         let cleaning = Cleaning { quotes: true, ..Cleaning::none() };
-        let tree = failed("a `` B", false, "IP", cleaning.clone());
+        let tree = failed("a `` B", false, "IP", &cleaning);
         assert_eq!(tree, "(TOP (IP (NN a) (`` ``) (NN B)))");
         let cleaning = Cleaning { lowercase: true, ..cleaning };
-        assert_eq!(failed("A B", false, "IP", cleaning), "(TOP (IP (NN A) (NN B)))");
+        assert_eq!(failed("A B", false, "IP", &cleaning), "(TOP (IP (NN A) (NN B)))");
     }
 }

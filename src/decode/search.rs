@@ -8,7 +8,6 @@ use super::best_first::{BestFirst, BestFirstScratch, Unfinished};
 use super::greedy::{Greedy, GreedyScratch};
 use super::{Decoded, Illegal, PathScore, Problem};
 use crate::scorer::Scratch;
-use crate::transition::TransitionSystem;
 
 /// The decoder.
 #[derive(
@@ -137,44 +136,34 @@ impl Search {
 }
 
 /// Scratch memory of one thread.
-pub struct SearchScratch<S: TransitionSystem> {
-    greedy: GreedyScratch<S::Action>,
-    beam: Agenda<S>,
-    best_first: BestFirstScratch<S>,
+#[derive(Default)]
+pub struct SearchScratch {
+    greedy: GreedyScratch,
+    beam: Agenda,
+    best_first: BestFirstScratch,
     /// Scratch memory of the scorer.
     pub scorer: Scratch,
 }
 
-impl<S: TransitionSystem> Default for SearchScratch<S> {
-    fn default() -> Self {
-        Self {
-            greedy: GreedyScratch::default(),
-            beam: Agenda::default(),
-            best_first: BestFirstScratch::default(),
-            scorer: Scratch::default(),
-        }
-    }
-}
-
 impl Search {
     /// Returns the best `n` derivations found, best first; at least one. Greedy search returns one.
-    pub fn decode<S: TransitionSystem>(
+    pub fn decode(
         &self,
-        problem: Problem<'_, S>,
+        problem: Problem<'_>,
         n: usize,
-        scratch: &mut SearchScratch<S>,
-    ) -> Vec<Decoded<S>> {
+        scratch: &mut SearchScratch,
+    ) -> Vec<Decoded> {
         self.decode_observed(problem, n, scratch, &mut |_| ())
     }
 
     /// Decodes; calls `observe` after every step of a beam.
-    pub fn decode_observed<S: TransitionSystem>(
+    pub fn decode_observed(
         &self,
-        problem: Problem<'_, S>,
+        problem: Problem<'_>,
         n: usize,
-        scratch: &mut SearchScratch<S>,
-        observe: &mut dyn FnMut(&Agenda<S>),
-    ) -> Vec<Decoded<S>> {
+        scratch: &mut SearchScratch,
+        observe: &mut dyn FnMut(&Agenda),
+    ) -> Vec<Decoded> {
         let SearchScratch { greedy, beam, best_first, scorer } = scratch;
         match self.method {
             Method::Greedy => {

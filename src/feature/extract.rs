@@ -232,7 +232,10 @@ impl Extractor {
                 Ask::BufferEmpty => u32::from(view.buffer as usize >= sentence.len()),
                 Ask::OpenPunctuation => sentence.before(view.buffer).open % 2,
                 Ask::Pending(n) => pending(view, n.into()),
-                Ask::Action(back) => view.recent[usize::from(back)],
+                Ask::Action(back) => {
+                    let code = view.recent[usize::from(back)].checked_sub(1);
+                    code.map_or(0, |code| view.numbers[code as usize] + 1)
+                }
                 Ask::Tree(levels) => tree::write(sentence, view, levels, &mut row.members),
             };
             row.values.push(if binned { bin(value) } else { value });

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::decode::Beam;
 use crate::decode::beam::Agenda;
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, TransitionSystem};
 
 /// The beam of a search, step by step.
 #[derive(Debug, Clone, Serialize)]
@@ -52,10 +52,10 @@ pub struct RankedHypothesis {
 }
 
 /// A hypothesis of a beam: the position of its parent in the beam before, its last action, its score.
-pub(super) type Snapshot<A> = (usize, Option<A>, f64);
+pub(super) type Snapshot = (usize, Option<Action>, f64);
 
 /// The hypotheses of a beam, best first.
-pub(super) fn snapshot<S: TransitionSystem>(agenda: &Agenda<S>) -> Vec<Snapshot<S::Action>> {
+pub(super) fn snapshot(agenda: &Agenda) -> Vec<Snapshot> {
     let hypotheses = agenda.beam().iter();
     let of = |hypothesis| {
         let (parent, action) = agenda.last_step(hypothesis)?;
@@ -67,10 +67,10 @@ pub(super) fn snapshot<S: TransitionSystem>(agenda: &Agenda<S>) -> Vec<Snapshot<
 impl BeamTrace {
     /// The `best` hypotheses of each beam, and the one that becomes the derivation of `actions`; `None` if no beam was
     /// searched.
-    pub(super) fn new<S: TransitionSystem>(
-        (system, beam): (&S, &Beam),
-        beams: &[Vec<Snapshot<S::Action>>],
-        actions: &[S::Action],
+    pub(super) fn new(
+        (system, beam): (&dyn TransitionSystem, &Beam),
+        beams: &[Vec<Snapshot>],
+        actions: &[Action],
         best: usize,
     ) -> Option<Self> {
         let mut steps = Vec::with_capacity(beams.len());
@@ -80,14 +80,13 @@ impl BeamTrace {
             winner =
                 hypotheses.iter().position(|&(from, last, _)| (from, last) == (parent, action))?;
             let is_listed = |&(at, _): &(usize, _)| at < best || at == winner;
-            let ranked =
-                |(at, &(from, action, score)): (usize, &Snapshot<S::Action>)| RankedHypothesis {
-                    rank: at + 1,
-                    score: Some(score).filter(|score| score.is_finite()),
-                    action: action.map(|action| system.name(action)),
-                    from: from + 1,
-                    winner: at == winner,
-                };
+            let ranked = |(at, &(from, action, score)): (usize, &Snapshot)| RankedHypothesis {
+                rank: at + 1,
+                score: Some(score).filter(|score| score.is_finite()),
+                action: action.map(|action| system.name(action)),
+                from: from + 1,
+                winner: at == winner,
+            };
             let scores: Vec<f64> = hypotheses.iter().map(|&(_, _, score)| score).collect();
             steps.push(BeamAfterStep {
                 hypotheses: hypotheses.iter().enumerate().filter(is_listed).map(ranked).collect(),

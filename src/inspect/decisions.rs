@@ -10,11 +10,11 @@ use std::ops::AddAssign;
 use crate::classifier::first_best;
 use crate::decode::{Cursor, Problem};
 use crate::eval::percent::percent;
-use crate::oracle::{GuideKind, Supervised, guide};
+use crate::oracle::{OracleKind, oracle};
 use crate::parallel;
 use crate::scorer::{Scorer, Scratch};
 use crate::train::Example;
-use crate::transition::{Action, ActionKind};
+use crate::transition::{Action, ActionKind, TransitionSystem};
 use crate::tree::Tree;
 
 /// A decision of a scorer in a configuration of a gold derivation.
@@ -124,13 +124,13 @@ impl AddAssign for DecisionCounts {
 }
 
 /// The decisions of a scorer along the gold derivations of all examples, in order.
-pub fn decisions<S: Supervised>(
-    system: &S,
-    scorer: &dyn Scorer<S>,
-    kind: GuideKind,
+pub fn decisions(
+    system: &dyn TransitionSystem,
+    scorer: &dyn Scorer,
+    kind: OracleKind,
     examples: &[Example],
 ) -> Vec<Followed> {
-    let follow = |memory: &mut FollowMemory<S>, example: &Example| {
+    let follow = |memory: &mut FollowMemory, example: &Example| {
         let mut sentence = example.sentence.clone();
         scorer.prepare(&mut sentence, &mut memory.scratch);
         let problem = Problem { system, sentence: &sentence, scorer };
@@ -140,48 +140,37 @@ pub fn decisions<S: Supervised>(
 }
 
 /// Scratch memory of one thread.
-struct FollowMemory<S: Supervised> {
-    inventory: Vec<S::Action>,
-    legal: Vec<S::Action>,
-    optimal: Vec<S::Action>,
+#[derive(Default)]
+struct FollowMemory {
+    inventory: Vec<Action>,
+    legal: Vec<Action>,
+    optimal: Vec<Action>,
     scores: Vec<f32>,
     scratch: Scratch,
 }
 
-impl<S: Supervised> Default for FollowMemory<S> {
-    fn default() -> Self {
-        Self {
-            inventory: Vec::new(),
-            legal: Vec::new(),
-            optimal: Vec::new(),
-            scores: Vec::new(),
-            scratch: Scratch::default(),
-        }
-    }
-}
-
-impl<S: Supervised> FollowMemory<S> {
+impl FollowMemory {
     /// The decisions of one derivation; `None` if the system cannot build the tree.
-    fn follow(&mut self, problem: Problem<'_, S>, tree: &Tree, kind: GuideKind) -> Followed {
+    fn follow(&mut self, problem: Problem<'_>, tree: &Tree, kind: OracleKind) -> Followed {
         let Self { inventory, legal, optimal, scores, scratch } = self;
         let Problem { system, scorer, .. } = problem;
-        let guide = guide(system, tree, kind).ok()?;
+        let oracle = oracle(system, tree, kind).ok()?;
         let mut decisions = Vec::new();
-        let mut cursor = Cursor::start(problem, scratch);
-        while !cursor.is_final(problem) {
-            cursor.legal(problem, legal);
-            system.inventory(&cursor.state, inventory);
-            guide.optimal(system, &cursor.state, optimal);
+        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
+        while !cursor.is_final() {
+            cursor.legal(problem, &forest, legal);
+            system.inventory(&cursor.state, &forest, inventory);
+            oracle.optimal(&cursor.state, &forest, optimal);
             let next = *optimal.first().filter(|next| legal.contains(next))?;
-            let mut is_right = |actions: &[S::Action]| {
-                scorer.score(cursor.at(problem), &cursor.memory, actions, scratch, scores);
+            let mut is_right = |actions: &[Action]| {
+                scorer.score(cursor.at(problem, &forest), &cursor.memory, actions, scratch, scores);
                 actions.get(first_best(scores)).is_some_and(|best| optimal.contains(best))
             };
-            let right = system.is_forced(&cursor.state) || is_right(inventory);
+            let right = system.is_forced(&cursor.state, &forest) || is_right(inventory);
             let right_of_legal = legal.len() == 1 || is_right(legal);
-            let (kind, has_choice) = (next.kind(), legal.len() > 1);
+            let (kind, has_choice) = (system.kind(next), legal.len() > 1);
             decisions.push(Decision { kind, has_choice, right, right_of_legal });
-            cursor.take(problem, next, scratch);
+            cursor.take(problem, &mut forest, next, scratch);
         }
         Some(decisions)
     }
@@ -193,23 +182,22 @@ mod tests {
     use crate::classifier::ScoreScale;
     use crate::scorer::{self, Configuration};
     use crate::symbols::Vocabulary;
-    use crate::transition::TransitionSystem;
     use crate::transition::binary::Binary;
     use crate::tree::TreeBuilder;
 
     /// Ranks actions in their order, SHIFT first.
     struct Shifter;
 
-    impl<S: TransitionSystem> Scorer<S> for Shifter {
-        fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> scorer::Memory {
+    impl Scorer for Shifter {
+        fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> scorer::Memory {
             scorer::Memory::None
         }
 
         fn score(
             &self,
-            _at: Configuration<'_, S>,
+            _at: Configuration<'_>,
             _memory: &scorer::Memory,
-            actions: &[S::Action],
+            actions: &[Action],
             _scratch: &mut Scratch,
             out: &mut Vec<f32>,
         ) {
@@ -242,7 +230,7 @@ mod tests {
         // The actions are SHIFT, REDUCE-LEFT-X, REDUCE-RIGHT-X, FINISH; the tree takes SHIFT (the only
         // legal action), SHIFT (again), REDUCE-LEFT-X (of two), FINISH (the only one).
         let examples = vec![example(tree("X")), example(tree("Y")), example(tree("X"))];
-        let followed = decisions(&system, &Shifter, GuideKind::Static, &examples);
+        let followed = decisions(&system, &Shifter, OracleKind::Static, &examples);
         let right = |decisions: &Vec<Decision>| decisions.iter().map(|d| d.right).collect();
         let right: Vec<Option<Vec<bool>>> =
             followed.iter().map(|decisions| decisions.as_ref().map(right)).collect();

@@ -6,7 +6,7 @@ use super::trace::Decision;
 use crate::decode::{Cursor, Problem};
 use crate::scorer::Scratch;
 use crate::symbols::Sentence;
-use crate::transition::{NO_HEAD, TransitionSystem};
+use crate::transition::{Action, Forest, NO_HEAD, State, TransitionSystem};
 use crate::tree::{Token, Tree};
 
 /// How much of a stack is kept: a derivation of a long sentence with a deep stack is not quadratic in its length.
@@ -66,11 +66,11 @@ fn is_zero(number: &usize) -> bool {
 
 impl Derivation {
     /// Follows actions, each legal in its turn, and looks at every decision.
-    pub(crate) fn follow<S: TransitionSystem>(
-        problem: Problem<'_, S>,
-        (tokens, actions): (&[Token], &[S::Action]),
+    pub(crate) fn follow(
+        problem: Problem<'_>,
+        (tokens, actions): (&[Token], &[Action]),
         scratch: &mut Scratch,
-        mut decide: impl FnMut(&Cursor<S>, S::Action, &mut Scratch) -> Option<Decision>,
+        mut decide: impl FnMut((&Cursor, &Forest), Action, &mut Scratch) -> Option<Decision>,
     ) -> Self {
         let system = problem.system;
         let mut found = Self {
@@ -78,18 +78,19 @@ impl Derivation {
             tags: tokens.iter().map(|token| token.tag.to_string()).collect(),
             ..Self::default()
         };
-        let mut cursor = Cursor::start(problem, scratch);
+        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
         for &action in actions {
-            let decision = decide(&cursor, action, scratch);
-            found.step(system, &cursor.state, Some(system.name(action)), decision);
-            cursor.take(problem, action, scratch);
+            let decision = decide((&cursor, &forest), action, scratch);
+            let name = Some(system.name(action));
+            found.step(system, (&cursor.state, &forest), name, decision);
+            cursor.take(problem, &mut forest, action, scratch);
         }
-        found.step(system, &cursor.state, None, None);
+        found.step(system, (&cursor.state, &forest), None, None);
         found
     }
 
     /// The derivation of a gold tree; empty if the system cannot build it.
-    pub fn of_gold<S: TransitionSystem>(system: &S, sentence: &Sentence, tree: &Tree) -> Self {
+    pub fn of_gold(system: &dyn TransitionSystem, sentence: &Sentence, tree: &Tree) -> Self {
         let actions = system.derivation(tree).unwrap_or_default();
         let problem = Problem::unscored(system, sentence);
         let path = (tree.tokens(), &actions[..]);
@@ -97,14 +98,14 @@ impl Derivation {
     }
 
     /// Adds a configuration, and the constituents that are new in it.
-    fn step<S: TransitionSystem>(
+    fn step(
         &mut self,
-        system: &S,
-        state: &S::State,
+        system: &dyn TransitionSystem,
+        (state, forest): (&State, &Forest),
         action: Option<String>,
         decision: Option<Decision>,
     ) {
-        let view = system.view(state);
+        let view = system.view(state, forest);
         for id in self.constituents.len() as u32..view.forest.len() as u32 {
             let node = view.forest.node(id);
             let star = if node.temporary { "*" } else { "" };

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use crate::decode::{Cursor, Problem};
-use crate::oracle::{GuideKind, Supervised, guide};
+use crate::error::{Error, Result};
+use crate::oracle::{OracleKind, oracle};
 use crate::parallel;
 use crate::scorer::{Scorer, Scratch};
 use crate::symbols::Label;
 use crate::train::Example;
-use crate::transition::Action;
+use crate::transition::TransitionSystem;
 
 /// The width of a bin.
 pub const BIN: f32 = 0.5;
@@ -50,33 +51,43 @@ impl AddAssign for Margins {
 
 /// Returns the margins of all candidates of a label along a gold derivation of each tree; trees that the system
 /// cannot build are skipped.
-pub fn margins<S: Supervised>(
-    system: &S,
-    scorer: &dyn Scorer<S>,
+///
+/// # Errors
+/// If the system does not have the label.
+pub fn margins(
+    system: &dyn TransitionSystem,
+    scorer: &dyn Scorer,
     examples: &[Example],
-    label: Label,
-) -> Margins {
+    label: &str,
+) -> Result<Margins> {
+    let Some(position) = system.labels().position(label) else {
+        let known = system.labels().names().collect::<Vec<_>>().join(", ");
+        let problem = format!("unknown label `{label}`: the labels of the model are {known}");
+        return Err(Error::config("margins", problem));
+    };
+    let label = Label(position as u16);
     let follow = |scratch: &mut Scratch, Example { sentence, tree }: &Example| {
         let mut margins = Margins::default();
-        let Ok(guide) = guide(system, tree, GuideKind::DynamicIfAny) else { return margins };
+        let Ok(oracle) = oracle(system, tree, OracleKind::DynamicIfAny) else { return margins };
         let problem = Problem { system, sentence, scorer };
-        let mut cursor = Cursor::start(problem, scratch);
+        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
         let (mut legal, mut right, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-        while !cursor.is_final(problem) {
-            guide.optimal(system, &cursor.state, &mut right);
+        while !cursor.is_final() {
+            oracle.optimal(&cursor.state, &forest, &mut right);
             let Some(&next) = right.first() else { break };
-            cursor.legal(problem, &mut legal);
-            legal.retain(|action| action.label() == Some(label));
-            scorer.score(cursor.at(problem), &cursor.memory, &legal, scratch, &mut scores);
+            cursor.legal(problem, &forest, &mut legal);
+            legal.retain(|&action| system.label(action) == Some(label));
+            let at = cursor.at(problem, &forest);
+            scorer.score(at, &cursor.memory, &legal, scratch, &mut scores);
             for (action, score) in legal.iter().zip(&scores) {
                 let is_wrong = !right.contains(action);
                 margins.add(if is_wrong { -score } else { *score }, is_wrong);
             }
-            cursor.take(problem, next, scratch);
+            cursor.take(problem, &mut forest, next, scratch);
         }
         margins
     };
     let mut all = Margins::default();
     parallel::map_init(examples, Scratch::default, follow).into_iter().for_each(|one| all += one);
-    all
+    Ok(all)
 }

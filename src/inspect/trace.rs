@@ -3,16 +3,18 @@
 
 use serde::Serialize;
 
-use super::beam::BeamTrace;
+use super::beam::{self, BeamTrace};
 use super::derivation::Derivation;
 use super::feature_text::FeatureText;
 use crate::classifier::Evidence;
-use crate::decode::{Cursor, Decoded, Problem};
+use crate::decode::beam::{Agenda, Beam};
+use crate::decode::{Cursor, Decoded, Problem, Worker};
 use crate::feature::{Row, Templates};
-use crate::oracle::{Guide, GuideKind, Supervised, guide};
+use crate::oracle::{OracleKind, oracle};
 use crate::scorer::Scratch;
 use crate::sort::stable_sort_by_key;
 use crate::symbols::Vocabulary;
+use crate::transition::{Action, Forest, Oracle};
 use crate::tree::{Token, Tree};
 
 /// How many features a decision lists.
@@ -139,14 +141,30 @@ pub struct TraceRequest<'a> {
     pub templates: &'a Templates,
 }
 
+/// Parses a sentence and returns each decision on the way; `beam` is the beam of the search, if it has one.
+pub fn trace(
+    worker: &mut Worker<'_>,
+    request: &TraceRequest<'_>,
+    (beam, vocabulary): (&Beam, &Vocabulary),
+) -> Trace {
+    let mut beams = Vec::new();
+    let mut observe = |agenda: &Agenda| beams.push(beam::snapshot(agenda));
+    let (input, decoded) = worker.decode_observed(request.tokens, 1, &mut observe);
+    let request = TraceRequest { tokens: &input.cleaned.tokens, ..*request };
+    let (problem, scratch) = worker.problem();
+    let found = &decoded[0];
+    let beam = BeamTrace::new((problem.system, beam), &beams, &found.actions, request.best);
+    Trace { beam, ..follow(problem, found, (&request, vocabulary), scratch) }
+}
+
 /// Follows a derivation that a search has found.
-pub(super) fn trace<S: Supervised>(
-    problem: Problem<'_, S>,
-    decoded: &Decoded<S>,
+fn follow(
+    problem: Problem<'_>,
+    decoded: &Decoded,
     (request, vocabulary): (&TraceRequest<'_>, &Vocabulary),
     scratch: &mut Scratch,
 ) -> Trace {
-    let prepared = request.gold.map(|gold| guide(problem.system, gold, GuideKind::DynamicIfAny));
+    let prepared = request.gold.map(|gold| oracle(problem.system, gold, OracleKind::DynamicIfAny));
     let (gold, unfit) = match prepared {
         Some(Ok(gold)) => (Some(gold), None),
         Some(Err(error)) => (None, Some(error.to_string())),
@@ -155,45 +173,44 @@ pub(super) fn trace<S: Supervised>(
     let mut tracer =
         Tracer { problem, request, vocabulary, gold: gold.as_deref(), left_gold: None, step: 0 };
     let path = (request.tokens, &decoded.actions[..]);
-    let derivation = Derivation::follow(problem, path, scratch, |cursor, action, scratch| {
-        Some(tracer.decision(cursor, action, scratch))
+    let derivation = Derivation::follow(problem, path, scratch, |at, action, scratch| {
+        Some(tracer.decision(at, action, scratch))
     });
     let left_gold = tracer.left_gold;
     let &Decoded { score, complete, .. } = decoded;
     Trace { derivation, score, complete, unfit, left_gold, beam: None }
 }
 
+/// A position in the derivation, with what has been built.
+type Here<'a> = (&'a Cursor, &'a Forest);
+
 /// What stays the same along the derivation, and where it left the gold path.
-struct Tracer<'a, S: Supervised> {
-    problem: Problem<'a, S>,
+struct Tracer<'a> {
+    problem: Problem<'a>,
     request: &'a TraceRequest<'a>,
     vocabulary: &'a Vocabulary,
-    gold: Option<&'a dyn Guide<S>>,
+    gold: Option<&'a dyn Oracle>,
     left_gold: Option<usize>,
     step: usize,
 }
 
-impl<S: Supervised> Tracer<'_, S> {
-    fn decision(
-        &mut self,
-        cursor: &Cursor<S>,
-        taken: S::Action,
-        scratch: &mut Scratch,
-    ) -> Decision {
+impl Tracer<'_> {
+    fn decision(&mut self, here: Here<'_>, taken: Action, scratch: &mut Scratch) -> Decision {
+        let (cursor, forest) = here;
         let (mut inventory, mut legal, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-        self.problem.system.inventory(&cursor.state, &mut inventory);
-        cursor.legal(self.problem, &mut legal);
+        self.problem.system.inventory(&cursor.state, forest, &mut inventory);
+        cursor.legal(self.problem, forest, &mut legal);
         // A system without candidates lists an action once, whether it is legal or not.
         inventory.extend(
             legal.iter().copied().filter(|action| !inventory.contains(action)).collect::<Vec<_>>(),
         );
-        cursor.scores(self.problem, &inventory, scratch, &mut scores);
-        let mut ranked: Vec<(S::Action, f32)> = inventory.into_iter().zip(scores).collect();
+        cursor.scores(self.problem, forest, &inventory, scratch, &mut scores);
+        let mut ranked: Vec<(Action, f32)> = inventory.into_iter().zip(scores).collect();
         stable_sort_by_key(&mut ranked, |&(_, score)| std::cmp::Reverse(Ordered(score)));
         let rival = ranked.iter().map(|&(action, _)| action);
         let rival = rival.filter(|action| *action != taken).find(|action| legal.contains(action));
-        let reasons = rival.and_then(|rival| self.reasons(cursor, [taken, rival], scratch));
-        let correct = self.correct(cursor, taken);
+        let reasons = rival.and_then(|rival| self.reasons(here, [taken, rival], scratch));
+        let correct = self.correct(here, taken);
         let rank = ranked.iter().position(|&(action, _)| action == taken).unwrap_or(0);
         let listed = ranked.iter().take(self.request.best);
         let listed = listed.chain((rank >= self.request.best).then(|| &ranked[rank]));
@@ -204,7 +221,7 @@ impl<S: Supervised> Tracer<'_, S> {
                 score: Some(score).filter(|score| score.is_finite()),
                 legal,
                 taken: action == taken,
-                cost: if legal { self.cost(cursor, action) } else { None },
+                cost: if legal { self.cost(here, action) } else { None },
             }
         });
         let ranked = ranked.collect();
@@ -213,43 +230,43 @@ impl<S: Supervised> Tracer<'_, S> {
     }
 
     /// The correct actions; notes when the derivation leaves the gold path.
-    fn correct(&mut self, cursor: &Cursor<S>, taken: S::Action) -> Vec<String> {
+    fn correct(&mut self, (cursor, forest): Here<'_>, taken: Action) -> Vec<String> {
         let system = self.problem.system;
         let Some(gold) = self.gold else { return Vec::new() };
         // A static oracle knows nothing off the gold path.
-        if self.left_gold.is_some() && gold.loss(system, &cursor.state).is_none() {
+        if self.left_gold.is_some() && gold.loss(&cursor.state, forest).is_none() {
             return Vec::new();
         }
         let mut optimal = Vec::new();
-        gold.optimal(system, &cursor.state, &mut optimal);
+        gold.optimal(&cursor.state, forest, &mut optimal);
         if self.left_gold.is_none() && !optimal.contains(&taken) {
             self.left_gold = Some(self.step);
         }
         optimal.into_iter().map(|action| system.name(action)).collect()
     }
 
-    fn cost(&self, cursor: &Cursor<S>, action: S::Action) -> Option<u32> {
+    fn cost(&self, (cursor, forest): Here<'_>, action: Action) -> Option<u32> {
         let (gold, system) = (self.gold?, self.problem.system);
-        let before = gold.loss(system, &cursor.state)?;
-        let mut state = cursor.state.clone();
-        system.apply(&mut state, action);
-        Some(gold.loss(system, &state)?.saturating_sub(before))
+        let before = gold.loss(&cursor.state, forest)?;
+        let (mut state, mut forest) = (cursor.state.clone(), forest.clone());
+        system.apply(&mut state, &mut forest, action);
+        Some(gold.loss(&state, &forest)?.saturating_sub(before))
     }
 
     fn reasons(
         &self,
-        cursor: &Cursor<S>,
-        actions: [S::Action; 2],
+        (cursor, forest): Here<'_>,
+        actions: [Action; 2],
         scratch: &mut Scratch,
     ) -> Option<Reasons> {
-        let at = cursor.at(self.problem);
+        let at = cursor.at(self.problem, forest);
         let (evidence, row) = self.problem.scorer.evidence(at, actions, scratch)?;
         let system = self.problem.system;
         let text = FeatureText::new(self.request.templates, self.vocabulary, |label| {
             system.label_name(label).to_owned()
         });
         let mut inventory = Vec::new();
-        system.inventory(&cursor.state, &mut inventory);
+        system.inventory(&cursor.state, forest, &mut inventory);
         let name = |class: u16| {
             inventory.get(usize::from(class)).map_or_else(String::new, |&a| system.kind_name(a))
         };

@@ -1,24 +1,27 @@
 //! The static oracle: the derivation of the gold tree, replayed.
 
-use super::Oracle;
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, Forest, Oracle, State, TransitionSystem};
 use crate::tree::Tree;
 use crate::{Error, Result};
 
 /// The static oracle; defined on the gold path only.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Replay;
+#[derive(Debug)]
+pub struct Replay(Vec<Action>);
 
-impl<S: TransitionSystem> Oracle<S> for Replay {
-    type Gold = Vec<S::Action>;
-
-    fn prepare(&self, system: &S, tree: &Tree) -> Result<Self::Gold> {
-        system.derivation(tree)
+impl Replay {
+    /// The oracle of a system for a tree.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] when the system cannot build it.
+    pub fn new(system: &dyn TransitionSystem, tree: &Tree) -> Result<Self> {
+        system.derivation(tree).map(Self)
     }
+}
 
-    fn optimal(&self, system: &S, gold: &Self::Gold, state: &S::State, out: &mut Vec<S::Action>) {
+impl Oracle for Replay {
+    fn optimal(&self, state: &State, _forest: &Forest, out: &mut Vec<Action>) {
         out.clear();
-        out.extend(gold.get(system.steps(state)));
+        out.extend(self.0.get(state.steps as usize));
     }
 }
 
@@ -27,16 +30,16 @@ impl<S: TransitionSystem> Oracle<S> for Replay {
 ///
 /// # Errors
 /// [`Error::Unfit`] when an action of the derivation is illegal, or the result is a different tree.
-pub fn check_replay<S: TransitionSystem>(
-    system: &S,
+pub fn check_replay(
+    system: &dyn TransitionSystem,
     sentence: &crate::symbols::Sentence,
     tree: &Tree,
 ) -> Result<usize> {
     let derivation = system.derivation(tree)?;
-    let mut state = system.start(sentence);
+    let (mut state, mut forest) = system.start(sentence);
     let mut legal = Vec::new();
     for (step, &action) in derivation.iter().enumerate() {
-        system.legal(&state, &mut legal);
+        system.legal(&state, &forest, &mut legal);
         if !legal.contains(&action) {
             return Err(Error::Unfit(format!(
                 "the tree cannot be rebuilt: {} is illegal at step {}",
@@ -44,10 +47,10 @@ pub fn check_replay<S: TransitionSystem>(
                 step + 1
             )));
         }
-        system.apply(&mut state, action);
+        system.apply(&mut state, &mut forest, action);
     }
-    let rebuilt = system.tree(&state, tree.tokens());
-    if !system.is_final(&state) || !same_brackets(&rebuilt, &system.target(tree)) {
+    let rebuilt = system.tree(&state, &forest, tree.tokens());
+    if !state.finished || !same_brackets(&rebuilt, &system.target(tree)) {
         return Err(Error::Unfit(
             "the tree cannot be rebuilt: its derivation gives a different tree".into(),
         ));

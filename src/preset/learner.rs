@@ -22,7 +22,7 @@ use crate::classifier::svm::{Svm, SvmParams};
 use crate::classifier::tree_kernel::{TreeKernel, TreeKernelParams};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::{Column, Indicators, Templates};
-use crate::transition::{Action, ActionKind};
+use crate::transition::{Action, ActionKind, TransitionSystem};
 
 /// A learner and its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
@@ -94,8 +94,9 @@ pub struct Parts {
 
 impl Parts {
     /// The parts for the columns of templates and the actions of a system.
-    pub fn new<A: Action>(templates: &Templates, inventory: &[A]) -> Self {
-        let shifts = inventory.iter().map(|action| action.kind() == ActionKind::Shift).collect();
+    pub fn new(templates: &Templates, system: &dyn TransitionSystem) -> Self {
+        let is_shift = |code| system.kind(Action::new(code)) == ActionKind::Shift;
+        let shifts = (0..system.n_actions() as u32).map(is_shift).collect();
         Self { columns: templates.columns(), indicators: Indicators::new(templates), shifts }
     }
 

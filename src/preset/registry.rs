@@ -5,7 +5,6 @@ use serde::Deserialize;
 use super::learner::Parts;
 use super::{MethodChoice, SystemChoice};
 use crate::error::{Error, Result};
-use crate::oracle::Supervised;
 use crate::symbols::{Symbols, Vocabulary};
 use crate::train::batch::BatchTraining;
 use crate::train::candidates::CandidateTraining;
@@ -19,7 +18,7 @@ use crate::transition::head_finder::HeadFinder;
 use crate::transition::items::Items;
 use crate::transition::non_binary::NonBinary;
 use crate::transition::predictive::Predictive;
-use crate::transition::{CandidateSystem, TransitionSystem};
+use crate::transition::{StoredSystem, TransitionSystem};
 use crate::tree::Tree;
 use crate::tree::heads::HeadRules;
 
@@ -38,36 +37,12 @@ pub enum Source<'a> {
 }
 
 impl Source<'_> {
-    fn system<S: TransitionSystem>(
-        self,
-        of_trees: impl FnOnce(&[&Tree]) -> Result<S>,
-    ) -> Result<S> {
+    fn system<S: StoredSystem>(self, of_trees: impl FnOnce(&[&Tree]) -> Result<S>) -> Result<S> {
         match self {
             Self::Trees(trees) => of_trees(trees),
             Self::Tables(tables) => restored(tables),
             Self::Extended(tables, trees) => restored::<S>(tables)?.union(&of_trees(trees)?),
         }
-    }
-}
-
-/// An operation on any system.
-pub trait SystemVisitor {
-    /// Its result.
-    type Output;
-    /// Applies it to a system with a fixed list of actions.
-    ///
-    /// # Errors
-    /// The errors of the operation.
-    fn visit<S: Supervised>(self, system: S) -> Result<Self::Output>;
-    /// Applies it to a system whose actions are candidates; by default [`SystemVisitor::visit`].
-    ///
-    /// # Errors
-    /// The errors of the operation.
-    fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Self::Output>
-    where
-        Self: Sized,
-    {
-        self.visit(system)
     }
 }
 
@@ -84,48 +59,47 @@ pub struct SystemBuilder<'a> {
     pub vocabulary: &'a Vocabulary,
 }
 
-/// Builds the chosen system and passes it to the visitor.
-///
-/// # Errors
-/// When the source does not fit the system, or the visitor fails.
-pub fn with_system<V: SystemVisitor>(builder: SystemBuilder<'_>, visitor: V) -> Result<V::Output> {
-    let SystemBuilder { choice, source, .. } = builder;
-    match choice {
-        SystemChoice::Binary { .. } => {
-            visitor.visit(source.system(|trees| Binary::of_trees(trees.iter().copied()))?)
-        }
-        SystemChoice::NonBinary { .. } => {
-            let system = source.system(|trees| {
-                NonBinary::of_trees(trees.iter().copied(), choice.binarization())
-            })?;
-            let heads = builder.head_finder(&system.tables().labels)?;
-            visitor.visit(system.with_heads(heads))
-        }
-        SystemChoice::TopDown { .. } => visitor.visit(builder.bracketing(Strategy::TopDown)?),
-        SystemChoice::Predictive { .. } => {
-            visitor.visit(source.system(|trees| {
-                Predictive::of_trees(trees.iter().copied(), choice.binarization())
-            })?)
-        }
-        SystemChoice::Items { order, max_children, .. } => {
-            let system: Items = source
-                .system(|trees| Items::of_trees(trees.iter().copied(), *order, *max_children))?;
-            check_order(system.tables().order == *order)?;
-            let heads = builder.head_finder(&system.tables().labels)?;
-            visitor.visit_candidates(system.with_heads(heads))
-        }
-        SystemChoice::InOrder { .. } => visitor.visit(builder.bracketing(Strategy::InOrder)?),
-    }
-}
-
 impl SystemBuilder<'_> {
+    /// Builds the chosen system.
+    ///
+    /// # Errors
+    /// When the source does not fit it.
+    pub fn build(&self) -> Result<Box<dyn TransitionSystem>> {
+        let Self { choice, source, .. } = self;
+        Ok(match choice {
+            SystemChoice::Binary { .. } => {
+                Box::new(source.system(|trees| Binary::of_trees(trees.iter().copied()))?)
+            }
+            SystemChoice::NonBinary { .. } => {
+                let system = source.system(|trees| {
+                    NonBinary::of_trees(trees.iter().copied(), choice.binarization())
+                })?;
+                let heads = self.head_finder(system.labels())?;
+                Box::new(system.with_heads(heads))
+            }
+            SystemChoice::TopDown { .. } => Box::new(self.bracketing(Strategy::TopDown)?),
+            SystemChoice::Predictive { .. } => Box::new(source.system(|trees| {
+                Predictive::of_trees(trees.iter().copied(), choice.binarization())
+            })?),
+            SystemChoice::Items { order, max_children, .. } => {
+                let system: Items = source.system(|trees| {
+                    Items::of_trees(trees.iter().copied(), *order, *max_children)
+                })?;
+                check_order(system.tables().order == *order)?;
+                let heads = self.head_finder(system.labels())?;
+                Box::new(system.with_heads(heads))
+            }
+            SystemChoice::InOrder { .. } => Box::new(self.bracketing(Strategy::InOrder)?),
+        })
+    }
+
     fn bracketing(&self, order: Strategy) -> Result<Bracketing> {
         let binarization = self.choice.binarization();
         let system: Bracketing = self
             .source
             .system(|trees| Bracketing::of_trees(trees.iter().copied(), order, binarization))?;
         check_order(system.tables().order == order)?;
-        let heads = self.head_finder(&system.tables().labels)?;
+        let heads = self.head_finder(system.labels())?;
         Ok(system.with_heads(heads))
     }
 
@@ -151,54 +125,35 @@ fn check_order(is_that_of_the_preset: bool) -> Result<()> {
     Err(Error::Corrupt("the system's tables are of another order".into()))
 }
 
-/// The training method of a preset, for a system with a fixed list of actions.
+/// The training method of a preset for a system.
 ///
 /// # Errors
-/// When the method trains on candidates, or names a column that the templates lack.
-pub fn training_method<S: Supervised>(
+/// When one of them has candidates and the other has not, or when the learner names a column that the templates lack.
+pub fn training_method(
     choice: &MethodChoice,
-    components: Components<'_, S>,
-) -> Result<Box<dyn TrainingMethod<S>>> {
+    components: Components<'_>,
+) -> Result<Box<dyn TrainingMethod>> {
+    let takes_candidates = matches!(choice, MethodChoice::Boosting(_));
+    if takes_candidates != components.system.has_candidates() {
+        return Err(Error::config(
+            "learner.kind",
+            "boosting learns from the candidates of an item system, and nothing else does",
+        ));
+    }
     Ok(match choice {
         MethodChoice::OnlinePerceptron(params) => Box::new(OnlineTraining(*params)),
         MethodChoice::StructuredPerceptron(params) => Box::new(StructuredTraining(*params)),
         MethodChoice::Neural(params) => Box::new(NeuralTraining(params.clone())),
-        MethodChoice::Boosting(_) => return Err(only_boosting_takes_candidates()),
+        MethodChoice::Boosting(params) => Box::new(CandidateTraining(params.clone())),
         MethodChoice::Batch(learner) => {
-            let parts = Parts::new(components.templates, &components.inventory());
+            let parts = Parts::new(components.templates, components.system);
             Box::new(BatchTraining(learner.learner(&parts)?))
         }
     })
 }
 
-/// The training method of a preset, for a system whose actions are candidates.
-///
-/// # Errors
-/// When the method does not train on candidates.
-pub fn candidate_training<'a>(choice: &MethodChoice) -> Result<CandidateTraining<'a>> {
-    match choice {
-        MethodChoice::Boosting(params) => Ok(CandidateTraining::new(params.clone())),
-        _ => Err(only_boosting_takes_candidates()),
-    }
-}
-
-fn only_boosting_takes_candidates() -> Error {
-    Error::config(
-        "learner.kind",
-        "boosting learns from the candidates of an item system, and nothing else does",
-    )
-}
-
-/// The description of a system in a model file.
-pub fn stored<S: TransitionSystem>(system: &S) -> serde_json::Value {
-    serde_json::to_value(system.tables()).unwrap_or_default()
-}
-
 /// The system whose tables a model has.
-///
-/// # Errors
-/// When they are not those of such a system.
-pub fn restored<S: TransitionSystem>(tables: &serde_json::Value) -> Result<S> {
+fn restored<S: StoredSystem>(tables: &serde_json::Value) -> Result<S> {
     let tables = S::Tables::deserialize(tables)
         .map_err(|_| Error::corrupt("the tables are not those of its transition system"))?;
     S::from_tables(tables)

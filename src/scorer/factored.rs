@@ -6,91 +6,70 @@ use crate::classifier::{self, Classifier, Evidence, ScoreScale, first_best};
 use crate::feature::{Extractor, Row, RowRef, extract};
 use crate::transition::{Action, ActionKind, TransitionSystem};
 
-/// The mapping from actions to the classes of a classifier.
+/// The classes of a classifier: the codes of the actions that are ranked, and perhaps one more for idle steps.
 #[derive(Debug, Clone)]
 pub struct Classes {
-    by_code: Vec<u16>,
-    n: usize,
-    /// Whether classes are distinct and in the order of the actions.
-    in_order: bool,
-    /// The class of an idle step.
-    idle: Option<u16>,
+    n_actions: usize,
+    has_idle: bool,
     /// The action kind of each class.
     kinds: Vec<ActionKind>,
 }
 
-/// Marks an action without a class.
-const NO_CLASS: u16 = u16::MAX;
-
 /// The largest number of actions that have classes, with one more for idle steps.
-pub const MAX_ACTIONS: usize = NO_CLASS as usize - 1;
+pub const MAX_ACTIONS: usize = u16::MAX as usize - 1;
 
 impl Classes {
-    /// The classes of an inventory: the position of each action.
-    pub fn of<A: Action>(inventory: &[A]) -> Self {
-        let size = inventory.iter().map(|action| action.code() as usize + 1).max().unwrap_or(0);
-        let mut by_code = vec![NO_CLASS; size];
-        for (action, class) in inventory.iter().zip(0..) {
-            by_code[action.code() as usize] = class;
-        }
-        let in_order = inventory.windows(2).all(|pair| pair[0] < pair[1]);
-        let kinds = inventory.iter().map(|action| action.kind()).collect();
-        Self { by_code, n: inventory.len(), in_order, idle: None, kinds }
+    /// The classes of a system.
+    pub fn of(system: &dyn TransitionSystem) -> Self {
+        let n_actions = system.n_actions();
+        let kinds = (0..n_actions as u32).map(|code| system.kind(Action::new(code))).collect();
+        Self { n_actions, has_idle: false, kinds }
     }
 
     /// Adds a class for idle steps.
     #[must_use]
     pub fn with_idle(mut self) -> Self {
-        self.idle = Some(self.n as u16);
+        self.has_idle = true;
         self.kinds.push(ActionKind::Finish);
-        self.n += 1;
         self
     }
 
-    /// The action kind of each class; [`ActionKind::Finish`] for idle steps and groups.
+    /// The action kind of each class; [`ActionKind::Finish`] for idle steps.
     pub fn kinds(&self) -> &[ActionKind] {
         &self.kinds
     }
 
     /// The class of an idle step, if there is one.
     pub fn idle(&self) -> Option<u16> {
-        self.idle
+        self.has_idle.then_some(self.n_actions as u16)
     }
 
     /// The number of classes.
     pub fn len(&self) -> usize {
-        self.n
+        self.kinds.len()
     }
 
     /// Whether there is no class.
     pub fn is_empty(&self) -> bool {
-        self.n == 0
+        self.kinds.is_empty()
     }
 
-    /// The class of an action.
-    pub fn class<A: Action>(&self, action: A) -> Option<u16> {
-        self.class_of_code(action.code())
-    }
-
-    /// The class of the action with a code.
-    pub fn class_of_code(&self, code: u32) -> Option<u16> {
-        self.by_code.get(code as usize).copied().filter(|&class| class != NO_CLASS)
+    /// The class of an action, if it is ranked.
+    pub fn class(&self, action: Action) -> Option<u16> {
+        ((action.code as usize) < self.n_actions).then_some(action.code as u16)
     }
 
     /// The position of the action of a class among `actions`, which must be sorted.
-    fn find<A: Action>(&self, class: u16, actions: &[A]) -> Option<usize> {
-        let class_of = |action: &A| self.by_code.get(action.code() as usize).copied();
-        let found = actions.binary_search_by_key(&Some(class), class_of).ok();
-        found.filter(|_| self.in_order)
+    fn find(class: u16, actions: &[Action]) -> Option<usize> {
+        actions.binary_search_by_key(&u32::from(class), |action| action.code).ok()
     }
 
-    /// Writes the score of each action into `out`; minus infinity for one without a class.
-    pub fn pick<A: Action>(&self, actions: &[A], scores: &[f32], out: &mut Vec<f32>) {
+    /// Writes the score of each action into `out`; minus infinity for one that is not ranked.
+    pub fn pick(&self, actions: &[Action], scores: &[f32], out: &mut Vec<f32>) {
+        let scores = &scores[..self.n_actions.min(scores.len())];
+        let score = |action: &Action| scores.get(action.code as usize).copied();
         out.clear();
-        out.extend(actions.iter().map(|&action| {
-            let class = self.by_code.get(action.code() as usize).copied().unwrap_or(NO_CLASS);
-            scores.get(usize::from(class)).copied().unwrap_or(f32::NEG_INFINITY)
-        }));
+        out.extend(actions.iter().map(|action| score(action).unwrap_or(f32::NEG_INFINITY)));
     }
 }
 
@@ -149,13 +128,8 @@ impl<C: Classifier> Factored<C> {
     }
 
     /// Extracts the row of a configuration.
-    pub(super) fn fill_row<S: TransitionSystem>(
-        &self,
-        at: Configuration<'_, S>,
-        scratch: &mut FactoredScratch,
-    ) {
-        let view = at.system.view(at.state);
-        self.extractor.extract(at.sentence, &view, &mut scratch.places, &mut scratch.row);
+    pub(super) fn fill_row(&self, at: Configuration<'_>, scratch: &mut FactoredScratch) {
+        self.extractor.extract(at.sentence, &at.view(), &mut scratch.places, &mut scratch.row);
     }
 
     /// The scores of all classes for the last row.
@@ -166,8 +140,8 @@ impl<C: Classifier> Factored<C> {
     }
 }
 
-impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
-    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+impl<C: Classifier> Scorer for Factored<C> {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
@@ -177,9 +151,9 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
@@ -190,9 +164,9 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
 
     fn best(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) -> Option<(usize, f32)> {
@@ -200,7 +174,7 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         self.fill_row(at, scratch);
         let mut at = None;
         let mut accept = |class| {
-            at = self.classes.find(class, actions);
+            at = Classes::find(class, actions);
             at.is_some()
         };
         let best = self.classifier.best(scratch.row.borrow(), &mut accept, &mut scratch.classifier);
@@ -212,7 +186,7 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
         Some((best, *out.get(best)?))
     }
 
-    fn idle(&self, at: Configuration<'_, S>, _memory: &Memory, scratch: &mut Scratch) -> f32 {
+    fn idle(&self, at: Configuration<'_>, _memory: &Memory, scratch: &mut Scratch) -> f32 {
         let Some(idle) = self.classes.idle() else { return 0.0 };
         let scratch = &mut scratch.factored;
         self.fill_row(at, scratch);
@@ -221,8 +195,8 @@ impl<S: TransitionSystem, C: Classifier> Scorer<S> for Factored<C> {
 
     fn evidence(
         &self,
-        at: Configuration<'_, S>,
-        actions: [S::Action; 2],
+        at: Configuration<'_>,
+        actions: [Action; 2],
         scratch: &mut Scratch,
     ) -> Option<(Evidence, Row)> {
         let [own, rival] = actions.map(|action| self.classes.class(action));

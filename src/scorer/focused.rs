@@ -11,7 +11,7 @@ use crate::classifier::{self, Classifier, Evidence, ScoreScale};
 use crate::feature::{Extractor, Row, extract};
 use crate::hash;
 use crate::symbols::Sentence;
-use crate::transition::{Action, CandidateSystem, Focus, View};
+use crate::transition::{Action, Focus, View};
 
 /// Feature extraction and a classifier of candidates.
 #[derive(Debug, Clone)]
@@ -106,8 +106,8 @@ impl<C: Classifier> Focused<C> {
     }
 }
 
-impl<S: CandidateSystem, C: Classifier> Scorer<S> for Focused<C> {
-    fn begin(&self, _at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+impl<C: Classifier> Scorer for Focused<C> {
+    fn begin(&self, _at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
         scratch.focused.cache.clear();
         scratch.focused.scores.clear();
         Memory::None
@@ -115,9 +115,9 @@ impl<S: CandidateSystem, C: Classifier> Scorer<S> for Focused<C> {
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
@@ -126,8 +126,8 @@ impl<S: CandidateSystem, C: Classifier> Scorer<S> for Focused<C> {
         let mut span = None;
         let mut offset = 0;
         for &action in actions {
-            let class = action.code() as usize;
-            let view = at.system.focused_view(at.state, action);
+            let class = action.code as usize;
+            let view = at.focused_view(action);
             let Some(focus) = view.focus.filter(|_| class < self.classifier.n_classes()) else {
                 out.push(f32::NEG_INFINITY);
                 continue;
@@ -148,14 +148,14 @@ impl<S: CandidateSystem, C: Classifier> Scorer<S> for Focused<C> {
 
     fn evidence(
         &self,
-        at: Configuration<'_, S>,
-        actions: [S::Action; 2],
+        at: Configuration<'_>,
+        actions: [Action; 2],
         scratch: &mut Scratch,
     ) -> Option<(Evidence, Row)> {
         let FocusedScratch { places, row, classifier, .. } = &mut scratch.focused;
-        let view = at.system.focused_view(at.state, actions[0]);
+        let view = at.focused_view(actions[0]);
         self.extractor.extract(at.sentence, &view, places, row);
-        let classes = actions.map(|action| action.code() as u16);
+        let classes = actions.map(|action| action.code as u16);
         Some((self.classifier.evidence(row.borrow(), classes, classifier), row.clone()))
     }
 

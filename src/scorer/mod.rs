@@ -2,8 +2,8 @@
 //!
 //! A [`Scorer`] receives a configuration, the actions to score, and the memory of the hypothesis. It can be a
 //! classifier over configurations ([`factored`]) or over candidates ([`focused`]), a perceptron in training
-//! ([`perceptron`]) or a neural network with a recurrent state ([`neural`]). Decoders are compiled once for each
-//! transition system and take scorers as trait objects; the cost of the dynamic calls is not measurable.
+//! ([`perceptron`]) or a neural network with a recurrent state ([`neural`]). Decoders take systems and scorers
+//! as trait objects; the cost of the dynamic calls is not measurable.
 
 pub mod factored;
 pub mod focused;
@@ -18,25 +18,32 @@ pub use perceptron::OnlinePerceptron;
 use crate::classifier::{Evidence, ScoreScale, first_best};
 use crate::feature::Row;
 use crate::symbols::Sentence;
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, Forest, State, TransitionSystem, View};
 
 /// A configuration: a state of the system over a sentence.
-pub struct Configuration<'a, S: TransitionSystem> {
+#[derive(Clone, Copy)]
+pub struct Configuration<'a> {
     /// The transition system.
-    pub system: &'a S,
+    pub system: &'a dyn TransitionSystem,
     /// The sentence.
     pub sentence: &'a Sentence,
-    /// Stack, buffer and partial trees.
-    pub state: &'a S::State,
+    /// Stack and buffer.
+    pub state: &'a State,
+    /// What has been built.
+    pub forest: &'a Forest,
 }
 
-impl<S: TransitionSystem> Clone for Configuration<'_, S> {
-    fn clone(&self) -> Self {
-        *self
+impl<'a> Configuration<'a> {
+    /// What features see.
+    pub fn view(self) -> View<'a> {
+        self.system.view(self.state, self.forest)
+    }
+
+    /// What features see of a candidate.
+    pub fn focused_view(self, action: Action) -> View<'a> {
+        self.system.focused_view(self.state, self.forest, action)
     }
 }
-
-impl<S: TransitionSystem> Copy for Configuration<'_, S> {}
 
 /// The memory of a scorer for the derivation of a hypothesis.
 #[derive(Debug, Clone, Default)]
@@ -62,22 +69,22 @@ pub struct Scratch {
 }
 
 /// Scores the actions of a configuration; higher is better.
-pub trait Scorer<S: TransitionSystem>: Send + Sync {
+pub trait Scorer: Send + Sync {
     /// Prepares `scratch` for a sentence, once before its derivations. A scorer that predicts tags replaces unknown
     /// ones.
     fn prepare(&self, _sentence: &mut Sentence, _scratch: &mut Scratch) {}
     /// Begins a derivation in the initial configuration: resets `scratch` and returns the memory before the first
     /// action.
-    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory;
+    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory;
     /// Allows the scorer to cache scores in `scratch` until the next call. Called after [`Scorer::begin`] by
     /// searches that may reach configurations with the same features. The weights must not change meanwhile.
     fn cache_scores(&self, _scratch: &mut Scratch) {}
     /// Writes a score for each of `actions` into `out` (emptied first).
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     );
@@ -86,9 +93,9 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     /// scratch memory.
     fn best(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         scores: &mut Vec<f32>,
     ) -> Option<(usize, f32)> {
@@ -98,14 +105,14 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     }
     /// The score of an idle step, which a finished hypothesis takes until the others are finished; 0 unless the
     /// scorer has learned it.
-    fn idle(&self, _at: Configuration<'_, S>, _memory: &Memory, _scratch: &mut Scratch) -> f32 {
+    fn idle(&self, _at: Configuration<'_>, _memory: &Memory, _scratch: &mut Scratch) -> f32 {
         0.0
     }
     /// Updates the memory after an action; `after` is the configuration that it led to.
     fn advance(
         &self,
-        _after: Configuration<'_, S>,
-        _action: S::Action,
+        _after: Configuration<'_>,
+        _action: Action,
         _memory: &mut Memory,
         _scratch: &mut Scratch,
     ) {
@@ -114,8 +121,8 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
     /// cannot tell.
     fn evidence(
         &self,
-        _at: Configuration<'_, S>,
-        _actions: [S::Action; 2],
+        _at: Configuration<'_>,
+        _actions: [Action; 2],
         _scratch: &mut Scratch,
     ) -> Option<(Evidence, Row)> {
         None
@@ -125,13 +132,13 @@ pub trait Scorer<S: TransitionSystem>: Send + Sync {
 }
 
 /// A scored decision with the predicted and the correct action.
-pub struct Lesson<'a, S: TransitionSystem> {
+pub struct Lesson<'a> {
     /// The configuration.
-    pub at: Configuration<'a, S>,
+    pub at: Configuration<'a>,
     /// The memory of the derivation.
     pub memory: &'a Memory,
     /// The actions that were scored.
-    pub actions: &'a [S::Action],
+    pub actions: &'a [Action],
     /// Their scores.
     pub scores: &'a [f32],
     /// The position of the best-scoring action.
@@ -142,7 +149,7 @@ pub struct Lesson<'a, S: TransitionSystem> {
     pub taught: &'a [f32],
 }
 
-impl<S: TransitionSystem> Lesson<'_, S> {
+impl Lesson<'_> {
     /// The probability of an action that is to be learned: the target has what the teacher leaves.
     pub fn probability(&self, at: usize) -> f32 {
         let own = self.taught.get(at).copied().unwrap_or(0.0);
@@ -151,7 +158,7 @@ impl<S: TransitionSystem> Lesson<'_, S> {
 }
 
 /// A scorer that learns from single decisions while it parses.
-pub trait OnlineLearner<S: TransitionSystem>: Scorer<S> {
+pub trait OnlineLearner: Scorer {
     /// Learns from the decision that was scored last with the same scratch memory.
-    fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch);
+    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch);
 }

@@ -10,7 +10,7 @@ use crate::classifier::sparse::SparseWeights;
 use crate::classifier::{self, Classifier, ScoreScale};
 use crate::feature::{Extractor, Indicators, RowRef, Templates};
 use crate::memory::Sections;
-use crate::transition::{Action, TransitionSystem};
+use crate::transition::Action;
 
 /// A perceptron in training; [`OnlinePerceptron::finish`] packs the average of its weights.
 #[derive(Debug, Clone)]
@@ -190,8 +190,8 @@ impl OnlinePerceptron {
     }
 }
 
-impl<S: TransitionSystem> OnlineLearner<S> for OnlinePerceptron {
-    fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
+impl OnlineLearner for OnlinePerceptron {
+    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch) {
         let class = |at: usize| self.classes().class(lesson.actions[at]);
         let (target, predicted) = (class(lesson.target), class(lesson.predicted));
         let wrong = lesson.target != lesson.predicted;
@@ -210,7 +210,7 @@ impl<S: TransitionSystem> OnlineLearner<S> for OnlinePerceptron {
 impl OnlinePerceptron {
     /// The class that the target competes with in its step: the best-scoring one among all actions, or among those
     /// of the target's kind for coarse-to-fine actions.
-    fn rival<S: TransitionSystem>(&self, lesson: &Lesson<'_, S>) -> Option<u16> {
+    fn rival(&self, lesson: &Lesson<'_>) -> Option<u16> {
         let class = |at: usize| self.classes().class(lesson.actions[at]);
         let kind = |class: Option<u16>| class.and_then(|class| self.classifier().kind_of(class));
         let kind_of_target = kind(class(lesson.target));
@@ -232,10 +232,10 @@ pub struct Changes {
 impl OnlinePerceptron {
     /// Adds to `changes` an update that increases the weights of all features of an action (`None`: an idle step)
     /// by `amount`.
-    pub fn note<S: TransitionSystem>(
+    pub fn note(
         &self,
-        at: Configuration<'_, S>,
-        action: Option<S::Action>,
+        at: Configuration<'_>,
+        action: Option<Action>,
         amount: i32,
         scratch: &mut Scratch,
         changes: &mut Changes,
@@ -263,7 +263,7 @@ impl OnlinePerceptron {
 
     /// Marks the actions of a gold derivation as seen, before training. Actions that occur in no gold derivation
     /// are never chosen.
-    pub fn mark_seen<A: Action>(&mut self, derivation: &[A]) {
+    pub fn mark_seen(&mut self, derivation: &[Action]) {
         let classes = derivation.iter().filter_map(|&action| self.classes().class(action));
         let classes: Vec<u16> = classes.chain(self.classes().idle()).collect();
         for class in classes {

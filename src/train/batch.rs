@@ -8,16 +8,17 @@ use crate::classifier::{Checkpoint, Fit, Instances, Learner};
 use crate::decode::{Cursor, Problem};
 use crate::feature::{Extractor, Row, Templates, extract};
 use crate::memory::Sections;
-use crate::oracle::{GuideKind, Supervised, guide};
+use crate::oracle::{OracleKind, oracle};
 use crate::scorer::factored::{Classes, Factored};
 use crate::scorer::{Scorer, Scratch};
 use crate::train::Example;
+use crate::transition::TransitionSystem;
 
 /// Trains a classifier on all instances at once.
 pub struct BatchTraining(pub Box<dyn Learner>);
 
-impl<S: Supervised> TrainingMethod<S> for BatchTraining {
-    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
+impl TrainingMethod for BatchTraining {
+    fn train(&self, session: &Session<'_>) -> Result<Trained> {
         let Components { system, templates, .. } = session.components;
         let classes = session.components.classes();
         let all = session.ranks_all_actions;
@@ -41,11 +42,7 @@ impl<S: Supervised> TrainingMethod<S> for BatchTraining {
         Ok(Trained { sections, dev, ..Trained::default() })
     }
 
-    fn load(
-        &self,
-        components: Components<'_, S>,
-        sections: &Sections,
-    ) -> Result<Box<dyn Scorer<S>>> {
+    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>> {
         load_factored(components, components.classes(), self.0.load(sections)?)
     }
 }
@@ -56,8 +53,8 @@ impl<S: Supervised> TrainingMethod<S> for BatchTraining {
 ///
 /// # Errors
 /// If the system cannot build a tree.
-pub fn collect<S: Supervised>(
-    system: &S,
+pub fn collect(
+    system: &dyn TransitionSystem,
     examples: &[Example],
     templates: &Templates,
     classes: &Classes,
@@ -69,22 +66,22 @@ pub fn collect<S: Supervised>(
     let (mut legal, mut optimal) = (Vec::new(), Vec::new());
     let mut scratch = Scratch::default();
     for Example { sentence, tree } in examples {
-        let guide = guide(system, tree, GuideKind::Static)?;
+        let oracle = oracle(system, tree, OracleKind::Static)?;
         instances.begin_sentence();
         let problem = Problem::unscored(system, sentence);
-        let mut cursor = Cursor::start(problem, &mut scratch);
-        while !cursor.is_final(problem) {
-            guide.optimal(system, &cursor.state, &mut optimal);
+        let (mut cursor, mut forest) = Cursor::start(problem, &mut scratch);
+        while !cursor.is_final() {
+            oracle.optimal(&cursor.state, &forest, &mut optimal);
             let Some(&action) = optimal.first() else { break };
-            cursor.legal(problem, &mut legal);
-            if (all_actions || legal.len() > 1) && !system.is_forced(&cursor.state) {
-                let view = system.view(&cursor.state);
+            cursor.legal(problem, &forest, &mut legal);
+            if (all_actions || legal.len() > 1) && !system.is_forced(&cursor.state, &forest) {
+                let view = system.view(&cursor.state, &forest);
                 extractor.extract(sentence, &view, &mut places, &mut row);
                 if let Some(class) = classes.class(action) {
                     instances.push(&row, class);
                 }
             }
-            cursor.take(problem, action, &mut scratch);
+            cursor.take(problem, &mut forest, action, &mut scratch);
         }
     }
     Ok(instances)

@@ -14,12 +14,11 @@ use crate::classifier::Instances;
 use crate::classifier::boosting::Candidates;
 use crate::decode::{Cursor, Problem};
 use crate::feature::{Extractor, Row, Templates, extract};
-use crate::oracle::{GuideKind, Supervised, guide};
+use crate::oracle::{OracleKind, oracle};
 use crate::parallel;
-use crate::scorer::Scratch;
+use crate::scorer::{Configuration, Scratch};
 use crate::sort::stable_sort_by_key;
-use crate::symbols::Sentence;
-use crate::transition::{Action, CandidateSystem, Focus};
+use crate::transition::{Action, Focus, TransitionSystem};
 
 /// How candidates are sampled.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +53,8 @@ const MAX_CHUNK_WORDS: usize = 2_000;
 ///
 /// # Errors
 /// If the system cannot build a tree, and those of `progress`.
-pub fn collect<S: Supervised + CandidateSystem>(
-    system: &S,
+pub fn collect(
+    system: &dyn TransitionSystem,
     examples: &[Example],
     templates: &Templates,
     n_classes: usize,
@@ -133,14 +132,14 @@ impl Path {
 }
 
 /// A candidate of a configuration.
-struct Candidate<A> {
+struct Candidate {
     focus: Focus,
-    action: A,
+    action: Action,
     is_right: bool,
 }
 
-struct CandidateWalk<'a, S> {
-    system: &'a S,
+struct CandidateWalk<'a> {
+    system: &'a dyn TransitionSystem,
     extractor: &'a Extractor,
     negative_sampling: u32,
     rng: ChaCha8Rng,
@@ -148,18 +147,19 @@ struct CandidateWalk<'a, S> {
     row: Row,
 }
 
-impl<S: Supervised + CandidateSystem> CandidateWalk<'_, S> {
+impl CandidateWalk<'_> {
     fn follow(&mut self, Example { sentence, tree }: &Example, mut path: Path) -> Result<Path> {
         let system = self.system;
-        let guide = guide(system, tree, GuideKind::DynamicIfAny)?;
+        let oracle = oracle(system, tree, OracleKind::DynamicIfAny)?;
         let (mut legal, mut right, mut seen) = (Vec::new(), Vec::new(), Vec::new());
         let (problem, mut scratch) = (Problem::unscored(system, sentence), Scratch::default());
-        let mut cursor = Cursor::start(problem, &mut scratch);
-        while !cursor.is_final(problem) {
-            guide.optimal(system, &cursor.state, &mut right);
+        let (mut cursor, mut forest) = Cursor::start(problem, &mut scratch);
+        while !cursor.is_final() {
+            oracle.optimal(&cursor.state, &forest, &mut right);
             let Some(&next) = right.choose(&mut self.rng) else { break };
-            cursor.legal(problem, &mut legal);
-            let focus = |action| system.focused_view(&cursor.state, action).focus;
+            cursor.legal(problem, &forest, &mut legal);
+            let at = cursor.at(problem, &forest);
+            let focus = |action| at.focused_view(action).focus;
             seen.clear();
             seen.extend(legal.iter().filter_map(|&action| {
                 Some(Candidate { focus: focus(action)?, action, is_right: right.contains(&action) })
@@ -167,40 +167,33 @@ impl<S: Supervised + CandidateSystem> CandidateWalk<'_, S> {
             path.counts.states += 1;
             path.counts.candidates += seen.len() as u64;
             path.counts.right += right.len() as u64;
-            let span =
-                |candidate: &Candidate<S::Action>| (candidate.focus.first, candidate.focus.last);
+            let span = |candidate: &Candidate| (candidate.focus.first, candidate.focus.last);
             for over_span in seen.chunk_by_mut(|a, b| span(a) == span(b)) {
                 stable_sort_by_key(over_span, |candidate| candidate.focus.head);
                 for same in over_span.chunk_by(|a, b| a.focus == b.focus) {
-                    self.take(sentence, &cursor.state, same, &mut path);
+                    self.take(at, same, &mut path);
                 }
             }
-            cursor.take(problem, next, &mut scratch);
+            cursor.take(problem, &mut forest, next, &mut scratch);
         }
         Ok(path)
     }
 
     /// Adds a row for candidates with the same features, unless it is not in the sample.
-    fn take(
-        &mut self,
-        sentence: &Sentence,
-        state: &S::State,
-        same: &[Candidate<S::Action>],
-        path: &mut Path,
-    ) {
+    fn take(&mut self, at: Configuration<'_>, same: &[Candidate], path: &mut Path) {
         path.counts.rows += 1;
         let any_right = same.iter().any(|candidate| candidate.is_right);
         let is_sampled = !any_right && self.negative_sampling > 1;
         if is_sampled && self.rng.random_range(0..self.negative_sampling) > 0 {
             return;
         }
-        let view = self.system.focused_view(state, same[0].action);
-        self.extractor.extract(sentence, &view, self.places, &mut self.row);
+        let view = at.focused_view(same[0].action);
+        self.extractor.extract(at.sentence, &view, self.places, &mut self.row);
         path.rows.push(&self.row, 0);
         let mut list = |of: &dyn Fn(bool) -> bool| {
             let from = path.labels.len() as u32;
             let these = same.iter().filter(|candidate| of(candidate.is_right));
-            path.labels.extend(these.map(|candidate| candidate.action.code() as u16));
+            path.labels.extend(these.map(|candidate| candidate.action.code as u16));
             (from, path.labels.len() as u32)
         };
         let (labels, gold) = (list(&|_| true), list(&|is_right| is_right));
@@ -212,6 +205,7 @@ impl<S: Supervised + CandidateSystem> CandidateWalk<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::symbols::Sentence;
     use crate::tree::Tree;
 
     #[test]

@@ -11,9 +11,8 @@ use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::DevScores;
 use crate::observer::Event;
-use crate::oracle::Supervised;
 use crate::scorer::{Focused, Scorer};
-use crate::transition::CandidateSystem;
+use crate::transition::TransitionSystem;
 
 /// The factor between consecutive thresholds.
 const THRESHOLD_FACTOR: f64 = std::f64::consts::SQRT_2;
@@ -22,38 +21,17 @@ const MAX_LOSS: f64 = 10.0;
 
 /// Trains boosted decision trees.
 #[derive(Debug, Clone)]
-pub struct CandidateTraining<'a> {
-    params: BoostingParams,
-    /// The labels to train; all if empty.
-    labels: &'a [String],
-}
+pub struct CandidateTraining(pub BoostingParams);
 
-impl<'a> CandidateTraining<'a> {
-    /// Trains the ensembles of all labels.
-    pub fn new(params: BoostingParams) -> Self {
-        Self { params, labels: &[] }
+impl TrainingMethod for CandidateTraining {
+    fn train(&self, session: &Session<'_>) -> Result<Trained> {
+        Run { session, params: &self.0, names: names(session.components.system) }.train()
     }
 
-    /// Trains the ensembles of these labels only; of all if there are none.
-    #[must_use]
-    pub fn of_labels(self, labels: &'a [String]) -> Self {
-        Self { labels, ..self }
-    }
-}
-
-impl<S: Supervised + CandidateSystem> TrainingMethod<S> for CandidateTraining<'_> {
-    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
-        Run { session, method: self, names: names(session.components.system) }.train()
-    }
-
-    fn load(
-        &self,
-        components: Components<'_, S>,
-        sections: &Sections,
-    ) -> Result<Box<dyn Scorer<S>>> {
+    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>> {
         let Components { system, templates, .. } = components;
         let columns = templates.columns();
-        let classifier = Boosting { params: self.params.clone(), columns }.load(sections)?;
+        let classifier = Boosting { params: self.0.clone(), columns }.load(sections)?;
         let (scored, listed) = (classifier.n_classes(), names(system).len());
         if scored != listed {
             let problem = format!("the trees score {scored} labels, the system has {listed}");
@@ -64,17 +42,17 @@ impl<S: Supervised + CandidateSystem> TrainingMethod<S> for CandidateTraining<'_
 }
 
 /// The names of the labels, by index.
-fn names<S: Supervised>(system: &S) -> Vec<String> {
-    system.labels().map(str::to_owned).collect()
+fn names(system: &dyn TransitionSystem) -> Vec<String> {
+    system.labels().names().map(str::to_owned).collect()
 }
 
-struct Run<'a, S: Supervised> {
-    session: &'a Session<'a, S>,
-    method: &'a CandidateTraining<'a>,
+struct Run<'a> {
+    session: &'a Session<'a>,
+    params: &'a BoostingParams,
     names: Vec<String>,
 }
 
-impl<S: Supervised + CandidateSystem> Run<'_, S> {
+impl Run<'_> {
     /// Trains the ensembles of all labels, or of the requested ones, and selects the threshold at which they are
     /// truncated.
     fn train(&self) -> Result<Trained> {
@@ -82,7 +60,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
         self.check_labels()?;
         let mut ensembles = self.merged()?;
         let is_wanted = |name: &str| {
-            let labels = self.method.labels;
+            let labels = self.session.labels;
             (labels.is_empty() || labels.iter().any(|label| label == name)) && !self.is_merged(name)
         };
         let names = self.names.iter().map(String::as_str);
@@ -96,7 +74,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
         let templates = session.components.templates;
         let all = Ensembles::new(&templates.columns(), ensembles);
         let labels = self.labels_trained();
-        let (threshold, dev) = match self.method.params.threshold {
+        let (threshold, dev) = match self.params.threshold {
             0.0 if labels.is_empty() => self.calibrate(&all),
             threshold => (threshold, None),
         };
@@ -110,7 +88,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
 
     /// The labels that the model has ensembles of; empty if it has all.
     fn labels_trained(&self) -> Vec<String> {
-        let labels = self.method.labels;
+        let labels = self.session.labels;
         let is_there = |name: &&String| labels.contains(name) || self.is_merged(name);
         let there: Vec<String> = self.names.iter().filter(is_there).cloned().collect();
         if labels.is_empty() || there.len() == self.names.len() { Vec::new() } else { there }
@@ -123,7 +101,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
     }
 
     fn check_labels(&self) -> Result<()> {
-        let Some(wrong) = self.method.labels.iter().find(|label| !self.names.contains(label))
+        let Some(wrong) = self.session.labels.iter().find(|label| !self.names.contains(label))
         else {
             return Ok(());
         };
@@ -148,7 +126,7 @@ impl<S: Supervised + CandidateSystem> Run<'_, S> {
     }
 
     fn fit_labels(&self, wanted: &[Option<&str>]) -> Result<Vec<Option<Ensemble>>> {
-        let Self { session, method: CandidateTraining { params, .. }, .. } = self;
+        let Self { session, params, .. } = self;
         let Components { system, templates, .. } = session.components;
         let (observer, total) = (session.observer, session.examples.len() as u64);
         let progress = |done: usize| {

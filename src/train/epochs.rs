@@ -9,10 +9,8 @@ use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::model::{DevScores, bincode_section};
 use crate::observer::{EpochScores, Event, Observer};
-use crate::oracle::Supervised;
 use crate::scorer::Scorer;
 use crate::train::checkpoint::Folder;
-use crate::transition::TransitionSystem;
 
 /// What happened in an epoch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -81,11 +79,11 @@ impl<'a> Progress<'a> {
 }
 
 /// A learner that is trained epoch by epoch.
-pub trait EpochLearner<S: TransitionSystem> {
+pub trait EpochLearner {
     /// Trains on all sentences once; when stopped, on some.
     fn train_epoch(&mut self, epoch: u32) -> EpochReport;
     /// The scorer as learned so far, and what a model stores of it.
-    fn snapshot(&self) -> (Box<dyn Scorer<S>>, Sections);
+    fn snapshot(&self) -> (Box<dyn Scorer>, Sections);
     /// The epoch in the log.
     fn describe(&self, epoch: u32, report: &EpochReport) -> String;
     /// The error to report if training has diverged.
@@ -120,9 +118,9 @@ const CHECKPOINT: &str = "epochs";
 const BEST: &str = "best";
 
 /// Runs the epochs of a learner, and selects the best on the dev set, or the last one without a dev set.
-pub struct Epochs<'a, S: TransitionSystem> {
+pub struct Epochs<'a> {
     /// The training run.
-    pub session: &'a Session<'a, S>,
+    pub session: &'a Session<'a>,
     /// The number of the model, from 1.
     pub model: u32,
     /// The number of epochs.
@@ -133,17 +131,13 @@ pub struct Epochs<'a, S: TransitionSystem> {
     pub checkpoint: Option<Folder<'a>>,
 }
 
-impl<S: Supervised> Epochs<'_, S> {
+impl Epochs<'_> {
     /// Trains.
     ///
     /// # Errors
     /// [`Error::Stopped`] when nothing was learned; when training diverges in the first epoch, or a
     /// checkpoint cannot be written.
-    pub fn run(
-        &self,
-        learner: &mut dyn EpochLearner<S>,
-        progress: &Progress<'_>,
-    ) -> Result<Trained> {
+    pub fn run(&self, learner: &mut dyn EpochLearner, progress: &Progress<'_>) -> Result<Trained> {
         let (mut best, mut scores) = self.resume(learner, progress);
         let done = scores.last().map_or(0, |last: &EpochScores| last.epoch);
         for epoch in done + 1..=self.epochs {
@@ -182,7 +176,7 @@ impl<S: Supervised> Epochs<'_, S> {
     /// Scores an epoch, keeps it if it is the best, and logs it.
     fn end_epoch(
         &self,
-        learner: &dyn EpochLearner<S>,
+        learner: &dyn EpochLearner,
         epoch: u32,
         report: &EpochReport,
         is_last: bool,
@@ -217,7 +211,7 @@ impl<S: Supervised> Epochs<'_, S> {
     /// Resumes from a checkpoint, if there is one. One that does not fit the learner counts as missing.
     fn resume(
         &self,
-        learner: &mut dyn EpochLearner<S>,
+        learner: &mut dyn EpochLearner,
         progress: &Progress<'_>,
     ) -> (Option<Best>, Vec<EpochScores>) {
         let stored = self.checkpoint.as_ref().and_then(|folder| folder.load(CHECKPOINT));
@@ -240,7 +234,7 @@ impl<S: Supervised> Epochs<'_, S> {
 
     fn store(
         &self,
-        learner: &dyn EpochLearner<S>,
+        learner: &dyn EpochLearner,
         best: Option<&Best>,
         scores: &Vec<EpochScores>,
     ) -> Result<()> {

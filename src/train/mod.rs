@@ -30,7 +30,6 @@ pub mod walk;
 use crate::Result;
 use crate::memory::Sections;
 use crate::model::DevScores;
-use crate::oracle::Supervised;
 use crate::scorer::Scorer;
 use crate::symbols::Sentence;
 use crate::tree::Tree;
@@ -47,21 +46,17 @@ pub struct Example {
 }
 
 /// A way to train a scorer for a system.
-pub trait TrainingMethod<S: Supervised>: Sync {
+pub trait TrainingMethod: Sync {
     /// Trains.
     ///
     /// # Errors
     /// When the data do not suit the method, or training was stopped before anything was learned.
-    fn train(&self, session: &Session<'_, S>) -> Result<Trained>;
+    fn train(&self, session: &Session<'_>) -> Result<Trained>;
     /// Loads the scorer from the sections that [`TrainingMethod::train`] returned.
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`] when they are not the sections of such a scorer.
-    fn load(
-        &self,
-        components: Components<'_, S>,
-        sections: &Sections,
-    ) -> Result<Box<dyn Scorer<S>>>;
+    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>>;
 }
 
 /// The result of training.

@@ -17,10 +17,11 @@ use crate::classifier::coarse_to_fine::{CoarseToFine, TwoStepIndicators};
 use crate::classifier::linear::{LinearModel, Pruning};
 use crate::feature::{Extractor, Indicators};
 use crate::memory::Sections;
-use crate::oracle::{Guide, GuideKind, Supervised, guide};
+use crate::oracle::{OracleKind, oracle};
 use crate::parallel;
 use crate::scorer::factored::{Classes, Factored};
 use crate::scorer::{OnlinePerceptron, Scorer};
+use crate::transition::Oracle;
 
 /// The settings of online training.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -52,18 +53,18 @@ impl Default for OnlineParams {
 #[derive(Debug, Clone, Copy)]
 pub struct OnlineTraining(pub OnlineParams);
 
-impl<S: Supervised> TrainingMethod<S> for OnlineTraining {
-    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
+impl TrainingMethod for OnlineTraining {
+    fn train(&self, session: &Session<'_>) -> Result<Trained> {
         let OnlineParams { epochs, models, exploration, prune, .. } = &self.0;
         let explores = exploration.explores();
         if explores {
             check_explores(session.components.system)?;
         }
-        let guides = guides(session, explores)?;
+        let oracles = oracles(session, explores)?;
         let total = session.trees_in(u64::from(*epochs) * u64::from(*models));
         let progress = Progress::new(session.observer, total);
         let make = |seed, progress| {
-            OnlineEpochs::new(session, &guides, self.untrained(session.components), seed, progress)
+            OnlineEpochs::new(session, &oracles, self.untrained(session.components), seed, progress)
                 .exploring(explores.then_some(*exploration))
                 .pruned(*prune)
         };
@@ -71,11 +72,7 @@ impl<S: Supervised> TrainingMethod<S> for OnlineTraining {
         perceptrons::train(session, extent, prune, make, &progress)
     }
 
-    fn load(
-        &self,
-        components: Components<'_, S>,
-        sections: &Sections,
-    ) -> Result<Box<dyn Scorer<S>>> {
+    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>> {
         let templates = components.templates;
         let classifier: Box<dyn Classifier> = if self.0.coarse_to_fine {
             Box::new(CoarseToFine::load(TwoStepIndicators::new(templates), sections)?)
@@ -87,7 +84,7 @@ impl<S: Supervised> TrainingMethod<S> for OnlineTraining {
 }
 
 impl OnlineTraining {
-    fn untrained<S: Supervised>(&self, components: Components<'_, S>) -> OnlinePerceptron {
+    fn untrained(&self, components: Components<'_>) -> OnlinePerceptron {
         let Components { templates, .. } = components;
         OnlinePerceptron::untrained(templates, components.classes(), self.0.coarse_to_fine)
     }
@@ -97,11 +94,11 @@ impl OnlineTraining {
 ///
 /// # Errors
 /// [`crate::Error::Corrupt`] when it does not.
-pub(super) fn load_factored<S: Supervised>(
-    components: Components<'_, S>,
+pub(super) fn load_factored(
+    components: Components<'_>,
     classes: Classes,
     classifier: Box<dyn Classifier>,
-) -> Result<Box<dyn Scorer<S>>> {
+) -> Result<Box<dyn Scorer>> {
     if classifier.n_classes() != classes.len() {
         let (scored, listed) = (classifier.n_classes(), classes.len());
         let problem = format!("the weights score {scored} actions, the system has {listed}");
@@ -111,45 +108,45 @@ pub(super) fn load_factored<S: Supervised>(
     Ok(Box::new(Factored::new(extractor, classes, classifier)))
 }
 
-/// The guides to all training trees.
+/// The oracles of all training trees.
 ///
 /// # Errors
 /// When the system cannot build a tree.
-pub(super) fn guides<S: Supervised>(
-    session: &Session<'_, S>,
+pub(super) fn oracles<'a>(
+    session: &Session<'a>,
     dynamic: bool,
-) -> Result<Vec<Box<dyn Guide<S>>>> {
-    let kind = if dynamic { GuideKind::DynamicIfAny } else { GuideKind::Static };
+) -> Result<Vec<Box<dyn Oracle + 'a>>> {
+    let kind = if dynamic { OracleKind::DynamicIfAny } else { OracleKind::Static };
     let system = session.components.system;
-    let guides = parallel::map(session.examples, |example| guide(system, &example.tree, kind));
-    guides.into_iter().collect()
+    let oracles = parallel::map(session.examples, |example| oracle(system, &example.tree, kind));
+    oracles.into_iter().collect()
 }
 
 /// A perceptron that learns from single decisions.
-pub struct OnlineEpochs<'a, S: Supervised> {
-    session: &'a Session<'a, S>,
-    guides: &'a [Box<dyn Guide<S>>],
+pub struct OnlineEpochs<'a> {
+    session: &'a Session<'a>,
+    oracles: &'a [Box<dyn Oracle + 'a>],
     perceptron: OnlinePerceptron,
     exploration: Option<Exploration>,
     prune: Pruning,
     rng: ChaCha8Rng,
     order: Vec<usize>,
-    walk: Walk<S>,
+    walk: Walk,
     progress: &'a Progress<'a>,
 }
 
-impl<'a, S: Supervised> OnlineEpochs<'a, S> {
+impl<'a> OnlineEpochs<'a> {
     /// Training on the gold path. The seed decides the order of the sentences and the exploration.
     pub fn new(
-        session: &'a Session<'a, S>,
-        guides: &'a [Box<dyn Guide<S>>],
+        session: &'a Session<'a>,
+        oracles: &'a [Box<dyn Oracle + 'a>],
         perceptron: OnlinePerceptron,
         seed: u64,
         progress: &'a Progress<'a>,
     ) -> Self {
         Self {
             session,
-            guides,
+            oracles,
             perceptron,
             exploration: None,
             prune: Pruning::default(),
@@ -160,7 +157,7 @@ impl<'a, S: Supervised> OnlineEpochs<'a, S> {
         }
     }
 
-    /// Enables exploration, for which the guides must be those of a dynamic oracle.
+    /// Enables exploration, for which the oracles must be dynamic.
     #[must_use]
     pub fn exploring(self, exploration: Option<Exploration>) -> Self {
         Self { exploration, ..self }
@@ -173,9 +170,9 @@ impl<'a, S: Supervised> OnlineEpochs<'a, S> {
     }
 }
 
-impl<S: Supervised> EpochLearner<S> for OnlineEpochs<'_, S> {
+impl EpochLearner for OnlineEpochs<'_> {
     fn train_epoch(&mut self, epoch: u32) -> EpochReport {
-        let Self { session, guides, perceptron, exploration, rng, order, walk, progress, .. } =
+        let Self { session, oracles, perceptron, exploration, rng, order, walk, progress, .. } =
             self;
         order.shuffle(rng);
         let exploration = exploration.filter(|exploration| epoch >= exploration.from_epoch);
@@ -188,7 +185,7 @@ impl<S: Supervised> EpochLearner<S> for OnlineEpochs<'_, S> {
             }
             let sentence = (session.components.system, &session.examples[at].sentence);
             let draw = &mut || rng.random();
-            walk.sentence(sentence, &*guides[at], perceptron, exploration, draw, &mut report);
+            walk.sentence(sentence, &*oracles[at], perceptron, exploration, draw, &mut report);
             done += 1;
             progress.add(1);
         }
@@ -196,7 +193,7 @@ impl<S: Supervised> EpochLearner<S> for OnlineEpochs<'_, S> {
         report
     }
 
-    fn snapshot(&self) -> (Box<dyn Scorer<S>>, Sections) {
+    fn snapshot(&self) -> (Box<dyn Scorer>, Sections) {
         perceptrons::snapshot(&self.perceptron, &self.prune)
     }
 
@@ -205,7 +202,7 @@ impl<S: Supervised> EpochLearner<S> for OnlineEpochs<'_, S> {
     }
 }
 
-impl<S: Supervised> PerceptronLearner<S> for OnlineEpochs<'_, S> {
+impl PerceptronLearner for OnlineEpochs<'_> {
     fn into_perceptron(self) -> OnlinePerceptron {
         self.perceptron
     }

@@ -9,12 +9,11 @@ use crate::classifier::linear::{Pruning, check_classes};
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::observer::{EpochScores, Event};
-use crate::oracle::Supervised;
 use crate::parallel;
 use crate::scorer::{OnlinePerceptron, Scorer};
 
 /// A perceptron that is trained epoch by epoch.
-pub(super) trait PerceptronLearner<S: Supervised>: EpochLearner<S> + Send {
+pub(super) trait PerceptronLearner: EpochLearner + Send {
     /// The perceptron.
     fn into_perceptron(self) -> OnlinePerceptron;
 }
@@ -27,8 +26,8 @@ pub(super) struct Extent {
 }
 
 /// Trains perceptrons, each with a seed of its own.
-pub(super) fn train<'a, S: Supervised, L: PerceptronLearner<S>>(
-    session: &'a Session<'a, S>,
+pub(super) fn train<'a, L: PerceptronLearner>(
+    session: &'a Session<'a>,
     Extent { epochs, models }: Extent,
     prune: &Pruning,
     make: impl Fn(u64, &'a Progress<'a>) -> L + Sync,
@@ -62,9 +61,9 @@ pub(super) fn train<'a, S: Supervised, L: PerceptronLearner<S>>(
 }
 
 /// Trains one of several models, which are not scored one by one; returns the last epoch.
-fn run_alone<S: Supervised>(
-    session: &Session<'_, S>,
-    learner: &mut dyn EpochLearner<S>,
+fn run_alone(
+    session: &Session<'_>,
+    learner: &mut dyn EpochLearner,
     epochs: u32,
     model: u32,
     progress: &Progress<'_>,
@@ -85,10 +84,10 @@ fn run_alone<S: Supervised>(
 }
 
 /// The scorer of a perceptron's averaged weights, and what a model stores of it.
-pub(super) fn snapshot<S: Supervised>(
+pub(super) fn snapshot(
     perceptron: &OnlinePerceptron,
     prune: &Pruning,
-) -> (Box<dyn Scorer<S>>, Sections) {
+) -> (Box<dyn Scorer>, Sections) {
     let scorer = perceptron.finish(prune);
     let mut sections = Sections::default();
     scorer.classifier().store(&mut sections);

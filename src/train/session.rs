@@ -12,53 +12,36 @@ use super::checkpoint::{Folder, fingerprint, hash_nodes};
 use super::neural::initial::InitialModel;
 use super::teacher::Teacher;
 use crate::Result;
-use crate::decode::Search;
-use crate::decode::parser::{PipelineWorker, Worker};
+use crate::decode::{Search, Worker};
 use crate::encoder::Pretrained;
 use crate::eval::{Params, evaluate};
 use crate::feature::Templates;
 use crate::model::{DevScores, Model};
 use crate::observer::{Event, Observer};
-use crate::oracle::Supervised;
 use crate::parallel;
 use crate::scorer::Scorer;
 use crate::scorer::factored::Classes;
-use crate::symbols::{Sentence, Vocabulary};
+use crate::symbols::Vocabulary;
 use crate::transition::TransitionSystem;
 use crate::tree::{TRACE, Token, Tree};
 use crate::treebank::Cleaning;
 use crate::treebank::embeddings::PretrainedEmbeddings;
 
 /// The components that a scorer is built on.
-#[derive(Debug)]
-pub struct Components<'a, S> {
+#[derive(Clone, Copy)]
+pub struct Components<'a> {
     /// The transition system.
-    pub system: &'a S,
+    pub system: &'a dyn TransitionSystem,
     /// The feature templates.
     pub templates: &'a Templates,
     /// The vocabulary.
     pub vocabulary: &'a Vocabulary,
 }
 
-impl<S> Clone for Components<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for Components<'_, S> {}
-
-impl<S: TransitionSystem> Components<'_, S> {
-    /// The actions that a scorer may have to score, in order.
-    pub fn inventory(&self) -> Vec<S::Action> {
-        let mut inventory = Vec::new();
-        self.system.inventory(&self.system.start(&Sentence::default()), &mut inventory);
-        inventory
-    }
-
-    /// The classes of these actions.
+impl Components<'_> {
+    /// The classes of the actions.
     pub fn classes(&self) -> Classes {
-        Classes::of(&self.inventory())
+        Classes::of(self.system)
     }
 }
 
@@ -72,9 +55,9 @@ pub struct SilverTrees {
 }
 
 /// A training run.
-pub struct Session<'a, S: TransitionSystem> {
+pub struct Session<'a> {
     /// What the scorer is built on.
-    pub components: Components<'a, S>,
+    pub components: Components<'a>,
     /// The training trees, which the system can rebuild.
     pub examples: &'a [Example],
     /// Which of them are silver trees.
@@ -87,12 +70,14 @@ pub struct Session<'a, S: TransitionSystem> {
     pub encoder: Option<&'a Arc<Pretrained>>,
     /// Whether all actions of the inventory compete, legal or not.
     pub ranks_all_actions: bool,
+    /// The labels whose classifiers are trained, for learners that have one for each label; all if empty.
+    pub labels: &'a [String],
     /// Models that other parts of the same training have made.
     pub merge: &'a [Model],
     /// The model that networks learn from.
-    pub teacher: Option<&'a Teacher<S>>,
+    pub teacher: Option<&'a Teacher>,
     /// The model whose parameters networks begin with.
-    pub initial: Option<&'a InitialModel<S>>,
+    pub initial: Option<&'a InitialModel>,
     /// The seed of everything random.
     pub seed: u64,
     /// Receives events, and may stop training.
@@ -110,7 +95,7 @@ pub struct Checkpoints<'a> {
     pub fingerprint: u64,
 }
 
-impl<S: TransitionSystem> Session<'_, S> {
+impl Session<'_> {
     /// Logs a result.
     pub fn log(&self, text: &str) {
         self.observer.event(Event::Milestone(text));
@@ -151,7 +136,7 @@ impl<S: TransitionSystem> Session<'_, S> {
     }
 
     /// Parses the dev set and scores it; `None` without one.
-    pub fn score_dev(&self, scorer: &dyn Scorer<S>) -> Option<DevScores> {
+    pub fn score_dev(&self, scorer: &dyn Scorer) -> Option<DevScores> {
         self.dev.score(self.components, scorer)
     }
 }
@@ -179,19 +164,15 @@ impl DevSet<'_> {
         self.trees.is_empty()
     }
 
-    fn score<S: TransitionSystem>(
-        &self,
-        components: Components<'_, S>,
-        scorer: &dyn Scorer<S>,
-    ) -> Option<DevScores> {
+    fn score(&self, components: Components<'_>, scorer: &dyn Scorer) -> Option<DevScores> {
         if self.is_empty() {
             return None;
         }
         let Components { system, vocabulary, .. } = components;
         let short: Vec<usize> =
             (0..self.trees.len()).filter(|&at| is_short(&self.trees[at], self.max_words)).collect();
-        let worker = || PipelineWorker::new(self.cleaning, vocabulary, system, scorer, self.search);
-        let parse = |worker: &mut PipelineWorker<'_, S>, &at: &usize| {
+        let worker = || Worker::new(self.cleaning, vocabulary, system, scorer, self.search);
+        let parse = |worker: &mut Worker<'_>, &at: &usize| {
             let gold = words(&self.trees[at]);
             let tagged = self.tagged.and_then(|tokens| tokens.get(at));
             let mut tree = worker.parse(tagged.unwrap_or(&gold)).tree;
@@ -237,8 +218,8 @@ pub fn dev_line(dev: &DevScores) -> String {
 ///
 /// # Errors
 /// When the system has no dynamic oracle.
-pub fn check_explores<S: Supervised>(system: &S) -> Result<()> {
-    if system.dynamic_oracle().is_some() {
+pub fn check_explores(system: &dyn TransitionSystem) -> Result<()> {
+    if system.has_dynamic_oracle() {
         return Ok(());
     }
     let problem = "the system has no dynamic oracle: set learner.exploration.probability=0 and \

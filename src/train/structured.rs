@@ -24,10 +24,10 @@ use crate::decode::beam::{Agenda, Beam, Follow};
 use crate::decode::{Cursor, PathScore, Problem};
 use crate::feature::Indicators;
 use crate::memory::Sections;
-use crate::oracle::Supervised;
 use crate::parallel;
 use crate::scorer::perceptron::Changes;
 use crate::scorer::{Configuration, OnlinePerceptron, Scorer, Scratch};
+use crate::transition::{Action, Forest, State};
 
 /// Up to which step of a wrong derivation weights are updated.
 #[derive(
@@ -79,8 +79,8 @@ impl Default for StructuredParams {
 #[derive(Debug, Clone, Copy)]
 pub struct StructuredTraining(pub StructuredParams);
 
-impl<S: Supervised> TrainingMethod<S> for StructuredTraining {
-    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
+impl TrainingMethod for StructuredTraining {
+    fn train(&self, session: &Session<'_>) -> Result<Trained> {
         let StructuredParams { epochs, models, ref prune, .. } = self.0;
         let gold = derivations(session)?;
         let total = session.trees_in(u64::from(epochs) * u64::from(models));
@@ -89,11 +89,7 @@ impl<S: Supervised> TrainingMethod<S> for StructuredTraining {
         perceptrons::train(session, Extent { epochs, models }, prune, make, &progress)
     }
 
-    fn load(
-        &self,
-        components: Components<'_, S>,
-        sections: &Sections,
-    ) -> Result<Box<dyn Scorer<S>>> {
+    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>> {
         let classifier = LinearModel::load(Indicators::new(components.templates), sections)?;
         load_factored(components, components.classes().with_idle(), Box::new(classifier))
     }
@@ -103,15 +99,15 @@ impl<S: Supervised> TrainingMethod<S> for StructuredTraining {
 ///
 /// # Errors
 /// When the system cannot build a tree.
-pub fn derivations<S: Supervised>(session: &Session<'_, S>) -> Result<Vec<Vec<S::Action>>> {
+pub fn derivations(session: &Session<'_>) -> Result<Vec<Vec<Action>>> {
     let system = session.components.system;
     session.examples.iter().map(|example| system.derivation(&example.tree)).collect()
 }
 
 /// A perceptron that learns from whole derivations.
-pub struct StructuredEpochs<'a, S: Supervised> {
-    session: &'a Session<'a, S>,
-    gold: &'a [Vec<S::Action>],
+pub struct StructuredEpochs<'a> {
+    session: &'a Session<'a>,
+    gold: &'a [Vec<Action>],
     perceptron: OnlinePerceptron,
     params: StructuredParams,
     rng: ChaCha8Rng,
@@ -119,11 +115,11 @@ pub struct StructuredEpochs<'a, S: Supervised> {
     progress: &'a Progress<'a>,
 }
 
-impl<'a, S: Supervised> StructuredEpochs<'a, S> {
+impl<'a> StructuredEpochs<'a> {
     /// An untrained perceptron. The seed decides the order of the sentences.
     pub fn new(
-        session: &'a Session<'a, S>,
-        gold: &'a [Vec<S::Action>],
+        session: &'a Session<'a>,
+        gold: &'a [Vec<Action>],
         params: StructuredParams,
         seed: u64,
         progress: &'a Progress<'a>,
@@ -144,7 +140,7 @@ struct Lesson {
     is_correct: bool,
 }
 
-impl<S: Supervised> EpochLearner<S> for StructuredEpochs<'_, S> {
+impl EpochLearner for StructuredEpochs<'_> {
     /// Decisions are sentences here.
     fn train_epoch(&mut self, _epoch: u32) -> EpochReport {
         let Self { session, gold, perceptron, params, rng, order, progress } = self;
@@ -156,7 +152,7 @@ impl<S: Supervised> EpochLearner<S> for StructuredEpochs<'_, S> {
                 break;
             }
             let run = Run { session, perceptron, params };
-            let lessons = parallel::map_init(batch, SentenceSearch::<S>::default, |search, &at| {
+            let lessons = parallel::map_init(batch, SentenceSearch::default, |search, &at| {
                 search.sentence(run, at, &gold[at])
             });
             for lesson in &lessons {
@@ -171,7 +167,7 @@ impl<S: Supervised> EpochLearner<S> for StructuredEpochs<'_, S> {
         report
     }
 
-    fn snapshot(&self) -> (Box<dyn Scorer<S>>, Sections) {
+    fn snapshot(&self) -> (Box<dyn Scorer>, Sections) {
         perceptrons::snapshot(&self.perceptron, &self.params.prune)
     }
 
@@ -180,40 +176,34 @@ impl<S: Supervised> EpochLearner<S> for StructuredEpochs<'_, S> {
     }
 }
 
-impl<S: Supervised> PerceptronLearner<S> for StructuredEpochs<'_, S> {
+impl PerceptronLearner for StructuredEpochs<'_> {
     fn into_perceptron(self) -> OnlinePerceptron {
         self.perceptron
     }
 }
 
 /// The inputs shared by the searches of a batch.
-struct Run<'a, S: Supervised> {
-    session: &'a Session<'a, S>,
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    session: &'a Session<'a>,
     perceptron: &'a OnlinePerceptron,
     params: &'a StructuredParams,
 }
 
-impl<S: Supervised> Clone for Run<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: Supervised> Copy for Run<'_, S> {}
-
 /// The gold derivation alongside the beam.
-struct GoldPath<'a, S: Supervised> {
-    problem: Problem<'a, S>,
-    actions: &'a [S::Action],
+struct GoldPath<'a> {
+    problem: Problem<'a>,
+    actions: &'a [Action],
     taken: usize,
-    cursor: Cursor<S>,
+    cursor: Cursor,
+    forest: Forest,
     score: f64,
 }
 
-impl<'a, S: Supervised> GoldPath<'a, S> {
-    fn new(problem: Problem<'a, S>, actions: &'a [S::Action], scratch: &mut Scratch) -> Self {
-        let cursor = Cursor::start(problem, scratch);
-        Self { problem, actions, taken: 0, cursor, score: 0.0 }
+impl<'a> GoldPath<'a> {
+    fn new(problem: Problem<'a>, actions: &'a [Action], scratch: &mut Scratch) -> Self {
+        let (cursor, forest) = Cursor::start(problem, scratch);
+        Self { problem, actions, taken: 0, cursor, forest, score: 0.0 }
     }
 
     fn is_over(&self) -> bool {
@@ -221,19 +211,19 @@ impl<'a, S: Supervised> GoldPath<'a, S> {
     }
 
     /// The next action; `None` for an idle step after the end.
-    fn next(&self) -> Option<S::Action> {
+    fn next(&self) -> Option<Action> {
         self.actions.get(self.taken).copied()
     }
 
     fn step(&mut self, scratch: &mut Scratch, scores: &mut Vec<f32>) {
-        let Self { problem, cursor, .. } = self;
+        let Self { problem, cursor, forest, .. } = self;
         let step = match self.actions.get(self.taken) {
             Some(&action) => {
-                cursor.scores(*problem, &[action], scratch, scores);
-                cursor.take(*problem, action, scratch);
+                cursor.scores(*problem, forest, &[action], scratch, scores);
+                cursor.take(*problem, forest, action, scratch);
                 scores[0]
             }
-            None => problem.scorer.idle(cursor.at(*problem), &cursor.memory, scratch),
+            None => problem.scorer.idle(cursor.at(*problem, forest), &cursor.memory, scratch),
         };
         self.score = PathScore::Sum.extend(self.score, step);
         debug_assert!(self.score.is_finite(), "every action of the gold derivation has a score");
@@ -242,31 +232,20 @@ impl<'a, S: Supervised> GoldPath<'a, S> {
 }
 
 /// Searches sentences; holds the memory of one thread.
-struct SentenceSearch<S: Supervised> {
-    agenda: Agenda<S>,
+#[derive(Default)]
+struct SentenceSearch {
+    agenda: Agenda,
     /// The scorer's scratch memory for the beam.
     beam: Scratch,
     /// The scorer's scratch memory for the gold path.
     gold: Scratch,
-    predicted: Vec<Option<S::Action>>,
+    predicted: Vec<Option<Action>>,
     scores: Vec<f32>,
 }
 
-impl<S: Supervised> Default for SentenceSearch<S> {
-    fn default() -> Self {
-        Self {
-            agenda: Agenda::default(),
-            beam: Scratch::default(),
-            gold: Scratch::default(),
-            predicted: Vec::new(),
-            scores: Vec::new(),
-        }
-    }
-}
-
-impl<S: Supervised> SentenceSearch<S> {
+impl SentenceSearch {
     /// Searches one sentence and collects its updates.
-    fn sentence(&mut self, run: Run<'_, S>, at: usize, gold: &[S::Action]) -> Lesson {
+    fn sentence(&mut self, run: Run<'_>, at: usize, gold: &[Action]) -> Lesson {
         let Run { session, perceptron, params } = run;
         let &StructuredParams { beam, update, margin, .. } = params;
         let (system, sentence) = (session.components.system, &session.examples[at].sentence);
@@ -305,25 +284,25 @@ impl<S: Supervised> SentenceSearch<S> {
     /// latter.
     fn compare(
         &mut self,
-        problem: Problem<'_, S>,
+        problem: Problem<'_>,
         perceptron: &OnlinePerceptron,
-        gold: &[S::Action],
+        gold: &[Action],
         changes: &mut Changes,
     ) {
         let Problem { system, sentence, .. } = problem;
         let predicted = &self.predicted;
         let right = |at: usize| gold.get(at).copied();
         let same = (0..predicted.len()).take_while(|&at| predicted[at] == right(at)).count();
-        let mut state = system.start(sentence);
+        let (mut state, mut forest) = system.start(sentence);
         for &action in predicted[..same].iter().flatten() {
-            system.apply(&mut state, action);
+            system.apply(&mut state, &mut forest, action);
         }
-        let mut note = |mut state: S::State, actions: &mut dyn Iterator<Item = _>, amount| {
+        let mut note = |mut state: State, actions: &mut dyn Iterator<Item = _>, amount| {
             for action in actions {
-                let at = Configuration { system, sentence, state: &state };
+                let at = Configuration { system, sentence, state: &state, forest: &forest };
                 perceptron.note(at, action, amount, &mut self.gold, changes);
                 if let Some(action) = action {
-                    system.apply(&mut state, action);
+                    system.apply(&mut state, &mut forest, action);
                 }
             }
         };

@@ -5,14 +5,14 @@ use crate::classifier::ScoreScale;
 use crate::scorer::neural::{Ensemble, NeuralLearner};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::symbols::{Sentence, Vocabulary};
-use crate::transition::TransitionSystem;
+use crate::transition::Action;
 use crate::tree::Tree;
 
 /// A model that others learn from.
-pub struct Teacher<S: TransitionSystem> {
+pub struct Teacher {
     /// Its scorer, whose scores are log-probabilities. An ensemble has memory of its own for each member, so it can
     /// be used beside another network.
-    scorer: Ensemble<S>,
+    scorer: Ensemble,
     /// Its vocabulary.
     vocabulary: Vocabulary,
     /// The share of its probabilities in what is learned.
@@ -21,10 +21,10 @@ pub struct Teacher<S: TransitionSystem> {
     pub fingerprint: u64,
 }
 
-impl<S: TransitionSystem> Teacher<S> {
+impl Teacher {
     /// A teacher made of scorers whose scores are log-probabilities.
     pub fn new(
-        scorers: Vec<Box<dyn Scorer<S>>>,
+        scorers: Vec<Box<dyn Scorer>>,
         vocabulary: Vocabulary,
         weight: f32,
         fingerprint: u64,
@@ -33,16 +33,16 @@ impl<S: TransitionSystem> Teacher<S> {
     }
 
     /// A learner on a sentence whose tree is given, with this teacher.
-    pub fn teach<'a>(&'a self, student: NeuralLearner<'a>, tree: &Tree) -> Student<'a, S> {
+    pub fn teach<'a>(&'a self, student: NeuralLearner<'a>, tree: &Tree) -> Student<'a> {
         let sentence = self.vocabulary.encode(tree.tokens());
         Student { student, teacher: self, sentence, probabilities: Vec::new() }
     }
 }
 
 /// A network in training, with its teacher.
-pub struct Student<'a, S: TransitionSystem> {
+pub struct Student<'a> {
     student: NeuralLearner<'a>,
-    teacher: &'a Teacher<S>,
+    teacher: &'a Teacher,
     /// The sentence, encoded for the teacher.
     sentence: Sentence,
     probabilities: Vec<f32>,
@@ -56,24 +56,24 @@ fn memories(memory: &Memory) -> (&Memory, &Memory) {
     }
 }
 
-impl<S: TransitionSystem> Student<'_, S> {
-    fn teachers<'b>(&'b self, at: Configuration<'b, S>) -> Configuration<'b, S> {
+impl Student<'_> {
+    fn teachers<'b>(&'b self, at: Configuration<'b>) -> Configuration<'b> {
         Configuration { sentence: &self.sentence, ..at }
     }
 }
 
-impl<S: TransitionSystem> Scorer<S> for Student<'_, S> {
-    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+impl Scorer for Student<'_> {
+    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
         self.teacher.scorer.prepare(&mut self.sentence.clone(), scratch);
-        let student = Scorer::<S>::begin(&self.student, at, scratch);
+        let student = Scorer::begin(&self.student, at, scratch);
         Memory::Members(vec![student, self.teacher.scorer.begin(self.teachers(at), scratch)])
     }
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
@@ -82,8 +82,8 @@ impl<S: TransitionSystem> Scorer<S> for Student<'_, S> {
 
     fn advance(
         &self,
-        after: Configuration<'_, S>,
-        action: S::Action,
+        after: Configuration<'_>,
+        action: Action,
         memory: &mut Memory,
         scratch: &mut Scratch,
     ) {
@@ -97,8 +97,8 @@ impl<S: TransitionSystem> Scorer<S> for Student<'_, S> {
     }
 }
 
-impl<S: TransitionSystem> OnlineLearner<S> for Student<'_, S> {
-    fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
+impl OnlineLearner for Student<'_> {
+    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch) {
         let Self { student, teacher, sentence, probabilities } = self;
         let at = Configuration { sentence, ..lesson.at };
         let (own, others) = memories(lesson.memory);

@@ -8,54 +8,43 @@ use super::EpochReport;
 use super::choice::{Choice, Exploration};
 use crate::classifier::first_best;
 use crate::decode::{Cursor, Problem};
-use crate::oracle::Guide;
 use crate::scorer::{Configuration, Lesson, OnlineLearner, Scratch};
 use crate::symbols::Sentence;
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, Oracle, TransitionSystem};
 
 /// Parses training sentences; holds the memory of one thread.
-pub struct Walk<S: TransitionSystem> {
-    legal: Vec<S::Action>,
-    optimal: Vec<S::Action>,
+#[derive(Default)]
+pub struct Walk {
+    legal: Vec<Action>,
+    optimal: Vec<Action>,
     scores: Vec<f32>,
     /// The scratch memory of the learner.
     pub scratch: Scratch,
 }
 
-impl<S: TransitionSystem> Default for Walk<S> {
-    fn default() -> Self {
-        let (legal, optimal, scores) = (Vec::new(), Vec::new(), Vec::new());
-        Self { legal, optimal, scores, scratch: Scratch::default() }
-    }
-}
-
-impl<S: TransitionSystem> Walk<S> {
+impl Walk {
     /// Parses a sentence, lets the learner learn from every decision with more than one legal action, and
-    /// counts decisions and mistakes. With exploration the guide must be a dynamic oracle's. `draw` returns
+    /// counts decisions and mistakes. With exploration the oracle must be a dynamic one. `draw` returns
     /// uniform random numbers from 0 to 1.
     pub fn sentence(
         &mut self,
-        (system, sentence): (&S, &Sentence),
-        guide: &dyn Guide<S>,
-        learner: &mut dyn OnlineLearner<S>,
+        (system, sentence): (&dyn TransitionSystem, &Sentence),
+        oracle: &dyn Oracle,
+        learner: &mut dyn OnlineLearner,
         exploration: Option<Exploration>,
         draw: &mut dyn FnMut() -> f64,
         report: &mut EpochReport,
     ) {
         let Self { legal, optimal, scores, scratch } = self;
         let problem = Problem { system, sentence, scorer: &*learner };
-        let mut cursor = Cursor::start(problem, scratch);
-        loop {
-            let problem = Problem { system, sentence, scorer: &*learner };
-            if cursor.is_final(problem) {
-                break;
-            }
-            cursor.legal(problem, legal);
+        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
+        while !cursor.is_final() {
+            system.legal(&cursor.state, &forest, legal);
             let action = if let [only] = legal[..] {
                 only
             } else {
-                guide.optimal(system, &cursor.state, optimal);
-                let at = Configuration { system, sentence, state: &cursor.state };
+                oracle.optimal(&cursor.state, &forest, optimal);
+                let at = Configuration { system, sentence, state: &cursor.state, forest: &forest };
                 learner.score(at, &cursor.memory, legal, scratch, scores);
                 let choice = Choice { legal, scores, optimal };
                 match choice.judge() {
@@ -80,7 +69,7 @@ impl<S: TransitionSystem> Walk<S> {
                 }
             };
             let problem = Problem { system, sentence, scorer: &*learner };
-            cursor.take(problem, action, scratch);
+            cursor.take(problem, &mut forest, action, scratch);
         }
     }
 }

@@ -10,9 +10,9 @@ use super::teacher::fingerprint;
 use crate::encoder::Pretrained;
 use crate::error::{Error, Result};
 use crate::model::{Model, vocabulary};
-use crate::oracle::Supervised;
 use crate::parser::stored_preset;
-use crate::preset::registry;
+use crate::preset::plan::Plan;
+use crate::preset::registry::{Source, SystemBuilder};
 use crate::preset::{MethodChoice, Preset};
 use crate::symbols::{FIRST, Vocabulary};
 use crate::train::neural::initial::InitialModel;
@@ -61,14 +61,15 @@ impl<'a> Initial<'a> {
         )
     }
 
-    /// The model with its transition system.
+    /// The model with its transition system, which the plan describes.
     ///
     /// # Errors
     /// When the model is damaged.
-    pub(super) fn with_system<S: Supervised>(&self) -> Result<InitialModel<S>> {
+    pub(super) fn with_system(&self, plan: &Plan) -> Result<InitialModel> {
         let Self { model, method, stored, .. } = self;
+        let builder = plan.builder(Source::Tables(&model.header.system), stored);
         Ok(InitialModel {
-            system: registry::restored(&model.header.system)?,
+            system: SystemBuilder { heads: None, ..builder }.build()?,
             vocabulary: stored.clone(),
             method: method.clone(),
             sections: model.sections.clone(),

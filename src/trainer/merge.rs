@@ -5,7 +5,7 @@ use super::Trainer;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::model::{Model, TrainingSummary, bincode_section};
-use crate::preset::{MethodChoice, Preset, registry};
+use crate::preset::{MethodChoice, Preset};
 use crate::symbols::Vocabulary;
 use crate::transition::TransitionSystem;
 
@@ -14,9 +14,9 @@ use crate::transition::TransitionSystem;
 ///
 /// # Errors
 /// With the first difference.
-pub(super) fn check<S: TransitionSystem>(
+pub(super) fn check(
     trainer: &Trainer<'_>,
-    system: &S,
+    system: &dyn TransitionSystem,
     summary: &TrainingSummary,
     vocabulary: &Vocabulary,
 ) -> Result<()> {
@@ -51,10 +51,10 @@ pub(super) fn check<S: TransitionSystem>(
 }
 
 /// The first difference between the training of a model and this training.
-fn difference<S: TransitionSystem>(
+fn difference(
     trainer: &Trainer<'_>,
     model: &Model,
-    system: &S,
+    system: &dyn TransitionSystem,
     summary: &TrainingSummary,
     vocabulary: &Vocabulary,
 ) -> Result<Option<&'static str>> {
@@ -71,7 +71,7 @@ fn difference<S: TransitionSystem>(
     let checks = [
         ("version of the program", other.tool_version == env!("CARGO_PKG_VERSION")),
         ("seed", seeds.contains(&other.seed.wrapping_sub(trainer.seed))),
-        ("treebank or system", other.system == registry::stored(system)),
+        ("treebank or system", other.system == system.stored()),
         ("template file", other.templates == plan.templates.text()),
         ("head table", other.heads == plan.heads_text()),
         ("preset", same),

@@ -20,17 +20,16 @@ use crate::error::{Error, Result};
 use crate::feature::Templates;
 use crate::model::{Header, Model, file, vocabulary};
 use crate::observer::{Event, Observer, Silent};
-use crate::oracle::Supervised;
 use crate::parallel;
 use crate::parser::stored_preset;
 use crate::preset::plan::Plan;
-use crate::preset::registry::{self, Source, SystemVisitor, with_system};
+use crate::preset::registry::{self, Source};
 use crate::preset::{MethodChoice, Preset, TaggerChoice};
 use crate::scorer::factored::MAX_ACTIONS;
 use crate::symbols::{UNKNOWN, Vocabulary};
 use crate::train::session::{Checkpoints, DevSet, SilverTrees, is_short, words};
-use crate::train::{Components, Session, Trained, TrainingMethod};
-use crate::transition::{CandidateSystem, TransitionSystem};
+use crate::train::{Components, Session, Trained};
+use crate::transition::{Action, TransitionSystem};
 use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree, remove_tags};
 use crate::treebank::Treebank;
@@ -245,7 +244,8 @@ impl<'a> Trainer<'a> {
             Some(model) => Source::Extended(&model.header.system, &usable),
             None => Source::Trees(&usable),
         };
-        let mut model = with_system(plan.builder(source, &vocabulary), run)?;
+        let system = plan.builder(source, &vocabulary).build()?;
+        let mut model = run.train(&*system)?;
         if let Some(tagging) = tagging {
             tagging.store(&mut model)?;
         }
@@ -360,30 +360,16 @@ struct Run<'a> {
     initial: Option<&'a Initial<'a>>,
 }
 
-impl SystemVisitor for Run<'_> {
-    type Output = Model;
-
-    fn visit<S: Supervised>(self, system: S) -> Result<Model> {
-        let choice = &self.trainer.plan.preset.learner;
-        let method = registry::training_method(choice, self.components(&system))?;
-        self.train(&system, &*method)
-    }
-
-    fn visit_candidates<S: Supervised + CandidateSystem>(self, system: S) -> Result<Model> {
-        let trainer = self.trainer;
-        let method = registry::candidate_training(&trainer.plan.preset.learner)?;
-        self.train(&system, &method.of_labels(&trainer.labels))
-    }
-}
-
 impl Run<'_> {
-    fn components<'a, S>(&'a self, system: &'a S) -> Components<'a, S> {
+    fn components<'a>(&'a self, system: &'a dyn TransitionSystem) -> Components<'a> {
         let templates: &Templates = &self.trainer.plan.templates;
         Components { system, templates, vocabulary: self.vocabulary }
     }
 
-    fn train<S: Supervised>(&self, system: &S, method: &dyn TrainingMethod<S>) -> Result<Model> {
+    fn train(&self, system: &dyn TransitionSystem) -> Result<Model> {
         let trainer = self.trainer;
+        let learner = &trainer.plan.preset.learner;
+        let method = registry::training_method(learner, self.components(system))?;
         let Preset { clean, search, max_words, .. } = &trainer.plan.preset;
         let mut replayed = replay::replay(system, self.vocabulary, self.trees, trainer.observer)?;
         let (gold, mut share) = (replayed.examples.len(), 0.0);
@@ -399,7 +385,7 @@ impl Run<'_> {
             trainer.initial.as_ref().map(|model| Box::new(model.header.training.clone()));
         merge::check(trainer, system, &training, self.vocabulary)?;
         let teacher = teacher::load(trainer, system)?;
-        let initial = self.initial.map(Initial::with_system).transpose()?;
+        let initial = self.initial.map(|initial| initial.with_system(&trainer.plan)).transpose()?;
         let session = Session {
             components: self.components(system),
             examples: &replayed.examples,
@@ -415,6 +401,7 @@ impl Run<'_> {
             embeddings: self.embeddings,
             encoder: self.encoder,
             ranks_all_actions: search.illegal.ranks_all_actions(),
+            labels: &trainer.labels,
             merge: &trainer.merge,
             teacher: teacher.as_ref(),
             initial: initial.as_ref(),
@@ -422,7 +409,7 @@ impl Run<'_> {
             observer: trainer.observer,
             checkpoints: self.checkpoints(system),
         };
-        let n_actions = session.components.inventory().len();
+        let n_actions = system.n_actions();
         if n_actions > MAX_ACTIONS {
             let problem = format!(
                 "{n_actions} actions, but at most {MAX_ACTIONS} are supported: use fewer labels, or another system"
@@ -437,11 +424,11 @@ impl Run<'_> {
 
     /// Where checkpoints are stored: parts of a fit depend on the learner, the features, the system and the
     /// seed.
-    fn checkpoints<S: TransitionSystem>(&self, system: &S) -> Option<Checkpoints<'_>> {
+    fn checkpoints(&self, system: &dyn TransitionSystem) -> Option<Checkpoints<'_>> {
         let (trainer, plan) = (self.trainer, &self.trainer.plan);
         let folder = trainer.checkpoint.as_deref()?;
         let learner = plan.preset.learner.uncalibrated();
-        let settings = (learner, &plan.preset.features, registry::stored(system));
+        let settings = (learner, &plan.preset.features, system.stored());
         let settings = serde_json::to_string(&settings).unwrap_or_default();
         let texts = (plan.templates.text(), plan.heads_text());
         let version = (env!("CARGO_PKG_VERSION"), file::FORMAT_VERSION);
@@ -450,9 +437,9 @@ impl Run<'_> {
         Some(Checkpoints { folder, fingerprint: hasher.finish() })
     }
 
-    fn model<S: TransitionSystem>(
+    fn model(
         &self,
-        system: &S,
+        system: &dyn TransitionSystem,
         training: crate::model::TrainingSummary,
         trained: Trained,
     ) -> Result<Model> {
@@ -464,16 +451,16 @@ impl Run<'_> {
             params.threshold = threshold;
         }
         preset.learner.forget_folder();
-        let inventory = self.components(system).inventory();
+        let n_actions = system.n_actions() as u32;
         let mut model = Model {
             header: Header {
                 tool_version: env!("CARGO_PKG_VERSION").to_owned(),
                 preset: serde_json::to_value(&preset).unwrap_or_default(),
                 seed: self.trainer.seed,
-                system: registry::stored(system),
-                actions: match &inventory[..] {
-                    [] => system.labels().map(str::to_owned).collect(),
-                    all => all.iter().map(|&action| system.name(action)).collect(),
+                system: system.stored(),
+                actions: match n_actions {
+                    0 => system.labels().names().map(str::to_owned).collect(),
+                    all => (0..all).map(|code| system.name(Action::new(code))).collect(),
                 },
                 templates: plan.templates.text().to_owned(),
                 heads: plan.heads_text().to_owned(),

@@ -3,11 +3,11 @@
 use crate::error::{Error, Result};
 use crate::model::TrainingSummary;
 use crate::observer::{Event, Observer};
-use crate::oracle::Supervised;
 use crate::oracle::replay::check_replay;
 use crate::parallel;
 use crate::symbols::Vocabulary;
 use crate::train::Example;
+use crate::transition::TransitionSystem;
 use crate::tree::Tree;
 
 /// The share of trees that the system cannot rebuild above which training is refused.
@@ -39,8 +39,8 @@ impl Replayed {
 ///
 /// # Errors
 /// [`Error::Unfit`] when too many cannot be rebuilt.
-pub(super) fn replay<S: Supervised>(
-    system: &S,
+pub(super) fn replay(
+    system: &dyn TransitionSystem,
     vocabulary: &Vocabulary,
     trees: &[&Tree],
     observer: &dyn Observer,
@@ -78,8 +78,8 @@ pub(super) fn replay<S: Supervised>(
     Ok(Replayed { examples, summary })
 }
 
-fn report<S: Supervised>(
-    system: &S,
+fn report(
+    system: &dyn TransitionSystem,
     summary: &TrainingSummary,
     (dropped, nodes): (usize, usize),
     observer: &dyn Observer,

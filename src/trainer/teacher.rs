@@ -9,27 +9,30 @@ use crate::classifier::ScoreScale;
 use crate::error::{Error, Result};
 use crate::memory::Array;
 use crate::model::{Header, Model, vocabulary};
-use crate::oracle::Supervised;
 use crate::parser::stored_preset;
 use crate::preset::plan::Plan;
 use crate::preset::{MethodChoice, registry};
 use crate::symbols::Vocabulary;
 use crate::train::Components;
 use crate::train::teacher::Teacher;
+use crate::transition::TransitionSystem;
 use crate::treebank::Cleaning;
 
 /// The teacher of a training run, made of its models; `None` without any.
 ///
 /// # Errors
 /// When the learner takes no teacher, or the models cannot be one.
-pub(super) fn load<S: Supervised>(trainer: &Trainer<'_>, system: &S) -> Result<Option<Teacher<S>>> {
+pub(super) fn load(
+    trainer: &Trainer<'_>,
+    system: &dyn TransitionSystem,
+) -> Result<Option<Teacher>> {
     if trainer.teachers.is_empty() {
         return Ok(None);
     }
     let (vocabulary, weight) = check(trainer)?;
     let mut scorers = Vec::new();
     for (model, number) in trainer.teachers.iter().zip(1..) {
-        let plan = plan(trainer, (model, number), &registry::stored(system))?;
+        let plan = plan(trainer, (model, number), &system.stored())?;
         let components = Components { system, templates: &plan.templates, vocabulary: &vocabulary };
         let method = registry::training_method(&plan.preset.learner, components)?;
         let scorer = method.load(components, &model.sections)?;

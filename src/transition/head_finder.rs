@@ -42,16 +42,16 @@ mod tests {
     ];
 
     /// The heads of all nodes of a tree that its derivation rebuilds.
-    fn heads<S: TransitionSystem>(
-        system: &S,
+    fn heads(
+        system: &dyn TransitionSystem,
         vocabulary: &Vocabulary,
         tree: &Tree,
     ) -> Vec<Option<u32>> {
-        let mut state = system.start(&vocabulary.encode(tree.tokens()));
+        let (mut state, mut forest) = system.start(&vocabulary.encode(tree.tokens()));
         for action in system.derivation(tree).unwrap() {
-            system.apply(&mut state, action);
+            system.apply(&mut state, &mut forest, action);
         }
-        system.tree(&state, tree.tokens()).nodes().iter().map(|node| node.head).collect()
+        system.tree(&state, &forest, tree.tokens()).nodes().iter().map(|node| node.head).collect()
     }
 
     #[test]
@@ -64,10 +64,10 @@ mod tests {
             let finder =
                 |labels: &Symbols| Some(HeadFinder::new(&rules, labels, vocabulary.tags()));
             let system = NonBinary::of_trees(&trees, binarization).unwrap();
-            let heads_of_labels = finder(&system.tables().labels);
+            let heads_of_labels = finder(system.labels());
             let non_binary = system.with_heads(heads_of_labels);
             let system = Bracketing::of_trees(&trees, Strategy::InOrder, binarization).unwrap();
-            let heads_of_labels = finder(&system.tables().labels);
+            let heads_of_labels = finder(system.labels());
             let in_order = system.with_heads(heads_of_labels);
             trees.each_ref().map(|tree| {
                 [heads(&non_binary, &vocabulary, tree), heads(&in_order, &vocabulary, tree)]

@@ -12,54 +12,37 @@
 //! Every tree has one `TOP`, over the whole frontier, which ends the derivation. It is always a candidate,
 //! with any number of children, so every derivation can end.
 //!
+//! The code of an action is the label of its item, and its place is the range of the frontier that becomes the item.
+//!
 //! A tree outside the limits is reduced to one within them ([`Items::reduced`]).
+
+mod oracle;
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::built_tree::tree_of;
 use super::gold_tree::{ROOT, check_tree, label_of, labels_of};
 use super::head_finder::HeadFinder;
-use super::stack_buffer::StackBuffer;
-use super::state::clone_in_place;
-use super::union::add_labels;
+use super::inventory::{add_labels, stored};
+use super::state::Frontier;
 use super::{
-    Action, ActionKind, CandidateSystem, Focus, Forest, StackView, TransitionSystem, View,
+    Action, ActionKind, Focus, Forest, Oracle, StackView, State, StoredSystem, TransitionSystem,
+    View,
 };
 use crate::hash::split_mix;
 use crate::sort::stable_sort_by_key;
 use crate::symbols::{Label, Sentence, Symbols};
-use crate::tree::{BottomUpBuilder, Child, Token, Tree};
+use crate::tree::{BottomUpBuilder, Child, Tree};
 use crate::{Error, Result};
-
-/// Infers an item over a range of the frontier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Infer {
-    /// The first of its children on the frontier.
-    pub first: u32,
-    /// One past the last of its children.
-    pub last: u32,
-    /// Its label.
-    pub label: Label,
-}
 
 /// The label of the root, the first label of the system.
 pub const TOP: Label = Label(0);
 
-impl Action for Infer {
-    fn kind(self) -> ActionKind {
-        if self.label == TOP { ActionKind::Finish } else { ActionKind::Reduce }
-    }
-
-    fn label(self) -> Option<Label> {
-        Some(self.label)
-    }
-
-    fn code(self) -> u32 {
-        self.label.0.into()
-    }
+/// Infers an item over a range of the frontier.
+pub fn infer(first: u32, last: u32, label: Label) -> Action {
+    Action { place: [first, last], code: label.0.into() }
 }
 
 /// The order in which items are inferred. In a fixed order, items before the last inferred one are not
@@ -156,37 +139,29 @@ pub struct Items {
     heads: Option<HeadFinder>,
 }
 
-/// A frontier.
-#[derive(Debug)]
-pub struct ItemState {
-    /// What has been built; stack and buffer are empty.
-    pub base: StackBuffer,
-    /// The topmost items and tokens, from left to right.
-    pub frontier: Vec<u32>,
-    /// In a fixed order, the end (left to right) or the start (right to left) of the last inferred item.
-    edge: u32,
-    /// The sum of the hashes of all inferred items, which does not depend on their order.
-    sum: u64,
-    /// A hash of each item of the frontier with everything below it.
-    signatures: Vec<u64>,
+/// The range of the frontier that becomes an item.
+fn range(action: Action) -> std::ops::Range<usize> {
+    let [first, last] = action.place;
+    first as usize..last as usize
 }
 
-clone_in_place!(ItemState { base, frontier, edge, sum, signatures });
+/// The label of the item that an action infers.
+fn label(action: Action) -> Label {
+    Label(action.code as u16)
+}
 
-impl ItemState {
-    /// The span of a range of the frontier.
-    pub fn span(&self, first: usize, last: usize) -> (u32, u32) {
-        let node = |at: usize| self.base.forest.node(self.frontier[at]);
-        (node(first).start, node(last - 1).end)
-    }
+/// The span of a range of the frontier.
+fn span(state: &State, forest: &Forest, [first, last]: [u32; 2]) -> (u32, u32) {
+    let node = |at: u32| forest.node(state.frontier.items[at as usize]);
+    (node(first).start, node(last - 1).end)
+}
 
-    /// Whether an item over this span comes before the last inferred one in a fixed order.
-    pub fn is_past(&self, order: ItemOrder, start: u32, end: u32) -> bool {
-        match order {
-            ItemOrder::Free => false,
-            ItemOrder::LeftToRight => end < self.edge,
-            ItemOrder::RightToLeft => start > self.edge,
-        }
+/// Whether an item over a span comes before the last inferred one in a fixed order.
+fn is_past(state: &State, order: ItemOrder, (start, end): (u32, u32)) -> bool {
+    match order {
+        ItemOrder::Free => false,
+        ItemOrder::LeftToRight => end < state.frontier.edge,
+        ItemOrder::RightToLeft => start > state.frontier.edge,
     }
 }
 
@@ -223,22 +198,26 @@ impl Items {
     }
 
     /// Adds an item over this range of the frontier for every label that its span does not have yet.
-    fn legal_over(&self, state: &ItemState, first: usize, last: usize, out: &mut Vec<Infer>) {
-        let is_whole = (first, last) == (0, state.frontier.len());
-        let infer = |label| Infer { first: first as u32, last: last as u32, label };
-        if is_whole {
+    fn legal_over(
+        &self,
+        (state, forest): (&State, &Forest),
+        place: [u32; 2],
+        out: &mut Vec<Action>,
+    ) {
+        let [first, last] = place;
+        let infer = |label| infer(first, last, label);
+        if place == [0, state.frontier.items.len() as u32] {
             out.push(infer(TOP));
         }
-        let (start, end) = state.span(first, last);
-        let too_many = last - first > usize::from(self.tables.max_children);
-        if too_many || state.is_past(self.tables.order, start, end) {
+        let too_many = last - first > u32::from(self.tables.max_children);
+        if too_many || is_past(state, self.tables.order, span(state, forest, place)) {
             return;
         }
         let labels = (1..self.tables.labels.len() as u16).map(Label);
         if last - first > 1 {
             out.extend(labels.map(infer));
         } else {
-            let (forest, id) = (&state.base.forest, state.frontier[first]);
+            let id = state.frontier.items[first as usize];
             out.extend(labels.filter(|&label| !is_in_chain(forest, id, label)).map(infer));
         }
     }
@@ -308,28 +287,16 @@ fn mix(hash: u64, value: u32) -> u64 {
 
 /// The hash of an item over a range of the frontier; a sum of hashes identifies a set of items. The label below
 /// an item of a unary chain is part of its hash: chains of the same labels differ only in their order.
-fn item_hash(state: &ItemState, Infer { first, last, label }: Infer) -> u64 {
-    let (start, end) = state.span(first as usize, last as usize);
-    let below = match state.frontier[first as usize..last as usize] {
-        [only] => state.base.forest.node(only).label.map_or(1, |label| u32::from(label.0) + 2),
+fn item_hash(state: &State, forest: &Forest, action: Action) -> u64 {
+    let (start, end) = span(state, forest, action.place);
+    let below = match state.frontier.items[range(action)] {
+        [only] => forest.node(only).label.map_or(1, |label| u32::from(label.0) + 2),
         _ => 0,
     };
-    mix(mix(mix(mix(1, start), end), label.0.into()), below)
+    mix(mix(mix(mix(1, start), end), action.code), below)
 }
 
-impl CandidateSystem for Items {
-    fn focused_view<'a>(&'a self, state: &'a ItemState, action: Infer) -> View<'a> {
-        let Infer { first, last, label } = action;
-        let range = first as usize..last as usize;
-        let children = &state.frontier[range];
-        let head = first + state.base.head_of(self.heads.as_ref(), label, children) as u32;
-        View { focus: Some(Focus { first, last, head }), ..self.view(state) }
-    }
-}
-
-impl TransitionSystem for Items {
-    type State = ItemState;
-    type Action = Infer;
+impl StoredSystem for Items {
     type Tables = ItemTables;
 
     fn tables(&self) -> &ItemTables {
@@ -355,17 +322,51 @@ impl TransitionSystem for Items {
         tables.max_children = tables.max_children.max(other.tables.max_children);
         Self::from_tables(tables)
     }
+}
+
+impl TransitionSystem for Items {
+    fn stored(&self) -> serde_json::Value {
+        stored(&self.tables)
+    }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        let tables = self.tables();
         vec![
-            ("labels", tables.labels.len().to_string()),
-            ("children of an item, at most", tables.max_children.to_string()),
+            ("labels", self.tables.labels.len().to_string()),
+            ("children of an item, at most", self.tables.max_children.to_string()),
         ]
     }
 
+    fn labels(&self) -> &Symbols {
+        &self.tables.labels
+    }
+
+    fn n_actions(&self) -> usize {
+        0
+    }
+
+    fn numbers(&self) -> &[u32] {
+        &[]
+    }
+
+    fn kind(&self, action: Action) -> ActionKind {
+        if label(action) == TOP { ActionKind::Finish } else { ActionKind::Reduce }
+    }
+
+    fn label(&self, action: Action) -> Option<Label> {
+        Some(label(action))
+    }
+
+    fn name(&self, action: Action) -> String {
+        let [first, last] = action.place;
+        format!("{}[{first},{last}]", self.kind_name(action))
+    }
+
+    fn kind_name(&self, action: Action) -> String {
+        format!("INFER-{}", self.label_name(label(action)))
+    }
+
     /// Of the reduced tree; in a free order, the derivation from left to right.
-    fn derivation(&self, tree: &Tree) -> Result<Vec<Infer>> {
+    fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {
         check_tree(tree)?;
         let tree = self.reduced(tree);
         let mut nodes: Vec<_> = tree.nodes().iter().collect();
@@ -379,7 +380,7 @@ impl TransitionSystem for Items {
             let last = frontier.partition_point(|item| item.0 < node.end);
             frontier.splice(first..last, [(node.start, node.end)]);
             let label = label_of(&self.tables.labels, &node.label)?;
-            Ok(Infer { first: first as u32, last: last as u32, label })
+            Ok(infer(first as u32, last as u32, label))
         };
         nodes.iter().map(infer).collect()
     }
@@ -388,87 +389,69 @@ impl TransitionSystem for Items {
         self.reduced(tree)
     }
 
-    fn start(&self, sentence: &Sentence) -> ItemState {
-        let mut base = StackBuffer::new(sentence, self.heads.as_ref());
-        let frontier = (0..base.n_tokens).map(|at| base.forest.push_token(at)).collect();
-        base.buffer = base.n_tokens;
-        let edge = if self.tables.order == ItemOrder::RightToLeft { u32::MAX } else { 0 };
-        let signatures = (0..sentence.len() as u32).map(|at| mix(0, at)).collect();
-        ItemState { base, frontier, edge, sum: 0, signatures }
+    fn has_dynamic_oracle(&self) -> bool {
+        true
     }
 
-    fn forest_mut(state: &mut ItemState) -> &mut Forest {
-        &mut state.base.forest
+    fn dynamic_oracle<'a>(&'a self, tree: &Tree) -> Result<Option<Box<dyn Oracle + 'a>>> {
+        Ok(Some(Box::new(oracle::ItemOracle::new(self, tree)?)))
     }
 
-    fn is_final(&self, state: &ItemState) -> bool {
-        match state.frontier[..] {
-            [] => true,
-            [only] => state.base.forest.node(only).label == Some(TOP),
-            _ => false,
-        }
+    fn start(&self, sentence: &Sentence) -> (State, Forest) {
+        let mut forest = Forest::of_sentence(sentence, self.heads.as_ref());
+        let mut state = State::new(sentence);
+        let n = state.n_tokens;
+        state.frontier = Frontier {
+            items: (0..n).map(|at| forest.push_token(at)).collect(),
+            signatures: (0..n).map(|at| mix(0, at)).collect(),
+            edge: if self.tables.order == ItemOrder::RightToLeft { u32::MAX } else { 0 },
+            sum: 0,
+        };
+        state.buffer = n;
+        state.finished = n == 0;
+        (state, forest)
     }
 
-    fn legal(&self, state: &ItemState, out: &mut Vec<Infer>) {
+    fn legal(&self, state: &State, forest: &Forest, out: &mut Vec<Action>) {
         out.clear();
-        if self.is_final(state) {
+        if state.finished {
             return;
         }
-        let n = state.frontier.len();
-        let most = usize::from(self.tables.max_children);
+        let (here, n) = ((state, forest), state.frontier.items.len() as u32);
+        let most = u32::from(self.tables.max_children);
         for first in 0..n {
             for last in first + 1..=n.min(first + most) {
-                self.legal_over(state, first, last, out);
+                self.legal_over(here, [first, last], out);
             }
             if first == 0 && n > most {
-                self.legal_over(state, 0, n, out);
+                self.legal_over(here, [0, n], out);
             }
         }
     }
 
-    fn apply(&self, state: &mut ItemState, infer: Infer) {
-        let Infer { first, last, label } = infer;
-        state.sum = state.sum.wrapping_add(item_hash(state, infer));
-        let range = first as usize..last as usize;
-        let below = state.signatures[range.clone()].iter();
+    fn apply(&self, state: &mut State, forest: &mut Forest, action: Action) {
+        let hash = item_hash(state, forest, action);
+        let (range, label) = (range(action), label(action));
+        let Frontier { items, signatures, edge, sum } = &mut state.frontier;
+        *sum = sum.wrapping_add(hash);
+        let below = signatures[range.clone()].iter();
         let below = below.fold(u64::from(label.0), |all, &one| mix(all.rotate_left(7) ^ one, 1));
-        state.signatures[range.start] = below;
-        state.signatures.drain(range.start + 1..range.end);
-        let children = &state.frontier[range.clone()];
-        let id = state.base.join_items(self.heads.as_ref(), label, children);
-        state.frontier[range.start] = id;
-        state.frontier.drain(range.start + 1..range.end);
-        let node = *state.base.forest.node(id);
-        state.edge = match self.tables.order {
+        signatures[range.start] = below;
+        signatures.drain(range.start + 1..range.end);
+        let head = |forest: &Forest, children: &[u32]| {
+            forest.head_among(self.heads.as_ref(), label, children)
+        };
+        let id = forest.push((label, false), &items[range.clone()], head);
+        items[range.start] = id;
+        items.drain(range.start + 1..range.end);
+        let node = forest.node(id);
+        *edge = match self.tables.order {
             ItemOrder::Free => 0,
             ItemOrder::LeftToRight => node.end,
             ItemOrder::RightToLeft => node.start,
         };
-        state.base.steps += 1;
-    }
-
-    fn tree(&self, state: &ItemState, tokens: &[Token]) -> Tree {
-        let StackBuffer { forest, buffer, .. } = &state.base;
-        tree_of(forest, &state.frontier, *buffer, &self.tables.labels, tokens)
-    }
-
-    fn view<'a>(&'a self, state: &'a ItemState) -> View<'a> {
-        View {
-            forest: &state.base.forest,
-            labels: &self.tables.labels,
-            stack: StackView::Listed(&state.frontier),
-            frontier: &state.frontier,
-            open: StackView::Listed(&[]),
-            complete: StackView::Listed(&state.frontier),
-            buffer: state.base.buffer,
-            recent: [0; 2],
-            focus: None,
-            signatures: &state.signatures,
-        }
-    }
-
-    fn steps(&self, state: &ItemState) -> usize {
-        state.base.steps as usize
+        state.steps += 1;
+        state.finished = label == TOP;
     }
 
     /// Every label over each of the 2n - 1 spans of a binary tree, and `TOP`.
@@ -477,21 +460,47 @@ impl TransitionSystem for Items {
         if n == 0 { 0 } else { (2 * n - 1) * labels + 1 }
     }
 
-    fn identity(&self, state: &ItemState, next: Option<Infer>) -> Option<u64> {
-        let more = next.map_or(0, |infer| item_hash(state, infer));
-        (self.tables.order == ItemOrder::Free).then(|| state.sum.wrapping_add(more))
+    fn inventory(&self, state: &State, forest: &Forest, out: &mut Vec<Action>) {
+        self.legal(state, forest, out);
     }
 
-    fn name(&self, Infer { first, last, label }: Infer) -> String {
-        format!("INFER-{}[{first},{last}]", self.label_name(label))
+    fn view<'a>(&'a self, state: &'a State, forest: &'a Forest) -> View<'a> {
+        let items = &state.frontier.items;
+        View {
+            forest,
+            labels: &self.tables.labels,
+            stack: StackView::Listed(items),
+            frontier: items,
+            open: StackView::Listed(&[]),
+            complete: StackView::Listed(items),
+            buffer: state.buffer,
+            recent: [0; 2],
+            numbers: &[],
+            focus: None,
+            signatures: &state.frontier.signatures,
+        }
     }
 
-    fn kind_name(&self, Infer { label, .. }: Infer) -> String {
-        format!("INFER-{}", self.label_name(label))
+    fn has_candidates(&self) -> bool {
+        true
     }
 
-    fn label_name(&self, label: Label) -> &str {
-        self.tables.labels.name(label.0.into()).unwrap_or_default()
+    fn focused_view<'a>(
+        &'a self,
+        state: &'a State,
+        forest: &'a Forest,
+        action: Action,
+    ) -> View<'a> {
+        let [first, last] = action.place;
+        let children = &state.frontier.items[range(action)];
+        let head = first + forest.head_among(self.heads.as_ref(), label(action), children) as u32;
+        View { focus: Some(Focus { first, last, head }), ..self.view(state, forest) }
+    }
+
+    fn identity(&self, state: &State, forest: &Forest, next: Option<Action>) -> Option<u64> {
+        let more = next.map_or(0, |action| item_hash(state, forest, action));
+        let is_free = self.tables.order == ItemOrder::Free;
+        is_free.then(|| state.frontier.sum.wrapping_add(more))
     }
 }
 

@@ -18,35 +18,39 @@
 //! - [`items`]: labelled spans in free or fixed order (Turian and Melamed 2005, section 3).
 //! - [`predictive`]: top-down by predicted lists of children, the top-down parser of Kalt (2004, section 4).
 //!
-//! What they share: [`stack_buffer`] (the state), [`shared_stack`] (its stacks), [`head_finder`] (head children),
-//! [`built_tree`] (what has been built, as a tree), [`gold_tree`] (what is read off training trees), `union` (the labels
-//! and actions of two systems).
+//! A configuration has two parts: a [`State`], which is small, and a [`Forest`], which holds what all hypotheses over a
+//! sentence have built. An [`Action`] is a number; what it does is the system's own business, so searches, scorers and
+//! training know all systems as `dyn TransitionSystem`.
+//!
+//! What they share: [`shared_stack`] (stacks), `inventory` (the actions of a system and of two together), [`head_finder`]
+//! (head children), [`built_tree`] (what has been built, as a tree), [`gold_tree`] (what is read off training trees),
+//! `gold_brackets` (for dynamic oracles, each of which stands beside its system).
 
 pub mod binary;
 pub mod bracketing;
 pub mod built_tree;
+mod gold_brackets;
 pub mod gold_tree;
 pub mod head_finder;
+mod inventory;
 pub mod items;
 pub mod non_binary;
 pub mod predictive;
 pub mod shared_stack;
-pub mod stack_buffer;
 pub mod state;
-mod union;
 
 use std::borrow::Cow;
-use std::fmt::Debug;
-use std::hash::Hash;
 
 pub use shared_stack::StackView;
-pub use state::{Constituent, Dependents, Focus, Forest, NO_HEAD, NO_NODE, Open, View};
+pub use state::{Constituent, Dependents, Focus, Forest, NO_HEAD, NO_NODE, Open, State, View};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::built_tree::tree_of;
+use self::shared_stack::Stack;
 use crate::Result;
-use crate::symbols::{Label, Sentence};
+use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::{Token, Tree};
 
 /// The kind of an action, common to all systems.
@@ -62,27 +66,156 @@ pub enum ActionKind {
     Finish,
 }
 
-/// One step of a derivation.
-pub trait Action: Copy + Eq + Ord + Hash + Debug + Send + Sync + 'static {
-    /// The kind of the action.
-    fn kind(self) -> ActionKind;
-    /// The label of the constituent that it builds or opens, if any.
-    fn label(self) -> Option<Label>;
-    /// A small integer that identifies the action among those of its system. In systems with candidates
-    /// ([`View::focus`]), actions that do the same to different candidates share it.
-    fn code(self) -> u32;
+/// One step of a derivation. What it does is known to its system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Action {
+    /// Of a candidate, the first of its children on the frontier and one past the last; zeros in other systems.
+    pub place: [u32; 2],
+    /// The position among the actions of the system, below [`TransitionSystem::n_actions`] if a scorer ranks it. In systems
+    /// with candidates ([`View::focus`]), actions that do the same to different candidates share it.
+    pub code: u32,
 }
 
-/// The rules of a parser: states, actions, and what they do.
-pub trait TransitionSystem: Clone + Send + Sync + 'static {
-    /// A configuration: stack, buffer, and what has been built.
-    ///
-    /// A search lends its hypotheses one forest, in turn ([`Self::forest_mut`]): their states are small without it,
-    /// and the time to copy one does not grow with the derivation.
-    type State: Clone + Send;
-    /// A step of a derivation.
-    type Action: Action;
+impl Action {
+    /// The action of a code, in a system without candidates.
+    pub fn new(code: u32) -> Self {
+        Self { place: [0; 2], code }
+    }
+}
+
+/// Answers for one gold tree.
+pub trait Oracle: Send + Sync {
+    /// Writes the optimal actions, all legal, into `out` (emptied first). Never empty on the gold path; off it, a
+    /// heuristic may have no answer, and a static oracle must not be asked.
+    fn optimal(&self, state: &State, forest: &Forest, out: &mut Vec<Action>);
+    /// The loss: gold brackets that cannot be built any more plus wrong brackets built; `None` from a static oracle.
+    fn loss(&self, _state: &State, _forest: &Forest) -> Option<u32> {
+        None
+    }
+}
+
+/// The rules of a parser: actions, and what they do to a configuration, which is a [`State`] with its [`Forest`].
+pub trait TransitionSystem: Send + Sync {
     /// What a model file stores of the system: labels, actions and limits.
+    fn stored(&self) -> serde_json::Value;
+    /// Sizes and limits of the system, by name, for the log.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+    /// The names of the labels, by number.
+    fn labels(&self) -> &Symbols;
+    /// The number of actions that a scorer ranks, which have the lowest codes; 0 in systems with candidates.
+    fn n_actions(&self) -> usize;
+    /// The number that features have for each action, by code; empty in systems with candidates.
+    fn numbers(&self) -> &[u32];
+
+    /// The kind of an action.
+    fn kind(&self, action: Action) -> ActionKind;
+    /// The label of the constituent that an action builds or opens, if any.
+    fn label(&self, action: Action) -> Option<Label>;
+    /// The action as the literature writes it, such as `REDUCE-LEFT-NP`.
+    fn name(&self, action: Action) -> String;
+    /// The name shared by all actions of its code.
+    fn kind_name(&self, action: Action) -> String {
+        self.name(action)
+    }
+    /// The name of a label; empty if the number is out of range.
+    fn label_name(&self, label: Label) -> &str {
+        self.labels().name(label.0.into()).unwrap_or_default()
+    }
+
+    /// The actions that build a tree rooted in `TOP`, from the first to the last. Where several derivations
+    /// build it, one of them.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unfit`] when the system cannot build the tree, with the reason.
+    fn derivation(&self, tree: &Tree) -> Result<Vec<Action>>;
+    /// The tree that the derivation builds: the given one, unless a limit of the system leaves out some of
+    /// its nodes.
+    fn target<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
+        Cow::Borrowed(tree)
+    }
+    /// Whether the system has a dynamic oracle, which answers in every configuration.
+    fn has_dynamic_oracle(&self) -> bool {
+        false
+    }
+    /// The dynamic oracle for a tree, head-marked where the system needs heads; `None` if the system has none.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unfit`] when the system cannot build the tree.
+    fn dynamic_oracle<'a>(&'a self, _tree: &Tree) -> Result<Option<Box<dyn Oracle + 'a>>> {
+        Ok(None)
+    }
+
+    /// The configuration before the first action.
+    fn start(&self, sentence: &Sentence) -> (State, Forest);
+    /// Writes the legal actions into `out` (emptied first), in their order.
+    fn legal(&self, state: &State, forest: &Forest, out: &mut Vec<Action>);
+    /// Applies an action, which must be legal.
+    fn apply(&self, state: &mut State, forest: &mut Forest, action: Action);
+    /// Whether the next action is given by the rules of the system, so that no scorer ranks it: exactly one action
+    /// is legal, and it is always taken.
+    fn is_forced(&self, _state: &State, _forest: &Forest) -> bool {
+        false
+    }
+    /// Whether the derivation has ended with a complete tree. Some systems also end with several constituents
+    /// on the stack, so that every derivation ends.
+    fn is_complete(&self, state: &State, _forest: &Forest) -> bool {
+        state.finished
+    }
+    /// The largest number of actions in a derivation over `n` tokens.
+    fn bound(&self, n: usize) -> usize;
+    /// Writes every action that a scorer ranks into `out` (emptied first), in order, whether or not it is
+    /// legal; in systems with candidates the legal ones.
+    fn inventory(&self, _state: &State, _forest: &Forest, out: &mut Vec<Action>) {
+        out.clear();
+        out.extend((0..self.n_actions() as u32).map(Action::new));
+    }
+    /// The tree built so far over the sentence's tokens, with head children where the system knows them;
+    /// a partial tree if the configuration is not final. Open constituents are left out: their complete children become
+    /// siblings.
+    fn tree(&self, state: &State, forest: &Forest, tokens: &[Token]) -> Tree {
+        let items = self.view(state, forest).complete.to_vec();
+        tree_of(forest, &items, state.buffer, self.labels(), tokens)
+    }
+    /// What features see as the stack: the complete items, or in systems that open constituents [`State::stack`].
+    fn stack(&self, state: &State) -> Stack {
+        state.items
+    }
+    /// The part of the configuration that features see.
+    fn view<'a>(&'a self, state: &'a State, forest: &'a Forest) -> View<'a> {
+        View {
+            forest,
+            labels: self.labels(),
+            stack: forest.stacks.view(self.stack(state)),
+            frontier: &[],
+            open: forest.opened.view(state.open),
+            complete: forest.stacks.view(state.items),
+            buffer: state.buffer,
+            recent: state.recent,
+            numbers: self.numbers(),
+            focus: None,
+            signatures: &[],
+        }
+    }
+
+    /// Whether actions are candidates, such as items over a part of the frontier: features see each of them.
+    fn has_candidates(&self) -> bool {
+        false
+    }
+    /// What features see of a candidate: [`View::focus`] is set, so the addresses of candidates refer to it.
+    fn focused_view<'a>(&'a self, state: &'a State, forest: &'a Forest, _: Action) -> View<'a> {
+        self.view(state, forest)
+    }
+    /// A hash of the configuration, or of the one that `next` leads to. Configurations that differ only in the
+    /// order of the actions that led to them share it, so that a search keeps one of them. `None` in systems
+    /// with one derivation per configuration.
+    fn identity(&self, _: &State, _: &Forest, _next: Option<Action>) -> Option<u64> {
+        None
+    }
+}
+
+/// How a system is stored in a model, and extended by another one.
+pub trait StoredSystem: TransitionSystem + Sized {
+    /// Labels, actions and limits.
     type Tables: Serialize + DeserializeOwned;
 
     /// The tables of the system.
@@ -98,81 +231,4 @@ pub trait TransitionSystem: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`crate::Error::Unfit`] when there are too many labels or actions.
     fn union(&self, other: &Self) -> Result<Self>;
-    /// Sizes and limits of the system, by name, for the log.
-    fn facts(&self) -> Vec<(&'static str, String)>;
-
-    /// The actions that build a tree rooted in `TOP`, from the first to the last. Where several derivations
-    /// build it, one of them.
-    ///
-    /// # Errors
-    /// [`crate::Error::Unfit`] when the system cannot build the tree, with the reason.
-    fn derivation(&self, tree: &Tree) -> Result<Vec<Self::Action>>;
-    /// The tree that the derivation builds: the given one, unless a limit of the system leaves out some of
-    /// its nodes.
-    fn target<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
-        Cow::Borrowed(tree)
-    }
-
-    /// The state before the first action.
-    fn start(&self, sentence: &Sentence) -> Self::State;
-    /// What has been built, which a search takes from the state to share it.
-    fn forest_mut(state: &mut Self::State) -> &mut Forest;
-    /// Whether the derivation has ended.
-    fn is_final(&self, state: &Self::State) -> bool;
-    /// Writes the legal actions into `out` (emptied first), in their order.
-    fn legal(&self, state: &Self::State, out: &mut Vec<Self::Action>);
-    /// Applies an action, which must be legal.
-    fn apply(&self, state: &mut Self::State, action: Self::Action);
-    /// Whether the next action is given by the rules of the system, so that no scorer ranks it: exactly one action
-    /// is legal, and it is always taken.
-    fn is_forced(&self, _state: &Self::State) -> bool {
-        false
-    }
-    /// Whether the derivation has ended with a complete tree. Some systems also end with several constituents
-    /// on the stack, so that every derivation ends.
-    fn is_complete(&self, state: &Self::State) -> bool {
-        self.is_final(state)
-    }
-    /// The tree built so far over the sentence's tokens, with head children where the system knows them;
-    /// a partial tree if the configuration is not final.
-    fn tree(&self, state: &Self::State, tokens: &[Token]) -> Tree;
-    /// The part of the configuration that features see.
-    fn view<'a>(&'a self, state: &'a Self::State) -> View<'a>;
-    /// The number of actions taken.
-    fn steps(&self, state: &Self::State) -> usize;
-    /// The largest number of actions in a derivation over `n` tokens.
-    fn bound(&self, n: usize) -> usize;
-    /// Writes every action that a scorer ranks into `out` (emptied first), in order, whether or not it is
-    /// legal. Systems without a fixed inventory give the legal actions.
-    fn inventory(&self, state: &Self::State, out: &mut Vec<Self::Action>) {
-        self.legal(state, out);
-    }
-    /// A hash of the configuration, or of the one that `next` leads to. Configurations that differ only in the
-    /// order of the actions that led to them share it, so that a search keeps one of them. `None` in systems
-    /// with one derivation per configuration.
-    ///
-    /// Beam and best-first search, which are generic over all systems, ask every system. In a trait for
-    /// item systems alone, the searches would need specialization to find it.
-    fn identity(&self, _state: &Self::State, _next: Option<Self::Action>) -> Option<u64> {
-        None
-    }
-    /// The action as the literature writes it, such as `REDUCE-LEFT-NP`.
-    fn name(&self, action: Self::Action) -> String;
-    /// The name shared by all actions of its code.
-    fn kind_name(&self, action: Self::Action) -> String {
-        self.name(action)
-    }
-    /// The name of a label; empty if the number is out of range.
-    fn label_name(&self, label: Label) -> &str;
-    /// The names of all labels, by number.
-    fn labels(&self) -> impl Iterator<Item = &str> {
-        let names = (0..=u16::MAX).map(|number| self.label_name(Label(number)));
-        names.take_while(|name| !name.is_empty())
-    }
-}
-
-/// A system whose actions are candidates, such as items over a part of the frontier: features see each of them.
-pub trait CandidateSystem: TransitionSystem {
-    /// What features see of an action: [`View::focus`] is set, so the addresses of candidates refer to it.
-    fn focused_view<'a>(&'a self, state: &'a Self::State, action: Self::Action) -> View<'a>;
 }

@@ -14,21 +14,21 @@
 //! 4. A reduction to a temporary node is written `X*`. Temporary nodes pass their children to the node over
 //! them, so they restrict no action.
 
+mod oracle;
+
 use serde::{Deserialize, Serialize};
 
 use super::built_tree::visible_label;
 use super::gold_tree::{
-    MAX_LABELS, binarized_labels_of, check_run, check_tree, label_of, longest_unary_chain,
-    may_repeat, n_roots, repeats_a_label,
+    binarized_labels_of, check_run, check_tree, label_of, longest_unary_chain, may_repeat, n_roots,
+    repeats_a_label,
 };
 use super::head_finder::HeadFinder;
-use super::stack_buffer::StackBuffer;
-use super::state::clone_in_place;
-use super::union::action_codes;
-use super::{Action, ActionKind, Forest, StackView, TransitionSystem, View};
+use super::inventory::{Inventory, Step, stored};
+use super::{Action, ActionKind, Forest, Oracle, State, StoredSystem, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Binarization;
-use crate::tree::{Token, Tree, Visit};
+use crate::tree::{Tree, Visit};
 use crate::{Error, Result};
 
 /// The largest number of items of a reduction.
@@ -37,9 +37,9 @@ pub const MAX_ARITY: u32 = 255;
 /// The largest product of actions and arities: a limit on memory.
 const MAX_GROUPED: usize = 1 << 24;
 
-/// An action of the non-binary system.
+/// What an action of the non-binary system does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NonBinaryAction {
+enum NonBinaryStep {
     /// Moves the next token to the stack.
     Shift,
     /// Builds a constituent over the topmost items.
@@ -55,7 +55,7 @@ pub enum NonBinaryAction {
     Finish,
 }
 
-impl Action for NonBinaryAction {
+impl Step for NonBinaryStep {
     fn kind(self) -> ActionKind {
         match self {
             Self::Shift => ActionKind::Shift,
@@ -71,7 +71,7 @@ impl Action for NonBinaryAction {
         }
     }
 
-    fn code(self) -> u32 {
+    fn number(self) -> u32 {
         match self {
             Self::Shift => 0,
             Self::Finish => 1,
@@ -81,37 +81,44 @@ impl Action for NonBinaryAction {
             }
         }
     }
-}
 
-impl NonBinaryAction {
-    fn of_code(code: u32) -> Self {
-        match code {
+    fn of_number(number: u32) -> Self {
+        match number {
             0 => Self::Shift,
             1 => Self::Finish,
             _ => {
-                let symbol = (code - 2) / MAX_ARITY;
+                let symbol = (number - 2) / MAX_ARITY;
                 Self::Reduce {
                     label: Label((symbol / 2) as u16),
                     temporary: symbol % 2 == 1,
-                    arity: ((code - 2) % MAX_ARITY + 1) as u8,
+                    arity: ((number - 2) % MAX_ARITY + 1) as u8,
                 }
             }
         }
     }
 
-    /// The action with the new number of its label.
-    fn relabelled(self, numbers: &[Label]) -> Self {
-        let label = |old: Label| numbers[usize::from(old.0)];
+    fn with_label(self, label: Label) -> Self {
         match self {
-            Self::Reduce { label: old, temporary, arity } => {
-                Self::Reduce { label: label(old), temporary, arity }
-            }
+            Self::Reduce { temporary, arity, .. } => Self::Reduce { label, temporary, arity },
             end => end,
         }
     }
 
+    fn name(self, label: &str) -> String {
+        match self {
+            Self::Shift => "SHIFT".to_owned(),
+            Self::Finish => "FINISH".to_owned(),
+            Self::Reduce { temporary, arity, .. } => {
+                let mark = if temporary { "*" } else { "" };
+                format!("REDUCE-{label}{mark}#{arity}")
+            }
+        }
+    }
+}
+
+impl NonBinaryStep {
     /// The number of items of a reduction; 0 for other actions.
-    pub fn arity(self) -> u32 {
+    fn arity(self) -> u32 {
         match self {
             Self::Reduce { arity, .. } => arity.into(),
             _ => 0,
@@ -143,23 +150,12 @@ pub struct NonBinaryTables {
 pub struct NonBinary {
     tables: NonBinaryTables,
     heads: Option<HeadFinder>,
-    inventory: Vec<NonBinaryAction>,
+    inventory: Inventory<NonBinaryStep>,
     /// By position, the reductions of 2 up to that many items, in order.
-    several: Vec<Vec<NonBinaryAction>>,
+    several: Vec<Vec<Action>>,
     /// Like `several`, with the reductions of one item.
-    all: Vec<Vec<NonBinaryAction>>,
+    all: Vec<Vec<Action>>,
 }
-
-/// A configuration of the non-binary system.
-#[derive(Debug)]
-pub struct NonBinaryState {
-    /// Stack and buffer.
-    pub base: StackBuffer,
-    /// The number of consecutive reductions of one item before this configuration.
-    pub unaries: u32,
-}
-
-clone_in_place!(NonBinaryState { base, unaries });
 
 impl NonBinary {
     /// The system that can build the given trees, rooted in `TOP`.
@@ -184,9 +180,9 @@ impl NonBinary {
         // Two items can always be joined, at least under the most frequent label.
         let common = (0..counts.len()).max_by_key(|&label| (counts[label], usize::MAX - label));
         let label = Label(common.unwrap_or(0) as u16);
-        let join = NonBinaryAction::Reduce { label, temporary: false, arity: 2 };
-        seen.extend([NonBinaryAction::Shift, NonBinaryAction::Finish, join]);
-        let actions = seen.into_iter().map(Action::code).collect();
+        let join = NonBinaryStep::Reduce { label, temporary: false, arity: 2 };
+        seen.extend([NonBinaryStep::Shift, NonBinaryStep::Finish, join]);
+        let actions = seen.into_iter().map(Step::number).collect();
         Self::from_tables(NonBinaryTables {
             labels,
             actions,
@@ -203,15 +199,15 @@ impl NonBinary {
     /// # Errors
     /// [`Error::Unfit`] when there are too many actions.
     pub fn with_every_arity(&self, max_arity: u32) -> Result<Self> {
-        let mut actions: Vec<NonBinaryAction> = vec![NonBinaryAction::Shift];
+        let mut actions: Vec<NonBinaryStep> = vec![NonBinaryStep::Shift];
         for label in 0..self.tables.labels.len() {
             let label = Label(label as u16);
             let of_arity =
-                |arity| NonBinaryAction::Reduce { label, temporary: false, arity: arity as u8 };
+                |arity| NonBinaryStep::Reduce { label, temporary: false, arity: arity as u8 };
             actions.extend((1..=max_arity.clamp(2, MAX_ARITY)).map(of_arity));
         }
-        actions.push(NonBinaryAction::Finish);
-        let actions = actions.into_iter().map(Action::code).collect();
+        actions.push(NonBinaryStep::Finish);
+        let actions = actions.into_iter().map(Step::number).collect();
         Self::from_tables(NonBinaryTables { actions, max_roots: u32::MAX, ..self.tables.clone() })
     }
 
@@ -222,37 +218,23 @@ impl NonBinary {
     }
 
     /// The reduction that would give the topmost item a parent of its own label, if that is illegal.
-    fn repetition(&self, base: &StackBuffer) -> Option<NonBinaryAction> {
-        let item = base.top().filter(|_| !self.tables.repeated_labels)?;
-        let label = visible_label(&base.forest, item, None)?;
-        Some(NonBinaryAction::Reduce { label, temporary: false, arity: 1 })
-    }
-
-    /// Every action, in order.
-    pub fn actions(&self) -> &[NonBinaryAction] {
-        &self.inventory
-    }
-
-    /// Whether the inventory has an action.
-    pub fn has(&self, action: NonBinaryAction) -> bool {
-        self.inventory.binary_search(&action).is_ok()
+    fn repetition(&self, state: &State, forest: &Forest) -> Option<Action> {
+        let item = state.top(forest).filter(|_| !self.tables.repeated_labels)?;
+        let label = visible_label(forest, item, None)?;
+        self.inventory.find(NonBinaryStep::Reduce { label, temporary: false, arity: 1 })
     }
 }
 
 /// The actions that build a tree, whether or not the inventory of a system has them all.
-fn derive(
-    tree: &Tree,
-    labels: &Symbols,
-    binarization: Binarization,
-) -> Result<Vec<NonBinaryAction>> {
+fn derive(tree: &Tree, labels: &Symbols, binarization: Binarization) -> Result<Vec<NonBinaryStep>> {
     check_tree(tree)?;
     let binary = binarization.apply(tree);
     let mut actions = Vec::with_capacity(tree.tokens().len() + binary.nodes().len());
     for step in binary.traverse() {
         match step {
             Visit::Open(_) => {}
-            Visit::Token(_) => actions.push(NonBinaryAction::Shift),
-            Visit::Close(id) if Some(id) == binary.root() => actions.push(NonBinaryAction::Finish),
+            Visit::Token(_) => actions.push(NonBinaryStep::Shift),
+            Visit::Close(id) if Some(id) == binary.root() => actions.push(NonBinaryStep::Finish),
             Visit::Close(id) => {
                 let node = binary.node(id);
                 let arity = match binary.children(id).len() {
@@ -265,16 +247,14 @@ fn derive(
                 };
                 let label = label_of(labels, &node.label)?;
                 let temporary = node.temporary;
-                actions.push(NonBinaryAction::Reduce { label, temporary, arity });
+                actions.push(NonBinaryStep::Reduce { label, temporary, arity });
             }
         }
     }
     Ok(actions)
 }
 
-impl TransitionSystem for NonBinary {
-    type State = NonBinaryState;
-    type Action = NonBinaryAction;
+impl StoredSystem for NonBinary {
     type Tables = NonBinaryTables;
 
     fn tables(&self) -> &NonBinaryTables {
@@ -283,27 +263,14 @@ impl TransitionSystem for NonBinary {
 
     fn from_tables(tables: NonBinaryTables) -> Result<Self> {
         check_run(tables.max_unaries)?;
-        let inventory: Vec<NonBinaryAction> =
-            tables.actions.iter().map(|&code| NonBinaryAction::of_code(code)).collect();
-        let known = |action: &NonBinaryAction| {
-            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
-        };
-        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
-        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
-        let ends = [NonBinaryAction::Shift, NonBinaryAction::Finish];
-        let total = ends.iter().all(|action| inventory.contains(action));
-        let few = tables.labels.len() <= MAX_LABELS;
-        if !(same && sorted && total && few && inventory.iter().all(known)) {
-            return Err(Error::corrupt("the action table is not that of a non-binary system"));
+        let ends = [NonBinaryStep::Shift, NonBinaryStep::Finish];
+        let inventory = Inventory::new(&tables.actions, &tables.labels, &ends, "non-binary")?;
+        let largest = inventory.steps().iter().map(|step| step.arity()).max().unwrap_or(0);
+        if tables.actions.len() * (largest as usize + 1) > MAX_GROUPED {
+            return Err(Error::Unfit(format!("too many actions: {}", tables.actions.len())));
         }
-        let largest = inventory.iter().map(|action| action.arity()).max().unwrap_or(0);
-        if inventory.len() * (largest as usize + 1) > MAX_GROUPED {
-            return Err(Error::Unfit(format!("too many actions: {}", inventory.len())));
-        }
-        let of_arity = |least: u32, most: u32| -> Vec<NonBinaryAction> {
-            let fits = |action: &&NonBinaryAction| (least..=most).contains(&action.arity());
-            inventory.iter().filter(fits).copied().collect()
-        };
+        let of_arity =
+            |least: u32, most: u32| inventory.select(|step| (least..=most).contains(&step.arity()));
         Ok(Self {
             several: (0..=largest).map(|most| of_arity(2, most)).collect(),
             all: (0..=largest).map(|most| of_arity(1, most)).collect(),
@@ -315,134 +282,121 @@ impl TransitionSystem for NonBinary {
 
     fn union(&self, other: &Self) -> Result<Self> {
         let mut tables = self.tables.clone();
-        let labels = (&mut tables.labels, &other.tables.labels);
-        let actions = [&self.inventory[..], &other.inventory];
-        tables.actions = action_codes(labels, actions, NonBinaryAction::relabelled)?;
+        let (labels, others) = (&mut tables.labels, &other.tables.labels);
+        tables.actions = self.inventory.union(labels, &other.inventory, others)?;
         tables.max_unaries = tables.max_unaries.max(other.tables.max_unaries);
         tables.max_roots = tables.max_roots.max(other.tables.max_roots);
         tables.repeated_labels |= other.tables.repeated_labels;
         Self::from_tables(tables)
     }
+}
+
+impl TransitionSystem for NonBinary {
+    fn stored(&self) -> serde_json::Value {
+        stored(&self.tables)
+    }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        let tables = self.tables();
         vec![
-            ("labels", tables.labels.len().to_string()),
-            ("actions", self.actions().len().to_string()),
-            ("consecutive unaries, at most", tables.max_unaries.to_string()),
-            ("children of a root, at most", tables.max_roots.to_string()),
+            ("labels", self.tables.labels.len().to_string()),
+            ("actions", self.n_actions().to_string()),
+            ("consecutive unaries, at most", self.tables.max_unaries.to_string()),
+            ("children of a root, at most", self.tables.max_roots.to_string()),
         ]
     }
 
-    fn derivation(&self, tree: &Tree) -> Result<Vec<NonBinaryAction>> {
-        let derivation = derive(tree, &self.tables.labels, self.tables.binarization)?;
-        if let Some(&action) = derivation.iter().find(|&&action| !self.has(action)) {
-            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
+    fn labels(&self) -> &Symbols {
+        &self.tables.labels
+    }
+
+    fn n_actions(&self) -> usize {
+        self.tables.actions.len()
+    }
+
+    fn numbers(&self) -> &[u32] {
+        &self.tables.actions
+    }
+
+    fn kind(&self, action: Action) -> ActionKind {
+        self.inventory.step(action).kind()
+    }
+
+    fn label(&self, action: Action) -> Option<Label> {
+        self.inventory.step(action).label()
+    }
+
+    fn name(&self, action: Action) -> String {
+        self.inventory.name(action, &self.tables.labels)
+    }
+
+    fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {
+        let NonBinaryTables { labels, binarization, .. } = &self.tables;
+        self.inventory.derivation(derive(tree, labels, *binarization)?, labels)
+    }
+
+    /// None over binarized trees: temporary nodes are not brackets.
+    fn has_dynamic_oracle(&self) -> bool {
+        self.tables.binarization.is_none()
+    }
+
+    fn dynamic_oracle<'a>(&'a self, tree: &Tree) -> Result<Option<Box<dyn Oracle + 'a>>> {
+        if !self.has_dynamic_oracle() {
+            return Ok(None);
         }
-        Ok(derivation)
+        Ok(Some(Box::new(oracle::Reachability::new(self, tree)?)))
     }
 
-    fn start(&self, sentence: &Sentence) -> NonBinaryState {
-        NonBinaryState { base: StackBuffer::new(sentence, self.heads.as_ref()), unaries: 0 }
+    fn start(&self, sentence: &Sentence) -> (State, Forest) {
+        (State::new(sentence), Forest::of_sentence(sentence, self.heads.as_ref()))
     }
 
-    fn forest_mut(state: &mut NonBinaryState) -> &mut Forest {
-        &mut state.base.forest
+    fn is_complete(&self, state: &State, _forest: &Forest) -> bool {
+        state.finished && state.items.len() <= self.tables.max_roots as usize
     }
 
-    fn is_final(&self, state: &NonBinaryState) -> bool {
-        state.base.finished
-    }
-
-    fn is_complete(&self, state: &NonBinaryState) -> bool {
-        state.base.finished && state.base.items.len() <= self.tables.max_roots as usize
-    }
-
-    fn legal(&self, state: &NonBinaryState, out: &mut Vec<NonBinaryAction>) {
+    fn legal(&self, state: &State, forest: &Forest, out: &mut Vec<Action>) {
         out.clear();
-        let NonBinaryState { base, unaries } = state;
-        if base.finished {
+        if state.finished {
             return;
         }
-        let at_end = base.remaining() == 0;
+        let at_end = state.remaining() == 0;
         if !at_end {
-            out.push(NonBinaryAction::Shift);
+            out.push(self.inventory.shift());
         }
-        let n = base.items.len();
+        let n = state.items.len();
         let height = n.min(self.all.len() - 1);
-        let groups = if *unaries < self.tables.max_unaries { &self.all } else { &self.several };
+        let groups = if state.run < self.tables.max_unaries { &self.all } else { &self.several };
         out.extend_from_slice(&groups[height]);
-        if let Some(at) = self.repetition(base).and_then(|action| out.binary_search(&action).ok()) {
+        let repetition = self.repetition(state, forest);
+        if let Some(at) = repetition.and_then(|action| out.binary_search(&action).ok()) {
             out.remove(at);
         }
         let fits = n <= self.tables.max_roots as usize || self.several[height].is_empty();
         if at_end && fits {
-            out.push(NonBinaryAction::Finish);
+            out.push(self.inventory.finish());
         }
     }
 
-    fn apply(&self, state: &mut NonBinaryState, action: NonBinaryAction) {
-        let NonBinaryState { base, unaries } = state;
-        base.note(action.code());
-        match action {
-            NonBinaryAction::Shift => {
-                base.shift();
-                *unaries = 0;
+    fn apply(&self, state: &mut State, forest: &mut Forest, action: Action) {
+        state.note(action.code);
+        match self.inventory.step(action) {
+            NonBinaryStep::Shift => {
+                state.shift(forest);
+                state.run = 0;
             }
-            NonBinaryAction::Reduce { label, temporary, arity } => {
-                base.join(self.heads.as_ref(), label, temporary, arity.into());
-                *unaries = if arity == 1 { *unaries + 1 } else { 0 };
+            NonBinaryStep::Reduce { label, temporary, arity } => {
+                let head = |forest: &Forest, children: &[u32]| {
+                    forest.head_among(self.heads.as_ref(), label, children)
+                };
+                state.join(forest, (label, temporary), arity.into(), head);
+                state.run = if arity == 1 { state.run + 1 } else { 0 };
             }
-            NonBinaryAction::Finish => base.finished = true,
+            NonBinaryStep::Finish => state.finished = true,
         }
-    }
-
-    fn tree(&self, state: &NonBinaryState, tokens: &[Token]) -> Tree {
-        state.base.tree(&self.tables.labels, tokens)
-    }
-
-    fn view<'a>(&'a self, state: &'a NonBinaryState) -> View<'a> {
-        let base = &state.base;
-        View {
-            forest: &base.forest,
-            labels: &self.tables.labels,
-            stack: base.items(),
-            frontier: &[],
-            open: StackView::Listed(&[]),
-            complete: base.items(),
-            buffer: base.buffer,
-            recent: base.recent,
-            focus: None,
-            signatures: &[],
-        }
-    }
-
-    fn steps(&self, state: &NonBinaryState) -> usize {
-        state.base.steps as usize
     }
 
     fn bound(&self, n: usize) -> usize {
         // Unaries may follow each of the n shifts and each of at most n - 1 reductions of several items.
         2 * n + 2 * n * self.tables.max_unaries as usize + 1
-    }
-
-    fn inventory(&self, _state: &NonBinaryState, out: &mut Vec<NonBinaryAction>) {
-        out.clear();
-        out.extend_from_slice(&self.inventory);
-    }
-
-    fn name(&self, action: NonBinaryAction) -> String {
-        match action {
-            NonBinaryAction::Shift => "SHIFT".to_owned(),
-            NonBinaryAction::Finish => "FINISH".to_owned(),
-            NonBinaryAction::Reduce { label, temporary, arity } => {
-                let mark = if temporary { "*" } else { "" };
-                format!("REDUCE-{}{mark}#{arity}", self.label_name(label))
-            }
-        }
-    }
-
-    fn label_name(&self, label: Label) -> &str {
-        self.tables.labels.name(u32::from(label.0)).unwrap_or_default()
     }
 }

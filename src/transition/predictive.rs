@@ -21,50 +21,16 @@ use super::gold_tree::{
     MAX_LABELS, ROOT, binarized_labels_of, check_run, check_tree, label_of, may_repeat,
     repeats_a_label,
 };
+use super::inventory::stored;
 use super::shared_stack::Stack;
-use super::stack_buffer::StackBuffer;
-use super::state::clone_in_place;
-use super::{Action, ActionKind, Forest, Open, TransitionSystem, View};
+use super::{Action, ActionKind, Forest, Open, State, StoredSystem, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Binarization;
-use crate::tree::{Child, Token, Tree, Visit};
+use crate::tree::{Child, Tree, Visit};
 use crate::{Error, Result};
 
 /// The largest number of distinct lists of children.
 const MAX_LISTS: usize = 60_000;
-
-/// An action of the predictive system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PredictiveAction {
-    /// Matches the predicted tag with the next word.
-    Match,
-    /// Replaces the topmost label by a list of children, given by its position.
-    Predict(u16),
-    /// Ends the derivation.
-    Finish,
-}
-
-impl Action for PredictiveAction {
-    fn kind(self) -> ActionKind {
-        match self {
-            Self::Match => ActionKind::Shift,
-            Self::Predict(_) => ActionKind::Open,
-            Self::Finish => ActionKind::Finish,
-        }
-    }
-
-    fn label(self) -> Option<Label> {
-        None
-    }
-
-    fn code(self) -> u32 {
-        match self {
-            Self::Match => 0,
-            Self::Finish => 1,
-            Self::Predict(list) => 2 + u32::from(list),
-        }
-    }
-}
 
 /// A predicted child: twice the position of its label or tag in the names, plus one for a temporary node.
 type Prediction = u32;
@@ -88,28 +54,16 @@ pub struct PredictiveTables {
     pub repeated_labels: bool,
 }
 
-/// The predictive system over a fixed inventory of lists.
+/// The predictive system over a fixed inventory of lists. The code of a prediction is the position of its list; MATCH and
+/// FINISH follow.
 #[derive(Debug, Clone)]
 pub struct Predictive {
     tables: PredictiveTables,
-    predictions: Vec<PredictiveAction>,
+    /// The number that features have for each action, by code.
+    numbers: Vec<u32>,
     /// The empty prediction, if the lists have it.
-    nothing: Option<PredictiveAction>,
+    nothing: Option<Action>,
 }
-
-/// A configuration of the predictive system.
-#[derive(Debug)]
-pub struct PredictiveState {
-    base: StackBuffer,
-    /// The predictions, the next one on top.
-    stack: Stack,
-    /// The open constituents. One has all its children when nothing is left above its base.
-    open: Stack,
-    /// The number of consecutive predictions before this configuration.
-    predicted: u32,
-}
-
-clone_in_place!(PredictiveState { base, stack, open, predicted });
 
 impl Predictive {
     /// The system that can build the given trees, rooted in `TOP`.
@@ -158,40 +112,55 @@ impl Predictive {
         list.iter().map(name).collect::<Vec<_>>().join(" ")
     }
 
-    fn is_label(&self, state: &PredictiveState, prediction: u32) -> bool {
-        let label = state.base.forest.node(prediction).label;
+    /// MATCH, which takes the next word for the predicted tag.
+    fn matching(&self) -> Action {
+        Action::new(self.tables.lists.len() as u32)
+    }
+
+    /// FINISH, which ends the derivation.
+    fn finish(&self) -> Action {
+        Action::new(self.tables.lists.len() as u32 + 1)
+    }
+
+    fn is_label(&self, forest: &Forest, prediction: u32) -> bool {
+        let label = forest.node(prediction).label;
         label.is_some_and(|label| u32::from(label.0) < self.tables.n_labels)
     }
 
     /// The prediction that would replace the label of a node by itself, if that is illegal.
-    fn repetition(&self, state: &PredictiveState, node: u32) -> Option<PredictiveAction> {
-        let node = state.base.forest.node(node);
+    fn repetition(&self, forest: &Forest, node: u32) -> Option<Action> {
+        let node = forest.node(node);
         let label = node.label.filter(|_| !self.tables.repeated_labels && !node.temporary)?;
         let alone = [u32::from(label.0) * 2];
         let at = self.tables.lists.binary_search_by(|list| list[..].cmp(&alone)).ok()?;
-        Some(PredictiveAction::Predict(at as u16))
+        Some(Action::new(at as u32))
     }
 
     /// Whether the words since an open constituent began are a single item of its label.
-    fn is_repetition(&self, base: &StackBuffer, Open { node, first, .. }: Open) -> bool {
-        let node = base.forest.node(node);
+    fn is_repetition(
+        &self,
+        state: &State,
+        forest: &Forest,
+        Open { node, first, .. }: Open,
+    ) -> bool {
+        let node = forest.node(node);
         let may_be = !self.tables.repeated_labels && !node.temporary;
-        let only = base.top().filter(|_| may_be && base.items.len() == first as usize + 1);
-        only.is_some_and(|only| visible_label(&base.forest, only, None) == node.label)
+        let only = state.top(forest).filter(|_| may_be && state.items.len() == first as usize + 1);
+        only.is_some_and(|only| visible_label(forest, only, None) == node.label)
     }
 
-    /// Completes the open constituents that have all their children. The root stays open.
-    fn complete(&self, state: &mut PredictiveState) {
-        let PredictiveState { base, stack, open, .. } = state;
-        while let Some(last) = base.forest.opened.last(*open)
-            && (open.len() > 1 && stack.len() == last.base as usize)
+    /// Completes the open constituents that have all their children: nothing is left above their bases. The root stays
+    /// open.
+    fn complete(&self, state: &mut State, forest: &mut Forest) {
+        while let Some(last) = forest.opened.last(state.open)
+            && (state.open.len() > 1 && state.stack.len() == last.base as usize)
         {
-            base.forest.opened.pop(open);
-            let node = *base.forest.node(last.node);
-            let n = base.items.len() - last.first as usize;
-            let is_built = n > 0 && !self.is_repetition(base, last);
+            forest.opened.pop(&mut state.open);
+            let node = *forest.node(last.node);
+            let n = state.items.len() - last.first as usize;
+            let is_built = n > 0 && !self.is_repetition(state, forest, last);
             if let (Some(label), true) = (node.label, is_built) {
-                base.join(None, label, node.temporary, n);
+                state.join(forest, (label, node.temporary), n, |_, children| children.len() - 1);
             }
         }
     }
@@ -226,9 +195,7 @@ fn derive(
     Ok(steps)
 }
 
-impl TransitionSystem for Predictive {
-    type State = PredictiveState;
-    type Action = PredictiveAction;
+impl StoredSystem for Predictive {
     type Tables = PredictiveTables;
 
     fn tables(&self) -> &PredictiveTables {
@@ -248,10 +215,10 @@ impl TransitionSystem for Predictive {
         if top != Some(ROOT) || !sorted || !lists.iter().flatten().all(known) {
             return Err(Error::corrupt("the tables are not those of a predictive system"));
         }
-        let predictions: Vec<PredictiveAction> =
-            (0..lists.len()).map(|list| PredictiveAction::Predict(list as u16)).collect();
-        let nothing = predictions.first().copied().filter(|_| lists[0].is_empty());
-        Ok(Self { predictions, nothing, tables })
+        let nothing = lists.first().filter(|list| list.is_empty()).map(|_| Action::new(0));
+        // MATCH is 0, FINISH 1.
+        let numbers = (2..2 + lists.len() as u32).chain([0, 1]).collect();
+        Ok(Self { numbers, nothing, tables })
     }
 
     fn union(&self, other: &Self) -> Result<Self> {
@@ -282,161 +249,150 @@ impl TransitionSystem for Predictive {
             repeated_labels: self.tables.repeated_labels || other.tables.repeated_labels,
         })
     }
+}
+
+impl TransitionSystem for Predictive {
+    fn stored(&self) -> serde_json::Value {
+        stored(&self.tables)
+    }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        let tables = self.tables();
         vec![
-            ("labels", tables.n_labels.to_string()),
-            ("lists of children", tables.lists.len().to_string()),
-            ("predictions between two words, at most", tables.max_predictions.to_string()),
+            ("labels", self.tables.n_labels.to_string()),
+            ("lists of children", self.tables.lists.len().to_string()),
+            ("predictions between two words, at most", self.tables.max_predictions.to_string()),
         ]
     }
 
-    fn derivation(&self, tree: &Tree) -> Result<Vec<PredictiveAction>> {
+    /// With the tags.
+    fn labels(&self) -> &Symbols {
+        &self.tables.names
+    }
+
+    /// The predictions: the others are forced.
+    fn n_actions(&self) -> usize {
+        self.tables.lists.len()
+    }
+
+    fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+
+    fn kind(&self, action: Action) -> ActionKind {
+        match action {
+            _ if action == self.matching() => ActionKind::Shift,
+            _ if action == self.finish() => ActionKind::Finish,
+            _ => ActionKind::Open,
+        }
+    }
+
+    fn label(&self, _action: Action) -> Option<Label> {
+        None
+    }
+
+    fn name(&self, action: Action) -> String {
+        match self.kind(action) {
+            ActionKind::Shift => "MATCH".to_owned(),
+            ActionKind::Finish => "FINISH".to_owned(),
+            _ => format!("PREDICT({})", self.list_name(&self.tables.lists[action.code as usize])),
+        }
+    }
+
+    fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {
         let steps = derive(tree, &self.tables.names, self.tables.binarization)?;
         let action = |step: Option<Vec<Prediction>>| match step {
-            None => Ok(PredictiveAction::Match),
+            None => Ok(self.matching()),
             Some(list) => match self.tables.lists.binary_search(&list) {
-                Ok(at) => Ok(PredictiveAction::Predict(at as u16)),
+                Ok(at) => Ok(Action::new(at as u32)),
                 Err(_) => Err(Error::Unfit(format!("no prediction of {}", self.list_name(&list)))),
             },
         };
-        let mut actions: Vec<PredictiveAction> =
-            steps.into_iter().map(action).collect::<Result<_>>()?;
-        actions.push(PredictiveAction::Finish);
+        let mut actions: Vec<Action> = steps.into_iter().map(action).collect::<Result<_>>()?;
+        actions.push(self.finish());
         Ok(actions)
     }
 
-    fn start(&self, sentence: &Sentence) -> PredictiveState {
-        let mut base = StackBuffer::new(sentence, None);
+    fn start(&self, sentence: &Sentence) -> (State, Forest) {
+        let mut state = State::new(sentence);
+        let mut forest = Forest::of_sentence(sentence, None);
         let top = Label((self.tables.n_labels - 1) as u16);
-        let root = base.forest.push_open(top, false, None, 0);
-        let mut stack = Stack::default();
-        base.forest.stacks.push(&mut stack, root);
-        PredictiveState { base, stack, open: Stack::default(), predicted: 0 }
+        let root = forest.push_open(top, false, None, 0);
+        forest.stacks.push(&mut state.stack, root);
+        (state, forest)
     }
 
-    fn forest_mut(state: &mut PredictiveState) -> &mut Forest {
-        &mut state.base.forest
-    }
-
-    fn is_final(&self, state: &PredictiveState) -> bool {
-        state.base.finished
-    }
-
-    fn is_forced(&self, state: &PredictiveState) -> bool {
-        let next = state.base.forest.stacks.last(state.stack);
-        let Some(next) = next.filter(|&next| self.is_label(state, next)) else {
+    fn is_forced(&self, state: &State, forest: &Forest) -> bool {
+        let next = forest.stacks.last(state.stack);
+        let Some(next) = next.filter(|&next| self.is_label(forest, next)) else {
             return true;
         };
-        let may_predict = match state.base.remaining() {
+        let may_predict = match state.remaining() {
             0 => self.nothing.is_some(),
-            _ => self.predictions.len() > usize::from(self.repetition(state, next).is_some()),
+            _ => self.n_actions() > usize::from(self.repetition(forest, next).is_some()),
         };
-        !may_predict || state.predicted >= self.tables.max_predictions
+        !may_predict || state.run >= self.tables.max_predictions
     }
 
-    fn is_complete(&self, state: &PredictiveState) -> bool {
-        state.base.finished && state.stack.is_empty() && state.base.remaining() == 0
+    fn is_complete(&self, state: &State, _forest: &Forest) -> bool {
+        state.finished && state.stack.is_empty() && state.remaining() == 0
     }
 
-    fn legal(&self, state: &PredictiveState, out: &mut Vec<PredictiveAction>) {
+    fn legal(&self, state: &State, forest: &Forest, out: &mut Vec<Action>) {
         out.clear();
-        if state.base.finished {
+        if state.finished {
             return;
         }
-        let at_end = state.base.remaining() == 0;
-        match state.base.forest.stacks.last(state.stack) {
-            Some(next) if self.is_label(state, next) => match at_end {
-                _ if state.predicted >= self.tables.max_predictions => {}
+        let at_end = state.remaining() == 0;
+        match forest.stacks.last(state.stack) {
+            Some(next) if self.is_label(forest, next) => match at_end {
+                _ if state.run >= self.tables.max_predictions => {}
                 true => out.extend(self.nothing),
                 false => {
-                    out.extend_from_slice(&self.predictions);
-                    let repetition = self.repetition(state, next);
-                    if let Some(at) = repetition.and_then(|list| out.binary_search(&list).ok()) {
-                        out.remove(at);
+                    self.inventory(state, forest, out);
+                    if let Some(repetition) = self.repetition(forest, next) {
+                        out.remove(repetition.code as usize);
                     }
                 }
             },
-            Some(_) if !at_end => out.push(PredictiveAction::Match),
+            Some(_) if !at_end => out.push(self.matching()),
             _ => {}
         }
         if out.is_empty() {
-            out.push(PredictiveAction::Finish);
+            out.push(self.finish());
         }
     }
 
-    fn apply(&self, state: &mut PredictiveState, action: PredictiveAction) {
-        let PredictiveState { base, stack, open, predicted } = state;
-        base.note(action.code());
-        match action {
-            PredictiveAction::Match => {
-                base.forest.stacks.pop(stack);
-                base.shift();
-                *predicted = 0;
-                self.complete(state);
+    fn apply(&self, state: &mut State, forest: &mut Forest, action: Action) {
+        state.note(action.code);
+        if action == self.finish() {
+            state.finished = true;
+            return;
+        }
+        let Some(node) = forest.stacks.pop(&mut state.stack) else { return };
+        match self.tables.lists.get(action.code as usize) {
+            None => {
+                state.shift(forest);
+                state.run = 0;
             }
-            PredictiveAction::Predict(list) => {
-                let forest = &mut base.forest;
-                let Some(node) = forest.stacks.pop(stack) else { return };
-                let (first, height) = (base.items.len() as u32, stack.len() as u32);
-                forest.opened.push(open, Open { node, first, base: height });
-                for &child in self.tables.lists[usize::from(list)].iter().rev() {
+            Some(list) => {
+                let (first, base) = (state.items.len() as u32, state.stack.len() as u32);
+                forest.opened.push(&mut state.open, Open { node, first, base });
+                for &child in list.iter().rev() {
                     let (label, temporary) = (Label((child / 2) as u16), child % 2 == 1);
-                    let prediction = forest.push_open(label, temporary, None, base.buffer);
-                    forest.stacks.push(stack, prediction);
+                    let prediction = forest.push_open(label, temporary, None, state.buffer);
+                    forest.stacks.push(&mut state.stack, prediction);
                 }
-                *predicted += 1;
-                self.complete(state);
+                state.run += 1;
             }
-            PredictiveAction::Finish => base.finished = true,
         }
-    }
-
-    /// Open constituents are left out: their complete children become siblings.
-    fn tree(&self, state: &PredictiveState, tokens: &[Token]) -> Tree {
-        state.base.tree(&self.tables.names, tokens)
-    }
-
-    fn view<'a>(&'a self, state: &'a PredictiveState) -> View<'a> {
-        View {
-            forest: &state.base.forest,
-            labels: &self.tables.names,
-            stack: state.base.forest.stacks.view(state.stack),
-            frontier: &[],
-            open: state.base.forest.opened.view(state.open),
-            complete: state.base.items(),
-            buffer: state.base.buffer,
-            recent: state.base.recent,
-            focus: None,
-            signatures: &[],
-        }
-    }
-
-    fn steps(&self, state: &PredictiveState) -> usize {
-        state.base.steps as usize
+        self.complete(state, forest);
     }
 
     fn bound(&self, n: usize) -> usize {
         n + (n + 1) * self.tables.max_predictions as usize + 1
     }
 
-    fn inventory(&self, _state: &PredictiveState, out: &mut Vec<PredictiveAction>) {
-        out.clear();
-        out.extend_from_slice(&self.predictions);
-    }
-
-    fn name(&self, action: PredictiveAction) -> String {
-        match action {
-            PredictiveAction::Match => "MATCH".to_owned(),
-            PredictiveAction::Finish => "FINISH".to_owned(),
-            PredictiveAction::Predict(list) => {
-                format!("PREDICT({})", self.list_name(&self.tables.lists[usize::from(list)]))
-            }
-        }
-    }
-
-    fn label_name(&self, label: Label) -> &str {
-        self.tables.names.name(u32::from(label.0)).unwrap_or_default()
+    fn stack(&self, state: &State) -> Stack {
+        state.stack
     }
 }

@@ -1,23 +1,13 @@
-//! The data of configurations: constituents, dependents, and the view for features.
+//! The data of configurations: what has been built, the state of one hypothesis, and the view for features.
+//!
+//! Heads are optional. With head rules, the rules determine the head child of a constituent from its label and children
+//! when it is built, so features see head words and dependents. Without head rules, a constituent is headed by its last
+//! child: its head word is its last word, and there are no dependents. A system whose actions name the head child sets it
+//! itself.
 
+use super::head_finder::HeadFinder;
 use super::shared_stack::{Cells, Stack, StackView};
-use crate::symbols::{Label, Symbols};
-
-/// Implements `Clone` field by field, with a `clone_from` that reuses memory: a beam copies states often.
-macro_rules! clone_in_place {
-    ($name:ident { $($field:ident),* $(,)? }) => {
-        impl Clone for $name {
-            fn clone(&self) -> Self {
-                Self { $($field: Clone::clone(&self.$field)),* }
-            }
-
-            fn clone_from(&mut self, source: &Self) {
-                $(Clone::clone_from(&mut self.$field, &source.$field);)*
-            }
-        }
-    };
-}
-pub(super) use clone_in_place;
+use crate::symbols::{Label, Sentence, Symbols};
 
 /// A token on the stack or a constituent built over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +44,7 @@ impl Constituent {
 
 /// What has been built over a sentence, by one derivation or by all hypotheses of a search: constituents, of which
 /// children come before parents, and stacks. Nothing in it ever changes, so hypotheses share what they have in common.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Forest {
     nodes: Vec<Constituent>,
     children: Vec<u32>,
@@ -64,26 +54,8 @@ pub struct Forest {
     pub stacks: Cells<u32>,
     /// The cells of stacks of open constituents.
     pub opened: Cells<Open>,
-}
-
-impl Clone for Forest {
-    fn clone(&self) -> Self {
-        let Self { nodes, children, dependents, stacks, opened } = self;
-        Self {
-            nodes: nodes.clone(),
-            children: children.clone(),
-            dependents: dependents.clone(),
-            stacks: stacks.clone(),
-            opened: opened.clone(),
-        }
-    }
-
-    /// Nothing where both are empty, as those of hypotheses that share a forest are.
-    fn clone_from(&mut self, source: &Self) {
-        if !(self.is_empty() && source.is_empty()) {
-            *self = source.clone();
-        }
-    }
+    /// The tags of the sentence, if head rules look at them.
+    tags: Option<Vec<u32>>,
 }
 
 impl Forest {
@@ -95,7 +67,14 @@ impl Forest {
             dependents: with_heads.then(|| Vec::with_capacity(3 * n_tokens + 1)),
             stacks: Cells::with_capacity(3 * n_tokens + 1),
             opened: Cells::default(),
+            tags: None,
         }
+    }
+
+    /// The same for a sentence and head rules, if there are any.
+    pub fn of_sentence(sentence: &Sentence, heads: Option<&HeadFinder>) -> Self {
+        let tags = heads.map(|_| sentence.tags.clone());
+        Self { tags, ..Self::with_room_for(sentence.len(), heads.is_some()) }
     }
 
     /// Whether the system knows heads.
@@ -197,6 +176,23 @@ impl Forest {
         self.close(symbol, first, head)
     }
 
+    /// The index of the head among children under a label, by head rules; without any, the last child.
+    pub fn head_among(&self, heads: Option<&HeadFinder>, label: Label, children: &[u32]) -> usize {
+        let heads = match heads {
+            Some(heads) if children.len() > 1 => heads,
+            _ => return children.len() - 1,
+        };
+        let category = |child: usize| {
+            let node = self.node(children[child]);
+            match (node.label, &self.tags) {
+                (Some(label), _) => usize::from(label.0),
+                (None, Some(tags)) => heads.n_labels + tags[node.start as usize] as usize,
+                (None, None) => heads.n_labels,
+            }
+        };
+        heads.table.head_of(usize::from(label.0), children.len(), category)
+    }
+
     /// Adds a constituent over the children from `first` on.
     fn close(
         &mut self,
@@ -227,6 +223,131 @@ impl Forest {
             all.push(dependents);
         }
         self.nodes.len() as u32 - 1
+    }
+}
+
+/// The state of one hypothesis: all of a configuration that its [`Forest`] does not hold. It is small, and the time to copy
+/// it does not grow with the derivation, except in item systems.
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    /// The complete items.
+    pub items: Stack,
+    /// In systems that open constituents, what features see as the stack: complete items, and open constituents at the
+    /// place where they were opened; or predictions, the next one on top.
+    pub stack: Stack,
+    /// The open constituents.
+    pub open: Stack,
+    /// The position of the first token of the buffer.
+    pub buffer: u32,
+    /// The number of tokens.
+    pub n_tokens: u32,
+    /// One more than the codes of the last two actions, the latest first; 0 before the first action.
+    pub recent: [u32; 2],
+    /// The number of actions taken.
+    pub steps: u32,
+    /// The number of consecutive actions that could go on for ever: unary reductions, or constituents opened or predicted
+    /// since the last word.
+    pub run: u32,
+    /// Top-down, the number of open constituents whose only child, open or complete, has their label. Each needs another
+    /// child.
+    pub repetitions: u32,
+    /// Whether the derivation has ended.
+    pub finished: bool,
+    /// In item systems, the items.
+    pub frontier: Frontier,
+}
+
+/// The items of an item system.
+#[derive(Debug, Default)]
+pub struct Frontier {
+    /// The topmost items and tokens, from left to right.
+    pub items: Vec<u32>,
+    /// A hash of each with everything below it.
+    pub signatures: Vec<u64>,
+    /// In a fixed order, the end (left to right) or the start (right to left) of the last inferred item.
+    pub edge: u32,
+    /// The sum of the hashes of all inferred items, which does not depend on their order.
+    pub sum: u64,
+}
+
+impl Clone for Frontier {
+    fn clone(&self) -> Self {
+        let Self { items, signatures, edge, sum } = self;
+        Self { items: items.clone(), signatures: signatures.clone(), edge: *edge, sum: *sum }
+    }
+
+    /// Reuses memory: a beam copies states often.
+    fn clone_from(&mut self, source: &Self) {
+        self.items.clone_from(&source.items);
+        self.signatures.clone_from(&source.signatures);
+        (self.edge, self.sum) = (source.edge, source.sum);
+    }
+}
+
+impl State {
+    /// Empty stacks, all tokens in the buffer.
+    pub fn new(sentence: &Sentence) -> Self {
+        Self { n_tokens: sentence.len() as u32, ..Self::default() }
+    }
+
+    /// Copies another state; a search copies states at every step, so memory is reused.
+    pub fn copy_from(&mut self, source: &Self) {
+        let mut frontier = std::mem::take(&mut self.frontier);
+        frontier.clone_from(&source.frontier);
+        *self = Self { frontier, ..*source };
+    }
+
+    /// The topmost complete item.
+    pub fn top(&self, forest: &Forest) -> Option<u32> {
+        forest.stacks.last(self.items)
+    }
+
+    /// The only complete item.
+    pub fn only_item(&self, forest: &Forest) -> Option<u32> {
+        self.top(forest).filter(|_| self.items.len() == 1)
+    }
+
+    /// The complete item `n` below the top.
+    pub fn item<'a>(&self, forest: &'a Forest, n: usize) -> Option<&'a Constituent> {
+        forest.stacks.view(self.items).nth(n).map(|id| forest.node(id))
+    }
+
+    /// The complete items from the top down.
+    pub fn from_top<'a>(&self, forest: &'a Forest) -> impl Iterator<Item = &'a Constituent> {
+        forest.stacks.view(self.items).from_top().map(|id| forest.node(id))
+    }
+
+    /// Counts an action and records its code.
+    pub fn note(&mut self, code: u32) {
+        self.steps += 1;
+        self.recent = [code + 1, self.recent[0]];
+    }
+
+    /// The number of tokens in the buffer.
+    pub fn remaining(&self) -> u32 {
+        self.n_tokens - self.buffer
+    }
+
+    /// Moves the first token of the buffer to the complete items; returns its node.
+    pub fn shift(&mut self, forest: &mut Forest) -> u32 {
+        let id = forest.push_token(self.buffer);
+        forest.stacks.push(&mut self.items, id);
+        self.buffer += 1;
+        id
+    }
+
+    /// Joins the topmost `n` complete items, at least one, into a constituent, whose head is that of the child at the
+    /// index that `head` returns; returns its node.
+    pub fn join(
+        &mut self,
+        forest: &mut Forest,
+        symbol: (Label, bool),
+        n: usize,
+        head: impl FnOnce(&Forest, &[u32]) -> usize,
+    ) -> u32 {
+        let id = forest.push_over(symbol, (&mut self.items, n), head);
+        forest.stacks.push(&mut self.items, id);
+        id
     }
 }
 
@@ -312,6 +433,8 @@ pub struct View<'a> {
     pub buffer: u32,
     /// One more than the codes of the last two actions, the latest first; 0 before the first action.
     pub recent: [u32; 2],
+    /// The number that features have for the action of each code.
+    pub numbers: &'a [u32],
     /// The candidate's children on the stack.
     pub focus: Option<Focus>,
     /// A hash of each item of the stack with everything below it; empty in systems without candidates.

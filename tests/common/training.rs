@@ -8,12 +8,12 @@ use srparse::decode::{Decoded, Problem, Search, SearchScratch};
 use srparse::encoder::Pretrained;
 use srparse::feature::Templates;
 use srparse::observer::Silent;
-use srparse::oracle::{Guide, GuideKind, Supervised, guide};
+use srparse::oracle::{OracleKind, oracle};
 use srparse::scorer::{Scorer, Scratch};
 use srparse::symbols::{Sentence, Vocabulary};
 use srparse::train::session::{DevSet, SilverTrees};
 use srparse::train::{Components, Example, Session};
-use srparse::transition::TransitionSystem;
+use srparse::transition::{Oracle, TransitionSystem};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
@@ -50,7 +50,7 @@ pub struct Lab<S> {
     search: Search,
 }
 
-impl<S: Supervised> Lab<S> {
+impl<S: TransitionSystem> Lab<S> {
     /// A system with examples, the templates `rich`, no dev set and greedy search.
     pub fn new(system: S, trees: &[Tree]) -> Self {
         Self::with_vocabulary(system, super::vocabulary(trees), trees)
@@ -66,13 +66,13 @@ impl<S: Supervised> Lab<S> {
     }
 
     /// What scorers are built on.
-    pub fn components(&self) -> Components<'_, S> {
+    pub fn components(&self) -> Components<'_> {
         let Self { system, templates, vocabulary, .. } = self;
         Components { system, templates, vocabulary }
     }
 
     /// A silent session of seed 1.
-    pub fn session(&self) -> Session<'_, S> {
+    pub fn session(&self) -> Session<'_> {
         let dev = DevSet {
             files: &[],
             trees: &[],
@@ -89,6 +89,7 @@ impl<S: Supervised> Lab<S> {
             embeddings: None,
             encoder: Some(&self.encoder),
             ranks_all_actions: false,
+            labels: &[],
             merge: &[],
             teacher: None,
             initial: None,
@@ -98,42 +99,38 @@ impl<S: Supervised> Lab<S> {
         }
     }
 
-    /// The guides to all examples.
-    pub fn guides(&self, kind: GuideKind) -> Vec<Box<dyn Guide<S>>> {
-        let guide = |example: &Example| guide(&self.system, &example.tree, kind).unwrap();
-        self.examples.iter().map(guide).collect()
+    /// The oracles of all examples.
+    pub fn oracles(&self, kind: OracleKind) -> Vec<Box<dyn Oracle + '_>> {
+        let oracle = |example: &Example| oracle(&self.system, &example.tree, kind).unwrap();
+        self.examples.iter().map(oracle).collect()
     }
 }
 
 /// A sentence for which a scorer is prepared.
-pub fn prepared<S: TransitionSystem>(
-    scorer: &dyn Scorer<S>,
-    sentence: &Sentence,
-    scratch: &mut Scratch,
-) -> Sentence {
+pub fn prepared(scorer: &dyn Scorer, sentence: &Sentence, scratch: &mut Scratch) -> Sentence {
     let mut sentence = sentence.clone();
     scorer.prepare(&mut sentence, scratch);
     sentence
 }
 
 /// The best derivation that a search finds, with fresh memory.
-pub fn decode<S: TransitionSystem>(
+pub fn decode(
     search: &Search,
-    system: &S,
-    scorer: &dyn Scorer<S>,
+    system: &dyn TransitionSystem,
+    scorer: &dyn Scorer,
     sentence: &Sentence,
-) -> Decoded<S> {
+) -> Decoded {
     decode_nbest(search, system, scorer, sentence, 1).swap_remove(0)
 }
 
 /// The best `n` derivations that a search finds, with fresh memory.
-pub fn decode_nbest<S: TransitionSystem>(
+pub fn decode_nbest(
     search: &Search,
-    system: &S,
-    scorer: &dyn Scorer<S>,
+    system: &dyn TransitionSystem,
+    scorer: &dyn Scorer,
     sentence: &Sentence,
     n: usize,
-) -> Vec<Decoded<S>> {
+) -> Vec<Decoded> {
     let mut scratch = SearchScratch::default();
     let sentence = &prepared(scorer, sentence, &mut scratch.scorer);
     search.decode(Problem { system, sentence, scorer }, n, &mut scratch)

@@ -3,9 +3,9 @@
 use srparse::classifier::ScoreScale;
 use srparse::decode::{Illegal, Method, PathScore, Search};
 use srparse::oracle::replay::same_brackets;
-use srparse::oracle::{Guide, GuideKind, Supervised, guide};
+use srparse::oracle::{OracleKind, oracle};
 use srparse::scorer::{Configuration, Memory, Scorer, Scratch};
-use srparse::transition::{Action, ActionKind, TransitionSystem};
+use srparse::transition::{Action, ActionKind, Oracle, StoredSystem};
 
 use srparse::tree::Tree;
 
@@ -13,26 +13,26 @@ use super::walk::{TREES, Trees, borrowed};
 use crate::common::training::decode;
 use crate::common::{sentence, shown};
 
-/// Scores the actions that a guide thinks optimal 0 and all others -1: however long a path is, it scores 0 if
-/// all of its actions were optimal, and less if not. Away from the gold path a guide that replays a derivation
+/// Scores the actions that an oracle thinks optimal 0 and all others -1: however long a path is, it scores 0 if
+/// all of its actions were optimal, and less if not. Away from the gold path an oracle that replays a derivation
 /// answers anything, which cannot make up for what was lost before.
-pub(crate) struct Guided<S>(Box<dyn Guide<S>>);
+pub(crate) struct Guided<'a>(Box<dyn Oracle + 'a>);
 
-impl<S: TransitionSystem> Scorer<S> for Guided<S> {
-    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+impl Scorer for Guided<'_> {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let mut optimal = Vec::new();
-        self.0.optimal(at.system, at.state, &mut optimal);
+        self.0.optimal(at.state, at.forest, &mut optimal);
         let score = |action| if optimal.contains(action) { 0.0 } else { -1.0 };
         out.clear();
         out.extend(actions.iter().map(score));
@@ -43,7 +43,7 @@ impl<S: TransitionSystem> Scorer<S> for Guided<S> {
     }
 }
 
-pub(crate) fn searches_that_the_oracle_guides_find_the_tree<S: Supervised>(
+pub(crate) fn searches_that_the_oracle_guides_find_the_tree<S: StoredSystem>(
     trees: Trees,
     make: impl Fn(&[&Tree]) -> S,
 ) {
@@ -56,11 +56,11 @@ pub(crate) fn searches_that_the_oracle_guides_find_the_tree<S: Supervised>(
     let beam = Search { method, beam: 4, path_score, ..Search::default() };
     for tree in &trees {
         let sentence = sentence(tree);
-        for kind in [GuideKind::Static, GuideKind::DynamicIfAny] {
-            let scorer = Guided(guide(&system, tree, kind).unwrap());
+        for kind in [OracleKind::Static, OracleKind::DynamicIfAny] {
+            let scorer = Guided(oracle(&system, tree, kind).unwrap());
             for search in [&greedy, &failing, &rejecting, &beam] {
                 let found = decode(search, &system, &scorer, &sentence);
-                let built = system.tree(&found.state, tree.tokens());
+                let built = system.tree(&found.state, &found.forest, tree.tokens());
                 assert!(
                     found.complete && same_brackets(&built, &system.target(tree)),
                     "{kind:?} {:?}: {} {}",
@@ -76,22 +76,22 @@ pub(crate) fn searches_that_the_oracle_guides_find_the_tree<S: Supervised>(
 /// Scores actions by what they are and by how many came before, as if at random.
 struct Erratic;
 
-impl<S: TransitionSystem> Scorer<S> for Erratic {
-    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+impl Scorer for Erratic {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let steps = at.system.steps(at.state) as u32;
-        let score = |action: &S::Action| {
-            let mixed = (action.code() ^ steps.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
+        let steps = at.state.steps;
+        let score = |action: &Action| {
+            let mixed = (action.code ^ steps.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
             (mixed >> 8) as f32
         };
         out.clear();
@@ -104,7 +104,7 @@ impl<S: TransitionSystem> Scorer<S> for Erratic {
 }
 
 pub(crate) fn a_sentence_is_rejected_only_where_no_parse_may_end_after_its_last_word<
-    S: Supervised,
+    S: StoredSystem,
 >(
     trees: Trees,
     make: impl Fn(&[&Tree]) -> S,
@@ -116,12 +116,12 @@ pub(crate) fn a_sentence_is_rejected_only_where_no_parse_may_end_after_its_last_
     for tree in &trees {
         let sentence = sentence(tree);
         let found = decode(&search, &system, &Erratic, &sentence);
-        if system.is_final(&found.state) {
+        if found.state.finished {
             continue;
         }
-        system.legal(&found.state, &mut legal);
+        system.legal(&found.state, &found.forest, &mut legal);
         assert!(!found.complete);
-        assert_eq!(system.view(&found.state).buffer as usize, tree.tokens().len());
-        assert!(legal.iter().all(|action| action.kind() != ActionKind::Finish));
+        assert_eq!(found.state.buffer as usize, tree.tokens().len());
+        assert!(legal.iter().all(|&action| system.kind(action) != ActionKind::Finish));
     }
 }

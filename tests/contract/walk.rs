@@ -3,7 +3,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use srparse::symbols::Sentence;
-use srparse::transition::TransitionSystem;
+use srparse::transition::{Action, Forest, State, TransitionSystem};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
 
@@ -24,39 +24,39 @@ pub(crate) fn collapsed_trees(seed: u64, n: usize) -> Vec<Tree> {
 }
 
 /// Legal actions, checked as they are handed out.
-pub(crate) fn legal<S: TransitionSystem>(system: &S, state: &S::State) -> Vec<S::Action> {
+pub(crate) fn legal(system: &dyn TransitionSystem, state: &State, forest: &Forest) -> Vec<Action> {
     let mut out = Vec::new();
-    system.legal(state, &mut out);
+    system.legal(state, forest, &mut out);
     assert!(!out.is_empty(), "no action is legal before the end");
     assert!(out.windows(2).all(|pair| pair[0] < pair[1]), "out of order: {out:?}");
-    if system.is_forced(state) {
+    if system.is_forced(state, forest) {
         assert_eq!(out.len(), 1, "a choice: {out:?}");
         return out;
     }
     let mut inventory = Vec::new();
-    system.inventory(state, &mut inventory);
+    system.inventory(state, forest, &mut inventory);
     assert!(out.iter().all(|action| inventory.contains(action)), "not in the inventory: {out:?}");
     out
 }
 
-/// Takes random legal actions, `each` seeing every state on the way and the last one.
-pub(crate) fn random_walk<S: TransitionSystem>(
-    system: &S,
+/// Takes random legal actions, `each` seeing every configuration on the way and the last one.
+pub(crate) fn random_walk(
+    system: &dyn TransitionSystem,
     sentence: &Sentence,
     rng: &mut ChaCha8Rng,
-    mut each: impl FnMut(&S::State, &mut ChaCha8Rng),
+    mut each: impl FnMut(&State, &Forest, &mut ChaCha8Rng),
 ) {
-    let mut state = system.start(sentence);
+    let (mut state, mut forest) = system.start(sentence);
     let bound = system.bound(sentence.len());
     for step in 0.. {
-        assert_eq!(system.steps(&state), step);
-        each(&state, rng);
-        if system.is_final(&state) {
+        assert_eq!(state.steps as usize, step);
+        each(&state, &forest, rng);
+        if state.finished {
             return;
         }
         assert!(step < bound, "more than {bound} actions over {} words", sentence.len());
-        let action = *legal(system, &state).choose(rng).unwrap();
-        system.apply(&mut state, action);
+        let action = *legal(system, &state, &forest).choose(rng).unwrap();
+        system.apply(&mut state, &mut forest, action);
     }
 }
 

@@ -4,27 +4,28 @@ use super::*;
 use crate::classifier::ScoreScale;
 use crate::scorer::{Configuration, Memory, Scorer};
 use crate::symbols::Sentence;
-use crate::transition::items::{Infer, ItemOrder, ItemTables, Items};
+use crate::transition::StoredSystem;
+use crate::transition::items::{ItemOrder, ItemTables, Items, infer};
 
 /// Scores that depend on how many items there are, so that paths to the same state differ.
 struct Arbitrary;
 
-impl Scorer<Items> for Arbitrary {
-    fn begin(&self, _at: Configuration<'_, Items>, _scratch: &mut Scratch) -> Memory {
+impl Scorer for Arbitrary {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
     fn score(
         &self,
-        at: Configuration<'_, Items>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[Infer],
+        actions: &[Action],
         _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let score = |&Infer { first, last, label }: &Infer| {
-            let (start, end) = at.state.span(first as usize, last as usize);
-            let all = [start, end, label.0.into(), at.system.steps(at.state) as u32];
+        let score = |&Action { place: [first, last], code }: &Action| {
+            let node = |place: u32| at.forest.node(at.state.frontier.items[place as usize]);
+            let all = [node(first).start, node(last - 1).end, code, at.state.steps];
             let mix = |all: u32, one: &u32| (all ^ one).wrapping_mul(0x9e37_79b1).rotate_left(13);
             -((all.iter().fold(7, mix) >> 8) as f32) / 1e6
         };
@@ -58,7 +59,7 @@ fn worse_paths_to_a_state_do_not_count() {
     let problem = Problem { system: &system, sentence: &sentence, scorer: &Arbitrary };
     let (mut agenda, mut scratch) = (BestFirstScratch::default(), Scratch::default());
     agenda.start(problem, PathScore::Sum, &mut scratch);
-    let states = |open: &[OpenStep<Infer>], closed: &FxHashMap<u64, usize>| {
+    let states = |open: &[OpenStep], closed: &FxHashMap<u64, usize>| {
         let identities = open.iter().filter_map(|step| step.identity);
         let open: BTreeSet<u64> = identities.filter(|one| !closed.contains_key(one)).collect();
         open.len()
@@ -68,7 +69,7 @@ fn worse_paths_to_a_state_do_not_count() {
         agenda.expand(at, &search(usize::MAX), problem, &mut scratch);
         let (n, all) = (states(&agenda.open, &agenda.closed), agenda.open.len());
         copies += all - n;
-        let mut narrow = BestFirstScratch::<Items> {
+        let mut narrow = BestFirstScratch {
             open: agenda.open.clone(),
             best: agenda.best.clone(),
             ..BestFirstScratch::default()
@@ -90,9 +91,9 @@ fn worse_paths_to_a_state_do_not_count() {
 fn without_an_agenda_open_steps_are_bounded() {
     let (system, sentence) = (system(), Sentence { words: vec![2; 4], ..Sentence::default() });
     let problem = Problem { system: &system, sentence: &sentence, scorer: &Arbitrary };
-    let mut agenda = BestFirstScratch::<Items>::default();
+    let mut agenda = BestFirstScratch::default();
     agenda.start(problem, PathScore::Sum, &mut Scratch::default());
-    let action = Infer { first: 0, last: 1, label: crate::symbols::Label(1) };
+    let action = infer(0, 1, crate::symbols::Label(1));
     let step = |number: usize| OpenStep {
         score: -(number as f64),
         path: 0.0,
@@ -130,6 +131,6 @@ fn the_number_of_scored_actions_is_bounded_and_leaves_a_partial_tree() {
         let found = search.decode(problem, 1, &mut agenda, &mut Scratch::default()).remove(0);
         assert!(agenda.scored < most + per_state, "{}", agenda.scored);
         assert!(!found.complete);
-        assert_eq!(system.tree(&found.state, &tokens).tokens(), tokens);
+        assert_eq!(system.tree(&found.state, &found.forest, &tokens).tokens(), tokens);
     }
 }

@@ -38,6 +38,7 @@ fn addresses_reach_children_corners_dependents_and_the_buffer() {
         complete: StackView::Listed(&stack),
         buffer: 2,
         recent: [4, 0],
+        numbers: &[0, 1, 2, 3],
         focus: None,
         signatures: &[],
     };
@@ -63,6 +64,7 @@ fn a_focus_gives_children_and_neighbours_of_the_candidate() {
         complete: StackView::Listed(&stack),
         buffer: 4,
         recent: [0; 2],
+        numbers: &[0, 1, 2, 3],
         focus,
         signatures: &[],
     };
@@ -88,6 +90,7 @@ fn children_of_a_candidate_are_found_from_both_sides_and_from_its_head() {
         complete: StackView::Listed(&stack),
         buffer: 5,
         recent: [0; 2],
+        numbers: &[0, 1, 2, 3],
         focus: Some(Focus { first: 1, last: 4, head: 2 }),
         signatures: &[],
     };
@@ -141,6 +144,7 @@ fn open_nonterminals_their_children_and_complete_items_have_positions() {
         complete: StackView::Listed(&complete),
         buffer: 4,
         recent: [0; 2],
+        numbers: &[0, 1, 2, 3],
         focus: None,
         signatures: &[],
     };
@@ -208,6 +212,7 @@ fn punctuation_commas_pairs_and_rhythm_are_read_off_the_sentence() {
         complete: StackView::Listed(stack),
         buffer,
         recent: [0; 2],
+        numbers: &[0, 1, 2, 3],
         focus: None,
         signatures: &[],
     };
@@ -240,6 +245,7 @@ fn a_configuration_is_a_tree_of_its_items_their_heads_and_the_next_tokens() {
         complete: StackView::Listed(&stack),
         buffer: 3,
         recent: [0, 0],
+        numbers: &[0, 1, 2, 3],
         focus: None,
         signatures: &[],
     };

@@ -4,11 +4,11 @@ use super::normalize;
 use crate::classifier::ScoreScale;
 use crate::scorer::{Configuration, Memory, Scorer, Scratch};
 use crate::symbols::{Sentence, UNKNOWN};
-use crate::transition::TransitionSystem;
+use crate::transition::Action;
 
 /// Scorers of log-probabilities that decide together.
-pub struct Ensemble<S: TransitionSystem> {
-    members: Vec<Box<dyn Scorer<S>>>,
+pub struct Ensemble {
+    members: Vec<Box<dyn Scorer>>,
 }
 
 /// Memory of one thread.
@@ -26,9 +26,9 @@ struct Member {
     sentence: Sentence,
 }
 
-impl<S: TransitionSystem> Ensemble<S> {
+impl Ensemble {
     /// An ensemble of at least one member.
-    pub fn new(members: Vec<Box<dyn Scorer<S>>>) -> Self {
+    pub fn new(members: Vec<Box<dyn Scorer>>) -> Self {
         Self { members }
     }
 }
@@ -48,7 +48,7 @@ fn vote(members: &[Member], token: usize) -> u32 {
     members.iter().map(tag).rev().max_by_key(|&tag| votes(tag)).unwrap_or(UNKNOWN)
 }
 
-impl<S: TransitionSystem> Scorer<S> for Ensemble<S> {
+impl Scorer for Ensemble {
     fn prepare(&self, sentence: &mut Sentence, scratch: &mut Scratch) {
         let EnsembleScratch { members, .. } = &mut scratch.ensemble;
         members.resize_with(self.members.len(), Member::default);
@@ -63,7 +63,7 @@ impl<S: TransitionSystem> Scorer<S> for Ensemble<S> {
         }
     }
 
-    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
         let members = self.members.iter().zip(&mut scratch.ensemble.members);
         let memories: Vec<Memory> =
             members.map(|(scorer, member)| scorer.begin(at, &mut member.scratch)).collect();
@@ -75,9 +75,9 @@ impl<S: TransitionSystem> Scorer<S> for Ensemble<S> {
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
@@ -94,8 +94,8 @@ impl<S: TransitionSystem> Scorer<S> for Ensemble<S> {
 
     fn advance(
         &self,
-        after: Configuration<'_, S>,
-        action: S::Action,
+        after: Configuration<'_>,
+        action: Action,
         memory: &mut Memory,
         scratch: &mut Scratch,
     ) {
@@ -114,6 +114,7 @@ impl<S: TransitionSystem> Scorer<S> for Ensemble<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transition::TransitionSystem;
     use crate::transition::binary::Binary;
     use crate::tree::TreeBuilder;
 
@@ -123,18 +124,18 @@ mod tests {
         tag: u32,
     }
 
-    impl<S: TransitionSystem> Scorer<S> for Fixed {
+    impl Scorer for Fixed {
         fn prepare(&self, sentence: &mut Sentence, _scratch: &mut Scratch) {
             sentence.tags.iter_mut().filter(|tag| **tag == UNKNOWN).for_each(|tag| *tag = self.tag);
         }
-        fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+        fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
             Memory::None
         }
         fn score(
             &self,
-            _at: Configuration<'_, S>,
+            _at: Configuration<'_>,
             _memory: &Memory,
-            _actions: &[S::Action],
+            _actions: &[Action],
             _scratch: &mut Scratch,
             out: &mut Vec<f32>,
         ) {
@@ -155,7 +156,7 @@ mod tests {
         let tree = builder.finish();
         let system = Binary::of_trees([&tree]).unwrap();
         let members = [([0.9, 0.1], 7), ([0.5, 0.5], 8), ([0.1, 0.9], 8), ([0.1, 0.9], 7)];
-        let members: Vec<Box<dyn Scorer<Binary>>> =
+        let members: Vec<Box<dyn Scorer>> =
             members.into_iter().map(|(scores, tag)| Box::new(Fixed { scores, tag }) as _).collect();
         let ensemble = Ensemble::new(members);
         let mut sentence =
@@ -164,11 +165,12 @@ mod tests {
         ensemble.prepare(&mut sentence, &mut scratch);
         // Two against two: the first decides. Given tags stay.
         assert_eq!(sentence.tags, [7, 5]);
+        let (state, forest) = system.start(&sentence);
         let at =
-            Configuration { system: &system, sentence: &sentence, state: &system.start(&sentence) };
+            Configuration { system: &system, sentence: &sentence, state: &state, forest: &forest };
         let memory = ensemble.begin(at, &mut scratch);
         let mut actions = Vec::new();
-        system.inventory(at.state, &mut actions);
+        system.inventory(at.state, at.forest, &mut actions);
         let mut scores = Vec::new();
         ensemble.score(at, &memory, &actions[..2], &mut scratch, &mut scores);
         // The geometric means of 0.9, 0.5, 0.1, 0.1 and of 0.1, 0.5, 0.9, 0.9, as parts of their sum.

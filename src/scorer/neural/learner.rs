@@ -6,7 +6,7 @@ use super::{AnyNetwork, Neural, NeuralScratch, TrainingSentence};
 use crate::classifier::ScoreScale;
 use crate::neural::{Dropout, Gradients};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
-use crate::transition::TransitionSystem;
+use crate::transition::Action;
 
 /// What a network in training computes for a batch of sentences.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl NeuralLearner<'_> {
         }
     }
 
-    fn scorer<S: TransitionSystem>(&self) -> &dyn Scorer<S> {
+    fn scorer(&self) -> &dyn Scorer {
         match self {
             Self::Positions(learner) => learner,
             Self::StackLstm(learner) => learner,
@@ -115,16 +115,16 @@ impl NeuralLearner<'_> {
     }
 }
 
-impl<S: TransitionSystem> Scorer<S> for NeuralLearner<'_> {
-    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+impl Scorer for NeuralLearner<'_> {
+    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
         self.scorer().begin(at, scratch)
     }
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
@@ -133,8 +133,8 @@ impl<S: TransitionSystem> Scorer<S> for NeuralLearner<'_> {
 
     fn advance(
         &self,
-        after: Configuration<'_, S>,
-        action: S::Action,
+        after: Configuration<'_>,
+        action: Action,
         memory: &mut Memory,
         scratch: &mut Scratch,
     ) {
@@ -146,8 +146,8 @@ impl<S: TransitionSystem> Scorer<S> for NeuralLearner<'_> {
     }
 }
 
-impl<S: TransitionSystem> OnlineLearner<S> for NeuralLearner<'_> {
-    fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
+impl OnlineLearner for NeuralLearner<'_> {
+    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch) {
         match self {
             Self::Positions(learner) => learner.learn(lesson, scratch),
             Self::StackLstm(learner) => learner.learn(lesson, scratch),

@@ -37,7 +37,7 @@ use crate::encoder::{Pretrained, PretrainedTable, WordInventory};
 use crate::neural::tape::Decisions;
 use crate::neural::{Dropout, ForwardPass, Gradients, Params, Tape, Var};
 use crate::symbols::{Lists, Sentence, Vocabulary};
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, TransitionSystem};
 
 /// The symbols that a network has parameters for.
 #[derive(Debug, Clone)]
@@ -52,19 +52,17 @@ pub struct Inventory {
 
 impl Inventory {
     /// The symbols of a system and a vocabulary.
-    pub fn new<S: TransitionSystem>(
+    pub fn new(
         params: &NetworkParams,
-        system: &S,
+        system: &dyn TransitionSystem,
         vocabulary: &Vocabulary,
         pretrained: Option<PretrainedTable>,
         encoder: Option<Arc<Pretrained>>,
     ) -> Self {
-        let mut actions = Vec::new();
-        system.inventory(&system.start(&Sentence::default()), &mut actions);
         let ngrams = if params.has_ngrams() { vocabulary.ngrams() } else { Lists::default() };
         let (sizes, ngrams) = (vocabulary.sizes(), Arc::new(ngrams));
         let words = WordInventory { sizes, ngrams, pretrained, encoder };
-        Self { words, labels: system.labels().count(), classes: Classes::of(&actions) }
+        Self { words, labels: system.labels().len(), classes: Classes::of(system) }
     }
 }
 
@@ -79,16 +77,12 @@ pub struct TrainingSentence<'a> {
 
 /// The row of an action in an embedding table: 0 for none, else its class + 1.
 fn action_row(classes: &Classes, code: Option<u32>) -> u32 {
-    code.and_then(|code| classes.class_of_code(code)).map_or(0, |class| u32::from(class) + 1)
+    code.and_then(|code| classes.class(Action::new(code))).map_or(0, |class| u32::from(class) + 1)
 }
 
 /// Writes the classes of the legal actions of a lesson with the probabilities to be learned; returns whether there is
 /// something to learn: whether the correct action has a class.
-fn write_choices<S: TransitionSystem>(
-    classes: &Classes,
-    lesson: &Lesson<'_, S>,
-    choices: &mut Vec<(u32, f32)>,
-) -> bool {
+fn write_choices(classes: &Classes, lesson: &Lesson<'_>, choices: &mut Vec<(u32, f32)>) -> bool {
     choices.clear();
     let probabilities = (0..).map(|at| lesson.probability(at));
     let classes_of = lesson.actions.iter().map(|&action| classes.class(action).map(u32::from));

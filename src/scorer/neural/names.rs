@@ -31,13 +31,11 @@ type Symbol<'a> = ([&'a str; 2], u32);
 
 impl<'a> SymbolNames<'a> {
     /// The names of a system and a vocabulary.
-    pub fn new<S: TransitionSystem>(system: &'a S, vocabulary: &'a Vocabulary) -> Self {
-        let mut actions = Vec::new();
-        system.inventory(&system.start(&Default::default()), &mut actions);
-        let label = |action: S::Action| action.label().map(|label| system.label_name(label));
-        let name = |&action: &S::Action| (system.name(action), label(action).unwrap_or_default());
-        let actions = actions.iter().map(name).collect();
-        Self { vocabulary, labels: system.labels().collect(), actions }
+    pub fn new(system: &'a dyn TransitionSystem, vocabulary: &'a Vocabulary) -> Self {
+        let label = |action| system.label(action).map(|label| system.label_name(label));
+        let name = |action| (system.name(action), label(action).unwrap_or_default());
+        let actions = (0..system.n_actions() as u32).map(|code| name(Action::new(code))).collect();
+        Self { vocabulary, labels: system.labels().names().collect(), actions }
     }
 
     /// The symbols of a set, which has `n` rows or columns, by number.

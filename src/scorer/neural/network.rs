@@ -14,7 +14,6 @@ use crate::neural::inference::InstructionSet;
 use crate::neural::{OptimizerState, Params, Quantized};
 use crate::scorer::Scorer;
 use crate::scorer::factored::Classes;
-use crate::transition::TransitionSystem;
 
 /// The network and its sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -182,7 +181,7 @@ impl Neural {
     }
 
     /// The scorer for parsing, packed for an instruction set.
-    pub fn compile<S: TransitionSystem>(self, set: InstructionSet) -> Box<dyn Scorer<S>> {
+    pub fn compile(self, set: InstructionSet) -> Box<dyn Scorer> {
         let params = Quantized::new(&self.params);
         self.compile_with(params, set)
     }
@@ -191,20 +190,12 @@ impl Neural {
     ///
     /// # Errors
     /// When they are not those of this network.
-    pub fn load<S: TransitionSystem>(
-        self,
-        sections: &Sections,
-        set: InstructionSet,
-    ) -> Result<Box<dyn Scorer<S>>> {
+    pub fn load(self, sections: &Sections, set: InstructionSet) -> Result<Box<dyn Scorer>> {
         let params = Quantized::load(&self.params, sections)?;
         Ok(self.compile_with(params, set))
     }
 
-    fn compile_with<S: TransitionSystem>(
-        self,
-        params: Quantized,
-        set: InstructionSet,
-    ) -> Box<dyn Scorer<S>> {
+    fn compile_with(self, params: Quantized, set: InstructionSet) -> Box<dyn Scorer> {
         match self.network {
             AnyNetwork::Positions(network) => {
                 Box::new(CompiledPositions::new(*network, params, self.classes, set))

@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::neural::inference::InstructionSet;
 use crate::neural::{Dropout, Gradients, MovingAverage, Optimizer, OptimizerState};
-use crate::oracle::{Guide, Supervised};
 use crate::parallel;
 use crate::scorer::neural::{Inventory, Neural, NeuralBatch, TrainingSentence};
 use crate::scorer::{OnlineLearner, Scorer, Scratch};
@@ -26,13 +25,14 @@ use crate::train::epochs::{EpochLearner, EpochReport, Progress};
 use crate::train::teacher::Teacher;
 use crate::train::walk::Walk;
 use crate::train::{Example, Session};
+use crate::transition::{Oracle, TransitionSystem};
 
 /// A network with its initial parameters.
 ///
 /// # Errors
 /// When it is too large.
-pub fn untrained<S: Supervised>(
-    session: &Session<'_, S>,
+pub fn untrained(
+    session: &Session<'_>,
     params: &NeuralParams,
     inventory: &Inventory,
 ) -> Result<Neural> {
@@ -52,7 +52,7 @@ fn counts(examples: &[Example], n_words: usize) -> Vec<u32> {
 }
 
 /// A hash of the seed and the data that training and the selection of an epoch depend on.
-pub(super) fn data_fingerprint<S: Supervised>(session: &Session<'_, S>) -> u64 {
+pub(super) fn data_fingerprint(session: &Session<'_>) -> u64 {
     let mut hasher = FxHasher::default();
     let dev = &session.dev;
     let parsing = serde_json::to_string(&(dev.cleaning, dev.max_words, dev.search));
@@ -79,35 +79,30 @@ const GROUPS: usize = 8;
 const MOST_WORDS: usize = 4096;
 
 /// The memory of a group of sentences.
-struct Group<S: Supervised> {
-    walk: Walk<S>,
+#[derive(Default)]
+struct Group {
+    walk: Walk,
     report: EpochReport,
 }
 
-impl<S: Supervised> Default for Group<S> {
-    fn default() -> Self {
-        Self { walk: Walk::default(), report: EpochReport::default() }
-    }
-}
-
 /// A network in training.
-pub struct NeuralEpochs<'a, S: Supervised> {
-    session: &'a Session<'a, S>,
-    guides: &'a [Box<dyn Guide<S>>],
+pub struct NeuralEpochs<'a> {
+    session: &'a Session<'a>,
+    oracles: &'a [Box<dyn Oracle + 'a>],
     network: Neural,
     state: OptimizerState,
     params: &'a NeuralParams,
-    groups: Vec<Group<S>>,
+    groups: Vec<Group>,
     work: NeuralBatch,
     gradients: Gradients,
     progress: &'a Progress<'a>,
 }
 
-impl<'a, S: Supervised> NeuralEpochs<'a, S> {
-    /// Training from the given parameters. With exploration the guides must be those of a dynamic oracle.
+impl<'a> NeuralEpochs<'a> {
+    /// Training from the given parameters. With exploration the oracles must be dynamic.
     pub fn new(
-        session: &'a Session<'a, S>,
-        guides: &'a [Box<dyn Guide<S>>],
+        session: &'a Session<'a>,
+        oracles: &'a [Box<dyn Oracle + 'a>],
         network: Neural,
         params: &'a NeuralParams,
         progress: &'a Progress<'a>,
@@ -118,7 +113,7 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
         let state = OptimizerState { optimizer, average };
         let groups = (0..GROUPS).map(|_| Group::default()).collect();
         let (work, gradients) = (NeuralBatch::new(&network.network), Gradients::default());
-        Self { session, guides, network, state, params, groups, work, gradients, progress }
+        Self { session, oracles, network, state, params, groups, work, gradients, progress }
     }
 
     /// The network as learned so far: with the moving average of its parameters, if there is one.
@@ -157,7 +152,7 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
         exploration: Option<Exploration>,
         report: &mut EpochReport,
     ) {
-        let Self { session, guides, network, params, groups, work, gradients, .. } = self;
+        let Self { session, oracles, network, params, groups, work, gradients, .. } = self;
         let seeds = (0..batch.len() as u64).map(|place| seed.wrapping_add(place));
         let mut dropouts: Vec<Dropout> =
             seeds.clone().map(|seed| Dropout::new(seed, params.dropout)).collect();
@@ -183,12 +178,12 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
                 group.walk.scratch.neural.dropout = Some(dropout);
                 let learner = work.learner(network, place);
                 let teach =
-                    |teacher: &'a Teacher<S>| teacher.teach(learner, &session.examples[at].tree);
+                    |teacher: &'a Teacher| teacher.teach(learner, &session.examples[at].tree);
                 let draws = (exploration, seed);
                 match session.teacher.map(teach) {
-                    None => group.sentence(sentence, &*guides[at], &mut { learner }, draws),
+                    None => group.sentence(sentence, &*oracles[at], &mut { learner }, draws),
                     Some(mut student) => {
-                        group.sentence(sentence, &*guides[at], &mut student, draws);
+                        group.sentence(sentence, &*oracles[at], &mut student, draws);
                     }
                 }
                 learner.end_sentence(&mut group.walk.scratch);
@@ -201,13 +196,13 @@ impl<'a, S: Supervised> NeuralEpochs<'a, S> {
     }
 }
 
-impl<S: Supervised> Group<S> {
+impl Group {
     /// Parses a sentence.
     fn sentence(
         &mut self,
-        sentence: (&S, &Sentence),
-        guide: &dyn Guide<S>,
-        learner: &mut dyn OnlineLearner<S>,
+        sentence: (&dyn TransitionSystem, &Sentence),
+        oracle: &dyn Oracle,
+        learner: &mut dyn OnlineLearner,
         (exploration, seed): (Option<Exploration>, u64),
     ) {
         let Self { walk, report } = self;
@@ -215,11 +210,11 @@ impl<S: Supervised> Group<S> {
         // Dropout and exploration use independent random numbers.
         rng.set_stream(1);
         let draw = &mut || rng.random();
-        walk.sentence(sentence, guide, learner, exploration, draw, report);
+        walk.sentence(sentence, oracle, learner, exploration, draw, report);
     }
 }
 
-impl<S: Supervised> EpochLearner<S> for NeuralEpochs<'_, S> {
+impl EpochLearner for NeuralEpochs<'_> {
     /// An epoch depends only on the seed and the state after the previous epoch.
     fn train_epoch(&mut self, epoch: u32) -> EpochReport {
         let seed = self.session.seed.wrapping_add(u64::from(epoch) << 32);
@@ -250,7 +245,7 @@ impl<S: Supervised> EpochLearner<S> for NeuralEpochs<'_, S> {
         report
     }
 
-    fn snapshot(&self) -> (Box<dyn Scorer<S>>, Sections) {
+    fn snapshot(&self) -> (Box<dyn Scorer>, Sections) {
         let network = self.averaged();
         let mut sections = Sections::default();
         network.store(&mut sections);

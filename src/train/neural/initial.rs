@@ -3,17 +3,17 @@
 use crate::error::Result;
 use crate::memory::Sections;
 use crate::neural::Quantized;
-use crate::oracle::Supervised;
 use crate::scorer::neural::Neural;
 use crate::scorer::neural::names::{Renumbering, SymbolNames};
 use crate::symbols::Vocabulary;
 use crate::train::Components;
 use crate::train::neural::NeuralTraining;
+use crate::transition::TransitionSystem;
 
 /// A model of networks that training continues from.
-pub struct InitialModel<S> {
+pub struct InitialModel {
     /// Its transition system.
-    pub system: S,
+    pub system: Box<dyn TransitionSystem>,
     /// Its vocabulary.
     pub vocabulary: Vocabulary,
     /// How it was trained.
@@ -24,7 +24,7 @@ pub struct InitialModel<S> {
     pub fingerprint: u64,
 }
 
-impl<S: Supervised> InitialModel<S> {
+impl InitialModel {
     /// Gives the network of this number, from 1, the parameters of the model, rounded as it has them: of an ensemble
     /// those of the network of this number. Parameters of symbols that the model does not have stay.
     ///
@@ -33,17 +33,17 @@ impl<S: Supervised> InitialModel<S> {
     pub fn initialize(
         &self,
         number: u32,
-        components: Components<'_, S>,
+        components: Components<'_>,
         network: &mut Neural,
     ) -> Result<()> {
         let Components { system, vocabulary, .. } = components;
-        let own = Components { system: &self.system, vocabulary: &self.vocabulary, ..components };
+        let own = Components { system: &*self.system, vocabulary: &self.vocabulary, ..components };
         let (layout, parts) = self.method.networks(own, &self.sections)?;
         let part = &parts[(number as usize - 1).min(parts.len() - 1)];
         let params = Quantized::load(&layout.params, part)?.dequantize(&layout.params);
         let symbols = Renumbering {
             own: SymbolNames::new(system, vocabulary),
-            other: SymbolNames::new(&self.system, &self.vocabulary),
+            other: SymbolNames::new(&*self.system, &self.vocabulary),
         };
         network.params.transfer(&params, &symbols)
     }

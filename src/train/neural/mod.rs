@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::epochs::NeuralEpochs;
 use super::choice::Exploration;
 use super::epochs::{Epochs, Progress};
-use super::online::guides;
+use super::online::oracles;
 use super::session::{check_explores, dev_line};
 use super::{Components, Session, Trained, TrainingMethod};
 use crate::encoder::{Pretrained, PretrainedTable};
@@ -22,10 +22,10 @@ use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::neural::inference::InstructionSet;
 use crate::neural::{Decay, OptimizerParams};
-use crate::oracle::{Guide, Supervised};
 use crate::scorer::Scorer;
 use crate::scorer::neural::{Ensemble, Inventory, NetworkParams, Neural};
 use crate::symbols::Vocabulary;
+use crate::transition::Oracle;
 use crate::treebank::embeddings::PretrainedEmbeddings;
 
 /// The settings of networks.
@@ -135,8 +135,8 @@ impl NeuralParams {
 #[derive(Debug, Clone)]
 pub struct NeuralTraining(pub NeuralParams);
 
-impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
-    fn train(&self, session: &Session<'_, S>) -> Result<Trained> {
+impl TrainingMethod for NeuralTraining {
+    fn train(&self, session: &Session<'_>) -> Result<Trained> {
         let epochs = self.0.epochs_with(session.trees_in(1));
         let params = NeuralParams { epochs, ..self.0.clone() };
         let NeuralParams { models, exploration, .. } = params;
@@ -148,18 +148,14 @@ impl<S: Supervised> TrainingMethod<S> for NeuralTraining {
             session,
             params: &params,
             inventory: inventory(session, &self.0.network),
-            guides: guides(session, explores)?,
+            oracles: oracles(session, explores)?,
         };
         let total = session.trees_in(u64::from(epochs) * u64::from(models));
         let progress = Progress::new(session.observer, total);
         if models == 1 { run.network(1, &progress) } else { self.ensemble(&run, &progress) }
     }
 
-    fn load(
-        &self,
-        components: Components<'_, S>,
-        sections: &Sections,
-    ) -> Result<Box<dyn Scorer<S>>> {
+    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>> {
         let (network, parts) = self.networks(components, sections)?;
         let instructions = InstructionSet::wanted()?;
         let load = |part: &Sections| network.clone().load(part, instructions);
@@ -208,9 +204,9 @@ impl NeuralTraining {
     }
 
     /// The networks of a model: one without the values of its parameters, and the arrays of each, at least one.
-    fn networks<S: Supervised>(
+    fn networks(
         &self,
-        components: Components<'_, S>,
+        components: Components<'_>,
         sections: &Sections,
     ) -> Result<(Neural, Vec<Sections>)> {
         let Components { system, vocabulary, .. } = components;
@@ -220,11 +216,7 @@ impl NeuralTraining {
     }
 
     /// Trains all networks; when stopped, some.
-    fn ensemble<S: Supervised>(
-        &self,
-        run: &Run<'_, S>,
-        progress: &Progress<'_>,
-    ) -> Result<Trained> {
+    fn ensemble(&self, run: &Run<'_>, progress: &Progress<'_>) -> Result<Trained> {
         let session = run.session;
         let mut all = Trained::default();
         for number in 1..=self.0.models {
@@ -242,7 +234,7 @@ impl NeuralTraining {
             }
         }
         if !session.dev.is_empty() {
-            let scorer = TrainingMethod::<S>::load(self, session.components, &all.sections)?;
+            let scorer = self.load(session.components, &all.sections)?;
             all.dev = session.score_dev(&*scorer);
         }
         if let Some(dev) = &all.dev {
@@ -253,7 +245,7 @@ impl NeuralTraining {
 }
 
 /// The symbols of a training run.
-fn inventory<S: Supervised>(session: &Session<'_, S>, network: &NetworkParams) -> Inventory {
+fn inventory(session: &Session<'_>, network: &NetworkParams) -> Inventory {
     let Components { system, vocabulary, .. } = session.components;
     let pretrained = session
         .embeddings
@@ -262,17 +254,17 @@ fn inventory<S: Supervised>(session: &Session<'_, S>, network: &NetworkParams) -
 }
 
 /// What all networks of a training run share.
-struct Run<'a, S: Supervised> {
-    session: &'a Session<'a, S>,
+struct Run<'a> {
+    session: &'a Session<'a>,
     params: &'a NeuralParams,
     inventory: Inventory,
-    guides: Vec<Box<dyn Guide<S>>>,
+    oracles: Vec<Box<dyn Oracle + 'a>>,
 }
 
-impl<S: Supervised> Run<'_, S> {
+impl Run<'_> {
     /// Trains a network with a seed of its own, or takes it over from a model that has it.
     fn network(&self, number: u32, progress: &Progress<'_>) -> Result<Trained> {
-        let Self { session, params, inventory, guides } = self;
+        let Self { session, params, inventory, oracles } = self;
         let seed = session.seed.wrapping_add(u64::from(number - 1));
         if let Some(model) = session.merge.iter().find(|model| model.header.seed == seed) {
             session.log(&format!("taken over from the model with seed {seed}"));
@@ -288,7 +280,7 @@ impl<S: Supervised> Run<'_, S> {
             initial.initialize(number, session.components, &mut network)?;
         }
         session.log(&format!("{} parameters", network.params.values().len()));
-        let mut learner = NeuralEpochs::new(session, guides, network, params, progress);
+        let mut learner = NeuralEpochs::new(session, oracles, network, params, progress);
         let checkpoint = session.checkpoint(|| epochs::data_fingerprint(session))?;
         let NeuralParams { epochs, patience, .. } = *self.params;
         Epochs { session, model: number, epochs, patience, checkpoint }.run(&mut learner, progress)

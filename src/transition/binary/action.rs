@@ -1,11 +1,12 @@
 //! The actions of the binary system.
 
 use crate::symbols::Label;
-use crate::transition::{Action, ActionKind};
+use crate::transition::ActionKind;
+use crate::transition::inventory::Step;
 
-/// An action of the binary system; the direction names the head child.
+/// What an action of the binary system does; the direction names the head child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BinaryAction {
+pub(super) enum BinaryStep {
     /// Moves the next token to the stack.
     Shift,
     /// Builds a constituent over the topmost item.
@@ -22,7 +23,7 @@ pub enum BinaryAction {
     Finish,
 }
 
-impl Action for BinaryAction {
+impl Step for BinaryStep {
     fn kind(self) -> ActionKind {
         match self {
             Self::Shift => ActionKind::Shift,
@@ -42,7 +43,7 @@ impl Action for BinaryAction {
         }
     }
 
-    fn code(self) -> u32 {
+    fn number(self) -> u32 {
         let reduce = |label: Label, kind: u32| 2 + u32::from(label.0) * 5 + kind;
         match self {
             Self::Shift => 0,
@@ -54,33 +55,41 @@ impl Action for BinaryAction {
             Self::RightTemporary(label) => reduce(label, 4),
         }
     }
-}
 
-impl BinaryAction {
-    /// The action with the new number of its label.
-    pub(super) fn relabelled(self, numbers: &[Label]) -> Self {
-        let label = |old: Label| numbers[usize::from(old.0)];
-        match self {
-            Self::Shift | Self::Finish => self,
-            Self::Unary(old) => Self::Unary(label(old)),
-            Self::Left(old) => Self::Left(label(old)),
-            Self::LeftTemporary(old) => Self::LeftTemporary(label(old)),
-            Self::Right(old) => Self::Right(label(old)),
-            Self::RightTemporary(old) => Self::RightTemporary(label(old)),
-        }
-    }
-
-    pub(super) fn of_code(code: u32) -> Self {
-        let Some(code) = code.checked_sub(2) else {
-            return if code == 0 { Self::Shift } else { Self::Finish };
+    fn of_number(number: u32) -> Self {
+        let Some(number) = number.checked_sub(2) else {
+            return if number == 0 { Self::Shift } else { Self::Finish };
         };
-        let label = Label((code / 5) as u16);
-        match code % 5 {
+        let label = Label((number / 5) as u16);
+        match number % 5 {
             0 => Self::Unary(label),
             1 => Self::Left(label),
             2 => Self::LeftTemporary(label),
             3 => Self::Right(label),
             _ => Self::RightTemporary(label),
+        }
+    }
+
+    fn with_label(self, label: Label) -> Self {
+        match self {
+            Self::Shift | Self::Finish => self,
+            Self::Unary(_) => Self::Unary(label),
+            Self::Left(_) => Self::Left(label),
+            Self::LeftTemporary(_) => Self::LeftTemporary(label),
+            Self::Right(_) => Self::Right(label),
+            Self::RightTemporary(_) => Self::RightTemporary(label),
+        }
+    }
+
+    fn name(self, label: &str) -> String {
+        match self {
+            Self::Shift => "SHIFT".to_owned(),
+            Self::Finish => "FINISH".to_owned(),
+            Self::Unary(_) => format!("REDUCE-UNARY-{label}"),
+            Self::Left(_) => format!("REDUCE-LEFT-{label}"),
+            Self::LeftTemporary(_) => format!("REDUCE-LEFT-{label}*"),
+            Self::Right(_) => format!("REDUCE-RIGHT-{label}"),
+            Self::RightTemporary(_) => format!("REDUCE-RIGHT-{label}*"),
         }
     }
 }

@@ -15,19 +15,18 @@
 use serde::{Deserialize, Serialize};
 
 mod action;
+mod oracle;
 
-pub use action::BinaryAction;
+use action::BinaryStep;
 
 use super::gold_tree::{
     MAX_LABELS, ROOT, check_run, check_tree, label_of, repeats_a_label, too_many_labels,
 };
-use super::stack_buffer::StackBuffer;
-use super::state::clone_in_place;
-use super::union::action_codes;
-use super::{Action, Forest, StackView, TransitionSystem, View};
+use super::inventory::{Inventory, Step, stored};
+use super::{Action, ActionKind, Forest, Oracle, State, StoredSystem, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::binarize;
-use crate::tree::{Token, Tree, Visit};
+use crate::tree::{Tree, Visit};
 use crate::{Error, Result};
 
 /// The limit on consecutive unary reductions in Sagae and Lavie 2005, section 2.3.
@@ -51,24 +50,13 @@ pub struct BinaryTables {
 pub struct Binary {
     tables: BinaryTables,
     top: Label,
-    inventory: Vec<BinaryAction>,
-    unary: Vec<BinaryAction>,
-    binary: [Vec<BinaryAction>; 2],
-    temporary: [Vec<BinaryAction>; 2],
+    inventory: Inventory<BinaryStep>,
+    unary: Vec<Action>,
+    binary: [Vec<Action>; 2],
+    temporary: [Vec<Action>; 2],
     /// The binary reductions that cover the whole sentence: `TOP` is among them.
-    root_binary: [Vec<BinaryAction>; 2],
+    root_binary: [Vec<Action>; 2],
 }
-
-/// A configuration of the binary system.
-#[derive(Debug)]
-pub struct BinaryState {
-    /// Stack and buffer.
-    pub base: StackBuffer,
-    /// The number of consecutive unary reductions before this configuration.
-    pub unaries: u32,
-}
-
-clone_in_place!(BinaryState { base, unaries });
 
 impl Binary {
     /// The system that can build the given trees: head-marked, rooted in `TOP`.
@@ -95,7 +83,7 @@ impl Binary {
             repeated_labels |= repeats_a_label(tree);
             let mut unaries = 0;
             for &action in &derivation {
-                unaries = if matches!(action, BinaryAction::Unary(_)) { unaries + 1 } else { 0 };
+                unaries = if matches!(action, BinaryStep::Unary(_)) { unaries + 1 } else { 0 };
                 max_unaries = max_unaries.max(unaries);
                 seen.insert(action);
             }
@@ -107,41 +95,25 @@ impl Binary {
         let common =
             common.map_or_else(|| Label(labels.intern("X") as u16), |label| Label(label as u16));
         seen.extend([
-            BinaryAction::Shift,
-            BinaryAction::Finish,
-            BinaryAction::Left(common),
-            BinaryAction::Right(common),
+            BinaryStep::Shift,
+            BinaryStep::Finish,
+            BinaryStep::Left(common),
+            BinaryStep::Right(common),
         ]);
-        let actions = seen.into_iter().map(Action::code).collect();
+        let actions = seen.into_iter().map(Step::number).collect();
         Self::from_tables(BinaryTables { labels, actions, max_unaries, repeated_labels })
     }
-
-    /// The label of roots.
-    pub fn root(&self) -> Label {
-        self.top
-    }
-
-    /// Every action, in order.
-    pub fn actions(&self) -> &[BinaryAction] {
-        &self.inventory
-    }
-}
-
-/// Joins the two topmost items.
-fn join(state: &mut BinaryState, label: Label, temporary: bool, head_is_left: bool) {
-    state.base.join_under(usize::from(!head_is_left), label, temporary, 2);
-    state.unaries = 0;
 }
 
 /// The actions that build a tree, whether or not some system has them all.
-fn derive(tree: &Tree, labels: &Symbols) -> Result<Vec<BinaryAction>> {
+fn derive(tree: &Tree, labels: &Symbols) -> Result<Vec<BinaryStep>> {
     check_tree(tree)?;
     let binary = binarize(tree);
     let mut actions = Vec::with_capacity(2 * tree.tokens().len() + tree.nodes().len() + 1);
     for step in binary.traverse() {
         match step {
             Visit::Open(_) => {}
-            Visit::Token(_) => actions.push(BinaryAction::Shift),
+            Visit::Token(_) => actions.push(BinaryStep::Shift),
             Visit::Close(id) => {
                 let node = binary.node(id);
                 let is_root = Some(id) == binary.root();
@@ -151,22 +123,20 @@ fn derive(tree: &Tree, labels: &Symbols) -> Result<Vec<BinaryAction>> {
                 let head_is_left = n == 2 && node.head == Some(0);
                 match (n, head_is_left, node.temporary) {
                     (1, ..) if is_root => {}
-                    (1, ..) => actions.push(BinaryAction::Unary(label)),
-                    (_, true, false) => actions.push(BinaryAction::Left(label)),
-                    (_, true, true) => actions.push(BinaryAction::LeftTemporary(label)),
-                    (_, false, false) => actions.push(BinaryAction::Right(label)),
-                    (_, false, true) => actions.push(BinaryAction::RightTemporary(label)),
+                    (1, ..) => actions.push(BinaryStep::Unary(label)),
+                    (_, true, false) => actions.push(BinaryStep::Left(label)),
+                    (_, true, true) => actions.push(BinaryStep::LeftTemporary(label)),
+                    (_, false, false) => actions.push(BinaryStep::Right(label)),
+                    (_, false, true) => actions.push(BinaryStep::RightTemporary(label)),
                 }
             }
         }
     }
-    actions.push(BinaryAction::Finish);
+    actions.push(BinaryStep::Finish);
     Ok(actions)
 }
 
-impl TransitionSystem for Binary {
-    type State = BinaryState;
-    type Action = BinaryAction;
+impl StoredSystem for Binary {
     type Tables = BinaryTables;
 
     fn tables(&self) -> &BinaryTables {
@@ -179,34 +149,23 @@ impl TransitionSystem for Binary {
         let Some(top) = top.map(|position| Label(position as u16)) else {
             return Err(Error::corrupt("the label table has no TOP or too many labels"));
         };
-        let inventory: Vec<BinaryAction> =
-            tables.actions.iter().map(|&code| BinaryAction::of_code(code)).collect();
-        let known = |action: &BinaryAction| {
-            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
-        };
-        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
-        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
-        let ends = [BinaryAction::Shift, BinaryAction::Finish];
-        let pick = |wanted: &dyn Fn(BinaryAction) -> bool| -> Vec<BinaryAction> {
-            inventory.iter().copied().filter(|&action| wanted(action)).collect()
-        };
+        let ends = [BinaryStep::Shift, BinaryStep::Finish];
+        let inventory = Inventory::new(&tables.actions, &tables.labels, &ends, "binary")?;
         let binary = |with_top: bool| {
             [
-                pick(&|a| matches!(a, BinaryAction::Left(l) if with_top || l != top)),
-                pick(&|a| matches!(a, BinaryAction::Right(l) if with_top || l != top)),
+                inventory.select(|s| matches!(s, BinaryStep::Left(l) if with_top || l != top)),
+                inventory.select(|s| matches!(s, BinaryStep::Right(l) if with_top || l != top)),
             ]
         };
         let groups = binary(false);
-        let total = ends.iter().all(|action| inventory.contains(action))
-            && groups.iter().all(|group| !group.is_empty());
-        if !(same && sorted && total && inventory.iter().all(known)) {
+        if groups.iter().any(Vec::is_empty) {
             return Err(Error::corrupt("the action table is not that of a binary system"));
         }
         Ok(Self {
-            unary: pick(&|a| matches!(a, BinaryAction::Unary(l) if l != top)),
+            unary: inventory.select(|step| matches!(step, BinaryStep::Unary(l) if l != top)),
             temporary: [
-                pick(&|a| matches!(a, BinaryAction::LeftTemporary(_))),
-                pick(&|a| matches!(a, BinaryAction::RightTemporary(_))),
+                inventory.select(|step| matches!(step, BinaryStep::LeftTemporary(_))),
+                inventory.select(|step| matches!(step, BinaryStep::RightTemporary(_))),
             ],
             root_binary: binary(true),
             binary: groups,
@@ -218,68 +177,93 @@ impl TransitionSystem for Binary {
 
     fn union(&self, other: &Self) -> Result<Self> {
         let mut tables = self.tables.clone();
-        let labels = (&mut tables.labels, &other.tables.labels);
-        let actions = [&self.inventory[..], &other.inventory];
-        tables.actions = action_codes(labels, actions, BinaryAction::relabelled)?;
+        let (labels, others) = (&mut tables.labels, &other.tables.labels);
+        tables.actions = self.inventory.union(labels, &other.inventory, others)?;
         tables.max_unaries = tables.max_unaries.max(other.tables.max_unaries);
         tables.repeated_labels |= other.tables.repeated_labels;
         Self::from_tables(tables)
+    }
+}
+
+impl TransitionSystem for Binary {
+    fn stored(&self) -> serde_json::Value {
+        stored(&self.tables)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         vec![
             ("labels", self.tables.labels.len().to_string()),
-            ("actions", self.inventory.len().to_string()),
+            ("actions", self.n_actions().to_string()),
             ("consecutive unaries, at most", self.tables.max_unaries.to_string()),
         ]
     }
 
-    fn derivation(&self, tree: &Tree) -> Result<Vec<BinaryAction>> {
-        let derivation = derive(tree, &self.tables.labels)?;
-        let lacks = |action: &&BinaryAction| self.inventory.binary_search(action).is_err();
-        if let Some(&action) = derivation.iter().find(lacks) {
-            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
-        }
-        Ok(derivation)
+    fn labels(&self) -> &Symbols {
+        &self.tables.labels
     }
 
-    fn start(&self, sentence: &Sentence) -> BinaryState {
-        BinaryState { base: StackBuffer::with_named_heads(sentence), unaries: 0 }
+    fn n_actions(&self) -> usize {
+        self.tables.actions.len()
     }
 
-    fn forest_mut(state: &mut BinaryState) -> &mut Forest {
-        &mut state.base.forest
+    fn numbers(&self) -> &[u32] {
+        &self.tables.actions
     }
 
-    fn is_final(&self, state: &BinaryState) -> bool {
-        state.base.finished
+    fn kind(&self, action: Action) -> ActionKind {
+        self.inventory.step(action).kind()
     }
 
-    fn legal(&self, state: &BinaryState, out: &mut Vec<BinaryAction>) {
+    fn label(&self, action: Action) -> Option<Label> {
+        self.inventory.step(action).label()
+    }
+
+    fn name(&self, action: Action) -> String {
+        self.inventory.name(action, &self.tables.labels)
+    }
+
+    fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {
+        let labels = &self.tables.labels;
+        self.inventory.derivation(derive(tree, labels)?, labels)
+    }
+
+    fn has_dynamic_oracle(&self) -> bool {
+        true
+    }
+
+    fn dynamic_oracle<'a>(&'a self, tree: &Tree) -> Result<Option<Box<dyn Oracle + 'a>>> {
+        Ok(Some(Box::new(oracle::NextBracket::new(self, tree)?)))
+    }
+
+    fn start(&self, sentence: &Sentence) -> (State, Forest) {
+        (State::new(sentence), Forest::with_room_for(sentence.len(), true))
+    }
+
+    fn legal(&self, state: &State, forest: &Forest, out: &mut Vec<Action>) {
         out.clear();
-        let BinaryState { base, unaries } = state;
-        if base.finished {
+        if state.finished {
             return;
         }
-        let at_end = base.remaining() == 0;
+        let at_end = state.remaining() == 0;
         if !at_end {
-            out.push(BinaryAction::Shift);
+            out.push(self.inventory.shift());
         }
-        let Some(s0) = base.item(0) else {
+        let Some(s0) = state.item(forest, 0) else {
             if at_end {
-                out.push(BinaryAction::Finish);
+                out.push(self.inventory.finish());
             }
             return;
         };
         // A complete TOP takes no parent.
         let is_root = s0.label == Some(self.top);
-        if !s0.temporary && !is_root && *unaries < self.tables.max_unaries {
+        if !s0.temporary && !is_root && state.run < self.tables.max_unaries {
             let own = if self.tables.repeated_labels { None } else { s0.label };
-            out.extend(self.unary.iter().filter(|action| own.is_none() || action.label() != own));
+            let own = own.and_then(|label| self.inventory.find(BinaryStep::Unary(label)));
+            out.extend(self.unary.iter().filter(|&&action| Some(action) != own));
         }
-        if let Some(s1) = base.item(1) {
-            let is_last = at_end && base.items.len() == 2;
-            let dead_end = at_end && base.item(2).is_none_or(|s2| s2.temporary);
+        if let Some(s1) = state.item(forest, 1) {
+            let is_last = at_end && state.items.len() == 2;
+            let dead_end = at_end && state.item(forest, 2).is_none_or(|s2| s2.temporary);
             let groups = if is_last { &self.root_binary } else { &self.binary };
             for (direction, absorbed) in [(0, s0), (1, s1)] {
                 if !absorbed.temporary {
@@ -290,76 +274,37 @@ impl TransitionSystem for Binary {
                 }
             }
         } else if at_end && !s0.temporary {
-            out.push(BinaryAction::Finish);
+            out.push(self.inventory.finish());
         }
     }
 
-    fn apply(&self, state: &mut BinaryState, action: BinaryAction) {
-        state.base.note(action.code());
-        match action {
-            BinaryAction::Shift => {
-                state.base.shift();
-                state.unaries = 0;
+    fn apply(&self, state: &mut State, forest: &mut Forest, action: Action) {
+        state.note(action.code);
+        let (label, temporary, head) = match self.inventory.step(action) {
+            BinaryStep::Shift => {
+                state.shift(forest);
+                state.run = 0;
+                return;
             }
-            BinaryAction::Unary(label) => {
-                state.base.join_under(0, label, false, 1);
-                state.unaries += 1;
+            BinaryStep::Unary(label) => {
+                state.join(forest, (label, false), 1, |_, _| 0);
+                state.run += 1;
+                return;
             }
-            BinaryAction::Left(label) => join(state, label, false, true),
-            BinaryAction::LeftTemporary(label) => join(state, label, true, true),
-            BinaryAction::Right(label) => join(state, label, false, false),
-            BinaryAction::RightTemporary(label) => join(state, label, true, false),
-            BinaryAction::Finish => state.base.finished = true,
-        }
-    }
-
-    fn tree(&self, state: &BinaryState, tokens: &[Token]) -> Tree {
-        state.base.tree(&self.tables.labels, tokens)
-    }
-
-    fn view<'a>(&'a self, state: &'a BinaryState) -> View<'a> {
-        let base = &state.base;
-        View {
-            forest: &base.forest,
-            labels: &self.tables.labels,
-            stack: base.items(),
-            frontier: &[],
-            open: StackView::Listed(&[]),
-            complete: base.items(),
-            buffer: base.buffer,
-            recent: base.recent,
-            focus: None,
-            signatures: &[],
-        }
-    }
-
-    fn steps(&self, state: &BinaryState) -> usize {
-        state.base.steps as usize
+            BinaryStep::Left(label) => (label, false, 0),
+            BinaryStep::LeftTemporary(label) => (label, true, 0),
+            BinaryStep::Right(label) => (label, false, 1),
+            BinaryStep::RightTemporary(label) => (label, true, 1),
+            BinaryStep::Finish => {
+                state.finished = true;
+                return;
+            }
+        };
+        state.join(forest, (label, temporary), 2, |_, _| head);
+        state.run = 0;
     }
 
     fn bound(&self, n: usize) -> usize {
         2 * n + 2 * n * self.tables.max_unaries as usize + 1
-    }
-
-    fn inventory(&self, _state: &BinaryState, out: &mut Vec<BinaryAction>) {
-        out.clear();
-        out.extend_from_slice(&self.inventory);
-    }
-
-    fn name(&self, action: BinaryAction) -> String {
-        let label = action.label().map(|label| self.label_name(label)).unwrap_or_default();
-        match action {
-            BinaryAction::Shift => "SHIFT".to_owned(),
-            BinaryAction::Finish => "FINISH".to_owned(),
-            BinaryAction::Unary(_) => format!("REDUCE-UNARY-{label}"),
-            BinaryAction::Left(_) => format!("REDUCE-LEFT-{label}"),
-            BinaryAction::LeftTemporary(_) => format!("REDUCE-LEFT-{label}*"),
-            BinaryAction::Right(_) => format!("REDUCE-RIGHT-{label}"),
-            BinaryAction::RightTemporary(_) => format!("REDUCE-RIGHT-{label}*"),
-        }
-    }
-
-    fn label_name(&self, label: Label) -> &str {
-        self.tables.labels.name(u32::from(label.0)).unwrap_or_default()
     }
 }

@@ -1,11 +1,12 @@
 //! The actions of the bracketing systems.
 
 use crate::symbols::Label;
-use crate::transition::{Action, ActionKind};
+use crate::transition::ActionKind;
+use crate::transition::inventory::Step;
 
-/// An action of the bracketing systems.
+/// What an action of the bracketing systems does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BracketAction {
+pub(super) enum BracketStep {
     /// Moves the next token from the buffer.
     Shift,
     /// Completes the innermost open constituent.
@@ -16,7 +17,7 @@ pub enum BracketAction {
     Finish,
 }
 
-impl Action for BracketAction {
+impl Step for BracketStep {
     fn kind(self) -> ActionKind {
         match self {
             Self::Shift => ActionKind::Shift,
@@ -33,7 +34,7 @@ impl Action for BracketAction {
         }
     }
 
-    fn code(self) -> u32 {
+    fn number(self) -> u32 {
         match self {
             Self::Shift => 0,
             Self::Close => 1,
@@ -41,24 +42,32 @@ impl Action for BracketAction {
             Self::Open(label, temporary) => 3 + u32::from(label.0) * 2 + u32::from(temporary),
         }
     }
-}
 
-impl BracketAction {
-    /// The action with the new number of its label.
-    pub(super) fn relabelled(self, numbers: &[Label]) -> Self {
-        let label = |old: Label| numbers[usize::from(old.0)];
+    fn of_number(number: u32) -> Self {
+        match number {
+            0 => Self::Shift,
+            1 => Self::Close,
+            2 => Self::Finish,
+            _ => Self::Open(Label(((number - 3) / 2) as u16), (number - 3) % 2 == 1),
+        }
+    }
+
+    fn with_label(self, label: Label) -> Self {
         match self {
-            Self::Open(old, temporary) => Self::Open(label(old), temporary),
+            Self::Open(_, temporary) => Self::Open(label, temporary),
             end => end,
         }
     }
 
-    pub(super) fn of_code(code: u32) -> Self {
-        match code {
-            0 => Self::Shift,
-            1 => Self::Close,
-            2 => Self::Finish,
-            _ => Self::Open(Label(((code - 3) / 2) as u16), (code - 3) % 2 == 1),
+    fn name(self, label: &str) -> String {
+        match self {
+            Self::Shift => "SHIFT".to_owned(),
+            Self::Close => "CLOSE".to_owned(),
+            Self::Finish => "FINISH".to_owned(),
+            Self::Open(_, temporary) => {
+                let mark = if temporary { "*" } else { "" };
+                format!("OPEN-{label}{mark}")
+            }
         }
     }
 }

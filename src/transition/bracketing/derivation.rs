@@ -1,6 +1,6 @@
 //! The actions that build a tree.
 
-use super::{BracketAction, Strategy};
+use super::{BracketStep, Strategy};
 use crate::symbols::Symbols;
 use crate::transition::gold_tree::{check_tree, label_of};
 use crate::tree::binarize::{Binarization, Scheme};
@@ -19,7 +19,7 @@ pub(super) fn derive(
     labels: &Symbols,
     order: Strategy,
     binarization: Binarization,
-) -> Result<Vec<BracketAction>> {
+) -> Result<Vec<BracketStep>> {
     enum Task {
         Visit(Child),
         Open(NodeId),
@@ -36,7 +36,7 @@ pub(super) fn derive(
     };
     while let Some(task) = tasks.pop() {
         match task {
-            Task::Visit(Child::Token(_)) => actions.push(BracketAction::Shift),
+            Task::Visit(Child::Token(_)) => actions.push(BracketStep::Shift),
             Task::Visit(Child::Node(id)) => {
                 let [first, rest @ ..] = binary.children(id) else {
                     let problem = format!("a {}* over no words", binary.node(id).label);
@@ -52,11 +52,11 @@ pub(super) fn derive(
             }
             Task::Open(id) => {
                 let node = binary.node(id);
-                actions.push(BracketAction::Open(label_of(labels, &node.label)?, node.temporary));
+                actions.push(BracketStep::Open(label_of(labels, &node.label)?, node.temporary));
             }
-            Task::Close => actions.push(BracketAction::Close),
+            Task::Close => actions.push(BracketStep::Close),
         }
     }
-    actions.push(BracketAction::Finish);
+    actions.push(BracketStep::Finish);
     Ok(actions)
 }

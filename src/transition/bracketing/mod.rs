@@ -22,24 +22,23 @@ use serde::{Deserialize, Serialize};
 
 mod action;
 mod derivation;
+mod oracle;
 mod repetition;
 
-pub use action::BracketAction;
+use action::BracketStep;
 use derivation::{derive, opens_root};
 
 use super::gold_tree::{
-    MAX_LABELS, ROOT, binarized_labels_of, check_run, may_repeat, n_roots, repeats_a_label,
+    ROOT, binarized_labels_of, check_run, may_repeat, n_roots, repeats_a_label,
 };
 use super::head_finder::HeadFinder;
+use super::inventory::{Inventory, Step, stored};
 use super::shared_stack::Stack;
-use super::stack_buffer::StackBuffer;
-use super::state::clone_in_place;
-use super::union::action_codes;
-use super::{Action, ActionKind, Forest, Open, TransitionSystem, View};
+use super::{Action, ActionKind, Forest, Open, Oracle, State, StoredSystem, TransitionSystem};
+use crate::Result;
 use crate::symbols::{Label, Sentence, Symbols};
+use crate::tree::Tree;
 use crate::tree::binarize::Binarization;
-use crate::tree::{Token, Tree};
-use crate::{Error, Result};
 
 /// When a nonterminal is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,8 +76,8 @@ pub struct BracketingTables {
 pub struct Bracketing {
     tables: BracketingTables,
     heads: Option<HeadFinder>,
-    inventory: Vec<BracketAction>,
-    opens: Vec<BracketAction>,
+    inventory: Inventory<BracketStep>,
+    opens: Vec<Action>,
     /// The label of roots, if they are opened and closed.
     root: Option<Label>,
     /// Whether a constituent may have a single child of its own label. Top-down, a temporary node would hide
@@ -86,51 +85,30 @@ pub struct Bracketing {
     may_repeat: bool,
 }
 
-/// A configuration of a bracketing system.
-#[derive(Debug)]
-pub struct BracketState {
-    /// Complete items and buffer.
-    pub base: StackBuffer,
-    /// The open constituents.
-    pub open: Stack,
-    /// Complete items, and open constituents at the place where they were opened. In the in-order system an open
-    /// constituent takes the place of its left corner.
-    stack: Stack,
-    /// The number of constituents opened since the last shift.
-    opened: u32,
-    /// Top-down, the number of open constituents whose only child, open or complete, has their label. Each needs
-    /// another child.
-    repetitions: u32,
+/// The innermost open constituent.
+fn innermost(state: &State, forest: &Forest) -> Option<Open> {
+    forest.opened.last(state.open)
 }
 
-clone_in_place!(BracketState { base, open, stack, opened, repetitions });
+/// The item that can become a left corner: the last complete one, if nothing was opened after it.
+fn corner(state: &State, forest: &Forest) -> Option<u32> {
+    let last = state.top(forest)?;
+    (forest.stacks.last(state.stack) == Some(last)).then_some(last)
+}
 
-impl BracketState {
-    /// The innermost open constituent.
-    pub fn innermost(&self) -> Option<Open> {
-        self.base.forest.opened.last(self.open)
-    }
+/// The number of complete children of the innermost open constituent, if there is one.
+fn n_children(state: &State, forest: &Forest) -> Option<usize> {
+    innermost(state, forest).map(|open| state.items.len() - open.first as usize)
+}
 
-    /// The item that can become a left corner: the last complete one, if nothing was opened after it.
-    pub fn corner(&self) -> Option<u32> {
-        let last = self.base.top()?;
-        (self.base.forest.stacks.last(self.stack) == Some(last)).then_some(last)
-    }
+/// Whether a constituent is open that has no children yet.
+fn is_empty(state: &State, forest: &Forest) -> bool {
+    n_children(state, forest) == Some(0)
+}
 
-    /// The number of complete children of the innermost open constituent, if there is one.
-    fn n_children(&self) -> Option<usize> {
-        self.innermost().map(|open| self.base.items.len() - open.first as usize)
-    }
-
-    /// Whether a constituent is open that has no children yet.
-    fn is_empty(&self) -> bool {
-        self.n_children() == Some(0)
-    }
-
-    /// Whether the innermost open constituent has a single complete child.
-    pub fn only_corner(&self) -> bool {
-        self.n_children() == Some(1)
-    }
+/// Whether the innermost open constituent has a single complete child.
+fn only_corner(state: &State, forest: &Forest) -> bool {
+    n_children(state, forest) == Some(1)
 }
 
 impl Bracketing {
@@ -148,7 +126,7 @@ impl Bracketing {
         if opens_root(order, binarization) {
             labels.intern(ROOT);
         }
-        let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
+        let ends = [BracketStep::Shift, BracketStep::Close, BracketStep::Finish];
         let mut seen = std::collections::BTreeSet::from(ends);
         let (mut max_opens, mut max_roots, mut repeated_labels) = (1, 1, false);
         for tree in trees {
@@ -166,7 +144,7 @@ impl Bracketing {
             max_roots = max_roots.max(n_roots(tree));
             repeated_labels |= repeats_a_label(tree);
         }
-        let actions = seen.into_iter().map(Action::code).collect();
+        let actions = seen.into_iter().map(Step::number).collect();
         Self::from_tables(BracketingTables {
             labels,
             actions,
@@ -197,45 +175,38 @@ impl Bracketing {
         Self { heads, ..self }
     }
 
-    /// Every action, in order.
-    pub fn actions(&self) -> &[BracketAction] {
-        &self.inventory
-    }
-
     fn opens_root(&self) -> bool {
         opens_root(self.tables.order, self.tables.binarization)
     }
 
     /// Whether a `TOP` covers everything.
-    fn has_root(&self, state: &BracketState) -> bool {
-        let Some(item) = state.base.only_item() else { return false };
-        let label = state.base.forest.node(item).label.map(|label| self.label_name(label));
-        state.base.remaining() == 0 && state.open.is_empty() && label == Some(ROOT)
+    fn has_root(&self, state: &State, forest: &Forest) -> bool {
+        let Some(item) = state.only_item(forest) else { return false };
+        let label = forest.node(item).label.map(|label| self.label_name(label));
+        state.remaining() == 0 && state.open.is_empty() && label == Some(ROOT)
     }
 
-    fn may_open(&self, state: &BracketState) -> bool {
+    fn may_open(&self, state: &State, forest: &Forest) -> bool {
         let has_place = match self.tables.order {
-            Strategy::TopDown => state.base.remaining() > 0 && !self.must_close(state),
-            Strategy::InOrder => state.corner().is_some(),
+            Strategy::TopDown => state.remaining() > 0 && !self.must_close(state, forest),
+            Strategy::InOrder => corner(state, forest).is_some(),
         };
-        let dead_end = || self.dead_end(state);
+        let dead_end = || self.dead_end(state, forest);
         has_place
-            && state.opened < self.tables.max_opens
+            && state.run < self.tables.max_opens
             && self.opens.iter().any(|&open| Some(open) != dead_end())
     }
 
-    fn may_shift(&self, state: &BracketState, may_open: bool) -> bool {
-        let roots = state.base.items.len();
+    fn may_shift(&self, state: &State, forest: &Forest, may_open: bool) -> bool {
+        let roots = state.items.len();
         let crowded = state.open.is_empty() && roots >= self.tables.max_roots as usize;
         let waits = self.tables.order == Strategy::InOrder && crowded && may_open;
         let waits = waits && !self.opens_root();
-        state.base.remaining() > 0 && !waits && !self.must_close(state)
+        state.remaining() > 0 && !waits && !self.must_close(state, forest)
     }
 }
 
-impl TransitionSystem for Bracketing {
-    type State = BracketState;
-    type Action = BracketAction;
+impl StoredSystem for Bracketing {
     type Tables = BracketingTables;
 
     fn tables(&self) -> &BracketingTables {
@@ -244,182 +215,170 @@ impl TransitionSystem for Bracketing {
 
     fn from_tables(tables: BracketingTables) -> Result<Self> {
         check_run(tables.max_opens)?;
-        let inventory: Vec<BracketAction> =
-            tables.actions.iter().map(|&code| BracketAction::of_code(code)).collect();
-        let known = |action: &BracketAction| {
-            action.label().is_none_or(|label| usize::from(label.0) < tables.labels.len())
-        };
-        let same = tables.actions.iter().zip(&inventory).all(|(&code, a)| a.code() == code);
-        let sorted = inventory.windows(2).all(|pair| pair[0] < pair[1]);
-        let ends = [BracketAction::Shift, BracketAction::Close, BracketAction::Finish];
-        let total = ends.iter().all(|action| inventory.contains(action));
-        let few = tables.labels.len() <= MAX_LABELS;
-        if !(same && sorted && total && few && inventory.iter().all(known)) {
-            return Err(Error::corrupt("the action table is not that of a bracketing system"));
-        }
-        let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
-        let opens = inventory.iter().filter(is_open).copied().collect();
+        let ends = [BracketStep::Shift, BracketStep::Close, BracketStep::Finish];
+        let inventory = Inventory::new(&tables.actions, &tables.labels, &ends, "bracketing")?;
+        let opens = inventory.select(|step| step.kind() == ActionKind::Open);
         let root = tables.labels.position(ROOT).map(|position| Label(position as u16));
         let root = root.filter(|_| opens_root(tables.order, tables.binarization));
-        let is_temporary = |action: &BracketAction| matches!(action, BracketAction::Open(_, true));
-        let hides = tables.order == Strategy::TopDown && inventory.iter().any(is_temporary);
+        let is_temporary = |step: &BracketStep| matches!(step, BracketStep::Open(_, true));
+        let hides = tables.order == Strategy::TopDown && inventory.steps().iter().any(is_temporary);
         let may_repeat = tables.repeated_labels || hides;
         Ok(Self { opens, inventory, heads: None, root, may_repeat, tables })
     }
 
     fn union(&self, other: &Self) -> Result<Self> {
         let mut tables = self.tables.clone();
-        let labels = (&mut tables.labels, &other.tables.labels);
-        let actions = [&self.inventory[..], &other.inventory];
-        tables.actions = action_codes(labels, actions, BracketAction::relabelled)?;
+        let (labels, others) = (&mut tables.labels, &other.tables.labels);
+        tables.actions = self.inventory.union(labels, &other.inventory, others)?;
         tables.max_opens = tables.max_opens.max(other.tables.max_opens);
         tables.max_roots = tables.max_roots.max(other.tables.max_roots);
         tables.repeated_labels |= other.tables.repeated_labels;
         Self::from_tables(tables)
     }
+}
+
+impl TransitionSystem for Bracketing {
+    fn stored(&self) -> serde_json::Value {
+        stored(&self.tables)
+    }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        let tables = self.tables();
         vec![
-            ("labels", tables.labels.len().to_string()),
-            ("actions", self.actions().len().to_string()),
-            ("opened between two shifts, at most", tables.max_opens.to_string()),
-            ("children of a root, at most", tables.max_roots.to_string()),
+            ("labels", self.tables.labels.len().to_string()),
+            ("actions", self.tables.actions.len().to_string()),
+            ("opened between two shifts, at most", self.tables.max_opens.to_string()),
+            ("children of a root, at most", self.tables.max_roots.to_string()),
         ]
     }
 
-    fn derivation(&self, tree: &Tree) -> Result<Vec<BracketAction>> {
+    fn labels(&self) -> &Symbols {
+        &self.tables.labels
+    }
+
+    /// Without FINISH where it is forced.
+    fn n_actions(&self) -> usize {
+        self.tables.actions.len() - usize::from(self.opens_root())
+    }
+
+    fn numbers(&self) -> &[u32] {
+        &self.tables.actions
+    }
+
+    fn kind(&self, action: Action) -> ActionKind {
+        self.inventory.step(action).kind()
+    }
+
+    fn label(&self, action: Action) -> Option<Label> {
+        self.inventory.step(action).label()
+    }
+
+    fn name(&self, action: Action) -> String {
+        self.inventory.name(action, &self.tables.labels)
+    }
+
+    fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {
         let BracketingTables { labels, order, binarization, .. } = &self.tables;
-        let derivation = derive(tree, labels, *order, *binarization)?;
-        let lacks = |action: &&BracketAction| self.inventory.binary_search(action).is_err();
-        if let Some(&action) = derivation.iter().find(lacks) {
-            return Err(Error::Unfit(format!("the system has no action {}", self.name(action))));
+        self.inventory.derivation(derive(tree, labels, *order, *binarization)?, labels)
+    }
+
+    /// None over binarized trees: temporary nodes are not brackets.
+    fn has_dynamic_oracle(&self) -> bool {
+        self.tables.binarization.is_none()
+    }
+
+    fn dynamic_oracle<'a>(&'a self, tree: &Tree) -> Result<Option<Box<dyn Oracle + 'a>>> {
+        if !self.has_dynamic_oracle() {
+            return Ok(None);
         }
-        Ok(derivation)
+        Ok(Some(Box::new(oracle::OpenBrackets::new(self, tree)?)))
     }
 
-    fn start(&self, sentence: &Sentence) -> BracketState {
-        BracketState {
-            base: StackBuffer::new(sentence, self.heads.as_ref()),
-            open: Stack::default(),
-            stack: Stack::default(),
-            opened: 0,
-            repetitions: 0,
-        }
+    fn start(&self, sentence: &Sentence) -> (State, Forest) {
+        (State::new(sentence), Forest::of_sentence(sentence, self.heads.as_ref()))
     }
 
-    fn forest_mut(state: &mut BracketState) -> &mut Forest {
-        &mut state.base.forest
+    fn is_forced(&self, state: &State, forest: &Forest) -> bool {
+        let is_over = state.remaining() == 0 && state.open.is_empty();
+        self.opens_root()
+            && is_over
+            && (self.has_root(state, forest) || !self.may_open(state, forest))
     }
 
-    fn is_final(&self, state: &BracketState) -> bool {
-        state.base.finished
-    }
-
-    fn is_forced(&self, state: &BracketState) -> bool {
-        let is_over = state.base.remaining() == 0 && state.open.is_empty();
-        self.opens_root() && is_over && (self.has_root(state) || !self.may_open(state))
-    }
-
-    fn is_complete(&self, state: &BracketState) -> bool {
+    fn is_complete(&self, state: &State, forest: &Forest) -> bool {
         if self.opens_root() {
-            return state.base.finished && (self.has_root(state) || state.base.n_tokens == 0);
+            return state.finished && (self.has_root(state, forest) || state.n_tokens == 0);
         }
-        state.base.finished && state.base.items.len() <= self.tables.max_roots as usize
+        state.finished && state.items.len() <= self.tables.max_roots as usize
     }
 
-    fn legal(&self, state: &BracketState, out: &mut Vec<BracketAction>) {
+    fn legal(&self, state: &State, forest: &Forest, out: &mut Vec<Action>) {
         out.clear();
-        let BracketState { base, open, .. } = state;
-        if base.finished {
+        if state.finished {
             return;
         }
-        if self.is_forced(state) {
-            out.push(BracketAction::Finish);
+        if self.is_forced(state, forest) {
+            out.push(self.inventory.finish());
             return;
         }
-        let at_end = base.remaining() == 0;
-        let may_open = self.may_open(state);
-        if self.may_shift(state, may_open) {
-            out.push(BracketAction::Shift);
+        let may_open = self.may_open(state, forest);
+        if self.may_shift(state, forest, may_open) {
+            out.push(self.inventory.shift());
         }
-        if !open.is_empty() && !state.is_empty() && (self.may_repeat || !self.is_repetition(state))
-        {
-            out.push(BracketAction::Close);
+        let may_close = !state.open.is_empty() && !is_empty(state, forest);
+        if may_close && (self.may_repeat || !self.is_repetition(state, forest)) {
+            out.extend(self.inventory.find(BracketStep::Close));
         }
         if may_open {
             out.extend_from_slice(&self.opens);
-            if let Some(at) = self.dead_end(state).and_then(|open| out.binary_search(&open).ok()) {
+            let dead_end = self.dead_end(state, forest);
+            if let Some(at) = dead_end.and_then(|open| out.binary_search(&open).ok()) {
                 out.remove(at);
             }
         }
-        if at_end && open.is_empty() && !self.opens_root() {
-            out.push(BracketAction::Finish);
+        if state.remaining() == 0 && state.open.is_empty() && !self.opens_root() {
+            out.push(self.inventory.finish());
         }
     }
 
-    fn apply(&self, state: &mut BracketState, action: BracketAction) {
+    fn apply(&self, state: &mut State, forest: &mut Forest, action: Action) {
+        let step = self.inventory.step(action);
         if !self.may_repeat && self.tables.order == Strategy::TopDown {
-            self.count_repetitions(state, action);
+            self.count_repetitions(state, forest, step);
         }
-        let BracketState { base, open, stack, opened, .. } = state;
-        base.note(action.code());
-        match action {
-            BracketAction::Shift => {
-                let token = base.shift();
-                base.forest.stacks.push(stack, token);
-                *opened = 0;
+        state.note(action.code);
+        match step {
+            BracketStep::Shift => {
+                let token = state.shift(forest);
+                forest.stacks.push(&mut state.stack, token);
+                state.run = 0;
             }
-            BracketAction::Open(label, temporary) => {
-                let forest = &mut base.forest;
+            BracketStep::Open(label, temporary) => {
                 let corner = match self.tables.order {
                     Strategy::TopDown => None,
-                    Strategy::InOrder => forest.stacks.pop(stack),
+                    Strategy::InOrder => forest.stacks.pop(&mut state.stack),
                 };
-                let node = forest.push_open(label, temporary, corner, base.buffer);
-                let first = base.items.len() - usize::from(corner.is_some());
-                let place = Open { node, first: first as u32, base: stack.len() as u32 };
-                forest.opened.push(open, place);
-                forest.stacks.push(stack, node);
-                *opened += 1;
+                let node = forest.push_open(label, temporary, corner, state.buffer);
+                let first = state.items.len() - usize::from(corner.is_some());
+                let place = Open { node, first: first as u32, base: state.stack.len() as u32 };
+                forest.opened.push(&mut state.open, place);
+                forest.stacks.push(&mut state.stack, node);
+                state.run += 1;
             }
-            BracketAction::Close => {
-                let Some(closed) = base.forest.opened.pop(open) else { return };
-                let opened = *base.forest.node(closed.node);
+            BracketStep::Close => {
+                let Some(closed) = forest.opened.pop(&mut state.open) else { return };
+                let opened = *forest.node(closed.node);
                 if let Some(label) = opened.label {
-                    let n = base.items.len() - closed.first as usize;
-                    let id = base.join(self.heads.as_ref(), label, opened.temporary, n);
-                    base.forest.stacks.truncate(stack, closed.base as usize);
-                    base.forest.stacks.push(stack, id);
+                    let n = state.items.len() - closed.first as usize;
+                    let head = |forest: &Forest, children: &[u32]| {
+                        forest.head_among(self.heads.as_ref(), label, children)
+                    };
+                    let id = state.join(forest, (label, opened.temporary), n, head);
+                    forest.stacks.truncate(&mut state.stack, closed.base as usize);
+                    forest.stacks.push(&mut state.stack, id);
                 }
             }
-            BracketAction::Finish => base.finished = true,
+            BracketStep::Finish => state.finished = true,
         }
-    }
-
-    /// Open constituents are left out: their complete children become siblings.
-    fn tree(&self, state: &BracketState, tokens: &[Token]) -> Tree {
-        state.base.tree(&self.tables.labels, tokens)
-    }
-
-    fn view<'a>(&'a self, state: &'a BracketState) -> View<'a> {
-        let base = &state.base;
-        View {
-            forest: &base.forest,
-            labels: &self.tables.labels,
-            stack: base.forest.stacks.view(state.stack),
-            frontier: &[],
-            open: base.forest.opened.view(state.open),
-            complete: base.items(),
-            buffer: base.buffer,
-            recent: base.recent,
-            focus: None,
-            signatures: &[],
-        }
-    }
-
-    fn steps(&self, state: &BracketState) -> usize {
-        state.base.steps as usize
     }
 
     fn bound(&self, n: usize) -> usize {
@@ -427,27 +386,7 @@ impl TransitionSystem for Bracketing {
         n + 2 * (n + 1) * self.tables.max_opens as usize + 1
     }
 
-    fn inventory(&self, _state: &BracketState, out: &mut Vec<BracketAction>) {
-        out.clear();
-        out.extend_from_slice(&self.inventory);
-        if self.opens_root() {
-            out.retain(|&action| action != BracketAction::Finish);
-        }
-    }
-
-    fn name(&self, action: BracketAction) -> String {
-        match action {
-            BracketAction::Shift => "SHIFT".to_owned(),
-            BracketAction::Close => "CLOSE".to_owned(),
-            BracketAction::Finish => "FINISH".to_owned(),
-            BracketAction::Open(label, temporary) => {
-                let mark = if temporary { "*" } else { "" };
-                format!("OPEN-{}{mark}", self.label_name(label))
-            }
-        }
-    }
-
-    fn label_name(&self, label: Label) -> &str {
-        self.tables.labels.name(u32::from(label.0)).unwrap_or_default()
+    fn stack(&self, state: &State) -> Stack {
+        state.stack
     }
 }

@@ -59,12 +59,13 @@ fn orders_are_post_order_and_its_mirror() {
     let tree = tree("A(B(.) C(D(. .) .))");
     let spans = |order: ItemOrder| {
         let system = system(std::slice::from_ref(&tree), order, MaxChildren::Auto);
-        let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
+        let (mut state, mut forest) =
+            system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
         let derivation = system.derivation(&tree).unwrap();
-        let step = |action: Infer| {
-            let span = state.span(action.first as usize, action.last as usize);
-            system.apply(&mut state, action);
-            format!("{}{}{}", system.label_name(action.label), span.0, span.1)
+        let step = |action: Action| {
+            let span = span(&state, &forest, action.place);
+            system.apply(&mut state, &mut forest, action);
+            format!("{}{}{}", system.label_name(label(action)), span.0, span.1)
         };
         derivation.into_iter().map(step).collect::<Vec<_>>().join(" ")
     };
@@ -78,11 +79,12 @@ fn what_stands_before_the_item_inferred_last_is_no_candidate_in_a_fixed_order() 
     let tree = tree("A(. . .)");
     let candidates = |order: ItemOrder, first: u32, last: u32| {
         let system = system(std::slice::from_ref(&tree), order, MaxChildren::AtMost(2));
-        let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
-        system.apply(&mut state, Infer { first, last, label: Label(1) });
+        let (mut state, mut forest) =
+            system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
+        system.apply(&mut state, &mut forest, infer(first, last, Label(1)));
         let mut legal = Vec::new();
-        system.legal(&state, &mut legal);
-        let span = |infer: &Infer| state.span(infer.first as usize, infer.last as usize);
+        system.legal(&state, &forest, &mut legal);
+        let span = |action: &Action| span(&state, &forest, action.place);
         legal.iter().map(span).collect::<Vec<_>>()
     };
     // TOP over the whole frontier is always one; A stands over 1–3 already.
@@ -98,14 +100,15 @@ fn states_that_differ_in_their_history_only_are_the_same() {
     for order in [ItemOrder::Free, ItemOrder::LeftToRight] {
         let system = system(std::slice::from_ref(&tree), order, MaxChildren::Auto);
         let identity = |spans: [(u32, u32, u16); 2]| {
-            let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
+            let (mut state, mut forest) =
+                system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
             for (first, last, label) in spans {
-                let infer = Infer { first, last, label: Label(label) };
-                let foretold = system.identity(&state, Some(infer));
-                system.apply(&mut state, infer);
-                assert_eq!(system.identity(&state, None), foretold);
+                let infer = infer(first, last, Label(label));
+                let foretold = system.identity(&state, &forest, Some(infer));
+                system.apply(&mut state, &mut forest, infer);
+                assert_eq!(system.identity(&state, &forest, None), foretold);
             }
-            system.identity(&state, None)
+            system.identity(&state, &forest, None)
         };
         let same = identity([(0, 2, 1), (1, 3, 2)]);
         assert_eq!(same, identity([(2, 4, 2), (0, 2, 1)]));
@@ -119,14 +122,15 @@ fn unary_chains_of_the_same_labels_in_another_order_are_other_states() {
     let tree = tree("A(B(.)) .");
     let system = system(std::slice::from_ref(&tree), ItemOrder::Free, MaxChildren::Auto);
     let identity = |steps: &[(u32, u32, u16)]| {
-        let mut state = system.start(&Sentence { words: vec![2; 2], ..Sentence::default() });
+        let (mut state, mut forest) =
+            system.start(&Sentence { words: vec![2; 2], ..Sentence::default() });
         for &(first, last, label) in steps {
-            let infer = Infer { first, last, label: Label(label) };
-            let foretold = system.identity(&state, Some(infer));
-            system.apply(&mut state, infer);
-            assert_eq!(system.identity(&state, None), foretold);
+            let infer = infer(first, last, Label(label));
+            let foretold = system.identity(&state, &forest, Some(infer));
+            system.apply(&mut state, &mut forest, infer);
+            assert_eq!(system.identity(&state, &forest, None), foretold);
         }
-        system.identity(&state, None)
+        system.identity(&state, &forest, None)
     };
     assert_ne!(identity(&[(0, 1, 1), (0, 1, 2)]), identity(&[(0, 1, 2), (0, 1, 1)]));
     assert_ne!(identity(&[(0, 2, 1), (0, 1, 2)]), identity(&[(0, 2, 2), (0, 1, 1)]));

@@ -13,7 +13,7 @@ use crate::scorer::factored::Classes;
 use crate::scorer::neural::normalize;
 use crate::scorer::{Configuration, Memory, Scorer, Scratch};
 use crate::symbols::{Sentence, UNKNOWN};
-use crate::transition::TransitionSystem;
+use crate::transition::Action;
 
 /// A packed network with its parameters.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ fn lanes(params: &Quantized, table: Param) -> Vec<Lanes> {
     lanes
 }
 
-impl<S: TransitionSystem> Scorer<S> for CompiledPositions {
+impl Scorer for CompiledPositions {
     fn prepare(&self, sentence: &mut Sentence, scratch: &mut Scratch) {
         let scratch = &mut scratch.neural.positions;
         let rows = self.encoder.encode(self.set, sentence, &self.params, &mut scratch.encoder);
@@ -109,21 +109,21 @@ impl<S: TransitionSystem> Scorer<S> for CompiledPositions {
         scratch.contributions.start(rows, self.contributions.panels());
     }
 
-    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let PositionsScratch { encoder, contributions, rows, decision, .. } =
             &mut scratch.neural.positions;
-        let (view, width) = (at.system.view(at.state), self.bias.len());
+        let (view, width) = (at.view(), self.bias.len());
         let positions = Positions::positions(&view).map(|row| row.min(*rows - 1) as usize);
         contributions.compute(&positions, |window, out| {
             self.contributions.products(self.set, &encoder.rows, window, out);

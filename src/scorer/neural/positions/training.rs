@@ -9,7 +9,7 @@ use crate::neural::{Dropout, Gradients, Param, Params, Tape, Var, kernel};
 use crate::scorer::neural::{NeuralScratch, TrainingSentence, write_choices};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
 use crate::symbols::{FIRST, UNKNOWN};
-use crate::transition::TransitionSystem;
+use crate::transition::Action;
 
 /// What the network computes for a batch.
 #[derive(Debug)]
@@ -102,21 +102,21 @@ pub struct PositionsLearner<'a> {
     pub sentence: usize,
 }
 
-impl<S: TransitionSystem> Scorer<S> for PositionsLearner<'_> {
-    fn begin(&self, _at: Configuration<'_, S>, _scratch: &mut Scratch) -> Memory {
+impl Scorer for PositionsLearner<'_> {
+    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
         Memory::None
     }
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         _memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let PositionsBatch { network, tape, encoded, contributions, .. } = self.batch;
-        let view = at.system.view(at.state);
+        let view = at.view();
         let mut rows = Positions::positions(&view);
         for (position, row) in rows.iter_mut().enumerate() {
             let place = (*row as usize).min(at.sentence.len() + 1);
@@ -138,9 +138,9 @@ impl<S: TransitionSystem> Scorer<S> for PositionsLearner<'_> {
     }
 }
 
-impl<S: TransitionSystem> OnlineLearner<S> for PositionsLearner<'_> {
+impl OnlineLearner for PositionsLearner<'_> {
     /// Notes the cross-entropy loss over the legal actions.
-    fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
+    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch) {
         let scratch = &mut scratch.neural;
         let scale = scratch.dropout.as_ref().map_or(1.0, Dropout::scale);
         if write_choices(&self.batch.network.classes, lesson, &mut scratch.choices) {

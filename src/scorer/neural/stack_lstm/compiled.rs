@@ -18,7 +18,7 @@ use crate::scorer::neural::lstm::LstmLayers;
 use crate::scorer::neural::{action_row, normalize};
 use crate::scorer::{Configuration, Memory, Scorer, Scratch};
 use crate::symbols::Sentence;
-use crate::transition::{Action, Forest, TransitionSystem, View};
+use crate::transition::{Action, Forest, View};
 
 /// A packed network with its parameters.
 #[derive(Debug)]
@@ -231,22 +231,22 @@ impl CompiledStackLstm {
     }
 }
 
-impl<S: TransitionSystem> Scorer<S> for CompiledStackLstm {
+impl Scorer for CompiledStackLstm {
     fn prepare(&self, sentence: &mut Sentence, scratch: &mut Scratch) {
         self.encode(sentence, &mut scratch.neural.stack_lstm);
     }
 
-    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
         let mut stack = Stack::default();
-        self.update_stack(&at.system.view(at.state), &mut stack, &mut scratch.neural.stack_lstm);
+        self.update_stack(&at.view(), &mut stack, &mut scratch.neural.stack_lstm);
         Memory::StackLstm(Box::new(StackMemory { stack, history: Arc::clone(&self.starts[1]) }))
     }
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
@@ -256,7 +256,7 @@ impl<S: TransitionSystem> Scorer<S> for CompiledStackLstm {
         let StackLstmScratch { buffer, products, outputs, decision, .. } =
             &mut scratch.neural.stack_lstm;
         let stack = memory.stack.top().map_or(&*self.starts[0], |top| &top.state);
-        let next = (at.system.view(at.state).buffer as usize).min(at.sentence.len());
+        let next = (at.state.buffer as usize).min(at.sentence.len());
         outputs.clear();
         outputs.extend_from_slice(self.stack.outputs(stack));
         outputs.extend_from_slice(self.history.outputs(&memory.history));
@@ -269,8 +269,8 @@ impl<S: TransitionSystem> Scorer<S> for CompiledStackLstm {
 
     fn advance(
         &self,
-        after: Configuration<'_, S>,
-        action: S::Action,
+        after: Configuration<'_>,
+        action: Action,
         memory: &mut Memory,
         scratch: &mut Scratch,
     ) {
@@ -279,12 +279,12 @@ impl<S: TransitionSystem> Scorer<S> for CompiledStackLstm {
         };
         let scratch = &mut scratch.neural.stack_lstm;
         let (classes, table) = &self.network.actions;
-        let row = action_row(classes, Some(action.code()));
+        let row = action_row(classes, Some(action.code));
         let action = self.embedding(*table, row, &mut scratch.numbers);
         let products = &mut scratch.products;
         let history = self.history.step(self.set, action.parts(), &memory.history, products);
         memory.history = Arc::new(history);
-        self.update_stack(&after.system.view(after.state), &mut memory.stack, scratch);
+        self.update_stack(&after.view(), &mut memory.stack, scratch);
     }
 
     fn scale(&self) -> ScoreScale {

@@ -9,7 +9,7 @@ use crate::scorer::factored::Classes;
 use crate::scorer::neural::lstm::Step;
 use crate::scorer::neural::{action_row, write_choices};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
-use crate::transition::{Action, Forest, TransitionSystem, View};
+use crate::transition::{Action, Forest, View};
 
 /// The memory of a hypothesis.
 #[derive(Debug, Clone)]
@@ -101,11 +101,7 @@ impl StackLstm {
     }
 
     /// Encodes the sentence in the initial configuration.
-    fn begin<S: TransitionSystem>(
-        &self,
-        at: Configuration<'_, S>,
-        pass: &mut ForwardPass<'_>,
-    ) -> RecordedMemory {
+    fn begin(&self, at: Configuration<'_>, pass: &mut ForwardPass<'_>) -> RecordedMemory {
         let mut parts = Vec::new();
         for token in 0..at.sentence.len() {
             self.embeddings.embed(at.sentence, Some(token), pass, &mut parts);
@@ -123,19 +119,19 @@ impl StackLstm {
             bottom: self.stack.step(bottom, None, pass),
             history: self.history.step(start, None, pass),
         };
-        self.update_stack(&at.system.view(at.state), &mut memory, pass);
+        self.update_stack(&at.view(), &mut memory, pass);
         memory
     }
 
     /// The unnormalized scores of all classes.
-    fn scores<S: TransitionSystem>(
+    fn scores(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         memory: &RecordedMemory,
         pass: &mut ForwardPass<'_>,
     ) -> Var {
         let stack = memory.stack.top().map_or(&memory.bottom, |top| &top.step);
-        let next = (at.system.view(at.state).buffer as usize).min(at.sentence.len());
+        let next = (at.state.buffer as usize).min(at.sentence.len());
         let all = pass.tape.join([
             stack.output(),
             memory.history.output(),
@@ -159,8 +155,8 @@ pub struct StackLstmLearner<'a> {
     pub classes: &'a Classes,
 }
 
-impl<S: TransitionSystem> Scorer<S> for StackLstmLearner<'_> {
-    fn begin(&self, at: Configuration<'_, S>, scratch: &mut Scratch) -> Memory {
+impl Scorer for StackLstmLearner<'_> {
+    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
         scratch.neural.tape.clear();
         let pass = &mut scratch.neural.pass(self.params);
         Memory::Recorded(Box::new(self.network.begin(at, pass)))
@@ -168,9 +164,9 @@ impl<S: TransitionSystem> Scorer<S> for StackLstmLearner<'_> {
 
     fn score(
         &self,
-        at: Configuration<'_, S>,
+        at: Configuration<'_>,
         memory: &Memory,
-        actions: &[S::Action],
+        actions: &[Action],
         scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
@@ -185,8 +181,8 @@ impl<S: TransitionSystem> Scorer<S> for StackLstmLearner<'_> {
 
     fn advance(
         &self,
-        after: Configuration<'_, S>,
-        action: S::Action,
+        after: Configuration<'_>,
+        action: Action,
         memory: &mut Memory,
         scratch: &mut Scratch,
     ) {
@@ -195,10 +191,9 @@ impl<S: TransitionSystem> Scorer<S> for StackLstmLearner<'_> {
         };
         let pass = &mut scratch.neural.pass(self.params);
         let (classes, table) = &self.network.actions;
-        let action =
-            pass.tape.lookup(pass.params, *table, action_row(classes, Some(action.code())));
+        let action = pass.tape.lookup(pass.params, *table, action_row(classes, Some(action.code)));
         memory.history = self.network.history.step(action, Some(&memory.history), pass);
-        self.network.update_stack(&after.system.view(after.state), memory, pass);
+        self.network.update_stack(&after.view(), memory, pass);
     }
 
     fn scale(&self) -> ScoreScale {
@@ -206,9 +201,9 @@ impl<S: TransitionSystem> Scorer<S> for StackLstmLearner<'_> {
     }
 }
 
-impl<S: TransitionSystem> OnlineLearner<S> for StackLstmLearner<'_> {
+impl OnlineLearner for StackLstmLearner<'_> {
     /// Adds the cross-entropy loss over the legal actions to the tape.
-    fn learn(&mut self, lesson: &Lesson<'_, S>, scratch: &mut Scratch) {
+    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch) {
         let scratch = &mut scratch.neural;
         if let Some(scores) = scratch.last_scores
             && write_choices(self.classes, lesson, &mut scratch.choices)

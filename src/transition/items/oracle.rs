@@ -10,17 +10,18 @@
 //! The loss ignores the limit on children: where wrong items leave a gold item with more children than the
 //! limit, it counts as reachable until it is lost otherwise. This does not occur on the gold path.
 
-use super::gold::{Gold, chain};
-use super::{DynamicOracle, Oracle};
+use super::{ItemOrder, Items, TOP, is_past, label, span};
 use crate::Result;
 use crate::symbols::Label;
-use crate::transition::TransitionSystem;
-use crate::transition::items::{Infer, ItemOrder, ItemState, Items, TOP};
+use crate::transition::gold_brackets::{Gold, chain};
+use crate::transition::{Action, Forest, Oracle, State, TransitionSystem};
 use crate::tree::Tree;
 
-/// The oracle; see the module.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ItemOracle;
+/// The oracle for a tree; see the module.
+pub(super) struct ItemOracle<'a> {
+    system: &'a Items,
+    gold: Gold,
+}
 
 /// A gold item that can still be inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +49,13 @@ impl Reachable {
 }
 
 /// The gold items that can still be inferred, from left to right, the smaller first.
-fn reachable(system: &Items, gold: &Gold, state: &ItemState) -> Vec<Reachable> {
+fn reachable(oracle: &ItemOracle<'_>, state: &State, forest: &Forest) -> Vec<Reachable> {
+    let ItemOracle { system, gold } = oracle;
     let mut found = Vec::new();
-    if system.is_final(state) {
+    if state.finished {
         return found;
     }
-    let (forest, items) = (&state.base.forest, &state.frontier);
+    let items = &state.frontier.items;
     for &id in items {
         let node = forest.node(id);
         let start = node.start;
@@ -68,7 +70,7 @@ fn reachable(system: &Items, gold: &Gold, state: &ItemState) -> Vec<Reachable> {
             // Where an item ends, the frontier has an edge.
             let at = items.partition_point(|&id| forest.node(id).end < end);
             let is_edge = items.get(at).is_some_and(|&id| forest.node(id).end == end);
-            if is_edge && !state.is_past(system.tables().order, start, end) {
+            if is_edge && !is_past(state, system.tables.order, (start, end)) {
                 found.push(Reachable { start, end, label, is_lowest });
             }
         }
@@ -76,32 +78,38 @@ fn reachable(system: &Items, gold: &Gold, state: &ItemState) -> Vec<Reachable> {
     found
 }
 
-impl Oracle<Items> for ItemOracle {
-    type Gold = Gold;
-
-    fn prepare(&self, system: &Items, tree: &Tree) -> Result<Gold> {
-        Gold::new(&system.target(tree), &system.tables().labels)
+impl<'a> ItemOracle<'a> {
+    /// The oracle of a system for a tree, without the nodes that the system cannot build.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unfit`] when a label is unknown.
+    pub(super) fn new(system: &'a Items, tree: &Tree) -> Result<Self> {
+        let gold = Gold::new(&system.target(tree), &system.tables.labels)?;
+        Ok(Self { system, gold })
     }
+}
 
-    fn optimal(&self, system: &Items, gold: &Gold, state: &ItemState, out: &mut Vec<Infer>) {
-        system.legal(state, out);
-        let (open_items, order) = (reachable(system, gold, state), system.tables().order);
+impl Oracle for ItemOracle<'_> {
+    fn optimal(&self, state: &State, forest: &Forest, out: &mut Vec<Action>) {
+        let order = self.system.tables.order;
+        self.system.legal(state, forest, out);
+        let open_items = reachable(self, state, forest);
         let mut least = usize::MAX;
         // What an item over a span loses is the same for all labels, which stand together.
-        let (mut span, mut lost) = ((0, 0), 0);
+        let (mut last, mut lost) = ((0, 0), 0);
         let mut here: Vec<&Reachable> = Vec::new();
-        let loss = |infer: &Infer| {
-            let (start, end) = state.span(infer.first as usize, infer.last as usize);
-            if infer.label == TOP {
+        let loss = |&action: &Action| {
+            let (start, end) = span(state, forest, action.place);
+            if label(action) == TOP {
                 return open_items.len();
             }
-            if span != (start, end) {
-                span = (start, end);
+            if last != (start, end) {
+                last = (start, end);
                 lost = open_items.iter().filter(|item| item.is_lost_by(start, end, order)).count();
                 here.clear();
-                here.extend(open_items.iter().filter(|item| (item.start, item.end) == span));
+                here.extend(open_items.iter().filter(|item| (item.start, item.end) == last));
             }
-            match here.iter().find(|item| item.label == infer.label) {
+            match here.iter().find(|item| item.label == label(action)) {
                 Some(item) if item.is_lowest => lost,
                 // Right, but not before those below it.
                 Some(_) => usize::MAX,
@@ -113,14 +121,12 @@ impl Oracle<Items> for ItemOracle {
         let mut losses = losses.iter();
         out.retain(|_| losses.next() == Some(&least));
     }
-}
 
-impl DynamicOracle<Items> for ItemOracle {
     /// Roots do not count: every tree has one.
-    fn loss(&self, system: &Items, gold: &Gold, state: &ItemState) -> u32 {
-        let (wrong, right) = gold.compare(&state.base.forest, &state.frontier);
-        let open = reachable(system, gold, state).len() as u32;
-        wrong + (gold.len() - right - open)
+    fn loss(&self, state: &State, forest: &Forest) -> Option<u32> {
+        let (wrong, right) = self.gold.compare(forest, &state.frontier.items);
+        let open = reachable(self, state, forest).len() as u32;
+        Some(wrong + (self.gold.len() - right - open))
     }
 }
 

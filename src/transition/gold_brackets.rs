@@ -1,9 +1,9 @@
 //! Gold brackets by their left edges, and which of them have been built.
 
+use super::Forest;
+use super::gold_tree::{ROOT, check_tree, label_of};
 use crate::Result;
 use crate::symbols::{Label, Symbols};
-use crate::transition::Forest;
-use crate::transition::gold_tree::{ROOT, check_tree, label_of};
 use crate::tree::{Child, Tree};
 
 /// A gold bracket without its left edge.
@@ -19,7 +19,7 @@ pub(super) struct Bracket {
 
 /// The brackets of a gold tree, without its root, by their left edges.
 #[derive(Debug, Clone)]
-pub struct Gold {
+pub(super) struct Gold {
     /// The brackets of each left edge in turn, the innermost first.
     brackets: Vec<Bracket>,
     /// The position of the first bracket of each left edge.
@@ -33,7 +33,7 @@ impl Gold {
     ///
     /// # Errors
     /// [`crate::Error::Unfit`] when the root is not `TOP`, a node has no words, or a label is unknown.
-    pub fn new(tree: &Tree, labels: &Symbols) -> Result<Self> {
+    pub(super) fn new(tree: &Tree, labels: &Symbols) -> Result<Self> {
         check_tree(tree)?;
         let below = tree.nodes().split_last().map_or(&[][..], |(_, below)| below);
         let mut first = vec![0u32; tree.tokens().len() + 2];

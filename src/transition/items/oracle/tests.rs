@@ -1,6 +1,6 @@
 use super::*;
 use crate::symbols::Sentence;
-use crate::transition::items::MaxChildren;
+use crate::transition::items::{MaxChildren, infer};
 use crate::tree::TreeBuilder;
 
 /// `(A w w) (B w w)` under one `C`.
@@ -23,16 +23,17 @@ fn tree() -> Tree {
 fn asked(order: ItemOrder, inferred: &[(u32, u32, &str)]) -> (Vec<String>, u32) {
     let tree = tree();
     let system = Items::of_trees([&tree], order, MaxChildren::AtMost(5)).unwrap();
-    let gold = ItemOracle.prepare(&system, &tree).unwrap();
-    let mut state = system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
+    let oracle = ItemOracle::new(&system, &tree).unwrap();
+    let (mut state, mut forest) =
+        system.start(&Sentence { words: vec![2; 4], ..Sentence::default() });
     for &(first, last, label) in inferred {
-        let label = Label(system.tables().labels.position(label).unwrap() as u16);
-        system.apply(&mut state, Infer { first, last, label });
+        let label = Label(system.labels().position(label).unwrap() as u16);
+        system.apply(&mut state, &mut forest, infer(first, last, label));
     }
     let mut optimal = Vec::new();
-    ItemOracle.optimal(&system, &gold, &state, &mut optimal);
+    oracle.optimal(&state, &forest, &mut optimal);
     let names = optimal.into_iter().map(|infer| system.name(infer)).collect();
-    (names, ItemOracle.loss(&system, &gold, &state))
+    (names, oracle.loss(&state, &forest).unwrap())
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The dynamic oracles of the top-down and in-order systems.
 //!
 //! The constructions follow Fernández-González and Gómez-Rodríguez 2018 ("Dynamic oracles for top-down and
-//! in-order shift-reduce constituent parsing"); the loss is that of [`super::reachability`]. Every open
+//! in-order shift-reduce constituent parsing"); the loss is that of the non-binary system. Every open
 //! constituent is closed somewhere, so it becomes either a missing gold bracket or a wrong bracket. Gold brackets
 //! that begin before the buffer and end in it contain each other, so what an open constituent can become depends
 //! only on its left edge:
@@ -17,17 +17,30 @@
 //! of brackets that differ. Where it may not, an open constituent that needs another child can cost more. The brackets of a unary chain have
 //! the same loss in any order; of several optimal OPEN actions only the first on the gold path is returned.
 
-use super::gold::{Gold, chain};
-use super::{DynamicOracle, Oracle};
+use super::{BracketStep, Bracketing, Strategy, corner, only_corner};
 use crate::Result;
 use crate::symbols::Label;
-use crate::transition::bracketing::{BracketAction, BracketState, Bracketing, Strategy};
-use crate::transition::{Action, ActionKind, TransitionSystem};
+use crate::transition::gold_brackets::{Gold, chain};
+use crate::transition::inventory::Step;
+use crate::transition::{Action, ActionKind, Forest, Oracle, State, TransitionSystem};
 use crate::tree::Tree;
 
-/// The oracle of both strategies; see the module.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OpenBrackets;
+/// The oracle of both strategies for a tree; see the module.
+pub(super) struct OpenBrackets<'a> {
+    system: &'a Bracketing,
+    gold: Gold,
+}
+
+impl<'a> OpenBrackets<'a> {
+    /// The oracle of a system for a tree.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unfit`] when the system cannot build it.
+    pub(super) fn new(system: &'a Bracketing, tree: &Tree) -> Result<Self> {
+        system.derivation(tree)?;
+        Ok(Self { system, gold: Gold::new(tree, &system.tables.labels)? })
+    }
+}
 
 /// The part of a configuration that decides which gold brackets can still be built.
 #[derive(Debug, Clone)]
@@ -45,20 +58,19 @@ struct Configuration {
 }
 
 impl Configuration {
-    fn new(system: &Bracketing, state: &BracketState) -> Self {
-        let forest = &state.base.forest;
+    fn new(system: &Bracketing, state: &State, forest: &Forest) -> Self {
         let of = |node: u32| {
             let node = forest.node(node);
             node.label.map(|label| (label, node.start))
         };
-        let (last, open) = (state.base.top(), forest.opened.view(state.open).to_vec());
+        let (last, open) = (state.top(forest), forest.opened.view(state.open).to_vec());
         Self {
-            order: system.tables().order,
+            order: system.tables.order,
             open: open.into_iter().filter_map(|open| of(open.node)).collect(),
             last: last.map(|id| (forest.node(id).start, chain(forest, id))),
-            is_corner: state.corner().is_some(),
-            only_child: state.only_corner(),
-            buffer: state.base.buffer,
+            is_corner: corner(state, forest).is_some(),
+            only_child: only_corner(state, forest),
+            buffer: state.buffer,
         }
     }
 
@@ -123,16 +135,16 @@ impl Configuration {
     }
 
     /// The configuration after an action, and the number of right brackets minus wrong ones that it completes.
-    fn after(&self, gold: &Gold, action: BracketAction) -> (Self, i64) {
+    fn after(&self, gold: &Gold, step: BracketStep) -> (Self, i64) {
         let mut next = self.clone();
-        match action {
-            BracketAction::Shift => {
+        match step {
+            BracketStep::Shift => {
                 next.last = Some((self.buffer, Vec::new()));
                 next.buffer += 1;
                 next.is_corner = true;
                 (next, 0)
             }
-            BracketAction::Open(label, _) => {
+            BracketStep::Open(label, _) => {
                 let left = match (self.order, &self.last) {
                     (Strategy::InOrder, Some((left, _))) => *left,
                     _ => self.buffer,
@@ -141,7 +153,7 @@ impl Configuration {
                 next.is_corner = false;
                 (next, 0)
             }
-            BracketAction::Close => {
+            BracketStep::Close => {
                 let Some((label, left)) = next.open.pop() else { return (next, 0) };
                 let mut built = match next.last.take() {
                     Some((_, built)) if self.only_child => built,
@@ -153,16 +165,16 @@ impl Configuration {
                 next.is_corner = true;
                 (next, if remaining.contains(&label) { 1 } else { -1 })
             }
-            BracketAction::Finish => (next, 0),
+            BracketStep::Finish => (next, 0),
         }
     }
 
     /// The value of an action; the loss is least where it is highest.
-    fn value(&self, gold: &Gold, action: BracketAction) -> i64 {
-        if action == BracketAction::Finish {
+    fn value(&self, gold: &Gold, step: BracketStep) -> i64 {
+        if step == BracketStep::Finish {
             return 0;
         }
-        let (next, completed) = self.after(gold, action);
+        let (next, completed) = self.after(gold, step);
         next.outlook(gold) + completed
     }
 
@@ -238,60 +250,47 @@ fn opened_at_buffer(open: &[Label], groups: &[Vec<Label>]) -> i64 {
     most - n as i64
 }
 
-impl Oracle<Bracketing> for OpenBrackets {
-    type Gold = Gold;
-
-    fn prepare(&self, system: &Bracketing, tree: &Tree) -> Result<Gold> {
-        system.derivation(tree)?;
-        Gold::new(tree, &system.tables().labels)
-    }
-
-    fn optimal(
-        &self,
-        system: &Bracketing,
-        gold: &Gold,
-        state: &BracketState,
-        out: &mut Vec<BracketAction>,
-    ) {
-        system.legal(state, out);
-        let here = Configuration::new(system, state);
-        let may_open = |label: Label| BracketAction::Open(label, false);
+impl Oracle for OpenBrackets<'_> {
+    fn optimal(&self, state: &State, forest: &Forest, out: &mut Vec<Action>) {
+        let Self { system, gold } = self;
+        let inventory = &system.inventory;
+        system.legal(state, forest, out);
+        let here = Configuration::new(system, state, forest);
         let openable = here.openable(gold);
+        let opens = |action: Action| inventory.step(action).kind() == ActionKind::Open;
         // All labels that are not gold here have the same value.
-        let is_open = |action: &&BracketAction| action.kind() == ActionKind::Open;
-        let others = out.iter().filter(is_open).filter_map(|action| action.label());
-        let other = others.into_iter().find(|label| !openable.contains(label));
-        let mut candidates: Vec<BracketAction> =
-            out.iter().copied().filter(|action| action.kind() != ActionKind::Open).collect();
+        let others = out.iter().filter(|&&action| opens(action));
+        let mut others = others.filter_map(|&action| inventory.step(action).label());
+        let other = others.find(|label| !openable.contains(label));
+        let mut candidates: Vec<Action> =
+            out.iter().copied().filter(|&action| !opens(action)).collect();
         for label in openable.into_iter().chain(other) {
-            let action = may_open(label);
-            if out.binary_search(&action).is_ok() && !candidates.contains(&action) {
-                candidates.push(action);
-            }
+            let action = inventory.find(BracketStep::Open(label, false));
+            let action = action.filter(|action| out.binary_search(action).is_ok());
+            candidates.extend(action.filter(|action| !candidates.contains(action)));
         }
-        let values: Vec<i64> = candidates.iter().map(|&action| here.value(gold, action)).collect();
+        let value = |&action: &Action| here.value(gold, inventory.step(action));
+        let values: Vec<i64> = candidates.iter().map(value).collect();
         let best = values.iter().copied().max().unwrap_or(0);
         out.clear();
         for (&action, _) in candidates.iter().zip(&values).filter(|&(_, &value)| value == best) {
             // One OPEN action is enough.
-            let opens = |other: &BracketAction| other.kind() == ActionKind::Open;
-            if !(opens(&action) && out.iter().any(opens)) {
+            if !(opens(action) && out.iter().any(|&other| opens(other))) {
                 out.push(action);
             }
         }
         out.sort_unstable();
     }
-}
 
-impl DynamicOracle<Bracketing> for OpenBrackets {
     /// Roots do not count: every tree has one.
-    fn loss(&self, system: &Bracketing, gold: &Gold, state: &BracketState) -> u32 {
-        let (wrong, right) = gold.compare(&state.base.forest, &state.base.items().to_vec());
-        let outlook = match system.is_final(state) {
+    fn loss(&self, state: &State, forest: &Forest) -> Option<u32> {
+        let Self { system, gold } = self;
+        let (wrong, right) = gold.compare(forest, &forest.stacks.view(state.items).to_vec());
+        let outlook = match state.finished {
             true => 0,
-            false => Configuration::new(system, state).outlook(gold),
+            false => Configuration::new(system, state, forest).outlook(gold),
         };
         let loss = i64::from(wrong) + i64::from(gold.len()) - i64::from(right) - outlook;
-        u32::try_from(loss).unwrap_or(0)
+        Some(u32::try_from(loss).unwrap_or(0))
     }
 }
