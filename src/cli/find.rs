@@ -18,7 +18,7 @@ use super::out::{Out, OutArg};
 use super::page;
 use super::page::trees::TreesPage;
 use super::sentences::{Sentence, SentenceArgs, SentenceProcessor};
-use crate::find::{HEADS, Pattern, Position, Searcher};
+use crate::find::{HEADS, Pattern, Searcher};
 use crate::tree::heads::HeadRules;
 use count::Tally;
 
@@ -146,7 +146,7 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
         let mut searcher = Searcher::new(&pattern).with_heads(&heads).once(args.once);
         Box::new(move |sentence, hits| {
             hits.clear();
-            if let Err(error) = sentence.and_then(|one| search(args, &mut searcher, one, hits)) {
+            if let Err(error) = sentence.and_then(|one| search(args, &mut searcher, &one, hits)) {
                 hits.problem = Some(error.to_string());
             }
         })
@@ -216,10 +216,10 @@ impl Hits {
 fn search(
     args: &FindArgs,
     searcher: &mut Searcher<'_>,
-    sentence: Sentence,
+    sentence: &Sentence,
     hits: &mut Hits,
 ) -> crate::Result<()> {
-    let output = output::Output { args, sentence: &sentence };
+    let output = output::Output { args, sentence };
     hits.file = Arc::clone(&sentence.file);
     if args.counts_only() {
         hits.count = searcher.count(&sentence.tree)?;
