@@ -43,7 +43,7 @@ fn benches(criterion: &mut Criterion) {
             let Ok(pattern) = Pattern::parse(pattern) else { continue };
             let mut searcher = Searcher::new(&pattern);
             group.bench_function(format!("{name}/{set}"), |b| {
-                b.iter(|| count(&mut searcher, trees))
+                b.iter(|| count(&mut searcher, trees));
             });
         }
     }

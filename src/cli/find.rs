@@ -18,7 +18,7 @@ use super::out::{Out, OutArg};
 use super::page;
 use super::page::trees::TreesPage;
 use super::sentences::{Sentence, SentenceArgs, SentenceProcessor};
-use crate::find::{HEADS, Pattern, Position, Searcher};
+use crate::find::{HEADS, Pattern, Searcher};
 use crate::tree::heads::HeadRules;
 use count::Tally;
 
@@ -35,7 +35,7 @@ use count::Tally;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse find 'NP < (DT . JJ)' data/sample/dev.mrg
-  srparse find --output kwic 'VP $- (NP < DT)' data/sample/dev.mrg
+  srparse find --output kwic '@NP $+ VP' data/sample/dev.mrg
   srparse find --label NP --output words data/sample/dev.mrg
   srparse find --count-by words 'NN > NP' data/sample/*.mrg
   srparse find 'VP=vp < NP=object' --node object --output json data/sample/dev.mrg
@@ -115,8 +115,12 @@ enum CountBy {
     Words,
 }
 
-/// The most matches that are printed of one tree.
-const MAX_MATCHES: u64 = 1_000_000;
+/// The longest line of a pattern that a message shows.
+const MAX_SHOWN: usize = 200;
+
+/// The most matches that are printed of one tree, and about the most bytes.
+const MAX_MATCHES: u64 = 100_000;
+const MAX_BYTES: usize = 1 << 28;
 
 /// Runs the command.
 ///
@@ -142,7 +146,7 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
         let mut searcher = Searcher::new(&pattern).with_heads(&heads).once(args.once);
         Box::new(move |sentence, hits| {
             hits.clear();
-            if let Err(error) = sentence.and_then(|one| search(args, &mut searcher, one, hits)) {
+            if let Err(error) = sentence.and_then(|one| search(args, &mut searcher, &one, hits)) {
                 hits.problem = Some(error.to_string());
             }
         })
@@ -181,6 +185,9 @@ fn compiled(text: &str) -> anyhow::Result<Pattern> {
     Pattern::parse(text).map_err(|error| {
         let crate::Error::Syntax { at, .. } = &error else { return error.into() };
         let line = text.lines().nth(at.line as usize - 1).unwrap_or_default();
+        if line.chars().count() > MAX_SHOWN {
+            return error.into();
+        }
         let space = " ".repeat(at.column as usize - 1);
         anyhow::anyhow!("{error}\n  {line}\n  {space}^")
     })
@@ -209,16 +216,15 @@ impl Hits {
 fn search(
     args: &FindArgs,
     searcher: &mut Searcher<'_>,
-    sentence: Sentence,
+    sentence: &Sentence,
     hits: &mut Hits,
 ) -> crate::Result<()> {
-    let output = output::Output { args, sentence: &sentence };
+    let output = output::Output { args, sentence };
     hits.file = Arc::clone(&sentence.file);
     if args.counts_only() {
         hits.count = searcher.count(&sentence.tree)?;
         return Ok(());
     }
-    let is_last = |name: &Option<Position>, position| *name == Some(position);
     let (mut positions, mut last) = (Vec::new(), None);
     searcher.for_each(&sentence.tree, |found| {
         let position = match &args.node {
@@ -226,12 +232,12 @@ fn search(
             None => Some(found.position()),
         };
         let Some(position) = position else { return Continue(()) };
-        if args.once && is_last(&last, position) {
+        if args.once && last == Some(position) {
             return Continue(());
         }
         last = Some(position);
         hits.count += 1;
-        if hits.count > MAX_MATCHES {
+        if is_too_much(hits) {
             return Break(());
         }
         match args.count_by {
@@ -244,8 +250,11 @@ fn search(
         }
         Continue(())
     })?;
-    if hits.count > MAX_MATCHES {
-        let problem = format!("more than {MAX_MATCHES} matches in one tree: use --once or --count");
+    if is_too_much(hits) {
+        let problem = format!(
+            "more than {MAX_MATCHES} matches, or {} MB of them, in one tree: use --once or --count",
+            MAX_BYTES >> 20
+        );
         return Err(crate::Error::config(
             format!("{}:{}", sentence.file, sentence.number),
             problem,
@@ -255,6 +264,11 @@ fn search(
         output.write_tree(&positions, &mut hits.bytes);
     }
     Ok(())
+}
+
+/// Whether a tree has more matches than memory should hold.
+fn is_too_much(hits: &Hits) -> bool {
+    hits.count > MAX_MATCHES || hits.bytes.len() > MAX_BYTES
 }
 
 /// Takes the matches in order.

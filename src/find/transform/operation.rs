@@ -193,7 +193,7 @@ impl Reader<'_, '_> {
             match chars.next() {
                 Some((end, '/')) => break end,
                 Some((_, '\\')) => {
-                    text.extend(['\\'].into_iter().chain(chars.next().map(|(_, c)| c)))
+                    text.extend(['\\'].into_iter().chain(chars.next().map(|(_, c)| c)));
                 }
                 Some((_, c)) => text.push(c),
                 None => {
