@@ -42,7 +42,9 @@ fn benches(criterion: &mut Criterion) {
         for (name, pattern) in PATTERNS {
             let Ok(pattern) = Pattern::parse(pattern) else { continue };
             let mut searcher = Searcher::new(&pattern);
-            group.bench_function(format!("{name}/{set}"), |b| b.iter(|| count(&mut searcher, trees)));
+            group.bench_function(format!("{name}/{set}"), |b| {
+                b.iter(|| count(&mut searcher, trees))
+            });
         }
     }
     group.finish();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::in_order::{self, Sink, Work};
+use super::inputs::inputs;
 use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin};
 use super::reading_bar::ReadingBar;
 use crate::error::Error;
@@ -14,7 +15,7 @@ use crate::parser::Parser;
 use crate::text::Layout;
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::{InputFormat, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin, Trees, expand};
+use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin, Trees};
 
 /// Where the trees come from.
 #[derive(Debug, clap::Args)]
@@ -128,7 +129,7 @@ impl SentenceArgs {
         (threads, is_shown, verbosity): (usize, bool, &Verbosity),
     ) -> anyhow::Result<()> {
         note_stdin(files, verbosity.quiet);
-        let (inputs, counter) = (expand(files)?, ByteCounter::default());
+        let (inputs, counter) = (inputs(files, verbosity.quiet)?, ByteCounter::default());
         let unit = if self.text { "sentences" } else { "trees" };
         let is_shown = is_shown && !verbosity.quiet;
         let bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), unit);
