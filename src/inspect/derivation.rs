@@ -46,7 +46,7 @@ pub struct Built {
 #[derive(Debug, Clone, Serialize)]
 pub struct Step {
     /// The stack from bottom to top, as positions among the constituents; in item systems the frontier. If it is longer
-    /// than [`MAX_STACK`], its upper part.
+    /// than `MAX_STACK`, its upper part.
     pub stack: Vec<u32>,
     /// The length of the part of the stack that is left out.
     #[serde(skip_serializing_if = "is_zero")]
