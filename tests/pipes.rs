@@ -82,3 +82,20 @@ fn a_pipe_is_no_model() {
         assert!(said.contains("not a file: give a model file"), "{said}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_outputs_of_parts_are_that_of_the_whole_file() {
+    let lines: String =
+        (0..200).map(|n| format!("The/DT dog/NN barks/VBZ {n}/CD times/NNS ./.\n")).collect();
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(file.path(), lines).expect("it is written");
+    let parse = format!("{SRPARSE} parse -q --model english-fast");
+    let run = |command: &str| {
+        let output = Command::new("sh").args(["-c", command]).arg(file.path()).output();
+        output.expect("sh runs").stdout
+    };
+    let whole = run(&format!("{parse} $0"));
+    let parts = run(&format!("for k in 1 2 3; do split -n l/$k/3 $0 | {parse}; done"));
+    assert!(whole.len() > 1_000 && whole == parts);
+}

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use srparse::Model;
 
-use command::{folder, model};
+use command::{folder, model, sample, srparse};
 
 #[test]
 fn the_parser_goes_on_with_the_model_it_has() {
@@ -53,8 +53,12 @@ fn a_mapped_model_that_is_changed_ends_the_parser_with_a_message() {
     for change in [Change::Cut, Change::Overwritten] {
         let folder = folder(&[]);
         let path = folder.path().join("m.srm");
+        // A decision tree: its nodes are positions.
+        let preset = ["train", "-q", "--preset", "kalt-2004-sr-l", "--no-tagger", "--train"];
+        let mut train = srparse(&preset);
+        train.arg(sample("train.mrg")).arg("--model").arg(&path).assert().success();
         // Large models are mapped.
-        let mut large = Model::open(model()).unwrap();
+        let mut large = Model::open(&path).unwrap();
         large.sections.put::<u8>("padding", vec![0; 64 << 20].into());
         // Before the weights, which are then far beyond what is left.
         large.sections.0.rotate_right(1);

@@ -6,15 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
-use pyo3::panic::PanicException;
 use pyo3::prelude::*;
+use pyo3::types::PyIterator;
+use pyo3::{PyTraverseError, PyVisit};
+use srparse::text::{TextSentence, TextSettings};
 use srparse::{Parse, Parser, ParserWorker, Token};
 
 use crate::errors::exception;
+use crate::evaluation::own_threads;
+use crate::sentence::{Offsets, Sentence, sentence};
 use crate::tree::PyTree;
+use crate::work::{PATIENCE, panicked};
 
 /// How many sentences a thread takes at a time.
 const CHUNK: usize = 16;
@@ -22,11 +26,31 @@ const CHUNK: usize = 16;
 /// How many chunks there are for each thread, waiting or in work.
 const CHUNKS_PER_THREAD: usize = 4;
 
-/// How often a caller that waits looks for Ctrl-C.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// The most threads of a call.
+pub(crate) const MAX_THREADS: usize = 1024;
 
-/// Sentences one after the other; called by the thread that asks for trees.
-pub(crate) type Source = Box<dyn FnMut(Python<'_>) -> Option<PyResult<Vec<Token>>> + Send + Sync>;
+/// Sentences one after the other; asked by the thread that asks for trees.
+pub(crate) enum Source {
+    /// Sentences of Python, how many have been taken, and how texts are split.
+    Given(Py<PyIterator>, usize, TextSettings),
+    /// Sentences of texts.
+    Split(std::vec::IntoIter<TextSentence>),
+}
+
+impl Source {
+    fn next(&mut self, py: Python<'_>) -> Option<PyResult<Sentence>> {
+        match self {
+            Self::Split(sentences) => sentences.next().map(|next| Ok(next.into())),
+            Self::Given(iterator, taken, text) => {
+                let item = iterator.bind(py).clone().next()?;
+                let number = *taken;
+                *taken += 1;
+                let numbered = |error| numbered(py, &error, number);
+                Some(item.and_then(|item| sentence(&item, *text).map_err(numbered)))
+            }
+        }
+    }
+}
 
 /// Sentences with the number of their chunk.
 type Job = (usize, Vec<Vec<Token>>);
@@ -46,6 +70,8 @@ pub(crate) struct PyParses {
     received: usize,
     early: BTreeMap<usize, Outcome>,
     ready: VecDeque<Parse>,
+    /// The places of the words of the sentences that were sent and have not come back as trees.
+    offsets: VecDeque<Option<Offsets>>,
     progress: Option<Progress>,
     n_parsed: usize,
     process: u32,
@@ -68,10 +94,7 @@ impl PyParses {
         n_threads: usize,
         progress: Option<Progress>,
     ) -> PyResult<Self> {
-        let n_threads = match n_threads {
-            0 => thread::available_parallelism().map_or(1, usize::from),
-            n_threads => n_threads,
-        };
+        let n_threads = own_threads(n_threads).map_err(exception)?.0;
         Ok(Self {
             source: Some(source),
             failure: None,
@@ -81,6 +104,7 @@ impl PyParses {
             received: 0,
             early: BTreeMap::new(),
             ready: VecDeque::new(),
+            offsets: VecDeque::new(),
             progress,
             n_parsed: 0,
             process: std::process::id(),
@@ -91,7 +115,8 @@ impl PyParses {
     pub(crate) fn advance(&mut self, py: Python<'_>) -> PyResult<Option<PyTree>> {
         loop {
             if let Some(parse) = self.ready.pop_front() {
-                return Ok(Some(PyTree::from(parse)));
+                let offsets = self.offsets.pop_front().flatten();
+                return Ok(Some(PyTree::of_parse(parse, offsets)));
             }
             if std::process::id() != self.process {
                 let problem =
@@ -111,8 +136,11 @@ impl PyParses {
         let Some(source) = &mut self.source else { return false };
         let mut chunk = Vec::with_capacity(CHUNK);
         while chunk.len() < CHUNK {
-            match source(py) {
-                Some(Ok(tokens)) => chunk.push(tokens),
+            match source.next(py) {
+                Some(Ok(Sentence { tokens, offsets })) => {
+                    chunk.push(tokens);
+                    self.offsets.push_back(offsets);
+                }
                 end => {
                     self.failure = end.and_then(Result::err);
                     self.source = None;
@@ -157,6 +185,18 @@ impl PyParses {
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<PyTree>> {
         self.advance(py)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Some(Source::Given(iterator, ..)) = &self.source {
+            visit.call(iterator)?;
+        }
+        self.progress.iter().try_for_each(|progress| visit.call(&progress.call))
+    }
+
+    fn __clear__(&mut self) {
+        self.source = None;
+        self.progress = None;
     }
 }
 
@@ -221,10 +261,6 @@ fn parse(
 ) -> srparse::Result<Vec<Parse>> {
     let sentences = chunk.iter().take_while(|_| !is_stopped.load(Ordering::Relaxed));
     sentences.map(|tokens| worker.parse(tokens)).collect()
-}
-
-fn panicked() -> PyErr {
-    PanicException::new_err("a thread of the parser panicked; this is a defect: please report it")
 }
 
 /// Names the sentence that an error is about.

@@ -5,13 +5,15 @@ use std::thread::available_parallelism;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use srparse::Threads;
 use srparse::eval::significance::{Comparison, Settings};
 use srparse::eval::{BracketFilter, Evaluation, Params};
 use srparse::tree::heads::HeadRules;
+use srparse::{Error, Threads};
 
+use crate::batch::MAX_THREADS;
 use crate::errors::exception;
 use crate::trees::treebank;
+use crate::work::work;
 
 /// Scores, in percent, as EVALB computes them; see `srparse.evaluate`.
 #[pyclass(name = "Scores", module = "srparse", frozen)]
@@ -45,11 +47,12 @@ pub(crate) fn evaluate(
             gold.len()
         )));
     }
-    py.detach(|| {
+    let evaluation = work(py, usize::MAX, move || {
         for (gold, test) in gold.iter().zip(&test) {
             evaluation.add(gold, test);
         }
-    });
+        evaluation
+    })?;
     Ok(PyScores { evaluation })
 }
 
@@ -175,18 +178,25 @@ pub(crate) fn compare(
     let filter = BracketFilter::new(label, children).map_err(exception)?;
     let (gold, a, b) = (treebank(gold)?.trees, treebank(a)?.trees, treebank(b)?.trees);
     let settings = Settings { shuffles, resamples: shuffles.max(1), seed };
-    let compare = || srparse::compare(&gold, &a, &b, &params, &filter, &settings);
-    let comparison = py.detach(|| own_threads(0).run(compare));
+    let compare = move || srparse::compare(&gold, &a, &b, &params, &filter, &settings);
+    let comparison = work(py, usize::MAX, move || own_threads(0)?.run(compare))?;
     let comparison = comparison.and_then(|found| found).map_err(exception)?;
     Ok(PyComparison { comparison })
 }
 
 /// Threads of this call alone, 0 for one on each core: those that a process shares are lost when it forks.
-pub(crate) fn own_threads(n_threads: usize) -> Threads {
-    Threads(match n_threads {
-        0 => available_parallelism().map_or(1, usize::from),
-        n_threads => n_threads,
-    })
+///
+/// # Errors
+/// When they are too many for any machine.
+pub(crate) fn own_threads(n_threads: usize) -> srparse::Result<Threads> {
+    match n_threads {
+        0 => Ok(Threads(available_parallelism().map_or(1, usize::from))),
+        n_threads if n_threads <= MAX_THREADS => Ok(Threads(n_threads)),
+        n_threads => Err(Error::Config {
+            key: "threads".to_owned(),
+            problem: format!("{n_threads} is too many: give at most {MAX_THREADS}"),
+        }),
+    }
 }
 
 #[pymethods]

@@ -13,6 +13,7 @@ mod sentence;
 mod training;
 mod tree;
 mod trees;
+mod work;
 
 use pyo3::prelude::*;
 

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyString, PyTuple};
 use srparse::model::embedded;
-use srparse::text::sentences;
 use srparse::{Model, NbestRequest, Parser};
 
-use crate::batch::{Progress, PyParses, numbered};
+use crate::batch::{Progress, PyParses, Source};
 use crate::errors::exception;
-use crate::sentence;
+use crate::sentence::{self, Sentence, sentence};
 use crate::tree::{PyTree, token};
+use crate::work::work;
 
 /// Where a model comes from, for pickling.
 #[derive(Clone)]
@@ -127,8 +127,11 @@ impl PyParser {
     ///
     /// Raises ValueError for a text of several sentences, and for words without tags if the model has no tagger.
     fn parse(&self, py: Python<'_>, sentence: &Bound<'_, PyAny>) -> PyResult<PyTree> {
-        let tokens = sentence::tokens(sentence, self.parser.preset().text)?;
-        py.detach(|| self.parser.parse(&tokens)).map(PyTree::from).map_err(exception)
+        let sentence = self::sentence(sentence, self.parser.preset().text)?;
+        let (n, parser) = (sentence.size(), Arc::clone(&self.parser));
+        let Sentence { tokens, offsets } = sentence;
+        let parse = work(py, n, move || parser.parse(&tokens))?.map_err(exception)?;
+        Ok(PyTree::of_parse(parse, offsets))
     }
 
     /// Parses one sentence; returns `k` different trees: that of `parse`, then the others, best first, from a beam at least
@@ -139,18 +142,61 @@ impl PyParser {
         sentence: &Bound<'_, PyAny>,
         k: std::num::NonZeroUsize,
     ) -> PyResult<Vec<PyTree>> {
-        let tokens = sentence::tokens(sentence, self.parser.preset().text)?;
+        let sentence = self::sentence(sentence, self.parser.preset().text)?;
+        if k.get() > MAX_TREES {
+            return Err(PyValueError::new_err(format!("{k} trees: give at most {MAX_TREES}")));
+        }
         let request = NbestRequest { trees: k.get(), constituents: false };
-        let parses = py.detach(|| self.parser.worker().parse_nbest(&tokens, request));
-        Ok(parses.map_err(exception)?.into_iter().map(PyTree::from).collect())
+        let parser = Arc::clone(&self.parser);
+        let Sentence { tokens, offsets } = sentence;
+        // A wide beam takes long for any sentence.
+        let parses = work(py, usize::MAX, move || parser.worker().parse_nbest(&tokens, request))?;
+        let parses = parses.map_err(exception)?.into_iter();
+        Ok(parses.map(|parse| PyTree::of_parse(parse, offsets.clone())).collect())
     }
 
     /// Splits a text into sentences and parses them; a blank line ends a sentence.
     #[pyo3(signature = (text, threads=1))]
-    fn parse_text(&self, py: Python<'_>, text: &str, threads: usize) -> PyResult<Vec<PyTree>> {
-        let mut found = sentences(text, self.parser.preset().text).into_iter();
-        let source = move |_: Python<'_>| found.next().map(|sentence| Ok(sentence.tokens));
-        all(py, PyParses::new(&self.parser, Box::new(source), threads, None)?, 0)
+    fn parse_text(&self, py: Python<'_>, text: String, threads: usize) -> PyResult<Vec<PyTree>> {
+        let found = sentence::split(py, text, self.parser.preset().text)?;
+        all(py, PyParses::new(&self.parser, Source::Split(found.into_iter()), threads, None)?)
+    }
+
+    /// Splits texts into sentences and parses them: for each text, in their order, its id and its trees. The ids are
+    /// any objects, one for each text; without them the texts are numbered from 0.
+    ///
+    /// Raises ValueError when there are not as many ids as texts.
+    #[pyo3(signature = (texts, ids=None, threads=1))]
+    fn parse_texts<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        ids: Option<&Bound<'py, PyAny>>,
+        threads: usize,
+    ) -> PyResult<Vec<(Bound<'py, PyAny>, Vec<PyTree>)>> {
+        if texts.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(
+                "one text: give a list of texts, or use parse_text()",
+            ));
+        }
+        let mut ids = ids.map(|ids| ids.try_iter()).transpose()?;
+        let (mut sentences, mut named) = (Vec::new(), Vec::new());
+        for text in texts.try_iter()? {
+            let text = text?.extract::<String>()?;
+            let id = match &mut ids {
+                None => named.len().into_pyobject(py)?.into_any(),
+                Some(ids) => ids.next().ok_or_else(|| other_number_of_ids(named.len()))??,
+            };
+            let found = sentence::split(py, text, self.parser.preset().text)?;
+            named.push((id, found.len()));
+            sentences.extend(found);
+        }
+        if ids.is_some_and(|mut ids| ids.next().is_some()) {
+            return Err(other_number_of_ids(named.len()));
+        }
+        let source = Source::Split(sentences.into_iter());
+        let mut trees = all(py, PyParses::new(&self.parser, source, threads, None)?)?.into_iter();
+        Ok(named.into_iter().map(|(id, n)| (id, trees.by_ref().take(n).collect())).collect())
     }
 
     /// Parses sentences on threads, 0 for one on each core; the trees are in the order of the sentences and do not
@@ -171,28 +217,19 @@ impl PyParser {
         let total = sentences.len().ok();
         let progress = progress.map(|given| progress_of(given, total)).transpose()?.flatten();
         let iterator = sentences.try_iter()?.unbind();
-        let (text, mut number) = (self.parser.preset().text, 0);
-        let source = move |py: Python<'_>| {
-            let next = iterator.bind(py).clone().next()?;
-            number += 1;
-            let tokens = |item| {
-                let tokens = sentence::tokens(&item, text);
-                tokens.map_err(|error| numbered(py, &error, number - 1))
-            };
-            Some(next.and_then(tokens))
-        };
-        let parses = PyParses::new(&self.parser, Box::new(source), threads, progress)?;
+        let source = Source::Given(iterator, 0, self.parser.preset().text);
+        let parses = PyParses::new(&self.parser, source, threads, progress)?;
         if stream {
             return Ok(Bound::new(py, parses)?.into_any());
         }
-        Ok(all(py, parses, total.unwrap_or_default())?.into_pyobject(py)?.into_any())
+        Ok(all(py, parses)?.into_pyobject(py)?.into_any())
     }
 
     /// Splits a text into sentences, and these into words, as `srparse parse --input text` does with this model.
     ///
     /// A word is (word, start, end): as in a tree, and its characters in the text.
-    fn split_text(&self, text: &str) -> Vec<Vec<sentence::PlacedWord>> {
-        sentence::placed_words(text, self.parser.preset().text)
+    fn split_text(&self, py: Python<'_>, text: String) -> PyResult<Vec<Vec<sentence::PlacedWord>>> {
+        sentence::placed_words(py, text, self.parser.preset().text)
     }
 
     /// The words of one sentence with the tags of the model's tagger.
@@ -201,8 +238,10 @@ impl PyParser {
         py: Python<'py>,
         sentence: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let mut tokens = sentence::tokens(sentence, self.parser.preset().text)?;
-        py.detach(|| self.parser.worker().tag(&mut tokens)).map_err(exception)?;
+        let sentence = self::sentence(sentence, self.parser.preset().text)?;
+        let (n, parser, mut tokens) = (sentence.size(), Arc::clone(&self.parser), sentence.tokens);
+        let tagged = work(py, n, move || parser.worker().tag(&mut tokens).map(|()| tokens))?;
+        let tokens = tagged.map_err(exception)?;
         tokens.iter().map(|tagged| token(py, tagged)).collect()
     }
 
@@ -260,9 +299,16 @@ fn progress_of(given: &Bound<'_, PyAny>, total: Option<usize>) -> PyResult<Optio
     Ok((!call.is_none()).then(|| Progress { call: call.unbind(), total }))
 }
 
+/// The most trees of a sentence: the width of a beam.
+const MAX_TREES: usize = 4096;
+
+fn other_number_of_ids(n_texts: usize) -> PyErr {
+    PyValueError::new_err(format!("text {n_texts}: give as many ids as texts"))
+}
+
 /// All trees of a batch.
-fn all(py: Python<'_>, mut parses: PyParses, n_expected: usize) -> PyResult<Vec<PyTree>> {
-    let mut trees = Vec::with_capacity(n_expected);
+fn all(py: Python<'_>, mut parses: PyParses) -> PyResult<Vec<PyTree>> {
+    let mut trees = Vec::new();
     while let Some(tree) = parses.advance(py)? {
         trees.push(tree);
     }

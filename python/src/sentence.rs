@@ -8,26 +8,52 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use srparse::Token;
 use srparse::text::{TextSentence, TextSettings, sentences};
 
+use crate::work::work;
+
 const FORM: &str = "give raw text, a list of words, or a list of (word, tag)";
 
-/// The tokens of a sentence.
+/// The characters of each word in a text: where it starts and ends.
+pub(crate) type Offsets = Vec<(u64, u64)>;
+
+/// A sentence to parse.
+pub(crate) struct Sentence {
+    pub(crate) tokens: Vec<Token>,
+    /// The places of the words; `None` if these are given.
+    pub(crate) offsets: Option<Offsets>,
+}
+
+impl From<TextSentence> for Sentence {
+    fn from(TextSentence { tokens, layout, .. }: TextSentence) -> Self {
+        let offsets = layout.spans.iter().map(|span| (span.start, span.end)).collect();
+        Self { tokens, offsets: Some(offsets) }
+    }
+}
+
+impl Sentence {
+    /// The number of bytes of its words.
+    pub(crate) fn size(&self) -> usize {
+        self.tokens.iter().map(|token| token.word.len() + 1).sum()
+    }
+}
+
+/// A sentence as Python gives it.
 ///
 /// # Errors
 /// `TypeError` or `ValueError` when it is no sentence, has an empty word, or is a text of several sentences.
-pub(crate) fn tokens(sentence: &Bound<'_, PyAny>, text: TextSettings) -> PyResult<Vec<Token>> {
+pub(crate) fn sentence(sentence: &Bound<'_, PyAny>, text: TextSettings) -> PyResult<Sentence> {
     if let Ok(raw) = sentence.cast::<PyString>() {
-        return of_text(&raw.to_cow()?, text);
+        return of_text(sentence.py(), raw.to_cow()?.into_owned(), text);
     }
-    let length = sentence.len().unwrap_or_default();
     let Ok(items) = sentence.try_iter() else {
         let problem = format!("a {} is no sentence: {FORM}", sentence.get_type().name()?);
         return Err(PyTypeError::new_err(problem));
     };
-    let mut tokens = Vec::with_capacity(length);
+    // Lengths may be promised by who has no items.
+    let mut tokens = Vec::new();
     for item in items {
         tokens.push(token(&item?, tokens.len())?);
     }
-    Ok(tokens)
+    Ok(Sentence { tokens, offsets: None })
 }
 
 /// Splits an English text into sentences, and these into words; `Parser.split_text` splits by the settings of a
@@ -35,25 +61,38 @@ pub(crate) fn tokens(sentence: &Bound<'_, PyAny>, text: TextSettings) -> PyResul
 ///
 /// A word is (word, start, end): as in a tree, and its characters in the text.
 #[pyfunction]
-pub(crate) fn split_text(text: &str) -> Vec<Vec<PlacedWord>> {
-    placed_words(text, TextSettings::default())
+pub(crate) fn split_text(py: Python<'_>, text: String) -> PyResult<Vec<Vec<PlacedWord>>> {
+    placed_words(py, text, TextSettings::default())
 }
 
 /// A word as in a tree, with the characters of the text where it starts and ends.
 pub(crate) type PlacedWord = (String, u64, u64);
 
 /// The words of the sentences of a text.
-pub(crate) fn placed_words(text: &str, settings: TextSettings) -> Vec<Vec<PlacedWord>> {
+pub(crate) fn placed_words(
+    py: Python<'_>,
+    text: String,
+    settings: TextSettings,
+) -> PyResult<Vec<Vec<PlacedWord>>> {
     let words = |sentence: TextSentence| {
         let words = sentence.tokens.iter().zip(&sentence.layout.spans);
         words.map(|(token, span)| (token.word.to_string(), span.start, span.end)).collect()
     };
-    sentences(text, settings).into_iter().map(words).collect()
+    Ok(split(py, text, settings)?.into_iter().map(words).collect())
 }
 
-/// The tokens of a text that is one sentence, or blank.
-fn of_text(raw: &str, settings: TextSettings) -> PyResult<Vec<Token>> {
-    let mut found = sentences(raw, settings);
+/// The sentences of a text.
+pub(crate) fn split(
+    py: Python<'_>,
+    text: String,
+    settings: TextSettings,
+) -> PyResult<Vec<TextSentence>> {
+    work(py, text.len(), move || sentences(&text, settings))
+}
+
+/// A text that is one sentence, or blank.
+fn of_text(py: Python<'_>, raw: String, settings: TextSettings) -> PyResult<Sentence> {
+    let mut found = split(py, raw, settings)?;
     if let [_, second, ..] = &found[..] {
         let start = second.layout.spans.first().map_or(0, |span| span.start);
         return Err(PyValueError::new_err(format!(
@@ -62,7 +101,8 @@ fn of_text(raw: &str, settings: TextSettings) -> PyResult<Vec<Token>> {
             found.len()
         )));
     }
-    Ok(found.pop().map(|sentence| sentence.tokens).unwrap_or_default())
+    let blank = Sentence { tokens: Vec::new(), offsets: Some(Vec::new()) };
+    Ok(found.pop().map_or(blank, Sentence::from))
 }
 
 /// A word, or a pair of a word and a tag.

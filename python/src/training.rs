@@ -17,6 +17,7 @@ use crate::errors::exception;
 use crate::evaluation::own_threads;
 use crate::parser::{PyParser, settings_of};
 use crate::trees;
+use crate::work::panicked;
 
 /// How often the caller looks for Ctrl-C, and how often progress is reported.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -101,7 +102,7 @@ fn run(
     let reporter = Reporter::new(on_event.map(|_| events.clone()));
     let train = || {
         let train = || trainer.clone().observe(&reporter).train(&data.train, &data.dev);
-        own_threads(n_threads).run(train).and_then(|trained| trained)
+        own_threads(n_threads)?.run(train).and_then(|trained| trained)
     };
     let (trained, followed) = py.detach(|| {
         thread::scope(|scope| {
@@ -115,8 +116,8 @@ fn run(
             (training.join(), followed)
         })
     });
-    let trained = trained.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     followed?;
+    let trained = trained.map_err(|_| panicked())?;
     trained.map_err(exception)
 }
 

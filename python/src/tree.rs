@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyList, PyTuple, PyType};
+use pyo3::types::{PyIterator, PyList, PyTuple, PyType};
 use srparse::tree::dependencies::head_positions;
 use srparse::tree::heads::HeadRules;
 use srparse::tree::{Child, Node, NodeId, TreeBuilder, Visit, draw};
@@ -15,12 +15,15 @@ use srparse::{Parse, Token, Tree};
 
 use crate::errors::exception;
 use crate::find::{self, PyMatch};
+use crate::sentence::Offsets;
+use crate::work::work;
 
 /// What the nodes of a tree share.
 struct Shared {
     tree: Tree,
     score: Option<f64>,
     complete: Option<bool>,
+    offsets: Option<Offsets>,
 }
 
 /// A constituency tree: the root, or a constituent in it.
@@ -40,7 +43,26 @@ impl PyTree {
         // A tree of nothing has a root here.
         let tree = if tree.root().is_none() { TreeBuilder::new().finish() } else { tree };
         let node = tree.root().unwrap_or(NodeId(0));
-        Self { shared: Arc::new(Shared { tree, score, complete }), node }
+        Self { shared: Arc::new(Shared { tree, score, complete, offsets: None }), node }
+    }
+
+    /// The tree of a parse, with the places of its words in a text.
+    pub(crate) fn of_parse(parse: Parse, offsets: Option<Offsets>) -> Self {
+        let Parse { tree, score, complete, .. } = parse;
+        Self::new(tree, Some(score), Some(complete)).placed(offsets)
+    }
+
+    /// The same tree with the places of its words in a text.
+    fn placed(mut self, offsets: Option<Offsets>) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.offsets = offsets.filter(|offsets| offsets.len() == shared.tree.tokens().len());
+        }
+        self
+    }
+
+    /// A node of the same tree.
+    fn at(&self, node: NodeId) -> Self {
+        Self { shared: Arc::clone(&self.shared), node }
     }
 
     fn inner(&self) -> &Node {
@@ -95,7 +117,7 @@ impl PyTree {
     /// The node that has this id in [`PyTree::own`].
     pub(crate) fn below(&self, id: NodeId) -> Self {
         let first = self.ids().next().map_or(0, |first| first.0);
-        Self { shared: Arc::clone(&self.shared), node: NodeId(first + id.0) }
+        self.at(NodeId(first + id.0))
     }
 
     fn own_tokens(&self) -> &[Token] {
@@ -105,18 +127,9 @@ impl PyTree {
 
     fn child<'py>(&self, py: Python<'py>, child: Child) -> PyResult<Bound<'py, PyAny>> {
         match child {
-            Child::Node(node) => {
-                let shared = Arc::clone(&self.shared);
-                Ok(Bound::new(py, Self { shared, node })?.into_any())
-            }
+            Child::Node(node) => Ok(Bound::new(py, self.at(node))?.into_any()),
             Child::Token(position) => token(py, &self.tree().tokens()[position as usize]),
         }
-    }
-}
-
-impl From<Parse> for PyTree {
-    fn from(Parse { tree, score, complete, .. }: Parse) -> Self {
-        Self::new(tree, Some(score), Some(complete))
     }
 }
 
@@ -136,8 +149,9 @@ pub(crate) fn token<'py>(py: Python<'py>, token: &Token) -> PyResult<Bound<'py, 
 #[pymethods]
 impl PyTree {
     #[new]
-    fn read(brackets: &str) -> PyResult<Self> {
-        brackets.parse::<Tree>().map(Self::from).map_err(exception)
+    fn read(py: Python<'_>, brackets: String) -> PyResult<Self> {
+        let tree = work(py, brackets.len(), move || brackets.parse::<Tree>())?;
+        tree.map(Self::from).map_err(exception)
     }
 
     /// The label, empty for an unlabelled root.
@@ -180,6 +194,88 @@ impl PyTree {
     #[getter]
     fn words(&self) -> Vec<&str> {
         self.own_tokens().iter().map(|token| token.word.as_str()).collect()
+    }
+
+    /// The places of the words in the text that was parsed: the characters where each starts and ends. None if the
+    /// sentence was given as words.
+    #[getter]
+    fn offsets(&self) -> Option<Offsets> {
+        let Node { start, end, .. } = *self.inner();
+        Some(self.shared.offsets.as_ref()?[start as usize..end as usize].to_vec())
+    }
+
+    /// The words, as NLTK names them.
+    fn leaves(&self) -> Vec<&str> {
+        self.words()
+    }
+
+    /// The tokens, as NLTK names them.
+    fn pos<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.tokens(py)
+    }
+
+    /// The height, as NLTK counts it: 2 for a token, 1 more for a node than for the highest of its children.
+    fn height(&self) -> u32 {
+        let higher = |open: &mut Vec<u32>, height: u32| {
+            if let Some(own) = open.last_mut() {
+                *own = height.max(*own);
+            }
+        };
+        let (mut open, mut height) = (Vec::new(), 1);
+        for step in self.steps() {
+            match step {
+                Visit::Open(_) => open.push(1),
+                Visit::Token(_) => {
+                    higher(&mut open, 3);
+                }
+                Visit::Close(_) => {
+                    height = open.pop().unwrap_or(1);
+                    higher(&mut open, height + 1);
+                }
+            }
+        }
+        height
+    }
+
+    /// This constituent and those in it, parents first; with a label, only those that have it.
+    #[pyo3(signature = (label=None))]
+    fn subtrees(&self, label: Option<&str>) -> Vec<Self> {
+        let opened = self.steps().filter_map(|step| match step {
+            Visit::Open(id) => Some(id),
+            Visit::Token(_) | Visit::Close(_) => None,
+        });
+        let is_meant = |id: &NodeId| label.is_none_or(|label| self.tree().node(*id).label == label);
+        opened.filter(is_meant).map(|id| self.at(id)).collect()
+    }
+
+    /// The number of children.
+    fn __len__(&self) -> usize {
+        self.tree().children(self.node).len()
+    }
+
+    /// A tree is true, even without children.
+    fn __bool__(&self) -> bool {
+        true
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.children(py)?)?.try_iter()
+    }
+
+    /// A child, several of them, or a child of a child of … by a tuple of positions, as in NLTK.
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        position: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Ok(path) = position.cast::<PyTuple>() else {
+            return PyList::new(py, self.children(py)?)?.as_any().get_item(position);
+        };
+        let mut at = Bound::new(py, self.at(self.node))?.into_any();
+        for position in path {
+            at = at.get_item(position)?;
+        }
+        Ok(at)
     }
 
     /// The score that the parser gave to the tree of the sentence, on the scale of its model; None for a tree that
@@ -232,7 +328,10 @@ impl PyTree {
     /// The tree with other tags, one for each token.
     ///
     /// Raises ValueError when there are not as many.
-    fn with_tags(&self, tags: Vec<String>) -> PyResult<Self> {
+    fn with_tags(&self, tags: &Bound<'_, PyAny>) -> PyResult<Self> {
+        // A list would reserve what a length promises.
+        let tags = tags.try_iter()?.map(|tag| tag?.extract::<String>());
+        let tags = tags.collect::<PyResult<Vec<String>>>()?;
         let mut tree = self.own().into_owned();
         let tokens = tree.tokens_mut();
         if tags.len() != tokens.len() {
@@ -242,7 +341,7 @@ impl PyTree {
         for (token, tag) in tokens.iter_mut().zip(tags) {
             token.tag = tag.into();
         }
-        Ok(Self::new(tree, self.score(), self.complete()))
+        Ok(Self::new(tree, self.score(), self.complete()).placed(self.offsets()))
     }
 
     /// The tree in indented brackets, as in the Penn Treebank.
@@ -296,11 +395,12 @@ impl PyTree {
 
     /// The tree of a walk.
     #[staticmethod]
-    #[pyo3(signature = (steps, score=None, complete=None))]
+    #[pyo3(signature = (steps, score=None, complete=None, offsets=None))]
     fn _of_steps(
         steps: &Bound<'_, PyList>,
         score: Option<f64>,
         complete: Option<bool>,
+        offsets: Option<Offsets>,
     ) -> PyResult<Self> {
         let mut builder = TreeBuilder::new();
         let mut heads = Vec::new();
@@ -318,14 +418,14 @@ impl PyTree {
         if !heads.is_empty() {
             return Err(unbalanced());
         }
-        Ok(Self::new(builder.finish(), score, complete))
+        Ok(Self::new(builder.finish(), score, complete).placed(offsets))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let own = slf.get();
         let restore = slf.get_type().getattr("_of_steps")?;
-        (restore, (own._steps(py)?, own.score(), own.complete())).into_pyobject(py)
+        (restore, (own._steps(py)?, own.score(), own.complete(), own.offsets())).into_pyobject(py)
     }
 
     fn __str__(&self) -> String {

@@ -34,13 +34,20 @@ class NonConstituentException(ValueError):
 @Language.factory(
     "srparse",
     assigns=["span._.constituents", "span._.parse_string", "span._.labels"],
-    default_config={"model": None, "beam": None, "tags": "spacy", "threads": 1},
+    default_config={
+        "model": None,
+        "beam": None,
+        "tags": "spacy",
+        "set_tags": False,
+        "threads": 1,
+    },
 )
 class Constituents:
     """Parses the sentences of documents.
 
     `model` is the path of a model or the name of an embedded one, by default "english". With `tags="spacy"`, the tags of the
-    document are used where it has them; with "model", those of the model's own tagger. Documents without sentence
+    document are used where it has them; with "model", those of the model's own tagger. With `set_tags`, tokens without a
+    tag get as `tag_` the one that they were parsed with, and all tokens do with `tags="model"`. Documents without sentence
     boundaries get those of srparse.
     """
 
@@ -51,12 +58,14 @@ class Constituents:
         model: Optional[str],
         beam: Optional[int],
         tags: str,
+        set_tags: bool,
         threads: int,
     ) -> None:
         if tags not in ("spacy", "model"):
             raise ValueError(f'srparse: tags is {tags!r}: choose "spacy" or "model"')
         self.parser = load(model, beam=beam)
         self.tags = tags
+        self.set_tags = set_tags
         self.threads = threads
         install_extensions()
 
@@ -77,6 +86,9 @@ class Constituents:
                 doc._.srparse = {"rows": [], "tags": [token.tag_ for token in doc]}
             for (doc, tokens), tree in zip(sentences, trees):
                 store(doc, tokens, tree)
+                if self.set_tags:
+                    for token, (_, tag) in zip(tokens, tree.tokens):
+                        token.tag_ = tag
             yield from docs
 
     def words(self, tokens: List[Token]) -> List[Tuple[str, str]]:

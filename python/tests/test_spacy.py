@@ -104,3 +104,24 @@ def test_parsed_documents_and_pipelines_are_stored(nlp, tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     loaded = spacy.load(tmp_path / "pipeline")
     assert next(loaded(doc.text).sents)._.parse_string == next(doc.sents)._.parse_string
+
+
+def test_tags_are_written_on_request():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("srparse", config={"set_tags": True})
+    doc = nlp("The mice don't bark.")
+    assert [token.tag_ for token in doc][:2] == ["DT", "NNS"]
+    assert all(token.tag_ for token in doc)
+    plain = spacy.blank("en")
+    plain.add_pipe("srparse")
+    assert not any(token.tag_ for token in plain("The mice bark."))
+
+
+def test_documents_are_parsed_by_several_processes():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("srparse", config={"model": "english-fast", "set_tags": True})
+    texts = [f"The dog barks {n} times. It sleeps." for n in range(40)]
+    one, two = list(nlp.pipe(texts)), list(nlp.pipe(texts, n_process=2, batch_size=5))
+    strings = lambda docs: [[sentence._.parse_string for sentence in doc.sents] for doc in docs]
+    assert strings(one) == strings(two) and len(strings(one)[0]) == 2
+    assert [[token.tag_ for token in doc] for doc in one] == [[token.tag_ for token in doc] for doc in two]

@@ -143,3 +143,71 @@ def test_the_nltk_parser_keeps_to_the_interface(parser, sentences):
     ]
     with pytest.raises(NotImplementedError):
         theirs.grammar()
+
+
+def test_trees_are_used_as_those_of_nltk(tree):
+    theirs = tree.to_nltk()
+    assert tree.leaves() == theirs.leaves()
+    assert [tuple(token) for token in tree.pos()] == theirs.pos()
+    assert tree.height() == theirs.height()
+    labels = [node.label for node in tree.subtrees()]
+    assert labels == [node.label() for node in theirs.subtrees(lambda node: node.height() > 2)]
+    assert [node.words for node in tree.subtrees("NP")] == [["the", "dog"], ["*T*-1"]]
+    assert [node.height() for node in tree.subtrees("VP")] == [4]
+    s = tree[0]
+    assert (len(s), s[-1], s[0, 1], s[()]) == (3, srparse.Token(".", "."), ("dog", "NN"), s)
+    assert [child for child in s] == s.children == s[:] and s[1:2] == [s[1]]
+    assert bool(srparse.Tree("(S )")) and len(srparse.Tree("(S )")) == 0
+    for wrong in (3, -4, "NP", (0, 9)):
+        with pytest.raises((IndexError, TypeError)):
+            s[wrong]
+
+
+def test_words_have_their_places_in_the_text(parser):
+    text = "Mice  don't\nbark. They \U0001f600 run."
+    for trees in (
+        parser.parse_text(text),
+        parser.parse_texts([text])[0][1],
+        parser.parse_batch(["Mice don't bark."]),
+        [parser.parse("Mice don't bark.")],
+        parser.parse_nbest("Mice don't bark.", 2),
+    ):
+        for tree in trees:
+            assert len(tree.offsets) == len(tree.words)
+    first, second = parser.parse_text(text)
+    assert [text[start:end] for start, end in first.offsets] == ["Mice", "do", "n't", "bark", "."]
+    assert [text[start:end] for start, end in second.offsets] == ["They", "\U0001f600", "run", "."]
+    inner = first.subtrees("VP")[-1]
+    assert inner.offsets == first.offsets[inner.start : inner.end]
+    assert pickle.loads(pickle.dumps(first)).offsets == first.offsets
+    assert parser.parse(["Mice", "bark"]).offsets is None and srparse.Tree(TEXT).offsets is None
+
+
+def test_texts_keep_their_ids(parser):
+    texts = ["Mice bark. They run.", "", "Cats sleep."]
+    numbered = parser.parse_texts(texts)
+    assert [(number, len(trees)) for number, trees in numbered] == [(0, 2), (1, 0), (2, 1)]
+    named = parser.parse_texts(iter(texts), ids=["a", None, "a"], threads=2)
+    assert [name for name, _ in named] == ["a", None, "a"]
+    assert [trees for _, trees in named] == [parser.parse_text(text) for text in texts]
+    for ids in (["a"], "abcd"):
+        with pytest.raises(ValueError, match="as many ids as texts"):
+            parser.parse_texts(texts, ids)
+    with pytest.raises(TypeError, match="one text"):
+        parser.parse_texts("Mice bark.")
+
+
+def test_profiles_clean_what_is_read(tmp_path):
+    path = tmp_path / "bank.psd"
+    path.write_text("( (IP-MAT (NP-SBJ (PRO he)) (VB sings) (NP (*T* *T*)) (. .)) (ID 1_a;x))\n")
+    (tree,) = srparse.read_trees(path, treebank="keyaki")
+    assert tree.words == ["he", "sings", "."]
+    with pytest.raises(ValueError, match="did you mean `keyaki`"):
+        srparse.read_trees(path, treebank="keyaky")
+
+
+def test_skipped_trees_are_warned_of(tmp_path):
+    path = tmp_path / "bad.mrg"
+    path.write_text("(S (A a)) x\n(S (A a))\n")
+    with pytest.warns(UserWarning, match="read 2 trees, skipped 1 .*bad.mrg:1: "):
+        assert len(srparse.read_trees(path, skip_bad=True)) == 2

@@ -1,4 +1,4 @@
-//! A progress bar for reading input, on a terminal.
+//! A progress bar for reading input on a terminal; in logs, a line a minute.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -11,9 +11,14 @@ use crate::treebank::{ByteCounter, Input};
 /// The interval between updates.
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// A progress bar that disappears when it is dropped.
+/// The interval between lines of a log.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A progress bar that disappears when it is dropped, or the lines of a log.
 pub(super) struct ReadingBar {
     bar: ProgressBar,
+    /// Whether standard error is a log.
+    is_log: bool,
     /// The number of bytes read; without it, the position is the number of units.
     bytes: Option<ByteCounter>,
     unit: &'static str,
@@ -23,8 +28,8 @@ pub(super) struct ReadingBar {
 }
 
 impl ReadingBar {
-    /// A bar for inputs, counted in units such as `sentences`. There is none if `shown` is false, because it
-    /// would disturb the output, or without a terminal.
+    /// A bar for inputs, counted in units such as `sentences`. There is neither a bar nor lines if `shown` is false,
+    /// because they would disturb the output.
     pub(super) fn of_inputs(
         shown: bool,
         inputs: &[Input],
@@ -46,7 +51,8 @@ impl ReadingBar {
         bytes: Option<ByteCounter>,
         unit: &'static str,
     ) -> Self {
-        let is_shown = shown && io::stderr().is_terminal();
+        let is_terminal = io::stderr().is_terminal();
+        let (is_shown, is_log) = (shown && is_terminal, shown && !is_terminal);
         let target =
             if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(length, target);
@@ -57,7 +63,7 @@ impl ReadingBar {
             bar.set_style(style);
         }
         let start = Instant::now();
-        let mut this = Self { bar, bytes, unit, count: 0, start, drawn: start };
+        let mut this = Self { bar, is_log, bytes, unit, count: 0, start, drawn: start };
         if is_shown {
             this.draw();
         }
@@ -67,21 +73,59 @@ impl ReadingBar {
     /// Counts units.
     pub(super) fn add(&mut self, n: u64) {
         self.count += n;
-        if self.drawn.elapsed() >= REFRESH && !self.bar.is_hidden() {
+        if self.is_log {
+            if self.drawn.elapsed() >= MINUTE {
+                self.drawn = Instant::now();
+                say!("{}", self.line(self.start.elapsed()));
+            }
+        } else if self.drawn.elapsed() >= REFRESH && !self.bar.is_hidden() {
             self.draw();
         }
     }
 
     fn draw(&mut self) {
         self.drawn = Instant::now();
-        let rate = self.count as f64 / self.start.elapsed().as_secs_f64().max(1e-9);
-        let (count, rate) = (grouped(self.count), grouped(rate as u64));
-        self.bar.set_message(format!("{count} {}, {rate}/s", self.unit));
-        self.bar.set_position(self.bytes.as_ref().map_or(self.count, ByteCounter::bytes));
+        self.bar.set_message(self.so_far(self.start.elapsed()));
+        self.bar.set_position(self.position());
+    }
+
+    /// How much has been read, in the units of the length.
+    fn position(&self) -> u64 {
+        self.bytes.as_ref().map_or(self.count, ByteCounter::bytes)
+    }
+
+    /// `12,000 sentences, 200/s`.
+    fn so_far(&self, elapsed: Duration) -> String {
+        let rate = self.count as f64 / elapsed.as_secs_f64().max(1e-9);
+        format!("{} {}, {}/s", grouped(self.count), self.unit, grouped(rate as u64))
+    }
+
+    /// The same with the remaining time, if the length is known.
+    fn line(&self, elapsed: Duration) -> String {
+        let (position, so_far) = (self.position(), self.so_far(elapsed));
+        let Some(length) = self.bar.length().filter(|_| position > 0) else { return so_far };
+        let left = length.saturating_sub(position) as f64 / position as f64;
+        let minutes = (elapsed.as_secs_f64() * left / 60.0).ceil() as u64;
+        format!("{so_far}, about {} min remaining", grouped(minutes))
     }
 
     /// Runs `print` while the bar is hidden.
     pub(super) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.suspend(print)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_log_has_the_rate_and_the_remaining_time() {
+        let mut bar = ReadingBar::of_count(false, 10_000, "trees");
+        bar.add(2_500);
+        assert_eq!(bar.line(Duration::from_secs(120)), "2,500 trees, 20/s, about 6 min remaining");
+        let mut unknown = ReadingBar::new(false, None, None, "sentences");
+        unknown.add(1_200);
+        assert_eq!(unknown.line(Duration::from_secs(60)), "1,200 sentences, 20/s");
     }
 }

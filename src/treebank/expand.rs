@@ -171,7 +171,8 @@ impl Walk {
         let mut walk = Self::default();
         for entry in WalkDir::new(start).min_depth(1).into_iter().filter_entry(is_visible) {
             let entry = entry.map_err(|problem| {
-                Error::io(problem.path().unwrap_or(start).to_path_buf(), problem.into())
+                let path = problem.path().unwrap_or(start).to_path_buf();
+                Error::io(path, problem.into())
             })?;
             let path = match entry.path().strip_prefix(".") {
                 Ok(path) if is_current => path.to_path_buf(),

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
+import { faultsOf } from './trees.js';
 
 const program = path.resolve(process.env.SRPARSE || '../../target/release/srparse');
 const folder = mkdtempSync(path.join(tmpdir(), 'srparse-pages-'));
@@ -306,4 +307,39 @@ test('a page of thousands of sentences opens and scrolls quickly', { skip: !gold
   console.log(`page of ${gold}: ${(size / 1e6).toFixed(1)} MB, opened in ${opened.toFixed(0)} ms, a frame of scrolling ${scrolled.toFixed(0)} ms, ${rows} rows exist`);
   assert.ok(rows < 100);
   await close(page, 'large');
+});
+
+test('trees: no edges cross and no labels overlap in 1,000 random trees', async () => {
+  const page = await open('random', ['tree', '-q', '--output', 'html', 'gold.mrg']);
+  assert.deepEqual(await page.evaluate(faultsOf, 1_000), []);
+  await page.close();
+});
+
+test('pages fit on a phone', async () => {
+  const preset = path.resolve('../../data/sample/train.mrg');
+  srparse('train', '-q', '--set', 'epochs=1', '--train', preset, '--model', 'phone.srm');
+  for (const [name, words] of [
+    ['trees', ['tree', '-q', '--output', 'html', 'long.mrg']],
+    ['differences', ['diff', '-q', '--output', 'html', 'gold.mrg', 'a.mrg', 'b.mrg']],
+    ['trace', ['parse', '-q', '--model', 'phone.srm', '--input', 'penn', '--trace', '--output', 'html', 'gold.mrg']],
+    ['report', ['report', '-q', '--model', 'phone.srm', 'gold.mrg']],
+  ]) {
+    const page = await open(`phone-${name}`, words, { viewport: { width: 375, height: 800 } });
+    const [needed, given] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(needed <= given, `${name}: ${needed} pixels on a screen of ${given}`);
+    await close(page, `phone-${name}`);
+  }
+});
+
+test('traces: what is illegal stands below what is legal', async () => {
+  const page = await open('legal', ['parse', '-q', '--model', 'phone.srm', '--input', 'penn', '--trace', '--output', 'html', 'gold.mrg']);
+  let illegal = 0;
+  for (let step = 0; step < 12; step++) {
+    const rows = await page.evaluate(() => [...document.querySelectorAll('.columns table:first-of-type tbody tr')].map((row) => row.matches('.illegal')));
+    assert.deepEqual(rows, [...rows].sort((a, b) => a - b));
+    illegal += rows.filter(Boolean).length;
+    await page.click('#step');
+  }
+  assert.ok(illegal > 0);
+  await page.close();
 });

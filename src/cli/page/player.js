@@ -185,7 +185,9 @@ function tableOf(caption, heads, rows) {
 function drawDecision({ ranked, legal, reasons, correct }) {
   const isCosted = ranked.some(({ cost }) => cost !== undefined);
   const hasGold = isCosted || correct;
-  const listed = ranked.map(({ action, score, legal: isLegal, taken, cost }, rank) => {
+  // What cannot be chosen stands below what can, with the rank of its score.
+  const numbered = ranked.map((one, rank) => ({ ...one, rank })).sort((a, b) => b.legal - a.legal || a.rank - b.rank);
+  const listed = numbered.map(({ action, score, legal: isLegal, taken, cost, rank }) => {
     const notes = [taken ? 'taken' : '', isLegal ? '' : 'illegal', (correct || []).includes(action) ? 'correct' : ''].filter((note) => note);
     return make('tr', { class: `${taken ? 'taken' : ''}${isLegal ? '' : ' illegal'}` },
       make('td', { class: 'number' }, String(rank + 1)), make('td', {}, make('code', {}, action)),

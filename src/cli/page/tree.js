@@ -322,7 +322,12 @@ function columnPlaces(visible) {
 
 function edgeBetween([x1, y1], [x2, y2], isDown, node) {
   const f = (number) => number.toFixed(1);
-  if (isDown) return makeSvg('path', { class: 'edge', d: `M${f(x1)} ${f(y1 + 8)}L${f(x2)} ${f(y2 - 17)}` });
+  if (isDown) {
+    // Slanted above the next level, where the node has nothing but its edges, then straight down in the column of the
+    // child: no edge crosses another, or a label.
+    const bend = Math.min(y1 + SIZES.level, y2) - 17;
+    return makeSvg('path', { class: 'edge', d: `M${f(x1)} ${f(y1 + 8)}L${f(x2)} ${f(bend)}V${f(y2 - 17)}` });
+  }
   // Right after the label, where no other label of the same words is.
   const half = textWidth(nodeText(node), true) / 2 + SIZES.pad;
   const middle = x1 + Math.sign(x2 - x1) * Math.min(half + 8, Math.abs(x2 - x1));
