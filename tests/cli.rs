@@ -8,10 +8,11 @@ mod command;
 
 use command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "train",
     "parse",
     "tag",
+    "serve",
     "eval",
     "compare",
     "diff",
