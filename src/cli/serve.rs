@@ -49,7 +49,7 @@ pub struct ServeArgs {
     /// same, and is not shown among the processes.
     #[arg(long, help_heading = ACCESS)]
     token: Option<String>,
-    /// Answer pages of another origin, such as https://example.org; * for all.
+    /// Answer pages of another origin as well: its scheme, host and port; * for all.
     #[arg(long, value_name = "ORIGIN", help_heading = ACCESS)]
     allow_origin: Option<String>,
     /// Largest body of a request, in bytes, or with K or M.

@@ -66,6 +66,7 @@ const copied = (page) => page.evaluate(() => navigator.clipboard.readText());
 test('a text is typed and parsed, and its trees are copied', async () => {
   const page = await open(await serve('--model', 'english-fast'));
   await page.fill('#text', TEXT);
+  assert.ok(await page.isHidden('#with-token') && await page.isHidden('#key'));
   await page.keyboard.press('Control+Enter');
   await done(page);
   await page.waitForSelector('#sentence-1 svg');
