@@ -43,6 +43,8 @@
 //! - `preset`: everything that makes a parser, in a text file; the one `match` on systems and on ways to
 //!   train.
 //! - `trainer`, `parser`: `Trainer`, `Parser` and `Tagger`.
+//! - `parse_request`: what is asked of a parser for each sentence, and the answer as JSON.
+//! - `serve`: an HTTP server of parsers.
 //! - `experiment`: many runs of both, and their results.
 //! - `cli`: the commands.
 //!
@@ -91,6 +93,8 @@ pub mod oracle;
 mod output;
 mod parallel;
 #[doc(hidden)]
+pub mod parse_request;
+#[doc(hidden)]
 pub mod parser;
 #[doc(hidden)]
 pub mod pieces;
@@ -98,6 +102,9 @@ pub mod pieces;
 pub mod preset;
 #[doc(hidden)]
 pub mod scorer;
+#[cfg(feature = "serve")]
+#[doc(hidden)]
+pub mod serve;
 mod sort;
 #[doc(hidden)]
 pub mod symbols;

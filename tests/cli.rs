@@ -8,10 +8,11 @@ mod command;
 
 use command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "train",
     "parse",
     "tag",
+    "serve",
     "eval",
     "compare",
     "diff",

@@ -26,7 +26,8 @@ pub(crate) struct PyMatch {
     tree: Option<Py<PyTree>>,
     /// The nodes that the pattern names, by name, where they were found.
     #[pyo3(get)]
-    nodes: HashMap<String, Py<Self>>,
+    #[expect(clippy::use_self, reason = "`pyo3(get)` copies the type to where `Self` is another")]
+    nodes: HashMap<String, Py<PyMatch>>,
 }
 
 #[pymethods]

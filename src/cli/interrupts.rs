@@ -23,9 +23,7 @@ impl Interrupts {
     pub(super) fn catch(quiet: bool) -> Arc<Self> {
         let interrupts = Arc::new(Self::default());
         let seen = Arc::clone(&interrupts);
-        // Without a handler, the signals simply end the program.
-        let ignored = Ignored::find();
-        let _ = ctrlc::set_handler(move || {
+        on_signal(move || {
             if !seen.is_training.load(Ordering::Relaxed) {
                 say!("{}: nothing was written", Error::Stopped);
                 exit(INTERRUPTED.into());
@@ -39,7 +37,6 @@ impl Interrupts {
                 );
             }
         });
-        ignored.restore();
         interrupts
     }
 
@@ -65,6 +62,14 @@ impl Interrupts {
     pub(super) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
+}
+
+/// Handles the signals that end a program, but for those that it was started to ignore.
+pub(super) fn on_signal(handler: impl FnMut() + Send + 'static) {
+    // Without a handler, the signals simply end the program.
+    let ignored = Ignored::find();
+    let _ = ctrlc::set_handler(handler);
+    ignored.restore();
 }
 
 /// The signals that the program was started to ignore, as by `nohup` or as a background job of a script: whoever

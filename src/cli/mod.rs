@@ -36,6 +36,8 @@ mod progress;
 mod reading_bar;
 pub mod report;
 mod sentences;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod stream;
 pub mod tag;
 pub mod train;
@@ -69,6 +71,8 @@ pub enum Command {
     Train(train::TrainArgs),
     Parse(parse::ParseArgs),
     Tag(tag::TagArgs),
+    #[cfg(feature = "serve")]
+    Serve(serve::ServeArgs),
     Eval(eval::EvalArgs),
     Compare(compare::CompareArgs),
     Diff(diff::DiffArgs),
@@ -126,6 +130,8 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Train(args) => train::run(args),
         Command::Parse(args) => parse::run(args),
         Command::Tag(args) => tag::run(args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Diff(args) => diff::run(args),

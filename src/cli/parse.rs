@@ -17,13 +17,12 @@ use super::page::trees::{PageTree, SentenceTrees, TreesPage};
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
 use super::{listed, page};
-use crate::decode::{NbestRequest, Parse};
+use crate::decode::Parse;
+use crate::parse_request::ParseRequest;
 use crate::parser::{Parser, ParserWorker};
-use crate::text::Layout;
-use crate::tree::dependencies::head_positions;
-use crate::tree::{Token, Tree, remove_tags};
+use crate::tree::{Token, remove_tags};
 use crate::treebank::sentences::InputFormat;
-use crate::treebank::{Origin, json, penn};
+use crate::treebank::{Origin, penn};
 
 /// Parse sentences into constituency trees.
 ///
@@ -134,6 +133,12 @@ impl ParseArgs {
         }
         settings.extend_from_slice(&self.set);
         settings
+    }
+
+    /// Returns what is asked for each sentence.
+    fn request(&self, retags: bool) -> ParseRequest {
+        let Self { nbest, span_scores, unescape, .. } = *self;
+        ParseRequest { retags, nbest, span_scores, unescape }
     }
 }
 
@@ -273,16 +278,8 @@ fn page_tree(parse: &Parse, rank: Option<usize>) -> PageTree<'_> {
 
 /// Returns the JSON of a sentence without a parse; `problem` says why it cannot be read.
 fn missing(args: &ParseArgs, problem: Option<&str>) -> Vec<u8> {
-    let tree = Tree::default();
-    let span_scores = args.span_scores.then_some(&[][..]);
-    let parse = json::Parse { span_scores, error: problem, ..json::Parse::bare(&tree) };
     let mut out = Vec::new();
-    // Writing to memory does not fail.
-    let _ = json::write_line(&parse, &mut out);
-    if args.nbest.is_some() {
-        out.pop();
-        out = [b"[", &out[..], b"]\n"].concat();
-    }
+    args.request(false).write_missing(problem, &mut out);
     out
 }
 
@@ -327,25 +324,17 @@ fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
 fn parse_sentence(
     parser: &mut ParserWorker<'_>,
     retags: bool,
-    (mut tokens, origin): (Vec<Token>, &Origin),
+    (tokens, origin): (Vec<Token>, &Origin),
     args: &ParseArgs,
     result: &mut Rendered<u64>,
 ) -> io::Result<()> {
-    if retags {
-        remove_tags(&mut tokens);
-    }
-    let mut parses = if args.nbest.is_none() && !args.span_scores {
-        vec![parser.parse(&tokens).map_err(io::Error::other)?]
-    } else {
-        let trees = args.nbest.map_or(1, NonZeroUsize::get);
-        let request = NbestRequest { trees, constituents: args.span_scores };
-        parser.parse_nbest(&tokens, request).map_err(io::Error::other)?
-    };
+    let request = args.request(retags);
+    let parses = request.parse(parser, tokens, origin.layout()).map_err(io::Error::other)?;
     let is_partial = parses.iter().any(|parse| !parse.complete);
     result.tally = u64::from(is_partial);
     result.note = is_partial.then_some("no complete parse was found, so the tree is partial");
-    if args.unescape {
-        parses.iter_mut().for_each(|parse| unescape(parse.tree.tokens_mut(), origin.layout()));
+    if args.output == OutputFormat::Json {
+        return request.write_json(&parses, origin, &mut result.bytes);
     }
     if args.output == OutputFormat::Conllu {
         origin.write_comments(&mut result.bytes)?;
@@ -386,19 +375,6 @@ fn trace_sentence(
     }
 }
 
-/// Writes words as in the raw text, or else without the escapes of treebanks.
-fn unescape(tokens: &mut [Token], layout: Option<&Layout>) {
-    match layout {
-        Some(layout) => {
-            let surfaces = tokens.iter_mut().zip(layout.surfaces());
-            surfaces.for_each(|(token, surface)| token.word = surface.into());
-        }
-        None => {
-            tokens.iter_mut().for_each(|token| token.word = (&*penn::unescape(&token.word)).into());
-        }
-    }
-}
-
 /// Writes the trees of one sentence, best first.
 fn write_nbest(
     parses: &[Parse],
@@ -410,23 +386,17 @@ fn write_nbest(
         let trees = parses.iter().zip(1..).map(|(parse, rank)| page_tree(parse, Some(rank)));
         return out.write_all(&page_line(trees.collect(), None));
     }
-    let is_json = format == OutputFormat::Json;
     for (parse, rank) in parses.iter().zip(1..) {
         match format {
-            OutputFormat::Json => out.push(if rank == 1 { b'[' } else { b',' }),
             OutputFormat::Brackets => write!(out, "{rank}\t{}\t", parse.score)?,
-            OutputFormat::Html => {}
+            OutputFormat::Html | OutputFormat::Json => {}
             OutputFormat::Pretty | OutputFormat::Conllu => {
                 writeln!(out, "# rank = {rank}\n# score = {}", parse.score)?;
             }
         }
         write_parse(parse, origin, format, out)?;
-        if is_json {
-            out.pop();
-        }
     }
-    out.extend_from_slice(if is_json { b"]\n" } else { b"\n" });
-    Ok(())
+    out.write_all(b"\n")
 }
 
 fn write_parse(
@@ -435,28 +405,13 @@ fn write_parse(
     format: OutputFormat,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    let Parse { tree, score, complete, constituents } = parse;
+    let tree = &parse.tree;
     match format {
         OutputFormat::Brackets => penn::write_line(tree, out),
         OutputFormat::Html => out.write_all(&page_line(vec![page_tree(parse, None)], None)),
         OutputFormat::Pretty => penn::write_pretty(tree, out),
         OutputFormat::Conllu => origin.write_parse(tree, out),
-        OutputFormat::Json => {
-            let heads = head_positions(tree);
-            json::write_line(
-                &json::Parse {
-                    id: origin.id(),
-                    tree,
-                    heads: Some(&heads),
-                    score: Some(*score),
-                    complete: *complete,
-                    span_scores: constituents.as_deref(),
-                    layout: origin.layout(),
-                    file: origin.file(),
-                    error: None,
-                },
-                out,
-            )
-        }
+        // Written by `ParseRequest::write_json`.
+        OutputFormat::Json => Ok(()),
     }
 }

@@ -146,9 +146,14 @@ impl Sentences {
         format: InputFormat,
         encoding: Encoding,
     ) -> Self {
-        let mut sentences = Self::new(Vec::new(), format, encoding);
-        sentences.attach(reader, name.to_owned());
-        sentences
+        Self::new(Vec::new(), format, encoding).reading(reader, name.to_owned())
+    }
+
+    /// Reads this stream before the inputs; messages call it `name`.
+    #[must_use]
+    pub fn reading(mut self, reader: Box<dyn Read + Send>, name: String) -> Self {
+        self.attach(reader, name);
+        self
     }
 
     /// Counts the bytes that are read by this counter.

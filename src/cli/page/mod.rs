@@ -7,6 +7,8 @@
 mod brackets;
 pub(super) mod charts;
 pub(super) mod player;
+#[cfg(feature = "serve")]
+pub(super) mod serve;
 pub(super) mod trees;
 
 use std::io::{self, Write};

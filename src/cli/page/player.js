@@ -2,6 +2,8 @@
 
 document.addEventListener('DOMContentLoaded', () => {
   const $ = (id) => document.getElementById(id);
+  // Other pages use the panels only.
+  if (!$('players')) return;
   const sentences = pageLines();
   let [systems, at, timer] = [[], 0, null];
 

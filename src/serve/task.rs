@@ -1,0 +1,207 @@
+//! A request as batches of sentences, and its reply as a stream.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use hyper::body::Bytes;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::Shared;
+use super::pool::{Pool, Seats, Share};
+use crate::error::Result;
+use crate::parser::{Parser, ParserWorker};
+
+/// How many sentences are taken at a time, and after how many words no more are.
+const BATCH: (usize, usize) = (16, 400);
+
+/// What a protocol does with each item of a request.
+pub(super) trait Render: Send + Sync + 'static {
+    /// A sentence, or what stands in its place.
+    type Item: Send;
+
+    /// The number of words of an item.
+    fn words(&self, item: &Self::Item) -> usize;
+
+    /// Writes what the reply says of an item.
+    ///
+    /// # Errors
+    /// When the model cannot do what is asked.
+    fn render(
+        &self,
+        item: Self::Item,
+        model: (&Parser, &mut ParserWorker<'_>),
+        out: &mut Vec<u8>,
+    ) -> Result<()>;
+}
+
+/// The items of a request, taken by whichever thread is free.
+struct Source<I> {
+    items: Box<dyn Iterator<Item = I> + Send>,
+    next: u64,
+}
+
+/// A request that is being worked on.
+struct Task<R: Render> {
+    model: usize,
+    render: R,
+    source: Mutex<Source<R::Item>>,
+    batches: UnboundedSender<Batch>,
+    shared: Arc<Shared>,
+}
+
+/// What a batch became.
+struct Batch {
+    number: u64,
+    bytes: Result<Vec<u8>>,
+    /// Whether no item is left.
+    ended: bool,
+}
+
+impl<R: Render> Task<R> {
+    fn work(&self, seats: &mut Seats<'_>) {
+        // The client has gone.
+        if self.batches.is_closed() {
+            return;
+        }
+        let (mut items, mut words, mut ended) = (Vec::new(), 0, false);
+        let number = {
+            let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+            while items.len() < BATCH.0 && words < BATCH.1 && !ended {
+                match source.items.next() {
+                    Some(item) => {
+                        words += self.render.words(&item);
+                        items.push(item);
+                    }
+                    None => ended = true,
+                }
+            }
+            source.next += 1;
+            source.next - 1
+        };
+        let sentences = items.len();
+        let bytes = self.render_all(items, seats);
+        self.shared.metrics.parsed(sentences, words);
+        // The client may have gone.
+        let _ = self.batches.send(Batch { number, bytes, ended });
+    }
+
+    fn render_all(&self, items: Vec<R::Item>, seats: &mut Seats<'_>) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        let (parser, worker) = seats.of(self.model);
+        for item in items {
+            if self.batches.is_closed() {
+                break;
+            }
+            self.render.render(item, (parser, &mut *worker), &mut out)?;
+        }
+        Ok(out)
+    }
+}
+
+/// Puts a job of a task at the end of the queue.
+type Queue = Box<dyn Fn(&Pool) + Send>;
+
+/// The reply of a task, whose parts come in the order of the items.
+pub(super) struct Answer {
+    shared: Arc<Shared>,
+    again: Queue,
+    batches: UnboundedReceiver<Batch>,
+    waiting: BTreeMap<u64, Batch>,
+    next: u64,
+    /// The number of jobs in the queue or at work.
+    jobs: usize,
+    ended: bool,
+    suffix: Option<&'static [u8]>,
+    /// What the request takes of the budgets.
+    _shares: [Share; 2],
+}
+
+/// The items of a request and how to answer it.
+pub(super) struct Asked<R: Render> {
+    pub(super) model: usize,
+    pub(super) render: R,
+    pub(super) items: Box<dyn Iterator<Item = R::Item> + Send>,
+    /// Whether the request is so long that several threads are of use.
+    pub(super) is_long: bool,
+}
+
+impl Answer {
+    /// Puts a request into the queue.
+    pub(super) fn begin<R: Render>(
+        shared: &Arc<Shared>,
+        asked: Asked<R>,
+        shares: [Share; 2],
+    ) -> Self {
+        let (sender, batches) = unbounded_channel();
+        let task = Arc::new(Task {
+            model: asked.model,
+            render: asked.render,
+            source: Mutex::new(Source { items: asked.items, next: 0 }),
+            batches: sender,
+            shared: Arc::clone(shared),
+        });
+        let again: Queue = Box::new(move |pool| {
+            let task = Arc::clone(&task);
+            pool.push(Box::new(move |seats| task.work(seats)));
+        });
+        let jobs = if asked.is_long { shared.settings.threads.get() } else { 1 };
+        (0..jobs).for_each(|_| again(&shared.pool));
+        Self {
+            shared: Arc::clone(shared),
+            again,
+            batches,
+            waiting: BTreeMap::new(),
+            next: 0,
+            jobs,
+            ended: false,
+            suffix: None,
+            _shares: shares,
+        }
+    }
+
+    /// The same, with an end.
+    pub(super) fn followed_by(mut self, suffix: &'static [u8]) -> Self {
+        self.suffix = Some(suffix).filter(|suffix| !suffix.is_empty());
+        self
+    }
+
+    /// Whether all of the reply has been taken.
+    pub(super) fn is_done(&self) -> bool {
+        self.jobs == 0 && self.waiting.is_empty() && self.suffix.is_none()
+    }
+
+    /// The next part of the reply; `None` at its end.
+    pub(super) fn poll_part(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes>>> {
+        loop {
+            while let Some(batch) = self.waiting.remove(&self.next) {
+                self.next += 1;
+                // Only now: a client that does not read keeps no more in memory.
+                if self.ended {
+                    self.jobs -= 1;
+                } else {
+                    (self.again)(&self.shared.pool);
+                }
+                match batch.bytes {
+                    Err(error) => return Poll::Ready(Some(Err(error))),
+                    Ok(bytes) if !bytes.is_empty() => {
+                        return Poll::Ready(Some(Ok(bytes.into())));
+                    }
+                    Ok(_) => {}
+                }
+            }
+            if self.jobs == 0 {
+                let suffix = self.suffix.take();
+                return Poll::Ready(suffix.map(|suffix| Ok(Bytes::from_static(suffix))));
+            }
+            match self.batches.poll_recv(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Ready(Some(batch)) => {
+                    self.ended |= batch.ended;
+                    self.waiting.insert(batch.number, batch);
+                }
+            }
+        }
+    }
+}
