@@ -24,6 +24,8 @@ const SIGNATURES: [(&[u8], Kind); 6] = [
 ];
 /// Maximum number of bytes that are examined.
 const LOOK: usize = 10;
+/// Maximum number of bytes that are read at first: enough to recognize a format.
+const MAX_READ: usize = 4096;
 /// What follows `BZh` and a digit.
 const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17rE8P\x90"];
 
@@ -35,9 +37,12 @@ pub(super) fn plain(
     mut stream: Box<dyn Read + Send>,
     name: Option<&str>,
 ) -> io::Result<Box<dyn Read + Send>> {
-    let start = beginning(&mut stream)?;
+    let (start, is_all) = beginning(&mut stream)?;
     let found = kind(&start);
-    let stream: Box<dyn Read + Send> = Box::new(Cursor::new(start).chain(stream));
+    let start = Cursor::new(start);
+    // A terminal that is read again after its end waits for more.
+    let stream: Box<dyn Read + Send> =
+        if is_all { Box::new(start) } else { Box::new(start.chain(stream)) };
     let problem = match found {
         None => return Ok(stream),
         // A concatenation of compressed files (`cat a.gz b.gz`) is one file.
@@ -56,24 +61,29 @@ pub(super) fn plain(
     Err(io::Error::new(ErrorKind::Unsupported, problem))
 }
 
-/// Reads the beginning of a stream: the result of a single read, so that a program at the other end of a pipe need not
-/// send more than its first line, unless it may be a part of a signature.
-fn beginning(stream: &mut dyn Read) -> io::Result<Vec<u8>> {
-    let mut start = Vec::with_capacity(LOOK);
-    let is_begun = |start: &[u8]| SIGNATURES.iter().any(|(bytes, _)| bytes.starts_with(start));
-    while start.len() < LOOK && (is_begun(&start) || start.starts_with(b"BZh")) {
-        let mut buffer = [0; LOOK];
-        match stream.read(&mut buffer[start.len()..]) {
-            Ok(0) => break,
-            Ok(n) => {
-                let from = start.len();
-                start.extend_from_slice(&buffer[from..from + n]);
+/// Reads the beginning of a stream; returns it, and whether it is the whole stream. It is the result of a single read, so
+/// that a program at the other end of a pipe need not send more than its first line, unless it may be a part of a
+/// signature.
+fn beginning(stream: &mut dyn Read) -> io::Result<(Vec<u8>, bool)> {
+    let mut buffer = vec![0; MAX_READ];
+    let mut length = 0;
+    let is_begun = |start: &[u8]| {
+        let is_part = SIGNATURES.iter().any(|(bytes, _)| bytes.starts_with(start));
+        start.len() < LOOK && (is_part || start.starts_with(b"BZh"))
+    };
+    let mut is_all = false;
+    while !is_all && is_begun(&buffer[..length]) {
+        match stream.read(&mut buffer[length..]) {
+            Ok(read) => {
+                length += read;
+                is_all = read == 0;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(start)
+    buffer.truncate(length);
+    Ok((buffer, is_all))
 }
 
 fn kind(start: &[u8]) -> Option<Kind> {
@@ -82,7 +92,7 @@ fn kind(start: &[u8]) -> Option<Kind> {
     match found {
         // Text may begin with these letters.
         Some(Kind::Other("bzip2")) => {
-            let blocks = start.get(4..).unwrap_or_default();
+            let blocks = start.get(4..LOOK).unwrap_or_default();
             found.filter(|_| BZIP2_BLOCKS.contains(&blocks))
         }
         Some(kind) => Some(kind),
@@ -101,7 +111,7 @@ mod tests {
     #[test]
     fn text_is_no_signature() {
         for text in ["", "B", "BZh", "BZh91 is a program", "(S (A a))", "\u{feff}a", "a\0b"] {
-            assert_eq!(kind(&text.as_bytes()[..text.len().min(LOOK)]), None, "{text}");
+            assert_eq!(kind(text.as_bytes()), None, "{text}");
             let mut read = String::new();
             plain(Box::new(text.as_bytes()), None).unwrap().read_to_string(&mut read).unwrap();
             assert_eq!(read, text);
