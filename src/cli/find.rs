@@ -141,7 +141,7 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
         );
     }
     let heads = HeadRules::load(&args.heads).context("--heads")?;
-    let mut sink = Found::new(args, args.out.open(&files)?, &text)?;
+    let mut sink = Found::new(args, &files, &text)?;
     let make = || -> SentenceProcessor<'_, Hits> {
         let mut searcher = Searcher::new(&pattern).with_heads(&heads).once(args.once);
         Box::new(move |sentence, hits| {
@@ -277,15 +277,19 @@ struct Found<'a> {
     out: Out,
     tally: Tally,
     is_failed: bool,
+    /// Whether trees may come slowly, so that each match is written at once.
+    reads_stdin: bool,
 }
 
 impl<'a> Found<'a> {
-    fn new(args: &'a FindArgs, mut out: Out, pattern: &str) -> anyhow::Result<Self> {
+    fn new(args: &'a FindArgs, files: &[PathBuf], pattern: &str) -> anyhow::Result<Self> {
+        let mut out = args.out.open(files)?;
         let is_page = args.output == FindOutput::Html && !args.count && args.count_by.is_none();
         if is_page {
             page::begin(&TreesPage::new(format!("Matches of {pattern}")), &mut out)?;
         }
-        Ok(Self { args, out, tally: Tally::default(), is_failed: false })
+        let reads_stdin = files.iter().any(|file| file.as_os_str() == "-");
+        Ok(Self { args, out, tally: Tally::default(), is_failed: false, reads_stdin })
     }
 
     fn finish(mut self) -> anyhow::Result<ExitCode> {
@@ -322,7 +326,7 @@ impl Sink<Hits> for Found<'_> {
     }
 
     fn flushes_each(&self) -> bool {
-        self.args.pattern_and_files().1.iter().any(|file| file.as_os_str() == "-")
+        self.reads_stdin
     }
 
     fn out(&mut self) -> &mut Out {

@@ -71,7 +71,8 @@ impl Unprocessed {
     }
 }
 
-/// Processes the sentences of one thread; a tree without nodes, with the number 0, begins each file. The result is that of an earlier sentence, or the default.
+/// Processes the sentences of one thread; a tree without nodes, with the number 0, begins each file. The result is that of
+/// an earlier sentence, or the default.
 pub(super) type SentenceProcessor<'a, R> = Box<dyn FnMut(crate::Result<Sentence>, &mut R) + 'a>;
 
 /// Reads one file after the other.

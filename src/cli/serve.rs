@@ -119,7 +119,7 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
     let server = Server::bind(&args.listen, models, settings, log)?;
     let address = server.address()?;
     if !quiet {
-        announce(address, &names, n_threads, is_secret);
+        print_address(address, &names, n_threads, is_secret);
     }
     let (stopper, stopping) = (server.stopper(), AtomicBool::new(false));
     on_signal(move || {
@@ -167,8 +167,8 @@ fn load(argument: &str) -> anyhow::Result<ServedModel> {
     Ok(ServedModel { name, parser, about })
 }
 
-/// Says where the server listens.
-fn announce(address: SocketAddr, models: &str, threads: usize, is_secret: bool) {
+/// Prints where the server listens, and what is not safe about it.
+fn print_address(address: SocketAddr, models: &str, threads: usize, is_secret: bool) {
     say!("listening on http://{address} (models: {models}; {threads} threads)");
     if !address.ip().is_loopback() {
         let advice = if is_secret {

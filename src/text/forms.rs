@@ -4,6 +4,14 @@ use std::borrow::Cow;
 
 use super::piece::Role;
 use super::settings::Punctuation;
+#[cfg(feature = "serve")]
+use super::settings::TextSettings;
+
+/// The word in a tree for a word that is split off already.
+#[cfg(feature = "serve")]
+pub(crate) fn form_of_word(word: &str, settings: TextSettings) -> Cow<'_, str> {
+    form(word, Role::Word, settings.punctuation)
+}
 
 /// The word in a tree for a token of the text.
 pub(super) fn form(surface: &str, role: Role, punctuation: Punctuation) -> Cow<'_, str> {

@@ -27,6 +27,8 @@ mod splitter;
 mod web;
 
 pub use boundary::MAX_TOKENS;
+#[cfg(feature = "serve")]
+pub(crate) use forms::form_of_word;
 pub use settings::{Compounds, Punctuation, TextSettings, Tokenization};
 pub use splitter::{Layout, Span, Splitter, TextSentence, one_sentence, sentences};
 

@@ -17,11 +17,11 @@
 //! A tree outside the limits is reduced to one within them ([`Items::reduced`]).
 
 mod oracle;
+mod settings;
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::gold_tree::{ROOT, check_tree, label_of, labels_of};
 use super::head_finder::HeadFinder;
@@ -37,88 +37,14 @@ use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::{BottomUpBuilder, Child, Tree};
 use crate::{Error, Result};
 
+pub use settings::{ItemOrder, MaxChildren};
+
 /// The label of the root, the first label of the system.
 pub const TOP: Label = Label(0);
 
 /// Infers an item over a range of the frontier.
 pub fn infer(first: u32, last: u32, label: Label) -> Action {
     Action { place: [first, last], code: label.0.into() }
-}
-
-/// The order in which items are inferred. In a fixed order, items before the last inferred one are not
-/// candidates.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum ItemOrder {
-    /// Any order that is bottom-up.
-    #[default]
-    Free,
-    /// By the right end, then the smaller span, then the lower of a unary chain: post-order.
-    LeftToRight,
-    /// By the left end from the right, then the smaller span, then the lower of a unary chain.
-    RightToLeft,
-}
-
-/// The largest number of children of an item other than `TOP`, as written in presets: a number, or `auto`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MaxChildren {
-    /// As many as in the training trees.
-    #[default]
-    Auto,
-    /// This number.
-    AtMost(u16),
-}
-
-impl Serialize for MaxChildren {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Auto => serializer.serialize_str("auto"),
-            Self::AtMost(most) => serializer.serialize_u16(*most),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for MaxChildren {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
-            type Value = MaxChildren;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a number of children from 2 to 65535, or \"auto\"")
-            }
-
-            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<MaxChildren, E> {
-                let most = u16::try_from(value).ok().filter(|&most| most >= 2);
-                let wrong = || E::invalid_value(serde::de::Unexpected::Unsigned(value), &self);
-                most.map(MaxChildren::AtMost).ok_or_else(wrong)
-            }
-
-            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<MaxChildren, E> {
-                self.visit_u64(value.try_into().unwrap_or(0))
-            }
-
-            fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<MaxChildren, E> {
-                let wrong = || E::invalid_value(serde::de::Unexpected::Str(value), &self);
-                (value == "auto").then_some(MaxChildren::Auto).ok_or_else(wrong)
-            }
-        }
-        deserializer.deserialize_any(Visitor)
-    }
-}
-
-impl schemars::JsonSchema for MaxChildren {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "MaxChildren".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "anyOf": [{ "type": "integer", "minimum": 2, "maximum": 65535 }, { "const": "auto" }]
-        })
-    }
 }
 
 /// The stored tables of an item system.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::text::{Layout, Span, Splitter, TextSentence, TextSettings, one_sentence};
+use crate::text::{Layout, Span, Splitter, TextSentence, TextSettings, form_of_word, one_sentence};
 use crate::tree::Token;
 
 /// Where sentences end.
@@ -125,7 +125,7 @@ impl Document {
         let (before, is_one) = (self.read.points, self.is_one());
         self.ended = line.is_empty();
         if self.is_tokenized {
-            self.found.extend(words(line, before, is_one));
+            self.found.extend(words(line, (before, is_one), self.settings));
         } else if is_one {
             let sentence = one_sentence(line, self.settings);
             self.found.extend(sentence.map(|sentence| sentence.after(before)));
@@ -177,7 +177,7 @@ impl Iterator for Document {
 }
 
 /// What stands between white space, as one sentence or up to each word that ends one.
-fn words(line: &str, before: u64, is_one: bool) -> Vec<TextSentence> {
+fn words(line: &str, (before, is_one): (u64, bool), settings: TextSettings) -> Vec<TextSentence> {
     let mut sentences = Vec::new();
     let (mut tokens, mut spans) = (Vec::new(), Vec::new());
     let (mut points, mut byte) = (before, 0);
@@ -191,7 +191,7 @@ fn words(line: &str, before: u64, is_one: bool) -> Vec<TextSentence> {
     for word in line.split(char::is_whitespace) {
         let length = word.chars().count() as u64;
         if length > 0 {
-            tokens.push(Token::untagged(form(word)));
+            tokens.push(Token::untagged(form_of_word(word, settings)));
             spans.push(Span { start: points, end: points + length });
         }
         byte += word.len();
@@ -208,19 +208,6 @@ fn words(line: &str, before: u64, is_one: bool) -> Vec<TextSentence> {
 
 /// The words after which a sentence ends, if the words are given.
 const ENDS: [&str; 6] = [".", "?", "!", "。", "？", "！"];
-
-/// A given word as treebanks have it.
-fn form(word: &str) -> &str {
-    match word {
-        "(" => "-LRB-",
-        ")" => "-RRB-",
-        "[" => "-LSB-",
-        "]" => "-RSB-",
-        "{" => "-LCB-",
-        "}" => "-RCB-",
-        word => word,
-    }
-}
 
 #[cfg(test)]
 mod tests {
