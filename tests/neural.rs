@@ -23,9 +23,9 @@ use srparse::scorer::{Scorer, Scratch};
 use srparse::symbols::Sentence;
 use srparse::train::choice::Exploration;
 use srparse::train::epochs::EpochLearner;
-use srparse::train::neural::NeuralParams;
 use srparse::train::neural::epochs::{NeuralEpochs, untrained};
-use srparse::train::{Components, Example, Progress};
+use srparse::train::neural::{NeuralParams, NeuralTraining};
+use srparse::train::{Components, Example, Progress, TrainingMethod};
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Strategy};
@@ -321,6 +321,21 @@ fn gradients_are_those_of_the_loss() {
             large > n / 4 && off * 1000 < n,
             "{network:?}: {off} of {n} are off, {large} large"
         );
+    }
+}
+
+/// No preset may have such a rate, but training checks what it has learned, whatever the reason.
+#[test]
+fn a_network_that_diverges_is_reported_with_what_to_set() {
+    let trees = toy::treebank(24, 3);
+    let lab = Lab::new(NonBinary::of_trees(&trees, Scheme::None).unwrap(), &trees);
+    for network in &networks() {
+        for (clip, advice) in [(0.0, "or a learner.clip, such as 5"), (1e6, "or learner.clip")] {
+            let optimizer = OptimizerParams::Sgd { rate: 1e30 };
+            let params = NeuralParams { clip, optimizer, ..params(network) };
+            let error = NeuralTraining(params).train(&lab.session()).err().unwrap().to_string();
+            assert!(error.ends_with(advice), "{error}");
+        }
     }
 }
 
