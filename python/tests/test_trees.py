@@ -51,7 +51,7 @@ def test_trees_are_searched(tree):
     assert [(one.start, str(one.tree)) for one in vp.find("NP")] == [(3, "(NP (-NONE- *T*-1))")]
     assert len(tree.find("S << NP")) == 2 and len(tree.find("S << NP", once=True)) == 1
     assert tree.find("S <# VP", heads="collins")[0].label == "S"
-    with pytest.raises(ValueError, match="pattern:1:5: "):
+    with pytest.raises(ValueError, match="pattern:1:6: "):
         tree.find("NP < ")
 
 
