@@ -1,0 +1,45 @@
+//! The program as users run it.
+
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
+#[path = "../common/command.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod command;
+#[path = "../common/http.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod http;
+
+mod absurd;
+mod compare;
+mod diff;
+mod encoder;
+mod eval;
+mod experiment;
+mod find;
+mod general;
+mod help_examples;
+mod init;
+mod inputs;
+#[cfg(unix)]
+mod interrupts;
+#[cfg(unix)]
+mod kills;
+#[cfg(target_os = "linux")]
+mod memory;
+#[cfg(unix)]
+mod outputs;
+mod parse;
+mod pipes;
+#[cfg(unix)]
+mod replaced_model;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
+#[cfg(unix)]
+mod stderr;
+mod stumbles;
+mod tag;
+mod text;
+mod trace;
+mod treebank_profiles;
+mod unbalanced;
+mod words;
