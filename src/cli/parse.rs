@@ -182,7 +182,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         format: args.input,
         expected: ExpectedInput {
             clean: preset.clean.clone(),
-            text: preset.text,
+            tokenizer: parser.tokenizer(),
             needs_tags: !parser.has_tagger(),
             keeps_trees: args.trace.is_some(),
         },

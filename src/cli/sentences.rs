@@ -139,11 +139,12 @@ impl SentenceArgs {
         if self.text {
             let model = Model::open(&self.model)?;
             let parser = self.parser(&model)?;
-            let text = parser.preset().text;
+            let tokenizer = parser.tokenizer();
             let open = |input| -> Contents<'_> {
                 let format = InputFormat::Text;
                 let sentences = Sentences::new(vec![input], format, options.encoding);
-                let mut sentences = sentences.split_by(text).counted_by(counter.clone());
+                let mut sentences =
+                    sentences.split_by(tokenizer.clone()).counted_by(counter.clone());
                 Box::new(std::iter::from_fn(move || next_of_text(&mut sentences)))
             };
             let make = || parsed(&parser, make());

@@ -14,7 +14,7 @@ use super::reading_bar::ReadingBar;
 use super::untokenized::UntokenizedCheck;
 use crate::error::{InputKind, Place};
 use crate::model::{Model, embedded};
-use crate::text::TextSettings;
+use crate::text::Tokenizer;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Sentences};
 use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin};
@@ -153,7 +153,7 @@ pub(super) struct ExpectedInput {
     /// How trees are stripped.
     pub(super) clean: Cleaning,
     /// How raw text is split.
-    pub(super) text: TextSettings,
+    pub(super) tokenizer: Tokenizer,
     /// Whether every word must have a tag, because there is no tagger.
     pub(super) needs_tags: bool,
     /// Whether the command needs the trees of a treebank besides their words.
@@ -193,10 +193,10 @@ pub(super) fn run<T: Default + Send + AddAssign>(
     };
     let [begin, end] = &work.frame;
     output.out.write_all(begin)?;
-    let ExpectedInput { clean, text, needs_tags, keeps_trees } = work.expected.clone();
+    let ExpectedInput { clean, tokenizer, needs_tags, keeps_trees } = work.expected.clone();
     let sentences = Sentences::new(inputs, work.format, args.encoding.encoding)
         .strip_trees(clean)
-        .split_by(text)
+        .split_by(tokenizer)
         .needing_tags(needs_tags)
         .keeping_trees(keeps_trees)
         .counted_by(counter);

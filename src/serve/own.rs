@@ -232,7 +232,7 @@ fn items(
     // The name that `parse` gives to what it reads from a pipe, so that both write the same.
     let name = Input::Stdin.name();
     let sentences = Sentences::new(Vec::new(), format, Encoding::Utf8)
-        .split_by(parser.preset().text)
+        .split_by(parser.tokenizer())
         .needing_tags(!parser.has_tagger())
         .reading(reader, name);
     Box::new(sentences.map_while(Result::ok))

@@ -17,7 +17,7 @@ use super::recognize;
 use super::tagged::{self, LineProblem, TaggedFormat};
 use super::tree_reader::TreeReader;
 use crate::error::{Error, InputKind, Place, Result};
-use crate::text::TextSettings;
+use crate::text::Tokenizer;
 use crate::tree::{TRACE, Token};
 
 /// Formats of sentences to parse.
@@ -81,7 +81,7 @@ pub struct Sentences {
     format: InputFormat,
     encoding: Encoding,
     cleaning: Cleaning,
-    text: TextSettings,
+    tokenizer: Tokenizer,
     needs_tags: bool,
     keeps_trees: bool,
     counter: ByteCounter,
@@ -100,13 +100,13 @@ impl Sentences {
     /// Returns the sentences of the inputs, which are opened one at a time.
     pub fn new(inputs: Vec<Input>, format: InputFormat, encoding: Encoding) -> Self {
         let inputs = inputs.into_iter();
-        let (cleaning, text) = (Cleaning::none(), TextSettings::default());
+        let (cleaning, tokenizer) = (Cleaning::none(), Tokenizer::default());
         Self {
             inputs,
             format,
             encoding,
             cleaning,
-            text,
+            tokenizer,
             needs_tags: false,
             keeps_trees: false,
             counter: ByteCounter::default(),
@@ -123,8 +123,8 @@ impl Sentences {
 
     /// Sets how raw text is split.
     #[must_use]
-    pub fn split_by(self, text: TextSettings) -> Self {
-        Self { text, ..self }
+    pub fn split_by(self, tokenizer: impl Into<Tokenizer>) -> Self {
+        Self { tokenizer: tokenizer.into(), ..self }
     }
 
     /// Sets whether the tree of a sentence is kept ([`Origin::Tree`]).
@@ -218,11 +218,11 @@ impl Sentences {
             }
             InputFormat::Text => {
                 let lines = LineReader::new(reader, name, self.encoding);
-                Source::Text(Box::new(TextReader::new(lines, self.text)))
+                Source::Text(Box::new(TextReader::new(lines, self.tokenizer.clone())))
             }
             InputFormat::Lines => {
                 let lines = LineReader::new(reader, name, self.encoding);
-                Source::TextLines(Box::new(TextLines::new(lines, self.text)))
+                Source::TextLines(Box::new(TextLines::new(lines, self.tokenizer.clone())))
             }
             _ => Source::Lines(LineReader::new(reader, name, self.encoding)),
         });
@@ -242,7 +242,7 @@ impl Sentences {
                 Some(Source::Lines(lines)) => match self.format {
                     InputFormat::Conllu => conllu_item(lines)?,
                     InputFormat::Tokens => line_item(lines, words)?,
-                    InputFormat::Json => json_item(lines, self.needs_tags, self.text)?,
+                    InputFormat::Json => json_item(lines, self.needs_tags, &self.tokenizer)?,
                     InputFormat::Underscore => {
                         line_item(lines, |line| tagged::parse_line(line, TaggedFormat::Underscore))?
                     }
@@ -316,12 +316,16 @@ fn line_item(
 }
 
 /// Reads the next line as a JSON object.
-fn json_item(lines: &mut LineReader, needs_tags: bool, text: TextSettings) -> Result<Option<Item>> {
+fn json_item(
+    lines: &mut LineReader,
+    needs_tags: bool,
+    tokenizer: &Tokenizer,
+) -> Result<Option<Item>> {
     if !lines.advance()? {
         return Ok(None);
     }
     lines.begin();
-    let object = parse_line(lines, |line| json::parse_line(line, needs_tags, text));
+    let object = parse_line(lines, |line| json::parse_line(line, needs_tags, tokenizer));
     Ok(Some(match object {
         Err(problem) => bad_line(lines, problem),
         Ok(object) if object.tokens.is_empty() => Item::Blank,

@@ -78,8 +78,8 @@ pub(super) async fn annotate(
     })?;
     let is_tokenized =
         properties.is("tokenize.whitespace") || properties.is("tokenize.pretokenized");
-    let settings = parser.preset().text;
-    let document = Document::new(text, sentences(&properties), is_tokenized, settings);
+    let tokenizer = parser.tokenizer();
+    let document = Document::new(text, sentences(&properties), is_tokenized, tokenizer);
     let room = shared.pool.admit();
     let room = room.ok_or_else(|| Refusal::busy("too many requests wait: try again later"))?;
     let render = Json { annotations, max_words: shared.settings.max_words };
