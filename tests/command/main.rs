@@ -28,6 +28,7 @@ mod kills;
 mod memory;
 #[cfg(unix)]
 mod outputs;
+mod own_formats;
 mod parse;
 mod pipes;
 #[cfg(unix)]
