@@ -327,18 +327,18 @@ fn place(gold: &mut Side<'_>, test: &mut Side<'_>, runs: &[Run]) {
     let (mut g, mut t) = (0, 0);
     let end = (gold.text.len(), test.text.len(), 0);
     for &(gold_start, test_start, length) in runs.iter().chain([&end]) {
-        for at in g..gold_start {
+        for &counts in &of_gold[g..gold_start] {
             gold.places.push((counted, all));
-            (counted, all) = (counted + u32::from(of_gold[at]), all + 1);
+            (counted, all) = (counted + u32::from(counts), all + 1);
         }
-        for at in t..test_start {
+        for &counts in &of_test[t..test_start] {
             test.places.push((counted, all));
-            (counted, all) = (counted + u32::from(of_test[at]), all + 1);
+            (counted, all) = (counted + u32::from(counts), all + 1);
         }
-        for at in 0..length {
+        for &counts in &of_gold[gold_start..gold_start + length] {
             gold.places.push((counted, all));
             test.places.push((counted, all));
-            (counted, all) = (counted + u32::from(of_gold[gold_start + at]), all + 1);
+            (counted, all) = (counted + u32::from(counts), all + 1);
         }
         (g, t) = (gold_start + length, test_start + length);
     }

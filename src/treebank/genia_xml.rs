@@ -25,12 +25,20 @@ use crate::tree::{TRACE, Tree, TreeBuilder};
 /// Reads the sentences of one stream as trees.
 pub struct GeniaXmlReader {
     xml: Xml,
+    state: State,
+}
+
+/// Where the reader is.
+#[derive(Default)]
+struct State {
     began: u64,
     id: Option<String>,
-    /// The number of the article.
+    /// The number of the article, and whether it is being read.
     article: String,
+    is_in_number: bool,
     /// Whether an element has been read.
     begun: bool,
+    sentence: Option<Sentence>,
 }
 
 /// A sentence as far as it has been read.
@@ -47,18 +55,17 @@ struct Sentence {
 impl GeniaXmlReader {
     /// Returns a reader of a stream; messages call it `name`.
     pub fn new(reader: Box<dyn Read + Send>, name: impl Into<String>, encoding: Encoding) -> Self {
-        let xml = Xml::new(reader, name, encoding);
-        Self { xml, began: 0, id: None, article: String::new(), begun: false }
+        Self { xml: Xml::new(reader, name, encoding), state: State::default() }
     }
 
     /// Returns the line on which the last sentence began.
     pub fn began(&self) -> u64 {
-        self.began
+        self.state.began
     }
 
     /// Returns the ID of the last sentence, after the number of its article: `123.s1`.
     pub fn id(&self) -> Option<&str> {
-        self.id.as_deref()
+        self.state.id.as_deref()
     }
 
     /// Returns the next tree; `None` at the end, and after malformed XML.
@@ -67,73 +74,82 @@ impl GeniaXmlReader {
     /// [`Error::Tree`] for a malformed sentence (reading can continue after it), [`Error::Syntax`] for malformed XML
     /// and text in another encoding, [`Error::Io`] when the stream fails.
     pub fn read(&mut self) -> Result<Option<Tree>> {
-        let mut sentence: Option<Sentence> = None;
-        let mut is_number = false;
+        self.state.sentence = None;
         while let Some((event, at)) = self.xml.next()? {
-            let (element, is_empty) = match event {
-                Event::Start(element) => (element, false),
-                Event::Empty(element) => (element, true),
-                Event::End(end) if end.local_name().as_ref() == "sentence" => match sentence {
-                    Some(sentence) => return self.tree(sentence).map(Some),
-                    None => continue,
-                },
-                event => {
-                    is_number &= !matches!(event, Event::End(_));
-                    match &mut sentence {
-                        Some(sentence) => sentence.content(&event, at),
-                        None if is_number => {
-                            self.article.push_str(&text(&event).unwrap_or_default())
-                        }
-                        None => {}
-                    }
-                    continue;
-                }
+            let step = match event {
+                Event::Start(element) => self.state.begin(&element, false, at),
+                Event::Empty(element) => self.state.begin(&element, true, at),
+                event => Ok(self.state.content(&event, at)),
             };
-            let is_first = !std::mem::replace(&mut self.begun, true);
-            match (element.local_name().as_ref(), &mut sentence) {
-                ("sentence", None) => {
-                    self.began = at.line;
-                    // A malformed attribute is no ID.
-                    let id = optional(&element, ["id"]).ok().and_then(|[id]| id);
-                    self.id = id.map(|id| match self.article.trim() {
-                        "" => id,
-                        article => format!("{article}.{id}"),
-                    });
-                    let begun = Sentence::new();
-                    if is_empty {
-                        return self.tree(begun).map(Some);
-                    }
-                    sentence = Some(begun);
-                }
-                (_, Some(sentence)) => sentence.begin(&element, is_empty, at),
-                ("PMID", None) => {
-                    self.article.clear();
-                    is_number = !is_empty;
-                }
-                ("annotation" | "PubmedArticleSet", None) => {}
-                (other, None) if is_first => {
-                    let error = foreign(other, at);
+            match step {
+                Ok(false) => {}
+                Ok(true) => return self.state.tree(),
+                Err(error) => {
                     self.xml.end();
                     return Err(error);
                 }
-                _ => {}
             }
         }
-        match sentence {
-            Some(_) => {
-                let problem = "the text ends inside the sentence".to_owned();
-                Err(Error::Tree { at: self.xml.place(), began: self.began, problem })
-            }
-            None => Ok(None),
+        if self.state.sentence.is_some() {
+            let problem = "the text ends inside the sentence".to_owned();
+            return Err(Error::Tree { at: self.xml.place(), began: self.state.began, problem });
         }
+        Ok(None)
+    }
+}
+
+impl State {
+    /// Takes an element; returns whether it is a whole sentence.
+    fn begin(&mut self, element: &BytesStart<'_>, is_empty: bool, at: Place) -> Result<bool> {
+        let is_first = !std::mem::replace(&mut self.begun, true);
+        match (element.local_name().as_ref(), &mut self.sentence) {
+            ("sentence", None) => {
+                self.began = at.line;
+                // A malformed attribute is no ID.
+                let id = optional(element, ["id"]).ok().and_then(|[id]| id);
+                self.id = id.map(|id| match self.article.trim() {
+                    "" => id,
+                    article => format!("{article}.{id}"),
+                });
+                self.sentence = Some(Sentence::new());
+                return Ok(is_empty);
+            }
+            (_, Some(sentence)) => sentence.begin(element, is_empty, at),
+            ("PMID", None) => {
+                self.article.clear();
+                self.is_in_number = !is_empty;
+            }
+            ("annotation" | "PubmedArticleSet", None) => {}
+            (other, None) if is_first => return Err(foreign(other, at)),
+            _ => {}
+        }
+        Ok(false)
     }
 
-    fn tree(&self, mut sentence: Sentence) -> Result<Tree> {
+    /// Takes text or the end of an element; returns whether it ends a sentence.
+    fn content(&mut self, event: &Event<'_>, at: Place) -> bool {
+        if let Event::End(end) = event {
+            self.is_in_number = false;
+            if end.local_name().as_ref() == "sentence" {
+                return self.sentence.is_some();
+            }
+        }
+        match &mut self.sentence {
+            Some(sentence) => sentence.content(event, at),
+            None if self.is_in_number => self.article.push_str(&text(event).unwrap_or_default()),
+            None => {}
+        }
+        false
+    }
+
+    /// The tree of the sentence.
+    fn tree(&mut self) -> Result<Option<Tree>> {
+        let Some(mut sentence) = self.sentence.take() else { return Ok(None) };
         if let Some((at, problem)) = sentence.problem {
             return Err(Error::Tree { at, began: self.began, problem });
         }
         sentence.builder.close();
-        Ok(sentence.builder.finish())
+        Ok(Some(sentence.builder.finish()))
     }
 }
 

@@ -212,6 +212,7 @@ impl<R: Read> PennReader<R> {
         }
         self.began = self.text.line();
         self.begins_at(self.text.pos - 1);
+        self.forget_lemmas();
         self.read_tree()?;
         self.ended = self.text.line();
         self.check_lemmas()?;

@@ -105,7 +105,7 @@ fn xml_of_another_format_is_refused_with_what_is_read() {
 fn output_of_corpus_search_is_read_without_its_comments() {
     let (status, out, said) = trees(CORPUS_SEARCH, &["--treebank", "ppche", "--ids"]);
     assert_eq!((status, said.as_str()), (0, "read 1 tree, skipped 0\n"));
-    assert_eq!(out, "( (IP-MAT (NP (NS Dogs)) (VBP bark) (. .)) (ID SAMPLE,2.5))\n");
+    assert_eq!(out, "( (IP (NP (NS Dogs)) (VBP bark) (. .)) (ID SAMPLE,2.5))\n");
     let (status, _, said) = trees("( (S (A a)))\n  /* open\n( (S (B b)))\n", &[]);
     assert_eq!(status, 2);
     assert!(said.contains("bank:2:5: the comment does not end") && said.contains("`*/`"), "{said}");
@@ -156,9 +156,9 @@ fn lemmas_after_words_are_left_out_and_counted() {
 #[test]
 fn a_word_may_end_in_a_backslash() {
     for (bank, expected) in [
-        ("(S (NN \\) (A a))", "(S (NN \\) (A a))\n"),
-        ("(S (NP (NN a\\))\n)\n(S (A a))", "(S (NP (NN a\\)))\n(S (A a))\n"),
-        ("(S (NP (NN \\)))\n(S (A a))", "(S (NP (NN \\)))\n(S (A a))\n"),
+        ("(S (NN \\) (A a))", "(S (NN \\ ) (A a))\n"),
+        ("(S (NP (NN a\\))\n)\n(S (A a))", "(S (NP (NN a\\ )))\n(S (A a))\n"),
+        ("(S (NP (NN \\)))\n(S (A a))", "(S (NP (NN \\ )))\n(S (A a))\n"),
         // An escaped bracket.
         ("(S (NP (-RRB- \\))) (A a))", "(S (NP (-RRB- -RRB-)) (A a))\n"),
         ("(S (-RRB- \\)))", "(S (-RRB- -RRB-))\n"),
@@ -244,5 +244,5 @@ fn ids_survive_from_each_format_to_each_output() {
 fn words_in_angle_brackets_are_words_of_historical_treebanks() {
     let bank = "( (IP-MAT (CODE <P_3>) (N <heart>-heart) (V <dash/>)) (ID x))\n";
     let (_, out, _) = trees(bank, &["-q", "--treebank", "ppche"]);
-    assert_eq!(out, "(TOP (IP-MAT (N <heart>) (V -)))\n");
+    assert_eq!(out, "(TOP (IP (N <heart>) (V -)))\n");
 }

@@ -26,6 +26,13 @@ impl<R: Read> PennReader<R> {
         Ok(())
     }
 
+    /// Leaves undecided what a malformed tree did not decide.
+    pub(super) fn forget_lemmas(&mut self) {
+        if matches!(self.lemmas, Lemmas::Perhaps(..)) {
+            (self.lemmas, self.n_lemmas) = (Lemmas::Unknown, 0);
+        }
+    }
+
     /// Notes a word without a lemma. In the first tree it shows that what followed the words before were not lemmas.
     pub(super) fn no_lemma(&mut self) -> Result<()> {
         if matches!(self.lemmas, Lemmas::Yes | Lemmas::No) {
