@@ -85,8 +85,8 @@ struct Side<'t> {
     words: Vec<Word<'t>>,
     /// For each tree its words.
     sentences: Vec<Range<usize>>,
-    /// For each character, and for the end, the number of counted positions of the common text before it, and of all.
-    places: Vec<(u32, u32)>,
+    /// For each character the places before and after it in the common text.
+    places: Vec<[Place; 2]>,
 }
 
 /// A word that is not a trace.
@@ -161,8 +161,16 @@ impl<'t> Side<'t> {
         counted
     }
 
+    /// The places before and after a word or a sentence; a word without characters is where the one before it ends.
+    fn ends(&self, span: &Range<usize>) -> [Place; 2] {
+        let after = |at: usize| at.checked_sub(1).map_or(Place::default(), |at| self.places[at][1]);
+        let end = after(span.end);
+        [if span.is_empty() { end } else { self.places[span.start][0] }, end]
+    }
+
     fn interval(&self, span: &Range<usize>) -> (u32, u32) {
-        (self.places[span.start].1, self.places[span.end].1)
+        let [start, end] = self.ends(span);
+        (start.all, end.all)
     }
 
     /// The interval of a sentence; `None` without words.
@@ -207,7 +215,8 @@ impl<'t> Side<'t> {
                 else {
                     continue;
                 };
-                let interval = (self.places[first.span.start].0, self.places[last.span.end].0);
+                let ([start, _], [_, end]) = (self.ends(&first.span), self.ends(&last.span));
+                let interval = (start.counted, end.counted);
                 let label = if params.labeled { bracket.label } else { "" };
                 found.push((interval, canonical(label, params).into()));
             }
@@ -323,27 +332,38 @@ fn next_anchor(gold: &[char], test: &[char], at: (usize, usize)) -> (usize, usiz
 /// Numbers the positions of the common text: of aligned characters, and between them those of either side alone.
 fn place(gold: &mut Side<'_>, test: &mut Side<'_>, runs: &[Run]) {
     let (of_gold, of_test) = (gold.counted_characters(), test.counted_characters());
-    let (mut counted, mut all) = (0, 0);
+    let mut at = Place::default();
     let (mut g, mut t) = (0, 0);
     let end = (gold.text.len(), test.text.len(), 0);
     for &(gold_start, test_start, length) in runs.iter().chain([&end]) {
-        for &counts in &of_gold[g..gold_start] {
-            gold.places.push((counted, all));
-            (counted, all) = (counted + u32::from(counts), all + 1);
-        }
-        for &counts in &of_test[t..test_start] {
-            test.places.push((counted, all));
-            (counted, all) = (counted + u32::from(counts), all + 1);
-        }
+        gold.places.extend(of_gold[g..gold_start].iter().map(|&counts| at.step(counts)));
+        test.places.extend(of_test[t..test_start].iter().map(|&counts| at.step(counts)));
         for &counts in &of_gold[gold_start..gold_start + length] {
-            gold.places.push((counted, all));
-            test.places.push((counted, all));
-            (counted, all) = (counted + u32::from(counts), all + 1);
+            let steps = at.step(counts);
+            gold.places.push(steps);
+            test.places.push(steps);
         }
         (g, t) = (gold_start + length, test_start + length);
     }
-    gold.places.push((counted, all));
-    test.places.push((counted, all));
+}
+
+/// A place in the common text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// The number of counted positions before it.
+    counted: u32,
+    /// The number of all positions before it.
+    all: u32,
+}
+
+impl Place {
+    /// Moves over a position; returns the places before and after it.
+    fn step(&mut self, counts: bool) -> [Self; 2] {
+        let before = *self;
+        self.counted += u32::from(counts);
+        self.all += 1;
+        [before, *self]
+    }
 }
 
 /// The groups of gold and test sentences that overlap: sentences are merged until boundaries agree. Sentences without words

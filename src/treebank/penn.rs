@@ -56,8 +56,10 @@ pub struct PennReader<R> {
     bracket_at_margin: bool,
     /// Whether lemmas follow words in this file.
     lemmas: Lemmas,
-    /// How many lemmas were left out.
+    /// How many lemmas were left out of whole trees.
     n_lemmas: u64,
+    /// How many were left out of this tree.
+    new_lemmas: u64,
 }
 
 /// What to skip before the next tree.
@@ -165,6 +167,7 @@ impl<R: Read> PennReader<R> {
             bracket_at_margin: false,
             lemmas: Lemmas::Unknown,
             n_lemmas: 0,
+            new_lemmas: 0,
         }
     }
 
@@ -216,6 +219,7 @@ impl<R: Read> PennReader<R> {
         self.read_tree()?;
         self.ended = self.text.line();
         self.check_lemmas()?;
+        self.n_lemmas += self.new_lemmas;
         self.spans_lines |= self.ended > self.began;
         if self.bracket_at_margin {
             self.flush_left = Some(true);

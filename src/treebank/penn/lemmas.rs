@@ -22,14 +22,15 @@ impl<R: Read> PennReader<R> {
                 self.lemmas = Lemmas::Perhaps(at, self.two_words_problem(), 1);
             }
         }
-        self.n_lemmas += 1;
+        self.new_lemmas += 1;
         Ok(())
     }
 
-    /// Leaves undecided what a malformed tree did not decide.
+    /// Begins a tree; leaves undecided what a malformed tree did not decide.
     pub(super) fn forget_lemmas(&mut self) {
+        self.new_lemmas = 0;
         if matches!(self.lemmas, Lemmas::Perhaps(..)) {
-            (self.lemmas, self.n_lemmas) = (Lemmas::Unknown, 0);
+            self.lemmas = Lemmas::Unknown;
         }
     }
 
@@ -69,7 +70,6 @@ impl<R: Read> PennReader<R> {
 
     /// An error that was met earlier in the tree, of which `open` brackets are still open.
     fn broken_at(&mut self, at: Place, open: usize, problem: String) -> Error {
-        self.n_lemmas = 0;
         self.recover = Recover::Brackets(open);
         Error::Tree { at, began: self.began, problem }
     }
@@ -95,7 +95,7 @@ impl<R: Read> PennReader<R> {
                 self.text.newline(self.text.pos);
             }
         }
-        self.n_lemmas += 1;
+        self.new_lemmas += 1;
         if matches!(self.lemmas, Lemmas::Unknown) {
             self.lemmas = Lemmas::No;
         }
@@ -117,7 +117,7 @@ impl<R: Read> PennReader<R> {
     }
 
     /// Whether the bracket at the end of the word must end the token: no other follows, or those that follow would leave
-    /// one open at the end of the tree.
+    /// one open where the text ends or the next tree begins, at the left margin.
     fn bracket_ends_token(&mut self) -> Result<bool> {
         let (mut at, mut closing) = (self.word.end, 1);
         let open = self.builder.depth() + 1;
@@ -136,7 +136,10 @@ impl<R: Read> PennReader<R> {
             match byte {
                 b')' => closing += 1,
                 _ if is_space(char::from(byte)) => {}
-                _ => return Ok(closing == 1 || closing == open),
+                _ => {
+                    let is_next = byte == b'(' && self.text.window().as_bytes()[at - 1] == b'\n';
+                    return Ok(closing == 1 || (closing == open && is_next));
+                }
             }
             if closing > open {
                 return Ok(false);
