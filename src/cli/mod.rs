@@ -8,11 +8,13 @@ mod message;
 
 pub mod ablate;
 mod aligned_trees;
+mod by_tags;
 mod changed_models;
 pub mod chart;
 mod closed_output;
 pub mod compare;
 pub mod complexity;
+pub mod crossval;
 pub mod diff;
 pub mod eval;
 pub mod experiment;
@@ -38,6 +40,7 @@ pub mod report;
 mod sentences;
 #[cfg(feature = "serve")]
 pub mod serve;
+pub mod split;
 mod stream;
 pub mod tag;
 pub mod train;
@@ -78,6 +81,8 @@ pub enum Command {
     Diff(diff::DiffArgs),
     Report(report::ReportArgs),
     Experiment(experiment::ExperimentArgs),
+    Split(split::SplitArgs),
+    Crossval(crossval::CrossvalArgs),
     Ablate(ablate::AblateArgs),
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
@@ -137,6 +142,8 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Diff(args) => diff::run(args),
         Command::Report(args) => report::run(args),
         Command::Experiment(args) => experiment::run(args),
+        Command::Split(args) => split::run(args),
+        Command::Crossval(args) => crossval::run(args),
         Command::Ablate(args) => ablate::run(args),
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),

@@ -158,6 +158,8 @@ pub(super) struct ExpectedInput {
     pub(super) needs_tags: bool,
     /// Whether the command needs the trees of a treebank besides their words.
     pub(super) keeps_trees: bool,
+    /// Whether IDs of trees and of CoNLL-U are needed.
+    pub(super) keeps_ids: bool,
 }
 
 /// Processes every item of the input and writes the results to standard output.
@@ -193,12 +195,14 @@ pub(super) fn run<T: Default + Send + AddAssign>(
     };
     let [begin, end] = &work.frame;
     output.out.write_all(begin)?;
-    let ExpectedInput { clean, tokenizer, needs_tags, keeps_trees } = work.expected.clone();
+    let ExpectedInput { clean, tokenizer, needs_tags, keeps_trees, keeps_ids } =
+        work.expected.clone();
     let sentences = Sentences::new(inputs, work.format, args.encoding.encoding)
         .strip_trees(clean)
         .split_by(tokenizer)
         .needing_tags(needs_tags)
         .keeping_trees(keeps_trees)
+        .keeping_ids(keeps_ids)
         .counted_by(counter);
     let mut sentences = Noted { sentences, inspect, check: args.check(work.format) };
     let make = || -> in_order::Processor<'_, NotedItem, Rendered<T>> {

@@ -102,6 +102,7 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
             tokenizer,
             needs_tags: args.accuracy,
             keeps_trees: false,
+            keeps_ids: false,
         },
         frame: Default::default(),
         blank: b"\n",

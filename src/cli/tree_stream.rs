@@ -42,12 +42,21 @@ impl TreeInput {
     }
 }
 
-/// Processes one tree, given its number from 1: writes what is printed into the bytes, empty at first.
-pub(super) type TreeProcessor<'f> = &'f (dyn Fn(u64, Tree, &mut Vec<u8>) -> bool + Sync);
+/// A tree of the input.
+pub(super) struct InputTree {
+    /// Its number, from 1.
+    pub(super) number: u64,
+    /// Its ID, if the command needs it.
+    pub(super) id: Option<String>,
+    pub(super) tree: Tree,
+}
 
-/// Takes the next tree to process from the input, with its number.
+/// Processes one tree: writes what is printed into the bytes, empty at first.
+pub(super) type TreeProcessor<'f> = &'f (dyn Fn(InputTree, &mut Vec<u8>) -> bool + Sync);
+
+/// Takes the next tree to process from the input.
 pub(super) type TreeSelector<'f> =
-    &'f mut (dyn FnMut(&mut Trees) -> Option<crate::Result<(u64, Tree)>> + Send);
+    &'f mut (dyn FnMut(&mut Trees) -> Option<crate::Result<InputTree>> + Send);
 
 /// A result, and whether the processor returned true.
 #[derive(Default)]
@@ -93,13 +102,13 @@ pub(super) fn run(
     threads: usize,
 ) -> anyhow::Result<(u64, Trees)> {
     let TreeInput { mut trees, bar, is_stored } = input;
-    let make = || -> in_order::Processor<'_, (u64, Tree), Rendered> {
-        Box::new(|(number, tree), result| {
+    let make = || -> in_order::Processor<'_, InputTree, Rendered> {
+        Box::new(|tree, result| {
             result.bytes.clear();
-            result.is_done = process(number, tree, &mut result.bytes);
+            result.is_done = process(tree, &mut result.bytes);
         })
     };
-    let work = Work { words: |(_, tree): &(u64, Tree)| tree.tokens().len(), make: &make };
+    let work = Work { words: |input: &InputTree| input.tree.tokens().len(), make: &make };
     let mut sink = Writer { out, bar, flushes_each: !is_stored, undone: 0 };
     in_order::run(&work, &mut std::iter::from_fn(|| select(&mut trees)), &mut sink, threads)?;
     Ok((sink.undone, trees))

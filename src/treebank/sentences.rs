@@ -5,10 +5,13 @@ use std::fmt;
 use std::io::Read;
 use std::str::FromStr;
 
+use serde_json::Value;
+
 use super::clean::Cleaning;
 use super::conllu::SentenceReader;
+use super::ids;
 use super::input::{ByteCounter, Encoding, Input, unknown};
-use super::item::{Item, JsonOrigin, Origin};
+use super::item::{Item, JsonOrigin, Origin, TreeOrigin};
 use super::json;
 use super::line_reader::LineReader;
 use super::penn::is_space;
@@ -84,6 +87,7 @@ pub struct Sentences {
     tokenizer: Tokenizer,
     needs_tags: bool,
     keeps_trees: bool,
+    keeps_ids: bool,
     counter: ByteCounter,
     source: Option<Source>,
     ended: bool,
@@ -109,6 +113,7 @@ impl Sentences {
             tokenizer,
             needs_tags: false,
             keeps_trees: false,
+            keeps_ids: false,
             counter: ByteCounter::default(),
             source: None,
             ended: false,
@@ -131,6 +136,12 @@ impl Sentences {
     #[must_use]
     pub fn keeping_trees(self, keeps_trees: bool) -> Self {
         Self { keeps_trees, ..self }
+    }
+
+    /// Sets whether IDs of trees and of CoNLL-U are kept ([`Origin::id`]).
+    #[must_use]
+    pub fn keeping_ids(self, keeps_ids: bool) -> Self {
+        Self { keeps_ids, ..self }
     }
 
     /// Sets whether a JSON object with an untagged word is an error.
@@ -236,11 +247,13 @@ impl Sentences {
                     self.open(&input)?;
                     continue;
                 }
-                Some(Source::Trees(reader)) => tree_item(reader, &self.cleaning, self.keeps_trees)?,
+                Some(Source::Trees(reader)) => {
+                    tree_item(reader, &self.cleaning, (self.keeps_trees, self.keeps_ids))?
+                }
                 Some(Source::Text(reader)) => reader.read()?,
                 Some(Source::TextLines(lines)) => lines.read()?,
                 Some(Source::Lines(lines)) => match self.format {
-                    InputFormat::Conllu => conllu_item(lines)?,
+                    InputFormat::Conllu => conllu_item(lines, self.keeps_ids)?,
                     InputFormat::Tokens => line_item(lines, words)?,
                     InputFormat::Json => json_item(lines, self.needs_tags, &self.tokenizer)?,
                     InputFormat::Underscore => {
@@ -277,18 +290,20 @@ fn sentence(tokens: Vec<Token>) -> Item {
 fn tree_item(
     reader: &mut TreeReader,
     cleaning: &Cleaning,
-    keeps_trees: bool,
+    (keeps_trees, keeps_ids): (bool, bool),
 ) -> Result<Option<Item>> {
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
+            let id = keeps_ids.then(|| reader.id().map(Value::from)).flatten();
+            let tree = if keeps_ids { ids::without_id(tree) } else { tree };
             let Some(tree) = cleaning.strip(tree) else { return Ok(Some(Item::Blank)) };
-            let kept = keeps_trees.then(|| Box::new(tree.clone()));
+            let kept = keeps_trees.then(|| tree.clone());
             let mut tokens = tree.into_tokens();
             tokens.retain(|token| token.tag != TRACE);
             match (sentence(tokens), kept) {
-                (Item::Sentence(tokens, _), Some(tree)) => {
-                    Item::Sentence(tokens, Origin::Tree(tree))
+                (Item::Sentence(tokens, _), tree) if tree.is_some() || id.is_some() => {
+                    Item::Sentence(tokens, Origin::Tree(Box::new(TreeOrigin { tree, id })))
                 }
                 (Item::Blank, _) => Item::NoWords,
                 (item, _) => item,
@@ -344,7 +359,7 @@ fn words(line: &str) -> Result<Vec<Token>, LineProblem> {
     Ok(words.map(|word| Token::new(word, "")).collect())
 }
 
-fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
+fn conllu_item(lines: &mut LineReader, keeps_ids: bool) -> Result<Option<Item>> {
     let mut sentence_reader = SentenceReader::new();
     let (mut fault, mut begun) = (None, false);
     loop {
@@ -355,7 +370,11 @@ fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
                 (Some(fault), _) => return Ok(Some(fault)),
                 (None, Some(tokens)) if tokens.is_empty() => return Ok(Some(Item::Blank)),
                 (None, Some(tokens)) => {
-                    let origin = Origin::Conllu(Box::new(sentence_reader.take_source()));
+                    let mut source = sentence_reader.take_source();
+                    if keeps_ids {
+                        source.keep_id();
+                    }
+                    let origin = Origin::Conllu(Box::new(source));
                     return Ok(Some(Item::Sentence(tokens, origin)));
                 }
                 (None, None) if ended => return Ok(None),
