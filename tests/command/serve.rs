@@ -221,8 +221,7 @@ fn tregex_gets_matches_as_clients_of_corenlp_read_them() {
     assert_eq!(ask("/tregex?pattern=XX", "We sing. We sing.").body, "{\"sentences\":[{},{}]}\n");
     assert_eq!(ask("/tregex?pattern=NP", "").body, "{\"sentences\":[]}\n");
     let long = "_".repeat(1_001);
-    let too_long =
-        "__%3Da+%3A+__%3Db+%3A+__%3Dc+%3A+__%3Dd+%3A+__%3De+%3A+(DT+%3E+%3Da+!%3E+__)";
+    let too_long = "__%3Da+%3A+__%3Db+%3A+__%3Dc+%3A+__%3Dd+%3A+__%3De+%3A+(DT+%3E+%3Da+!%3E+__)";
     for (query, problem) in [
         ("pattern=NP+%3C+DT+VP", "pattern:1:9: "),
         ("", "a pattern is missing"),

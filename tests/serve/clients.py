@@ -25,7 +25,7 @@ stanza.__path__ = importlib.util.find_spec("stanza").submodule_search_locations
 sys.modules["stanza"] = stanza
 from stanza.server import AnnotationException, CoreNLPClient, StartServer  # noqa: E402
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 PROGRAM = os.environ.get("SRPARSE", str(HERE.parents[1] / "target/release/srparse"))
 SING = "(ROOT (S (NP (PRP We)) (VP (VBP sing)) (. .)))"
 
