@@ -43,7 +43,8 @@
 //! - `preset`: everything that makes a parser, in a text file; the one `match` on systems and on ways to
 //!   train.
 //! - `trainer`, `parser`: `Trainer`, `Parser` and `Tagger`.
-//! - `parse_request`: what is asked of a parser for each sentence, and the answer as JSON.
+//! - `parse_request`, `found`: what is asked of a parser for each sentence, and the answer as JSON; a match of a tree search
+//!   as JSON.
 //! - `serve`: an HTTP server of parsers.
 //! - `experiment`: many runs of both, and their results.
 //! - `cli`: the commands.
@@ -78,6 +79,8 @@ pub mod experiment;
 #[doc(hidden)]
 pub mod feature;
 pub mod find;
+#[doc(hidden)]
+pub mod found;
 mod hash;
 #[doc(hidden)]
 pub mod inspect;

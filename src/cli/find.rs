@@ -54,10 +54,10 @@ pub struct FindArgs {
     /// Find each node once, even if the pattern matches it in several ways.
     #[arg(long)]
     once: bool,
-    /// Head rules for the relations <#, >#, <<# and >>#: a name listed by `srparse info`, or a file.
-    #[arg(value_parser = super::listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE",
-          default_value = HEADS)]
-    heads: String,
+    /// Head rules for the relations <#, >#, <<# and >>#: a name listed by `srparse info`, or a file. By default those of
+    /// the treebank, or with --text of the model; otherwise collins-modified.
+    #[arg(value_parser = super::listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE")]
+    heads: Option<String>,
     /// Number of threads; 0 uses all cores. The output does not depend on it.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
     threads: usize,
@@ -140,7 +140,11 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
             "--node {name}: the pattern names no such node; it names {known}"
         );
     }
-    let heads = HeadRules::load(&args.heads).context("--heads")?;
+    let heads = match &args.heads {
+        Some(heads) => HeadRules::load(heads).context("--heads")?,
+        None if !pattern.needs_heads() => HeadRules::named(HEADS)?,
+        None => args.source.heads()?.map_or_else(|| HeadRules::named(HEADS), Ok)?,
+    };
     let mut sink = Found::new(args, &files, &text)?;
     let make = || -> SentenceProcessor<'_, Hits> {
         let mut searcher = Searcher::new(&pattern).with_heads(&heads).once(args.once);

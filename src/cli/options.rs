@@ -61,6 +61,12 @@ impl ProfileArg {
         preset.changed(profile.as_ref(), settings)
     }
 
+    /// The name or the file of the head rules of the profile.
+    pub(super) fn heads(&self) -> crate::Result<Option<String>> {
+        let profile = self.treebank.as_deref().map(TreebankProfile::load).transpose()?;
+        Ok(profile.and_then(|profile| profile.heads))
+    }
+
     /// The name or the file of the profile.
     pub(super) fn name(&self) -> Option<&str> {
         self.treebank.as_deref()

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::model::{Model, embedded};
 use crate::parser::Parser;
 use crate::text::Layout;
+use crate::tree::heads::HeadRules;
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::{InputFormat, Sentences};
 use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin, Trees};
@@ -118,6 +119,18 @@ impl SentenceArgs {
         is_asked.then(|| self.treebank.profile.cleaning(&self.set)).transpose()
     }
 
+    /// The head rules of the treebank, or of the model for raw text, if there are any.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) fn heads(&self) -> anyhow::Result<Option<HeadRules>> {
+        if self.text {
+            return Ok(model_heads(&Model::open(&self.model)?)?);
+        }
+        let name = self.treebank.profile.heads()?;
+        Ok(name.map(|name| HeadRules::load(&name)).transpose()?)
+    }
+
     /// Processes all sentences of the files in order; `is_shown` if there may be a progress bar.
     ///
     /// # Errors
@@ -176,6 +189,15 @@ impl SentenceArgs {
         parser.load_tagger().with_context(name)?;
         Ok(parser)
     }
+}
+
+/// The head rules of a model, if it has any.
+///
+/// # Errors
+/// When they cannot be read.
+pub(super) fn model_heads(model: &Model) -> crate::Result<Option<HeadRules>> {
+    let text = &model.header.heads;
+    (!text.is_empty()).then(|| HeadRules::parse(text, "heads of the model")).transpose()
 }
 
 /// The next sentence of raw text.
