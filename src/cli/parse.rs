@@ -155,9 +155,7 @@ impl ParseArgs {
         let Self { input, retag, output, unescape, nbest, span_scores, trace, .. } = self;
         let causes = [
             ("version of srparse", env!("CARGO_PKG_VERSION").to_owned()),
-            ("model", format!("{}, check sum {:08x}", self.stream.model_name(), model.checksum())),
             ("--input", input.to_string()),
-            ("--encoding", self.stream.encoding().to_string()),
             ("--retag", retag.to_string()),
             ("--output", format!("{output:?}").to_lowercase()),
             ("--unescape", unescape.to_string()),
@@ -166,7 +164,8 @@ impl ParseArgs {
             ("--trace", trace.map_or_else(|| "none".to_owned(), |best| best.to_string())),
             ("search setting", self.settings().join(", ")),
         ];
-        causes.map(|(name, value)| (name.to_owned(), value)).into()
+        let causes = self.stream.causes(model).into_iter().chain(causes);
+        causes.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 

@@ -9,9 +9,10 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Error;
 use crate::output::{resolved, write};
@@ -70,6 +71,14 @@ impl Part {
             PathBuf::from(name)
         };
         let (part, note) = (beside(".part"), beside(".part.json"));
+        crate::output::check(&target)?;
+        for file in [&target, &part, &note] {
+            ensure!(
+                file.symlink_metadata().map_or(true, |found| found.is_file()),
+                "--resume: {} is no plain file: name another output",
+                file.display()
+            );
+        }
         let is_begun = part.exists() && note.exists();
         ensure!(
             is_begun || !target.exists(),
@@ -77,16 +86,17 @@ impl Part {
             path.display(),
             part.display()
         );
-        crate::output::check(&target)?;
-        if !is_begun {
-            // One that lost its part says nothing about the new one.
-            let _ = fs::remove_file(&note);
-        }
         let failed = |source| Error::io(&part, source);
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(&part);
         let file = file.map_err(failed)?;
-        if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-            anyhow::bail!("{}: another program is writing this file", part.display());
+        let is_locked = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
+        // Another program may have completed the output after it was opened here.
+        if is_locked || !part.exists() {
+            bail!("{}: another program is writing this file", part.display());
+        }
+        if !is_begun {
+            // A note that lost its part says nothing about the new one.
+            let _ = fs::remove_file(&note);
         }
         let done = if is_begun { Some(read_note(&note, &part, &causes)?) } else { None };
         let bytes = done.as_ref().map_or(0, |(_, bytes)| *bytes);
@@ -152,6 +162,18 @@ impl Write for Part {
     }
 }
 
+/// The largest count of a note: no input brings it near to the largest number.
+const MOST: u64 = 1 << 53;
+
+/// Whether all counts of a note are such that more can be added.
+fn is_countable(value: &Value) -> bool {
+    match value {
+        Value::Object(values) => values.values().all(is_countable),
+        Value::Number(number) => number.as_u64().is_some_and(|count| count <= MOST),
+        _ => true,
+    }
+}
+
 /// Reads a note; refuses what was made with something else. Returns also the length of the output.
 fn read_note<T: DeserializeOwned>(
     note: &Path,
@@ -159,14 +181,15 @@ fn read_note<T: DeserializeOwned>(
     causes: &Causes,
 ) -> anyhow::Result<(Done<T>, u64)> {
     let text = fs::read(note).map_err(|source| Error::io(note, source))?;
-    let read = serde_json::from_slice::<Note<Causes, Done<T>>>(&text);
-    let Note { causes: before, done, bytes } = read.map_err(|_| {
-        anyhow::anyhow!(
+    let read = serde_json::from_slice::<Value>(&text).ok().filter(is_countable);
+    let read = read.and_then(|value| serde_json::from_value::<Note<Causes, Done<T>>>(value).ok());
+    let Some(Note { causes: before, done, bytes }) = read else {
+        bail!(
             "{}: this is no note of --resume: delete it and {} to begin again",
             note.display(),
             part.display()
-        )
-    })?;
+        );
+    };
     let value = |causes: &Causes, name: &str| {
         let found = causes.iter().find(|(other, _)| other == name);
         found.map_or_else(|| "none".to_owned(), |(_, value)| value.clone())
@@ -192,7 +215,7 @@ pub(super) fn causes_of(inputs: &[Input]) -> anyhow::Result<Causes> {
     for (input, number) in inputs.iter().zip(1..) {
         let (name, size) = (input.name(), input.size());
         let Some(size) = size else {
-            anyhow::bail!(
+            bail!(
                 "--resume reads the input again from its beginning, and {name} is no file: name files"
             );
         };

@@ -21,7 +21,7 @@ use crate::model::{Model, embedded};
 use crate::text::TextSettings;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Encoding, Input, Item, Origin};
+use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
@@ -101,9 +101,11 @@ impl StreamArgs {
         self.model.display().to_string()
     }
 
-    /// The encoding of the input.
-    pub(super) fn encoding(&self) -> Encoding {
-        self.encoding.encoding
+    /// What the output depends on.
+    pub(super) fn causes(&self, model: &Model) -> [(&'static str, String); 3] {
+        let model = format!("{}, check sum {:08x}", self.model_name(), model.checksum());
+        let (encoding, strict) = (self.encoding.encoding.to_string(), self.strict.to_string());
+        [("model", model), ("--encoding", encoding), ("--strict", strict)]
     }
 
     /// The check for untokenized words; `None` if nothing is to be printed.
@@ -175,14 +177,7 @@ where
     }
     let is_file = |input: &Input| matches!(input, Input::File(path) if path.is_file());
     let flushes_each = !inputs.iter().all(is_file);
-    let read_files = work.files.iter().chain([&args.model]);
-    let (mut out, before) = match &work.resume {
-        None => (args.out.open(read_files)?, None),
-        Some(causes) => {
-            let causes = causes.iter().cloned().chain(resume::causes_of(&inputs)?).collect();
-            args.out.resume(read_files, causes)?
-        }
-    };
+    let (mut out, before) = work.open(&inputs, args)?;
     let counter = ByteCounter::default();
     let size = inputs.iter().map(Input::size).sum();
     let mut items = work.items(inputs, inspect, counter.clone(), args);
@@ -244,7 +239,11 @@ impl Items<'_> {
     fn read_again<T>(&mut self, done: Done<T>, quiet: bool) -> anyhow::Result<Done<T>> {
         let mut sum = None;
         for _ in 0..done.items {
-            sum = self.next().transpose()?.and_then(|item| item.noted.sum);
+            let Some(item) = self.next().transpose()? else {
+                sum = None;
+                break;
+            };
+            sum = item.noted.sum;
         }
         anyhow::ensure!(
             done.items == 0 || sum == Some(done.input),
@@ -343,6 +342,21 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
 }
 
 impl<T: Default> Work<'_, '_, T> {
+    /// Opens the output; returns also what an earlier run has done.
+    fn open(
+        &self,
+        inputs: &[Input],
+        args: &StreamArgs,
+    ) -> anyhow::Result<(Out, Option<Done<Totals<T>>>)>
+    where
+        T: DeserializeOwned,
+    {
+        let read_files = self.files.iter().chain([&args.model]);
+        let Some(causes) = &self.resume else { return Ok((args.out.open(read_files)?, None)) };
+        let causes = causes.iter().cloned().chain(resume::causes_of(inputs)?).collect();
+        args.out.resume(read_files, causes)
+    }
+
     /// The items of the input.
     fn items<'f>(
         &self,

@@ -130,6 +130,17 @@ fn what_was_begun_with_other_options_or_input_is_refused() {
     fs::write(folder.join("a.mrg"), [&trees[..end - 1], "x", &trees[end..]].concat()).unwrap();
     refused(&[], "the input is not what it was");
     fs::write(folder.join("a.mrg"), trees).unwrap();
+    // Counts that nobody has counted.
+    let note = fs::read_to_string(folder.join("out.part.json")).unwrap();
+    let items = note.find("\"items\":").unwrap() + 8;
+    for (count, sentence) in
+        [("9", "the input is not what it was"), ("1844674407370955161", "no note")]
+    {
+        let more = [&note[..items], count, &note[items..]].concat();
+        fs::write(folder.join("out.part.json"), more).unwrap();
+        refused(&[], sentence);
+    }
+    fs::write(folder.join("out.part.json"), note).unwrap();
     fs::write(folder.join("out.part"), "").unwrap();
     refused(&[], "it has 0 bytes, and ");
     fs::write(folder.join("out.part.json"), "{").unwrap();
@@ -145,21 +156,27 @@ fn what_was_begun_with_other_options_or_input_is_refused() {
 fn only_a_plain_file_from_plain_files_is_resumed() {
     let folder = folder(&[("a", b"a/DT dog/NN\n")]);
     let folder = folder.path();
+    std::os::unix::fs::symlink("a", folder.join("linked.part")).unwrap();
+    let pipe = Command::new("mkfifo").arg(folder.join("pipe.part.json")).status();
+    assert!(pipe.unwrap().success());
     for (arguments, sentence) in [
         (&["a"][..], "--resume needs a file to go on with: add --out FILE"),
         (&["-o", "out"], "<stdin> is no file: name files"),
         (&["-o", "out", "/dev/null"], "/dev/null is no file: name files"),
         (&["-o", "out.gz", "a"], "--resume writes plain files: choose a name without this ending"),
         (&["-o", "a", "a"], "this file is also an input"),
-        (&["-o", "/dev/null", "a"], "/dev/null is there already"),
+        (&["-o", "/dev/null", "a"], "/dev/null: this is a device"),
         (&["-o", "none/out", "a"], "the folder"),
-        (&["-o", ".", "a"], ". is there already"),
+        (&["-o", ".", "a"], "this is a folder"),
+        (&["-o", "linked", "a"], "linked.part is no plain file: name another output"),
+        (&["-o", "pipe", "a"], "pipe.part.json is no plain file: name another output"),
     ] {
         let (status, said) = resume(folder, arguments);
         assert_eq!(status, Some(2), "{arguments:?}: {said}");
         assert!(said.contains(sentence), "{arguments:?}: {said}");
     }
-    assert_eq!(folder.read_dir().unwrap().count(), 1);
+    assert_eq!(fs::read_to_string(folder.join("a")).unwrap(), "a/DT dog/NN\n");
+    assert_eq!(folder.read_dir().unwrap().count(), 3);
     let fast = ["-o", "out", "--model", "english-fast", "a"];
     assert_eq!(resume(folder, &fast), (Some(0), String::new()));
     assert!(fs::read_to_string(folder.join("out")).unwrap().starts_with("(TOP"));
