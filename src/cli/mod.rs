@@ -19,8 +19,6 @@ pub mod diff;
 pub mod eval;
 pub mod experiment;
 pub mod find;
-mod in_flight;
-mod in_order;
 pub mod info;
 mod inputs;
 mod interrupts;
@@ -34,9 +32,11 @@ pub mod oracle;
 mod out;
 mod page;
 pub mod parse;
+mod pipe;
 mod progress;
 mod reading_bar;
 pub mod report;
+mod resume;
 mod sentences;
 #[cfg(feature = "serve")]
 pub mod serve;
@@ -45,7 +45,7 @@ mod stream;
 pub mod tag;
 pub mod train;
 pub mod tree;
-mod tree_stream;
+mod tree_input;
 mod unseen;
 mod untokenized;
 
@@ -154,13 +154,16 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Completions(args) => man_and_completions::completions(args),
         Command::Man(args) => man_and_completions::man(args),
     };
-    result.unwrap_or_else(|error| {
-        if is_broken_pipe(&error) {
-            return ExitCode::SUCCESS;
-        }
-        say!("error: {}", described(&error));
-        ExitCode::from(2)
-    })
+    result.unwrap_or_else(|error| status_of(&error).into())
+}
+
+/// Prints an error; returns the exit status.
+fn status_of(error: &anyhow::Error) -> u8 {
+    if is_broken_pipe(error) {
+        return 0;
+    }
+    say!("error: {}", described(error));
+    2
 }
 
 /// Returns the message of an error and its causes, without repeating a cause that is in the message.

@@ -15,10 +15,12 @@ use serde_json::Value;
 use super::options::{INPUT, OUTPUT};
 use super::page::player::{PlayedTrace, PlayerPage, Players};
 use super::page::trees::{PageTree, SentenceTrees, TreesPage};
+use super::resume::Causes;
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
 use super::{listed, page};
 use crate::decode::Parse;
+use crate::model::Model;
 use crate::parse_request::ParseRequest;
 use crate::parser::{Parser, ParserWorker};
 use crate::tree::{Token, remove_tags};
@@ -80,6 +82,11 @@ pub struct ParseArgs {
     /// Add a confidence score for each constituent (span_scores, parallel to spans); needs --output json.
     #[arg(long, help_heading = OUTPUT)]
     span_scores: bool,
+    /// With --out FILE: go on where a run of the same command was ended, by a signal or a power cut, and write the same
+    /// bytes as a run that was not. Until the output is complete it is in FILE.part, and FILE.part.json says how far it
+    /// is. Without them the run begins at the first sentence.
+    #[arg(long, help_heading = OUTPUT)]
+    resume: bool,
     /// Show instead of each tree how it was found: for each step the stack, the buffer, the K best actions with their
     /// scores, and what decided between the first two; with a beam also its K best hypotheses, and the step at which the
     /// winner was nearest to being dropped. With gold trees (--input penn) also where the derivation leaves
@@ -147,6 +154,26 @@ impl ParseArgs {
     }
 }
 
+impl ParseArgs {
+    /// What the output depends on besides the files.
+    fn causes(&self, model: &Model) -> Causes {
+        let Self { input, retag, output, unescape, nbest, span_scores, trace, .. } = self;
+        let causes = [
+            ("version of srparse", env!("CARGO_PKG_VERSION").to_owned()),
+            ("--input", input.to_string()),
+            ("--retag", retag.to_string()),
+            ("--output", format!("{output:?}").to_lowercase()),
+            ("--unescape", unescape.to_string()),
+            ("--nbest", nbest.map_or_else(|| "none".to_owned(), |nbest| nbest.to_string())),
+            ("--span-scores", span_scores.to_string()),
+            ("--trace", trace.map_or_else(|| "none".to_owned(), |best| best.to_string())),
+            ("search setting", self.settings().join(", ")),
+        ];
+        let causes = self.stream.causes(model).into_iter().chain(causes);
+        causes.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -197,6 +224,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         no_words: &no_words(args),
         unreadable: &|problem| unreadable(args, problem),
         make: &processor,
+        resume: args.resume.then(|| args.causes(&model)),
     };
     let mut unseen = UnseenNotes::new(&parser, args.stream.verbosity.quiet, retags);
     let totals = stream::run(&work, &mut |tokens| unseen.add(tokens), &args.stream)?;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::in_order::{self, Sink, Work};
 use super::inputs::inputs;
 use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin};
+use super::out::Out;
+use super::pipe::{Pipe, Processor, Taker};
 use super::reading_bar::ReadingBar;
 use crate::error::Error;
 use crate::model::{Model, embedded};
@@ -72,9 +73,8 @@ impl Unprocessed {
     }
 }
 
-/// Processes the sentences of one thread; a tree without nodes, with the number 0, begins each file. The result is that of
-/// an earlier sentence, or the default.
-pub(super) type SentenceProcessor<'a, R> = Box<dyn FnMut(crate::Result<Sentence>, &mut R) + 'a>;
+/// Processes the sentences of one thread; a tree without nodes, with the number 0, begins each file.
+pub(super) type SentenceProcessor<'a, R> = Processor<'a, crate::Result<Sentence>, R>;
 
 /// Reads one file after the other.
 struct Reader<'r> {
@@ -135,11 +135,11 @@ impl SentenceArgs {
     ///
     /// # Errors
     /// When the model or an input cannot be read, or a result cannot be written.
-    pub(super) fn run<'a, R: Default + Send + 'a>(
+    pub(super) fn run<'a, R: Send + 'a>(
         &self,
         files: &[PathBuf],
         make: &'a (dyn Fn() -> SentenceProcessor<'a, R> + Sync),
-        sink: &mut dyn Sink<R>,
+        (out, take): (&mut Out, Taker<'_, R>),
         (threads, is_shown, verbosity): (usize, bool, &Verbosity),
     ) -> anyhow::Result<()> {
         note_stdin(files, verbosity.quiet);
@@ -147,6 +147,7 @@ impl SentenceArgs {
         let unit = if self.text { "sentences" } else { "trees" };
         let is_shown = is_shown && !verbosity.quiet;
         let bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), unit);
+        let flushes_each = inputs.contains(&Input::Stdin);
         let inputs = inputs.into_iter();
         let options = self.treebank.options();
         if self.text {
@@ -161,9 +162,8 @@ impl SentenceArgs {
                 Box::new(std::iter::from_fn(move || next_of_text(&mut sentences)))
             };
             let make = || parsed(&parser, make());
-            let work = Work { words: Unprocessed::words, make: &make };
-            let mut reader = Reader { inputs, open: &open, file: None, bar };
-            return in_order::run(&work, &mut reader, sink, threads);
+            let pipe = Pipe { words: Unprocessed::words, make: &make, threads, flushes_each };
+            return pipe.run(&mut Reader { inputs, open: &open, file: None, bar }, out, take);
         }
         let cleaning = self.cleaning()?;
         let strip = cleaning.clone().unwrap_or_else(Cleaning::none);
@@ -173,9 +173,8 @@ impl SentenceArgs {
             Box::new(std::iter::from_fn(move || next_tree(&mut trees, strip)))
         };
         let make = || cleaned(cleaning.as_ref(), make());
-        let work = Work { words: Unprocessed::words, make: &make };
-        let mut reader = Reader { inputs, open: &open, file: None, bar };
-        in_order::run(&work, &mut reader, sink, threads)
+        let pipe = Pipe { words: Unprocessed::words, make: &make, threads, flushes_each };
+        pipe.run(&mut Reader { inputs, open: &open, file: None, bar }, out, take)
     }
 
     fn parser(&self, model: &Model) -> anyhow::Result<Parser> {
@@ -240,9 +239,9 @@ fn next_tree(trees: &mut Trees, strip: &Cleaning) -> Option<crate::Result<Conten
 fn parsed<'a, R: 'a>(
     parser: &'a Parser,
     mut process: SentenceProcessor<'a, R>,
-) -> in_order::Processor<'a, Unprocessed, R> {
+) -> Processor<'a, Unprocessed, R> {
     let mut worker = parser.worker();
-    Box::new(move |Unprocessed { file, number, content }, result| {
+    Box::new(move |Unprocessed { file, number, content }| {
         let sentence = match content {
             Content::Nothing => Ok(Sentence { file, number, tree: Tree::default(), layout: None }),
             Content::Tree(tree) => Ok(Sentence { file, number, tree, layout: None }),
@@ -253,7 +252,7 @@ fn parsed<'a, R: 'a>(
                 layout: origin.layout().cloned(),
             }),
         };
-        process(sentence, result);
+        process(sentence)
     })
 }
 
@@ -261,13 +260,13 @@ fn parsed<'a, R: 'a>(
 fn cleaned<'a, R: 'a>(
     cleaning: Option<&'a Cleaning>,
     mut process: SentenceProcessor<'a, R>,
-) -> in_order::Processor<'a, Unprocessed, R> {
-    Box::new(move |Unprocessed { file, number, content }, result| {
+) -> Processor<'a, Unprocessed, R> {
+    Box::new(move |Unprocessed { file, number, content }| {
         let tree = match (content, cleaning) {
             (Content::Tree(tree), Some(cleaning)) => cleaning.apply(tree).tree,
             (Content::Tree(tree), None) => tree,
             _ => Tree::default(),
         };
-        process(Ok(Sentence { file, number, tree, layout: None }), result);
+        process(Ok(Sentence { file, number, tree, layout: None }))
     })
 }

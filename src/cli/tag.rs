@@ -109,6 +109,7 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
         no_words: b"\n",
         unreadable: &unreadable,
         make: &processor,
+        resume: None,
     };
     let totals = stream::run(&work, &mut |_| None, &args.stream)?;
     report(args, &totals, start);

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::options::{INPUT, Numbers, OUTPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::out::{Out, OutArg};
 use super::page::trees::{PageTree, SentenceTrees, TreesPage};
-use super::tree_stream::{self, InputTree, TreeInput, TreeProcessor};
+use super::tree_input::{InputTree, TreeInput, TreeProcessor};
 use super::{listed, page};
 use crate::find::transform::Rules;
 use crate::tree::Tree;
@@ -158,17 +158,17 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     if args.output == TreeOutput::Html {
         let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
         let page = TreesPage::new(format!("Trees of {}", files.join(", ")));
-        page::begin(&page, out).context("standard output")?;
+        page::begin(&page, out)?;
     }
     let trees = if args.output == TreeOutput::Svg {
         draw(input, &mut asked, &process, out)?
     } else {
         let threads = args.threads.number(&args.verbosity);
-        tree_stream::run(input, &mut |trees| asked.next(trees), &process, out, threads)?.1
+        input.run(&mut |trees| asked.next(trees), &process, out, threads)?.1
     };
     failure.result()?;
     if args.output == TreeOutput::Html {
-        out.write_all(page::END).context("standard output")?;
+        out.write_all(page::END)?;
     }
     let Asked { read, without_words, .. } = asked;
     if let Some(nth) = args.nth
@@ -241,7 +241,7 @@ fn draw(
         }
         process(tree, &mut drawing);
     }
-    out.write_all(&drawing).context("standard output")?;
+    out.write_all(&drawing)?;
     Ok(trees)
 }
 

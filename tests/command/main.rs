@@ -35,6 +35,8 @@ mod parse;
 mod pipes;
 #[cfg(unix)]
 mod replaced_model;
+#[cfg(unix)]
+mod resume;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
 #[cfg(unix)]

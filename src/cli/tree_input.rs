@@ -1,13 +1,13 @@
-//! Runs a command over the trees of treebanks: one result per tree, in order, on any number of threads, each written as
-//! soon as it is known if the input is no file.
+//! The trees of treebanks, for commands: one result per tree, in order, on any number of threads, each written as soon as
+//! it is known if the input is no file.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
-use super::in_order::{self, Sink, Work};
 use super::inputs::inputs;
 use super::options::{TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
+use super::pipe::{Pipe, Processor};
 use super::reading_bar::ReadingBar;
 use crate::tree::Tree;
 use crate::treebank::{ByteCounter, Input, Trees};
@@ -58,58 +58,35 @@ pub(super) type TreeProcessor<'f> = &'f (dyn Fn(InputTree, &mut Vec<u8>) -> bool
 pub(super) type TreeSelector<'f> =
     &'f mut (dyn FnMut(&mut Trees) -> Option<crate::Result<InputTree>> + Send);
 
-/// A result, and whether the processor returned true.
-#[derive(Default)]
-struct Rendered {
-    bytes: Vec<u8>,
-    is_done: bool,
-}
-
-struct Writer<'o> {
-    out: &'o mut Out,
-    bar: ReadingBar,
-    flushes_each: bool,
-    undone: u64,
-}
-
-impl Sink<Rendered> for Writer<'_> {
-    fn write(&mut self, result: &mut Rendered) -> io::Result<bool> {
-        self.bar.add(1);
-        self.undone += u64::from(!result.is_done);
-        self.out.write_all(&result.bytes)?;
-        Ok(true)
+impl TreeInput {
+    /// Processes the trees that `select` yields; returns the number of trees for which the processor returned false, and
+    /// the input.
+    ///
+    /// # Errors
+    /// When a tree cannot be read, or a result cannot be written.
+    pub(super) fn run(
+        mut self,
+        select: TreeSelector<'_>,
+        process: TreeProcessor<'_>,
+        out: &mut Out,
+        threads: usize,
+    ) -> anyhow::Result<(u64, Trees)> {
+        let make = || -> Processor<'_, InputTree, (bool, Vec<u8>)> {
+            Box::new(|tree| {
+                let mut bytes = Vec::new();
+                (process(tree, &mut bytes), bytes)
+            })
+        };
+        let words = |input: &InputTree| input.tree.tokens().len();
+        let pipe = Pipe { words, make: &make, threads, flushes_each: !self.is_stored };
+        let mut undone = 0;
+        let (trees, bar) = (&mut self.trees, &mut self.bar);
+        pipe.run(&mut std::iter::from_fn(|| select(trees)), out, &mut |out, (is_done, bytes)| {
+            bar.add(1);
+            undone += u64::from(!is_done);
+            out.write_all(&bytes)?;
+            Ok(true)
+        })?;
+        Ok((undone, self.trees))
     }
-
-    fn flushes_each(&self) -> bool {
-        self.flushes_each
-    }
-
-    fn out(&mut self) -> &mut Out {
-        self.out
-    }
-}
-
-/// Processes the trees that `select` yields from the input; returns the number of trees for which the processor returned
-/// false, and the input.
-///
-/// # Errors
-/// When a tree cannot be read, or a result cannot be written.
-pub(super) fn run(
-    input: TreeInput,
-    select: TreeSelector<'_>,
-    process: TreeProcessor<'_>,
-    out: &mut Out,
-    threads: usize,
-) -> anyhow::Result<(u64, Trees)> {
-    let TreeInput { mut trees, bar, is_stored } = input;
-    let make = || -> in_order::Processor<'_, InputTree, Rendered> {
-        Box::new(|tree, result| {
-            result.bytes.clear();
-            result.is_done = process(tree, &mut result.bytes);
-        })
-    };
-    let work = Work { words: |input: &InputTree| input.tree.tokens().len(), make: &make };
-    let mut sink = Writer { out, bar, flushes_each: !is_stored, undone: 0 };
-    in_order::run(&work, &mut std::iter::from_fn(|| select(&mut trees)), &mut sink, threads)?;
-    Ok((sink.undone, trees))
 }
