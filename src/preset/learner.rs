@@ -8,7 +8,6 @@ use crate::classifier::boosting::{Boosting, BoostingParams};
 use crate::classifier::combine;
 use crate::classifier::combine::calibrate::{self, Calibrate};
 use crate::classifier::combine::meta::{self, Meta};
-use crate::classifier::combine::one_vs_rest::OneVsRest;
 use crate::classifier::combine::split::Split;
 use crate::classifier::combine::stack::{Members, Stack};
 use crate::classifier::combine::two_stage::TwoStage;
@@ -38,8 +37,6 @@ pub enum LearnerChoice {
     Split(SplitChoice),
     /// Two stages: whether to shift, then which of the other actions.
     TwoStage(TwoStageChoice),
-    /// One two-class problem for each action, from any learner.
-    OneVsRest(OneVsRestChoice),
     /// Members that vote on each decision.
     Vote(VoteChoice),
     /// Stacking: members, and a final learner that sees their choices.
@@ -68,7 +65,6 @@ deserialize_by_kind!(LearnerChoice {
     "svm" => Svm,
     "split" => Split,
     "two-stage" => TwoStage,
-    "one-vs-rest" => OneVsRest,
     "vote" => Vote,
     "stack" => Stack,
     "meta" => Meta,
@@ -132,7 +128,6 @@ impl LearnerChoice {
                 choice.first.check_as("first", columns)?;
                 choice.second.check_as("second", columns)
             }
-            Self::OneVsRest(choice) => choice.learner.check_as("learner", columns),
             Self::Vote(choice) => check_members(&choice.members, columns),
             Self::Stack(choice) => choice.check(columns),
             Self::Meta(choice) => choice.check(columns),
@@ -157,7 +152,6 @@ impl LearnerChoice {
         match self {
             Self::SubtreeBoosting(_) | Self::TreeKernel(_) => true,
             Self::Split(choice) => choice.learner.takes_trees(),
-            Self::OneVsRest(choice) => choice.learner.takes_trees(),
             Self::Calibrate(choice) => choice.learner.takes_trees(),
             Self::TwoStage(choice) => choice.first.takes_trees() && choice.second.takes_trees(),
             _ => false,
@@ -184,7 +178,6 @@ impl LearnerChoice {
             | Self::Perceptron(_)
             | Self::Svm(_)
             | Self::TwoStage(_)
-            | Self::OneVsRest(_)
             | Self::Vote(_)
             | Self::Meta(_)
             | Self::Knn(_)
@@ -199,7 +192,6 @@ impl LearnerChoice {
             Self::Svm(_)
             | Self::Split(_)
             | Self::TwoStage(_)
-            | Self::OneVsRest(_)
             | Self::Vote(_)
             | Self::Stack(_)
             | Self::Meta(_)
@@ -235,9 +227,6 @@ impl LearnerChoice {
                 second: choice.second.learner(parts)?,
                 shifts: parts.shifts.clone(),
             }),
-            Self::OneVsRest(choice) => {
-                Box::new(OneVsRest { learner: choice.learner.learner(parts)? })
-            }
             Self::C45(params) => Box::new(C45 { params: params.clone() }),
             Self::Cart(params) => Box::new(Cart { params: params.clone() }),
             Self::Boosting(params) => {
@@ -329,14 +318,6 @@ pub struct TwoStageChoice {
     pub first: Box<LearnerChoice>,
     /// Decides between the other actions.
     pub second: Box<LearnerChoice>,
-}
-
-/// A binary classifier for each action.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OneVsRestChoice {
-    /// Learns each binary classifier: one action against all others.
-    pub learner: Box<LearnerChoice>,
 }
 
 /// Members that vote.

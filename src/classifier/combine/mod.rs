@@ -1,6 +1,5 @@
 //! Classifiers composed of other classifiers.
 //!
-//! - [`one_vs_rest`]: a binary classifier for each class, from any learner.
 //! - [`two_stage`]: first whether to shift, then which other action (Wang, Sagae and Mitamura 2006, 4.1).
 //! - [`split`]: one classifier for each value of a column, such as the tag of a word (Sagae and Lavie
 //!   2005, section 4, after Yamada and Matsumoto 2003).
@@ -12,7 +11,6 @@
 
 pub mod calibrate;
 pub mod meta;
-pub mod one_vs_rest;
 pub mod split;
 pub mod stack;
 pub mod two_stage;
