@@ -35,7 +35,9 @@ pub mod subtree_boosting;
 pub mod svm;
 pub mod tree_kernel;
 
-use crate::feature::{Row, RowRef};
+use std::any::Any;
+
+use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::observer::{Event, Observer, Silent};
 use crate::{Error, Result};
@@ -142,44 +144,18 @@ pub fn first_best<T: PartialOrd>(scores: &[T]) -> usize {
     best
 }
 
-/// Scratch memory of one thread for [`Classifier::scores`]; each classifier uses what it needs.
-#[derive(Debug, Clone, Default)]
-pub struct Scratch {
-    /// One-hot ids.
-    pub ids: Vec<u64>,
-    /// Offsets of entries found in a table.
-    pub places: Vec<u32>,
-    /// The offsets of the dense rows among them.
-    pub long: Vec<u32>,
-    /// Sums of integers.
-    pub sums: Vec<i16>,
-    /// Rows of weights in training.
-    pub sparse: Vec<sparse::Row>,
-    /// Sums of weights in training.
-    pub sparse_sums: Vec<i32>,
-    /// The scores of a component.
-    pub scores: Vec<f32>,
-    /// A row derived from another.
-    pub row: Row,
-    /// For nearest-neighbour search.
-    pub knn: knn::Memory,
-    /// The tests that hold for a row.
-    pub held: boosting::ActiveTests,
-    /// A row for a tree kernel.
-    pub example: tree_kernel::kernel::Examples,
-    /// For subtrees.
-    pub subtrees: subtree_boosting::trie::Memory,
-    /// The scratch memory of components.
-    pub parts: Vec<Self>,
-}
+/// Scratch memory of one thread for one classifier, which alone knows what is in it.
+#[derive(Debug, Default)]
+pub struct Scratch(Option<Box<dyn Any + Send>>);
 
 impl Scratch {
-    /// The scratch memory of a component, created on first use.
-    pub fn part(&mut self, at: usize) -> &mut Self {
-        if self.parts.len() <= at {
-            self.parts.resize_with(at + 1, Self::default);
+    /// The memory of a classifier, empty if another kind of classifier used it before.
+    pub(crate) fn of<M: Default + Send + 'static>(&mut self) -> &mut M {
+        let memory = self.0.get_or_insert_with(|| Box::new(M::default()));
+        if !memory.is::<M>() {
+            *memory = Box::new(M::default());
         }
-        &mut self.parts[at]
+        memory.downcast_mut().expect("it has just been made")
     }
 }
 

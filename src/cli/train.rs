@@ -20,7 +20,7 @@ use crate::output;
 use crate::parser::stored_preset;
 use crate::preset::schema::settings_help;
 use crate::preset::{DEFAULT, MethodChoice, Preset, TaggerChoice};
-use crate::trainer::Trainer;
+use crate::train::Trainer;
 use crate::tree::Tree;
 use crate::treebank::lint::Lint;
 use crate::treebank::{Treebank, Trees};

@@ -17,8 +17,8 @@ use crate::parallel;
 use crate::parser::Parser;
 use crate::preset::plan::Plan;
 use crate::preset::{DEFAULT, MethodChoice, Preset};
+use crate::train::Trainer;
 use crate::train::session::words;
-use crate::trainer::Trainer;
 use crate::tree::{Tree, remove_tags};
 use crate::treebank::{ReadOptions, Treebank, expand};
 

@@ -14,24 +14,22 @@ use crate::classifier::boosting::BoostingParams;
 use crate::encoder::TransformerParams;
 use crate::error::Result;
 use crate::feature::Column;
-use crate::scorer::neural::NetworkParams;
-use crate::train::neural::NeuralParams;
-use crate::train::online::OnlineParams;
-use crate::train::structured::StructuredParams;
+use crate::scorer::neural::{NetworkParams, NeuralParams};
+use crate::scorer::perceptron::{OnlineParams, StructuredParams};
 
 /// A training method with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum MethodChoice {
-    /// See [`crate::train::online`].
+    /// A perceptron that learns while parsing.
     OnlinePerceptron(OnlineParams),
-    /// See [`crate::train::structured`].
+    /// A perceptron that learns from whole derivations.
     StructuredPerceptron(StructuredParams),
-    /// See [`crate::train::neural`].
+    /// Networks.
     Neural(NeuralParams),
-    /// See [`crate::train::candidates`].
+    /// Boosted trees over candidates.
     Boosting(BoostingParams),
-    /// See [`crate::train::batch`].
+    /// A learner of instances.
     #[serde(untagged)]
     Batch(LearnerChoice),
 }
@@ -78,9 +76,8 @@ impl MethodChoice {
     /// Whether training stores checkpoints.
     pub fn has_checkpoints(&self) -> bool {
         match self {
-            Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) => false,
-            Self::Neural(_) | Self::Boosting(_) => true,
             Self::Batch(learner) => learner.has_parts(),
+            _ => true,
         }
     }
 

@@ -235,7 +235,7 @@ impl Classifier for KnnModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let (memory, k) = (&mut scratch.knn, self.params.k as usize);
+        let (memory, k) = (scratch.of(), self.params.k as usize);
         self.search(row, k, memory);
         let unit = self.values.unit();
         let mut tied = self.votes.count(&self.params, unit, memory);
@@ -251,7 +251,7 @@ impl Classifier for KnnModel {
     }
 
     fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], scratch: &mut Scratch) -> Evidence {
-        let memory = &mut scratch.knn;
+        let memory: &mut Memory = scratch.of();
         self.search(row, self.params.k as usize, memory);
         memory.found.sort_unstable();
         let unit = self.values.unit();
