@@ -37,7 +37,7 @@ pub mod tree_kernel;
 
 use std::any::Any;
 
-use crate::feature::RowRef;
+use crate::feature::{Column, Indicators, RowRef};
 use crate::memory::Sections;
 use crate::observer::{Event, Observer, Silent};
 use crate::{Error, Result};
@@ -210,8 +210,40 @@ pub trait Checkpoint: Sync {
     fn save(&self, name: &str, sections: &Sections);
 }
 
+/// What a learner is built from besides its settings.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    /// The columns of every row.
+    pub columns: Vec<Column>,
+    /// Their one-hot view.
+    pub indicators: Indicators,
+    /// For each class, whether it is a shift.
+    pub shifts: Vec<bool>,
+}
+
+/// The settings of a learner.
+pub trait LearnerParams {
+    /// Builds the learner.
+    ///
+    /// # Errors
+    /// When the settings do not fit each other or the columns, with the key relative to them.
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>>;
+}
+
 /// A way to fit classifiers.
 pub trait Learner: Send + Sync {
+    /// The scale of the scores of what it fits.
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
+    }
+    /// Whether it supports columns that are trees.
+    fn takes_trees(&self) -> bool {
+        false
+    }
+    /// Whether a fit has parts that are finished one by one, so that it can be resumed.
+    fn has_parts(&self) -> bool {
+        false
+    }
     /// Fits the instances.
     ///
     /// # Errors

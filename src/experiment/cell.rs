@@ -102,7 +102,7 @@ impl Cell {
         folder.begin(self)?;
         let checkpoint = folder.checkpoint(self);
         let mut trainer = Trainer::with_preset(self.preset()?)?.seed(self.seed).observe(observer);
-        if trainer.preset().learner.has_checkpoints() {
+        if trainer.has_checkpoints() {
             trainer = trainer.checkpoint(&checkpoint);
         }
         let is_resumed = checkpoint.exists();

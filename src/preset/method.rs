@@ -13,7 +13,6 @@ use super::learner::LearnerChoice;
 use crate::classifier::boosting::BoostingParams;
 use crate::encoder::TransformerParams;
 use crate::error::Result;
-use crate::feature::Column;
 use crate::scorer::neural::{NetworkParams, NeuralParams};
 use crate::scorer::perceptron::{OnlineParams, StructuredParams};
 
@@ -52,33 +51,9 @@ impl Default for MethodChoice {
 }
 
 impl MethodChoice {
-    /// Checks combinations of settings, and that the learner supports the columns.
-    ///
-    /// # Errors
-    /// With the key relative to the learner.
-    pub(super) fn check(&self, columns: &[Column]) -> Result<()> {
-        match self {
-            Self::Batch(learner) => learner.check(columns),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether the learner supports columns that are trees.
-    pub(super) fn takes_trees(&self) -> bool {
-        matches!(self, Self::Batch(learner) if learner.takes_trees())
-    }
-
     /// Whether training has epochs, and so a learning curve.
     pub fn has_epochs(&self) -> bool {
         matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) | Self::Neural(_))
-    }
-
-    /// Whether training stores checkpoints.
-    pub fn has_checkpoints(&self) -> bool {
-        match self {
-            Self::Batch(learner) => learner.has_parts(),
-            _ => true,
-        }
     }
 
     /// Whether the model predicts tags itself.
@@ -128,15 +103,6 @@ impl MethodChoice {
         };
         part.forget_folder();
         part
-    }
-
-    /// Whether scores can be added along a derivation, so that paths can be compared.
-    pub fn compares_paths(&self) -> bool {
-        match self {
-            Self::OnlinePerceptron(_) => false,
-            Self::StructuredPerceptron(_) | Self::Neural(_) | Self::Boosting(_) => true,
-            Self::Batch(learner) => learner.compares_paths(),
-        }
     }
 
     /// The same without settings that may change after training: the threshold of boosted trees.

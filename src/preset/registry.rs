@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use super::learner::Parts;
 use super::{MethodChoice, SystemChoice};
 use crate::error::{Error, Result};
 use crate::memory::Sections;
@@ -136,7 +135,7 @@ pub fn load_scorer(
         MethodChoice::Neural(params) => params.load(components, sections),
         MethodChoice::Boosting(params) => Focused::load(params, components, sections),
         MethodChoice::Batch(learner) => {
-            let learner = learner.learner(&Parts::new(components.templates, components.system))?;
+            let learner = learner.for_system(components.templates, components.system)?;
             Factored::load(components, components.classes(), learner.load(sections)?)
         }
     }

@@ -39,7 +39,7 @@ use crate::Result;
 use crate::memory::Sections;
 use crate::model::DevScores;
 use crate::preset::MethodChoice;
-use crate::preset::learner::Parts;
+use crate::scorer::Components;
 pub use epochs::{EpochReport, Progress};
 pub use session::Session;
 pub use trainer::Trainer;
@@ -52,8 +52,8 @@ fn train(choice: &MethodChoice, session: &Session<'_>) -> Result<Trained> {
         MethodChoice::Neural(params) => neural::train(params, session),
         MethodChoice::Boosting(params) => candidates::train(params, session),
         MethodChoice::Batch(learner) => {
-            let parts = Parts::new(session.components.templates, session.components.system);
-            batch::train(&*learner.learner(&parts)?, session)
+            let Components { system, templates, .. } = session.components;
+            batch::train(&*learner.for_system(templates, system)?, session)
         }
     }
 }

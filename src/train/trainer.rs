@@ -122,7 +122,7 @@ impl<'a> Trainer<'a> {
         Self { observer, ..self }
     }
 
-    /// Stores finished parts of learners that have parts, and the state of networks after each epoch, in a
+    /// Stores finished parts of learners that have parts, and the state of perceptrons and networks after each epoch, in a
     /// folder: a later run with the same data, settings and seed resumes from there.
     #[must_use]
     pub fn checkpoint(self, folder: &Path) -> Self {
@@ -153,6 +153,11 @@ impl<'a> Trainer<'a> {
     #[must_use]
     pub fn silver(self, trees: &'a Treebank, share: f64) -> Self {
         Self { silver: Some((trees, share)), ..self }
+    }
+
+    /// Whether training stores checkpoints ([`Trainer::checkpoint`]).
+    pub fn has_checkpoints(&self) -> bool {
+        self.plan.has_checkpoints()
     }
 
     /// The preset.

@@ -69,6 +69,10 @@ fn push_values(
 }
 
 impl Learner for Meta {
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (first, last) = hold_out(instances, self.share);
         let name = |member: usize| format!("held-out/{}", member_name(member));

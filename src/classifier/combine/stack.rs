@@ -88,6 +88,14 @@ impl Stack {
 }
 
 impl Learner for Stack {
+    fn scale(&self) -> ScoreScale {
+        self.final_learner.scale()
+    }
+
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (own, chosen, members) = match self.from {
             Members::HeldOut { share } => self.apart(hold_out(instances, share), fit)?,

@@ -25,6 +25,14 @@ pub struct TwoStage {
 }
 
 impl Learner for TwoStage {
+    fn takes_trees(&self) -> bool {
+        self.first.takes_trees() && self.second.takes_trees()
+    }
+
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let shift = |at: usize| self.shifts[usize::from(instances.class(at))];
         let kinds = instances.select(|at| Some(u16::from(shift(at))), 2);

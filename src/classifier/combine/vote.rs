@@ -20,6 +20,10 @@ pub struct Vote {
 }
 
 impl Learner for Vote {
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let members = fit_members(&self.members, instances, fit, member_name, 0.0..1.0)?;
         Ok(Box::new(VoteModel { members, n_classes: instances.n_classes() }))

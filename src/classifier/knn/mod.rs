@@ -41,7 +41,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch};
+use super::{
+    Classifier, Evidence, Fit, Instances, Learner, LearnerParams, Parts, ScoreScale, Scratch,
+};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -138,6 +140,12 @@ const NEIGHBOURS: usize = 10;
 pub struct Knn {
     /// The settings.
     pub params: KnnParams,
+}
+
+impl LearnerParams for KnnParams {
+    fn learner(&self, _parts: &Parts) -> Result<Box<dyn Learner>> {
+        Ok(Box::new(Knn { params: self.clone() }))
+    }
 }
 
 impl Learner for Knn {
