@@ -9,9 +9,10 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use srparse::classifier::perceptron::{Perceptron, PerceptronParams};
 use srparse::classifier::{Fit, Instances, Learner};
 use srparse::feature::{Indicators, Templates};
+use srparse::oracle::Example;
 use srparse::scorer::factored::Classes;
 use srparse::symbols::Vocabulary;
-use srparse::train::{Example, batch};
+use srparse::train::batch;
 use srparse::transition::binary::Binary;
 use srparse::tree::heads::HeadRules;
 use srparse::treebank::Cleaning;

@@ -1,6 +1,7 @@
 //! Linear-time shift-reduce constituency parsing: training, parsing, evaluation.
 //!
 //! ```
+//! # #[cfg(feature = "train")]
 //! # fn main() -> srparse::Result<()> {
 //! use srparse::{Parser, Preset, Threads, Token, Trainer, Treebank};
 //!
@@ -18,6 +19,8 @@
 //! assert_eq!(parses[0].tree.to_string(), parses[1].tree.to_string());
 //! # Ok(())
 //! # }
+//! # #[cfg(not(feature = "train"))]
+//! # fn main() {}
 //! ```
 //!
 //! # Inside
@@ -38,11 +41,11 @@
 //! - `decode`: greedy, beam and best-first search. A `decode::Cursor` takes the actions, here and in
 //!   everything above.
 //! - `eval`: PARSEVAL scores as EVALB's, dependencies, significance.
-//! - `tagger`, `train`: part-of-speech taggers; the five ways to train a scorer.
+//! - `tagger`: part-of-speech taggers.
+//! - `preset`: everything that makes a parser, in a text file; the one `match` on systems and on scorers.
+//! - `parser`: `Parser` and `Tagger`, straight from a model.
 //! - `inspect`: what a model does, step by step; how often it is right on the way to gold trees.
-//! - `preset`: everything that makes a parser, in a text file; the one `match` on systems and on ways to
-//!   train.
-//! - `trainer`, `parser`: `Trainer`, `Parser` and `Tagger`.
+//! - `train`: `Trainer`, and the five ways to train a scorer. A cargo feature, which nothing below or beside it knows.
 //! - `parse_request`, `found`: what is asked of a parser for each sentence, and the answer as JSON; a match of a tree search
 //!   as JSON.
 //! - `serve`: an HTTP server of parsers.
@@ -74,6 +77,7 @@ pub mod decode;
 pub mod encoder;
 pub mod error;
 pub mod eval;
+#[cfg(feature = "train")]
 #[doc(hidden)]
 pub mod experiment;
 #[doc(hidden)]
@@ -114,24 +118,22 @@ pub mod symbols;
 #[doc(hidden)]
 pub mod tagger;
 pub mod text;
+#[cfg(feature = "train")]
 #[doc(hidden)]
 pub mod train;
-#[doc(hidden)]
-pub mod trainer;
 #[doc(hidden)]
 pub mod transition;
 pub mod tree;
 #[doc(hidden)]
 pub mod treebank;
 
-pub use decode::NbestRequest;
-pub use decode::parser::Parse;
 pub use error::{Error, Place, Result};
 pub use eval::{compare, evaluate};
 pub use model::Model;
 pub use observer::{Event, Observer};
-pub use parser::{Parser, ParserWorker, Tagger, Threads};
+pub use parser::{NbestRequest, Parse, Parser, ParserWorker, Tagger, Threads};
 pub use preset::{Preset, TreebankProfile};
-pub use trainer::Trainer;
+#[cfg(feature = "train")]
+pub use train::Trainer;
 pub use tree::{Token, Tree};
 pub use treebank::{ReadOptions, ReadReport, Treebank};

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 
-use crate::decode::{NbestRequest, Parse};
 use crate::error::Result;
-use crate::parser::ParserWorker;
+use crate::parser::{NbestRequest, Parse, ParserWorker};
 use crate::text::Layout;
 use crate::tree::dependencies::head_positions;
 use crate::tree::{Token, Tree, remove_tags};

@@ -9,7 +9,7 @@ use std::io::Cursor;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use srparse::decode::NbestRequest;
+use srparse::NbestRequest;
 use srparse::treebank::penn::{PennReader, write_line};
 use srparse::treebank::{Encoding, InputFormat, Item, Sentences};
 use srparse::{Model, Parser, Tagger, Token};

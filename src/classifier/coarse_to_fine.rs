@@ -13,7 +13,7 @@
 //! drops whole rows but no single weights.
 
 use super::linear::{Pruning, Tables, Weights};
-use super::packed::{LANES, home};
+use super::packed::{Lookup, home};
 use super::{Classifier, Evidence, ScoreScale, Scratch, first_best};
 use crate::feature::template::DecisionStep;
 use crate::feature::{Indicators, RowRef, Templates};
@@ -224,34 +224,33 @@ impl CoarseToFine {
     }
 
     /// The score of each kind.
-    fn first_step(&self, row: RowRef<'_>, scratch: &mut Scratch) -> [f32; KINDS] {
-        self.indicators.kind.ids(row, &mut scratch.ids);
-        self.kinds.sums(&scratch.ids)
+    fn first_step(&self, row: RowRef<'_>, lookup: &mut Lookup) -> [f32; KINDS] {
+        self.indicators.kind.ids(row, &mut lookup.ids);
+        self.kinds.sums(&lookup.ids)
     }
 
     /// The scores of the classes within their kind.
-    fn second_step(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let Scratch { ids, places, long, sums, .. } = scratch;
-        self.indicators.action.ids(row, ids);
-        self.classes.find(ids, places);
-        sums.clear();
-        sums.resize(out.len().next_multiple_of(LANES), 0);
-        self.classes.add(places, long, sums);
-        for ((out, &sum), &offset) in out.iter_mut().zip(sums.iter()).zip(&*self.classes.offsets) {
-            *out = f32::from(sum) * self.classes.scale + offset;
-        }
+    fn second_step(&self, row: RowRef<'_>, lookup: &mut Lookup, out: &mut [f32]) {
+        self.indicators.action.ids(row, &mut lookup.ids);
+        self.classes.scores(lookup, out);
     }
+}
+
+/// Scratch memory of one thread.
+#[derive(Default)]
+struct Memory {
+    lookup: Lookup,
+    scores: Vec<f32>,
 }
 
 impl CoarseToFine {
     /// The best class of a kind.
-    fn best_of(&self, kind: usize, row: RowRef<'_>, scratch: &mut Scratch) -> Option<u16> {
-        let mut scores = std::mem::take(&mut scratch.scores);
+    fn best_of(&self, kind: usize, row: RowRef<'_>, memory: &mut Memory) -> Option<u16> {
+        let Memory { lookup, scores } = memory;
         scores.resize(self.kind_of.len(), 0.0);
-        self.second_step(row, scratch, &mut scores);
+        self.second_step(row, lookup, scores);
         let own = (0..scores.len()).filter(|&class| usize::from(self.kind_of[class]) == kind);
         let best = own.reduce(|best, at| if scores[at] > scores[best] { at } else { best });
-        scratch.scores = scores;
         best.map(|class| class as u16)
     }
 }
@@ -266,8 +265,9 @@ impl Classifier for CoarseToFine {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let kinds = self.first_step(row, scratch);
-        self.second_step(row, scratch, out);
+        let Memory { lookup, .. } = scratch.of();
+        let kinds = self.first_step(row, lookup);
+        self.second_step(row, lookup, out);
         rank(&self.kind_of, &kinds, out);
     }
 
@@ -277,7 +277,8 @@ impl Classifier for CoarseToFine {
         accept: &mut dyn FnMut(u16) -> bool,
         scratch: &mut Scratch,
     ) -> Option<(u16, f32)> {
-        let mut kinds = self.first_step(row, scratch);
+        let memory: &mut Memory = scratch.of();
+        let mut kinds = self.first_step(row, &mut memory.lookup);
         loop {
             let kind = first_best(&kinds);
             let score = kinds[kind];
@@ -287,7 +288,7 @@ impl Classifier for CoarseToFine {
             }
             match self.members[kind] {
                 Members::Several => {
-                    let class = self.best_of(kind, row, scratch).filter(|&class| accept(class))?;
+                    let class = self.best_of(kind, row, memory).filter(|&class| accept(class))?;
                     return Some((class, score));
                 }
                 Members::One(class) if accept(class) => return Some((class, score)),

@@ -1,6 +1,6 @@
 //! A linear model over indicators, packed for speed ([`super::packed`]).
 
-use super::packed::LANES;
+use super::packed::Lookup;
 pub use super::packed::{Pruning, Tables, Weights, check_classes};
 use super::{Classifier, Evidence, ScoreScale, Scratch};
 use crate::Result;
@@ -44,15 +44,9 @@ impl Classifier for LinearModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let Scratch { ids, places, long, sums, .. } = scratch;
-        self.indicators.ids(row, ids);
-        self.tables.find(ids, places);
-        sums.clear();
-        sums.resize(out.len().next_multiple_of(LANES), 0);
-        self.tables.add(places, long, sums);
-        for ((out, &sum), &offset) in out.iter_mut().zip(sums.iter()).zip(&*self.tables.offsets) {
-            *out = f32::from(sum) * self.tables.scale + offset;
-        }
+        let lookup: &mut Lookup = scratch.of();
+        self.indicators.ids(row, &mut lookup.ids);
+        self.tables.scores(lookup, out);
         if self.tables.kind == ScoreScale::LogProb {
             log_softmax(out);
         }

@@ -35,7 +35,9 @@ pub mod subtree_boosting;
 pub mod svm;
 pub mod tree_kernel;
 
-use crate::feature::{Row, RowRef};
+use std::any::Any;
+
+use crate::feature::{Column, Indicators, RowRef};
 use crate::memory::Sections;
 use crate::observer::{Event, Observer, Silent};
 use crate::{Error, Result};
@@ -142,44 +144,18 @@ pub fn first_best<T: PartialOrd>(scores: &[T]) -> usize {
     best
 }
 
-/// Scratch memory of one thread for [`Classifier::scores`]; each classifier uses what it needs.
-#[derive(Debug, Clone, Default)]
-pub struct Scratch {
-    /// One-hot ids.
-    pub ids: Vec<u64>,
-    /// Offsets of entries found in a table.
-    pub places: Vec<u32>,
-    /// The offsets of the dense rows among them.
-    pub long: Vec<u32>,
-    /// Sums of integers.
-    pub sums: Vec<i16>,
-    /// Rows of weights in training.
-    pub sparse: Vec<sparse::Row>,
-    /// Sums of weights in training.
-    pub sparse_sums: Vec<i32>,
-    /// The scores of a component.
-    pub scores: Vec<f32>,
-    /// A row derived from another.
-    pub row: Row,
-    /// For nearest-neighbour search.
-    pub knn: knn::Memory,
-    /// The tests that hold for a row.
-    pub held: boosting::ActiveTests,
-    /// A row for a tree kernel.
-    pub example: tree_kernel::kernel::Examples,
-    /// For subtrees.
-    pub subtrees: subtree_boosting::trie::Memory,
-    /// The scratch memory of components.
-    pub parts: Vec<Self>,
-}
+/// Scratch memory of one thread for one classifier, which alone knows what is in it.
+#[derive(Debug, Default)]
+pub struct Scratch(Option<Box<dyn Any + Send>>);
 
 impl Scratch {
-    /// The scratch memory of a component, created on first use.
-    pub fn part(&mut self, at: usize) -> &mut Self {
-        if self.parts.len() <= at {
-            self.parts.resize_with(at + 1, Self::default);
+    /// The memory of a classifier, empty if another kind of classifier used it before.
+    pub(crate) fn of<M: Default + Send + 'static>(&mut self) -> &mut M {
+        let memory = self.0.get_or_insert_with(|| Box::new(M::default()));
+        if !memory.is::<M>() {
+            *memory = Box::new(M::default());
         }
-        &mut self.parts[at]
+        memory.downcast_mut().expect("it has just been made")
     }
 }
 
@@ -234,8 +210,40 @@ pub trait Checkpoint: Sync {
     fn save(&self, name: &str, sections: &Sections);
 }
 
+/// What a learner is built from besides its settings.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    /// The columns of every row.
+    pub columns: Vec<Column>,
+    /// Their one-hot view.
+    pub indicators: Indicators,
+    /// For each class, whether it is a shift.
+    pub shifts: Vec<bool>,
+}
+
+/// The settings of a learner.
+pub trait LearnerParams {
+    /// Builds the learner.
+    ///
+    /// # Errors
+    /// When the settings do not fit each other or the columns, with the key relative to them.
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>>;
+}
+
 /// A way to fit classifiers.
 pub trait Learner: Send + Sync {
+    /// The scale of the scores of what it fits.
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
+    }
+    /// Whether it supports columns that are trees.
+    fn takes_trees(&self) -> bool {
+        false
+    }
+    /// Whether a fit has parts that are finished one by one, so that it can be resumed.
+    fn has_parts(&self) -> bool {
+        false
+    }
     /// Fits the instances.
     ///
     /// # Errors

@@ -71,6 +71,18 @@ pub struct Pruning {
     pub max_bytes: u64,
 }
 
+/// Scratch memory of one thread: the ids that are looked up, and what is found.
+#[derive(Debug, Default)]
+pub struct Lookup {
+    /// One-hot ids.
+    pub ids: Vec<u64>,
+    /// The offsets of their rows.
+    places: Vec<u32>,
+    /// The offsets of the dense rows among them.
+    long: Vec<u32>,
+    sums: Vec<i16>,
+}
+
 /// The packed tables, as stored.
 #[derive(Debug, Clone)]
 pub struct Tables {
@@ -112,7 +124,7 @@ fn search(bucket: &[u32; BUCKET], fingerprint: u32) -> usize {
 
 impl Tables {
     /// Writes the offsets of the ids' rows into `places` (emptied first); ids without a row are left out.
-    pub fn find(&self, ids: &[u64], places: &mut Vec<u32>) {
+    fn find(&self, ids: &[u64], places: &mut Vec<u32>) {
         let buckets = self.buckets.as_chunks::<BUCKET>().0;
         places.clear();
         places.resize(ids.len(), 0);
@@ -148,9 +160,28 @@ impl Tables {
         classes.map(|class| f32::from(sums[usize::from(class)]) * self.scale)
     }
 
+    /// Writes the score of each class for the ids of `lookup` into `out`.
+    pub fn scores(&self, lookup: &mut Lookup, out: &mut [f32]) {
+        let mut sums = std::mem::take(&mut lookup.sums);
+        sums.clear();
+        sums.resize(out.len().next_multiple_of(LANES), 0);
+        self.sum(lookup, &mut sums);
+        for ((out, &sum), &offset) in out.iter_mut().zip(sums.iter()).zip(&*self.offsets) {
+            *out = f32::from(sum) * self.scale + offset;
+        }
+        lookup.sums = sums;
+    }
+
+    /// Adds the weights of the ids of `lookup`, in units of the scale, to the sums of the classes, whose number is a
+    /// multiple of [`LANES`].
+    pub fn sum(&self, lookup: &mut Lookup, sums: &mut [i16]) {
+        self.find(&lookup.ids, &mut lookup.places);
+        self.add(&lookup.places, &mut lookup.long, sums);
+    }
+
     /// Adds the weights of the rows, in units of the scale, to the sums of the classes. The number of sums
     /// is a multiple of [`LANES`]. `long` is scratch memory.
-    pub fn add(&self, places: &[u32], long: &mut Vec<u32>, sums: &mut [i16]) {
+    fn add(&self, places: &[u32], long: &mut Vec<u32>, sums: &mut [i16]) {
         let rows = &*self.rows;
         // Row lengths cannot be predicted either. Touching every row beforehand overlaps the cache misses.
         let word = |place: u32| rows.get(place as usize).copied().unwrap_or(0);

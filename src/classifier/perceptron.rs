@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linear::{LinearModel, Pruning, check_classes};
 use super::sparse::SparseWeights;
-use super::{Classifier, Fit, Instances, Learner, ScoreScale, first_best};
+use super::{Classifier, Fit, Instances, Learner, LearnerParams, Parts, ScoreScale, first_best};
 use crate::feature::Indicators;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -36,6 +36,12 @@ pub struct Perceptron {
     pub params: PerceptronParams,
     /// The indicators that have weights.
     pub indicators: Indicators,
+}
+
+impl LearnerParams for PerceptronParams {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        Ok(Box::new(Perceptron { params: self.clone(), indicators: parts.indicators.clone() }))
+    }
 }
 
 impl Learner for Perceptron {

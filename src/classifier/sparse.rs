@@ -4,7 +4,11 @@
 //! first weight for that id. Averages are exact integers: each weight has the sum of `step × update`, so
 //! its average over all steps is `weight − sum ÷ steps`.
 
+use std::ops::Range;
+
 use super::packed::Weights;
+use crate::error::{Error, Result};
+use crate::memory::Sections;
 
 /// The weight of a class for an id.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +31,12 @@ pub struct Row {
     first: u32,
     len: u16,
     updates: u16,
+}
+
+impl Row {
+    fn range(self) -> Range<usize> {
+        self.first as usize..self.first as usize + usize::from(self.len)
+    }
 }
 
 /// The weights; see the module.
@@ -79,9 +89,7 @@ impl SparseWeights {
         let first = |row: &Row| self.entries.get(row.first as usize).map_or(0, |entry| entry.class);
         std::hint::black_box(rows.iter().fold(0, |sum, row| sum ^ first(row)));
         for row in rows {
-            for entry in
-                &self.entries[row.first as usize..row.first as usize + usize::from(row.len)]
-            {
+            for entry in &self.entries[row.range()] {
                 sums[entry.class as usize] += entry.weight;
             }
         }
@@ -106,13 +114,11 @@ impl SparseWeights {
 
     /// The averaged weights; zero averages are left out.
     pub fn averaged(&self) -> Weights {
-        let mut used: Vec<Slot> = self.slots.iter().copied().filter(|slot| slot.id != 0).collect();
-        used.sort_unstable_by_key(|slot| slot.id);
         let steps = self.step.max(1) as f64;
         let (mut averaged, mut weights) = (Weights::default(), Vec::new());
-        for Slot { id, row } in used {
+        for Slot { id, row } in self.used() {
             weights.clear();
-            for at in row.first as usize..row.first as usize + usize::from(row.len) {
+            for at in row.range() {
                 let Entry { class, weight } = self.entries[at];
                 let average = (f64::from(weight) - self.delayed[at] as f64 / steps) as f32;
                 if average != 0.0 {
@@ -123,6 +129,64 @@ impl SparseWeights {
             averaged.push(id, &weights, row.updates);
         }
         averaged
+    }
+
+    /// The slots with rows, by id.
+    fn used(&self) -> Vec<Slot> {
+        let mut used: Vec<Slot> = self.slots.iter().copied().filter(|slot| slot.id != 0).collect();
+        used.sort_unstable_by_key(|slot| slot.id);
+        used
+    }
+
+    /// Stores the weights and their averages, so that training can go on.
+    pub fn store(&self, sections: &mut Sections) {
+        let used = self.used();
+        let entries = used.iter().flat_map(|slot| slot.row.range());
+        let entries: Vec<usize> = entries.collect();
+        let of = |value: &dyn Fn(usize) -> u32| entries.iter().map(|&at| value(at)).collect();
+        let (classes, weights): (Vec<u32>, Vec<u32>) =
+            (of(&|at| self.entries[at].class), of(&|at| self.entries[at].weight as u32));
+        let delayed: Vec<u64> = entries.iter().map(|&at| self.delayed[at] as u64).collect();
+        let rows: Vec<u16> =
+            used.iter().flat_map(|slot| [slot.row.len, slot.row.updates]).collect();
+        let ids: Vec<u64> = used.iter().map(|slot| slot.id).collect();
+        sections.put("ids", ids.into());
+        sections.put("rows", rows.into());
+        sections.put("classes", classes.into());
+        sections.put("weights", weights.into());
+        sections.put("delayed", delayed.into());
+        sections.put("step", vec![self.step as u64].into());
+    }
+
+    /// Loads weights for `n_classes` classes.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when the sections are not those of such weights.
+    pub fn load(sections: &Sections, n_classes: usize) -> Result<Self> {
+        let (ids, rows) = (sections.get::<u64>("ids")?, sections.get::<u16>("rows")?);
+        let (classes, weights) = (sections.get::<u32>("classes")?, sections.get::<u32>("weights")?);
+        let (delayed, step) = (sections.get::<u64>("delayed")?, sections.get::<u64>("step")?);
+        let n: usize = rows.chunks(2).map(|row| usize::from(row[0])).sum();
+        let fit = rows.len() == 2 * ids.len()
+            && [classes.len(), weights.len(), delayed.len()] == [n; 3]
+            && !ids.contains(&0)
+            && classes.iter().all(|&class| (class as usize) < n_classes);
+        let (true, &[step]) = (fit, &*step) else {
+            return Err(Error::corrupt("the weights of a perceptron do not fit together"));
+        };
+        let mut loaded = Self { step: step as i64, ..Self::default() };
+        let mut at = 0;
+        for (&id, row) in ids.iter().zip(rows.chunks(2)) {
+            let slot = loaded.slot_or_new(id);
+            for _ in 0..row[0] {
+                let entry = loaded.entry(slot, classes[at] as u16);
+                loaded.entries[entry].weight = weights[at] as i32;
+                loaded.delayed[entry] = delayed[at] as i64;
+                at += 1;
+            }
+            loaded.slots[slot].row.updates = row[1];
+        }
+        Ok(loaded)
     }
 
     /// The slot of an id, or the free one where it belongs.
@@ -210,6 +274,15 @@ mod tests {
         weights.tick();
         weights.tick();
         let averaged = weights.averaged();
+        let mut sections = Sections::default();
+        weights.store(&mut sections);
+        let mut loaded = SparseWeights::load(&sections, 4).unwrap();
+        loaded.update(&[7], 3, 1);
+        loaded.tick();
+        weights.update(&[7], 3, 1);
+        weights.tick();
+        assert_eq!(loaded.averaged().get(0), weights.averaged().get(0));
+        assert!(SparseWeights::load(&sections, 3).is_err());
         assert_eq!(averaged.len(), 1);
         assert_eq!(averaged.get(0), (7, &[(3, 1.5)][..]));
     }

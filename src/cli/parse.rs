@@ -19,10 +19,9 @@ use super::resume::Causes;
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
 use super::{listed, page};
-use crate::decode::Parse;
 use crate::model::Model;
 use crate::parse_request::ParseRequest;
-use crate::parser::{Parser, ParserWorker};
+use crate::parser::{Parse, Parser, ParserWorker};
 use crate::tree::{Token, remove_tags};
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::{Origin, ids, penn};
@@ -157,13 +156,14 @@ impl ParseArgs {
 impl ParseArgs {
     /// What the output depends on besides the files.
     fn causes(&self, model: &Model) -> Causes {
-        let Self { input, retag, output, unescape, nbest, span_scores, trace, .. } = self;
+        let Self { input, retag, output, unescape, nbest, span_scores, trace, ids, .. } = self;
         let causes = [
             ("version of srparse", env!("CARGO_PKG_VERSION").to_owned()),
             ("--input", input.to_string()),
             ("--retag", retag.to_string()),
             ("--output", format!("{output:?}").to_lowercase()),
             ("--unescape", unescape.to_string()),
+            ("--ids", ids.to_string()),
             ("--nbest", nbest.map_or_else(|| "none".to_owned(), |nbest| nbest.to_string())),
             ("--span-scores", span_scores.to_string()),
             ("--trace", trace.map_or_else(|| "none".to_owned(), |best| best.to_string())),

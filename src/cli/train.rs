@@ -20,7 +20,7 @@ use crate::output;
 use crate::parser::stored_preset;
 use crate::preset::schema::settings_help;
 use crate::preset::{DEFAULT, MethodChoice, Preset, TaggerChoice};
-use crate::trainer::Trainer;
+use crate::train::Trainer;
 use crate::tree::Tree;
 use crate::treebank::lint::Lint;
 use crate::treebank::{Treebank, Trees};
@@ -70,7 +70,7 @@ pub struct TrainArgs {
     /// Train the parser on tags predicted by N-fold jackknifing instead of those of the treebank.
     #[arg(long, value_name = "N", help_heading = TAGGING)]
     jackknife: Option<u32>,
-    /// Save finished components (of split learners and ensembles) or every epoch (of neural networks) in this
+    /// Save finished components (of split learners and ensembles) or every epoch (of perceptrons and networks) in this
     /// folder; the same command resumes from there.
     #[arg(long, value_name = "FOLDER", help_heading = LONG_RUNS)]
     checkpoint: Option<PathBuf>,
@@ -126,7 +126,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply(&args.verbosity);
     let interrupts = Interrupts::catch(args.verbosity.quiet);
     let trainer = trainer(args)?;
-    check_options(args, trainer.preset())?;
+    check_options(args, &trainer)?;
     check_outputs(args)?;
     let clean = trainer.preset().clean.clone();
     let mut lint = Lint::new(&clean);
@@ -301,14 +301,14 @@ fn with_options(args: &TrainArgs, mut preset: Preset) -> crate::Result<Preset> {
 }
 
 /// Rejects options that have no effect on this learner.
-fn check_options(args: &TrainArgs, preset: &Preset) -> anyhow::Result<()> {
-    let Preset { learner, only_tagger, .. } = preset;
+fn check_options(args: &TrainArgs, trainer: &Trainer<'_>) -> anyhow::Result<()> {
+    let Preset { learner, only_tagger, .. } = trainer.preset();
     anyhow::ensure!(
         args.curve.is_none() || (learner.has_epochs() && !only_tagger),
         "--curve: this learner has no epochs, so there is no learning curve: omit the option"
     );
     anyhow::ensure!(
-        args.checkpoint.is_none() || (learner.has_checkpoints() && !only_tagger),
+        args.checkpoint.is_none() || (trainer.has_checkpoints() && !only_tagger),
         "--checkpoint: this learner is trained in one piece, of which nothing could be kept: omit the option"
     );
     anyhow::ensure!(

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::path::compare_steps;
 use super::{Cursor, Decoded, PathScore, Problem, heap};
-use crate::scorer::Scratch;
+use crate::scorer::Reading;
 use crate::transition::{Action, Forest, TransitionSystem};
 
 /// The beam decoder.
@@ -111,13 +111,18 @@ fn rank(steps: &StepScores, a: &Candidate, b: &Candidate) -> Ordering {
 
 impl Agenda {
     /// Begins a search with the empty derivation.
-    pub fn start(&mut self, problem: Problem<'_>, path_score: PathScore, scratch: &mut Scratch) {
+    pub fn start(
+        &mut self,
+        problem: Problem<'_>,
+        path_score: PathScore,
+        reading: &mut dyn Reading,
+    ) {
         self.steps.clear();
         self.n_steps = 0;
         self.free.clear();
         self.free.extend((1..self.slots.len() as u32).rev());
-        let (slot, forest) = Cursor::start(problem, scratch);
-        problem.scorer.cache_scores(scratch);
+        let (slot, forest) = Cursor::start(problem, reading);
+        reading.cache_scores();
         let is_final = slot.is_final();
         self.forest = forest;
         match self.slots.first_mut() {
@@ -167,9 +172,9 @@ impl Agenda {
         beam: &Beam,
         problem: Problem<'_>,
         follow: Option<Follow>,
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) {
-        self.expand(beam, problem, follow, scratch);
+        self.expand(beam, problem, follow, reading);
         self.candidates.sort_unstable_by(|a, b| rank(&self.step_scores, a, b));
         self.n_steps += 1;
         self.drop_beyond_threshold(beam);
@@ -200,7 +205,7 @@ impl Agenda {
             let mut is_final = parent.is_final;
             if let Some(action) = action {
                 let cursor = &mut self.slots[slot as usize];
-                cursor.take(problem, &mut self.forest, action, scratch);
+                cursor.take(problem, &mut self.forest, action, reading);
                 is_final = cursor.is_final();
             }
             self.beam.push(Hypothesis {
@@ -233,9 +238,9 @@ impl Agenda {
         beam: &Beam,
         problem: Problem<'_>,
         follow: Option<Follow>,
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) {
-        let Problem { system, scorer, .. } = problem;
+        let system = problem.system;
         let &Beam { width, path_score, .. } = beam;
         self.candidates.clear();
         self.best.clear();
@@ -251,7 +256,7 @@ impl Agenda {
             if hypothesis.is_final {
                 let (mut path, last) = (hypothesis.path, f32::INFINITY);
                 if path_score.counts_idle() {
-                    let step = scorer.idle(cursor.at(problem, forest), &cursor.memory, scratch);
+                    let step = reading.idle(cursor.at(problem, forest), &cursor.memory);
                     path = path_score.extend(path, step + margin(None));
                 }
                 let score = path_score.score(path, steps);
@@ -260,7 +265,7 @@ impl Agenda {
                 continue;
             }
             cursor.legal(problem, forest, &mut self.actions);
-            cursor.scores(problem, forest, &self.actions, scratch, &mut self.scores);
+            cursor.scores(problem, forest, &self.actions, reading, &mut self.scores);
             for (&action, &step) in self.actions.iter().zip(&self.scores) {
                 let identity = system.identity(&cursor.state, forest, Some(action));
                 let action = Some(action);
@@ -326,12 +331,12 @@ impl Beam {
         &self,
         problem: Problem<'_>,
         n: usize,
-        (agenda, scratch): (&mut Agenda, &mut Scratch),
+        (agenda, reading): (&mut Agenda, &mut dyn Reading),
         observe: &mut dyn FnMut(&Agenda),
     ) -> Vec<Decoded> {
-        agenda.start(problem, self.path_score, scratch);
+        agenda.start(problem, self.path_score, reading);
         while agenda.may_improve(self.path_score, n) {
-            agenda.advance(self, problem, None, scratch);
+            agenda.advance(self, problem, None, reading);
             observe(agenda);
         }
         // Complete derivations rank above partial ones, whatever their scores.

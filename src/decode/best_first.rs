@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::path::compare_steps;
 use super::{Cursor, Decoded, PathScore, Problem, heap};
 use crate::classifier::first_best;
-use crate::scorer::Scratch;
+use crate::scorer::Reading;
 use crate::transition::{Action, Forest, TransitionSystem};
 
 /// Maximum number of words in all hypotheses together; limits memory.
@@ -151,14 +151,14 @@ pub struct BestFirstScratch {
 
 impl BestFirstScratch {
     /// Begins a search with the empty derivation.
-    fn start(&mut self, problem: Problem<'_>, path_score: PathScore, scratch: &mut Scratch) {
+    fn start(&mut self, problem: Problem<'_>, path_score: PathScore, reading: &mut dyn Reading) {
         self.nodes.clear();
         self.open.clear();
         self.best.clear();
         self.closed.clear();
         (self.opened, self.scored) = (0, 0);
-        let (cursor, forest) = Cursor::start(problem, scratch);
-        problem.scorer.cache_scores(scratch);
+        let (cursor, forest) = Cursor::start(problem, reading);
+        reading.cache_scores();
         let (path, end) = (path_score.empty(), End::of(problem, &cursor, &forest));
         self.forest = forest;
         self.nodes.push(Node { cursor, end, previous: None, path, steps: Vec::new() });
@@ -170,12 +170,12 @@ impl BestFirstScratch {
         parent: usize,
         search: &BestFirst,
         problem: Problem<'_>,
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) {
         let Self { forest, nodes, open, opened, scored, best, closed, actions, scores } = self;
         let Node { cursor, path, .. } = &nodes[parent];
         cursor.legal(problem, forest, actions);
-        cursor.scores(problem, forest, actions, scratch, scores);
+        cursor.scores(problem, forest, actions, reading, scores);
         *scored += actions.len();
         let length = cursor.state.steps as usize + 1;
         let better = |a: &OpenStep, b: &OpenStep| rank(nodes, a, b).is_gt();
@@ -238,7 +238,7 @@ impl BestFirstScratch {
         problem: Problem<'_>,
         path_score: PathScore,
         end: Option<usize>,
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) -> Option<usize> {
         let Self { forest, nodes, open, closed, .. } = self;
         let better = |a: &OpenStep, b: &OpenStep| rank(nodes, a, b).is_gt();
@@ -256,7 +256,7 @@ impl BestFirstScratch {
         }
         let Node { cursor, steps, .. } = &nodes[step.parent];
         let mut cursor = cursor.clone();
-        cursor.take(problem, forest, step.action, scratch);
+        cursor.take(problem, forest, step.action, reading);
         let end = End::of(problem, &cursor, forest);
         let mut extended = Vec::new();
         path_score.extend_steps(steps, step.step, &mut extended);
@@ -270,7 +270,7 @@ impl BestFirstScratch {
         &mut self,
         search: &BestFirst,
         problem: Problem<'_>,
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) -> Decoded {
         let (system, path_score) = (problem.system, search.path_score);
         let mut left = search.max_scored;
@@ -283,10 +283,10 @@ impl BestFirstScratch {
         while !cursor.is_final() && left > 0 {
             cursor.legal(problem, forest, &mut self.actions);
             left = left.saturating_sub(self.actions.len());
-            cursor.scores(problem, forest, &self.actions, scratch, &mut self.scores);
+            cursor.scores(problem, forest, &self.actions, reading, &mut self.scores);
             let best = first_best(&self.scores);
             path = path_score.extend(path, self.scores[best]);
-            cursor.take(problem, forest, self.actions[best], scratch);
+            cursor.take(problem, forest, self.actions[best], reading);
             taken.push(self.actions[best]);
         }
         let score = path_score.score(path, cursor.state.steps as usize);
@@ -337,17 +337,17 @@ impl BestFirst {
         problem: Problem<'_>,
         n: usize,
         agenda: &mut BestFirstScratch,
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) -> Vec<Decoded> {
         let (system, path_score) = (problem.system, self.path_score);
         let max_states = self.max_states.min(MAX_WORDS / problem.sentence.len().max(1)).max(1);
-        agenda.start(problem, path_score, scratch);
+        agenda.start(problem, path_score, reading);
         let n = n.max(1);
         let mut ends = Vec::new();
         let mut at = 0;
         loop {
             match agenda.nodes[at].end {
-                End::Open => agenda.expand(at, self, problem, scratch),
+                End::Open => agenda.expand(at, self, problem, reading),
                 End::Final { complete: true } => agenda.add_end(at, n, system, &mut ends),
                 // A final state without a complete tree does not count.
                 End::Final { complete: false } => {}
@@ -357,13 +357,13 @@ impl BestFirst {
             if (end.is_some() && !path_score.breaks_ties()) || is_limit {
                 break;
             }
-            match agenda.advance(problem, path_score, end, scratch) {
+            match agenda.advance(problem, path_score, end, reading) {
                 Some(next) => at = next,
                 None => break,
             }
         }
         if ends.is_empty() && self.unfinished == Unfinished::Greedy {
-            return vec![agenda.finish_greedily(self, problem, scratch)];
+            return vec![agenda.finish_greedily(self, problem, reading)];
         }
         if ends.is_empty() {
             ends.push(at);

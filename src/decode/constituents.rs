@@ -10,7 +10,7 @@
 
 use super::{Cursor, Problem};
 use crate::classifier::ScoreScale;
-use crate::scorer::Scratch;
+use crate::scorer::Reading;
 use crate::transition::built_tree::built_nodes;
 use crate::transition::{Action, Forest, State, TransitionSystem};
 
@@ -35,19 +35,19 @@ impl Replay {
         problem: Problem<'_>,
         (cursor, forest): (&Cursor, &Forest),
         taken: Action,
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) -> f32 {
         let Self { actions, scores, .. } = self;
         if problem.system.is_forced(&cursor.state, forest) {
             return NO_CHOICE;
         }
         cursor.legal(problem, forest, actions);
-        cursor.scores(problem, forest, actions, scratch, scores);
+        cursor.scores(problem, forest, actions, reading, scores);
         let Some(position) = actions.iter().position(|&action| action == taken) else {
             return NO_CHOICE;
         };
         let own = scores[position];
-        match problem.scorer.scale() {
+        match reading.scale() {
             ScoreScale::LogProb | ScoreScale::LogOdds => own,
             ScoreScale::Margin => {
                 let others = scores[..position].iter().chain(&scores[position + 1..]);
@@ -77,15 +77,15 @@ impl Replay {
 pub fn constituent_scores(
     problem: Problem<'_>,
     derivation: &[Action],
-    scratch: &mut Scratch,
+    reading: &mut dyn Reading,
 ) -> Vec<f32> {
     let system = problem.system;
     let mut replay = Replay::default();
-    let (mut cursor, mut forest) = Cursor::start(problem, scratch);
+    let (mut cursor, mut forest) = Cursor::start(problem, reading);
     replay.record(system, (&cursor.state, &forest), NO_CHOICE);
     for &action in derivation {
-        let score = replay.step(problem, (&cursor, &forest), action, scratch);
-        cursor.take(problem, &mut forest, action, scratch);
+        let score = replay.step(problem, (&cursor, &forest), action, reading);
+        cursor.take(problem, &mut forest, action, reading);
         replay.record(system, (&cursor.state, &forest), score);
     }
     let view = system.view(&cursor.state, &forest);

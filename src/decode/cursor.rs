@@ -3,56 +3,21 @@
 //!
 //! A [`Problem`] is what stays the same along a derivation; a [`Cursor`] is what changes with each action.
 
-use crate::classifier::ScoreScale;
-use crate::scorer::{Configuration, Memory, Scorer, Scratch};
+use crate::scorer::{Configuration, Memory, Reading};
 use crate::symbols::Sentence;
 use crate::transition::{Action, Forest, State, TransitionSystem};
 
-/// A sentence to be parsed, by a transition system and a scorer.
+/// A sentence to be parsed by a transition system.
 #[derive(Clone, Copy)]
 pub struct Problem<'a> {
     /// The transition system.
     pub system: &'a dyn TransitionSystem,
     /// The sentence.
     pub sentence: &'a Sentence,
-    /// The scorer.
-    pub scorer: &'a dyn Scorer,
 }
 
-impl<'a> Problem<'a> {
-    /// A problem without a scorer, for known derivations.
-    pub fn unscored(system: &'a dyn TransitionSystem, sentence: &'a Sentence) -> Self {
-        Self { system, sentence, scorer: &Unscored }
-    }
-}
-
-/// Scores every action 0.
-struct Unscored;
-
-impl Scorer for Unscored {
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
-    }
-
-    fn score(
-        &self,
-        _at: Configuration<'_>,
-        _memory: &Memory,
-        actions: &[Action],
-        _scratch: &mut Scratch,
-        out: &mut Vec<f32>,
-    ) {
-        out.clear();
-        out.resize(actions.len(), 0.0);
-    }
-
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
-    }
-}
-
-/// A position in a derivation. The problem, the scratch memory and the forest must be the same at every step; cursors over
-/// the same sentence may share a forest.
+/// A position in a derivation. The problem, the reading and the forest must be the same at every step; cursors over the
+/// same sentence may share a forest.
 #[derive(Debug, Clone)]
 pub struct Cursor {
     /// Stack and buffer.
@@ -63,11 +28,11 @@ pub struct Cursor {
 
 impl Cursor {
     /// Begins a derivation; returns the forest that it builds on too.
-    pub fn start(problem: Problem<'_>, scratch: &mut Scratch) -> (Self, Forest) {
-        let Problem { system, sentence, scorer } = problem;
+    pub fn start(problem: Problem<'_>, reading: &mut dyn Reading) -> (Self, Forest) {
+        let Problem { system, sentence } = problem;
         let (state, forest) = system.start(sentence);
         let at = Configuration { system, sentence, state: &state, forest: &forest };
-        let memory = scorer.begin(at, scratch);
+        let memory = reading.begin(at);
         (Self { state, memory }, forest)
     }
 
@@ -79,7 +44,7 @@ impl Cursor {
 
     /// The configuration.
     pub fn at<'a>(&'a self, problem: Problem<'a>, forest: &'a Forest) -> Configuration<'a> {
-        let Problem { system, sentence, .. } = problem;
+        let Problem { system, sentence } = problem;
         Configuration { system, sentence, state: &self.state, forest }
     }
 
@@ -99,14 +64,14 @@ impl Cursor {
         problem: Problem<'_>,
         forest: &Forest,
         actions: &[Action],
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
         out: &mut Vec<f32>,
     ) {
         if problem.system.is_forced(&self.state, forest) {
             out.clear();
             out.resize(actions.len(), 0.0);
         } else {
-            problem.scorer.score(self.at(problem, forest), &self.memory, actions, scratch, out);
+            reading.score(self.at(problem, forest), &self.memory, actions, out);
         }
     }
 
@@ -116,11 +81,11 @@ impl Cursor {
         problem: Problem<'_>,
         forest: &mut Forest,
         action: Action,
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) {
         problem.system.apply(&mut self.state, forest, action);
-        let Problem { system, sentence, scorer } = problem;
+        let Problem { system, sentence } = problem;
         let after = Configuration { system, sentence, state: &self.state, forest };
-        scorer.advance(after, action, &mut self.memory, scratch);
+        reading.advance(after, action, &mut self.memory);
     }
 }

@@ -3,7 +3,7 @@
 //! sentence.
 
 use super::{Cursor, Decoded, Illegal, PathScore, Problem};
-use crate::scorer::Scratch;
+use crate::scorer::Reading;
 use crate::transition::{Action, ActionKind, Forest};
 
 /// The greedy decoder.
@@ -38,11 +38,11 @@ impl Greedy {
         &self,
         problem: Problem<'_>,
         memory: &mut GreedyScratch,
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) -> Decoded {
-        let Problem { system, scorer, .. } = problem;
+        let system = problem.system;
         let GreedyScratch { legal, ranked, taken, scores } = memory;
-        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
+        let (mut cursor, mut forest) = Cursor::start(problem, reading);
         let mut score = self.path_score.empty();
         taken.clear();
         while !cursor.is_final() {
@@ -63,7 +63,7 @@ impl Greedy {
                     }
                 }
                 let at = cursor.at(problem, &forest);
-                let best = scorer.best(at, &cursor.memory, ranked, scratch, scores);
+                let best = reading.best(at, &cursor.memory, ranked, scores);
                 let Some((best, step)) = best else { break };
                 let action = ranked[best];
                 if competitors != Competitors::Legal && !legal.contains(&action) {
@@ -72,7 +72,7 @@ impl Greedy {
                 score = self.path_score.extend(score, step);
                 action
             };
-            cursor.take(problem, &mut forest, action, scratch);
+            cursor.take(problem, &mut forest, action, reading);
             taken.push(action);
         }
         let score = self.path_score.score(score, cursor.state.steps as usize);
@@ -86,7 +86,7 @@ impl Greedy {
         (cursor, forest): (&Cursor, &Forest),
         legal: &[Action],
     ) -> Competitors {
-        let Problem { system, sentence, .. } = problem;
+        let Problem { system, sentence } = problem;
         let may_end = || legal.iter().any(|&action| system.kind(action) == ActionKind::Finish);
         let all_read = || cursor.state.buffer as usize >= sentence.tags.len();
         match self.illegal {

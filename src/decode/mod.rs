@@ -5,24 +5,24 @@
 //! - [`best_first`]: always the best of all open hypotheses.
 //!
 //! All of them move a [`Cursor`] along derivations of a [`Problem`]. [`Search`] holds the settings of presets
-//! and selects the decoder. [`constituents`] scores the constituents of a parse. [`parser`] combines a system, a
-//! scorer and a search into a parser of tokens.
+//! and selects the decoder. [`constituents`] scores the constituents of a parse, [`gold`] follows gold
+//! derivations.
 
 pub mod beam;
 pub mod best_first;
 pub mod constituents;
 mod cursor;
+pub mod gold;
 pub mod greedy;
 mod heap;
-pub mod parser;
 mod path;
-mod search;
+pub(crate) mod search;
 
 pub use beam::Beam;
 pub use best_first::{BestFirst, Unfinished};
 pub use cursor::{Cursor, Problem};
+pub use gold::{GoldStep, follow_gold};
 pub use greedy::Greedy;
-pub use parser::{NbestRequest, Parse, Worker};
 pub use path::PathScore;
 pub use search::{Fallback, Method, Search, SearchScratch};
 
@@ -84,7 +84,7 @@ impl Decoded {
 
     /// The derivation of the given actions, without what other hypotheses have built.
     fn replayed(problem: Problem<'_>, actions: Vec<Action>, score: f64) -> Self {
-        let Problem { system, sentence, .. } = problem;
+        let Problem { system, sentence } = problem;
         let (mut state, mut forest) = system.start(sentence);
         actions.iter().for_each(|&action| system.apply(&mut state, &mut forest, action));
         Self::new(system, (state, forest), actions, score)

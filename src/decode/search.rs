@@ -7,7 +7,7 @@ use super::beam::{Agenda, Beam};
 use super::best_first::{BestFirst, BestFirstScratch, Unfinished};
 use super::greedy::{Greedy, GreedyScratch};
 use super::{Decoded, Illegal, PathScore, Problem};
-use crate::scorer::Scratch;
+use crate::scorer::Reading;
 
 /// The decoder.
 #[derive(
@@ -42,7 +42,7 @@ pub enum Fallback {
 const MAX_SCORED: usize = 100_000_000;
 
 /// The maximum number of hypotheses of a beam.
-pub(super) const MAX_BEAM: usize = 4096;
+pub(crate) const MAX_BEAM: usize = 4096;
 
 /// Search settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -141,8 +141,6 @@ pub struct SearchScratch {
     greedy: GreedyScratch,
     beam: Agenda,
     best_first: BestFirstScratch,
-    /// Scratch memory of the scorer.
-    pub scorer: Scratch,
 }
 
 impl Search {
@@ -151,9 +149,10 @@ impl Search {
         &self,
         problem: Problem<'_>,
         n: usize,
+        reading: &mut dyn Reading,
         scratch: &mut SearchScratch,
     ) -> Vec<Decoded> {
-        self.decode_observed(problem, n, scratch, &mut |_| ())
+        self.decode_observed(problem, n, (reading, scratch), &mut |_| ())
     }
 
     /// Decodes; calls `observe` after every step of a beam.
@@ -161,20 +160,20 @@ impl Search {
         &self,
         problem: Problem<'_>,
         n: usize,
-        scratch: &mut SearchScratch,
+        (reading, scratch): (&mut dyn Reading, &mut SearchScratch),
         observe: &mut dyn FnMut(&Agenda),
     ) -> Vec<Decoded> {
-        let SearchScratch { greedy, beam, best_first, scorer } = scratch;
+        let SearchScratch { greedy, beam, best_first } = scratch;
         match self.method {
             Method::Greedy => {
-                let decoded = self.greedy().decode(problem, greedy, scorer);
+                let decoded = self.greedy().decode(problem, greedy, reading);
                 if decoded.complete || self.fallback == Fallback::None {
                     return vec![decoded];
                 }
-                self.beam_for(n).decode(problem, n, (beam, scorer), observe)
+                self.beam_for(n).decode(problem, n, (beam, reading), observe)
             }
-            Method::Beam => self.beam_for(n).decode(problem, n, (beam, scorer), observe),
-            Method::BestFirst => self.best_first().decode(problem, n, best_first, scorer),
+            Method::Beam => self.beam_for(n).decode(problem, n, (beam, reading), observe),
+            Method::BestFirst => self.best_first().decode(problem, n, best_first, reading),
         }
     }
 }

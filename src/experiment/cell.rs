@@ -17,8 +17,8 @@ use crate::parallel;
 use crate::parser::Parser;
 use crate::preset::plan::Plan;
 use crate::preset::{DEFAULT, MethodChoice, Preset};
+use crate::train::Trainer;
 use crate::train::session::words;
-use crate::trainer::Trainer;
 use crate::tree::{Tree, remove_tags};
 use crate::treebank::{ReadOptions, Treebank, expand};
 
@@ -105,7 +105,7 @@ impl Cell {
         folder.begin(self)?;
         let checkpoint = folder.checkpoint(self);
         let mut trainer = Trainer::with_preset(self.preset()?)?.seed(self.seed).observe(observer);
-        if trainer.preset().learner.has_checkpoints() {
+        if trainer.has_checkpoints() {
             trainer = trainer.checkpoint(&checkpoint);
         }
         let is_resumed = checkpoint.exists();

@@ -8,12 +8,11 @@
 use std::ops::AddAssign;
 
 use crate::classifier::first_best;
-use crate::decode::{Cursor, Problem};
+use crate::decode::{GoldStep, Problem, follow_gold};
 use crate::eval::percent::percent;
-use crate::oracle::{OracleKind, oracle};
+use crate::oracle::{Example, OracleKind, oracle};
 use crate::parallel;
-use crate::scorer::{Scorer, Scratch};
-use crate::train::Example;
+use crate::scorer::{Reading, Scorer};
 use crate::transition::{Action, ActionKind, TransitionSystem};
 use crate::tree::Tree;
 
@@ -130,57 +129,46 @@ pub fn decisions(
     kind: OracleKind,
     examples: &[Example],
 ) -> Vec<Followed> {
-    let follow = |memory: &mut FollowMemory, example: &Example| {
+    let follow = |reading: &mut Box<dyn Reading + '_>, example: &Example| {
         let mut sentence = example.sentence.clone();
-        scorer.prepare(&mut sentence, &mut memory.scratch);
-        let problem = Problem { system, sentence: &sentence, scorer };
-        memory.follow(problem, &example.tree, kind)
+        reading.read(&mut sentence);
+        follow(Problem { system, sentence: &sentence }, &example.tree, kind, &mut **reading)
     };
-    parallel::map_init(examples, FollowMemory::default, follow)
+    parallel::map_init(examples, || scorer.reading(), follow)
 }
 
-/// Scratch memory of one thread.
-#[derive(Default)]
-struct FollowMemory {
-    inventory: Vec<Action>,
-    legal: Vec<Action>,
-    optimal: Vec<Action>,
-    scores: Vec<f32>,
-    scratch: Scratch,
-}
-
-impl FollowMemory {
-    /// The decisions of one derivation; `None` if the system cannot build the tree.
-    fn follow(&mut self, problem: Problem<'_>, tree: &Tree, kind: OracleKind) -> Followed {
-        let Self { inventory, legal, optimal, scores, scratch } = self;
-        let Problem { system, scorer, .. } = problem;
-        let oracle = oracle(system, tree, kind).ok()?;
-        let mut decisions = Vec::new();
-        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
-        while !cursor.is_final() {
-            cursor.legal(problem, &forest, legal);
-            system.inventory(&cursor.state, &forest, inventory);
-            oracle.optimal(&cursor.state, &forest, optimal);
-            let next = *optimal.first().filter(|next| legal.contains(next))?;
-            let mut is_right = |actions: &[Action]| {
-                scorer.score(cursor.at(problem, &forest), &cursor.memory, actions, scratch, scores);
-                actions.get(first_best(scores)).is_some_and(|best| optimal.contains(best))
-            };
-            let right = system.is_forced(&cursor.state, &forest) || is_right(inventory);
-            let right_of_legal = legal.len() == 1 || is_right(legal);
-            let (kind, has_choice) = (system.kind(next), legal.len() > 1);
-            decisions.push(Decision { kind, has_choice, right, right_of_legal });
-            cursor.take(problem, &mut forest, next, scratch);
-        }
-        Some(decisions)
-    }
+/// The decisions of one derivation; `None` if the system cannot build the tree.
+fn follow(
+    problem: Problem<'_>,
+    tree: &Tree,
+    kind: OracleKind,
+    reading: &mut dyn Reading,
+) -> Followed {
+    let system = problem.system;
+    let oracle = oracle(system, tree, kind).ok()?;
+    let (mut inventory, mut scores, mut decisions) = (Vec::new(), Vec::new(), Vec::new());
+    let is_complete = follow_gold(problem, &*oracle, reading, &mut |step, reading| {
+        let GoldStep { at, memory, legal, optimal } = step;
+        system.inventory(at.state, at.forest, &mut inventory);
+        let next = *optimal.first().filter(|next| legal.contains(next))?;
+        let mut is_right = |actions: &[Action]| {
+            reading.score(at, memory, actions, &mut scores);
+            actions.get(first_best(&scores)).is_some_and(|best| optimal.contains(best))
+        };
+        let right = step.is_forced() || is_right(&inventory);
+        let right_of_legal = legal.len() == 1 || is_right(legal);
+        let (kind, has_choice) = (system.kind(next), legal.len() > 1);
+        decisions.push(Decision { kind, has_choice, right, right_of_legal });
+        Some(next)
+    });
+    is_complete.then_some(decisions)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::classifier::ScoreScale;
-    use crate::scorer::{self, Configuration};
+    use crate::scorer::{Configuration, Memory};
     use crate::symbols::Vocabulary;
     use crate::transition::binary::Binary;
     use crate::tree::TreeBuilder;
@@ -189,16 +177,17 @@ mod tests {
     struct Shifter;
 
     impl Scorer for Shifter {
-        fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> scorer::Memory {
-            scorer::Memory::None
+        fn reading(&self) -> Box<dyn Reading + '_> {
+            Box::new(Self)
         }
+    }
 
+    impl Reading for Shifter {
         fn score(
-            &self,
+            &mut self,
             _at: Configuration<'_>,
-            _memory: &scorer::Memory,
+            _memory: &Memory,
             actions: &[Action],
-            _scratch: &mut Scratch,
             out: &mut Vec<f32>,
         ) {
             out.clear();

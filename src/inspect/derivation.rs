@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::trace::Decision;
 use crate::decode::{Cursor, Problem};
-use crate::scorer::Scratch;
+use crate::scorer::{Reading, Unscored};
 use crate::symbols::Sentence;
 use crate::transition::{Action, Forest, NO_HEAD, State, TransitionSystem};
 use crate::tree::{Token, Tree};
@@ -69,8 +69,8 @@ impl Derivation {
     pub(crate) fn follow(
         problem: Problem<'_>,
         (tokens, actions): (&[Token], &[Action]),
-        scratch: &mut Scratch,
-        mut decide: impl FnMut((&Cursor, &Forest), Action, &mut Scratch) -> Option<Decision>,
+        reading: &mut dyn Reading,
+        mut decide: impl FnMut((&Cursor, &Forest), Action, &mut dyn Reading) -> Option<Decision>,
     ) -> Self {
         let system = problem.system;
         let mut found = Self {
@@ -78,12 +78,12 @@ impl Derivation {
             tags: tokens.iter().map(|token| token.tag.to_string()).collect(),
             ..Self::default()
         };
-        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
+        let (mut cursor, mut forest) = Cursor::start(problem, reading);
         for &action in actions {
-            let decision = decide((&cursor, &forest), action, scratch);
+            let decision = decide((&cursor, &forest), action, reading);
             let name = Some(system.name(action));
             found.step(system, (&cursor.state, &forest), name, decision);
-            cursor.take(problem, &mut forest, action, scratch);
+            cursor.take(problem, &mut forest, action, reading);
         }
         found.step(system, (&cursor.state, &forest), None, None);
         found
@@ -92,9 +92,9 @@ impl Derivation {
     /// The derivation of a gold tree; empty if the system cannot build it.
     pub fn of_gold(system: &dyn TransitionSystem, sentence: &Sentence, tree: &Tree) -> Self {
         let actions = system.derivation(tree).unwrap_or_default();
-        let problem = Problem::unscored(system, sentence);
+        let problem = Problem { system, sentence };
         let path = (tree.tokens(), &actions[..]);
-        Self::follow(problem, path, &mut Scratch::default(), |_, _, _| None)
+        Self::follow(problem, path, &mut Unscored, |_, _, _| None)
     }
 
     /// Adds a configuration, and the constituents that are new in it.

@@ -6,14 +6,13 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use crate::decode::{Cursor, Problem};
+use crate::decode::{Problem, follow_gold};
 use crate::error::{Error, Result};
-use crate::oracle::{OracleKind, oracle};
+use crate::oracle::{Example, OracleKind, oracle};
 use crate::parallel;
-use crate::scorer::{Scorer, Scratch};
+use crate::scorer::{Reading, Scorer};
 use crate::symbols::Label;
-use crate::train::Example;
-use crate::transition::TransitionSystem;
+use crate::transition::{Action, TransitionSystem};
 
 /// The width of a bin.
 pub const BIN: f32 = 0.5;
@@ -66,28 +65,28 @@ pub fn margins(
         return Err(Error::config("margins", problem));
     };
     let label = Label(position as u16);
-    let follow = |scratch: &mut Scratch, Example { sentence, tree }: &Example| {
+    let follow = |reading: &mut Box<dyn Reading + '_>, Example { sentence, tree }: &Example| {
         let mut margins = Margins::default();
         let Ok(oracle) = oracle(system, tree, OracleKind::DynamicIfAny) else { return margins };
-        let problem = Problem { system, sentence, scorer };
-        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
-        let (mut legal, mut right, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-        while !cursor.is_final() {
-            oracle.optimal(&cursor.state, &forest, &mut right);
-            let Some(&next) = right.first() else { break };
-            cursor.legal(problem, &forest, &mut legal);
-            legal.retain(|&action| system.label(action) == Some(label));
-            let at = cursor.at(problem, &forest);
-            scorer.score(at, &cursor.memory, &legal, scratch, &mut scores);
-            for (action, score) in legal.iter().zip(&scores) {
-                let is_wrong = !right.contains(action);
+        let problem = Problem { system, sentence };
+        let (mut of_label, mut scores) = (Vec::new(), Vec::new());
+        follow_gold(problem, &*oracle, &mut **reading, &mut |step, reading| {
+            let next = *step.optimal.first()?;
+            let is_of_label = |action: &&Action| system.label(**action) == Some(label);
+            of_label.clear();
+            of_label.extend(step.legal.iter().filter(is_of_label).copied());
+            reading.score(step.at, step.memory, &of_label, &mut scores);
+            for (action, score) in of_label.iter().zip(&scores) {
+                let is_wrong = !step.optimal.contains(action);
                 margins.add(if is_wrong { -score } else { *score }, is_wrong);
             }
-            cursor.take(problem, &mut forest, next, scratch);
-        }
+            Some(next)
+        });
         margins
     };
     let mut all = Margins::default();
-    parallel::map_init(examples, Scratch::default, follow).into_iter().for_each(|one| all += one);
+    parallel::map_init(examples, || scorer.reading(), follow)
+        .into_iter()
+        .for_each(|one| all += one);
     Ok(all)
 }

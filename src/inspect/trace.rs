@@ -8,10 +8,11 @@ use super::derivation::Derivation;
 use super::feature_text::FeatureText;
 use crate::classifier::Evidence;
 use crate::decode::beam::{Agenda, Beam};
-use crate::decode::{Cursor, Decoded, Problem, Worker};
+use crate::decode::{Cursor, Decoded, Problem};
 use crate::feature::{Row, Templates};
 use crate::oracle::{OracleKind, oracle};
-use crate::scorer::Scratch;
+use crate::parser::Worker;
+use crate::scorer::Reading;
 use crate::sort::stable_sort_by_key;
 use crate::symbols::Vocabulary;
 use crate::transition::{Action, Forest, Oracle};
@@ -151,10 +152,10 @@ pub fn trace(
     let mut observe = |agenda: &Agenda| beams.push(beam::snapshot(agenda));
     let (input, decoded) = worker.decode_observed(request.tokens, 1, &mut observe);
     let request = TraceRequest { tokens: &input.cleaned.tokens, ..*request };
-    let (problem, scratch) = worker.problem();
+    let (problem, reading) = worker.problem();
     let found = &decoded[0];
     let beam = BeamTrace::new((problem.system, beam), &beams, &found.actions, request.best);
-    Trace { beam, ..follow(problem, found, (&request, vocabulary), scratch) }
+    Trace { beam, ..follow(problem, found, (&request, vocabulary), reading) }
 }
 
 /// Follows a derivation that a search has found.
@@ -162,7 +163,7 @@ fn follow(
     problem: Problem<'_>,
     decoded: &Decoded,
     (request, vocabulary): (&TraceRequest<'_>, &Vocabulary),
-    scratch: &mut Scratch,
+    reading: &mut dyn Reading,
 ) -> Trace {
     let prepared = request.gold.map(|gold| oracle(problem.system, gold, OracleKind::DynamicIfAny));
     let (gold, unfit) = match prepared {
@@ -173,8 +174,8 @@ fn follow(
     let mut tracer =
         Tracer { problem, request, vocabulary, gold: gold.as_deref(), left_gold: None, step: 0 };
     let path = (request.tokens, &decoded.actions[..]);
-    let derivation = Derivation::follow(problem, path, scratch, |at, action, scratch| {
-        Some(tracer.decision(at, action, scratch))
+    let derivation = Derivation::follow(problem, path, reading, |at, action, reading| {
+        Some(tracer.decision(at, action, reading))
     });
     let left_gold = tracer.left_gold;
     let &Decoded { score, complete, .. } = decoded;
@@ -195,7 +196,7 @@ struct Tracer<'a> {
 }
 
 impl Tracer<'_> {
-    fn decision(&mut self, here: Here<'_>, taken: Action, scratch: &mut Scratch) -> Decision {
+    fn decision(&mut self, here: Here<'_>, taken: Action, reading: &mut dyn Reading) -> Decision {
         let (cursor, forest) = here;
         let (mut inventory, mut legal, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         self.problem.system.inventory(&cursor.state, forest, &mut inventory);
@@ -204,12 +205,12 @@ impl Tracer<'_> {
         inventory.extend(
             legal.iter().copied().filter(|action| !inventory.contains(action)).collect::<Vec<_>>(),
         );
-        cursor.scores(self.problem, forest, &inventory, scratch, &mut scores);
+        cursor.scores(self.problem, forest, &inventory, reading, &mut scores);
         let mut ranked: Vec<(Action, f32)> = inventory.into_iter().zip(scores).collect();
         stable_sort_by_key(&mut ranked, |&(_, score)| std::cmp::Reverse(Ordered(score)));
         let rival = ranked.iter().map(|&(action, _)| action);
         let rival = rival.filter(|action| *action != taken).find(|action| legal.contains(action));
-        let reasons = rival.and_then(|rival| self.reasons(here, [taken, rival], scratch));
+        let reasons = rival.and_then(|rival| self.reasons(here, [taken, rival], reading));
         let correct = self.correct(here, taken);
         let rank = ranked.iter().position(|&(action, _)| action == taken).unwrap_or(0);
         let listed = ranked.iter().take(self.request.best);
@@ -257,10 +258,10 @@ impl Tracer<'_> {
         &self,
         (cursor, forest): Here<'_>,
         actions: [Action; 2],
-        scratch: &mut Scratch,
+        reading: &mut dyn Reading,
     ) -> Option<Reasons> {
         let at = cursor.at(self.problem, forest);
-        let (evidence, row) = self.problem.scorer.evidence(at, actions, scratch)?;
+        let (evidence, row) = reading.evidence(at, actions)?;
         let system = self.problem.system;
         let text = FeatureText::new(self.request.templates, self.vocabulary, |label| {
             system.label_name(label).to_owned()

@@ -5,9 +5,19 @@
 pub mod replay;
 
 use crate::Result;
+use crate::symbols::Sentence;
 use crate::transition::{Oracle, TransitionSystem};
 use crate::tree::Tree;
 use replay::Replay;
+
+/// A gold tree with its encoded sentence.
+#[derive(Debug, Clone)]
+pub struct Example {
+    /// The sentence.
+    pub sentence: Sentence,
+    /// The tree, cleaned and head-marked.
+    pub tree: Tree,
+}
 
 /// Which oracle is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,280 +3,112 @@
 use serde::{Deserialize, Serialize};
 
 use super::by_kind::deserialize_by_kind;
-use crate::classifier::Learner;
-use crate::classifier::boosting::{Boosting, BoostingParams};
-use crate::classifier::combine;
+use crate::classifier::boosting::BoostingParams;
 use crate::classifier::combine::calibrate::{self, Calibrate};
 use crate::classifier::combine::meta::{self, Meta};
-use crate::classifier::combine::one_vs_rest::OneVsRest;
+use crate::classifier::combine::outcome_column;
 use crate::classifier::combine::split::Split;
 use crate::classifier::combine::stack::{Members, Stack};
 use crate::classifier::combine::two_stage::TwoStage;
 use crate::classifier::combine::vote::Vote;
-use crate::classifier::decision_tree::{C45, C45Params, Cart, CartParams};
-use crate::classifier::knn::{Knn, KnnParams};
-use crate::classifier::maxent::{Maxent, MaxentParams};
-use crate::classifier::perceptron::{Perceptron, PerceptronParams};
-use crate::classifier::subtree_boosting::{SubtreeBoosting, SubtreeBoostingParams};
-use crate::classifier::svm::{Svm, SvmParams};
-use crate::classifier::tree_kernel::{TreeKernel, TreeKernelParams};
+use crate::classifier::decision_tree::{C45Params, CartParams};
+use crate::classifier::knn::KnnParams;
+use crate::classifier::maxent::MaxentParams;
+use crate::classifier::perceptron::PerceptronParams;
+use crate::classifier::subtree_boosting::SubtreeBoostingParams;
+use crate::classifier::svm::SvmParams;
+use crate::classifier::tree_kernel::TreeKernelParams;
+use crate::classifier::{Learner, LearnerParams, Parts, ScoreScale};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::{Column, Indicators, Templates};
 use crate::transition::{Action, ActionKind, TransitionSystem};
 
-/// A learner and its settings.
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum LearnerChoice {
-    /// Averaged perceptron over instances of gold derivations.
-    Perceptron(PerceptronParams),
-    /// Maximum entropy over instances of gold derivations.
-    Maxent(MaxentParams),
-    /// Polynomial support vector machines, one-vs-rest.
-    Svm(SvmParams),
-    /// One classifier for each value of a column.
-    Split(SplitChoice),
-    /// Two stages: whether to shift, then which of the other actions.
-    TwoStage(TwoStageChoice),
-    /// One two-class problem for each action, from any learner.
-    OneVsRest(OneVsRestChoice),
-    /// Members that vote on each decision.
-    Vote(VoteChoice),
-    /// Stacking: members, and a final learner that sees their choices.
-    Stack(StackChoice),
-    /// A selector that follows one of the members at each decision.
-    Meta(MetaChoice),
-    /// Calibration: the scores of a learner become probabilities.
-    Calibrate(CalibrateChoice),
-    /// Memory-based learning over instances of gold derivations.
-    Knn(KnnParams),
-    /// Decision tree of C4.5 over instances of gold derivations.
-    C45(C45Params),
-    /// Decision tree of CART over instances of gold derivations.
-    Cart(CartParams),
-    /// Boosted decision trees over candidates, an ensemble for each label.
-    Boosting(BoostingParams),
-    /// Boosted subtrees of the configuration, one-vs-rest, over instances of gold derivations.
-    SubtreeBoosting(SubtreeBoostingParams),
-    /// Support vector machines with a convolution kernel over trees, one-vs-rest.
-    TreeKernel(TreeKernelParams),
-}
-
-deserialize_by_kind!(LearnerChoice {
-    "perceptron" => Perceptron,
-    "maxent" => Maxent,
-    "svm" => Svm,
-    "split" => Split,
-    "two-stage" => TwoStage,
-    "one-vs-rest" => OneVsRest,
-    "vote" => Vote,
-    "stack" => Stack,
-    "meta" => Meta,
-    "calibrate" => Calibrate,
-    "knn" => Knn,
-    "c45" => C45,
-    "cart" => Cart,
-    "boosting" => Boosting,
-    "subtree-boosting" => SubtreeBoosting,
-    "tree-kernel" => TreeKernel,
-});
-
-/// The inputs of a learner besides its settings.
-#[derive(Debug, Clone)]
-pub struct Parts {
-    /// The columns of every row.
-    pub columns: Vec<Column>,
-    /// Their one-hot view.
-    pub indicators: Indicators,
-    /// For each class, whether it is a shift.
-    pub shifts: Vec<bool>,
-}
-
-impl Parts {
-    /// The parts for the columns of templates and the actions of a system.
-    pub fn new(templates: &Templates, system: &dyn TransitionSystem) -> Self {
-        let is_shift = |code| system.kind(Action::new(code)) == ActionKind::Shift;
-        let shifts = (0..system.n_actions() as u32).map(is_shift).collect();
-        Self { columns: templates.columns(), indicators: Indicators::new(templates), shifts }
-    }
-
-    /// The same with a column for the prediction of each member.
-    fn with_outcomes(&self, n_members: usize) -> Self {
-        let mut parts = self.clone();
-        for member in 0..n_members {
-            parts.indicators = parts.indicators.with_column(parts.columns.len() as u16);
-            parts.columns.push(combine::outcome_column(member));
+/// Defines the learners: for each its description, its key in presets, and its settings.
+macro_rules! learners {
+    ($($(#[doc = $description:literal])+ $kind:literal => $variant:ident($params:ty),)+) => {
+        /// A learner and its settings.
+        #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+        #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+        pub enum LearnerChoice {
+            $($(#[doc = $description])+ $variant($params),)+
         }
-        parts
-    }
 
-    /// Only the columns of the selector of a meta-classifier.
-    fn of_outcomes(choice: &MetaChoice) -> Self {
-        let columns = choice.columns();
-        let indicators = Indicators::of_columns(&columns);
-        Self { columns, indicators, shifts: vec![false; choice.members.len()] }
-    }
+        deserialize_by_kind!(LearnerChoice { $($kind => $variant),+ });
+
+        impl LearnerParams for LearnerChoice {
+            fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+                match self {
+                    $(Self::$variant(params) => params.learner(parts),)+
+                }
+            }
+        }
+    };
+}
+
+learners! {
+    /// Averaged perceptron over instances of gold derivations.
+    "perceptron" => Perceptron(PerceptronParams),
+    /// Maximum entropy over instances of gold derivations.
+    "maxent" => Maxent(MaxentParams),
+    /// Polynomial support vector machines, one-vs-rest.
+    "svm" => Svm(SvmParams),
+    /// One classifier for each value of a column.
+    "split" => Split(SplitChoice),
+    /// Two stages: whether to shift, then which of the other actions.
+    "two-stage" => TwoStage(TwoStageChoice),
+    /// Members that vote on each decision.
+    "vote" => Vote(VoteChoice),
+    /// Stacking: members, and a final learner that sees their choices.
+    "stack" => Stack(StackChoice),
+    /// A selector that follows one of the members at each decision.
+    "meta" => Meta(MetaChoice),
+    /// Calibration: the scores of a learner become probabilities.
+    "calibrate" => Calibrate(CalibrateChoice),
+    /// Memory-based learning over instances of gold derivations.
+    "knn" => Knn(KnnParams),
+    /// Decision tree of C4.5 over instances of gold derivations.
+    "c45" => C45(C45Params),
+    /// Decision tree of CART over instances of gold derivations.
+    "cart" => Cart(CartParams),
+    /// Boosted decision trees over candidates, an ensemble for each label.
+    "boosting" => Boosting(BoostingParams),
+    /// Boosted subtrees of the configuration, one-vs-rest, over instances of gold derivations.
+    "subtree-boosting" => SubtreeBoosting(SubtreeBoostingParams),
+    /// Support vector machines with a convolution kernel over trees, one-vs-rest.
+    "tree-kernel" => TreeKernel(TreeKernelParams),
 }
 
 impl LearnerChoice {
-    /// Checks combinations of settings, and that the learner supports the columns.
+    /// Builds the learner for the templates and the actions of a system.
     ///
     /// # Errors
-    /// With the key relative to the learner.
-    pub(super) fn check(&self, columns: &[Column]) -> Result<()> {
-        match self {
-            Self::Svm(params) => params.check(),
-            Self::TreeKernel(params) => params.check(columns),
-            Self::Split(choice) => choice.check(columns),
-            Self::TwoStage(choice) => {
-                choice.first.check_as("first", columns)?;
-                choice.second.check_as("second", columns)
-            }
-            Self::OneVsRest(choice) => choice.learner.check_as("learner", columns),
-            Self::Vote(choice) => check_members(&choice.members, columns),
-            Self::Stack(choice) => choice.check(columns),
-            Self::Meta(choice) => choice.check(columns),
-            Self::Calibrate(choice) => choice.learner.check_as("learner", columns),
-            Self::Perceptron(_)
-            | Self::Maxent(_)
-            | Self::Knn(_)
-            | Self::C45(_)
-            | Self::Cart(_)
-            | Self::Boosting(_)
-            | Self::SubtreeBoosting(_) => Ok(()),
-        }
+    /// As [`LearnerParams::learner`].
+    pub fn for_system(
+        &self,
+        templates: &Templates,
+        system: &dyn TransitionSystem,
+    ) -> Result<Box<dyn Learner>> {
+        let is_shift = |code| system.kind(Action::new(code)) == ActionKind::Shift;
+        let shifts = (0..system.n_actions() as u32).map(is_shift).collect();
+        let (columns, indicators) = (templates.columns(), Indicators::new(templates));
+        self.learner(&Parts { columns, indicators, shifts })
     }
 
-    /// Like [`LearnerChoice::check`], for a learner inside another one, or inside a tagger, at `path`.
-    pub(super) fn check_as(&self, path: &str, columns: &[Column]) -> Result<()> {
-        self.check(columns).map_err(|error| error.under(path))
+    /// Builds a learner that is no more than asked: it does not know which classes are shifts.
+    pub(super) fn asked(&self, columns: Vec<Column>) -> Result<Box<dyn Learner>> {
+        let indicators = Indicators::of_columns(&columns);
+        self.learner(&Parts { columns, indicators, shifts: Vec::new() })
     }
 
-    /// Whether the learner, and those inside it, support columns that are trees.
-    pub(super) fn takes_trees(&self) -> bool {
-        match self {
-            Self::SubtreeBoosting(_) | Self::TreeKernel(_) => true,
-            Self::Split(choice) => choice.learner.takes_trees(),
-            Self::OneVsRest(choice) => choice.learner.takes_trees(),
-            Self::Calibrate(choice) => choice.learner.takes_trees(),
-            Self::TwoStage(choice) => choice.first.takes_trees() && choice.second.takes_trees(),
-            _ => false,
-        }
-    }
-
-    /// Whether scores can be added along a derivation, so that paths can be compared.
-    pub fn compares_paths(&self) -> bool {
-        match self {
-            Self::Boosting(_) => true,
-            Self::Split(choice) => choice.learner.compares_paths(),
-            Self::Stack(choice) => choice.final_learner.compares_paths(),
-            _ => self.gives_probabilities(),
-        }
-    }
-
-    /// Whether scores are logarithms of probabilities.
-    fn gives_probabilities(&self) -> bool {
-        match self {
-            Self::Maxent(_) | Self::C45(_) | Self::Cart(_) | Self::Calibrate(_) => true,
-            Self::Split(choice) => choice.learner.gives_probabilities(),
-            Self::Stack(choice) => choice.final_learner.gives_probabilities(),
-            Self::Boosting(_)
-            | Self::Perceptron(_)
-            | Self::Svm(_)
-            | Self::TwoStage(_)
-            | Self::OneVsRest(_)
-            | Self::Vote(_)
-            | Self::Meta(_)
-            | Self::Knn(_)
-            | Self::SubtreeBoosting(_)
-            | Self::TreeKernel(_) => false,
-        }
-    }
-
-    /// Whether a fit has parts that are finished one by one, so that it can be resumed.
-    pub fn has_parts(&self) -> bool {
-        match self {
-            Self::Svm(_)
-            | Self::Split(_)
-            | Self::TwoStage(_)
-            | Self::OneVsRest(_)
-            | Self::Vote(_)
-            | Self::Stack(_)
-            | Self::Meta(_)
-            | Self::Calibrate(_)
-            | Self::Boosting(_) => true,
-            Self::Perceptron(_)
-            | Self::Maxent(_)
-            | Self::Knn(_)
-            | Self::C45(_)
-            | Self::Cart(_)
-            | Self::SubtreeBoosting(_)
-            | Self::TreeKernel(_) => false,
-        }
-    }
-
-    /// The learner.
-    ///
-    /// # Errors
-    /// When a column that it names is missing.
-    pub fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
-        let indicators = parts.indicators.clone();
-        Ok(match self {
-            Self::Perceptron(params) => Box::new(Perceptron { params: params.clone(), indicators }),
-            Self::Maxent(params) => Box::new(Maxent { params: params.clone(), indicators }),
-            Self::Svm(params) => Box::new(Svm { params: params.clone(), indicators }),
-            Self::Split(choice) => Box::new(Split {
-                column: choice.position(&parts.columns)?,
-                min_rows: choice.min_rows,
-                learner: choice.learner.learner(parts)?,
-            }),
-            Self::TwoStage(choice) => Box::new(TwoStage {
-                first: choice.first.learner(parts)?,
-                second: choice.second.learner(parts)?,
-                shifts: parts.shifts.clone(),
-            }),
-            Self::OneVsRest(choice) => {
-                Box::new(OneVsRest { learner: choice.learner.learner(parts)? })
-            }
-            Self::C45(params) => Box::new(C45 { params: params.clone() }),
-            Self::Cart(params) => Box::new(Cart { params: params.clone() }),
-            Self::Boosting(params) => {
-                Box::new(Boosting { params: params.clone(), columns: parts.columns.clone() })
-            }
-            Self::SubtreeBoosting(params) => {
-                Box::new(SubtreeBoosting { params: params.clone(), columns: parts.columns.clone() })
-            }
-            Self::TreeKernel(params) => Box::new(TreeKernel {
-                params: params.clone(),
-                columns: parts.columns.clone(),
-                indicators,
-            }),
-            Self::Knn(params) => Box::new(Knn { params: params.clone() }),
-            Self::Vote(choice) => Box::new(Vote { members: learners(&choice.members, parts)? }),
-            Self::Stack(choice) => Box::new(Stack {
-                members: learners(&choice.members, parts)?,
-                final_learner: choice
-                    .final_learner
-                    .learner(&parts.with_outcomes(choice.members.len()))?,
-                from: choice.from,
-            }),
-            Self::Meta(choice) => Box::new(Meta {
-                members: learners(&choice.members, parts)?,
-                selector: choice.selector.learner(&Parts::of_outcomes(choice))?,
-                probabilities: choice.probabilities.clone(),
-                share: choice.share,
-            }),
-            Self::Calibrate(choice) => Box::new(Calibrate {
-                learner: choice.learner.learner(parts)?,
-                method: choice.method,
-                share: choice.share,
-            }),
-        })
+    /// Builds a learner inside another one, which has it under `key`.
+    fn part(&self, key: &str, parts: &Parts) -> Result<Box<dyn Learner>> {
+        self.learner(parts).map_err(|error| error.under(key))
     }
 }
 
-fn learners(choices: &[LearnerChoice], parts: &Parts) -> Result<Vec<Box<dyn Learner>>> {
-    choices.iter().map(|choice| choice.learner(parts)).collect()
+fn members(choices: &[LearnerChoice], parts: &Parts) -> Result<Vec<Box<dyn Learner>>> {
+    let numbered = choices.iter().enumerate();
+    numbered.map(|(at, choice)| choice.part(&format!("members.{at}"), parts)).collect()
 }
 
 /// One classifier for each value of a column.
@@ -314,10 +146,13 @@ impl SplitChoice {
             Error::config("column", problem)
         })
     }
+}
 
-    fn check(&self, columns: &[Column]) -> Result<()> {
-        self.position(columns)?;
-        self.learner.check_as("learner", columns)
+impl LearnerParams for SplitChoice {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        let column = self.position(&parts.columns)?;
+        let learner = self.learner.part("learner", parts)?;
+        Ok(Box::new(Split { column, min_rows: self.min_rows, learner }))
     }
 }
 
@@ -331,12 +166,12 @@ pub struct TwoStageChoice {
     pub second: Box<LearnerChoice>,
 }
 
-/// A binary classifier for each action.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OneVsRestChoice {
-    /// Learns each binary classifier: one action against all others.
-    pub learner: Box<LearnerChoice>,
+impl LearnerParams for TwoStageChoice {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        let [first, second] = [("first", &self.first), ("second", &self.second)]
+            .map(|(key, choice)| choice.part(key, parts));
+        Ok(Box::new(TwoStage { first: first?, second: second?, shifts: parts.shifts.clone() }))
+    }
 }
 
 /// Members that vote.
@@ -346,6 +181,12 @@ pub struct VoteChoice {
     /// The members; ties go to the earlier one.
     #[schemars(length(min = 1, max = 100))]
     pub members: Vec<LearnerChoice>,
+}
+
+impl LearnerParams for VoteChoice {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        Ok(Box::new(Vote { members: members(&self.members, parts)? }))
+    }
 }
 
 /// Members whose predictions the final learner sees.
@@ -361,12 +202,16 @@ pub struct StackChoice {
     pub final_learner: Box<LearnerChoice>,
 }
 
-impl StackChoice {
-    fn check(&self, columns: &[Column]) -> Result<()> {
-        check_members(&self.members, columns)?;
-        let outcomes = (0..self.members.len()).map(combine::outcome_column);
-        self.final_learner
-            .check_as("final_learner", &columns.iter().cloned().chain(outcomes).collect::<Vec<_>>())
+impl LearnerParams for StackChoice {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        let members = members(&self.members, parts)?;
+        let mut extended = parts.clone();
+        for member in 0..members.len() {
+            extended.indicators = extended.indicators.with_column(extended.columns.len() as u16);
+            extended.columns.push(outcome_column(member));
+        }
+        let final_learner = self.final_learner.part("final_learner", &extended)?;
+        Ok(Box::new(Stack { members, final_learner, from: self.from }))
     }
 }
 
@@ -395,16 +240,10 @@ fn default_meta_share() -> f64 {
 }
 
 impl MetaChoice {
-    fn check(&self, columns: &[Column]) -> Result<()> {
-        check_members(&self.members, columns)?;
-        self.check_probabilities()?;
-        self.selector.check_as("selector", &self.columns())
-    }
-
-    fn check_probabilities(&self) -> Result<()> {
+    fn check_probabilities(&self, members: &[Box<dyn Learner>]) -> Result<()> {
         for (at, &member) in self.probabilities.iter().enumerate() {
-            let problem = match self.members.get(member as usize) {
-                Some(member) if member.gives_probabilities() => continue,
+            let problem = match members.get(member as usize) {
+                Some(member) if member.scale() == ScoreScale::LogProb => continue,
                 Some(_) => {
                     "gives no probabilities: leave it out, or wrap it in a learner of kind calibrate"
                 }
@@ -415,10 +254,18 @@ impl MetaChoice {
         }
         Ok(())
     }
+}
 
-    /// The columns of the selector.
-    fn columns(&self) -> Vec<Column> {
-        meta::columns(self.members.len(), &self.probabilities)
+impl LearnerParams for MetaChoice {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        let members = members(&self.members, parts)?;
+        self.check_probabilities(&members)?;
+        let columns = meta::columns(members.len(), &self.probabilities);
+        let indicators = Indicators::of_columns(&columns);
+        let of_outcomes = Parts { columns, indicators, shifts: vec![false; members.len()] };
+        let selector = self.selector.part("selector", &of_outcomes)?;
+        let (probabilities, share) = (self.probabilities.clone(), self.share);
+        Ok(Box::new(Meta { members, selector, probabilities, share }))
     }
 }
 
@@ -441,7 +288,9 @@ fn default_calibration_share() -> f64 {
     0.1
 }
 
-fn check_members(members: &[LearnerChoice], columns: &[Column]) -> Result<()> {
-    let mut numbered = members.iter().enumerate();
-    numbered.try_for_each(|(at, member)| member.check_as(&format!("members.{at}"), columns))
+impl LearnerParams for CalibrateChoice {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        let learner = self.learner.part("learner", parts)?;
+        Ok(Box::new(Calibrate { learner, method: self.method, share: self.share }))
+    }
 }

@@ -13,25 +13,22 @@ use super::learner::LearnerChoice;
 use crate::classifier::boosting::BoostingParams;
 use crate::encoder::TransformerParams;
 use crate::error::Result;
-use crate::feature::Column;
-use crate::scorer::neural::NetworkParams;
-use crate::train::neural::NeuralParams;
-use crate::train::online::OnlineParams;
-use crate::train::structured::StructuredParams;
+use crate::scorer::neural::{NetworkParams, NeuralParams};
+use crate::scorer::perceptron::{OnlineParams, StructuredParams};
 
 /// A training method with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum MethodChoice {
-    /// See [`crate::train::online`].
+    /// A perceptron that learns while parsing.
     OnlinePerceptron(OnlineParams),
-    /// See [`crate::train::structured`].
+    /// A perceptron that learns from whole derivations.
     StructuredPerceptron(StructuredParams),
-    /// See [`crate::train::neural`].
+    /// Networks.
     Neural(NeuralParams),
-    /// See [`crate::train::candidates`].
+    /// Boosted trees over candidates.
     Boosting(BoostingParams),
-    /// See [`crate::train::batch`].
+    /// A learner of instances.
     #[serde(untagged)]
     Batch(LearnerChoice),
 }
@@ -54,34 +51,9 @@ impl Default for MethodChoice {
 }
 
 impl MethodChoice {
-    /// Checks combinations of settings, and that the learner supports the columns.
-    ///
-    /// # Errors
-    /// With the key relative to the learner.
-    pub(super) fn check(&self, columns: &[Column]) -> Result<()> {
-        match self {
-            Self::Batch(learner) => learner.check(columns),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether the learner supports columns that are trees.
-    pub(super) fn takes_trees(&self) -> bool {
-        matches!(self, Self::Batch(learner) if learner.takes_trees())
-    }
-
     /// Whether training has epochs, and so a learning curve.
     pub fn has_epochs(&self) -> bool {
         matches!(self, Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) | Self::Neural(_))
-    }
-
-    /// Whether training stores checkpoints.
-    pub fn has_checkpoints(&self) -> bool {
-        match self {
-            Self::OnlinePerceptron(_) | Self::StructuredPerceptron(_) => false,
-            Self::Neural(_) | Self::Boosting(_) => true,
-            Self::Batch(learner) => learner.has_parts(),
-        }
     }
 
     /// Whether the model predicts tags itself.
@@ -131,15 +103,6 @@ impl MethodChoice {
         };
         part.forget_folder();
         part
-    }
-
-    /// Whether scores can be added along a derivation, so that paths can be compared.
-    pub fn compares_paths(&self) -> bool {
-        match self {
-            Self::OnlinePerceptron(_) => false,
-            Self::StructuredPerceptron(_) | Self::Neural(_) | Self::Boosting(_) => true,
-            Self::Batch(learner) => learner.compares_paths(),
-        }
     }
 
     /// The same without settings that may change after training: the threshold of boosted trees.

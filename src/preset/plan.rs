@@ -5,11 +5,11 @@ use std::path::Path;
 use super::method::MethodChoice;
 use super::registry::{Source, SystemBuilder};
 use super::{Preset, SystemChoice, tagger};
+use crate::classifier::{Learner, ScoreScale};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::{Column, ColumnKind, Templates};
-use crate::scorer::neural::NetworkParams;
+use crate::scorer::neural::{NetworkParams, NeuralParams};
 use crate::symbols::Vocabulary;
-use crate::train::neural::NeuralParams;
 use crate::transition::gold_tree::ROOT;
 use crate::tree::Tree;
 use crate::tree::binarize::{Binarization, Scheme};
@@ -94,12 +94,6 @@ impl Plan {
             );
             return Err(Error::config("search.failure_label", problem));
         }
-        if self.preset.search.compares_paths() && !self.preset.learner.compares_paths() {
-            let problem = "the learner's scores can be compared only within one configuration, and this search \
-                           compares paths: train `structured-perceptron`, `maxent` or trees, or put the \
-                           learner into `calibrate`";
-            return Err(Error::config("search.method", problem));
-        }
         self.check_network()?;
         tagger::check(&self.preset)?;
         let columns = self.templates.columns();
@@ -112,14 +106,40 @@ impl Plan {
             );
             return Err(Error::config("features.templates", problem));
         }
+        let learner = self.learner().map_err(|error| error.under("learner"))?;
+        let takes_trees = learner.as_ref().is_some_and(|learner| learner.takes_trees());
         let tree = columns.iter().find(|column| column.kind == ColumnKind::Tree);
-        if let Some(Column { name, .. }) = tree.filter(|_| !self.preset.learner.takes_trees()) {
+        if let Some(Column { name, .. }) = tree.filter(|_| !takes_trees) {
             let problem = format!(
                 "`{name}` is a tree, which only subtree-boosting and tree-kernel support: remove that template"
             );
             return Err(Error::config("features.templates", problem));
         }
-        self.preset.learner.check(&columns).map_err(|error| error.under("learner"))
+        let compares_paths = match &learner {
+            Some(learner) => learner.scale() != ScoreScale::Margin,
+            None => !matches!(self.preset.learner, MethodChoice::OnlinePerceptron(_)),
+        };
+        if self.preset.search.compares_paths() && !compares_paths {
+            let problem = "the learner's scores can be compared only within one configuration, and this search \
+                           compares paths: train `structured-perceptron`, `maxent` or trees, or put the \
+                           learner into `calibrate`";
+            return Err(Error::config("search.method", problem));
+        }
+        Ok(())
+    }
+
+    /// The learner of instances, to be asked; `None` for other ways to train.
+    fn learner(&self) -> Result<Option<Box<dyn Learner>>> {
+        let MethodChoice::Batch(learner) = &self.preset.learner else { return Ok(None) };
+        learner.asked(self.templates.columns()).map(Some)
+    }
+
+    /// Whether training stores checkpoints.
+    pub fn has_checkpoints(&self) -> bool {
+        match self.learner() {
+            Ok(Some(learner)) => learner.has_parts(),
+            _ => true,
+        }
     }
 }
 

@@ -1,17 +1,12 @@
-//! The list of transition systems and training methods.
+//! The list of transition systems and of scorers.
 
 use serde::Deserialize;
 
-use super::learner::Parts;
 use super::{MethodChoice, SystemChoice};
 use crate::error::{Error, Result};
+use crate::memory::Sections;
+use crate::scorer::{Components, Factored, Focused, Scorer};
 use crate::symbols::{Symbols, Vocabulary};
-use crate::train::batch::BatchTraining;
-use crate::train::candidates::CandidateTraining;
-use crate::train::neural::NeuralTraining;
-use crate::train::online::OnlineTraining;
-use crate::train::structured::StructuredTraining;
-use crate::train::{Components, TrainingMethod};
 use crate::transition::binary::Binary;
 use crate::transition::bracketing::{Bracketing, Strategy};
 use crate::transition::head_finder::HeadFinder;
@@ -125,31 +120,25 @@ fn check_order(is_that_of_the_preset: bool) -> Result<()> {
     Err(Error::Corrupt("the system's tables are of another order".into()))
 }
 
-/// The training method of a preset for a system.
+/// Loads the scorer that training has stored in a model.
 ///
 /// # Errors
-/// When one of them has candidates and the other has not, or when the learner names a column that the templates lack.
-pub fn training_method(
+/// [`Error::Corrupt`] when the sections are not those of such a scorer.
+pub fn load_scorer(
     choice: &MethodChoice,
     components: Components<'_>,
-) -> Result<Box<dyn TrainingMethod>> {
-    let takes_candidates = matches!(choice, MethodChoice::Boosting(_));
-    if takes_candidates != components.system.has_candidates() {
-        return Err(Error::config(
-            "learner.kind",
-            "boosting learns from the candidates of an item system, and nothing else does",
-        ));
-    }
-    Ok(match choice {
-        MethodChoice::OnlinePerceptron(params) => Box::new(OnlineTraining(*params)),
-        MethodChoice::StructuredPerceptron(params) => Box::new(StructuredTraining(*params)),
-        MethodChoice::Neural(params) => Box::new(NeuralTraining(params.clone())),
-        MethodChoice::Boosting(params) => Box::new(CandidateTraining(params.clone())),
+    sections: &Sections,
+) -> Result<Box<dyn Scorer>> {
+    match choice {
+        MethodChoice::OnlinePerceptron(params) => params.load(components, sections),
+        MethodChoice::StructuredPerceptron(params) => params.load(components, sections),
+        MethodChoice::Neural(params) => params.load(components, sections),
+        MethodChoice::Boosting(params) => Focused::load(params, components, sections),
         MethodChoice::Batch(learner) => {
-            let parts = Parts::new(components.templates, components.system);
-            Box::new(BatchTraining(learner.learner(&parts)?))
+            let learner = learner.for_system(components.templates, components.system)?;
+            Factored::load(components, components.classes(), learner.load(sections)?)
         }
-    })
+    }
 }
 
 /// The system whose tables a model has.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Preset;
-use super::learner::{LearnerChoice, Parts};
-use crate::classifier::{Fit, Learner};
+use super::learner::LearnerChoice;
+use crate::classifier::{Fit, Learner, LearnerParams, Parts};
 use crate::error::{Error, Result};
 use crate::feature::{Column, Indicators};
 use crate::memory::Sections;
@@ -72,7 +72,8 @@ impl TaggerChoice {
         match self {
             Self::None | Self::Perceptron(_) => Ok(()),
             Self::TwoPass(choice) => {
-                choice.learner.check_as("tagger.learner", &two_pass::columns(true))
+                let learner = choice.learner.asked(two_pass::columns(true));
+                learner.map(|_| ()).map_err(|error| error.under("tagger.learner"))
             }
         }
     }

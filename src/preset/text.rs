@@ -3,7 +3,6 @@
 //! Both conversions go through [`Value`], so that the code that reads and writes the settings of every type is
 //! compiled once. JSON has no infinity; it is null there.
 
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
@@ -24,7 +23,8 @@ pub(super) fn read(text: &str, name: &str, check: fn(&Value) -> Result<()>) -> R
 ///
 /// # Errors
 /// When it is no TOML, a key is unknown, or a value has the wrong type: with file, line and column.
-pub(crate) fn read_as<T: DeserializeOwned>(text: &str, name: &str) -> Result<T> {
+#[cfg(feature = "train")]
+pub(crate) fn read_as<T: serde::de::DeserializeOwned>(text: &str, name: &str) -> Result<T> {
     toml::from_str(text).map_err(|error| syntax(&error, text, name))
 }
 

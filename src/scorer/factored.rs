@@ -1,8 +1,11 @@
 //! A scorer that extracts features of a configuration and applies a classifier whose classes are actions.
 
+use std::ops::Deref;
+
 use super::score_cache::ScoreCache;
-use super::{Configuration, Memory, Scorer, Scratch};
+use super::{Components, Configuration, Memory, Reading, Scorer};
 use crate::classifier::{self, Classifier, Evidence, ScoreScale, first_best};
+use crate::error::{Error, Result};
 use crate::feature::{Extractor, Row, RowRef, extract};
 use crate::transition::{Action, ActionKind, TransitionSystem};
 
@@ -81,24 +84,22 @@ pub struct Factored<C = Box<dyn Classifier>> {
     classifier: C,
 }
 
-/// Scratch memory of one thread.
-#[derive(Debug, Default)]
-pub struct FactoredScratch {
-    places: extract::Scratch,
-    row: Row,
-    classifier: classifier::Scratch,
-    cache: ScoreCache,
-}
-
-impl FactoredScratch {
-    /// The row that was extracted last.
-    pub(super) fn row(&self) -> RowRef<'_> {
-        self.row.borrow()
-    }
-
-    /// The scratch memory of the classifier after its last call.
-    pub(super) fn classifier(&self) -> &classifier::Scratch {
-        &self.classifier
+impl Factored {
+    /// Combines a stored classifier with the features, after checking that it scores the system's actions.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it does not.
+    pub fn load(
+        components: Components<'_>,
+        classes: Classes,
+        classifier: Box<dyn Classifier>,
+    ) -> Result<Box<dyn Scorer>> {
+        if classifier.n_classes() != classes.len() {
+            let (scored, listed) = (classifier.n_classes(), classes.len());
+            let problem = format!("the weights score {scored} actions, the system has {listed}");
+            return Err(Error::Corrupt(problem));
+        }
+        Ok(Box::new(Self::new(Extractor::new(components.templates), classes, classifier)))
     }
 }
 
@@ -126,88 +127,113 @@ impl<C: Classifier> Factored<C> {
     pub fn extractor(&self) -> &Extractor {
         &self.extractor
     }
-
-    /// Extracts the row of a configuration.
-    pub(super) fn fill_row(&self, at: Configuration<'_>, scratch: &mut FactoredScratch) {
-        self.extractor.extract(at.sentence, &at.view(), &mut scratch.places, &mut scratch.row);
-    }
-
-    /// The scores of all classes for the last row.
-    fn score_row<'a>(&self, scratch: &'a mut FactoredScratch) -> &'a [f32] {
-        let FactoredScratch { row, classifier, cache, .. } = scratch;
-        let fill = |scores: &mut [f32]| self.classifier.scores(row.borrow(), classifier, scores);
-        cache.scores(row, self.classifier.n_classes(), fill)
-    }
 }
 
 impl<C: Classifier> Scorer for Factored<C> {
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
+    fn reading(&self) -> Box<dyn Reading + '_> {
+        Box::new(FactoredReading::new(self))
+    }
+}
+
+/// The reading of a [`Factored`] scorer, which it borrows: mutably, if the scorer learns.
+pub struct FactoredReading<S> {
+    scorer: S,
+    places: extract::Scratch,
+    row: Row,
+    classifier: classifier::Scratch,
+    cache: ScoreCache,
+}
+
+impl<C: Classifier, S: Deref<Target = Factored<C>>> FactoredReading<S> {
+    /// A reading with empty memory.
+    pub fn new(scorer: S) -> Self {
+        let (places, row) = (extract::Scratch::default(), Row::default());
+        let (classifier, cache) = (classifier::Scratch::default(), ScoreCache::default());
+        Self { scorer, places, row, classifier, cache }
     }
 
-    fn cache_scores(&self, scratch: &mut Scratch) {
-        scratch.factored.cache.begin();
+    /// The scorer.
+    pub(super) fn scorer(&self) -> &Factored<C> {
+        &self.scorer
+    }
+
+    /// The scorer, and the scratch memory of its classifier after the last call.
+    pub(super) fn parts(&mut self) -> (&mut S, &mut classifier::Scratch) {
+        (&mut self.scorer, &mut self.classifier)
+    }
+
+    /// Extracts the row of a configuration.
+    pub(super) fn fill_row(&mut self, at: Configuration<'_>) -> RowRef<'_> {
+        let Self { scorer, places, row, .. } = self;
+        scorer.extractor.extract(at.sentence, &at.view(), places, row);
+        row.borrow()
+    }
+
+    /// The scores of all classes for the last row.
+    fn score_row(&mut self) -> (&S, &[f32]) {
+        let Self { scorer, row, classifier, cache, .. } = self;
+        let own = &scorer.classifier;
+        let fill = |scores: &mut [f32]| own.scores(row.borrow(), classifier, scores);
+        (scorer, cache.scores(row, own.n_classes(), fill))
+    }
+}
+
+impl<C: Classifier, S: Deref<Target = Factored<C>> + Send> Reading for FactoredReading<S> {
+    fn cache_scores(&mut self) {
+        self.cache.begin();
     }
 
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let scratch = &mut scratch.factored;
-        self.fill_row(at, scratch);
-        self.classes.pick(actions, self.score_row(scratch), out);
+        self.fill_row(at);
+        let (scorer, scores) = self.score_row();
+        scorer.classes.pick(actions, scores, out);
     }
 
     fn best(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) -> Option<(usize, f32)> {
-        let scratch = &mut scratch.factored;
-        self.fill_row(at, scratch);
+        self.fill_row(at);
         let mut at = None;
         let mut accept = |class| {
             at = Classes::find(class, actions);
             at.is_some()
         };
-        let best = self.classifier.best(scratch.row.borrow(), &mut accept, &mut scratch.classifier);
+        let Self { scorer, row, classifier, .. } = self;
+        let best = scorer.classifier.best(row.borrow(), &mut accept, classifier);
         if let (Some((_, score)), Some(at)) = (best, at) {
             return Some((at, score));
         }
-        self.classes.pick(actions, self.score_row(scratch), out);
+        let (scorer, scores) = self.score_row();
+        scorer.classes.pick(actions, scores, out);
         let best = first_best(out);
         Some((best, *out.get(best)?))
     }
 
-    fn idle(&self, at: Configuration<'_>, _memory: &Memory, scratch: &mut Scratch) -> f32 {
-        let Some(idle) = self.classes.idle() else { return 0.0 };
-        let scratch = &mut scratch.factored;
-        self.fill_row(at, scratch);
-        self.score_row(scratch)[usize::from(idle)]
+    fn idle(&mut self, at: Configuration<'_>, _memory: &Memory) -> f32 {
+        let Some(idle) = self.scorer.classes.idle() else { return 0.0 };
+        self.fill_row(at);
+        self.score_row().1[usize::from(idle)]
     }
 
-    fn evidence(
-        &self,
-        at: Configuration<'_>,
-        actions: [Action; 2],
-        scratch: &mut Scratch,
-    ) -> Option<(Evidence, Row)> {
-        let [own, rival] = actions.map(|action| self.classes.class(action));
-        let scratch = &mut scratch.factored;
-        self.fill_row(at, scratch);
-        let FactoredScratch { row, classifier, .. } = scratch;
-        let evidence = self.classifier.evidence(row.borrow(), [own?, rival?], classifier);
+    fn evidence(&mut self, at: Configuration<'_>, actions: [Action; 2]) -> Option<(Evidence, Row)> {
+        self.fill_row(at);
+        let Self { scorer, row, classifier, .. } = self;
+        let [own, rival] = actions.map(|action| scorer.classes.class(action));
+        let evidence = scorer.classifier.evidence(row.borrow(), [own?, rival?], classifier);
         Some((evidence, row.clone()))
     }
 
     fn scale(&self) -> ScoreScale {
-        self.classifier.scale()
+        self.scorer.classifier.scale()
     }
 }

@@ -6,10 +6,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Configuration, Memory, Scorer, Scratch};
-use crate::classifier::{self, Classifier, Evidence, ScoreScale};
+use super::{Components, Configuration, Memory, Reading, Scorer};
+use crate::classifier::boosting::{Boosting, BoostingParams};
+use crate::classifier::{self, Classifier, Evidence, Learner, ScoreScale};
+use crate::error::{Error, Result};
 use crate::feature::{Extractor, Row, extract};
 use crate::hash;
+use crate::memory::Sections;
 use crate::symbols::Sentence;
 use crate::transition::{Action, Focus, View};
 
@@ -19,20 +22,6 @@ pub struct Focused<C = Box<dyn Classifier>> {
     extractor: Extractor,
     reach: Option<usize>,
     classifier: C,
-}
-
-/// Scratch memory of one thread.
-#[derive(Debug, Default)]
-pub struct FocusedScratch {
-    places: extract::Scratch,
-    row: Row,
-    classifier: classifier::Scratch,
-    /// For the signature of a span, the offset of its scores in `scores`.
-    cache: FxHashMap<u64, usize>,
-    scores: Vec<f32>,
-    /// For each head of the current span, the scores of all classes.
-    by_head: Vec<f32>,
-    heads: Vec<u32>,
 }
 
 /// Maximal number of cached scores, 64 MB.
@@ -48,6 +37,28 @@ fn signature(view: &View<'_>, Focus { first, last, .. }: Focus, reach: usize) ->
     hash::finish(view.signatures[from..to].iter().fold(start, |all, &one| hash::mix::<5>(all, one)))
 }
 
+impl Focused {
+    /// Loads the boosted trees that training has stored.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when they do not score the labels of the system.
+    pub fn load(
+        params: &BoostingParams,
+        components: Components<'_>,
+        sections: &Sections,
+    ) -> Result<Box<dyn Scorer>> {
+        let Components { system, templates, .. } = components;
+        let columns = templates.columns();
+        let classifier = Boosting { params: params.clone(), columns }.load(sections)?;
+        let (scored, listed) = (classifier.n_classes(), system.labels().len());
+        if scored != listed {
+            let problem = format!("the trees score {scored} labels, the system has {listed}");
+            return Err(Error::Corrupt(problem));
+        }
+        Ok(Box::new(Self::new(Extractor::new(templates), classifier)))
+    }
+}
+
 impl<C: Classifier> Focused<C> {
     /// A scorer that applies the classifier to the extractor's rows.
     pub fn new(extractor: Extractor, classifier: C) -> Self {
@@ -59,12 +70,43 @@ impl<C: Classifier> Focused<C> {
     pub fn classifier(&self) -> &C {
         &self.classifier
     }
+}
 
+impl<C: Classifier> Scorer for Focused<C> {
+    fn reading(&self) -> Box<dyn Reading + '_> {
+        Box::new(FocusedReading {
+            scorer: self,
+            places: extract::Scratch::default(),
+            row: Row::default(),
+            classifier: classifier::Scratch::default(),
+            cache: FxHashMap::default(),
+            scores: Vec::new(),
+            by_head: Vec::new(),
+            heads: Vec::new(),
+        })
+    }
+}
+
+/// The reading of a [`Focused`] scorer.
+struct FocusedReading<'a, C> {
+    scorer: &'a Focused<C>,
+    places: extract::Scratch,
+    row: Row,
+    classifier: classifier::Scratch,
+    /// For the signature of a span, the offset of its scores in `scores`.
+    cache: FxHashMap<u64, usize>,
+    scores: Vec<f32>,
+    /// For each head of the current span, the scores of all classes.
+    by_head: Vec<f32>,
+    heads: Vec<u32>,
+}
+
+impl<C: Classifier> FocusedReading<'_, C> {
     /// Returns the offset of the scores of a span, which are allocated if they are not in the cache.
-    fn offset(&self, view: &View<'_>, focus: Focus, scratch: &mut FocusedScratch) -> usize {
-        let n = self.classifier.n_classes();
-        let FocusedScratch { cache, scores, .. } = scratch;
-        let reach = self.reach.filter(|_| view.signatures.len() == view.stack.len());
+    fn offset(&mut self, view: &View<'_>, focus: Focus) -> usize {
+        let Self { scorer, cache, scores, .. } = self;
+        let n = scorer.classifier.n_classes();
+        let reach = scorer.reach.filter(|_| view.signatures.len() == view.stack.len());
         let key = reach.map(|reach| signature(view, focus, reach));
         if let Some(&offset) = key.and_then(|key| cache.get(&key)) {
             return offset;
@@ -85,81 +127,74 @@ impl<C: Classifier> Focused<C> {
     /// The score of a class for the candidate in focus. Candidates over the same span with the same head share a
     /// row, which is scored once.
     fn score_class(
-        &self,
+        &mut self,
         sentence: &Sentence,
         view: &View<'_>,
         head: u32,
         class: usize,
-        scratch: &mut FocusedScratch,
     ) -> f32 {
-        let n = self.classifier.n_classes();
-        let FocusedScratch { places, row, classifier, by_head, heads, .. } = scratch;
+        let Self { scorer, places, row, classifier, by_head, heads, .. } = self;
+        let n = scorer.classifier.n_classes();
         let at = heads.iter().position(|&known| known == head).unwrap_or_else(|| {
             heads.push(head);
             by_head.resize(heads.len() * n, 0.0);
-            self.extractor.extract(sentence, view, places, row);
+            scorer.extractor.extract(sentence, view, places, row);
             let out = &mut by_head[(heads.len() - 1) * n..];
-            self.classifier.scores(row.borrow(), classifier, out);
+            scorer.classifier.scores(row.borrow(), classifier, out);
             heads.len() - 1
         });
         by_head[at * n + class]
     }
 }
 
-impl<C: Classifier> Scorer for Focused<C> {
-    fn begin(&self, _at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
-        scratch.focused.cache.clear();
-        scratch.focused.scores.clear();
+impl<C: Classifier> Reading for FocusedReading<'_, C> {
+    fn begin(&mut self, _at: Configuration<'_>) -> Memory {
+        self.cache.clear();
+        self.scores.clear();
         Memory::None
     }
 
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let scratch = &mut scratch.focused;
         out.clear();
         let mut span = None;
         let mut offset = 0;
         for &action in actions {
             let class = action.code as usize;
             let view = at.focused_view(action);
-            let Some(focus) = view.focus.filter(|_| class < self.classifier.n_classes()) else {
+            let Some(focus) = view.focus.filter(|_| class < self.scorer.classifier.n_classes())
+            else {
                 out.push(f32::NEG_INFINITY);
                 continue;
             };
             if span != Some((focus.first, focus.last)) {
                 span = Some((focus.first, focus.last));
-                scratch.heads.clear();
-                offset = self.offset(&view, focus, scratch);
+                self.heads.clear();
+                offset = self.offset(&view, focus);
             }
-            let mut score = scratch.scores[offset + class];
+            let mut score = self.scores[offset + class];
             if score.is_nan() {
-                score = self.score_class(at.sentence, &view, focus.head, class, scratch);
-                scratch.scores[offset + class] = score;
+                score = self.score_class(at.sentence, &view, focus.head, class);
+                self.scores[offset + class] = score;
             }
             out.push(score);
         }
     }
 
-    fn evidence(
-        &self,
-        at: Configuration<'_>,
-        actions: [Action; 2],
-        scratch: &mut Scratch,
-    ) -> Option<(Evidence, Row)> {
-        let FocusedScratch { places, row, classifier, .. } = &mut scratch.focused;
+    fn evidence(&mut self, at: Configuration<'_>, actions: [Action; 2]) -> Option<(Evidence, Row)> {
+        let Self { scorer, places, row, classifier, .. } = self;
         let view = at.focused_view(actions[0]);
-        self.extractor.extract(at.sentence, &view, places, row);
+        scorer.extractor.extract(at.sentence, &view, places, row);
         let classes = actions.map(|action| action.code as u16);
-        Some((self.classifier.evidence(row.borrow(), classes, classifier), row.clone()))
+        Some((scorer.classifier.evidence(row.borrow(), classes, classifier), row.clone()))
     }
 
     fn scale(&self) -> ScoreScale {
-        self.classifier.scale()
+        self.scorer.classifier.scale()
     }
 }

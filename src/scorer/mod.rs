@@ -1,7 +1,7 @@
 //! Scorers of actions.
 //!
-//! A [`Scorer`] receives a configuration, the actions to score, and the memory of the hypothesis. It can be a
-//! classifier over configurations ([`factored`]) or over candidates ([`focused`]), a perceptron in training
+//! A [`Reading`] of a sentence by a [`Scorer`] receives a configuration, the actions to score, and the memory of the
+//! hypothesis. A scorer can be a classifier over configurations ([`factored`]) or over candidates ([`focused`]), a perceptron in training
 //! ([`perceptron`]) or a neural network with a recurrent state ([`neural`]). Decoders take systems and scorers
 //! as trait objects; the cost of the dynamic calls is not measurable.
 
@@ -11,14 +11,33 @@ pub mod neural;
 pub mod perceptron;
 mod score_cache;
 
-pub use factored::Factored;
+pub use factored::{Factored, FactoredReading};
 pub use focused::Focused;
 pub use perceptron::OnlinePerceptron;
 
+use self::factored::Classes;
 use crate::classifier::{Evidence, ScoreScale, first_best};
-use crate::feature::Row;
-use crate::symbols::Sentence;
+use crate::feature::{Row, Templates};
+use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::{Action, Forest, State, TransitionSystem, View};
+
+/// The components that a scorer is built on.
+#[derive(Clone, Copy)]
+pub struct Components<'a> {
+    /// The transition system.
+    pub system: &'a dyn TransitionSystem,
+    /// The feature templates.
+    pub templates: &'a Templates,
+    /// The vocabulary.
+    pub vocabulary: &'a Vocabulary,
+}
+
+impl Components<'_> {
+    /// The classes of the actions.
+    pub fn classes(&self) -> Classes {
+        Classes::of(self.system)
+    }
+}
 
 /// A configuration: a state of the system over a sentence.
 #[derive(Clone, Copy)]
@@ -59,76 +78,84 @@ pub enum Memory {
     Members(Vec<Self>),
 }
 
-/// Scratch memory of one thread; each scorer uses its own field.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    pub(crate) factored: factored::FactoredScratch,
-    pub(crate) focused: focused::FocusedScratch,
-    pub(crate) neural: neural::NeuralScratch,
-    pub(crate) ensemble: neural::ensemble::EnsembleScratch,
+/// What scores actions. It does not change, and all threads share it.
+pub trait Scorer: Send + Sync {
+    /// A reading, which one thread reuses for one sentence after the other.
+    fn reading(&self) -> Box<dyn Reading + '_>;
 }
 
-/// Scores the actions of a configuration; higher is better.
-pub trait Scorer: Send + Sync {
-    /// Prepares `scratch` for a sentence, once before its derivations. A scorer that predicts tags replaces unknown
-    /// ones.
-    fn prepare(&self, _sentence: &mut Sentence, _scratch: &mut Scratch) {}
-    /// Begins a derivation in the initial configuration: resets `scratch` and returns the memory before the first
-    /// action.
-    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory;
-    /// Allows the scorer to cache scores in `scratch` until the next call. Called after [`Scorer::begin`] by
-    /// searches that may reach configurations with the same features. The weights must not change meanwhile.
-    fn cache_scores(&self, _scratch: &mut Scratch) {}
+/// A sentence as a scorer reads it: what it has computed for the sentence, and the memory for that. Scores the actions of
+/// configurations; higher is better. Two readings share nothing that changes.
+pub trait Reading: Send {
+    /// Reads a sentence, once before its derivations. A scorer that predicts tags replaces unknown ones.
+    fn read(&mut self, _sentence: &mut Sentence) {}
+    /// Begins a derivation in the initial configuration; returns the memory before the first action.
+    fn begin(&mut self, _at: Configuration<'_>) -> Memory {
+        Memory::None
+    }
+    /// Allows the reading to cache scores until the next call. Called after [`Reading::begin`] by searches that may
+    /// reach configurations with the same features.
+    fn cache_scores(&mut self) {}
     /// Writes a score for each of `actions` into `out` (emptied first).
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     );
     /// Returns the position of the highest-scoring action and its score; `None` without actions. `actions` must
     /// be sorted; ties go to the first. Scorers that need not score all actions override it; `scores` is
     /// scratch memory.
     fn best(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         scores: &mut Vec<f32>,
     ) -> Option<(usize, f32)> {
-        self.score(at, memory, actions, scratch, scores);
+        self.score(at, memory, actions, scores);
         let best = first_best(scores);
         Some((best, *scores.get(best)?))
     }
     /// The score of an idle step, which a finished hypothesis takes until the others are finished; 0 unless the
     /// scorer has learned it.
-    fn idle(&self, _at: Configuration<'_>, _memory: &Memory, _scratch: &mut Scratch) -> f32 {
+    fn idle(&mut self, _at: Configuration<'_>, _memory: &Memory) -> f32 {
         0.0
     }
     /// Updates the memory after an action; `after` is the configuration that it led to.
-    fn advance(
-        &self,
-        _after: Configuration<'_>,
-        _action: Action,
-        _memory: &mut Memory,
-        _scratch: &mut Scratch,
-    ) {
-    }
+    fn advance(&mut self, _after: Configuration<'_>, _action: Action, _memory: &mut Memory) {}
     /// What decided between an action and its rival, with the row of columns that it refers to; `None` if a scorer
     /// cannot tell.
     fn evidence(
-        &self,
+        &mut self,
         _at: Configuration<'_>,
         _actions: [Action; 2],
-        _scratch: &mut Scratch,
     ) -> Option<(Evidence, Row)> {
         None
     }
     /// The scale of the scores.
     fn scale(&self) -> ScoreScale;
+}
+
+/// Scores every action 0, for known derivations.
+pub struct Unscored;
+
+impl Reading for Unscored {
+    fn score(
+        &mut self,
+        _at: Configuration<'_>,
+        _memory: &Memory,
+        actions: &[Action],
+        out: &mut Vec<f32>,
+    ) {
+        out.clear();
+        out.resize(actions.len(), 0.0);
+    }
+
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
+    }
 }
 
 /// A scored decision with the predicted and the correct action.
@@ -157,8 +184,8 @@ impl Lesson<'_> {
     }
 }
 
-/// A scorer that learns from single decisions while it parses.
-pub trait OnlineLearner: Scorer {
-    /// Learns from the decision that was scored last with the same scratch memory.
-    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch);
+/// A reading whose scorer learns from single decisions while it parses.
+pub trait OnlineLearner: Reading {
+    /// Learns from the decision that was scored last.
+    fn learn(&mut self, lesson: &Lesson<'_>);
 }

@@ -1,13 +1,18 @@
 //! The averaged perceptron (Collins 2002), trained while parsing.
 
-use super::factored::{Classes, Factored};
-use super::{Configuration, Lesson, OnlineLearner, Scratch};
+mod settings;
+
+pub use settings::{Exploration, OnlineParams, StructuredParams, Update};
+
+use super::factored::{Classes, Factored, FactoredReading};
+use super::{Configuration, Lesson, OnlineLearner};
 use crate::classifier::coarse_to_fine::{
     CoarseTable, CoarseToFine, KINDS, TwoStepIndicators, rank,
 };
 use crate::classifier::linear::{LinearModel, Pruning, Weights};
-use crate::classifier::sparse::SparseWeights;
+use crate::classifier::sparse::{self, SparseWeights};
 use crate::classifier::{self, Classifier, ScoreScale};
+use crate::error::{Error, Result};
 use crate::feature::{Extractor, Indicators, RowRef, Templates};
 use crate::memory::Sections;
 use crate::transition::Action;
@@ -78,20 +83,48 @@ impl Learning {
 
     /// The perceptron update for the row that was scored last: in the first step the kind of the target against
     /// the kind of the prediction, in the second the target against its rival.
-    fn update(&mut self, scratch: &classifier::Scratch, target: u16, predicted: u16, rival: u16) {
-        let ids = &scratch.ids;
+    fn update(&mut self, scratch: &LearningMemory, target: u16, predicted: u16, rival: u16) {
+        let LearningMemory { first, second } = scratch;
         if let Some(CoarseStep { weights, kind_of, .. }) = &mut self.coarse {
             let kind = |class: u16| u16::from(kind_of[usize::from(class)]);
             if kind(target) != kind(predicted) {
-                let ids = &scratch.parts[FIRST_STEP].ids;
-                weights.update(ids, kind(target), 1);
-                weights.update(ids, kind(predicted), -1);
+                weights.update(&first.ids, kind(target), 1);
+                weights.update(&first.ids, kind(predicted), -1);
             }
         }
         if rival != target {
-            self.weights.update(ids, target, 1);
-            self.weights.update(ids, rival, -1);
+            self.weights.update(&second.ids, target, 1);
+            self.weights.update(&second.ids, rival, -1);
         }
+    }
+
+    /// Stores the weights, so that training can go on.
+    fn store_state(&self, sections: &mut Sections) {
+        let mut weights = Sections::default();
+        self.weights.store(&mut weights);
+        sections.put_part("weights", weights);
+        if let Some(coarse) = &self.coarse {
+            let mut weights = Sections::default();
+            coarse.weights.store(&mut weights);
+            sections.put_part("coarse", weights);
+        }
+        let seen: Vec<u8> = self.seen.iter().map(|&seen| u8::from(seen)).collect();
+        sections.put("seen", seen.into());
+    }
+
+    /// Loads stored weights; after an error nothing has changed.
+    fn load_state(&mut self, sections: &Sections) -> Result<()> {
+        let seen = sections.get::<u8>("seen")?;
+        if seen.len() != self.seen.len() {
+            return Err(Error::corrupt("the perceptron has other classes"));
+        }
+        let weights = SparseWeights::load(&sections.part("weights"), seen.len())?;
+        if let Some(coarse) = &mut self.coarse {
+            coarse.weights = SparseWeights::load(&sections.part("coarse"), KINDS)?;
+        }
+        self.weights = weights;
+        self.seen = seen.iter().map(|&seen| seen > 0).collect();
+        Ok(())
     }
 
     fn tick(&mut self) {
@@ -102,22 +135,33 @@ impl Learning {
     }
 }
 
-/// The index of the first step's scratch memory.
-const FIRST_STEP: usize = 0;
+/// Scratch memory of one thread: the indicators of the row that was scored last, for each step.
+#[derive(Default)]
+struct LearningMemory {
+    first: StepMemory,
+    second: StepMemory,
+}
+
+#[derive(Default)]
+struct StepMemory {
+    ids: Vec<u64>,
+    rows: Vec<sparse::Row>,
+    sums: Vec<i32>,
+}
 
 /// Writes the score of each class into `out`.
 fn sum_weights(
     (indicators, weights): (&Indicators, &SparseWeights),
     row: RowRef<'_>,
-    scratch: &mut classifier::Scratch,
+    memory: &mut StepMemory,
     out: &mut [f32],
 ) {
-    let classifier::Scratch { ids, sparse, sparse_sums: sums, .. } = scratch;
+    let StepMemory { ids, rows, sums } = memory;
     indicators.ids(row, ids);
-    weights.find(ids, sparse);
+    weights.find(ids, rows);
     sums.clear();
     sums.resize(out.len(), 0);
-    weights.add(sparse, sums);
+    weights.add(rows, sums);
     for (out, &sum) in out.iter_mut().zip(sums.iter()) {
         *out = sum as f32;
     }
@@ -133,10 +177,11 @@ impl Classifier for Learning {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut classifier::Scratch, out: &mut [f32]) {
-        sum_weights((&self.indicators, &self.weights), row, scratch, out);
+        let LearningMemory { first, second } = scratch.of();
+        sum_weights((&self.indicators, &self.weights), row, second, out);
         if let Some(CoarseStep { indicators, weights, kind_of }) = &self.coarse {
             let mut sums = [0.0; KINDS];
-            sum_weights((indicators, weights), row, scratch.part(FIRST_STEP), &mut sums);
+            sum_weights((indicators, weights), row, first, &mut sums);
             rank(kind_of, &sums, out);
         }
     }
@@ -183,6 +228,19 @@ impl OnlinePerceptron {
         Factored::new(self.extractor().clone(), self.classes().clone(), model)
     }
 
+    /// Stores the state of training.
+    pub fn store(&self, sections: &mut Sections) {
+        self.classifier().store_state(sections);
+    }
+
+    /// Loads a stored state of training; after an error nothing has changed.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it is that of another perceptron.
+    pub fn resume(&mut self, sections: &Sections) -> Result<()> {
+        self.classifier_mut().load_state(sections)
+    }
+
     /// The number of features with weights.
     pub fn n_features(&self) -> usize {
         let Learning { weights, coarse, .. } = self.classifier();
@@ -190,18 +248,19 @@ impl OnlinePerceptron {
     }
 }
 
-impl OnlineLearner for OnlinePerceptron {
-    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch) {
-        let class = |at: usize| self.classes().class(lesson.actions[at]);
+impl OnlineLearner for FactoredReading<&mut OnlinePerceptron> {
+    fn learn(&mut self, lesson: &Lesson<'_>) {
+        let (perceptron, scratch) = self.parts();
+        let class = |at: usize| perceptron.classes().class(lesson.actions[at]);
         let (target, predicted) = (class(lesson.target), class(lesson.predicted));
         let wrong = lesson.target != lesson.predicted;
-        let rival = if wrong { self.rival(lesson) } else { None };
-        let learning = self.classifier_mut();
+        let rival = if wrong { perceptron.rival(lesson) } else { None };
+        let learning = perceptron.classifier_mut();
         if let Some(target) = target {
             learning.seen[usize::from(target)] = true;
         }
         if let (Some(rival), Some(target), Some(predicted)) = (rival, target, predicted) {
-            learning.update(scratch.factored.classifier(), target, predicted, rival);
+            learning.update(scratch.of(), target, predicted, rival);
         }
         learning.tick();
     }
@@ -229,28 +288,30 @@ pub struct Changes {
 }
 
 /// Learning from whole derivations, without coarse-to-fine actions.
-impl OnlinePerceptron {
+impl FactoredReading<&OnlinePerceptron> {
     /// Adds to `changes` an update that increases the weights of all features of an action (`None`: an idle step)
     /// by `amount`.
     pub fn note(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         action: Option<Action>,
         amount: i32,
-        scratch: &mut Scratch,
         changes: &mut Changes,
     ) {
-        let scratch = &mut scratch.factored;
+        let classes = self.scorer().classes();
         let class = match action {
-            Some(action) => self.classes().class(action),
-            None => self.classes().idle(),
+            Some(action) => classes.class(action),
+            None => classes.idle(),
         };
         let Some(class) = class else { return };
-        self.fill_row(at, scratch);
-        self.classifier().indicators.append_ids(scratch.row(), &mut changes.ids);
+        let perceptron = *self.parts().0;
+        let row = self.fill_row(at);
+        perceptron.classifier().indicators.append_ids(row, &mut changes.ids);
         changes.decisions.push((changes.ids.len() as u32, class, amount));
     }
+}
 
+impl OnlinePerceptron {
     /// Applies updates to the weights.
     pub fn change(&mut self, changes: &Changes) {
         let mut first = 0;

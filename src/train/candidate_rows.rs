@@ -8,15 +8,14 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
-use super::Example;
 use crate::Result;
 use crate::classifier::Instances;
 use crate::classifier::boosting::Candidates;
-use crate::decode::{Cursor, Problem};
+use crate::decode::{GoldStep, Problem, follow_gold};
 use crate::feature::{Extractor, Row, Templates, extract};
-use crate::oracle::{OracleKind, oracle};
+use crate::oracle::{Example, OracleKind, oracle};
 use crate::parallel;
-use crate::scorer::{Configuration, Scratch};
+use crate::scorer::{Configuration, Unscored};
 use crate::sort::stable_sort_by_key;
 use crate::transition::{Action, Focus, TransitionSystem};
 
@@ -149,24 +148,20 @@ struct CandidateWalk<'a> {
 
 impl CandidateWalk<'_> {
     fn follow(&mut self, Example { sentence, tree }: &Example, mut path: Path) -> Result<Path> {
-        let system = self.system;
-        let oracle = oracle(system, tree, OracleKind::DynamicIfAny)?;
-        let (mut legal, mut right, mut seen) = (Vec::new(), Vec::new(), Vec::new());
-        let (problem, mut scratch) = (Problem::unscored(system, sentence), Scratch::default());
-        let (mut cursor, mut forest) = Cursor::start(problem, &mut scratch);
-        while !cursor.is_final() {
-            oracle.optimal(&cursor.state, &forest, &mut right);
-            let Some(&next) = right.choose(&mut self.rng) else { break };
-            cursor.legal(problem, &forest, &mut legal);
-            let at = cursor.at(problem, &forest);
-            let focus = |action| at.focused_view(action).focus;
+        let oracle = oracle(self.system, tree, OracleKind::DynamicIfAny)?;
+        let mut seen = Vec::new();
+        let problem = Problem { system: self.system, sentence };
+        follow_gold(problem, &*oracle, &mut Unscored, &mut |step, _| {
+            let GoldStep { at, legal, optimal, .. } = step;
+            let next = *optimal.choose(&mut self.rng)?;
             seen.clear();
             seen.extend(legal.iter().filter_map(|&action| {
-                Some(Candidate { focus: focus(action)?, action, is_right: right.contains(&action) })
+                let focus = at.focused_view(action).focus?;
+                Some(Candidate { focus, action, is_right: optimal.contains(&action) })
             }));
             path.counts.states += 1;
             path.counts.candidates += seen.len() as u64;
-            path.counts.right += right.len() as u64;
+            path.counts.right += optimal.len() as u64;
             let span = |candidate: &Candidate| (candidate.focus.first, candidate.focus.last);
             for over_span in seen.chunk_by_mut(|a, b| span(a) == span(b)) {
                 stable_sort_by_key(over_span, |candidate| candidate.focus.head);
@@ -174,8 +169,8 @@ impl CandidateWalk<'_> {
                     self.take(at, same, &mut path);
                 }
             }
-            cursor.take(problem, &mut forest, next, &mut scratch);
-        }
+            Some(next)
+        });
         Ok(path)
     }
 

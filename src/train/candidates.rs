@@ -3,15 +3,15 @@
 
 use super::candidate_rows::{CandidateCounts, Sampling, collect};
 use super::session::dev_line;
-use super::{Components, Session, Trained, TrainingMethod};
-use crate::classifier::boosting::{Boosting, BoostingParams, Ensemble, Ensembles, fit_labels};
-use crate::classifier::{Checkpoint, Classifier, Fit, Learner};
+use super::{Session, Trained};
+use crate::classifier::boosting::{BoostingParams, Ensemble, Ensembles, fit_labels};
+use crate::classifier::{Checkpoint, Classifier, Fit};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::Extractor;
 use crate::memory::Sections;
 use crate::model::DevScores;
 use crate::observer::Event;
-use crate::scorer::{Focused, Scorer};
+use crate::scorer::{Components, Focused};
 use crate::transition::TransitionSystem;
 
 /// The factor between consecutive thresholds.
@@ -20,25 +20,11 @@ const THRESHOLD_FACTOR: f64 = std::f64::consts::SQRT_2;
 const MAX_LOSS: f64 = 10.0;
 
 /// Trains boosted decision trees.
-#[derive(Debug, Clone)]
-pub struct CandidateTraining(pub BoostingParams);
-
-impl TrainingMethod for CandidateTraining {
-    fn train(&self, session: &Session<'_>) -> Result<Trained> {
-        Run { session, params: &self.0, names: names(session.components.system) }.train()
-    }
-
-    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>> {
-        let Components { system, templates, .. } = components;
-        let columns = templates.columns();
-        let classifier = Boosting { params: self.0.clone(), columns }.load(sections)?;
-        let (scored, listed) = (classifier.n_classes(), names(system).len());
-        if scored != listed {
-            let problem = format!("the trees score {scored} labels, the system has {listed}");
-            return Err(Error::Corrupt(problem));
-        }
-        Ok(Box::new(Focused::new(Extractor::new(templates), classifier)))
-    }
+///
+/// # Errors
+/// When the data do not suit them, or training was stopped before anything was learned.
+pub fn train(params: &BoostingParams, session: &Session<'_>) -> Result<Trained> {
+    Run { session, params, names: names(session.components.system) }.train()
 }
 
 /// The names of the labels, by index.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::model::{Model, file};
 use crate::observer::{Event, Observer};
-use crate::train::Example;
+use crate::oracle::Example;
 use crate::tree::Tree;
 
 /// A checkpoint folder with a file for each finished part.

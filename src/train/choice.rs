@@ -1,37 +1,7 @@
 //! A decision in training: the prediction, the target, and the action that training continues with.
 
-use serde::{Deserialize, Serialize};
-
 use crate::classifier::first_best;
-
-/// When training leaves the gold path (Fernández-González and Gómez-Rodríguez 2018, section 5.3).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Exploration {
-    /// The first epoch, from 1, that explores.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub from_epoch: u32,
-    /// The probability that a wrong prediction is followed (regular exploration).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub probability: f64,
-    /// If the best wrong action trails a correct prediction by less than this margin, in units of the scores,
-    /// it is followed instead; 0 for never (aggressive exploration).
-    #[schemars(range(min = 0.0, max = 1e6))]
-    pub margin: f64,
-}
-
-impl Exploration {
-    /// Whether configurations off the gold path may be reached.
-    pub fn explores(&self) -> bool {
-        self.probability > 0.0 || self.margin > 0.0
-    }
-}
-
-impl Default for Exploration {
-    fn default() -> Self {
-        Self { from_epoch: 2, probability: 0.9, margin: 0.0 }
-    }
-}
+use crate::scorer::perceptron::Exploration;
 
 /// The legal actions of a configuration, their scores, and the oracle's optimal actions.
 #[derive(Debug)]

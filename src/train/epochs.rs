@@ -95,14 +95,12 @@ pub trait EpochLearner {
         false
     }
     /// Stores the state that training needs to resume.
-    fn store(&self, _sections: &mut Sections) {}
+    fn store(&self, sections: &mut Sections);
     /// Resumes from a stored state; after an error the learner is unchanged.
     ///
     /// # Errors
     /// When the sections are not those of such a learner.
-    fn resume(&mut self, _sections: &Sections) -> Result<()> {
-        Err(Error::corrupt("this learner does not resume"))
-    }
+    fn resume(&mut self, sections: &Sections) -> Result<()>;
 }
 
 /// The selected epoch so far.
@@ -123,6 +121,8 @@ pub struct Epochs<'a> {
     pub session: &'a Session<'a>,
     /// The number of the model, from 1.
     pub model: u32,
+    /// Whether it is a part of the result, which is neither scored nor stored alone: the last epoch is selected.
+    pub is_part: bool,
     /// The number of epochs.
     pub epochs: u32,
     /// How many epochs without a better F1 on the dev set end training; 0 for any number.
@@ -184,7 +184,10 @@ impl Epochs<'_> {
     ) -> EpochScores {
         let mut line = learner.describe(epoch, report);
         let mut f1 = None;
-        if is_last || learner.may_diverge() || !self.session.dev.is_empty() {
+        if self.is_part {
+            line = format!("model {}, {line}", self.model);
+            *best = Some(Best { sections: Sections::default(), epoch, dev: None });
+        } else if is_last || learner.may_diverge() || !self.session.dev.is_empty() {
             let (scorer, sections) = learner.snapshot();
             let dev = self.session.score_dev(&*scorer);
             if let Some(dev) = &dev {
@@ -217,9 +220,10 @@ impl Epochs<'_> {
         let stored = self.checkpoint.as_ref().and_then(|folder| folder.load(CHECKPOINT));
         let Some(sections) = stored else { return (None, Vec::new()) };
         let read = || -> Result<_> {
-            let (epoch, dev) = bincode_section::get(&sections, "best.scores")?;
+            let best: Option<_> = bincode_section::get(&sections, "best.scores")?;
             let scores: Vec<EpochScores> = bincode_section::get(&sections, "scores")?;
-            Ok((Best { sections: sections.part(BEST), epoch, dev }, scores))
+            let best = best.map(|(epoch, dev)| Best { sections: sections.part(BEST), epoch, dev });
+            Ok((best, scores))
         };
         let Ok((best, scores)) = read() else { return (None, Vec::new()) };
         if learner.resume(&sections).is_err() {
@@ -229,7 +233,7 @@ impl Epochs<'_> {
         self.session.log(&format!("epochs done, from the checkpoint: {done}"));
         scores.iter().for_each(|&scores| self.session.observer.event(Event::Epoch(scores)));
         progress.add(self.session.trees_in(u64::from(done)));
-        (Some(best), scores)
+        (best, scores)
     }
 
     fn store(
@@ -238,12 +242,15 @@ impl Epochs<'_> {
         best: Option<&Best>,
         scores: &Vec<EpochScores>,
     ) -> Result<()> {
-        let Some((folder, best)) = self.checkpoint.as_ref().zip(best) else { return Ok(()) };
+        let Some(folder) = &self.checkpoint else { return Ok(()) };
         let mut sections = Sections::default();
         learner.store(&mut sections);
-        bincode_section::put(&mut sections, "best.scores", &(best.epoch, &best.dev))?;
+        let scored = best.map(|best| (best.epoch, &best.dev));
+        bincode_section::put(&mut sections, "best.scores", &scored)?;
         bincode_section::put(&mut sections, "scores", scores)?;
-        sections.put_part(BEST, best.sections.clone());
+        if let Some(best) = best {
+            sections.put_part(BEST, best.sections.clone());
+        }
         folder.save(CHECKPOINT, &sections);
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! Training: from gold trees to a scorer.
+//! Training: from gold trees to a model.
 //!
-//! A [`TrainingMethod`] trains on a [`Session`] and loads what it stored:
+//! [`Trainer`] cleans and replays the trees, then trains a scorer in a [`Session`], in one of five ways:
 //!
 //! - [`batch`]: instances of gold derivations, then any [`crate::classifier::Learner`].
 //! - [`online`]: a perceptron that learns while it parses, on the gold path or exploring.
@@ -8,55 +8,54 @@
 //! - [`neural`]: networks that learn while they parse, in batches of sentences.
 //! - [`candidates`]: an ensemble of boosted trees for each label of an item system.
 //!
-//! A network can learn from another model too ([`teacher`]).
+//! A network can learn from another model too ([`teacher`]), and continue from one ([`initial`]).
 //!
 //! The last four have epochs or parts; [`epochs`] selects the best epoch, stops early and resumes. [`walk`]
 //! is the loop over training sentences that online and neural training share.
+//!
+//! Nothing else in the library depends on this module: it is the cargo feature `train`.
 
 pub mod batch;
 pub mod candidate_rows;
 pub mod candidates;
 pub mod checkpoint;
 pub mod choice;
+mod encoder;
 pub mod epochs;
+pub mod initial;
+mod merge;
 pub mod neural;
 pub mod online;
 mod perceptrons;
+mod replay;
 pub mod session;
 pub mod structured;
+mod tagging;
 pub mod teacher;
+mod trainer;
 pub mod walk;
 
 use crate::Result;
 use crate::memory::Sections;
 use crate::model::DevScores;
-use crate::scorer::Scorer;
-use crate::symbols::Sentence;
-use crate::tree::Tree;
+use crate::preset::MethodChoice;
+use crate::scorer::Components;
 pub use epochs::{EpochReport, Progress};
-pub use session::{Components, Session};
+pub use session::Session;
+pub use trainer::Trainer;
 
-/// A training tree with its encoded sentence.
-#[derive(Debug, Clone)]
-pub struct Example {
-    /// The sentence.
-    pub sentence: Sentence,
-    /// The tree, cleaned and head-marked.
-    pub tree: Tree,
-}
-
-/// A way to train a scorer for a system.
-pub trait TrainingMethod: Sync {
-    /// Trains.
-    ///
-    /// # Errors
-    /// When the data do not suit the method, or training was stopped before anything was learned.
-    fn train(&self, session: &Session<'_>) -> Result<Trained>;
-    /// Loads the scorer from the sections that [`TrainingMethod::train`] returned.
-    ///
-    /// # Errors
-    /// [`crate::Error::Corrupt`] when they are not the sections of such a scorer.
-    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>>;
+/// Trains a scorer, which [`crate::preset::registry::load_scorer`] loads.
+fn train(choice: &MethodChoice, session: &Session<'_>) -> Result<Trained> {
+    match choice {
+        MethodChoice::OnlinePerceptron(params) => online::train(params, session),
+        MethodChoice::StructuredPerceptron(params) => structured::train(params, session),
+        MethodChoice::Neural(params) => neural::train(params, session),
+        MethodChoice::Boosting(params) => candidates::train(params, session),
+        MethodChoice::Batch(learner) => {
+            let Components { system, templates, .. } = session.components;
+            batch::train(&*learner.for_system(templates, system)?, session)
+        }
+    }
 }
 
 /// The result of training.

@@ -1,111 +1,43 @@
 //! Online training: an averaged perceptron learns from every decision while it parses the training sentences.
 
-use rand::rngs::ChaCha8Rng;
-use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
-use serde::{Deserialize, Serialize};
+use rand::RngExt;
 
-use super::choice::Exploration;
 use super::epochs::{EpochLearner, EpochReport, Progress};
-use super::perceptrons::{self, Extent, PerceptronLearner};
+use super::perceptrons::{self, Extent, PerceptronLearner, RandomOrder};
 use super::session::check_explores;
 use super::walk::Walk;
-use super::{Components, Session, Trained, TrainingMethod};
+use super::{Session, Trained};
 use crate::Result;
-use crate::classifier::Classifier;
-use crate::classifier::coarse_to_fine::{CoarseToFine, TwoStepIndicators};
-use crate::classifier::linear::{LinearModel, Pruning};
-use crate::feature::{Extractor, Indicators};
+use crate::classifier::linear::Pruning;
 use crate::memory::Sections;
 use crate::oracle::{OracleKind, oracle};
 use crate::parallel;
-use crate::scorer::factored::{Classes, Factored};
-use crate::scorer::{OnlinePerceptron, Scorer};
+use crate::scorer::perceptron::{Exploration, OnlineParams};
+use crate::scorer::{FactoredReading, OnlinePerceptron, Scorer};
 use crate::transition::Oracle;
 
-/// The settings of online training.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct OnlineParams {
-    /// Passes over the training trees.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub epochs: u32,
-    /// The number of models, each with a seed of its own; their weights are added.
-    #[schemars(range(min = 1, max = 100))]
-    pub models: u32,
-    /// Whether the kind of action (shift, reduce, open) is decided first, then the action of that kind;
-    /// parses faster.
-    pub coarse_to_fine: bool,
-    /// When wrong predictions are followed in training.
-    pub exploration: Exploration,
-    /// How the packed model is pruned.
-    pub prune: Pruning,
-}
-
-impl Default for OnlineParams {
-    fn default() -> Self {
-        let (exploration, prune) = (Exploration::default(), Pruning::default());
-        Self { epochs: 12, models: 1, coarse_to_fine: false, exploration, prune }
-    }
-}
-
 /// Trains perceptrons online.
-#[derive(Debug, Clone, Copy)]
-pub struct OnlineTraining(pub OnlineParams);
-
-impl TrainingMethod for OnlineTraining {
-    fn train(&self, session: &Session<'_>) -> Result<Trained> {
-        let OnlineParams { epochs, models, exploration, prune, .. } = &self.0;
-        let explores = exploration.explores();
-        if explores {
-            check_explores(session.components.system)?;
-        }
-        let oracles = oracles(session, explores)?;
-        let total = session.trees_in(u64::from(*epochs) * u64::from(*models));
-        let progress = Progress::new(session.observer, total);
-        let make = |seed, progress| {
-            OnlineEpochs::new(session, &oracles, self.untrained(session.components), seed, progress)
-                .exploring(explores.then_some(*exploration))
-                .pruned(*prune)
-        };
-        let extent = Extent { epochs: *epochs, models: *models };
-        perceptrons::train(session, extent, prune, make, &progress)
-    }
-
-    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>> {
-        let templates = components.templates;
-        let classifier: Box<dyn Classifier> = if self.0.coarse_to_fine {
-            Box::new(CoarseToFine::load(TwoStepIndicators::new(templates), sections)?)
-        } else {
-            Box::new(LinearModel::load(Indicators::new(templates), sections)?)
-        };
-        load_factored(components, components.classes(), classifier)
-    }
-}
-
-impl OnlineTraining {
-    fn untrained(&self, components: Components<'_>) -> OnlinePerceptron {
-        let Components { templates, .. } = components;
-        OnlinePerceptron::untrained(templates, components.classes(), self.0.coarse_to_fine)
-    }
-}
-
-/// Combines a stored classifier with the features, after checking that it scores the system's actions.
 ///
 /// # Errors
-/// [`crate::Error::Corrupt`] when it does not.
-pub(super) fn load_factored(
-    components: Components<'_>,
-    classes: Classes,
-    classifier: Box<dyn Classifier>,
-) -> Result<Box<dyn Scorer>> {
-    if classifier.n_classes() != classes.len() {
-        let (scored, listed) = (classifier.n_classes(), classes.len());
-        let problem = format!("the weights score {scored} actions, the system has {listed}");
-        return Err(crate::Error::Corrupt(problem));
+/// When the data do not suit it, or training was stopped before anything was learned.
+pub fn train(params: &OnlineParams, session: &Session<'_>) -> Result<Trained> {
+    let OnlineParams { epochs, models, coarse_to_fine, exploration, prune } = *params;
+    let components = session.components;
+    let explores = exploration.explores();
+    if explores {
+        check_explores(components.system)?;
     }
-    let extractor = Extractor::new(components.templates);
-    Ok(Box::new(Factored::new(extractor, classes, classifier)))
+    let oracles = oracles(session, explores)?;
+    let total = session.trees_in(u64::from(epochs) * u64::from(models));
+    let progress = Progress::new(session.observer, total);
+    let make = |seed, progress| {
+        let (templates, classes) = (components.templates, components.classes());
+        let perceptron = OnlinePerceptron::untrained(templates, classes, coarse_to_fine);
+        OnlineEpochs::new(session, &oracles, perceptron, seed, progress)
+            .exploring(explores.then_some(exploration))
+            .pruned(prune)
+    };
+    perceptrons::train(session, Extent { epochs, models }, &prune, make, &progress)
 }
 
 /// The oracles of all training trees.
@@ -129,8 +61,7 @@ pub struct OnlineEpochs<'a> {
     perceptron: OnlinePerceptron,
     exploration: Option<Exploration>,
     prune: Pruning,
-    rng: ChaCha8Rng,
-    order: Vec<usize>,
+    order: RandomOrder,
     walk: Walk,
     progress: &'a Progress<'a>,
 }
@@ -150,8 +81,7 @@ impl<'a> OnlineEpochs<'a> {
             perceptron,
             exploration: None,
             prune: Pruning::default(),
-            rng: ChaCha8Rng::seed_from_u64(seed),
-            order: (0..session.examples.len()).collect(),
+            order: RandomOrder::new(session, seed),
             walk: Walk::default(),
             progress,
         }
@@ -172,11 +102,10 @@ impl<'a> OnlineEpochs<'a> {
 
 impl EpochLearner for OnlineEpochs<'_> {
     fn train_epoch(&mut self, epoch: u32) -> EpochReport {
-        let Self { session, oracles, perceptron, exploration, rng, order, walk, progress, .. } =
-            self;
-        order.shuffle(rng);
+        let Self { session, oracles, perceptron, exploration, order, walk, progress, .. } = self;
         let exploration = exploration.filter(|exploration| epoch >= exploration.from_epoch);
-        let trees = session.epoch(order, rng);
+        let trees = order.next_epoch(session);
+        let mut learner = FactoredReading::new(perceptron);
         let mut report = EpochReport::default();
         let mut done = 0;
         for &at in &trees {
@@ -184,8 +113,8 @@ impl EpochLearner for OnlineEpochs<'_> {
                 break;
             }
             let sentence = (session.components.system, &session.examples[at].sentence);
-            let draw = &mut || rng.random();
-            walk.sentence(sentence, &*oracles[at], perceptron, exploration, draw, &mut report);
+            let draw = &mut || order.rng.random();
+            walk.sentence(sentence, &*oracles[at], &mut learner, exploration, draw, &mut report);
             done += 1;
             progress.add(1);
         }
@@ -199,6 +128,14 @@ impl EpochLearner for OnlineEpochs<'_> {
 
     fn describe(&self, epoch: u32, report: &EpochReport) -> String {
         perceptrons::describe(epoch, report, &self.perceptron)
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        perceptrons::store(&self.perceptron, &self.order, sections);
+    }
+
+    fn resume(&mut self, sections: &Sections) -> Result<()> {
+        perceptrons::resume(&mut self.perceptron, &mut self.order, sections)
     }
 }
 

@@ -1,6 +1,10 @@
 //! Shared by online and structured training: one perceptron with its best epoch, or several whose weights
 //! are added.
 
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use rand::seq::SliceRandom;
+
 use super::epochs::{EpochLearner, EpochReport, Epochs, Progress};
 use super::session::dev_line;
 use super::{Session, Trained};
@@ -8,7 +12,6 @@ use crate::classifier::Classifier;
 use crate::classifier::linear::{Pruning, check_classes};
 use crate::error::{Error, Result};
 use crate::memory::Sections;
-use crate::observer::{EpochScores, Event};
 use crate::parallel;
 use crate::scorer::{OnlinePerceptron, Scorer};
 
@@ -34,22 +37,30 @@ pub(super) fn train<'a, L: PerceptronLearner>(
     progress: &'a Progress<'a>,
 ) -> Result<Trained> {
     check_classes(session.components.classes().len())?;
-    if models == 1 {
-        let mut learner = make(session.seed, progress);
-        let epochs = Epochs { session, model: 1, epochs, patience: 0, checkpoint: None };
-        return epochs.run(&mut learner, progress);
-    }
     let one = |number: usize| {
-        let mut learner = make(session.seed.wrapping_add(number as u64), progress);
-        let epoch = run_alone(session, &mut learner, epochs, number as u32 + 1, progress);
-        Ok((learner.into_perceptron(), epoch))
+        let seed = session.seed.wrapping_add(number as u64);
+        let mut learner = make(seed, progress);
+        let session = &Session { seed, ..*session };
+        let checkpoint = session.checkpoint(|| session.fingerprint())?;
+        let (model, is_part) = (number as u32 + 1, models > 1);
+        let trained = Epochs { session, model, is_part, epochs, patience: 0, checkpoint }
+            .run(&mut learner, progress);
+        match trained {
+            // The others may have learned something.
+            Err(Error::Stopped) if is_part => Ok((learner, Trained::default())),
+            trained => Ok((learner, trained?)),
+        }
     };
+    if models == 1 {
+        return one(0).map(|(_, trained)| trained);
+    }
     let learned: Vec<_> = parallel::try_map_range(models as usize, one)?;
-    let (learners, epochs): (Vec<_>, Vec<u32>) = learned.into_iter().unzip();
-    let epoch = epochs.into_iter().max().unwrap_or(0);
+    let epoch = learned.iter().map(|(_, trained)| trained.epoch).max().unwrap_or(0);
     if epoch == 0 {
         return Err(Error::Stopped);
     }
+    let learners: Vec<_> =
+        learned.into_iter().map(|(learner, _)| learner.into_perceptron()).collect();
     let scorer = OnlinePerceptron::finish_all(&learners, prune).ok_or(Error::Stopped)?;
     let dev = session.score_dev(&scorer);
     if let Some(dev) = &dev {
@@ -60,27 +71,52 @@ pub(super) fn train<'a, L: PerceptronLearner>(
     Ok(Trained { sections, epoch, dev, ..Trained::default() })
 }
 
-/// Trains one of several models, which are not scored one by one; returns the last epoch.
-fn run_alone(
-    session: &Session<'_>,
-    learner: &mut dyn EpochLearner,
-    epochs: u32,
-    model: u32,
-    progress: &Progress<'_>,
-) -> u32 {
-    for epoch in 1..=epochs {
-        let report = learner.train_epoch(epoch);
-        if report.is_empty() {
-            return epoch - 1;
-        }
-        session.log(&format!("model {model}, {}", learner.describe(epoch, &report)));
-        let accuracy = report.accuracy();
-        session.observer.event(Event::Epoch(EpochScores { model, epoch, accuracy, f1: None }));
-        if progress.is_stopped() {
-            return epoch;
-        }
+/// The order of the sentences, shuffled again for each epoch, and all that is random besides.
+#[derive(Debug)]
+pub(super) struct RandomOrder {
+    pub(super) rng: ChaCha8Rng,
+    order: Vec<usize>,
+}
+
+impl RandomOrder {
+    pub(super) fn new(session: &Session<'_>, seed: u64) -> Self {
+        let rng = ChaCha8Rng::seed_from_u64(seed);
+        Self { rng, order: (0..session.examples.len()).collect() }
     }
-    epochs
+
+    /// The trees of the next epoch.
+    pub(super) fn next_epoch(&mut self, session: &Session<'_>) -> Vec<usize> {
+        self.order.shuffle(&mut self.rng);
+        session.epoch(&self.order, &mut self.rng)
+    }
+}
+
+/// Stores the state of training.
+pub(super) fn store(perceptron: &OnlinePerceptron, order: &RandomOrder, sections: &mut Sections) {
+    perceptron.store(sections);
+    let RandomOrder { rng, order } = order;
+    let at = rng.get_word_pos();
+    sections.put("random", vec![at as u64, (at >> 64) as u64].into());
+    sections.put("order", order.iter().map(|&at| at as u64).collect::<Vec<_>>().into());
+}
+
+/// Loads the state of training; after an error nothing has changed.
+pub(super) fn resume(
+    perceptron: &mut OnlinePerceptron,
+    order: &mut RandomOrder,
+    sections: &Sections,
+) -> Result<()> {
+    let (position, stored) = (sections.get::<u64>("random")?, sections.get::<u64>("order")?);
+    let stored: Vec<usize> = stored.iter().map(|&at| at as usize).collect();
+    let mut sorted = stored.clone();
+    sorted.sort_unstable();
+    let (true, &[low, high]) = (sorted.into_iter().eq(0..order.order.len()), &*position) else {
+        return Err(Error::corrupt("the order of the sentences is that of others"));
+    };
+    perceptron.resume(sections)?;
+    order.rng.set_word_pos(u128::from(high) << 64 | u128::from(low));
+    order.order = stored;
+    Ok(())
 }
 
 /// The scorer of a perceptron's averaged weights, and what a model stores of it.

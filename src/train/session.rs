@@ -7,43 +7,23 @@ use std::sync::Arc;
 use rand::{Rng, RngExt};
 use rustc_hash::FxHasher;
 
-use super::Example;
 use super::checkpoint::{Folder, fingerprint, hash_nodes};
-use super::neural::initial::InitialModel;
+use super::initial::InitialModel;
 use super::teacher::Teacher;
 use crate::Result;
-use crate::decode::{Search, Worker};
+use crate::decode::Search;
 use crate::encoder::Pretrained;
 use crate::eval::{Params, evaluate};
-use crate::feature::Templates;
 use crate::model::{DevScores, Model};
 use crate::observer::{Event, Observer};
+use crate::oracle::Example;
 use crate::parallel;
-use crate::scorer::Scorer;
-use crate::scorer::factored::Classes;
-use crate::symbols::Vocabulary;
+use crate::parser::Worker;
+use crate::scorer::{Components, Scorer};
 use crate::transition::TransitionSystem;
 use crate::tree::{TRACE, Token, Tree};
 use crate::treebank::Cleaning;
 use crate::treebank::embeddings::PretrainedEmbeddings;
-
-/// The components that a scorer is built on.
-#[derive(Clone, Copy)]
-pub struct Components<'a> {
-    /// The transition system.
-    pub system: &'a dyn TransitionSystem,
-    /// The feature templates.
-    pub templates: &'a Templates,
-    /// The vocabulary.
-    pub vocabulary: &'a Vocabulary,
-}
-
-impl Components<'_> {
-    /// The classes of the actions.
-    pub fn classes(&self) -> Classes {
-        Classes::of(self.system)
-    }
-}
 
 /// The trees of another parser among the training trees: the last ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,6 +115,27 @@ impl Session<'_> {
         hasher.finish()
     }
 
+    /// A hash of the seed and the data that training and the selection of an epoch depend on.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        let dev = &self.dev;
+        let parsing = serde_json::to_string(&(dev.cleaning, dev.max_words, dev.search));
+        (parsing.unwrap_or_default(), self.seed, self.examples_fingerprint()).hash(&mut hasher);
+        dev.hash_into(&mut hasher);
+        self.teacher.map(|teacher| teacher.fingerprint).hash(&mut hasher);
+        if let Some((vectors, _)) = self.embeddings {
+            (&vectors.words, vectors.dim).hash(&mut hasher);
+            vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+        }
+        if let Some(initial) = self.initial {
+            initial.fingerprint.hash(&mut hasher);
+        }
+        if let Some(encoder) = self.encoder {
+            encoder.hash_into(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     /// Parses the dev set and scores it; `None` without one.
     pub fn score_dev(&self, scorer: &dyn Scorer) -> Option<DevScores> {
         self.dev.score(self.components, scorer)
@@ -171,7 +172,8 @@ impl DevSet<'_> {
         let Components { system, vocabulary, .. } = components;
         let short: Vec<usize> =
             (0..self.trees.len()).filter(|&at| is_short(&self.trees[at], self.max_words)).collect();
-        let worker = || Worker::new(self.cleaning, vocabulary, system, scorer, self.search);
+        let worker =
+            || Worker::new(self.cleaning, vocabulary, system, scorer.reading(), self.search);
         let parse = |worker: &mut Worker<'_>, &at: &usize| {
             let gold = words(&self.trees[at]);
             let tagged = self.tagged.and_then(|tokens| tokens.get(at));

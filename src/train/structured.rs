@@ -9,90 +9,31 @@
 //! Sentences are searched in batches: all sentences of a batch with the same weights, on any number of
 //! threads, then all updates in order (Zhao and Huang 2013). So the result does not depend on the threads.
 
-use rand::SeedableRng;
-use rand::rngs::ChaCha8Rng;
-use rand::seq::SliceRandom;
-use serde::{Deserialize, Serialize};
-
 use super::epochs::{EpochLearner, EpochReport, Progress};
-use super::online::load_factored;
-use super::perceptrons::{self, Extent, PerceptronLearner};
-use super::{Components, Session, Trained, TrainingMethod};
+use super::perceptrons::{self, Extent, PerceptronLearner, RandomOrder};
+use super::{Session, Trained};
 use crate::Result;
-use crate::classifier::linear::{LinearModel, Pruning};
 use crate::decode::beam::{Agenda, Beam, Follow};
 use crate::decode::{Cursor, PathScore, Problem};
-use crate::feature::Indicators;
 use crate::memory::Sections;
 use crate::parallel;
-use crate::scorer::perceptron::Changes;
-use crate::scorer::{Configuration, OnlinePerceptron, Scorer, Scratch};
+use crate::scorer::perceptron::{Changes, StructuredParams, Update};
+use crate::scorer::{
+    Components, Configuration, FactoredReading, OnlinePerceptron, Reading, Scorer,
+};
 use crate::transition::{Action, Forest, State};
 
-/// Up to which step of a wrong derivation weights are updated.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Update {
-    /// The step at which the gold path falls out of the beam, else the last.
-    Early,
-    /// The step at which the gold path is furthest behind the best.
-    #[default]
-    MaxViolation,
-}
-
-/// The settings of structured training.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct StructuredParams {
-    /// Passes over the training trees.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub epochs: u32,
-    /// The number of models, each with a seed of its own; their weights are added.
-    #[schemars(range(min = 1, max = 100))]
-    pub models: u32,
-    /// The beam size in training.
-    #[schemars(range(min = 1, max = 4096))]
-    pub beam: u32,
-    /// Up to which step of a wrong derivation weights are updated.
-    pub update: Update,
-    /// The lead that the gold derivation must have over all others, in units of the weights: an update
-    /// changes the weight of every feature by 1.
-    #[schemars(range(min = 0.0, max = 1e6))]
-    pub margin: f32,
-    /// The number of sentences in a batch, which are searched with the same weights.
-    #[schemars(range(min = 1, max = 4096))]
-    pub batch: u32,
-    /// How the packed model is pruned.
-    pub prune: Pruning,
-}
-
-impl Default for StructuredParams {
-    fn default() -> Self {
-        let (update, prune) = (Update::default(), Pruning::default());
-        Self { epochs: 15, models: 1, beam: 16, update, margin: 0.0, batch: 16, prune }
-    }
-}
-
 /// Trains perceptrons on whole derivations.
-#[derive(Debug, Clone, Copy)]
-pub struct StructuredTraining(pub StructuredParams);
-
-impl TrainingMethod for StructuredTraining {
-    fn train(&self, session: &Session<'_>) -> Result<Trained> {
-        let StructuredParams { epochs, models, ref prune, .. } = self.0;
-        let gold = derivations(session)?;
-        let total = session.trees_in(u64::from(epochs) * u64::from(models));
-        let progress = Progress::new(session.observer, total);
-        let make = |seed, progress| StructuredEpochs::new(session, &gold, self.0, seed, progress);
-        perceptrons::train(session, Extent { epochs, models }, prune, make, &progress)
-    }
-
-    fn load(&self, components: Components<'_>, sections: &Sections) -> Result<Box<dyn Scorer>> {
-        let classifier = LinearModel::load(Indicators::new(components.templates), sections)?;
-        load_factored(components, components.classes().with_idle(), Box::new(classifier))
-    }
+///
+/// # Errors
+/// When the data do not suit it, or training was stopped before anything was learned.
+pub fn train(params: &StructuredParams, session: &Session<'_>) -> Result<Trained> {
+    let StructuredParams { epochs, models, ref prune, .. } = *params;
+    let gold = derivations(session)?;
+    let total = session.trees_in(u64::from(epochs) * u64::from(models));
+    let progress = Progress::new(session.observer, total);
+    let make = |seed, progress| StructuredEpochs::new(session, &gold, *params, seed, progress);
+    perceptrons::train(session, Extent { epochs, models }, prune, make, &progress)
 }
 
 /// The gold derivations of all training trees.
@@ -110,8 +51,7 @@ pub struct StructuredEpochs<'a> {
     gold: &'a [Vec<Action>],
     perceptron: OnlinePerceptron,
     params: StructuredParams,
-    rng: ChaCha8Rng,
-    order: Vec<usize>,
+    order: RandomOrder,
     progress: &'a Progress<'a>,
 }
 
@@ -128,9 +68,8 @@ impl<'a> StructuredEpochs<'a> {
         let classes = session.components.classes().with_idle();
         let mut perceptron = OnlinePerceptron::untrained(templates, classes, false);
         gold.iter().for_each(|derivation| perceptron.mark_seen(derivation));
-        let rng = ChaCha8Rng::seed_from_u64(seed);
-        let order = (0..session.examples.len()).collect();
-        Self { session, gold, perceptron, params, rng, order, progress }
+        let order = RandomOrder::new(session, seed);
+        Self { session, gold, perceptron, params, order, progress }
     }
 }
 
@@ -143,16 +82,16 @@ struct Lesson {
 impl EpochLearner for StructuredEpochs<'_> {
     /// Decisions are sentences here.
     fn train_epoch(&mut self, _epoch: u32) -> EpochReport {
-        let Self { session, gold, perceptron, params, rng, order, progress } = self;
-        order.shuffle(rng);
-        let trees = session.epoch(order, rng);
+        let Self { session, gold, perceptron, params, order, progress } = self;
+        let trees = order.next_epoch(session);
         let mut report = EpochReport::default();
         for batch in trees.chunks(params.batch as usize) {
             if progress.is_stopped() {
                 break;
             }
-            let run = Run { session, perceptron, params };
-            let lessons = parallel::map_init(batch, SentenceSearch::default, |search, &at| {
+            let run = Run { session, params };
+            let search = || SentenceSearch::new(perceptron);
+            let lessons = parallel::map_init(batch, search, |search, &at| {
                 search.sentence(run, at, &gold[at])
             });
             for lesson in &lessons {
@@ -174,6 +113,14 @@ impl EpochLearner for StructuredEpochs<'_> {
     fn describe(&self, epoch: u32, report: &EpochReport) -> String {
         perceptrons::describe(epoch, report, &self.perceptron)
     }
+
+    fn store(&self, sections: &mut Sections) {
+        perceptrons::store(&self.perceptron, &self.order, sections);
+    }
+
+    fn resume(&mut self, sections: &Sections) -> Result<()> {
+        perceptrons::resume(&mut self.perceptron, &mut self.order, sections)
+    }
 }
 
 impl PerceptronLearner for StructuredEpochs<'_> {
@@ -186,7 +133,6 @@ impl PerceptronLearner for StructuredEpochs<'_> {
 #[derive(Clone, Copy)]
 struct Run<'a> {
     session: &'a Session<'a>,
-    perceptron: &'a OnlinePerceptron,
     params: &'a StructuredParams,
 }
 
@@ -201,8 +147,8 @@ struct GoldPath<'a> {
 }
 
 impl<'a> GoldPath<'a> {
-    fn new(problem: Problem<'a>, actions: &'a [Action], scratch: &mut Scratch) -> Self {
-        let (cursor, forest) = Cursor::start(problem, scratch);
+    fn new(problem: Problem<'a>, actions: &'a [Action], reading: &mut dyn Reading) -> Self {
+        let (cursor, forest) = Cursor::start(problem, reading);
         Self { problem, actions, taken: 0, cursor, forest, score: 0.0 }
     }
 
@@ -215,15 +161,15 @@ impl<'a> GoldPath<'a> {
         self.actions.get(self.taken).copied()
     }
 
-    fn step(&mut self, scratch: &mut Scratch, scores: &mut Vec<f32>) {
+    fn step(&mut self, reading: &mut dyn Reading, scores: &mut Vec<f32>) {
         let Self { problem, cursor, forest, .. } = self;
         let step = match self.actions.get(self.taken) {
             Some(&action) => {
-                cursor.scores(*problem, forest, &[action], scratch, scores);
-                cursor.take(*problem, forest, action, scratch);
+                cursor.scores(*problem, forest, &[action], reading, scores);
+                cursor.take(*problem, forest, action, reading);
                 scores[0]
             }
-            None => problem.scorer.idle(cursor.at(*problem, forest), &cursor.memory, scratch),
+            None => reading.idle(cursor.at(*problem, forest), &cursor.memory),
         };
         self.score = PathScore::Sum.extend(self.score, step);
         debug_assert!(self.score.is_finite(), "every action of the gold derivation has a score");
@@ -232,24 +178,33 @@ impl<'a> GoldPath<'a> {
 }
 
 /// Searches sentences; holds the memory of one thread.
-#[derive(Default)]
-struct SentenceSearch {
+struct SentenceSearch<'a> {
     agenda: Agenda,
-    /// The scorer's scratch memory for the beam.
-    beam: Scratch,
-    /// The scorer's scratch memory for the gold path.
-    gold: Scratch,
+    /// As the beam reads the sentence.
+    beam: FactoredReading<&'a OnlinePerceptron>,
+    /// As the gold path reads it.
+    gold: FactoredReading<&'a OnlinePerceptron>,
     predicted: Vec<Option<Action>>,
     scores: Vec<f32>,
 }
 
-impl SentenceSearch {
+impl<'a> SentenceSearch<'a> {
+    fn new(perceptron: &'a OnlinePerceptron) -> Self {
+        Self {
+            agenda: Agenda::default(),
+            beam: FactoredReading::new(perceptron),
+            gold: FactoredReading::new(perceptron),
+            predicted: Vec::new(),
+            scores: Vec::new(),
+        }
+    }
+
     /// Searches one sentence and collects its updates.
     fn sentence(&mut self, run: Run<'_>, at: usize, gold: &[Action]) -> Lesson {
-        let Run { session, perceptron, params } = run;
+        let Run { session, params } = run;
         let &StructuredParams { beam, update, margin, .. } = params;
         let (system, sentence) = (session.components.system, &session.examples[at].sentence);
-        let problem = Problem { system, sentence, scorer: perceptron };
+        let problem = Problem { system, sentence };
         let beam = Beam { width: beam as usize, threshold: 0.0, path_score: PathScore::Sum };
         self.agenda.start(problem, beam.path_score, &mut self.beam);
         let mut path = GoldPath::new(problem, gold, &mut self.gold);
@@ -275,21 +230,15 @@ impl SentenceSearch {
         let mut changes = Changes::default();
         if let (false, Some(wrong)) = (is_correct, wrong) {
             self.agenda.history(&wrong, &mut self.predicted);
-            self.compare(problem, perceptron, gold, &mut changes);
+            self.compare(problem, gold, &mut changes);
         }
         Lesson { changes, is_correct }
     }
 
     /// Collects the differences between the gold derivation and the predicted one, up to the length of the
     /// latter.
-    fn compare(
-        &mut self,
-        problem: Problem<'_>,
-        perceptron: &OnlinePerceptron,
-        gold: &[Action],
-        changes: &mut Changes,
-    ) {
-        let Problem { system, sentence, .. } = problem;
+    fn compare(&mut self, problem: Problem<'_>, gold: &[Action], changes: &mut Changes) {
+        let Problem { system, sentence } = problem;
         let predicted = &self.predicted;
         let right = |at: usize| gold.get(at).copied();
         let same = (0..predicted.len()).take_while(|&at| predicted[at] == right(at)).count();
@@ -300,7 +249,7 @@ impl SentenceSearch {
         let mut note = |mut state: State, actions: &mut dyn Iterator<Item = _>, amount| {
             for action in actions {
                 let at = Configuration { system, sentence, state: &state, forest: &forest };
-                perceptron.note(at, action, amount, &mut self.gold, changes);
+                self.gold.note(at, action, amount, changes);
                 if let Some(action) = action {
                     system.apply(&mut state, &mut forest, action);
                 }

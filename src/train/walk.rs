@@ -5,21 +5,20 @@
 //! configurations that its own mistakes lead to.
 
 use super::EpochReport;
-use super::choice::{Choice, Exploration};
+use super::choice::Choice;
 use crate::classifier::first_best;
 use crate::decode::{Cursor, Problem};
-use crate::scorer::{Configuration, Lesson, OnlineLearner, Scratch};
+use crate::scorer::perceptron::Exploration;
+use crate::scorer::{Configuration, Lesson, OnlineLearner};
 use crate::symbols::Sentence;
 use crate::transition::{Action, Oracle, TransitionSystem};
 
-/// Parses training sentences; holds the memory of one thread.
+/// Parses training sentences; holds memory of one thread.
 #[derive(Default)]
 pub struct Walk {
     legal: Vec<Action>,
     optimal: Vec<Action>,
     scores: Vec<f32>,
-    /// The scratch memory of the learner.
-    pub scratch: Scratch,
 }
 
 impl Walk {
@@ -35,9 +34,9 @@ impl Walk {
         draw: &mut dyn FnMut() -> f64,
         report: &mut EpochReport,
     ) {
-        let Self { legal, optimal, scores, scratch } = self;
-        let problem = Problem { system, sentence, scorer: &*learner };
-        let (mut cursor, mut forest) = Cursor::start(problem, scratch);
+        let Self { legal, optimal, scores } = self;
+        let problem = Problem { system, sentence };
+        let (mut cursor, mut forest) = Cursor::start(problem, learner);
         while !cursor.is_final() {
             system.legal(&cursor.state, &forest, legal);
             let action = if let [only] = legal[..] {
@@ -45,7 +44,7 @@ impl Walk {
             } else {
                 oracle.optimal(&cursor.state, &forest, optimal);
                 let at = Configuration { system, sentence, state: &cursor.state, forest: &forest };
-                learner.score(at, &cursor.memory, legal, scratch, scores);
+                learner.score(at, &cursor.memory, legal, scores);
                 let choice = Choice { legal, scores, optimal };
                 match choice.judge() {
                     // The oracle has no answer: continue without an update.
@@ -61,15 +60,14 @@ impl Walk {
                             target,
                             taught: &[],
                         };
-                        learner.learn(&lesson, scratch);
+                        learner.learn(&lesson);
                         report.decisions += 1;
                         report.mistakes += u64::from(!judgement.is_correct());
                         legal[choice.next(judgement, exploration, &mut *draw)]
                     }
                 }
             };
-            let problem = Problem { system, sentence, scorer: &*learner };
-            cursor.take(problem, &mut forest, action, scratch);
+            cursor.take(problem, &mut forest, action, learner);
         }
     }
 }

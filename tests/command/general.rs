@@ -196,7 +196,7 @@ fn options_that_a_learner_has_no_use_for_are_refused() {
     for (options, refused) in [
         (&["--curve", "c.tsv", "--preset", "wang-2006-maxent"][..], "--curve"),
         (&["--curve", "c.tsv", "--tagger"], "--curve"),
-        (&["--checkpoint", "parts"], "--checkpoint"),
+        (&["--checkpoint", "parts", "--preset", "wang-2006-maxent"], "--checkpoint"),
         (&["--checkpoint", "parts", "--tagger", "--preset", "wang-2006-maxent"], "--checkpoint"),
     ] {
         let printed = in_a_messy_folder(&[&files[..], options].concat());

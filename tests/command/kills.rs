@@ -13,9 +13,10 @@ use rand::{RngExt, SeedableRng};
 use crate::command::{folder, sample, srparse};
 
 /// Every way to train, with settings that keep it short, and whether it has checkpoints.
-const TRAINERS: [(&str, &[&str], bool); 17] = [
-    ("fast", &["epochs=2", "models=1"], false),
-    ("beam", &["epochs=1"], false),
+const TRAINERS: [(&str, &[&str], bool); 18] = [
+    ("fast", &["epochs=3", "models=1"], true),
+    ("fast", &["epochs=3", "models=2"], true),
+    ("beam", &["epochs=2"], true),
     ("tagger", &["tagger.epochs=2"], false),
     ("wang-2006-tagger", &[], false),
     ("sagae-lavie-2005-maxent", &["iterations=5"], false),

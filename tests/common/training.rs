@@ -8,11 +8,11 @@ use srparse::decode::{Decoded, Problem, Search, SearchScratch};
 use srparse::encoder::Pretrained;
 use srparse::feature::Templates;
 use srparse::observer::Silent;
-use srparse::oracle::{OracleKind, oracle};
-use srparse::scorer::{Scorer, Scratch};
+use srparse::oracle::{Example, OracleKind, oracle};
+use srparse::scorer::{Components, Reading};
 use srparse::symbols::{Sentence, Vocabulary};
+use srparse::train::Session;
 use srparse::train::session::{DevSet, SilverTrees};
-use srparse::train::{Components, Example, Session};
 use srparse::transition::{Oracle, TransitionSystem};
 use srparse::tree::Tree;
 use srparse::treebank::Cleaning;
@@ -106,10 +106,10 @@ impl<S: TransitionSystem> Lab<S> {
     }
 }
 
-/// A sentence for which a scorer is prepared.
-pub fn prepared(scorer: &dyn Scorer, sentence: &Sentence, scratch: &mut Scratch) -> Sentence {
+/// A sentence as a reading leaves it, which is at it now.
+pub fn read(reading: &mut dyn Reading, sentence: &Sentence) -> Sentence {
     let mut sentence = sentence.clone();
-    scorer.prepare(&mut sentence, scratch);
+    reading.read(&mut sentence);
     sentence
 }
 
@@ -117,21 +117,20 @@ pub fn prepared(scorer: &dyn Scorer, sentence: &Sentence, scratch: &mut Scratch)
 pub fn decode(
     search: &Search,
     system: &dyn TransitionSystem,
-    scorer: &dyn Scorer,
+    reading: &mut dyn Reading,
     sentence: &Sentence,
 ) -> Decoded {
-    decode_nbest(search, system, scorer, sentence, 1).swap_remove(0)
+    decode_nbest(search, system, reading, sentence, 1).swap_remove(0)
 }
 
 /// The best `n` derivations that a search finds, with fresh memory.
 pub fn decode_nbest(
     search: &Search,
     system: &dyn TransitionSystem,
-    scorer: &dyn Scorer,
+    reading: &mut dyn Reading,
     sentence: &Sentence,
     n: usize,
 ) -> Vec<Decoded> {
-    let mut scratch = SearchScratch::default();
-    let sentence = &prepared(scorer, sentence, &mut scratch.scorer);
-    search.decode(Problem { system, sentence, scorer }, n, &mut scratch)
+    let sentence = &read(reading, sentence);
+    search.decode(Problem { system, sentence }, n, reading, &mut SearchScratch::default())
 }

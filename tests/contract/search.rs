@@ -4,7 +4,7 @@ use srparse::classifier::ScoreScale;
 use srparse::decode::{Illegal, Method, PathScore, Search};
 use srparse::oracle::replay::same_brackets;
 use srparse::oracle::{OracleKind, oracle};
-use srparse::scorer::{Configuration, Memory, Scorer, Scratch};
+use srparse::scorer::{Configuration, Memory, Reading};
 use srparse::transition::{Action, ActionKind, Oracle, StoredSystem};
 
 use srparse::tree::Tree;
@@ -18,17 +18,12 @@ use crate::common::{sentence, shown};
 /// answers anything, which cannot make up for what was lost before.
 pub(crate) struct Guided<'a>(Box<dyn Oracle + 'a>);
 
-impl Scorer for Guided<'_> {
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
-    }
-
+impl Reading for Guided<'_> {
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let mut optimal = Vec::new();
@@ -57,9 +52,9 @@ pub(crate) fn searches_that_the_oracle_guides_find_the_tree<S: StoredSystem>(
     for tree in &trees {
         let sentence = sentence(tree);
         for kind in [OracleKind::Static, OracleKind::DynamicIfAny] {
-            let scorer = Guided(oracle(&system, tree, kind).unwrap());
+            let mut reading = Guided(oracle(&system, tree, kind).unwrap());
             for search in [&greedy, &failing, &rejecting, &beam] {
-                let found = decode(search, &system, &scorer, &sentence);
+                let found = decode(search, &system, &mut reading, &sentence);
                 let built = system.tree(&found.state, &found.forest, tree.tokens());
                 assert!(
                     found.complete && same_brackets(&built, &system.target(tree)),
@@ -76,17 +71,12 @@ pub(crate) fn searches_that_the_oracle_guides_find_the_tree<S: StoredSystem>(
 /// Scores actions by what they are and by how many came before, as if at random.
 struct Erratic;
 
-impl Scorer for Erratic {
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
-    }
-
+impl Reading for Erratic {
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let steps = at.state.steps;
@@ -115,7 +105,7 @@ pub(crate) fn a_sentence_is_rejected_only_where_no_parse_may_end_after_its_last_
     let mut legal = Vec::new();
     for tree in &trees {
         let sentence = sentence(tree);
-        let found = decode(&search, &system, &Erratic, &sentence);
+        let found = decode(&search, &system, &mut Erratic, &sentence);
         if found.state.finished {
             continue;
         }

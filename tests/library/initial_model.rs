@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::common::observer::Log;
 use crate::common::toy;
-use crate::common::training::{Lab, prepared};
+use crate::common::training::{Lab, read};
 use rand::RngExt;
 use srparse::decode::{self, Problem};
 use srparse::encoder::{BiLstmParams, EncoderParams, TransformerParams};
@@ -14,13 +14,12 @@ use srparse::memory::Sections;
 use srparse::model::vocabulary;
 use srparse::neural::inference::InstructionSet;
 use srparse::observer::Silent;
+use srparse::scorer::Scorer;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
-use srparse::scorer::neural::{Inventory, NetworkParams};
-use srparse::scorer::{Scorer, Scratch};
+use srparse::scorer::neural::{Inventory, NetworkParams, NeuralParams};
+use srparse::train::initial::InitialModel;
 use srparse::train::neural::epochs::untrained;
-use srparse::train::neural::initial::InitialModel;
-use srparse::train::neural::{NeuralParams, NeuralTraining};
 use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Strategy};
 use srparse::transition::non_binary::NonBinary;
@@ -165,7 +164,7 @@ fn scores_stay<S: StoredSystem + Clone + 'static>(
         let initial = InitialModel {
             system: Box::new(system.clone()),
             vocabulary: old.vocabulary.clone(),
-            method: NeuralTraining(params.clone()),
+            params: params.clone(),
             sections,
             fingerprint: 0,
         };
@@ -187,15 +186,10 @@ fn same_scores<S: TransitionSystem>(labs: [&Lab<S>; 2], scorers: [&dyn Scorer; 2
     };
     let mut compared = 0;
     for (at, example) in labs[0].examples.iter().enumerate() {
-        let mut scratches = [Scratch::default(), Scratch::default()];
-        let sentences =
-            [0, 1].map(|n| prepared(scorers[n], &labs[n].examples[at].sentence, &mut scratches[n]));
-        let problems = [0, 1].map(|n| Problem {
-            system: &labs[n].system,
-            sentence: &sentences[n],
-            scorer: scorers[n],
-        });
-        let mut places = [0, 1].map(|n| decode::Cursor::start(problems[n], &mut scratches[n]));
+        let mut readings = scorers.map(|scorer| scorer.reading());
+        let sentences = [0, 1].map(|n| read(&mut *readings[n], &labs[n].examples[at].sentence));
+        let problems = [0, 1].map(|n| Problem { system: &labs[n].system, sentence: &sentences[n] });
+        let mut places = [0, 1].map(|n| decode::Cursor::start(problems[n], &mut *readings[n]));
         let mut legal = Vec::new();
         for action in labs[0].system.derivation(&example.tree).unwrap() {
             places[0].0.legal(problems[0], &places[0].1, &mut legal);
@@ -203,7 +197,7 @@ fn same_scores<S: TransitionSystem>(labs: [&Lab<S>; 2], scorers: [&dyn Scorer; 2
             let scores = [0, 1].map(|n| {
                 let mut scores = Vec::new();
                 let (cursor, forest) = &places[n];
-                cursor.scores(problems[n], forest, &actions[n], &mut scratches[n], &mut scores);
+                cursor.scores(problems[n], forest, &actions[n], &mut *readings[n], &mut scores);
                 scores
             });
             for (old, new) in scores[0].iter().zip(&scores[1]) {
@@ -212,7 +206,7 @@ fn same_scores<S: TransitionSystem>(labs: [&Lab<S>; 2], scorers: [&dyn Scorer; 2
             }
             for (n, action) in [action, renumbered(action)].into_iter().enumerate() {
                 let (cursor, forest) = &mut places[n];
-                cursor.take(problems[n], forest, action, &mut scratches[n]);
+                cursor.take(problems[n], forest, action, &mut *readings[n]);
             }
         }
     }

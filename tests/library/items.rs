@@ -6,13 +6,14 @@ use rand::seq::IndexedRandom;
 use srparse::classifier::boosting::{BoostingParams, Candidates, Ensembles, Labelled, fit_labels};
 use srparse::classifier::{Classifier, Fit};
 use srparse::decode::beam::{Agenda, Beam};
-use srparse::decode::{Cursor, Decoded, Method, PathScore, Problem, Search, Unfinished, Worker};
+use srparse::decode::{Cursor, Decoded, Method, PathScore, Problem, Search, Unfinished};
 use srparse::feature::{Extractor, Row, Templates, extract};
 use srparse::inspect::margins::margins;
 use srparse::memory::Sections;
+use srparse::oracle::Example;
 use srparse::oracle::replay::same_brackets;
-use srparse::scorer::{Focused, Scratch};
-use srparse::train::Example;
+use srparse::parser::Worker;
+use srparse::scorer::{Focused, Scorer};
 use srparse::train::candidate_rows::{CandidateCounts, Sampling, collect};
 use srparse::transition::items::{ItemOrder, Items, MaxChildren};
 use srparse::transition::{Action, StoredSystem, TransitionSystem};
@@ -130,7 +131,7 @@ fn boosted_trees_of_each_label_learn_by_heart_in_every_order() {
         let scorer = trained(&system, &trees);
         let (cleaning, vocabulary) = (Cleaning::none(), vocabulary(&trees));
         let search = best_first(100);
-        let mut worker = Worker::new(&cleaning, &vocabulary, &system, &scorer, &search);
+        let mut worker = Worker::new(&cleaning, &vocabulary, &system, scorer.reading(), &search);
         for tree in &trees {
             let parse = worker.parse(tree.tokens());
             assert!(parse.complete);
@@ -146,7 +147,7 @@ fn decode(
     scorer: &Focused<Ensembles>,
     example: &Example,
 ) -> Decoded {
-    crate::common::training::decode(search, system, scorer, &example.sentence)
+    crate::common::training::decode(search, system, &mut *scorer.reading(), &example.sentence)
 }
 
 #[test]
@@ -181,12 +182,12 @@ fn steps(
     Example { sentence, .. }: &Example,
     found: &Decoded,
 ) -> Vec<f32> {
-    let problem = Problem { system, sentence, scorer };
-    let (mut scratch, mut score) = (Scratch::default(), Vec::new());
-    let (mut cursor, mut forest) = Cursor::start(problem, &mut scratch);
+    let problem = Problem { system, sentence };
+    let (mut reading, mut score) = (scorer.reading(), Vec::new());
+    let (mut cursor, mut forest) = Cursor::start(problem, &mut *reading);
     let one = |&action: &Action| {
-        cursor.scores(problem, &forest, &[action], &mut scratch, &mut score);
-        cursor.take(problem, &mut forest, action, &mut scratch);
+        cursor.scores(problem, &forest, &[action], &mut *reading, &mut score);
+        cursor.take(problem, &mut forest, action, &mut *reading);
         score[0]
     };
     let mut steps: Vec<f32> = found.actions.iter().map(one).collect();
@@ -207,7 +208,7 @@ fn ties_are_decided_by_all_steps_as_in_a_beam_that_is_wide_enough() {
         let sentence = vocabulary.encode(tree.tokens());
         let example = Example { sentence, tree: tree.clone() };
         let wide = Search { max_states: 2_000, ..best_first(0) };
-        let found = decode_nbest(&wide, &system, &scorer, &example.sentence, 3);
+        let found = decode_nbest(&wide, &system, &mut *scorer.reading(), &example.sentence, 3);
         let beam = decode(&beam(5_000), &system, &scorer, &example);
         let scores = |found: &Decoded| steps(&system, &scorer, &example, found);
         let best = decode(&wide, &system, &scorer, &example);
@@ -232,12 +233,12 @@ fn worse_paths_to_a_state_take_no_room_in_a_beam() {
     let vocabulary = vocabulary(known);
     for (tree, width) in unknown.iter().zip(5..) {
         let sentence = vocabulary.encode(tree.tokens());
-        let (mut agenda, mut scratch) = (Agenda::default(), Scratch::default());
-        let problem = Problem { system: &system, sentence: &sentence, scorer: &scorer };
+        let (mut agenda, mut reading) = (Agenda::default(), scorer.reading());
+        let problem = Problem { system: &system, sentence: &sentence };
         let beam = Beam { width, threshold: 0.0, path_score: PathScore::Min };
-        agenda.start(problem, PathScore::Min, &mut scratch);
+        agenda.start(problem, PathScore::Min, &mut *reading);
         for _ in 0..3 {
-            agenda.advance(&beam, problem, None, &mut scratch);
+            agenda.advance(&beam, problem, None, &mut *reading);
             assert_eq!(agenda.beam().len(), width, "{}", shown(tree));
         }
     }
@@ -345,19 +346,19 @@ fn cached_scores_are_those_of_the_state() {
     let scorer = trained(&system, &trees[..10]);
     let mut rng = rng(5);
     let (mut legal, mut cached, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
-    let mut scratch = Scratch::default();
+    let mut reading = scorer.reading();
     for Example { sentence, .. } in &examples(&trees) {
-        let problem = Problem { system: &system, sentence, scorer: &scorer };
-        let start = Cursor::start(problem, &mut scratch);
+        let problem = Problem { system: &system, sentence };
+        let start = Cursor::start(problem, &mut *reading);
         for _ in 0..3 {
             let (mut cursor, mut forest) = start.clone();
             while !cursor.is_final() {
                 cursor.legal(problem, &forest, &mut legal);
-                cursor.scores(problem, &forest, &legal, &mut scratch, &mut cached);
-                cursor.scores(problem, &forest, &legal, &mut Scratch::default(), &mut fresh);
+                cursor.scores(problem, &forest, &legal, &mut *reading, &mut cached);
+                cursor.scores(problem, &forest, &legal, &mut *scorer.reading(), &mut fresh);
                 assert_eq!(cached, fresh);
                 let action = *legal.choose(&mut rng).unwrap();
-                cursor.take(problem, &mut forest, action, &mut scratch);
+                cursor.take(problem, &mut forest, action, &mut *reading);
             }
         }
     }

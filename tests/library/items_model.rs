@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use srparse::Parse;
 use srparse::classifier::boosting::Ensembles;
-use srparse::decode::parser::Parse;
 use srparse::feature::Templates;
 use srparse::observer::{Event, Observer};
 use srparse::{Model, Parser, Preset, Token, Trainer, Tree, Treebank};

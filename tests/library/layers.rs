@@ -31,15 +31,23 @@ const LAYERS: [&[&str]; 35] = [
     &["decode"],
     &["eval"],
     &["tagger"],
-    &["train"],
-    &["inspect"],
     &["preset"],
-    &["trainer", "parser"],
+    &["parser"],
+    &["inspect"],
+    &["train"],
     &["parse_request"],
     &["found"],
     &["serve"],
     &["experiment"],
     &["cli"],
+];
+
+/// What a layer does not use although it stands above it: parsing needs no treebank, and no training.
+const NEVER: [(&str, &[&str]); 4] = [
+    ("decode", &["treebank"]),
+    ("parser", &["inspect", "train"]),
+    ("parse_request", &["train"]),
+    ("serve", &["train"]),
 ];
 
 /// The height of a layer; what `lib.rs` exports again from `error` is of that layer.
@@ -108,8 +116,9 @@ fn upward(name: &str, text: &str) -> Vec<String> {
         (Some(here), Some(there)) => there > here,
         _ => true,
     };
+    let never = NEVER.iter().find(|(name, _)| *name == own).map_or(&[][..], |(_, never)| never);
     let mut found = named(&code_of(text));
-    found.retain(|(_, layer)| leads_up(layer));
+    found.retain(|(_, layer)| leads_up(layer) || never.contains(&layer.as_str()));
     found.iter().map(|(line, layer)| format!("{name}:{line}: {layer}")).collect()
 }
 
@@ -192,5 +201,9 @@ fn an_upward_path_is_found_however_it_is_written() {
     let found = ["feature/mod.rs:2: cli", "feature/mod.rs:3: decode", "feature/mod.rs:3: eval"];
     assert_eq!(upward("feature/mod.rs", text), found);
     assert_eq!(upward("tree/mod.rs", "use crate::symbols::Label;"), ["tree/mod.rs:1: symbols"]);
+    assert_eq!(
+        upward("decode/mod.rs", "use crate::treebank::Cleaning;"),
+        ["decode/mod.rs:1: treebank"]
+    );
     assert_eq!(upward("symbols.rs", "use crate::tree::Token;"), [""; 0]);
 }

@@ -16,6 +16,7 @@ mod initial_model;
 mod items;
 mod items_model;
 mod layers;
+mod learners;
 mod model_contents;
 mod neural;
 mod presets;

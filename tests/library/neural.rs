@@ -10,18 +10,19 @@ use srparse::encoder::{BiLstmParams, EncoderParams, TransformerParams};
 use srparse::neural::inference::InstructionSet;
 use srparse::neural::{Decay, OptimizerParams, Quantized};
 use srparse::observer::Silent;
-use srparse::oracle::OracleKind;
 use srparse::oracle::replay::same_brackets;
+use srparse::oracle::{Example, OracleKind};
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
-use srparse::scorer::neural::{Inventory, NetworkParams, Neural, NeuralBatch, TrainingSentence};
-use srparse::scorer::{Scorer, Scratch};
+use srparse::scorer::neural::{
+    Inventory, NetworkParams, Neural, NeuralBatch, NeuralParams, TrainingMemory, TrainingSentence,
+};
+use srparse::scorer::perceptron::Exploration;
+use srparse::scorer::{Components, OnlinePerceptron, Reading, Scorer};
 use srparse::symbols::Sentence;
-use srparse::train::choice::Exploration;
 use srparse::train::epochs::EpochLearner;
 use srparse::train::neural::epochs::{NeuralEpochs, untrained};
-use srparse::train::neural::{NeuralParams, NeuralTraining};
-use srparse::train::{Components, Example, Progress, TrainingMethod};
+use srparse::train::{Progress, neural};
 use srparse::transition::TransitionSystem;
 use srparse::transition::binary::Binary;
 use srparse::transition::bracketing::{Bracketing, Strategy};
@@ -29,7 +30,7 @@ use srparse::transition::non_binary::NonBinary;
 use srparse::tree::Tree;
 use srparse::tree::binarize::Scheme;
 
-use crate::common::training::{Lab, decode, decode_nbest, prepared};
+use crate::common::training::{Lab, decode, decode_nbest, read};
 use crate::common::{rng, toy};
 
 fn networks() -> [NetworkParams; 2] {
@@ -143,7 +144,7 @@ fn exact<S: TransitionSystem>(lab: &Lab<S>, scorer: &Neural) -> usize {
     let Lab { system, examples, .. } = lab;
     let scorer = compiled(scorer);
     let found = examples.iter().filter(|example| {
-        let found = decode(&Search::default(), system, &*scorer, &example.sentence);
+        let found = decode(&Search::default(), system, &mut *scorer.reading(), &example.sentence);
         let built = system.tree(&found.state, &found.forest, example.tree.tokens());
         same_brackets(&built, &system.target(&example.tree))
     });
@@ -208,10 +209,10 @@ fn memories_of_hypotheses_do_not_mix() {
         let scorer = &*compiled(&initial(&lab, &params(network)));
         let mut rng = rng(4);
         for example in &lab.examples {
-            let mut scratch = Scratch::default();
-            let sentence = &prepared(scorer, &example.sentence, &mut scratch);
-            let problem = Problem { system: &lab.system, sentence, scorer };
-            let start = Cursor::start(problem, &mut scratch);
+            let mut reading = scorer.reading();
+            let sentence = &read(&mut *reading, &example.sentence);
+            let problem = Problem { system: &lab.system, sentence };
+            let start = Cursor::start(problem, &mut *reading);
             let mut paths = [(start.clone(), vec![]), (start, vec![])];
             let (mut legal, mut scores) = (Vec::new(), Vec::new());
             for _ in 0..12 {
@@ -221,25 +222,70 @@ fn memories_of_hypotheses_do_not_mix() {
                     }
                     cursor.legal(problem, forest, &mut legal);
                     // What a score writes is forgotten, and nothing else.
-                    cursor.scores(problem, forest, &legal, &mut scratch, &mut scores);
+                    cursor.scores(problem, forest, &legal, &mut *reading, &mut scores);
                     let action = *legal.choose(&mut rng).unwrap();
-                    cursor.take(problem, forest, action, &mut scratch);
+                    cursor.take(problem, forest, action, &mut *reading);
                     taken.push(action);
                 }
             }
             for ((cursor, forest), taken) in &paths {
                 cursor.legal(problem, forest, &mut legal);
-                cursor.scores(problem, forest, &legal, &mut scratch, &mut scores);
-                let mut alone = Scratch::default();
-                prepared(scorer, sentence, &mut alone);
-                let (mut fresh, mut forest) = Cursor::start(problem, &mut alone);
+                cursor.scores(problem, forest, &legal, &mut *reading, &mut scores);
+                let mut alone = scorer.reading();
+                read(&mut *alone, sentence);
+                let (mut fresh, mut forest) = Cursor::start(problem, &mut *alone);
                 for &action in taken {
-                    fresh.take(problem, &mut forest, action, &mut alone);
+                    fresh.take(problem, &mut forest, action, &mut *alone);
                 }
                 let mut expected = Vec::new();
-                fresh.scores(problem, &forest, &legal, &mut alone, &mut expected);
+                fresh.scores(problem, &forest, &legal, &mut *alone, &mut expected);
                 assert_eq!(scores, expected);
             }
+        }
+    }
+}
+
+/// Two sentences that are read in turns, step by step, score as if each had been alone.
+#[test]
+fn two_sentences_do_not_mix() {
+    let trees = toy::treebank(12, 2);
+    let system = Bracketing::of_trees(&trees, Strategy::InOrder, Scheme::None).unwrap();
+    let lab = Lab::new(system, &trees);
+    let networks = networks().map(|network| compiled(&initial(&lab, &params(&network))));
+    let perceptron = OnlinePerceptron::untrained(&lab.templates, lab.components().classes(), true);
+    let [positions, stack_lstm] = networks;
+    let scorers: [&dyn Scorer; 3] = [&*positions, &*stack_lstm, &perceptron];
+    for scorer in scorers {
+        for pair in lab.examples.chunks_exact(2) {
+            let scored = |examples: &[&Example]| {
+                let mut readings: Vec<_> = examples.iter().map(|_| scorer.reading()).collect();
+                let read = |(at, example): (usize, &&Example)| {
+                    crate::common::training::read(&mut *readings[at], &example.sentence)
+                };
+                let sentences: Vec<Sentence> = examples.iter().enumerate().map(read).collect();
+                let problem = |at: usize| Problem { system: &lab.system, sentence: &sentences[at] };
+                let start = |(at, reading): (usize, &mut Box<dyn Reading + '_>)| {
+                    Cursor::start(problem(at), &mut **reading)
+                };
+                let mut places: Vec<_> = readings.iter_mut().enumerate().map(start).collect();
+                let (mut legal, mut all) = (Vec::new(), vec![Vec::new(); examples.len()]);
+                for step in 0..20 {
+                    for (at, (cursor, forest)) in places.iter_mut().enumerate() {
+                        if cursor.is_final() {
+                            continue;
+                        }
+                        let (reading, mut scores) = (&mut *readings[at], Vec::new());
+                        cursor.legal(problem(at), forest, &mut legal);
+                        cursor.scores(problem(at), forest, &legal, reading, &mut scores);
+                        cursor.take(problem(at), forest, legal[step % legal.len()], reading);
+                        all[at].push(scores);
+                    }
+                }
+                all
+            };
+            let [one, other] = pair else { unreachable!("two at a time") };
+            let alone = [scored(&[one]).remove(0), scored(&[other]).remove(0)];
+            assert_eq!(scored(&[one, other]), alone);
         }
     }
 }
@@ -259,19 +305,19 @@ fn memories_travel_with_the_hypotheses_of_a_search() {
         let scorer = &*compiled(&initial(&lab, &params(network)));
         for example in &lab.examples {
             let (system, sentence) = (&lab.system, &example.sentence);
-            let problem = Problem { system, sentence, scorer };
+            let problem = Problem { system, sentence };
             for search in &searches {
-                for found in decode_nbest(search, system, scorer, sentence, 4) {
-                    let (mut scratch, mut scores) = (Scratch::default(), Vec::new());
-                    prepared(scorer, sentence, &mut scratch);
+                let (mut reading, mut scores) = (scorer.reading(), Vec::new());
+                for found in decode_nbest(search, system, &mut *reading, sentence, 4) {
+                    read(&mut *reading, sentence);
                     let (mut legal, mut sum) = (Vec::new(), 0.0);
-                    let (mut cursor, mut forest) = Cursor::start(problem, &mut scratch);
+                    let (mut cursor, mut forest) = Cursor::start(problem, &mut *reading);
                     for &action in &found.actions {
                         cursor.legal(problem, &forest, &mut legal);
-                        cursor.scores(problem, &forest, &legal, &mut scratch, &mut scores);
+                        cursor.scores(problem, &forest, &legal, &mut *reading, &mut scores);
                         let place = legal.iter().position(|&other| other == action).unwrap();
                         sum += f64::from(scores[place]);
-                        cursor.take(problem, &mut forest, action, &mut scratch);
+                        cursor.take(problem, &mut forest, action, &mut *reading);
                     }
                     assert_eq!(found.score, sum, "{network:?} {:?}", search.method);
                 }
@@ -329,7 +375,7 @@ fn a_network_that_diverges_is_reported_with_what_to_set() {
         for (clip, advice) in [(0.0, "or a learner.clip, such as 5"), (1e6, "or learner.clip")] {
             let optimizer = OptimizerParams::Sgd { rate: 1e30 };
             let params = NeuralParams { clip, optimizer, ..params(network) };
-            let error = NeuralTraining(params).train(&lab.session()).err().unwrap().to_string();
+            let error = neural::train(&params, &lab.session()).err().unwrap().to_string();
             assert!(error.ends_with(advice), "{error}");
         }
     }
@@ -389,29 +435,20 @@ fn threads_change_no_parameter() {
 /// The tags that a network sees of a sentence, and its scores after each action on a way through it.
 type Seen = (Vec<u32>, Vec<Vec<f32>>);
 
-/// What a network sees of sentences; the scorer of each is given by its number.
-fn seen<'a, S: TransitionSystem>(
-    lab: &Lab<S>,
-    sentences: &[Sentence],
-    scorer: impl Fn(usize) -> Box<dyn Scorer + 'a>,
-) -> Vec<Seen> {
-    let (mut scratch, mut legal) = (Scratch::default(), Vec::new());
-    let seen = |(number, sentence)| {
-        let scorer = &*scorer(number);
-        let sentence = &prepared(scorer, sentence, &mut scratch);
-        let problem = Problem { system: &lab.system, sentence, scorer };
-        let (mut cursor, mut forest) = Cursor::start(problem, &mut scratch);
-        let mut all = Vec::new();
-        while !cursor.is_final() {
-            let mut scores = Vec::new();
-            cursor.legal(problem, &forest, &mut legal);
-            cursor.scores(problem, &forest, &legal, &mut scratch, &mut scores);
-            cursor.take(problem, &mut forest, legal[all.len() % legal.len()], &mut scratch);
-            all.push(scores);
-        }
-        (sentence.tags.clone(), all)
-    };
-    sentences.iter().enumerate().map(seen).collect()
+/// What a network sees of a sentence.
+fn seen<S: TransitionSystem>(lab: &Lab<S>, sentence: &Sentence, reading: &mut dyn Reading) -> Seen {
+    let (mut legal, mut all) = (Vec::new(), Vec::new());
+    let sentence = &read(reading, sentence);
+    let problem = Problem { system: &lab.system, sentence };
+    let (mut cursor, mut forest) = Cursor::start(problem, reading);
+    while !cursor.is_final() {
+        let mut scores = Vec::new();
+        cursor.legal(problem, &forest, &mut legal);
+        cursor.scores(problem, &forest, &legal, reading, &mut scores);
+        cursor.take(problem, &mut forest, legal[all.len() % legal.len()], reading);
+        all.push(scores);
+    }
+    (sentence.tags.clone(), all)
 }
 
 /// Compiled networks predict tags and score nearly as in training, and the same with every instruction set.
@@ -445,8 +482,16 @@ fn scores_as_in_training(params_of: &NetworkParams, most_off: f32) {
     let mut tagged: Vec<_> = sentences.iter().map(borrowed).collect();
     batch.begin(&network, &mut tagged, &mut []);
     let tagged: Vec<_> = tagged.into_iter().map(|it| it.seen.into_owned()).collect();
-    let in_training = seen(&lab, &tagged, |number| Box::new(batch.learner(&network, number)));
-    let with = |set| seen(&lab, &sentences, |_| network.clone().compile(set));
+    let mut memory = TrainingMemory::default();
+    let in_training = tagged.iter().enumerate().map(|(number, sentence)| {
+        seen(&lab, sentence, &mut batch.learner(&network, number, &mut memory))
+    });
+    let in_training: Vec<Seen> = in_training.collect();
+    let with = |set| -> Vec<Seen> {
+        let scorer = network.clone().compile(set);
+        let mut reading = scorer.reading();
+        sentences.iter().map(|sentence| seen(&lab, sentence, &mut *reading)).collect()
+    };
     let all: Vec<_> = InstructionSet::available().map(with).collect();
     assert!(all.iter().all(|seen| *seen == all[0]), "{params_of:?}");
     let (mut tags_right, mut words, mut off) = (0, 0, 0f32);
@@ -476,10 +521,11 @@ fn compiled_stack_lstms_parse_as_in_training() {
     let params = NeuralParams { epochs: 8, ..params(network) };
     let (network, _) = train(&lab, initial(&lab, &params), &params);
     let (batch, scorer) = (NeuralBatch::new(&network.network), compiled(&network));
+    let (mut reading, mut memory) = (scorer.reading(), TrainingMemory::default());
     for Example { sentence, .. } in &lab.examples {
-        let on_tape = batch.learner(&network, 0);
-        let [found, expected] = [&*scorer as &dyn Scorer, &on_tape]
-            .map(|scorer| decode(&Search::default(), &lab.system, scorer, sentence));
+        let on_tape = &mut batch.learner(&network, 0, &mut memory);
+        let [found, expected] = [&mut *reading as &mut dyn Reading, on_tape]
+            .map(|reading| decode(&Search::default(), &lab.system, reading, sentence));
         assert_eq!(found.actions, expected.actions);
     }
     // Neither untrained, nor so sure that nothing could differ.
@@ -497,13 +543,13 @@ fn tags_are_learned_by_heart_and_given_ones_are_kept() {
     let scorer = compiled(&train(&lab, initial(&lab, &params), &params).0);
     let (mut words, mut right) = (0, 0);
     for Example { sentence, .. } in &lab.examples {
-        let scorer: &dyn Scorer = &*scorer;
-        let found = prepared(scorer, &sentence.untagged(), &mut Scratch::default());
+        let mut reading = scorer.reading();
+        let found = read(&mut *reading, &sentence.untagged());
         words += sentence.len();
         right += found.tags.iter().zip(&sentence.tags).filter(|(a, b)| a == b).count();
         let mut other = sentence.clone();
         other.tags.reverse();
-        assert_eq!(prepared(scorer, &other, &mut Scratch::default()), other);
+        assert_eq!(read(&mut *reading, &other), other);
     }
     assert!(right * 100 >= words * 97, "{right} of {words} tags");
 }

@@ -2,19 +2,18 @@
 //! threads changes nothing.
 
 use srparse::classifier::ScoreScale;
-use srparse::decode::{
-    Decoded, Illegal, Method, NbestRequest, PathScore, Search, Unfinished, Worker,
-};
+use srparse::decode::{Decoded, Illegal, Method, PathScore, Search, Unfinished};
 use srparse::memory::Sections;
 use srparse::observer::Silent;
 use srparse::oracle::OracleKind;
 use srparse::oracle::replay::same_brackets;
-use srparse::scorer::{Configuration, Memory, OnlinePerceptron, Scorer, Scratch};
+use srparse::parser::{NbestRequest, Worker};
+use srparse::scorer::perceptron::{StructuredParams, Update};
+use srparse::scorer::{Configuration, Memory, OnlinePerceptron, Reading, Scorer};
 use srparse::symbols::Vocabulary;
 use srparse::train::epochs::EpochLearner;
 use srparse::train::online::OnlineEpochs;
-use srparse::train::structured::StructuredParams;
-use srparse::train::structured::{StructuredEpochs, Update, derivations};
+use srparse::train::structured::{StructuredEpochs, derivations};
 use srparse::train::{EpochReport, Progress};
 use srparse::transition::binary::Binary;
 use srparse::transition::predictive::Predictive;
@@ -47,7 +46,7 @@ struct Parts {
 impl Parts {
     fn worker(&self) -> Worker<'_> {
         let Self { cleaning, vocabulary, system, scorer, search } = self;
-        Worker::new(cleaning, vocabulary, system, &**scorer, search)
+        Worker::new(cleaning, vocabulary, system, scorer.reading(), search)
     }
 }
 
@@ -138,7 +137,7 @@ fn a_beam_of_one_is_the_greedy_decoder() {
     for tree in &trees {
         let sentence = vocabulary.encode(tree.tokens());
         let [greedy, narrow] = [greedy(), beam(1, PathScore::Sum)].map(|search| {
-            let found = decode(&search, &system, &*scorer, &sentence);
+            let found = decode(&search, &system, &mut *scorer.reading(), &sentence);
             system.tree(&found.state, &found.forest, tree.tokens())
         });
         assert_eq!(greedy, narrow);
@@ -155,7 +154,7 @@ fn a_threshold_drops_what_is_far_behind() {
         let sentence = vocabulary.encode(tree.tokens());
         let score = |width, threshold| {
             let search = Search { threshold, ..beam(width, PathScore::Mean) };
-            decode(&search, &system, &*scorer, &sentence).score
+            decode(&search, &system, &mut *scorer.reading(), &sentence).score
         };
         assert_eq!(score(8, 1e9), score(8, 0.0));
         dropped += usize::from(score(8, 1e-9) != score(8, 0.0));
@@ -166,17 +165,12 @@ fn a_threshold_drops_what_is_far_behind() {
 /// Likes a shift best, but only a reduction first makes the rest cheap.
 struct GardenPath;
 
-impl Scorer for GardenPath {
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
-    }
-
+impl Reading for GardenPath {
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         // The first shift is forced; after the choice that follows, the second node is a constituent or a
@@ -210,7 +204,7 @@ fn a_beam_of_two_leaves_the_garden_path() {
     let sentence = crate::common::sentence(&trees[0]);
     let searches = [beam(1, PathScore::Sum), beam(2, PathScore::Sum), greedy()];
     let [narrow, wide, greedy] =
-        searches.map(|search| decode(&search, &system, &GardenPath, &sentence).score);
+        searches.map(|search| decode(&search, &system, &mut GardenPath, &sentence).score);
     assert!(wide > narrow && wide > greedy, "{wide} {narrow} {greedy}");
 }
 
@@ -227,12 +221,12 @@ fn best_first_search_finds_nothing_worse_than_a_wide_beam() {
         path_score: PathScore::Sum,
         ..Search::default()
     };
-    let found = decode(&all, &system, &GardenPath, &sentence);
-    let wide = decode(&beam(200, PathScore::Sum), &system, &GardenPath, &sentence);
+    let found = decode(&all, &system, &mut GardenPath, &sentence);
+    let wide = decode(&beam(200, PathScore::Sum), &system, &mut GardenPath, &sentence);
     assert!(found.complete && found.score >= wide.score, "{} {}", found.score, wide.score);
     // A search that gives up at once is greedy, and still ends with a tree.
-    let few = decode(&Search { max_states: 1, ..all }, &system, &GardenPath, &sentence);
-    let greedy = decode(&greedy(), &system, &GardenPath, &sentence);
+    let few = decode(&Search { max_states: 1, ..all }, &system, &mut GardenPath, &sentence);
+    let greedy = decode(&greedy(), &system, &mut GardenPath, &sentence);
     let tree = |found: &Decoded| system.tree(&found.state, &found.forest, trees[0].tokens());
     assert!(few.complete && few.score < found.score, "{} {}", few.score, found.score);
     assert_eq!(tree(&few), tree(&greedy));
@@ -294,7 +288,7 @@ fn every_search_tells_the_actions_that_it_took() {
     for tree in &trees {
         let sentence = &vocabulary.encode(tree.tokens());
         for search in &searches {
-            let decoded = decode(search, &system, &*scorer, sentence);
+            let decoded = decode(search, &system, &mut *scorer.reading(), sentence);
             let (mut state, mut forest) = system.start(sentence);
             for &action in &decoded.actions {
                 system.apply(&mut state, &mut forest, action);
@@ -338,8 +332,9 @@ fn a_mean_does_not_favour_long_derivations_or_short_ones() {
     let mut different = 0;
     for tree in &trees {
         let sentence = vocabulary.encode(tree.tokens());
-        let decode =
-            |path_score| decode_nbest(&beam(8, path_score), &system, &*scorer, &sentence, 8);
+        let decode = |path_score| {
+            decode_nbest(&beam(8, path_score), &system, &mut *scorer.reading(), &sentence, 8)
+        };
         let (sums, means) = (decode(PathScore::Sum), decode(PathScore::Mean));
         // Every mean is that of its own steps, and they stand in order.
         assert!(means.windows(2).all(|pair| pair[0].score >= pair[1].score));
@@ -354,17 +349,12 @@ fn a_mean_does_not_favour_long_derivations_or_short_ones() {
 /// Prefers the first of these kinds of actions, then the second, then all others.
 struct Prefers([ActionKind; 2]);
 
-impl Scorer for Prefers {
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
-    }
-
+impl Reading for Prefers {
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let score = |&action: &Action| {
@@ -387,7 +377,7 @@ fn an_illegal_best_action_fails_or_rejects_or_is_passed_over() {
     let (system, sentence) = (Binary::of_trees([&tree]).unwrap(), crate::common::sentence(&tree));
     let found = |prefers: [ActionKind; 2], illegal| {
         let search = Search { illegal, ..greedy() };
-        let found = decode(&search, &system, &Prefers(prefers), &sentence);
+        let found = decode(&search, &system, &mut Prefers(prefers), &sentence);
         let shifts = found.actions.iter().filter(|&&action| system.kind(action) == Shift);
         (shifts.count(), found.complete)
     };
@@ -409,7 +399,7 @@ fn one_item_is_a_parse_whatever_is_preferred() {
     let word: Tree = "(TOP (NN c))".parse().unwrap();
     let search = Search { illegal: Illegal::Reject, ..greedy() };
     for kind in [ActionKind::Shift, ActionKind::Reduce, ActionKind::Finish] {
-        let scorer = Prefers([kind; 2]);
-        assert!(decode(&search, &system, &scorer, &crate::common::sentence(&word)).complete);
+        let sentence = crate::common::sentence(&word);
+        assert!(decode(&search, &system, &mut Prefers([kind; 2]), &sentence).complete);
     }
 }

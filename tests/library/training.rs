@@ -9,10 +9,8 @@ use srparse::classifier::{Fit, Learner, ScoreScale};
 use srparse::feature::{ColumnKind, Indicators, Templates};
 use srparse::observer::{Event, Observer, Silent};
 use srparse::oracle::OracleKind;
-use srparse::scorer::{
-    Configuration, Lesson, Memory, OnlineLearner, OnlinePerceptron, Scorer, Scratch,
-};
-use srparse::train::choice::Exploration;
+use srparse::scorer::perceptron::Exploration;
+use srparse::scorer::{Configuration, Lesson, Memory, OnlineLearner, OnlinePerceptron, Reading};
 use srparse::train::epochs::EpochLearner;
 use srparse::train::online::OnlineEpochs;
 use srparse::train::walk::Walk;
@@ -47,17 +45,12 @@ struct LikesShift {
     lessons: Vec<Decision>,
 }
 
-impl Scorer for LikesShift {
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
-    }
-
+impl Reading for LikesShift {
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let is_shift = |action: &Action| at.system.kind(*action) == ActionKind::Shift;
@@ -71,7 +64,7 @@ impl Scorer for LikesShift {
 }
 
 impl OnlineLearner for LikesShift {
-    fn learn(&mut self, lesson: &Lesson<'_>, _scratch: &mut Scratch) {
+    fn learn(&mut self, lesson: &Lesson<'_>) {
         let Lesson { at, actions, predicted, target, .. } = *lesson;
         self.lessons.push(Decision {
             steps: at.state.steps as usize,

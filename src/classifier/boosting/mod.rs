@@ -35,7 +35,7 @@ pub use packed::{ActiveTests, Ensembles};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, Fit, Instances, Learner};
+use super::{Classifier, Fit, Instances, Learner, LearnerParams, Parts, ScoreScale};
 use crate::Result;
 use crate::feature::Column;
 use crate::memory::Sections;
@@ -122,7 +122,21 @@ pub struct Boosting {
     pub columns: Vec<Column>,
 }
 
+impl LearnerParams for BoostingParams {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        Ok(Box::new(Boosting { params: self.clone(), columns: parts.columns.clone() }))
+    }
+}
+
 impl Learner for Boosting {
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogOdds
+    }
+
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let n = instances.n_classes();
         let mut candidates = Candidates::new(instances.columns(), n);

@@ -265,7 +265,7 @@ impl Classifier for Ensembles {
 
     /// The confidence of each label, positive if it is predicted to be correct; comparable between rows.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let (tables, held) = (&self.tables, &mut scratch.held);
+        let (tables, held) = (&self.tables, scratch.of());
         tables.find(row, held);
         out.copy_from_slice(&tables.base_scores);
         for &tree in &held.trees {

@@ -46,6 +46,18 @@ pub struct Calibrate {
 }
 
 impl Learner for Calibrate {
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
+    }
+
+    fn takes_trees(&self) -> bool {
+        self.learner.takes_trees()
+    }
+
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (first, last) = hold_out(instances, self.share);
         let inner = fit_part(&*self.learner, &first, fit, INNER, 0.0..1.0)?;

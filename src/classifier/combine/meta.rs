@@ -6,7 +6,7 @@
 //! all are wrong: the paper leaves both open.
 
 use super::{
-    Outcome, choices, evidence, fit_members, fit_part, hold_out, load_members, member_name,
+    Memory, Outcome, choices, evidence, fit_members, fit_part, hold_out, load_members, member_name,
     outcome_column, outcome_value, outcomes, store_members, stored,
 };
 use crate::classifier::{
@@ -69,6 +69,10 @@ fn push_values(
 }
 
 impl Learner for Meta {
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (first, last) = hold_out(instances, self.share);
         let name = |member: usize| format!("held-out/{}", member_name(member));
@@ -128,22 +132,21 @@ impl Classifier for MetaModel {
 
     /// The scores of the selected member.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let mut seen = std::mem::take(&mut scratch.row);
-        let mut scores = std::mem::take(&mut scratch.scores);
-        seen.values.clear();
         let n_members = self.members.len();
+        let memory: &mut Memory = scratch.of();
+        let (parts, scores, seen) = memory.parts(1 + n_members);
+        seen.values.clear();
         scores.resize(out.len() * n_members + n_members, 0.0);
         let (of_members, picks) = scores.split_at_mut(out.len() * n_members);
         let each = self.members.iter().zip(of_members.chunks_exact_mut(out.len().max(1)));
         for (at, (member, scores)) in each.enumerate() {
-            member.scores(row, scratch.part(at + 1), scores);
+            member.scores(row, &mut parts[at + 1], scores);
             let outcome = Outcome::best(scores);
             push_values(&mut seen.values, &self.probabilities, at, outcome, member.scale());
         }
-        self.selector.scores(seen.borrow(), scratch.part(0), picks);
+        self.selector.scores(seen.borrow(), &mut parts[0], picks);
         let picked = first_best(picks) * out.len();
         out.copy_from_slice(&of_members[picked..picked + out.len()]);
-        (scratch.row, scratch.scores) = (seen, scores);
     }
 
     fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {

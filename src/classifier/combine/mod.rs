@@ -1,6 +1,5 @@
 //! Classifiers composed of other classifiers.
 //!
-//! - [`one_vs_rest`]: a binary classifier for each class, from any learner.
 //! - [`two_stage`]: first whether to shift, then which other action (Wang, Sagae and Mitamura 2006, 4.1).
 //! - [`split`]: one classifier for each value of a column, such as the tag of a word (Sagae and Lavie
 //!   2005, section 4, after Yamada and Matsumoto 2003).
@@ -12,7 +11,6 @@
 
 pub mod calibrate;
 pub mod meta;
-pub mod one_vs_rest;
 pub mod split;
 pub mod stack;
 pub mod two_stage;
@@ -21,11 +19,29 @@ pub mod vote;
 use std::ops::Range;
 
 use super::{Checkpoint, Classifier, Evidence, Fit, Instances, Learner, Scratch, first_best};
-use crate::feature::{Column, ColumnKind, RowRef};
+use crate::feature::{Column, ColumnKind, Row, RowRef};
 use crate::memory::Sections;
 use crate::observer::Part;
 use crate::parallel;
 use crate::{Error, Result};
+
+/// Scratch memory of one thread.
+#[derive(Default)]
+struct Memory {
+    parts: Vec<Scratch>,
+    /// The scores of the members.
+    scores: Vec<f32>,
+    /// A row with the predictions of the members.
+    row: Row,
+}
+
+impl Memory {
+    /// The parts for so many components, and the rest.
+    fn parts(&mut self, number: usize) -> (&mut [Scratch], &mut Vec<f32>, &mut Row) {
+        self.parts.resize_with(number.max(self.parts.len()), Scratch::default);
+        (&mut self.parts, &mut self.scores, &mut self.row)
+    }
+}
 
 /// Rows that a thread processes at a time.
 const CHUNK: usize = 1024;

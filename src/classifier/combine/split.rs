@@ -115,6 +115,18 @@ impl Observer for Overall<'_> {
 }
 
 impl Learner for Split {
+    fn scale(&self) -> ScoreScale {
+        self.learner.scale()
+    }
+
+    fn takes_trees(&self) -> bool {
+        self.learner.takes_trees()
+    }
+
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Fitted {
         if instances.is_empty() {
             return Err(Error::config("learner", "there are no training instances"));

@@ -9,8 +9,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Outcome, choices, evidence, fit_members, fit_part, folds, hold_out, load_members, member_name,
-    outcome_column, outcome_value, outcomes, part_of, split_off, store_members, stored,
+    Memory, Outcome, choices, evidence, fit_members, fit_part, folds, hold_out, load_members,
+    member_name, outcome_column, outcome_value, outcomes, part_of, split_off, store_members,
+    stored,
 };
 use crate::classifier::{
     Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch, first_best,
@@ -87,6 +88,14 @@ impl Stack {
 }
 
 impl Learner for Stack {
+    fn scale(&self) -> ScoreScale {
+        self.final_learner.scale()
+    }
+
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (own, chosen, members) = match self.from {
             Members::HeldOut { share } => self.apart(hold_out(instances, share), fit)?,
@@ -136,17 +145,17 @@ impl Classifier for StackModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let mut extended = std::mem::take(&mut scratch.row);
+        let memory: &mut Memory = scratch.of();
+        let (parts, _, extended) = memory.parts(1 + self.members.len());
         extended.values.clear();
         extended.values.extend_from_slice(row.values);
         extended.members.clear();
         extended.members.extend_from_slice(row.members);
         for (at, member) in self.members.iter().enumerate() {
-            member.scores(row, scratch.part(at + 1), out);
+            member.scores(row, &mut parts[at + 1], out);
             extended.values.push(outcome_value(first_best(out) as u16));
         }
-        self.last.scores(extended.borrow(), scratch.part(0), out);
-        scratch.row = extended;
+        self.last.scores(extended.borrow(), &mut parts[0], out);
     }
 
     fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {

@@ -1,6 +1,5 @@
 use super::calibrate::{Calibrate, Method};
 use super::meta::Meta;
-use super::one_vs_rest::OneVsRest;
 use super::split::Split;
 use super::stack::{Members, Stack};
 use super::two_stage::TwoStage;
@@ -94,7 +93,6 @@ fn learners() -> Vec<(&'static str, Box<dyn Learner>)> {
     vec![
         ("two stages", Box::new(TwoStage { first: maxent(), second: maxent(), shifts })),
         ("two stages of trees", two_stages_of_trees()),
-        ("one-vs-rest", Box::new(OneVsRest { learner: maxent() })),
         ("split", Box::new(Split { column: 0, min_rows: 40, learner: perceptron() })),
         ("vote", Box::new(Vote { members: vec![maxent(), perceptron()] })),
         ("stack, held out", stack(Members::HeldOut { share: 0.3 })),

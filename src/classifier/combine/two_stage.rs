@@ -25,6 +25,14 @@ pub struct TwoStage {
 }
 
 impl Learner for TwoStage {
+    fn takes_trees(&self) -> bool {
+        self.first.takes_trees() && self.second.takes_trees()
+    }
+
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let shift = |at: usize| self.shifts[usize::from(instances.class(at))];
         let kinds = instances.select(|at| Some(u16::from(shift(at))), 2);
@@ -64,8 +72,9 @@ impl Classifier for TwoStageModel {
     /// All classes of the side that the first stage prefers rank above the others.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let mut sides = [0.0; 2];
-        self.first.scores(row, scratch.part(0), &mut sides);
-        self.second.scores(row, scratch.part(1), out);
+        let [first, second]: &mut [Scratch; 2] = scratch.of();
+        self.first.scores(row, first, &mut sides);
+        self.second.scores(row, second, out);
         let shift_wins = sides[1] > sides[0];
         for (score, &shift) in out.iter_mut().zip(&self.shifts) {
             *score = if shift { sides[1] } else { *score };
@@ -81,8 +90,9 @@ impl Classifier for TwoStageModel {
         accept: &mut dyn FnMut(u16) -> bool,
         scratch: &mut Scratch,
     ) -> Option<(u16, f32)> {
-        match self.first.best(row, &mut |_| true, scratch.part(0))? {
-            (0, _) => self.second.best(row, accept, scratch.part(1)),
+        let [first, second]: &mut [Scratch; 2] = scratch.of();
+        match self.first.best(row, &mut |_| true, first)? {
+            (0, _) => self.second.best(row, accept, second),
             (_, score) => {
                 let shift = self.shifts.iter().position(|&shift| shift)? as u16;
                 accept(shift).then_some((shift, score))
@@ -91,11 +101,12 @@ impl Classifier for TwoStageModel {
     }
 
     fn evidence(&self, row: RowRef<'_>, classes: [u16; 2], scratch: &mut Scratch) -> Evidence {
+        let [first, second]: &mut [Scratch; 2] = scratch.of();
         let [own, rival] = classes.map(|class| self.shifts[usize::from(class)]);
         if own == rival {
-            return self.second.evidence(row, classes, scratch.part(1));
+            return self.second.evidence(row, classes, second);
         }
-        match self.first.evidence(row, [own, rival].map(u16::from), scratch.part(0)) {
+        match self.first.evidence(row, [own, rival].map(u16::from), first) {
             // Its classes are not actions.
             Evidence::Neighbours(_) | Evidence::Members(..) => Evidence::Scores,
             evidence => evidence,

@@ -1,6 +1,6 @@
 //! Voting: every member votes for its best class (Wang, Sagae and Mitamura 2006, section 4.2).
 
-use super::{choices, evidence, fit_members, load_members, member_name, store_members};
+use super::{Memory, choices, evidence, fit_members, load_members, member_name, store_members};
 use crate::Result;
 use crate::classifier::{
     Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch, first_best,
@@ -20,6 +20,10 @@ pub struct Vote {
 }
 
 impl Learner for Vote {
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let members = fit_members(&self.members, instances, fit, member_name, 0.0..1.0)?;
         Ok(Box::new(VoteModel { members, n_classes: instances.n_classes() }))
@@ -52,21 +56,21 @@ impl Classifier for VoteModel {
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         out.fill(f32::NEG_INFINITY);
         let n = self.members.len() as f32;
-        let mut scores = std::mem::take(&mut scratch.scores);
+        let memory: &mut Memory = scratch.of();
+        let (parts, scores, _) = memory.parts(self.members.len());
         scores.resize(self.n_classes, 0.0);
         for (at, member) in self.members.iter().enumerate() {
-            member.scores(row, scratch.part(at), &mut scores);
-            let best = first_best(&scores);
+            member.scores(row, &mut parts[at], scores);
+            let best = first_best(scores);
             let lowest = scores.iter().copied().filter(|score| score.is_finite());
             let lowest = lowest.fold(scores[best], f32::min);
             let range = (scores[best] - lowest).max(f32::MIN_POSITIVE);
-            for (out, &score) in out.iter_mut().zip(&scores).filter(|(_, score)| score.is_finite())
+            for (out, &score) in out.iter_mut().zip(&*scores).filter(|(_, score)| score.is_finite())
             {
                 *out = out.max(0.0) + SCORE_WEIGHT / n * (score - lowest) / range;
             }
             out[best] = out[best].max(0.0) + 1.0 + TIE_BONUS * (1.0 - at as f32 / n).powi(8);
         }
-        scratch.scores = scores;
     }
 
     fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {

@@ -18,7 +18,7 @@ use super::table::{Block, Coding};
 use super::tally::{Tally, n_log_n};
 use super::{prune, tree};
 use crate::Result;
-use crate::classifier::{Classifier, Fit, Instances, Learner};
+use crate::classifier::{Classifier, Fit, Instances, Learner, LearnerParams, Parts, ScoreScale};
 use crate::memory::Sections;
 use crate::parallel;
 
@@ -75,7 +75,17 @@ pub struct C45 {
     pub params: C45Params,
 }
 
+impl LearnerParams for C45Params {
+    fn learner(&self, _parts: &Parts) -> Result<Box<dyn Learner>> {
+        Ok(Box::new(C45 { params: self.clone() }))
+    }
+}
+
 impl Learner for C45 {
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (codings, mut nodes) =
             super::grow_tree(instances, self.params.min_word_count, &Choice(&self.params), fit)?;

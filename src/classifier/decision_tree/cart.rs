@@ -24,7 +24,7 @@ use super::table::{Block, Coding};
 use super::tally::Tally;
 use super::{prune, tree};
 use crate::Result;
-use crate::classifier::{Classifier, Fit, Instances, Learner};
+use crate::classifier::{Classifier, Fit, Instances, Learner, LearnerParams, Parts, ScoreScale};
 use crate::memory::Sections;
 use crate::parallel;
 
@@ -89,7 +89,17 @@ pub struct Cart {
     pub params: CartParams,
 }
 
+impl LearnerParams for CartParams {
+    fn learner(&self, _parts: &Parts) -> Result<Box<dyn Learner>> {
+        Ok(Box::new(Cart { params: self.clone() }))
+    }
+}
+
 impl Learner for Cart {
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let choice = Choice { params: &self.params, seed: fit.seed };
         let (codings, mut nodes) =

@@ -41,7 +41,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch};
+use super::{
+    Classifier, Evidence, Fit, Instances, Learner, LearnerParams, Parts, ScoreScale, Scratch,
+};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -140,6 +142,12 @@ pub struct Knn {
     pub params: KnnParams,
 }
 
+impl LearnerParams for KnnParams {
+    fn learner(&self, _parts: &Parts) -> Result<Box<dyn Learner>> {
+        Ok(Box::new(Knn { params: self.clone() }))
+    }
+}
+
 impl Learner for Knn {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         if instances.has_sets() {
@@ -235,7 +243,7 @@ impl Classifier for KnnModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let (memory, k) = (&mut scratch.knn, self.params.k as usize);
+        let (memory, k) = (scratch.of(), self.params.k as usize);
         self.search(row, k, memory);
         let unit = self.values.unit();
         let mut tied = self.votes.count(&self.params, unit, memory);
@@ -251,7 +259,7 @@ impl Classifier for KnnModel {
     }
 
     fn evidence(&self, row: RowRef<'_>, _classes: [u16; 2], scratch: &mut Scratch) -> Evidence {
-        let memory = &mut scratch.knn;
+        let memory: &mut Memory = scratch.of();
         self.search(row, self.params.k as usize, memory);
         memory.found.sort_unstable();
         let unit = self.values.unit();

@@ -240,7 +240,7 @@ fn assert_answers(params: &KnnParams, answers: [Answer<'_>; 4]) {
         model.scores(RowRef { values: &values, members: &[] }, &mut scratch, &mut out);
         let best = (0..3).max_by(|&a, &b| out[a as usize].total_cmp(&out[b as usize]));
         assert_eq!(best, Some(class), "{params:?} {query} {out:?}");
-        let nearest = &scratch.knn.nearest;
+        let nearest = &scratch.of::<Memory>().nearest;
         assert!(nearest.len() >= distances.len(), "{params:?} {query}");
         for (&ours, theirs) in nearest.iter().zip(distances) {
             let ours = f64::from(ours) * model.values.unit();

@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::lbfgs::Lbfgs;
 use super::linear::{LinearModel, Pruning, check_classes};
-use super::{Classifier, Fit, Instances, Learner, ScoreScale};
+use super::{Classifier, Fit, Instances, Learner, LearnerParams, Parts, ScoreScale};
 use crate::feature::Indicators;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -74,7 +74,17 @@ pub struct Maxent {
     pub indicators: Indicators,
 }
 
+impl LearnerParams for MaxentParams {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        Ok(Box::new(Maxent { params: self.clone(), indicators: parts.indicators.clone() }))
+    }
+}
+
 impl Learner for Maxent {
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::LogProb
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         if instances.has_sets() {
             return Err(Error::config(

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::forest::Forest;
 use super::linear::check_classes;
 use super::svm::rows::BinaryClassifiers;
-use super::{Classifier, Fit, Instances, Learner};
+use super::{Classifier, Fit, Instances, Learner, LearnerParams, Parts};
 use crate::feature::{Column, ColumnKind};
 use crate::memory::Sections;
 use crate::parallel;
@@ -65,7 +65,17 @@ fn kinds(columns: &[Column]) -> Vec<ColumnKind> {
     columns.iter().map(|column| column.kind).collect()
 }
 
+impl LearnerParams for SubtreeBoostingParams {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        Ok(Box::new(SubtreeBoosting { params: self.clone(), columns: parts.columns.clone() }))
+    }
+}
+
 impl Learner for SubtreeBoosting {
+    fn takes_trees(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let kinds = kinds(&self.columns);
         if kinds.contains(&ColumnKind::Set) {

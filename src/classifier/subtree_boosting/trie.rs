@@ -198,7 +198,7 @@ impl Classifier for SubtreeModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let memory = &mut scratch.subtrees;
+        let memory: &mut Memory = scratch.of();
         memory.forest.clear();
         memory.forest.push_row(&self.kinds, row);
         self.find(memory);

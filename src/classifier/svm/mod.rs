@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::linear::{Pruning, check_classes};
-use super::{Checkpoint, Classifier, Fit, Instances, Learner};
+use super::{Checkpoint, Classifier, Fit, Instances, Learner, LearnerParams, Parts};
 use crate::feature::Indicators;
 use crate::memory::{Array, Sections};
 use crate::parallel;
@@ -130,7 +130,18 @@ pub struct Svm {
     pub indicators: Indicators,
 }
 
+impl LearnerParams for SvmParams {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        self.check()?;
+        Ok(Box::new(Svm { params: self.clone(), indicators: parts.indicators.clone() }))
+    }
+}
+
 impl Learner for Svm {
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         self.params.check()?;
         if instances.has_sets() {

@@ -120,6 +120,15 @@ pub struct MapModel {
     n_classes: usize,
 }
 
+/// Scratch memory of one thread.
+#[derive(Default)]
+struct Memory {
+    ids: Vec<u64>,
+    /// The offsets of entries found in the table.
+    places: Vec<u32>,
+    sums: Vec<f32>,
+}
+
 impl Classifier for MapModel {
     fn n_classes(&self) -> usize {
         self.n_classes
@@ -130,7 +139,7 @@ impl Classifier for MapModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let Scratch { ids, places, scores: sums, .. } = scratch;
+        let Memory { ids, places, sums } = scratch.of();
         self.indicators.ids(row, ids);
         ids.sort_unstable();
         ids.dedup();

@@ -120,6 +120,15 @@ impl VectorModel {
     }
 }
 
+/// Scratch memory of one thread.
+#[derive(Default)]
+struct Memory {
+    ids: Vec<u64>,
+    /// For each vector, how many indicators it shares with the row.
+    common: Vec<u32>,
+    margins: Vec<f32>,
+}
+
 impl Classifier for VectorModel {
     fn n_classes(&self) -> usize {
         self.n_classes
@@ -130,7 +139,7 @@ impl Classifier for VectorModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let Scratch { ids, places: common, scores: margins, .. } = scratch;
+        let Memory { ids, common, margins } = scratch.of();
         self.indicators.ids(row, ids);
         ids.sort_unstable();
         ids.dedup();

@@ -23,7 +23,7 @@ use super::linear::check_classes;
 use super::svm::rows::{BinaryClassifiers, Targets};
 use super::svm::smo;
 use super::svm::vectors::Dual;
-use super::{Classifier, Fit, Instances, Learner};
+use super::{Classifier, Fit, Instances, Learner, LearnerParams, Parts};
 use crate::feature::{Column, ColumnKind, Indicators};
 use crate::memory::Sections;
 use crate::parallel;
@@ -100,7 +100,22 @@ pub struct TreeKernel {
     pub indicators: Indicators,
 }
 
+impl LearnerParams for TreeKernelParams {
+    fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {
+        self.check(&parts.columns)?;
+        Ok(Box::new(TreeKernel {
+            params: self.clone(),
+            columns: parts.columns.clone(),
+            indicators: parts.indicators.clone(),
+        }))
+    }
+}
+
 impl Learner for TreeKernel {
+    fn takes_trees(&self) -> bool {
+        true
+    }
+
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         self.params.check(&self.columns)?;
         if self.columns.iter().any(|column| column.kind == ColumnKind::Set) {

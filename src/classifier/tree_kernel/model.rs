@@ -166,6 +166,15 @@ impl KernelModel {
     }
 }
 
+/// Scratch memory of one thread.
+#[derive(Default)]
+struct Memory {
+    ids: Vec<u64>,
+    margins: Vec<f32>,
+    /// The row.
+    example: Examples,
+}
+
 impl Classifier for KernelModel {
     fn n_classes(&self) -> usize {
         self.n_classes
@@ -176,7 +185,7 @@ impl Classifier for KernelModel {
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
-        let Scratch { ids, scores: margins, example, .. } = scratch;
+        let Memory { ids, margins, example } = scratch.of();
         let params = &self.learner.params;
         self.learner.indicators.ids(row, ids);
         ids.sort_unstable();

@@ -1,4 +1,5 @@
 use super::*;
+use crate::scorer::Unscored;
 use crate::symbols::Sentence;
 use crate::transition::bracketing::{Bracketing, Strategy};
 use crate::tree::TreeBuilder;
@@ -17,11 +18,11 @@ fn what_is_copied_does_not_grow_with_the_derivation() {
     for order in [Strategy::TopDown, Strategy::InOrder] {
         let system = Bracketing::of_trees([&tree], order, Scheme::None).unwrap();
         let sentence = Sentence { words: vec![2; 40], ..Sentence::default() };
-        let problem = Problem::unscored(&system, &sentence);
-        let (mut agenda, mut scratch) = (Agenda::default(), Scratch::default());
-        agenda.start(problem, beam.path_score, &mut scratch);
+        let problem = Problem { system: &system, sentence: &sentence };
+        let (mut agenda, mut reading) = (Agenda::default(), Unscored);
+        agenda.start(problem, beam.path_score, &mut reading);
         for _ in 0..60 {
-            agenda.advance(&beam, problem, None, &mut scratch);
+            agenda.advance(&beam, problem, None, &mut reading);
             let lists = |slot: &Cursor| slot.state.frontier.items.capacity();
             assert!(agenda.slots.iter().all(|slot| lists(slot) == 0));
         }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::classifier::ScoreScale;
-use crate::scorer::{Configuration, Memory, Scorer};
+use crate::scorer::{Configuration, Memory};
 use crate::symbols::Sentence;
 use crate::transition::StoredSystem;
 use crate::transition::items::{ItemOrder, ItemTables, Items, infer};
@@ -10,17 +10,12 @@ use crate::transition::items::{ItemOrder, ItemTables, Items, infer};
 /// Scores that depend on how many items there are, so that paths to the same state differ.
 struct Arbitrary;
 
-impl Scorer for Arbitrary {
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
-    }
-
+impl Reading for Arbitrary {
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        _scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let score = |&Action { place: [first, last], code }: &Action| {
@@ -56,9 +51,9 @@ fn worse_paths_to_a_state_do_not_count() {
         unfinished: Unfinished::Partial,
         path_score: PathScore::Sum,
     };
-    let problem = Problem { system: &system, sentence: &sentence, scorer: &Arbitrary };
-    let (mut agenda, mut scratch) = (BestFirstScratch::default(), Scratch::default());
-    agenda.start(problem, PathScore::Sum, &mut scratch);
+    let problem = Problem { system: &system, sentence: &sentence };
+    let (mut agenda, mut reading) = (BestFirstScratch::default(), Arbitrary);
+    agenda.start(problem, PathScore::Sum, &mut reading);
     let states = |open: &[OpenStep], closed: &FxHashMap<u64, usize>| {
         let identities = open.iter().filter_map(|step| step.identity);
         let open: BTreeSet<u64> = identities.filter(|one| !closed.contains_key(one)).collect();
@@ -66,7 +61,7 @@ fn worse_paths_to_a_state_do_not_count() {
     };
     let (mut at, mut copies) = (0, 0);
     for _ in 0..200 {
-        agenda.expand(at, &search(usize::MAX), problem, &mut scratch);
+        agenda.expand(at, &search(usize::MAX), problem, &mut reading);
         let (n, all) = (states(&agenda.open, &agenda.closed), agenda.open.len());
         copies += all - n;
         let mut narrow = BestFirstScratch {
@@ -78,7 +73,7 @@ fn worse_paths_to_a_state_do_not_count() {
         narrow.prune(n - 1);
         assert_eq!((narrow.open.len(), states(&narrow.open, &agenda.closed)), (n - 1, n - 1));
         std::mem::swap(&mut narrow.nodes, &mut agenda.nodes);
-        let next = agenda.advance(problem, PathScore::Sum, None, &mut scratch);
+        let next = agenda.advance(problem, PathScore::Sum, None, &mut reading);
         at = next.unwrap();
         if agenda.nodes[at].end != End::Open {
             break;
@@ -90,9 +85,9 @@ fn worse_paths_to_a_state_do_not_count() {
 #[test]
 fn without_an_agenda_open_steps_are_bounded() {
     let (system, sentence) = (system(), Sentence { words: vec![2; 4], ..Sentence::default() });
-    let problem = Problem { system: &system, sentence: &sentence, scorer: &Arbitrary };
+    let problem = Problem { system: &system, sentence: &sentence };
     let mut agenda = BestFirstScratch::default();
-    agenda.start(problem, PathScore::Sum, &mut Scratch::default());
+    agenda.start(problem, PathScore::Sum, &mut Arbitrary);
     let action = infer(0, 1, crate::symbols::Label(1));
     let step = |number: usize| OpenStep {
         score: -(number as f64),
@@ -116,7 +111,7 @@ fn the_number_of_scored_actions_is_bounded_and_leaves_a_partial_tree() {
     let system = system();
     let tokens: Vec<Token> = (0..200).map(|at| Token::new(format!("w{at}"), "T")).collect();
     let sentence = Sentence { words: vec![2; tokens.len()], ..Sentence::default() };
-    let problem = Problem { system: &system, sentence: &sentence, scorer: &Arbitrary };
+    let problem = Problem { system: &system, sentence: &sentence };
     let mut agenda = BestFirstScratch::default();
     // 2 labels over 1 to 3 items each, and TOP.
     let (most, per_state) = (20_000, 2 * 3 * 200);
@@ -128,7 +123,7 @@ fn the_number_of_scored_actions_is_bounded_and_leaves_a_partial_tree() {
             unfinished,
             path_score: PathScore::Sum,
         };
-        let found = search.decode(problem, 1, &mut agenda, &mut Scratch::default()).remove(0);
+        let found = search.decode(problem, 1, &mut agenda, &mut Arbitrary).remove(0);
         assert!(agenda.scored < most + per_state, "{}", agenda.scored);
         assert!(!found.complete);
         assert_eq!(system.tree(&found.state, &found.forest, &tokens).tokens(), tokens);

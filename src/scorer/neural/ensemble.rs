@@ -2,7 +2,7 @@
 
 use super::normalize;
 use crate::classifier::ScoreScale;
-use crate::scorer::{Configuration, Memory, Scorer, Scratch};
+use crate::scorer::{Configuration, Memory, Reading, Scorer};
 use crate::symbols::{Sentence, UNKNOWN};
 use crate::transition::Action;
 
@@ -11,17 +11,15 @@ pub struct Ensemble {
     members: Vec<Box<dyn Scorer>>,
 }
 
-/// Memory of one thread.
-#[derive(Debug, Default)]
-pub struct EnsembleScratch {
-    members: Vec<Member>,
+/// The reading of an ensemble.
+struct EnsembleReading<'a> {
+    members: Vec<Member<'a>>,
     scores: Vec<f32>,
 }
 
-/// The memory of a member.
-#[derive(Debug, Default)]
-struct Member {
-    scratch: Scratch,
+/// The reading of a member.
+struct Member<'a> {
+    reading: Box<dyn Reading + 'a>,
     /// The sentence with the tags that the member predicts.
     sentence: Sentence,
 }
@@ -42,31 +40,36 @@ fn memory_of(memory: &Memory, number: usize) -> &Memory {
 }
 
 /// The most frequent tag of a token; ties go to the earlier member.
-fn vote(members: &[Member], token: usize) -> u32 {
-    let tag = |member: &Member| member.sentence.tags[token];
+fn vote(members: &[Member<'_>], token: usize) -> u32 {
+    let tag = |member: &Member<'_>| member.sentence.tags[token];
     let votes = |of: u32| members.iter().filter(|member| tag(member) == of).count();
     members.iter().map(tag).rev().max_by_key(|&tag| votes(tag)).unwrap_or(UNKNOWN)
 }
 
 impl Scorer for Ensemble {
-    fn prepare(&self, sentence: &mut Sentence, scratch: &mut Scratch) {
-        let EnsembleScratch { members, .. } = &mut scratch.ensemble;
-        members.resize_with(self.members.len(), Member::default);
-        for (scorer, member) in self.members.iter().zip(&mut *members) {
+    fn reading(&self) -> Box<dyn Reading + '_> {
+        let readings = self.members.iter().map(|scorer| scorer.reading());
+        let member = |reading| Member { reading, sentence: Sentence::default() };
+        Box::new(EnsembleReading { members: readings.map(member).collect(), scores: Vec::new() })
+    }
+}
+
+impl Reading for EnsembleReading<'_> {
+    fn read(&mut self, sentence: &mut Sentence) {
+        for member in &mut self.members {
             member.sentence.clone_from(sentence);
-            scorer.prepare(&mut member.sentence, &mut member.scratch);
+            member.reading.read(&mut member.sentence);
         }
         for (token, tag) in sentence.tags.iter_mut().enumerate() {
             if *tag == UNKNOWN {
-                *tag = vote(members, token);
+                *tag = vote(&self.members, token);
             }
         }
     }
 
-    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
-        let members = self.members.iter().zip(&mut scratch.ensemble.members);
+    fn begin(&mut self, at: Configuration<'_>) -> Memory {
         let memories: Vec<Memory> =
-            members.map(|(scorer, member)| scorer.begin(at, &mut member.scratch)).collect();
+            self.members.iter_mut().map(|member| member.reading.begin(at)).collect();
         match memories.iter().all(|memory| matches!(memory, Memory::None)) {
             true => Memory::None,
             false => Memory::Members(memories),
@@ -74,35 +77,27 @@ impl Scorer for Ensemble {
     }
 
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let EnsembleScratch { members, scores } = &mut scratch.ensemble;
+        let Self { members, scores } = self;
         out.clear();
         out.resize(actions.len(), 0.0);
-        let share = 1.0 / self.members.len() as f32;
-        for (number, (scorer, member)) in self.members.iter().zip(members).enumerate() {
-            scorer.score(at, memory_of(memory, number), actions, &mut member.scratch, scores);
+        let share = 1.0 / members.len() as f32;
+        for (number, member) in members.iter_mut().enumerate() {
+            member.reading.score(at, memory_of(memory, number), actions, scores);
             out.iter_mut().zip(&*scores).for_each(|(sum, score)| *sum += share * score);
         }
         normalize(out);
     }
 
-    fn advance(
-        &self,
-        after: Configuration<'_>,
-        action: Action,
-        memory: &mut Memory,
-        scratch: &mut Scratch,
-    ) {
+    fn advance(&mut self, after: Configuration<'_>, action: Action, memory: &mut Memory) {
         let Memory::Members(memories) = memory else { return };
-        let members = self.members.iter().zip(&mut scratch.ensemble.members);
-        for ((scorer, member), memory) in members.zip(memories) {
-            scorer.advance(after, action, memory, &mut member.scratch);
+        for (member, memory) in self.members.iter_mut().zip(memories) {
+            member.reading.advance(after, action, memory);
         }
     }
 
@@ -119,24 +114,27 @@ mod tests {
     use crate::tree::TreeBuilder;
 
     /// Gives the same scores always, and unknown words a tag.
+    #[derive(Clone, Copy)]
     struct Fixed {
         scores: [f32; 2],
         tag: u32,
     }
 
     impl Scorer for Fixed {
-        fn prepare(&self, sentence: &mut Sentence, _scratch: &mut Scratch) {
+        fn reading(&self) -> Box<dyn Reading + '_> {
+            Box::new(*self)
+        }
+    }
+
+    impl Reading for Fixed {
+        fn read(&mut self, sentence: &mut Sentence) {
             sentence.tags.iter_mut().filter(|tag| **tag == UNKNOWN).for_each(|tag| *tag = self.tag);
         }
-        fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-            Memory::None
-        }
         fn score(
-            &self,
+            &mut self,
             _at: Configuration<'_>,
             _memory: &Memory,
             _actions: &[Action],
-            _scratch: &mut Scratch,
             out: &mut Vec<f32>,
         ) {
             out.clear();
@@ -161,18 +159,18 @@ mod tests {
         let ensemble = Ensemble::new(members);
         let mut sentence =
             Sentence { words: vec![3, 4], tags: vec![UNKNOWN, 5], ..Sentence::default() };
-        let mut scratch = Scratch::default();
-        ensemble.prepare(&mut sentence, &mut scratch);
+        let mut reading = ensemble.reading();
+        reading.read(&mut sentence);
         // Two against two: the first decides. Given tags stay.
         assert_eq!(sentence.tags, [7, 5]);
         let (state, forest) = system.start(&sentence);
         let at =
             Configuration { system: &system, sentence: &sentence, state: &state, forest: &forest };
-        let memory = ensemble.begin(at, &mut scratch);
+        let memory = reading.begin(at);
         let mut actions = Vec::new();
         system.inventory(at.state, at.forest, &mut actions);
         let mut scores = Vec::new();
-        ensemble.score(at, &memory, &actions[..2], &mut scratch, &mut scores);
+        reading.score(at, &memory, &actions[..2], &mut scores);
         // The geometric means of 0.9, 0.5, 0.1, 0.1 and of 0.1, 0.5, 0.9, 0.9, as parts of their sum.
         let means =
             [0.9 * 0.5 * 0.1 * 0.1, 0.1 * 0.5 * 0.9 * 0.9].map(|product: f32| product.powf(0.25));

@@ -2,10 +2,10 @@
 
 use super::positions::training::{PositionsBatch, PositionsLearner};
 use super::stack_lstm::training::StackLstmLearner;
-use super::{AnyNetwork, Neural, NeuralScratch, TrainingSentence};
+use super::{AnyNetwork, Neural, TrainingMemory, TrainingSentence};
 use crate::classifier::ScoreScale;
 use crate::neural::{Dropout, Gradients};
-use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
+use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Reading};
 use crate::transition::Action;
 
 /// What a network in training computes for a batch of sentences.
@@ -40,24 +40,29 @@ impl NeuralBatch {
         }
     }
 
-    /// The learner for a sentence, by its number in the batch.
-    pub fn learner<'a>(&'a self, network: &'a Neural, sentence: usize) -> NeuralLearner<'a> {
+    /// The learner for a sentence, by its number in the batch, with the memory of a thread.
+    pub fn learner<'a>(
+        &'a self,
+        network: &'a Neural,
+        sentence: usize,
+        memory: &'a mut TrainingMemory,
+    ) -> NeuralLearner<'a> {
         let params = &network.params;
         match (self, &network.network) {
             (Self::Positions(batch), _) => {
-                NeuralLearner::Positions(PositionsLearner { batch, params, sentence })
+                NeuralLearner::Positions(PositionsLearner { batch, params, sentence, memory })
             }
             (Self::StackLstm, AnyNetwork::StackLstm(own)) => {
                 let classes = &network.classes;
-                NeuralLearner::StackLstm(StackLstmLearner { network: own, params, classes })
+                NeuralLearner::StackLstm(StackLstmLearner { network: own, params, classes, memory })
             }
             _ => unreachable!("a batch is that of its network"),
         }
     }
 
     /// Forgets what the memory of a thread holds of the batch before.
-    pub fn restart(&self, network: &Neural, scratch: &mut Scratch) {
-        let NeuralScratch { loss, decisions, gradients, .. } = &mut scratch.neural;
+    pub fn restart(&self, network: &Neural, memory: &mut TrainingMemory) {
+        let TrainingMemory { loss, decisions, gradients, .. } = memory;
         *loss = 0.0;
         match self {
             Self::Positions(_) => decisions.clear(),
@@ -70,17 +75,16 @@ impl NeuralBatch {
     pub fn end(
         &mut self,
         network: &Neural,
-        scratches: &[&Scratch],
+        memories: &[&TrainingMemory],
         gradients: &mut Gradients,
     ) -> f64 {
-        let scratches = scratches.iter().map(|scratch| &scratch.neural);
         match self {
             Self::Positions(batch) => {
-                let decisions = scratches.map(|scratch| &scratch.decisions);
+                let decisions = memories.iter().map(|memory| &memory.decisions);
                 batch.backward(&network.params, decisions, gradients)
             }
             Self::StackLstm => {
-                let parts: Vec<_> = scratches.map(|scratch| &scratch.gradients).collect();
+                let parts: Vec<_> = memories.iter().map(|memory| &memory.gradients).collect();
                 gradients.add(&parts);
                 0.0
             }
@@ -89,7 +93,6 @@ impl NeuralBatch {
 }
 
 /// A network in training, on one sentence.
-#[derive(Debug, Clone, Copy)]
 pub enum NeuralLearner<'a> {
     /// As in [`super::positions::training`].
     Positions(PositionsLearner<'a>),
@@ -99,15 +102,15 @@ pub enum NeuralLearner<'a> {
 
 impl NeuralLearner<'_> {
     /// Ends a sentence: goes back, unless all sentences of the batch do so together.
-    pub fn end_sentence(&self, scratch: &mut Scratch) {
+    pub fn end_sentence(&mut self) {
         if let Self::StackLstm(learner) = self {
-            let NeuralScratch { tape, gradients, .. } = &mut scratch.neural;
+            let TrainingMemory { tape, gradients, .. } = &mut *learner.memory;
             tape.begin_backward();
             tape.backward(learner.params, gradients);
         }
     }
 
-    fn scorer(&self) -> &dyn Scorer {
+    fn any(&mut self) -> &mut dyn OnlineLearner {
         match self {
             Self::Positions(learner) => learner,
             Self::StackLstm(learner) => learner,
@@ -115,30 +118,23 @@ impl NeuralLearner<'_> {
     }
 }
 
-impl Scorer for NeuralLearner<'_> {
-    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
-        self.scorer().begin(at, scratch)
+impl Reading for NeuralLearner<'_> {
+    fn begin(&mut self, at: Configuration<'_>) -> Memory {
+        self.any().begin(at)
     }
 
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        self.scorer().score(at, memory, actions, scratch, out);
+        self.any().score(at, memory, actions, out);
     }
 
-    fn advance(
-        &self,
-        after: Configuration<'_>,
-        action: Action,
-        memory: &mut Memory,
-        scratch: &mut Scratch,
-    ) {
-        self.scorer().advance(after, action, memory, scratch);
+    fn advance(&mut self, after: Configuration<'_>, action: Action, memory: &mut Memory) {
+        self.any().advance(after, action, memory);
     }
 
     fn scale(&self) -> ScoreScale {
@@ -147,10 +143,7 @@ impl Scorer for NeuralLearner<'_> {
 }
 
 impl OnlineLearner for NeuralLearner<'_> {
-    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch) {
-        match self {
-            Self::Positions(learner) => learner.learn(lesson, scratch),
-            Self::StackLstm(learner) => learner.learn(lesson, scratch),
-        }
+    fn learn(&mut self, lesson: &Lesson<'_>) {
+        self.any().learn(lesson);
     }
 }

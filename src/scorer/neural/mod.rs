@@ -18,18 +18,18 @@ pub mod lstm;
 pub mod names;
 pub mod network;
 pub mod positions;
+mod settings;
 pub mod stack_lstm;
 
 pub use ensemble::Ensemble;
 pub use learner::{NeuralBatch, NeuralLearner};
 pub use network::{AnyNetwork, NetworkParams, Neural};
+pub use settings::NeuralParams;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use self::positions::compiled::PositionsScratch;
 use self::positions::{POSITIONS, SYMBOLS};
-use self::stack_lstm::compiled::StackLstmScratch;
 use super::Lesson;
 use super::factored::Classes;
 use crate::classifier::linear::log_softmax;
@@ -91,20 +91,16 @@ fn write_choices(classes: &Classes, lesson: &Lesson<'_>, choices: &mut Vec<(u32,
     classes.class(lesson.actions[lesson.target]).is_some()
 }
 
-/// Memory of one thread.
+/// What a thread knows of the sentences of a batch in training.
 #[derive(Debug, Default)]
-pub struct NeuralScratch {
+pub struct TrainingMemory {
     /// The computations for the sentence, of a network on the tape.
     tape: Tape,
     /// The gradients of the sentences of a batch, of the same.
     gradients: Gradients,
-    /// Dropout; none when parsing.
+    /// Dropout; none without.
     pub dropout: Option<Dropout>,
-    /// Of a compiled network on positions.
-    positions: PositionsScratch,
-    /// Of a compiled stack-LSTM.
-    stack_lstm: StackLstmScratch,
-    /// Of a network on positions in training.
+    /// The decisions of a network on positions.
     decisions: Decisions<POSITIONS, SYMBOLS>,
     /// The sum of the losses of all decisions since it was last set to 0.
     pub loss: f64,
@@ -114,7 +110,7 @@ pub struct NeuralScratch {
     choices: Vec<(u32, f32)>,
 }
 
-impl NeuralScratch {
+impl TrainingMemory {
     fn pass<'a>(&'a mut self, params: &'a Params) -> ForwardPass<'a> {
         ForwardPass { tape: &mut self.tape, params, dropout: self.dropout.as_mut() }
     }

@@ -8,7 +8,7 @@ use compact_str::CompactString;
 
 use super::PerceptronTagger;
 use crate::classifier::first_best;
-use crate::classifier::packed::LANES;
+use crate::classifier::packed::{LANES, Lookup};
 use crate::tagger::TagPredictor;
 use crate::tagger::feature::{self, HISTORY, NO_TAG, PLACES, REACH, Window, tag_value};
 use crate::tagger::form::Form;
@@ -34,22 +34,6 @@ pub(super) struct PerceptronPredictor<'a> {
     open: Vec<i16>,
     forms: Vec<Form>,
     lookup: Lookup,
-}
-
-/// Scratch memory for looking up weights.
-#[derive(Default)]
-struct Lookup {
-    ids: Vec<u64>,
-    places: Vec<u32>,
-    long: Vec<u32>,
-}
-
-impl Lookup {
-    /// Adds the weights of ids to the sums.
-    fn add(&mut self, tagger: &PerceptronTagger, sums: &mut [i16]) {
-        tagger.tables.find(&self.ids, &mut self.places);
-        tagger.tables.add(&self.places, &mut self.long, sums);
-    }
 }
 
 impl<'a> PerceptronPredictor<'a> {
@@ -82,7 +66,7 @@ impl<'a> PerceptronPredictor<'a> {
                 for (place, sums) in sums.chunks_exact_mut(self.width).enumerate() {
                     self.lookup.ids.clear();
                     feature::word(place, &form, &mut self.lookup.ids);
-                    self.lookup.add(self.tagger, sums);
+                    self.tagger.tables.sum(&mut self.lookup, sums);
                 }
                 self.cached[slot] = Some((word.into(), form));
                 form
@@ -108,7 +92,7 @@ impl<'a> PerceptronPredictor<'a> {
             self.lookup.ids.clear();
             feature::word(place, &Form::BOUNDARY, &mut self.lookup.ids);
             let open = &mut self.open[token % OPEN * self.width..][..self.width];
-            self.lookup.add(self.tagger, open);
+            self.tagger.tables.sum(&mut self.lookup, open);
         }
     }
 }
@@ -136,7 +120,7 @@ impl TagPredictor for PerceptronPredictor<'_> {
             self.lookup.ids.clear();
             feature::context(&Window { forms, tags }, &mut self.lookup.ids);
             let sums = &mut self.open[token % OPEN * self.width..][..self.width];
-            self.lookup.add(self.tagger, sums);
+            self.tagger.tables.sum(&mut self.lookup, sums);
             let tag = first_best(&sums[..self.tagger.tags.len()]) as u16;
             sums.fill(0);
             tags = [tag_value(tag), tags[0], tags[1]];

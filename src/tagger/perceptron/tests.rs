@@ -1,4 +1,5 @@
 use super::*;
+use crate::classifier::packed::Lookup;
 use crate::tagger::TaggerWorker;
 
 fn sentence(text: &str) -> Vec<Token> {
@@ -63,14 +64,13 @@ fn plainly(tagger: &PerceptronTagger, tokens: &[Token]) -> Vec<u16> {
     forms.extend([Form::BOUNDARY; REACH]);
     let (mut tags, mut out) = ([NO_TAG; HISTORY], Vec::new());
     for forms in forms.array_windows::<PLACES>() {
-        let (mut ids, mut places) = (Vec::new(), Vec::new());
+        let mut lookup = Lookup::default();
         for (place, form) in forms.iter().enumerate() {
-            feature::word(place, form, &mut ids);
+            feature::word(place, form, &mut lookup.ids);
         }
-        feature::context(&Window { forms: *forms, tags }, &mut ids);
-        tagger.tables.find(&ids, &mut places);
+        feature::context(&Window { forms: *forms, tags }, &mut lookup.ids);
         let mut sums = vec![0i16; tagger.tags.len().next_multiple_of(32)];
-        tagger.tables.add(&places, &mut Vec::new(), &mut sums);
+        tagger.tables.sum(&mut lookup, &mut sums);
         let best = (0..tagger.tags.len()).rev().max_by_key(|&tag| sums[tag]).unwrap() as u16;
         tags = [tag_value(best), tags[0], tags[1]];
         out.push(best);

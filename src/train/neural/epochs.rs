@@ -4,28 +4,27 @@
 //! is added up in the same order for any number of threads, so the result does not depend on it.
 
 use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use rustc_hash::FxHasher;
 
-use super::NeuralParams;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::neural::inference::InstructionSet;
 use crate::neural::{Dropout, Gradients, MovingAverage, Optimizer, OptimizerState};
+use crate::oracle::Example;
 use crate::parallel;
-use crate::scorer::neural::{Inventory, Neural, NeuralBatch, TrainingSentence};
-use crate::scorer::{OnlineLearner, Scorer, Scratch};
-use crate::symbols::Sentence;
-use crate::train::choice::Exploration;
+use crate::scorer::neural::{
+    Inventory, Neural, NeuralBatch, NeuralParams, TrainingMemory, TrainingSentence,
+};
+use crate::scorer::perceptron::Exploration;
+use crate::scorer::{OnlineLearner, Scorer};
+use crate::train::Session;
 use crate::train::epochs::{EpochLearner, EpochReport, Progress};
-use crate::train::teacher::Teacher;
+use crate::train::teacher::{Student, Teacher, TeacherReading};
 use crate::train::walk::Walk;
-use crate::train::{Example, Session};
-use crate::transition::{Oracle, TransitionSystem};
+use crate::transition::Oracle;
 
 /// A network with its initial parameters.
 ///
@@ -51,27 +50,6 @@ fn counts(examples: &[Example], n_words: usize) -> Vec<u32> {
     counts
 }
 
-/// A hash of the seed and the data that training and the selection of an epoch depend on.
-pub(super) fn data_fingerprint(session: &Session<'_>) -> u64 {
-    let mut hasher = FxHasher::default();
-    let dev = &session.dev;
-    let parsing = serde_json::to_string(&(dev.cleaning, dev.max_words, dev.search));
-    (parsing.unwrap_or_default(), session.seed, session.examples_fingerprint()).hash(&mut hasher);
-    dev.hash_into(&mut hasher);
-    session.teacher.map(|teacher| teacher.fingerprint).hash(&mut hasher);
-    if let Some((vectors, _)) = session.embeddings {
-        (&vectors.words, vectors.dim).hash(&mut hasher);
-        vectors.values.iter().for_each(|value| value.to_bits().hash(&mut hasher));
-    }
-    if let Some(initial) = session.initial {
-        initial.fingerprint.hash(&mut hasher);
-    }
-    if let Some(encoder) = session.encoder {
-        encoder.hash_into(&mut hasher);
-    }
-    hasher.finish()
-}
-
 /// A batch is divided into this many groups, whatever the number of threads.
 const GROUPS: usize = 8;
 
@@ -79,9 +57,10 @@ const GROUPS: usize = 8;
 const MOST_WORDS: usize = 4096;
 
 /// The memory of a group of sentences.
-#[derive(Default)]
-struct Group {
+struct Group<'a> {
     walk: Walk,
+    memory: TrainingMemory,
+    teacher: Option<TeacherReading<'a>>,
     report: EpochReport,
 }
 
@@ -92,7 +71,7 @@ pub struct NeuralEpochs<'a> {
     network: Neural,
     state: OptimizerState,
     params: &'a NeuralParams,
-    groups: Vec<Group>,
+    groups: Vec<Group<'a>>,
     work: NeuralBatch,
     gradients: Gradients,
     progress: &'a Progress<'a>,
@@ -111,7 +90,13 @@ impl<'a> NeuralEpochs<'a> {
         let average = (average > 0.0).then(|| MovingAverage::new(average, &network.params));
         let optimizer = Optimizer::new(params.optimizer, params.clip, &network.params);
         let state = OptimizerState { optimizer, average };
-        let groups = (0..GROUPS).map(|_| Group::default()).collect();
+        let group = || Group {
+            walk: Walk::default(),
+            memory: TrainingMemory::default(),
+            teacher: session.teacher.map(Teacher::reading),
+            report: EpochReport::default(),
+        };
+        let groups = std::iter::repeat_with(group).take(GROUPS).collect();
         let (work, gradients) = (NeuralBatch::new(&network.network), Gradients::default());
         Self { session, oracles, network, state, params, groups, work, gradients, progress }
     }
@@ -171,46 +156,33 @@ impl<'a> NeuralEpochs<'a> {
         let shares = groups.iter_mut().map(|group| (group, lessons.by_ref().take(share).collect()));
         let shares: Vec<(_, Vec<_>)> = shares.collect();
         parallel::for_each(shares, |(group, lessons)| {
-            work.restart(network, &mut group.walk.scratch);
-            group.report = EpochReport::default();
+            let Group { walk, memory, teacher, report } = group;
+            work.restart(network, memory);
+            *report = EpochReport::default();
             for ((place, &at), (seed, dropout)) in lessons {
                 let sentence = (session.components.system, &*sentences[place].seen);
-                group.walk.scratch.neural.dropout = Some(dropout);
-                let learner = work.learner(network, place);
-                let teach =
-                    |teacher: &'a Teacher| teacher.teach(learner, &session.examples[at].tree);
-                let draws = (exploration, seed);
-                match session.teacher.map(teach) {
-                    None => group.sentence(sentence, &*oracles[at], &mut { learner }, draws),
-                    Some(mut student) => {
-                        group.sentence(sentence, &*oracles[at], &mut student, draws);
+                memory.dropout = Some(dropout);
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                // Dropout and exploration use independent random numbers.
+                rng.set_stream(1);
+                let (oracle, draw) = (&*oracles[at], &mut || rng.random());
+                let mut network = work.learner(network, place, memory);
+                let mut student;
+                let learner: &mut dyn OnlineLearner = match teacher {
+                    None => &mut network,
+                    Some(teacher) => {
+                        student = Student::new(&mut network, teacher, &session.examples[at].tree);
+                        &mut student
                     }
-                }
-                learner.end_sentence(&mut group.walk.scratch);
+                };
+                walk.sentence(sentence, oracle, learner, exploration, draw, report);
+                network.end_sentence();
             }
-            group.report.loss = group.walk.scratch.neural.loss;
+            report.loss = memory.loss;
         });
-        let scratches: Vec<&Scratch> = groups.iter().map(|group| &group.walk.scratch).collect();
-        report.loss += work.end(network, &scratches, gradients);
+        let memories: Vec<&TrainingMemory> = groups.iter().map(|group| &group.memory).collect();
+        report.loss += work.end(network, &memories, gradients);
         groups.iter().for_each(|group| report.add(&group.report));
-    }
-}
-
-impl Group {
-    /// Parses a sentence.
-    fn sentence(
-        &mut self,
-        sentence: (&dyn TransitionSystem, &Sentence),
-        oracle: &dyn Oracle,
-        learner: &mut dyn OnlineLearner,
-        (exploration, seed): (Option<Exploration>, u64),
-    ) {
-        let Self { walk, report } = self;
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        // Dropout and exploration use independent random numbers.
-        rng.set_stream(1);
-        let draw = &mut || rng.random();
-        walk.sentence(sentence, oracle, learner, exploration, draw, report);
     }
 }
 

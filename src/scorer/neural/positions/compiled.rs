@@ -11,7 +11,7 @@ use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Param, Quantized, Tables};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::normalize;
-use crate::scorer::{Configuration, Memory, Scorer, Scratch};
+use crate::scorer::{Configuration, Memory, Reading, Scorer};
 use crate::symbols::{Sentence, UNKNOWN};
 use crate::transition::Action;
 
@@ -33,9 +33,9 @@ pub struct CompiledPositions {
     tags: Option<Matrix>,
 }
 
-/// Memory of one thread: what is known of a sentence, and of a decision.
-#[derive(Debug, Default)]
-pub struct PositionsScratch {
+/// The reading of a packed network.
+struct PositionsReading<'a> {
+    network: &'a CompiledPositions,
     encoder: EncoderScratch,
     contributions: Contributions,
     rows: u32,
@@ -69,25 +69,6 @@ impl CompiledPositions {
         let symbols = decision.tables.map(|table| lanes(&params, table));
         Self { network, params, classes, set, encoder, contributions, bias, symbols, out, tags }
     }
-
-    /// Replaces unknown tags by predicted ones; the sentence has been encoded.
-    fn predict_tags(&self, sentence: &mut Sentence, scratch: &mut PositionsScratch) {
-        let PositionsScratch { encoder, tag_scores, .. } = scratch;
-        let Some(tags) = self.tags.as_ref().filter(|_| sentence.tags.contains(&UNKNOWN)) else {
-            return;
-        };
-        for window in windows(encoder.rows.number()) {
-            tags.products(self.set, &encoder.rows, window.clone(), tag_scores);
-            for (row, scores) in window.zip(tag_scores.chunks_exact(tags.panels())) {
-                // The first row is the padding before the sentence.
-                let tag = row.checked_sub(1).and_then(|token| sentence.tags.get_mut(token));
-                if let Some(tag) = tag.filter(|tag| **tag == UNKNOWN) {
-                    let scores: &[f32] = bytemuck::cast_slice(scores);
-                    *tag = best_tag(&scores[..self.network.n_tags as usize]);
-                }
-            }
-        }
-    }
 }
 
 /// The rows of a table, each in lanes of its own.
@@ -101,44 +82,72 @@ fn lanes(params: &Quantized, table: Param) -> Vec<Lanes> {
 }
 
 impl Scorer for CompiledPositions {
-    fn prepare(&self, sentence: &mut Sentence, scratch: &mut Scratch) {
-        let scratch = &mut scratch.neural.positions;
-        let rows = self.encoder.encode(self.set, sentence, &self.params, &mut scratch.encoder);
-        scratch.rows = rows as u32;
-        self.predict_tags(sentence, scratch);
-        scratch.contributions.start(rows, self.contributions.panels());
+    fn reading(&self) -> Box<dyn Reading + '_> {
+        Box::new(PositionsReading {
+            network: self,
+            encoder: EncoderScratch::default(),
+            contributions: Contributions::default(),
+            rows: 0,
+            tag_scores: Vec::new(),
+            decision: Decision::default(),
+        })
     }
+}
 
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
+impl PositionsReading<'_> {
+    /// Replaces unknown tags by predicted ones; the sentence has been encoded.
+    fn predict_tags(&mut self, sentence: &mut Sentence) {
+        let Self { network, encoder, tag_scores, .. } = self;
+        let Some(tags) = network.tags.as_ref().filter(|_| sentence.tags.contains(&UNKNOWN)) else {
+            return;
+        };
+        for window in windows(encoder.rows.number()) {
+            tags.products(network.set, &encoder.rows, window.clone(), tag_scores);
+            for (row, scores) in window.zip(tag_scores.chunks_exact(tags.panels())) {
+                // The first row is the padding before the sentence.
+                let tag = row.checked_sub(1).and_then(|token| sentence.tags.get_mut(token));
+                if let Some(tag) = tag.filter(|tag| **tag == UNKNOWN) {
+                    let scores: &[f32] = bytemuck::cast_slice(scores);
+                    *tag = best_tag(&scores[..network.network.n_tags as usize]);
+                }
+            }
+        }
+    }
+}
+
+impl Reading for PositionsReading<'_> {
+    fn read(&mut self, sentence: &mut Sentence) {
+        let CompiledPositions { encoder, set, params, .. } = self.network;
+        let rows = encoder.encode(*set, sentence, params, &mut self.encoder);
+        self.rows = rows as u32;
+        self.predict_tags(sentence);
+        self.contributions.start(rows, self.network.contributions.panels());
     }
 
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
-        let PositionsScratch { encoder, contributions, rows, decision, .. } =
-            &mut scratch.neural.positions;
-        let (view, width) = (at.view(), self.bias.len());
+        let Self { network, encoder, contributions, rows, decision, .. } = self;
+        let (view, width) = (at.view(), network.bias.len());
         let positions = Positions::positions(&view).map(|row| row.min(*rows - 1) as usize);
         contributions.compute(&positions, |window, out| {
-            self.contributions.products(self.set, &encoder.rows, window, out);
+            network.contributions.products(network.set, &encoder.rows, window, out);
         });
-        let mut parts = [&self.bias[..]; POSITIONS + SYMBOLS + 1];
+        let mut parts = [&network.bias[..]; POSITIONS + SYMBOLS + 1];
         for (position, row) in positions.into_iter().enumerate() {
             parts[position] = &contributions.of(row)[position * width..(position + 1) * width];
         }
-        let symbols = self.network.symbols(&at.sentence.tags, &view);
-        for (slot, (table, symbol)) in self.symbols.iter().zip(symbols).enumerate() {
+        let symbols = network.network.symbols(&at.sentence.tags, &view);
+        for (slot, (table, symbol)) in network.symbols.iter().zip(symbols).enumerate() {
             let row = (symbol as usize).min(table.len() / width - 1);
             parts[POSITIONS + slot] = &table[row * width..(row + 1) * width];
         }
-        let scores = decision.scores(self.set, &parts, &self.out);
-        self.classes.pick(actions, &scores[..self.classes.len()], out);
+        let scores = decision.scores(network.set, &parts, &network.out);
+        network.classes.pick(actions, &scores[..network.classes.len()], out);
         normalize(out);
     }
 

@@ -6,8 +6,8 @@ use crate::classifier::ScoreScale;
 use crate::encoder::Encoded;
 use crate::neural::tape::Decisions;
 use crate::neural::{Dropout, Gradients, Param, Params, Tape, Var, kernel};
-use crate::scorer::neural::{NeuralScratch, TrainingSentence, write_choices};
-use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
+use crate::scorer::neural::{TrainingMemory, TrainingSentence, write_choices};
+use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Reading};
 use crate::symbols::{FIRST, UNKNOWN};
 use crate::transition::Action;
 
@@ -92,7 +92,6 @@ impl PositionsBatch {
 }
 
 /// The network in training, on one of the sentences of a batch.
-#[derive(Debug, Clone, Copy)]
 pub struct PositionsLearner<'a> {
     /// The batch, which has been encoded.
     pub batch: &'a PositionsBatch,
@@ -100,19 +99,16 @@ pub struct PositionsLearner<'a> {
     pub params: &'a Params,
     /// The number of the sentence.
     pub sentence: usize,
+    /// The memory of the thread.
+    pub memory: &'a mut TrainingMemory,
 }
 
-impl Scorer for PositionsLearner<'_> {
-    fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-        Memory::None
-    }
-
+impl Reading for PositionsLearner<'_> {
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         _memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let PositionsBatch { network, tape, encoded, contributions, .. } = self.batch;
@@ -126,7 +122,7 @@ impl Scorer for PositionsLearner<'_> {
         for (entry, table) in entries.iter_mut().zip(network.decision.tables) {
             *entry = (*entry).min(table.rows - 1);
         }
-        let NeuralScratch { decisions, dropout, .. } = &mut scratch.neural;
+        let TrainingMemory { decisions, dropout, .. } = &mut *self.memory;
         let dropout = dropout.as_mut().map(|dropout| |factors: &mut [f32]| dropout.draw(factors));
         let shared = tape.of(*contributions);
         let all = decisions.score(self.params, &network.decision, shared, (rows, entries), dropout);
@@ -140,13 +136,13 @@ impl Scorer for PositionsLearner<'_> {
 
 impl OnlineLearner for PositionsLearner<'_> {
     /// Notes the cross-entropy loss over the legal actions.
-    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch) {
-        let scratch = &mut scratch.neural;
-        let scale = scratch.dropout.as_ref().map_or(1.0, Dropout::scale);
-        if write_choices(&self.batch.network.classes, lesson, &mut scratch.choices) {
+    fn learn(&mut self, lesson: &Lesson<'_>) {
+        let memory = &mut *self.memory;
+        let scale = memory.dropout.as_ref().map_or(1.0, Dropout::scale);
+        if write_choices(&self.batch.network.classes, lesson, &mut memory.choices) {
             let layer = &self.batch.network.decision;
-            let loss = scratch.decisions.learn(self.params, layer, &scratch.choices, scale);
-            scratch.loss += f64::from(loss);
+            let loss = memory.decisions.learn(self.params, layer, &memory.choices, scale);
+            memory.loss += f64::from(loss);
         }
     }
 }

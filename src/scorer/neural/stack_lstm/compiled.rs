@@ -16,7 +16,7 @@ use crate::neural::{Param, Quantized, Tables};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::lstm::LstmLayers;
 use crate::scorer::neural::{action_row, normalize};
-use crate::scorer::{Configuration, Memory, Scorer, Scratch};
+use crate::scorer::{Configuration, Memory, Reading, Scorer};
 use crate::symbols::Sentence;
 use crate::transition::{Action, Forest, View};
 
@@ -60,7 +60,7 @@ struct Item {
 
 /// Memory of one thread: what is known of a sentence, and of a step.
 #[derive(Debug, Default)]
-pub struct StackLstmScratch {
+struct StackLstmScratch {
     /// The vector of each word.
     words: Vec<Inputs>,
     /// The outputs of the buffer LSTM for each position of the buffer, the end included.
@@ -232,59 +232,65 @@ impl CompiledStackLstm {
 }
 
 impl Scorer for CompiledStackLstm {
-    fn prepare(&self, sentence: &mut Sentence, scratch: &mut Scratch) {
-        self.encode(sentence, &mut scratch.neural.stack_lstm);
+    fn reading(&self) -> Box<dyn Reading + '_> {
+        Box::new(StackLstmReading { network: self, scratch: StackLstmScratch::default() })
+    }
+}
+
+/// The reading of a packed network.
+struct StackLstmReading<'a> {
+    network: &'a CompiledStackLstm,
+    scratch: StackLstmScratch,
+}
+
+impl Reading for StackLstmReading<'_> {
+    fn read(&mut self, sentence: &mut Sentence) {
+        self.network.encode(sentence, &mut self.scratch);
     }
 
-    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
+    fn begin(&mut self, at: Configuration<'_>) -> Memory {
         let mut stack = Stack::default();
-        self.update_stack(&at.view(), &mut stack, &mut scratch.neural.stack_lstm);
-        Memory::StackLstm(Box::new(StackMemory { stack, history: Arc::clone(&self.starts[1]) }))
+        self.network.update_stack(&at.view(), &mut stack, &mut self.scratch);
+        let history = Arc::clone(&self.network.starts[1]);
+        Memory::StackLstm(Box::new(StackMemory { stack, history }))
     }
 
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let Memory::StackLstm(memory) = memory else {
             unreachable!("a network receives the memory that it created")
         };
-        let StackLstmScratch { buffer, products, outputs, decision, .. } =
-            &mut scratch.neural.stack_lstm;
-        let stack = memory.stack.top().map_or(&*self.starts[0], |top| &top.state);
+        let CompiledStackLstm { set, stack, history, starts, hidden, classes, .. } = self.network;
+        let StackLstmScratch { buffer, products, outputs, decision, .. } = &mut self.scratch;
+        let top = memory.stack.top().map_or(&*starts[0], |top| &top.state);
         let next = (at.state.buffer as usize).min(at.sentence.len());
         outputs.clear();
-        outputs.extend_from_slice(self.stack.outputs(stack));
-        outputs.extend_from_slice(self.history.outputs(&memory.history));
+        outputs.extend_from_slice(stack.outputs(top));
+        outputs.extend_from_slice(history.outputs(&memory.history));
         outputs.extend_from_slice(buffer.outputs(next));
-        self.hidden.product(self.set, (outputs, HIDDEN_SCALE), products);
-        let scores = decision.scores(self.set, &[products.as_flattened()], &self.out);
-        self.classes.pick(actions, &scores[..self.classes.len()], out);
+        hidden.product(*set, (outputs, HIDDEN_SCALE), products);
+        let scores = decision.scores(*set, &[products.as_flattened()], &self.network.out);
+        classes.pick(actions, &scores[..classes.len()], out);
         normalize(out);
     }
 
-    fn advance(
-        &self,
-        after: Configuration<'_>,
-        action: Action,
-        memory: &mut Memory,
-        scratch: &mut Scratch,
-    ) {
+    fn advance(&mut self, after: Configuration<'_>, action: Action, memory: &mut Memory) {
         let Memory::StackLstm(memory) = memory else {
             unreachable!("a network receives the memory that it created")
         };
-        let scratch = &mut scratch.neural.stack_lstm;
-        let (classes, table) = &self.network.actions;
+        let Self { network, scratch } = self;
+        let (classes, table) = &network.network.actions;
         let row = action_row(classes, Some(action.code));
-        let action = self.embedding(*table, row, &mut scratch.numbers);
+        let action = network.embedding(*table, row, &mut scratch.numbers);
         let products = &mut scratch.products;
-        let history = self.history.step(self.set, action.parts(), &memory.history, products);
+        let history = network.history.step(network.set, action.parts(), &memory.history, products);
         memory.history = Arc::new(history);
-        self.update_stack(&after.view(), &mut memory.stack, scratch);
+        network.update_stack(&after.view(), &mut memory.stack, scratch);
     }
 
     fn scale(&self) -> ScoreScale {

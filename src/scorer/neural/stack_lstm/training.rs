@@ -7,8 +7,8 @@ use crate::neural::tape::Function;
 use crate::neural::{ForwardPass, Param, Params, Var};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::lstm::Step;
-use crate::scorer::neural::{action_row, write_choices};
-use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Scorer, Scratch};
+use crate::scorer::neural::{TrainingMemory, action_row, write_choices};
+use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Reading};
 use crate::transition::{Action, Forest, View};
 
 /// The memory of a hypothesis.
@@ -145,7 +145,6 @@ impl StackLstm {
 }
 
 /// The network with its parameters, in training.
-#[derive(Debug, Clone, Copy)]
 pub struct StackLstmLearner<'a> {
     /// The network.
     pub network: &'a StackLstm,
@@ -153,43 +152,38 @@ pub struct StackLstmLearner<'a> {
     pub params: &'a Params,
     /// The classes of actions.
     pub classes: &'a Classes,
+    /// The memory of the thread.
+    pub memory: &'a mut TrainingMemory,
 }
 
-impl Scorer for StackLstmLearner<'_> {
-    fn begin(&self, at: Configuration<'_>, scratch: &mut Scratch) -> Memory {
-        scratch.neural.tape.clear();
-        let pass = &mut scratch.neural.pass(self.params);
+impl Reading for StackLstmLearner<'_> {
+    fn begin(&mut self, at: Configuration<'_>) -> Memory {
+        self.memory.tape.clear();
+        let pass = &mut self.memory.pass(self.params);
         Memory::Recorded(Box::new(self.network.begin(at, pass)))
     }
 
     fn score(
-        &self,
+        &mut self,
         at: Configuration<'_>,
         memory: &Memory,
         actions: &[Action],
-        scratch: &mut Scratch,
         out: &mut Vec<f32>,
     ) {
         let Memory::Recorded(memory) = memory else {
             unreachable!("a network receives the memory that it created")
         };
-        let pass = &mut scratch.neural.pass(self.params);
+        let pass = &mut self.memory.pass(self.params);
         let all = self.network.scores(at, memory, pass);
         self.classes.pick(actions, pass.tape.of(all), out);
-        scratch.neural.last_scores = Some(all);
+        self.memory.last_scores = Some(all);
     }
 
-    fn advance(
-        &self,
-        after: Configuration<'_>,
-        action: Action,
-        memory: &mut Memory,
-        scratch: &mut Scratch,
-    ) {
+    fn advance(&mut self, after: Configuration<'_>, action: Action, memory: &mut Memory) {
         let Memory::Recorded(memory) = memory else {
             unreachable!("a network receives the memory that it created")
         };
-        let pass = &mut scratch.neural.pass(self.params);
+        let pass = &mut self.memory.pass(self.params);
         let (classes, table) = &self.network.actions;
         let action = pass.tape.lookup(pass.params, *table, action_row(classes, Some(action.code)));
         memory.history = self.network.history.step(action, Some(&memory.history), pass);
@@ -203,12 +197,12 @@ impl Scorer for StackLstmLearner<'_> {
 
 impl OnlineLearner for StackLstmLearner<'_> {
     /// Adds the cross-entropy loss over the legal actions to the tape.
-    fn learn(&mut self, lesson: &Lesson<'_>, scratch: &mut Scratch) {
-        let scratch = &mut scratch.neural;
-        if let Some(scores) = scratch.last_scores
-            && write_choices(self.classes, lesson, &mut scratch.choices)
+    fn learn(&mut self, lesson: &Lesson<'_>) {
+        let memory = &mut *self.memory;
+        if let Some(scores) = memory.last_scores
+            && write_choices(self.classes, lesson, &mut memory.choices)
         {
-            scratch.loss += f64::from(scratch.tape.cross_entropy(scores, &scratch.choices));
+            memory.loss += f64::from(memory.tape.cross_entropy(scores, &memory.choices));
         }
     }
 }

@@ -9,20 +9,24 @@ use super::Trainer;
 use super::teacher::fingerprint;
 use crate::encoder::Pretrained;
 use crate::error::{Error, Result};
+use crate::memory::Sections;
 use crate::model::{Model, vocabulary};
+use crate::neural::Quantized;
 use crate::parser::stored_preset;
 use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemBuilder};
 use crate::preset::{MethodChoice, Preset};
+use crate::scorer::Components;
+use crate::scorer::neural::names::{Renumbering, SymbolNames};
+use crate::scorer::neural::{Neural, NeuralParams};
 use crate::symbols::{FIRST, Vocabulary};
-use crate::train::neural::initial::InitialModel;
-use crate::train::neural::{NeuralParams, NeuralTraining};
+use crate::transition::TransitionSystem;
 use crate::treebank::embeddings::PretrainedEmbeddings;
 
 /// What training takes from a model before its transition system is known.
 pub(super) struct Initial<'a> {
     pub(super) model: &'a Model,
-    method: NeuralTraining,
+    params: NeuralParams,
     stored: Vocabulary,
     /// Its vocabulary, without words that are known from pretrained embeddings only.
     pub(super) vocabulary: Vocabulary,
@@ -37,15 +41,15 @@ impl<'a> Initial<'a> {
     /// When the model is damaged.
     pub(super) fn load(trainer: &'a Trainer<'_>) -> Result<Option<Self>> {
         let Some(model) = &trainer.initial else { return Ok(None) };
-        let method = NeuralTraining(network_of(&stored_preset(model, &[])?)?.clone());
+        let params = network_of(&stored_preset(model, &[])?)?.clone();
         let stored = vocabulary::load(&model.sections)?;
-        let (table, encoder) = method.pretrained(&model.sections, &stored)?;
+        let (table, encoder) = params.pretrained(&model.sections, &stored)?;
         let vocabulary = match &table {
             Some(table) => stored.clone().with_first_words(table.trained - FIRST as usize),
             None => stored.clone(),
         };
         let embeddings = table.map(|table| table.embeddings(&stored));
-        Ok(Some(Self { model, method, stored, vocabulary, embeddings, encoder }))
+        Ok(Some(Self { model, params, stored, vocabulary, embeddings, encoder }))
     }
 
     /// The numbers of words and tags, and how many of each `vocabulary` adds to them.
@@ -66,15 +70,54 @@ impl<'a> Initial<'a> {
     /// # Errors
     /// When the model is damaged.
     pub(super) fn with_system(&self, plan: &Plan) -> Result<InitialModel> {
-        let Self { model, method, stored, .. } = self;
+        let Self { model, params, stored, .. } = self;
         let builder = plan.builder(Source::Tables(&model.header.system), stored);
         Ok(InitialModel {
             system: SystemBuilder { heads: None, ..builder }.build()?,
             vocabulary: stored.clone(),
-            method: method.clone(),
+            params: params.clone(),
             sections: model.sections.clone(),
             fingerprint: fingerprint(slice::from_ref(*model)),
         })
+    }
+}
+
+/// A model of networks that training continues from.
+pub struct InitialModel {
+    /// Its transition system.
+    pub system: Box<dyn TransitionSystem>,
+    /// Its vocabulary.
+    pub vocabulary: Vocabulary,
+    /// The settings of its networks.
+    pub params: NeuralParams,
+    /// Its arrays.
+    pub sections: Sections,
+    /// A hash of the model.
+    pub fingerprint: u64,
+}
+
+impl InitialModel {
+    /// Gives the network of this number, from 1, the parameters of the model, rounded as it has them: of an ensemble
+    /// those of the network of this number. Parameters of symbols that the model does not have stay.
+    ///
+    /// # Errors
+    /// When the model is damaged, or its networks have other layers.
+    pub fn initialize(
+        &self,
+        number: u32,
+        components: Components<'_>,
+        network: &mut Neural,
+    ) -> Result<()> {
+        let Components { system, vocabulary, .. } = components;
+        let own = Components { system: &*self.system, vocabulary: &self.vocabulary, ..components };
+        let (layout, parts) = self.params.networks(own, &self.sections)?;
+        let part = &parts[(number as usize - 1).min(parts.len() - 1)];
+        let params = Quantized::load(&layout.params, part)?.dequantize(&layout.params);
+        let symbols = Renumbering {
+            own: SymbolNames::new(system, vocabulary),
+            other: SymbolNames::new(&*self.system, &self.vocabulary),
+        };
+        network.params.transfer(&params, &symbols)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::beam::Agenda;
-use super::constituents::constituent_scores;
-use super::search::MAX_BEAM;
-use super::{Decoded, Problem, Search, SearchScratch};
+use crate::decode::beam::Agenda;
+use crate::decode::constituents::constituent_scores;
+use crate::decode::search::MAX_BEAM;
+use crate::decode::{Decoded, Problem, Search, SearchScratch};
 use crate::oracle::replay::same_brackets;
-use crate::scorer::{Scorer, Scratch};
+use crate::scorer::Reading;
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::{Action, TransitionSystem};
 use crate::tree::{Token, Tree, remove_tags};
@@ -18,11 +18,11 @@ use crate::treebank::{CleanedSentence, Cleaning, reattach};
 pub struct Parse {
     /// The tree over all words of the input, rooted in `TOP`, with head children where known.
     pub tree: Tree,
-    /// The score of the derivation ([`super::PathScore`]), on the scale of the model.
+    /// The score of the derivation ([`crate::decode::PathScore`]), on the scale of the model.
     pub score: f64,
     /// Whether the derivation is complete; if not, the tree is a partial analysis.
     pub complete: bool,
-    /// The confidence score of each node of the tree ([`super::constituents`]), if requested; infinity for the
+    /// The confidence score of each node of the tree ([`crate::decode::constituents`]), if requested; infinity for the
     /// root and where there was no choice.
     pub constituents: Option<Vec<f32>>,
 }
@@ -42,7 +42,7 @@ pub struct Worker<'a> {
     cleaning: &'a Cleaning,
     vocabulary: &'a Vocabulary,
     system: &'a dyn TransitionSystem,
-    scorer: &'a dyn Scorer,
+    reading: Box<dyn Reading + 'a>,
     search: &'a Search,
     sentence: Sentence,
     scratch: SearchScratch,
@@ -54,18 +54,18 @@ impl<'a> Worker<'a> {
         cleaning: &'a Cleaning,
         vocabulary: &'a Vocabulary,
         system: &'a dyn TransitionSystem,
-        scorer: &'a dyn Scorer,
+        reading: Box<dyn Reading + 'a>,
         search: &'a Search,
     ) -> Self {
         let (sentence, scratch) = (Sentence::default(), SearchScratch::default());
-        Self { cleaning, vocabulary, system, scorer, search, sentence, scratch }
+        Self { cleaning, vocabulary, system, reading, search, sentence, scratch }
     }
 
-    /// Cleans a sentence and prepares the scorer for it.
+    /// Cleans a sentence, and reads it.
     fn prepare<'t>(&mut self, tokens: &'t [Token]) -> Input<'t> {
         let cleaned = self.cleaning.apply_tokens(tokens);
         self.vocabulary.encode_into(&cleaned.tokens, &mut self.sentence);
-        self.scorer.prepare(&mut self.sentence, &mut self.scratch.scorer);
+        self.reading.read(&mut self.sentence);
         let mut input = Input { tokens: Cow::Borrowed(tokens), cleaned };
         if tokens.iter().any(|token| token.tag.is_empty()) {
             input.fill_tags(self.vocabulary, &self.sentence);
@@ -86,15 +86,14 @@ impl<'a> Worker<'a> {
 
     /// Searches for the best `n` derivations of the sentence that was prepared last.
     fn decode(&mut self, n: usize, observe: &mut dyn FnMut(&Agenda)) -> Vec<Decoded> {
-        let Self { system, scorer, sentence, scratch, .. } = self;
-        let problem = Problem { system: *system, sentence, scorer: *scorer };
-        self.search.decode_observed(problem, n, scratch, observe)
+        let Self { system, reading, sentence, scratch, .. } = self;
+        let problem = Problem { system: *system, sentence };
+        self.search.decode_observed(problem, n, (&mut **reading, scratch), observe)
     }
 
-    /// The sentence that was decoded last, with the memory of the scorer, which is prepared for it.
-    pub fn problem(&mut self) -> (Problem<'_>, &mut Scratch) {
-        let Self { system, scorer, sentence, scratch, .. } = self;
-        (Problem { system: *system, sentence, scorer: *scorer }, &mut scratch.scorer)
+    /// The sentence that was decoded last, with its reading.
+    pub fn problem(&mut self) -> (Problem<'_>, &mut (dyn Reading + 'a)) {
+        (Problem { system: self.system, sentence: &self.sentence }, &mut *self.reading)
     }
 
     /// Searches for `n` different trees, with their derivations: first that of a search for one, then the best of a
@@ -193,8 +192,8 @@ impl Worker<'_> {
         let mut parses = self.different(tokens, request.trees);
         if request.constituents {
             for (parse, actions) in &mut parses {
-                let (problem, scratch) = self.problem();
-                let mut scores = constituent_scores(problem, actions, scratch);
+                let (problem, reading) = self.problem();
+                let mut scores = constituent_scores(problem, actions, reading);
                 // Also for the root, and for the node that joins the children of a failed parse.
                 scores.resize(parse.tree.nodes().len(), f32::INFINITY);
                 parse.constituents = Some(scores);
@@ -209,7 +208,7 @@ mod tests {
     use super::*;
     use crate::classifier::ScoreScale;
     use crate::decode::Illegal;
-    use crate::scorer::{Configuration, Memory, Scratch};
+    use crate::scorer::{Configuration, Memory};
     use crate::transition::binary::Binary;
     use crate::tree::TreeBuilder;
     use crate::treebank::penn;
@@ -219,17 +218,12 @@ mod tests {
         wants_last: bool,
     }
 
-    impl Scorer for Stubborn {
-        fn begin(&self, _at: Configuration<'_>, _scratch: &mut Scratch) -> Memory {
-            Memory::None
-        }
-
+    impl Reading for Stubborn {
         fn score(
-            &self,
+            &mut self,
             _at: Configuration<'_>,
             _memory: &Memory,
             actions: &[Action],
-            _scratch: &mut Scratch,
             out: &mut Vec<f32>,
         ) {
             out.clear();
@@ -262,8 +256,8 @@ mod tests {
             .split(' ')
             .map(|word| Token::new(word, if word == "``" { word } else { "NN" }))
             .collect();
-        let scorer = Stubborn { wants_last };
-        let parse = Worker::new(cleaning, &vocabulary, &system, &scorer, &search).parse(&tokens);
+        let reading = Box::new(Stubborn { wants_last });
+        let parse = Worker::new(cleaning, &vocabulary, &system, reading, &search).parse(&tokens);
         assert!(!parse.complete);
         assert_eq!(parse.tree.tokens(), tokens);
         let mut line = Vec::new();

@@ -1,29 +1,28 @@
 //! Parsers and taggers that own their models.
 
+mod worker;
+
+pub use worker::{NbestRequest, Parse, Worker};
+
 use std::path::Path;
 use std::sync::OnceLock;
 
 use compact_str::CompactString;
 
-use crate::decode::{NbestRequest, Parse, Search, Worker};
+use crate::decode::Search;
 use crate::error::{Error, Result};
-use crate::inspect::decisions::{self, DecisionCounts, Followed};
-use crate::inspect::margins::{self, Margins};
-use crate::inspect::trace::{self, Trace, TraceRequest};
 use crate::memory::Sections;
 use crate::model::{Model, TAGGER_PART, vocabulary};
-use crate::oracle::OracleKind;
 use crate::parallel;
 use crate::preset::Preset;
 use crate::preset::plan::Plan;
-use crate::preset::registry::{self, Source};
-use crate::scorer::Scorer;
+use crate::preset::registry::{Source, load_scorer};
+use crate::scorer::{Components, Scorer};
 use crate::symbols::Vocabulary;
 use crate::tagger::{self, TaggerWorker};
 use crate::text::{Segmenter, TextSettings, Tokenization, Tokenizer};
-use crate::train::{Components, Example};
 use crate::transition::TransitionSystem;
-use crate::tree::{Token, Tree};
+use crate::tree::Token;
 
 /// The number of threads for a batch of sentences; 0 for one per core. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,10 +55,10 @@ impl Threads {
 /// # fn main() {}
 /// ```
 pub struct Parser {
-    plan: Plan,
-    vocabulary: Vocabulary,
-    system: Box<dyn TransitionSystem>,
-    scorer: Box<dyn Scorer>,
+    pub(crate) plan: Plan,
+    pub(crate) vocabulary: Vocabulary,
+    pub(crate) system: Box<dyn TransitionSystem>,
+    pub(crate) scorer: Box<dyn Scorer>,
     tokenizer: Tokenizer,
     /// The stored tagger of the model.
     tagger_sections: Option<Sections>,
@@ -111,8 +110,7 @@ impl Parser {
         let system = plan.builder(Source::Tables(&model.header.system), &vocabulary).build()?;
         let components =
             Components { system: &*system, templates: &plan.templates, vocabulary: &vocabulary };
-        let method = registry::training_method(&plan.preset.learner, components)?;
-        let scorer = method.load(components, &model.sections)?;
+        let scorer = load_scorer(&plan.preset.learner, components, &model.sections)?;
         let has_tagger = model.header.tagger.is_some();
         let tagger_sections = has_tagger.then(|| model.sections.part(TAGGER_PART));
         let tokenizer = tokenizer(model, &plan.preset)?;
@@ -145,10 +143,10 @@ impl Parser {
     }
 
     /// A worker that takes tags as they are, or predicts them with the parser.
-    fn untagged_worker(&self) -> Worker<'_> {
+    pub(crate) fn untagged_worker(&self) -> Worker<'_> {
         let Self { plan, vocabulary, system, scorer, .. } = self;
         let Preset { clean, search, .. } = &plan.preset;
-        Worker::new(clean, vocabulary, &**system, &**scorer, search)
+        Worker::new(clean, vocabulary, &**system, scorer.reading(), search)
     }
 
     /// The preset that the model was trained by.
@@ -215,61 +213,6 @@ impl Parser {
         }
         unseen
     }
-
-    /// Classification accuracy along the gold derivations of trees; see [`crate::inspect`].
-    pub fn decisions(&self, trees: Vec<Tree>) -> DecisionCounts {
-        DecisionCounts::of(&self.each_decision(trees))
-    }
-
-    /// The decisions along the gold derivation of each tree, in order; trees without words are left out.
-    pub(crate) fn each_decision(&self, trees: Vec<Tree>) -> Vec<Followed> {
-        // More than one candidate may be correct.
-        let several = self.system.has_candidates();
-        let kind = if several { OracleKind::DynamicIfAny } else { OracleKind::Static };
-        decisions::decisions(&*self.system, &*self.scorer, kind, &self.examples(trees))
-    }
-
-    /// The margins of the candidates of a label along the gold derivations of trees; see
-    /// [`crate::inspect`].
-    ///
-    /// # Errors
-    /// When the model does not score candidates, or the label is unknown.
-    pub fn margins(&self, trees: Vec<Tree>, label: &str) -> Result<Margins> {
-        if !self.system.has_candidates() {
-            let problem = "the model scores actions rather than candidates: give a model with \
-                           system.kind = \"items\"";
-            return Err(Error::config("margins", problem));
-        }
-        margins::margins(&*self.system, &*self.scorer, &self.examples(trees), label)
-    }
-
-    /// Parses a sentence and returns each decision on the way, with at most `best` actions; see [`crate::inspect`]. With
-    /// the gold tree of the sentence, the oracle says which actions are correct. Tokens without tags are tagged first.
-    ///
-    /// # Errors
-    /// As [`Parser::parse`].
-    pub fn trace(&self, tokens: &[Token], gold: Option<Tree>, best: usize) -> Result<Trace> {
-        let tagged = self.worker().tagged(tokens)?;
-        let tokens = tagged.as_deref().unwrap_or(tokens);
-        let gold =
-            gold.and_then(|gold| Some(self.plan.cleaned(self.plan.preset.clean.strip(gold)?).0));
-        let gold = gold.as_ref();
-        let request = TraceRequest { tokens, gold, best, templates: &self.plan.templates };
-        let beam = self.plan.preset.search.beam();
-        Ok(trace::trace(&mut self.untagged_worker(), &request, (&beam, &self.vocabulary)))
-    }
-
-    /// Trees as the parser sees them: cleaned, head-marked, encoded; trees without words are left out.
-    fn examples(&self, trees: Vec<Tree>) -> Vec<Example> {
-        let example = |tree: Tree| {
-            let (tree, _) = self.plan.cleaned(self.plan.preset.clean.strip(tree)?);
-            Some(Example { sentence: self.vocabulary.encode(tree.tokens()), tree })
-        };
-        let mut examples: Vec<Example> =
-            parallel::map_owned(trees, example).into_iter().flatten().collect();
-        examples.retain(|example| !example.sentence.is_empty());
-        examples
-    }
 }
 
 /// The words and tags of a sentence that were not seen in training.
@@ -334,7 +277,7 @@ impl ParserWorker<'_> {
     }
 
     /// The tokens with the tagger's tags where tags are missing; `None` where none are, or the parser predicts them.
-    fn tagged(&mut self, tokens: &[Token]) -> Result<Option<Vec<Token>>> {
+    pub(crate) fn tagged(&mut self, tokens: &[Token]) -> Result<Option<Vec<Token>>> {
         if self.parser.predicts_tags() || tokens.iter().all(|token| !token.tag.is_empty()) {
             return Ok(None);
         }

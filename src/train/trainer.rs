@@ -1,12 +1,5 @@
 //! Training a model by a preset: cleaning, tagging, replay, and the preset's training method.
 
-mod encoder;
-mod initial;
-mod merge;
-mod replay;
-mod tagging;
-mod teacher;
-
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -15,6 +8,10 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use rustc_hash::FxHasher;
 
+use super::initial::{self, Initial};
+use super::session::{Checkpoints, DevSet, Session, SilverTrees, is_short, words};
+use super::tagging::Tagging;
+use super::{Trained, merge, replay, teacher, train};
 use crate::encoder::Pretrained;
 use crate::error::{Error, Result};
 use crate::feature::Templates;
@@ -23,20 +20,17 @@ use crate::observer::{Event, Observer, Silent};
 use crate::parallel;
 use crate::parser::stored_preset;
 use crate::preset::plan::Plan;
-use crate::preset::registry::{self, Source};
+use crate::preset::registry::Source;
 use crate::preset::{MethodChoice, Preset, TaggerChoice};
+use crate::scorer::Components;
 use crate::scorer::factored::MAX_ACTIONS;
 use crate::symbols::{UNKNOWN, Vocabulary};
 use crate::text::{Segmenter, Tokenization};
-use crate::train::session::{Checkpoints, DevSet, SilverTrees, is_short, words};
-use crate::train::{Components, Session, Trained};
 use crate::transition::{Action, TransitionSystem};
 use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree, remove_tags};
 use crate::treebank::Treebank;
 use crate::treebank::embeddings::PretrainedEmbeddings;
-use initial::Initial;
-use tagging::Tagging;
 
 /// Trains models.
 ///
@@ -53,14 +47,14 @@ use tagging::Tagging;
 /// ```
 #[derive(Clone)]
 pub struct Trainer<'a> {
-    plan: Plan,
-    seed: u64,
-    observer: &'a dyn Observer,
+    pub(super) plan: Plan,
+    pub(super) seed: u64,
+    pub(super) observer: &'a dyn Observer,
     checkpoint: Option<PathBuf>,
-    labels: Vec<String>,
-    merge: Vec<Model>,
-    teachers: Vec<Model>,
-    initial: Option<Model>,
+    pub(super) labels: Vec<String>,
+    pub(super) merge: Vec<Model>,
+    pub(super) teachers: Vec<Model>,
+    pub(super) initial: Option<Model>,
     silver: Option<(&'a Treebank, f64)>,
 }
 
@@ -129,7 +123,7 @@ impl<'a> Trainer<'a> {
         Self { observer, ..self }
     }
 
-    /// Stores finished parts of learners that have parts, and the state of networks after each epoch, in a
+    /// Stores finished parts of learners that have parts, and the state of perceptrons and networks after each epoch, in a
     /// folder: a later run with the same data, settings and seed resumes from there.
     #[must_use]
     pub fn checkpoint(self, folder: &Path) -> Self {
@@ -160,6 +154,11 @@ impl<'a> Trainer<'a> {
     #[must_use]
     pub fn silver(self, trees: &'a Treebank, share: f64) -> Self {
         Self { silver: Some((trees, share)), ..self }
+    }
+
+    /// Whether training stores checkpoints ([`Trainer::checkpoint`]).
+    pub fn has_checkpoints(&self) -> bool {
+        self.plan.has_checkpoints()
     }
 
     /// The preset.
@@ -279,7 +278,7 @@ impl<'a> Trainer<'a> {
         Ok(trees)
     }
 
-    fn log(&self, text: &str) {
+    pub(super) fn log(&self, text: &str) {
         self.observer.event(Event::Milestone(text));
     }
 
@@ -382,8 +381,6 @@ impl Run<'_> {
 
     fn train(&self, system: &dyn TransitionSystem) -> Result<Model> {
         let trainer = self.trainer;
-        let learner = &trainer.plan.preset.learner;
-        let method = registry::training_method(learner, self.components(system))?;
         let Preset { clean, search, max_words, .. } = &trainer.plan.preset;
         let mut replayed = replay::replay(system, self.vocabulary, self.trees, trainer.observer)?;
         let (gold, mut share) = (replayed.examples.len(), 0.0);
@@ -430,7 +427,7 @@ impl Run<'_> {
             );
             return Err(Error::config("system", problem));
         }
-        let trained = method.train(&session)?;
+        let trained = train(&trainer.plan.preset.learner, &session)?;
         training.epoch = trained.epoch;
         training.labels.clone_from(&trained.labels);
         self.model(system, training, trained)

@@ -3,10 +3,10 @@
 use crate::error::{Error, Result};
 use crate::model::TrainingSummary;
 use crate::observer::{Event, Observer};
+use crate::oracle::Example;
 use crate::oracle::replay::check_replay;
 use crate::parallel;
 use crate::symbols::Vocabulary;
-use crate::train::Example;
 use crate::transition::TransitionSystem;
 use crate::tree::Tree;
 

@@ -2,6 +2,7 @@
 //! trained on predicted tags.
 
 use super::Trainer;
+use super::session::words;
 use crate::classifier::Fit;
 use crate::error::Result;
 use crate::memory::Sections;
@@ -10,7 +11,6 @@ use crate::observer::Part;
 use crate::preset::TaggerChoice;
 use crate::tagger::jackknife::jackknife;
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
-use crate::train::session::words;
 use crate::tree::{TRACE, Token, Tree};
 use crate::treebank::Treebank;
 
