@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+
 use std::path::PathBuf;
 
 use compact_str::CompactString;
