@@ -2,7 +2,7 @@
 //! 2024).
 //!
 //! Both sides are sequences of characters, without white space and traces and with escapes of brackets and quotes undone.
-//! Equal characters are aligned; where the texts differ, the shortest detour to [`ANCHOR`] equal characters is skipped,
+//! Equal characters are aligned; where the texts differ, the shortest detour to eight equal characters is skipped,
 //! which takes linear time. A word, a sentence or a bracket is then an interval of the common text. Sentences are merged
 //! until both sides have the same boundaries. A bracket is right if the other side has one with its interval and label in
 //! the same merged sentence, each matched once. Words count by the gold tags: characters of words that are deleted, such as
