@@ -7,8 +7,9 @@ RUN cargo build --release --locked
 
 FROM debian:bookworm-slim
 COPY --from=build /srparse/target/release/srparse /usr/local/bin/srparse
-RUN useradd --no-create-home --shell /usr/sbin/nologin srparse
-USER srparse
+# By number: orchestrators that forbid root do not resolve names.
+RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin srparse
+USER 10001
 WORKDIR /data
 ENTRYPOINT ["srparse"]
 CMD ["--help"]

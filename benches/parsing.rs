@@ -1,5 +1,5 @@
 //! How fast the embedded English model parses: the sentences of the sample, and one very long one; and how fast
-//! networks do, which have hardly learned but are as large as those that have.
+//! networks do, which have hardly learned but are as large as those that have; and how long traces take.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -62,6 +62,23 @@ fn networks(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Traces of one sentence with the model that decides fastest: each size has twice the work of the one before, not four times.
+fn traces(criterion: &mut Criterion) {
+    let model = Model::open("english-fast").expect("part of the program");
+    let parser = Parser::new(&model, &[]).expect("part of the program");
+    let words = sample().concat();
+    let mut group = criterion.benchmark_group("trace");
+    group.sample_size(10);
+    for n in [500, 1_000, 2_000, 4_000] {
+        let tokens: Vec<Token> = words.iter().cycle().take(n).cloned().collect();
+        group.throughput(Throughput::Elements(n as u64));
+        group.bench_function(BenchmarkId::new("words", n), |bencher| {
+            bencher.iter(|| black_box(parser.trace(&tokens, None, 5).is_ok()));
+        });
+    }
+    group.finish();
+}
+
 fn loading(criterion: &mut Criterion) {
     let model = Model::embedded().expect("part of the program");
     criterion.bench_function("parsing/load", |bencher| {
@@ -69,5 +86,5 @@ fn loading(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, parsing, networks, loading);
+criterion_group!(benches, parsing, networks, traces, loading);
 criterion_main!(benches);

@@ -31,34 +31,46 @@ fn read_and_clean(text: &[u8], cleaning: Option<&Cleaning>) -> usize {
     tokens
 }
 
-/// Nodes in each other, each with a word far away from the others, as TIGER-XML on one line.
-fn crossing(n: usize) -> String {
+/// Nodes in each other, each with a word far away from the others, as TIGER-XML on one line or on many. Between these
+/// words are words of the outermost node, so that nothing that is raised becomes adjacent on its way.
+fn crossing(n: usize, line_end: &str) -> String {
     let mut xml = String::from("<corpus><s id='s'><graph><terminals>");
-    (0..=2 * n).for_each(|at| xml.push_str(&format!("<t id='t{at}' word='w' pos='T'/>")));
-    xml.push_str("</terminals><nonterminals>");
+    let mut add = |text: String| xml.extend([&text, line_end]);
+    (0..3 * n).for_each(|at| add(format!("<t id='t{at}' word='w' pos='T'/>")));
+    add("</terminals><nonterminals>".to_owned());
+    let edge = |label: &str, child: char, at: usize| {
+        format!("<edge label='{label}' idref='{child}{at}'/>")
+    };
     for at in 0..n {
-        let inner =
-            if at == 0 { String::new() } else { format!("<edge label='MO' idref='n{}'/>", at - 1) };
-        let words =
-            format!("<edge label='HD' idref='t{at}'/><edge label='NK' idref='t{}'/>", n + 1 + at);
-        xml.push_str(&format!("<nt id='n{at}' cat='N'>{inner}{words}</nt>"));
+        add(format!("<nt id='n{at}' cat='N'>"));
+        if at > 0 {
+            add(edge("MO", 'n', at - 1));
+        }
+        add(edge("HD", 't', at));
+        add(edge("NK", 't', n + 2 * at));
+        if at + 1 == n {
+            (0..n).for_each(|other| add(edge("NK", 't', n + 2 * other + 1)));
+        }
+        add("</nt>".to_owned());
     }
-    xml.push_str("</nonterminals></graph></s></corpus>");
+    add("</nonterminals></graph></s></corpus>".to_owned());
     xml
 }
 
-/// Each size has twice the work of the one before, not four times.
+/// Each size has twice the work of the one before, not four times, and lines make no difference.
 fn tiger(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("tiger-xml");
     group.sample_size(10);
-    for n in [500, 1_000, 2_000] {
-        let text: &'static str = crossing(n).leak();
-        group.throughput(Throughput::Bytes(text.len() as u64));
-        group.bench_function(format!("one-line-crossing/{n}"), |b| {
-            b.iter(|| {
-                TigerXmlReader::new(Box::new(text.as_bytes()), "bench", Encoding::Utf8).read()
+    for (name, line_end) in [("one-line", ""), ("lines", "\n")] {
+        for n in [1_000, 2_000, 4_000, 8_000] {
+            let text: &'static str = crossing(n, line_end).leak();
+            group.throughput(Throughput::Bytes(text.len() as u64));
+            group.bench_function(format!("crossing-{name}/{n}"), |b| {
+                b.iter(|| {
+                    TigerXmlReader::new(Box::new(text.as_bytes()), "bench", Encoding::Utf8).read()
+                });
             });
-        });
+        }
     }
     group.finish();
 }

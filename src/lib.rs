@@ -46,7 +46,8 @@
 //! - `parser`: `Parser` and `Tagger`, straight from a model.
 //! - `inspect`: what a model does, step by step; how often it is right on the way to gold trees.
 //! - `train`: `Trainer`, and the five ways to train a scorer. A cargo feature, which nothing below or beside it knows.
-//! - `parse_request`: what is asked of a parser for each sentence, and the answer as JSON.
+//! - `parse_request`, `found`: what is asked of a parser for each sentence, and the answer as JSON; a match of a tree search
+//!   as JSON.
 //! - `serve`: an HTTP server of parsers.
 //! - `experiment`: many runs of both, and their results.
 //! - `cli`: the commands.
@@ -82,6 +83,8 @@ pub mod experiment;
 #[doc(hidden)]
 pub mod feature;
 pub mod find;
+#[doc(hidden)]
+pub mod found;
 mod hash;
 #[doc(hidden)]
 pub mod inspect;

@@ -1,11 +1,13 @@
-//! Any bytes as NEGRA export or TIGER-XML: the reader ends, and its trees survive writing and reading.
+//! Any bytes as NEGRA export, TIGER-XML, Alpino XML or GENIA XML: the reader ends, and its trees survive writing and reading.
 #![no_main]
 
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use srparse::treebank::Encoding;
+use srparse::treebank::alpino_xml::AlpinoXmlReader;
 use srparse::treebank::export::ExportReader;
+use srparse::treebank::genia_xml::GeniaXmlReader;
 use srparse::treebank::tiger_xml::TigerXmlReader;
 use srparse::{Result, Tree};
 
@@ -29,4 +31,8 @@ fuzz_target!(|bytes: &[u8]| {
     check(bytes.len(), || export.read());
     let mut tiger = TigerXmlReader::new(input(), "fuzz", Encoding::Utf8);
     check(bytes.len(), || tiger.read());
+    let mut alpino = AlpinoXmlReader::new(input(), "fuzz", Encoding::Utf8);
+    check(bytes.len(), || alpino.read());
+    let mut genia = GeniaXmlReader::new(input(), "fuzz", Encoding::Utf8);
+    check(bytes.len(), || genia.read());
 });

@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use pyo3::{PyTraverseError, PyVisit};
-use srparse::text::{TextSentence, TextSettings};
+use srparse::text::{TextSentence, Tokenizer};
 use srparse::{Parse, Parser, ParserWorker, Token};
 
 use crate::errors::exception;
@@ -32,7 +32,7 @@ pub(crate) const MAX_THREADS: usize = 1024;
 /// Sentences one after the other; asked by the thread that asks for trees.
 pub(crate) enum Source {
     /// Sentences of Python, how many have been taken, and how texts are split.
-    Given(Py<PyIterator>, usize, TextSettings),
+    Given(Py<PyIterator>, usize, Tokenizer),
     /// Sentences of texts.
     Split(std::vec::IntoIter<TextSentence>),
 }
@@ -46,7 +46,7 @@ impl Source {
                 let number = *taken;
                 *taken += 1;
                 let numbered = |error| numbered(py, &error, number);
-                Some(item.and_then(|item| sentence(&item, *text).map_err(numbered)))
+                Some(item.and_then(|item| sentence(&item, text).map_err(numbered)))
             }
         }
     }

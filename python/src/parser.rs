@@ -127,7 +127,7 @@ impl PyParser {
     ///
     /// Raises ValueError for a text of several sentences, and for words without tags if the model has no tagger.
     fn parse(&self, py: Python<'_>, sentence: &Bound<'_, PyAny>) -> PyResult<PyTree> {
-        let sentence = self::sentence(sentence, self.parser.preset().text)?;
+        let sentence = self::sentence(sentence, &self.parser.tokenizer())?;
         let (n, parser) = (sentence.size(), Arc::clone(&self.parser));
         let Sentence { tokens, offsets } = sentence;
         let parse = work(py, n, move || parser.parse(&tokens))?.map_err(exception)?;
@@ -142,7 +142,7 @@ impl PyParser {
         sentence: &Bound<'_, PyAny>,
         k: std::num::NonZeroUsize,
     ) -> PyResult<Vec<PyTree>> {
-        let sentence = self::sentence(sentence, self.parser.preset().text)?;
+        let sentence = self::sentence(sentence, &self.parser.tokenizer())?;
         if k.get() > MAX_TREES {
             return Err(PyValueError::new_err(format!("{k} trees: give at most {MAX_TREES}")));
         }
@@ -158,7 +158,7 @@ impl PyParser {
     /// Splits a text into sentences and parses them; a blank line ends a sentence.
     #[pyo3(signature = (text, threads=1))]
     fn parse_text(&self, py: Python<'_>, text: String, threads: usize) -> PyResult<Vec<PyTree>> {
-        let found = sentence::split(py, text, self.parser.preset().text)?;
+        let found = sentence::split(py, text, &self.parser.tokenizer())?;
         all(py, PyParses::new(&self.parser, Source::Split(found.into_iter()), threads, None)?)
     }
 
@@ -187,7 +187,7 @@ impl PyParser {
                 None => named.len().into_pyobject(py)?.into_any(),
                 Some(ids) => ids.next().ok_or_else(|| other_number_of_ids(named.len()))??,
             };
-            let found = sentence::split(py, text, self.parser.preset().text)?;
+            let found = sentence::split(py, text, &self.parser.tokenizer())?;
             named.push((id, found.len()));
             sentences.extend(found);
         }
@@ -217,7 +217,7 @@ impl PyParser {
         let total = sentences.len().ok();
         let progress = progress.map(|given| progress_of(given, total)).transpose()?.flatten();
         let iterator = sentences.try_iter()?.unbind();
-        let source = Source::Given(iterator, 0, self.parser.preset().text);
+        let source = Source::Given(iterator, 0, self.parser.tokenizer());
         let parses = PyParses::new(&self.parser, source, threads, progress)?;
         if stream {
             return Ok(Bound::new(py, parses)?.into_any());
@@ -229,7 +229,7 @@ impl PyParser {
     ///
     /// A word is (word, start, end): as in a tree, and its characters in the text.
     fn split_text(&self, py: Python<'_>, text: String) -> PyResult<Vec<Vec<sentence::PlacedWord>>> {
-        sentence::placed_words(py, text, self.parser.preset().text)
+        sentence::placed_words(py, text, &self.parser.tokenizer())
     }
 
     /// The words of one sentence with the tags of the model's tagger.
@@ -238,7 +238,7 @@ impl PyParser {
         py: Python<'py>,
         sentence: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let sentence = self::sentence(sentence, self.parser.preset().text)?;
+        let sentence = self::sentence(sentence, &self.parser.tokenizer())?;
         let (n, parser, mut tokens) = (sentence.size(), Arc::clone(&self.parser), sentence.tokens);
         let tagged = work(py, n, move || parser.worker().tag(&mut tokens).map(|()| tokens))?;
         let tokens = tagged.map_err(exception)?;

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 use srparse::Token;
-use srparse::text::{TextSentence, TextSettings, sentences};
+use srparse::text::{TextSentence, Tokenizer, sentences};
 
 use crate::work::work;
 
@@ -40,7 +40,7 @@ impl Sentence {
 ///
 /// # Errors
 /// `TypeError` or `ValueError` when it is no sentence, has an empty word, or is a text of several sentences.
-pub(crate) fn sentence(sentence: &Bound<'_, PyAny>, text: TextSettings) -> PyResult<Sentence> {
+pub(crate) fn sentence(sentence: &Bound<'_, PyAny>, text: &Tokenizer) -> PyResult<Sentence> {
     if let Ok(raw) = sentence.cast::<PyString>() {
         return of_text(sentence.py(), raw.to_cow()?.into_owned(), text);
     }
@@ -62,7 +62,7 @@ pub(crate) fn sentence(sentence: &Bound<'_, PyAny>, text: TextSettings) -> PyRes
 /// A word is (word, start, end): as in a tree, and its characters in the text.
 #[pyfunction]
 pub(crate) fn split_text(py: Python<'_>, text: String) -> PyResult<Vec<Vec<PlacedWord>>> {
-    placed_words(py, text, TextSettings::default())
+    placed_words(py, text, &Tokenizer::default())
 }
 
 /// A word as in a tree, with the characters of the text where it starts and ends.
@@ -72,27 +72,32 @@ pub(crate) type PlacedWord = (String, u64, u64);
 pub(crate) fn placed_words(
     py: Python<'_>,
     text: String,
-    settings: TextSettings,
+    tokenizer: &Tokenizer,
 ) -> PyResult<Vec<Vec<PlacedWord>>> {
     let words = |sentence: TextSentence| {
         let words = sentence.tokens.iter().zip(&sentence.layout.spans);
         words.map(|(token, span)| (token.word.to_string(), span.start, span.end)).collect()
     };
-    Ok(split(py, text, settings)?.into_iter().map(words).collect())
+    Ok(split(py, text, tokenizer)?.into_iter().map(words).collect())
 }
 
 /// The sentences of a text.
 pub(crate) fn split(
     py: Python<'_>,
     text: String,
-    settings: TextSettings,
+    tokenizer: &Tokenizer,
 ) -> PyResult<Vec<TextSentence>> {
-    work(py, text.len(), move || sentences(&text, settings))
+    let splitter = tokenizer.clone();
+    let found = work(py, text.len(), move || sentences(&text, splitter))?;
+    match found.iter().find_map(|sentence| tokenizer.refuses(sentence)) {
+        Some(problem) => Err(PyValueError::new_err(problem)),
+        None => Ok(found),
+    }
 }
 
 /// A text that is one sentence, or blank.
-fn of_text(py: Python<'_>, raw: String, settings: TextSettings) -> PyResult<Sentence> {
-    let mut found = split(py, raw, settings)?;
+fn of_text(py: Python<'_>, raw: String, tokenizer: &Tokenizer) -> PyResult<Sentence> {
+    let mut found = split(py, raw, tokenizer)?;
     if let [_, second, ..] = &found[..] {
         let start = second.layout.spans.first().map_or(0, |span| span.start);
         return Err(PyValueError::new_err(format!(

@@ -160,6 +160,7 @@ fn experiment(args: &AblateArgs, groups: &[Group]) -> Experiment {
             name: "dev".to_owned(),
             train: args.train.clone(),
             dev: args.dev.clone(),
+            test: Vec::new(),
             profile: args.profile.name().map(str::to_owned),
             heads: None,
             set: cleaning,

@@ -9,7 +9,7 @@ use super::options::note_terminal;
 use super::reading_bar::ReadingBar;
 use crate::error::Place;
 use crate::tree::{OTHER_ROOTS, Tree};
-use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees};
+use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees, ids};
 
 /// One file, with counts of the root labels in it that are treated as `TOP`.
 struct Side {
@@ -28,7 +28,8 @@ impl Side {
             let Some(tree) = self.trees.next().transpose()? else {
                 return Ok(None);
             };
-            match self.strip.strip(tree) {
+            // An ID is no word, whatever the cleaning.
+            match self.strip.strip(ids::without_id(tree)) {
                 Some(tree) => break tree,
                 None => self.left_out += 1,
             }
@@ -114,14 +115,6 @@ impl AlignedTrees {
         }
         self.bar = None;
         if trees.is_empty() { Ok(None) } else { Err(self.other_numbers()?) }
-    }
-
-    /// Prints a message while the progress bar is hidden.
-    pub(super) fn print(&self, print: impl FnOnce()) {
-        match &self.bar {
-            Some(bar) => bar.suspend(print),
-            None => print(),
-        }
     }
 
     /// Returns how many sentences have been read.

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use super::aligned_trees::{AlignedTrees, no_trees};
+use super::by_tags::ByTags;
 use super::options::{SCORING, ScoringArgs, ThreadsArg, Verbosity};
 use super::out::OutArg;
 use crate::eval::agreement::{MOST_SYSTEMS, NAMES};
@@ -167,21 +168,26 @@ fn read(
 ) -> anyhow::Result<(Vec<[Counts; 2]>, [u64; 2])> {
     let params = args.scoring.params()?;
     let mut sides = args.sides()?;
-    let mut systems = [(); 2].map(|()| args.scoring.evaluation(params.clone(), None));
-    let (mut sentences, mut failures) = (Vec::new(), [0; 2]);
+    let mut scores = ByTags::new(&args.scoring, &params, |evaluation| {
+        ([evaluation.clone(), evaluation], Vec::new(), [0; 2])
+    });
     while let Some(trees) = sides.next()? {
         let [gold, a, b] = &trees[..] else { break };
-        let [system_a, system_b] = &mut systems;
-        let (score_a, counts_a) = system_a.add_and_count(gold, a, filter);
-        let (score_b, counts_b) = system_b.add_and_count(gold, b, filter);
-        if args.max_words.is_some_and(|most| score_a.length > most) {
-            continue;
-        }
-        for (score, failures) in [score_a, score_b].iter().zip(&mut failures) {
-            *failures += u64::from(score.status != Status::Valid);
-        }
-        sentences.push([counts_a, counts_b]);
+        scores.add(|(systems, sentences, failures)| {
+            let [system_a, system_b] = systems;
+            let (score_a, counts_a) = system_a.add_and_count(gold, a, filter);
+            let (score_b, counts_b) = system_b.add_and_count(gold, b, filter);
+            let statuses = [score_a.status, score_b.status];
+            if args.max_words.is_none_or(|most| score_a.length <= most) {
+                for (status, failures) in statuses.iter().zip(failures) {
+                    *failures += u64::from(*status != Status::Valid);
+                }
+                sentences.push([counts_a, counts_b]);
+            }
+            Ok::<_, anyhow::Error>(statuses.to_vec())
+        })?;
     }
+    let (_, sentences, failures) = scores.choose(args.verbosity.quiet);
     args.report(&sides, sentences.len() as u64, &failures)?;
     filter.check(&sentences)?;
     Ok((sentences, failures))

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
-use super::in_order::Sink;
 use super::options::{OUTPUT, Verbosity, threads};
 use super::out::{Out, OutArg};
 use super::sentences::{SentenceArgs, SentenceProcessor};
@@ -56,92 +55,52 @@ enum TableOutput {
 /// When an input cannot be read, or the output cannot be written.
 pub fn run(args: &ComplexityArgs) -> anyhow::Result<ExitCode> {
     let complexity = Complexity::l2sca()?;
-    let mut table = Table { args, out: args.out.open(&args.files)?, row: None, is_failed: false };
+    let mut out = args.out.open(&args.files)?;
     if args.output == TableOutput::Tsv {
         let names = UNITS.into_iter().chain(MEASURES.iter().map(|(name, _)| *name));
-        writeln!(table.out, "file\t{}", names.collect::<Vec<_>>().join("\t"))?;
+        writeln!(out, "file\t{}", names.collect::<Vec<_>>().join("\t"))?;
     }
-    let make = || -> SentenceProcessor<'_, Counted> {
+    let make = || -> SentenceProcessor<'_, crate::Result<(Counts, Arc<str>)>> {
         let mut counter = complexity.counter();
-        Box::new(move |sentence, counted| {
-            let counts = sentence.and_then(|one| Ok((counter.count(&one.tree)?, one.file)));
-            *counted = Counted(Some(counts));
-        })
+        Box::new(move |sentence| sentence.and_then(|one| Ok((counter.count(&one.tree)?, one.file))))
     };
     let threads = threads(args.threads, args.verbosity.quiet);
     let is_shown = !args.out.is_terminal();
-    args.source.run(&args.files, &make, &mut table, (threads, is_shown, &args.verbosity))?;
-    table.finish()
-}
-
-/// The counts of a sentence, and its file.
-#[derive(Default)]
-struct Counted(Option<crate::Result<(Counts, Arc<str>)>>);
-
-/// Adds up the sentences of each file.
-struct Table<'a> {
-    args: &'a ComplexityArgs,
-    out: Out,
-    row: Option<(Arc<str>, Counts)>,
-    is_failed: bool,
-}
-
-impl Table<'_> {
-    /// Writes the row of the last file.
-    fn end_row(&mut self) -> io::Result<()> {
-        let Some((file, counts)) = self.row.take() else { return Ok(()) };
-        if self.args.output == TableOutput::Tsv {
-            write!(self.out, "{file}")?;
-            for (_, count) in counts.units() {
-                write!(self.out, "\t{count}")?;
-            }
-            for (_, ratio) in counts.measures() {
-                write!(self.out, "\t{ratio:.4}")?;
-            }
-            return writeln!(self.out);
+    // The file that is read, and what has been counted in it.
+    let mut row: Option<(Arc<str>, Counts)> = None;
+    let mut take = |out: &mut Out, counted: crate::Result<(Counts, Arc<str>)>| {
+        let (counts, file) = counted?;
+        if let Some((last, counts)) = row.take_if(|(last, _)| *last != file) {
+            write_row(&last, &counts, args.output, out)?;
         }
-        let mut row = Map::new();
-        row.insert("file".to_owned(), Value::from(&*file));
-        row.extend(counts.units().map(|(name, count)| (name.to_owned(), Value::from(count))));
-        row.extend(counts.measures().map(|(name, ratio)| (name.to_owned(), Value::from(ratio))));
-        serde_json::to_writer(&mut self.out, &row)?;
-        writeln!(self.out)
-    }
-
-    fn finish(mut self) -> anyhow::Result<ExitCode> {
-        if self.is_failed {
-            self.out.abandon()?;
-            return Ok(ExitCode::from(2));
-        }
-        self.end_row()?;
-        self.out.finish()?;
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Sink<Counted> for Table<'_> {
-    fn write(&mut self, counted: &mut Counted) -> io::Result<bool> {
-        let (counts, file) = match counted.0.take() {
-            Some(Ok(counted)) => counted,
-            Some(Err(error)) => {
-                say!("error: {error}");
-                self.is_failed = true;
-                return Ok(false);
-            }
-            None => return Ok(true),
-        };
-        if self.row.as_ref().is_some_and(|(other, _)| *other != file) {
-            self.end_row()?;
-        }
-        self.row.get_or_insert_with(|| (file, Counts::default())).1.add(&counts);
+        row.get_or_insert_with(|| (file, Counts::default())).1.add(&counts);
         Ok(true)
+    };
+    let shown = (threads, is_shown, &args.verbosity);
+    args.source.run(&args.files, &make, (&mut out, &mut take), shown)?;
+    if let Some((file, counts)) = row {
+        write_row(&file, &counts, args.output, &mut out)?;
     }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
 
-    fn flushes_each(&self) -> bool {
-        false
+/// Writes the row of a file.
+fn write_row(file: &str, counts: &Counts, output: TableOutput, out: &mut Out) -> io::Result<()> {
+    if output == TableOutput::Tsv {
+        write!(out, "{file}")?;
+        for (_, count) in counts.units() {
+            write!(out, "\t{count}")?;
+        }
+        for (_, ratio) in counts.measures() {
+            write!(out, "\t{ratio:.4}")?;
+        }
+        return writeln!(out);
     }
-
-    fn out(&mut self) -> &mut Out {
-        &mut self.out
-    }
+    let mut row = Map::new();
+    row.insert("file".to_owned(), Value::from(file));
+    row.extend(counts.units().map(|(name, count)| (name.to_owned(), Value::from(count))));
+    row.extend(counts.measures().map(|(name, ratio)| (name.to_owned(), Value::from(ratio))));
+    serde_json::to_writer(&mut *out, &row)?;
+    writeln!(out)
 }

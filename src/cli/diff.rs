@@ -11,10 +11,11 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use super::aligned_trees::{AlignedTrees, no_trees};
+use super::by_tags::ByTags;
 use super::options::{Numbers, OUTPUT, ScoringArgs, Verbosity};
 use super::out::OutArg;
 use crate::error::Place;
-use crate::eval::{Counts, Difference, ErrorCounts, Evaluation, SentenceScore};
+use crate::eval::{Counts, Difference, ErrorCounts, Evaluation, SentenceScore, Status};
 use crate::tree::Tree;
 
 /// Show where parse trees differ from gold trees.
@@ -132,25 +133,48 @@ fn collect(args: &DiffArgs, named: &[(&'static str, &Path)]) -> anyhow::Result<F
     let options = args.scoring.options();
     let sides = AlignedTrees::open(named, &options, args.verbosity.quiet)?;
     let mut sides = sides.strip_gold(args.scoring.cleaning()?);
-    let system = |_| System::new(args.scoring.evaluation(params.clone(), None));
-    let mut systems: Vec<System> = (1..named.len()).map(system).collect();
-    let (mut selection, mut brackets) = (Selection::new(args), Vec::new());
+    let mut scores = ByTags::new(&args.scoring, &params, |evaluation| Scores {
+        systems: (1..named.len()).map(|_| System::new(evaluation.clone())).collect(),
+        selection: Selection::new(args),
+        brackets: Vec::new(),
+    });
     while let Some(trees) = sides.next()? {
-        let mut trees = trees.into_iter();
-        let Some(gold) = trees.next() else { break };
-        let parses = systems.iter_mut().zip(trees).map(|(system, tree)| system.add(&gold, tree));
-        let (counts, parses): (Vec<Counts>, Vec<Option<SentenceParse>>) = parses.unzip();
-        brackets.extend(<[Counts; 2]>::try_from(counts));
-        if let Some(parses) = parses.into_iter().collect() {
-            selection.add(Sentence { number: sides.read(), at: sides.place(0), gold, parses });
-        }
+        let (number, at) = (sides.read(), sides.place(0));
+        scores.add(|scores| Ok::<_, anyhow::Error>(scores.add(&trees, number, at.as_ref())))?;
     }
     if sides.read() == 0 {
         return Err(no_trees(&args.gold));
     }
     sides.report();
+    let Scores { systems, selection, brackets } = scores.choose(args.verbosity.quiet);
     selection.check(sides.read())?;
     Ok(Found { systems, sentences: selection.sentences, brackets })
+}
+
+/// What is found by one kind of tags.
+struct Scores<'a> {
+    systems: Vec<System>,
+    selection: Selection<'a>,
+    brackets: Vec<[Counts; 2]>,
+}
+
+impl Scores<'_> {
+    /// Adds a sentence: the gold tree and those of the parsers.
+    fn add(&mut self, trees: &[Tree], number: u64, at: Option<&Place>) -> Vec<Status> {
+        let Some((gold, parses)) = trees.split_first() else { return Vec::new() };
+        let parses = self.systems.iter_mut().zip(parses);
+        let parses = parses.map(|(system, tree)| system.add(gold, tree.clone()));
+        let (counts, parses): (Vec<Counts>, Vec<Option<SentenceParse>>) = parses.unzip();
+        self.brackets.extend(<[Counts; 2]>::try_from(counts));
+        let status =
+            |parse: &Option<_>| if parse.is_some() { Status::Valid } else { Status::Error };
+        let statuses = parses.iter().map(status).collect();
+        if let Some(parses) = parses.into_iter().collect() {
+            let (at, gold) = (at.cloned(), gold.clone());
+            self.selection.add(Sentence { number, at, gold, parses });
+        }
+        statuses
+    }
 }
 
 impl System {

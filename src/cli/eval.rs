@@ -1,19 +1,26 @@
 //! `srparse eval`: scores parse trees against gold trees.
 
-use std::io::Write;
+mod aligned;
+
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
 use super::aligned_trees::{AlignedTrees, no_trees, refuse_two_stdins};
+use super::by_tags::ByTags;
 use super::listed;
 use super::notes::Notes;
 use super::options::{OUTPUT, SCORING, ScoringArgs, Verbosity};
 use super::out::OutArg;
 use crate::eval::report::{evalb, json, text};
 use crate::eval::{Evaluation, FunctionScores, Params, SentenceScore};
+use crate::memory::MODEL_MAGIC;
+use crate::model::Model;
 use crate::tree::heads::HeadRules;
+use crate::tree::{Tree, is_root_label};
 use crate::treebank::clean::{Cleaning, Functions};
 use crate::treebank::{Input, LineReader, expand};
 
@@ -45,13 +52,18 @@ pub struct EvalArgs {
     /// matching brackets.
     #[arg(long, conflicts_with = "evalb", help_heading = SCORING)]
     functions: bool,
-    /// Head rules for dependency accuracy: a name listed by `srparse info`, or a file.
-    #[arg(value_parser = listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins", help_heading = SCORING)]
-    heads: String,
+    /// Head rules for dependency accuracy: a name listed by `srparse info`, a file, or a model with its rules. Without
+    /// this option those of the treebank profile; without a profile `collins`, if they fit the labels of the gold trees.
+    #[arg(value_parser = listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE", help_heading = SCORING)]
+    heads: Option<String>,
     /// Behave as EVALB: compare line by line, leave roots as they are, print its report, and stop after
     /// more than MAX_ERROR errors.
-    #[arg(long, conflicts_with_all = ["treebank", "gold_tags"], help_heading = SCORING)]
+    #[arg(long, conflicts_with_all = ["treebank", "gold_tags", "own_tags"], help_heading = SCORING)]
     evalb: bool,
+    /// Align the texts by their characters: for parses of raw text whose words or sentences differ from gold. Prints
+    /// precision, recall and F1 of sentences, words, tagged words and brackets.
+    #[arg(long, conflicts_with_all = ["evalb", "functions", "per_sentence", "gold_tags", "own_tags"], help_heading = SCORING)]
+    align: bool,
     /// Print one JSON object instead of the report.
     #[arg(long, conflicts_with = "evalb", help_heading = OUTPUT)]
     json: bool,
@@ -84,13 +96,16 @@ fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
             args.scoring.params_name()
         );
     }
+    if args.align {
+        return aligned::score(args, &params, out);
+    }
     let evaluation = if args.evalb {
         match score_lines(args, params, out)? {
             Some(evaluation) => evaluation,
             None => return Ok(ExitCode::FAILURE),
         }
     } else {
-        let evaluation = score_trees(args, params, out)?;
+        let evaluation = score_trees(args, &params, out)?;
         if args.json {
             json::write(out, &evaluation)?;
         } else {
@@ -98,8 +113,12 @@ fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
         }
         evaluation
     };
-    let f1 = evaluation.all.f1();
-    match args.min_f1 {
+    check_f1(evaluation.all.f1(), args.min_f1, out)
+}
+
+/// Returns the exit status.
+fn check_f1(f1: f64, least: Option<f64>, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+    match least {
         Some(least) if f1 < least => {
             out.flush()?;
             say!("F1 {f1:.2} is below --min-f1 {least}");
@@ -109,37 +128,135 @@ fn score(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// What is scored by one kind of tags.
+struct Scores {
+    evaluation: Evaluation,
+    /// The rows of the sentences.
+    rows: Vec<u8>,
+    /// Why sentences were excluded.
+    excluded: Vec<String>,
+}
+
 /// Scores tree by tree; prints a row for each sentence if asked for.
 fn score_trees(
     args: &EvalArgs,
-    params: Params,
+    params: &Params,
     out: &mut impl Write,
 ) -> anyhow::Result<Evaluation> {
-    let heads = HeadRules::load(&args.heads).context("--heads")?;
-    let options = args.scoring.options();
+    let heads = EvalHeads::of(args)?;
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
-    let sides = AlignedTrees::open(&named, &options, args.verbosity.quiet)?;
+    let sides = AlignedTrees::open(&named, &args.scoring.options(), args.verbosity.quiet)?;
     let mut sides = sides.strip_gold(gold_cleaning(args)?);
-    let mut evaluation = args.scoring.evaluation(params, Some(heads));
-    evaluation.functions = args.functions.then(FunctionScores::default);
-    if args.per_sentence {
-        evalb::header(out)?;
-    }
-    let mut excluded = Notes::new("excluded sentences", args.verbosity.quiet);
+    let mut scores = ByTags::new(&args.scoring, params, |mut evaluation| {
+        evaluation.heads = Some(heads.rules.clone());
+        evaluation.functions = args.functions.then(FunctionScores::default);
+        Scores { evaluation, rows: Vec::new(), excluded: Vec::new() }
+    });
+    let mut fit = HeadFit::default();
     while let Some(trees) = sides.next()? {
         let [gold, test] = &trees[..] else { break };
-        let score = evaluation.add(gold, test);
-        report_error(&score, &sides, &mut excluded);
-        if args.per_sentence {
-            evalb::row(out, sides.read(), &score)?;
-        }
+        fit.add(gold, &heads.rules);
+        scores.add(|Scores { evaluation, rows, excluded }| {
+            let score = evaluation.add(gold, test);
+            if args.per_sentence {
+                evalb::row(rows, sides.read(), &score)?;
+            }
+            excluded.extend(excluded_note(&score, &sides));
+            Ok::<_, anyhow::Error>(vec![score.status])
+        })?;
     }
     if sides.read() == 0 {
         return Err(no_trees(&args.gold));
     }
-    excluded.end();
+    let Scores { mut evaluation, rows, excluded } = scores.choose(args.verbosity.quiet);
+    if args.per_sentence {
+        evalb::header(out)?;
+        out.write_all(&rows)?;
+    }
+    let mut notes = Notes::new("excluded sentences", args.verbosity.quiet);
+    excluded.iter().for_each(|message| notes.print(message));
+    notes.end();
     sides.report();
+    if !heads.is_chosen && !fit.is_good() {
+        evaluation.heads = None;
+        if !args.verbosity.quiet {
+            say!(
+                "note: no UAS: the head rules `{}` have rules for only {:.0} % of the phrases: choose others with \
+                 --heads, or the treebank with --treebank",
+                heads.rules.name(),
+                fit.percent()
+            );
+        }
+    }
     Ok(evaluation)
+}
+
+/// The head rules by which dependencies are compared.
+struct EvalHeads {
+    rules: HeadRules,
+    /// Whether they are those that the user, the treebank or a model names.
+    is_chosen: bool,
+}
+
+/// The head rules without any other.
+const DEFAULT_HEADS: &str = "collins";
+
+impl EvalHeads {
+    fn of(args: &EvalArgs) -> anyhow::Result<Self> {
+        let chosen = match &args.heads {
+            Some(name) if is_model(Path::new(name)) => {
+                let model = Model::open(Path::new(name)).context("--heads")?;
+                let text = &model.header.heads;
+                anyhow::ensure!(
+                    !text.is_empty(),
+                    "--heads {name}: this model has no head rules: name a table, such as `left`"
+                );
+                Some(HeadRules::parse(text, name)?)
+            }
+            Some(name) => Some(HeadRules::load(name).context("--heads")?),
+            None => args.scoring.heads()?,
+        };
+        let is_chosen = chosen.is_some();
+        let rules = chosen.map_or_else(|| HeadRules::named(DEFAULT_HEADS), Ok)?;
+        Ok(Self { rules, is_chosen })
+    }
+}
+
+/// Whether a file begins as a model does.
+fn is_model(path: &Path) -> bool {
+    let mut start = vec![0; MODEL_MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == MODEL_MAGIC
+}
+
+/// How many phrases of the gold trees head rules have a rule for.
+#[derive(Default)]
+struct HeadFit {
+    phrases: u64,
+    covered: u64,
+}
+
+impl HeadFit {
+    fn add(&mut self, tree: &Tree, rules: &HeadRules) {
+        for id in tree.ids().filter(|&id| tree.children(id).len() > 1) {
+            let label = &tree.node(id).label;
+            if !is_root_label(label) {
+                let end = label.char_indices().skip(1).find(|(_, c)| matches!(c, '-' | '='));
+                let label = &label[..end.map_or(label.len(), |(at, _)| at)];
+                self.phrases += 1;
+                self.covered += u64::from(rules.covers(label));
+            }
+        }
+    }
+
+    fn percent(&self) -> f64 {
+        100.0 * self.covered as f64 / self.phrases.max(1) as f64
+    }
+
+    /// Whether the rules are for this treebank. Some labels of any treebank are in no table.
+    fn is_good(&self) -> bool {
+        self.phrases == 0 || self.percent() >= 80.0
+    }
 }
 
 /// Returns how gold trees are cleaned; function tags stay if they are scored.
@@ -151,14 +268,11 @@ fn gold_cleaning(args: &EvalArgs) -> anyhow::Result<Cleaning> {
     Ok(cleaning)
 }
 
-/// Notes why a sentence was excluded.
-fn report_error(score: &SentenceScore, sides: &AlignedTrees, excluded: &mut Notes) {
-    if !score.problems.is_empty() {
-        let place = sides.place(1).map(|place| format!("{place}: ")).unwrap_or_default();
-        let problems = score.problems.join("; ");
-        let message = format!("{place}sentence {} excluded: {problems}", sides.read());
-        sides.print(|| excluded.print(&message));
-    }
+/// Why a sentence was excluded.
+fn excluded_note(score: &SentenceScore, sides: &AlignedTrees) -> Option<String> {
+    let place = sides.place(1).map(|place| format!("{place}: ")).unwrap_or_default();
+    let problems = (!score.problems.is_empty()).then(|| score.problems.join("; "))?;
+    Some(format!("{place}sentence {} excluded: {problems}", sides.read()))
 }
 
 /// Scores line by line and prints EVALB's report; returns `None` if there were too many errors.

@@ -3,7 +3,7 @@
 mod count;
 mod output;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::ControlFlow::{Break, Continue};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,7 +12,6 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
 
-use super::in_order::Sink;
 use super::options::{OUTPUT, Verbosity, threads};
 use super::out::{Out, OutArg};
 use super::page;
@@ -54,10 +53,10 @@ pub struct FindArgs {
     /// Find each node once, even if the pattern matches it in several ways.
     #[arg(long)]
     once: bool,
-    /// Head rules for the relations <#, >#, <<# and >>#: a name listed by `srparse info`, or a file.
-    #[arg(value_parser = super::listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE",
-          default_value = HEADS)]
-    heads: String,
+    /// Head rules for the relations <#, >#, <<# and >>#: a name listed by `srparse info`, or a file. By default those of
+    /// the treebank, or with --text of the model; otherwise collins-modified.
+    #[arg(value_parser = super::listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE")]
+    heads: Option<String>,
     /// Number of threads; 0 uses all cores. The output does not depend on it.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
     threads: usize,
@@ -140,21 +139,39 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
             "--node {name}: the pattern names no such node; it names {known}"
         );
     }
-    let heads = HeadRules::load(&args.heads).context("--heads")?;
-    let mut sink = Found::new(args, &files, &text)?;
-    let make = || -> SentenceProcessor<'_, Hits> {
+    let heads = match &args.heads {
+        Some(heads) => HeadRules::load(heads).context("--heads")?,
+        None if !pattern.needs_heads() => HeadRules::named(HEADS)?,
+        None => args.source.heads()?.map_or_else(|| HeadRules::named(HEADS), Ok)?,
+    };
+    let mut out = args.out.open(&files)?;
+    if args.is_page() {
+        page::begin(&TreesPage::new(format!("Matches of {text}")), &mut out)?;
+    }
+    let make = || -> SentenceProcessor<'_, crate::Result<Hits>> {
         let mut searcher = Searcher::new(&pattern).with_heads(&heads).once(args.once);
-        Box::new(move |sentence, hits| {
-            hits.clear();
-            if let Err(error) = sentence.and_then(|one| search(args, &mut searcher, &one, hits)) {
-                hits.problem = Some(error.to_string());
-            }
-        })
+        Box::new(move |sentence| sentence.and_then(|one| search(args, &mut searcher, &one)))
     };
     let threads = threads(args.threads, args.verbosity.quiet);
     let is_shown = !args.out.is_terminal();
-    args.source.run(&files, &make, &mut sink, (threads, is_shown, &args.verbosity))?;
-    sink.finish()
+    let mut tally = Tally::default();
+    let mut take = |out: &mut Out, hits: crate::Result<Hits>| {
+        let hits = hits?;
+        hits.count(args.count_by, &mut tally);
+        out.write_all(&hits.bytes)?;
+        Ok(true)
+    };
+    let shown = (threads, is_shown, &args.verbosity);
+    args.source.run(&files, &make, (&mut out, &mut take), shown)?;
+    let total = tally.total();
+    match (args.count, args.count_by) {
+        (true, _) => writeln!(out, "{total}")?,
+        (_, Some(by)) => tally.write(by == CountBy::Document, &mut out)?,
+        _ if args.is_page() => out.write_all(page::END)?,
+        _ => {}
+    }
+    out.finish()?;
+    Ok(if total > 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 impl FindArgs {
@@ -172,6 +189,11 @@ impl FindArgs {
             files.push("-".into());
         }
         (text, files)
+    }
+
+    /// Whether the output is a page.
+    fn is_page(&self) -> bool {
+        self.output == FindOutput::Html && !self.count && self.count_by.is_none()
     }
 
     /// Whether nodes are only counted.
@@ -201,14 +223,16 @@ struct Hits {
     count: u64,
     /// What is counted of each match.
     keys: Vec<String>,
-    problem: Option<String>,
 }
 
 impl Hits {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.keys.clear();
-        (self.count, self.problem) = (0, None);
+    /// Counts the matches.
+    fn count(&self, by: Option<CountBy>, tally: &mut Tally) {
+        match by {
+            Some(CountBy::Document) => tally.add(&self.file, self.count),
+            Some(_) => self.keys.iter().for_each(|key| tally.add(key, 1)),
+            None => tally.add("", self.count),
+        }
     }
 }
 
@@ -217,13 +241,12 @@ fn search(
     args: &FindArgs,
     searcher: &mut Searcher<'_>,
     sentence: &Sentence,
-    hits: &mut Hits,
-) -> crate::Result<()> {
+) -> crate::Result<Hits> {
     let output = output::Output { args, sentence };
-    hits.file = Arc::clone(&sentence.file);
+    let mut hits = Hits { file: Arc::clone(&sentence.file), ..Hits::default() };
     if args.counts_only() {
         hits.count = searcher.count(&sentence.tree)?;
-        return Ok(());
+        return Ok(hits);
     }
     let (mut positions, mut last) = (Vec::new(), None);
     searcher.for_each(&sentence.tree, |found| {
@@ -237,7 +260,7 @@ fn search(
         }
         last = Some(position);
         hits.count += 1;
-        if is_too_much(hits) {
+        if is_too_much(&hits) {
             return Break(());
         }
         match args.count_by {
@@ -250,7 +273,7 @@ fn search(
         }
         Continue(())
     })?;
-    if is_too_much(hits) {
+    if is_too_much(&hits) {
         let problem = format!(
             "more than {MAX_MATCHES} matches, or {} MB of them, in one tree: use --once or --count",
             MAX_BYTES >> 20
@@ -263,73 +286,10 @@ fn search(
     if !positions.is_empty() {
         output.write_tree(&positions, &mut hits.bytes);
     }
-    Ok(())
+    Ok(hits)
 }
 
 /// Whether a tree has more matches than memory should hold.
 fn is_too_much(hits: &Hits) -> bool {
     hits.count > MAX_MATCHES || hits.bytes.len() > MAX_BYTES
-}
-
-/// Takes the matches in order.
-struct Found<'a> {
-    args: &'a FindArgs,
-    out: Out,
-    tally: Tally,
-    is_failed: bool,
-    /// Whether trees may come slowly, so that each match is written at once.
-    reads_stdin: bool,
-}
-
-impl<'a> Found<'a> {
-    fn new(args: &'a FindArgs, files: &[PathBuf], pattern: &str) -> anyhow::Result<Self> {
-        let mut out = args.out.open(files)?;
-        let is_page = args.output == FindOutput::Html && !args.count && args.count_by.is_none();
-        if is_page {
-            page::begin(&TreesPage::new(format!("Matches of {pattern}")), &mut out)?;
-        }
-        let reads_stdin = files.iter().any(|file| file.as_os_str() == "-");
-        Ok(Self { args, out, tally: Tally::default(), is_failed: false, reads_stdin })
-    }
-
-    fn finish(mut self) -> anyhow::Result<ExitCode> {
-        if self.is_failed {
-            self.out.abandon()?;
-            return Ok(ExitCode::from(2));
-        }
-        let total = self.tally.total();
-        match (self.args.count, self.args.count_by) {
-            (true, _) => writeln!(self.out, "{total}")?,
-            (_, Some(by)) => self.tally.write(by == CountBy::Document, &mut self.out)?,
-            _ if self.args.output == FindOutput::Html => self.out.write_all(page::END)?,
-            _ => {}
-        }
-        self.out.finish()?;
-        Ok(if total > 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
-    }
-}
-
-impl Sink<Hits> for Found<'_> {
-    fn write(&mut self, hits: &mut Hits) -> io::Result<bool> {
-        if let Some(problem) = &hits.problem {
-            say!("error: {problem}");
-            self.is_failed = true;
-            return Ok(false);
-        }
-        match self.args.count_by {
-            Some(CountBy::Document) => self.tally.add(&hits.file, hits.count),
-            Some(_) => hits.keys.iter().for_each(|key| self.tally.add(key, 1)),
-            None => self.tally.add("", hits.count),
-        }
-        self.out.write_all(&hits.bytes)?;
-        Ok(true)
-    }
-
-    fn flushes_each(&self) -> bool {
-        self.reads_stdin
-    }
-
-    fn out(&mut self) -> &mut Out {
-        &mut self.out
-    }
 }

@@ -8,17 +8,17 @@ mod message;
 
 pub mod ablate;
 mod aligned_trees;
+mod by_tags;
 mod changed_models;
 pub mod chart;
 mod closed_output;
 pub mod compare;
 pub mod complexity;
+pub mod crossval;
 pub mod diff;
 pub mod eval;
 pub mod experiment;
 pub mod find;
-mod in_flight;
-mod in_order;
 pub mod info;
 mod inputs;
 mod interrupts;
@@ -32,17 +32,20 @@ pub mod oracle;
 mod out;
 mod page;
 pub mod parse;
+mod pipe;
 mod progress;
 mod reading_bar;
 pub mod report;
+mod resume;
 mod sentences;
 #[cfg(feature = "serve")]
 pub mod serve;
+pub mod split;
 mod stream;
 pub mod tag;
 pub mod train;
 pub mod tree;
-mod tree_stream;
+mod tree_input;
 mod unseen;
 mod untokenized;
 
@@ -78,6 +81,8 @@ pub enum Command {
     Diff(diff::DiffArgs),
     Report(report::ReportArgs),
     Experiment(experiment::ExperimentArgs),
+    Split(split::SplitArgs),
+    Crossval(crossval::CrossvalArgs),
     Ablate(ablate::AblateArgs),
     Oracle(oracle::OracleArgs),
     Tree(tree::TreeArgs),
@@ -137,6 +142,8 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Diff(args) => diff::run(args),
         Command::Report(args) => report::run(args),
         Command::Experiment(args) => experiment::run(args),
+        Command::Split(args) => split::run(args),
+        Command::Crossval(args) => crossval::run(args),
         Command::Ablate(args) => ablate::run(args),
         Command::Oracle(args) => oracle::run(args),
         Command::Tree(args) => tree::run(args),
@@ -147,13 +154,16 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Completions(args) => man_and_completions::completions(args),
         Command::Man(args) => man_and_completions::man(args),
     };
-    result.unwrap_or_else(|error| {
-        if is_broken_pipe(&error) {
-            return ExitCode::SUCCESS;
-        }
-        say!("error: {}", described(&error));
-        ExitCode::from(2)
-    })
+    result.unwrap_or_else(|error| status_of(&error).into())
+}
+
+/// Prints an error; returns the exit status.
+fn status_of(error: &anyhow::Error) -> u8 {
+    if is_broken_pipe(error) {
+        return 0;
+    }
+    say!("error: {}", described(error));
+    2
 }
 
 /// Returns the message of an error and its causes, without repeating a cause that is in the message.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use anyhow::Context;
 
 use super::listed;
-use crate::eval::{Evaluation, Params};
+use crate::eval::Params;
 use crate::parallel;
 use crate::preset::{DEFAULT, Preset, TreebankProfile};
 use crate::tree::heads::HeadRules;
@@ -59,6 +59,12 @@ impl ProfileArg {
     pub(super) fn changed(&self, preset: Preset, settings: &[String]) -> crate::Result<Preset> {
         let profile = self.treebank.as_deref().map(TreebankProfile::load).transpose()?;
         preset.changed(profile.as_ref(), settings)
+    }
+
+    /// The name or the file of the head rules of the profile.
+    pub(super) fn heads(&self) -> crate::Result<Option<String>> {
+        let profile = self.treebank.as_deref().map(TreebankProfile::load).transpose()?;
+        Ok(profile.and_then(|profile| profile.heads))
     }
 
     /// The name or the file of the profile.
@@ -167,8 +173,13 @@ pub(super) struct ScoringArgs {
     params: String,
     /// Give parse trees the tags of the gold trees, so that tagging errors do not change which words and
     /// brackets count. Tagging accuracy is still that of the parse trees.
+    /// Without this option and --own-tags, it is done if more than 1 % of the sentences would be left out otherwise.
+    #[arg(long, conflicts_with = "own_tags", help_heading = SCORING)]
+    pub(super) gold_tags: bool,
+    /// Score parse trees with their own tags, as EVALB does, however many sentences are left out because other words
+    /// count as punctuation.
     #[arg(long, help_heading = SCORING)]
-    gold_tags: bool,
+    pub(super) own_tags: bool,
     #[command(flatten, next_help_heading = INPUT)]
     profile: ProfileArg,
     /// Change a step of the cleaning of the gold trees, such as clean.lemma_separator=-; may be repeated.
@@ -188,11 +199,11 @@ impl ScoringArgs {
         Params::load(&self.params).context("--params")
     }
 
-    /// An evaluation, with dependencies by these head rules.
-    pub(super) fn evaluation(&self, params: Params, heads: Option<HeadRules>) -> Evaluation {
-        let mut evaluation = Evaluation::new(params, heads);
-        evaluation.gold_tags = self.gold_tags;
-        evaluation
+    /// The head rules of the treebank profile, if it has any.
+    pub(super) fn heads(&self) -> anyhow::Result<Option<HeadRules>> {
+        let profile = self.profile.treebank.as_deref().map(TreebankProfile::load).transpose()?;
+        let heads = profile.and_then(|profile| profile.heads).filter(|heads| !heads.is_empty());
+        heads.map(|heads| HeadRules::load(&heads).context("--treebank")).transpose()
     }
 
     /// How gold trees are cleaned.

@@ -14,7 +14,7 @@ use super::options::{ThreadsArg, TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
 use super::page::player::{PlayedGold, PlayerPage, Players};
 use super::reading_bar::ReadingBar;
-use super::tree_stream::{self, TreeInput};
+use super::tree_input::{InputTree, TreeInput};
 use super::{listed, page};
 use crate::Result;
 use crate::inspect::decisions::{DecisionCounts, KINDS};
@@ -142,12 +142,12 @@ fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<
             Ok(None) => {}
             Ok(Some(tree)) => {
                 number += 1;
-                return Some(Ok((number, tree)));
+                return Some(Ok(InputTree { number, id: None, tree }));
             }
             Err(error) => return Some(Err(error)),
         }
     };
-    let process = |number, tree: Tree, bytes: &mut Vec<u8>| {
+    let process = |InputTree { number, tree, .. }: InputTree, bytes: &mut Vec<u8>| {
         let vocabulary = Vocabulary::of([tree.tokens()], 1);
         let only = [&tree];
         let write = |bytes: &mut Vec<u8>| -> Result<()> {
@@ -164,7 +164,7 @@ fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<
         }
     };
     let threads = args.threads.number(&args.verbosity);
-    let (unfit, trees) = tree_stream::run(input, &mut select, &process, out, threads)?;
+    let (unfit, trees) = input.run(&mut select, &process, out, threads)?;
     note_report(trees.report(), args);
     Ok(unfit)
 }

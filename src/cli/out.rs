@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde::de::DeserializeOwned;
 
 use super::closed_output::was_closed;
+use super::resume::{Causes, Done, Part};
 use crate::output::{OutputFile, resolved};
 use crate::treebank::{Input, expand};
 
@@ -44,6 +46,34 @@ impl OutArg {
             ),
             _ => Ok(Out::File(OutputFile::create(path)?)),
         }
+    }
+
+    /// Opens an output that a later run can go on with, or that an earlier one has begun: then with what it had done.
+    ///
+    /// # Errors
+    /// When no plain file is named, it is one of the inputs, or as [`Part::open`].
+    pub(super) fn resume<'p, T: DeserializeOwned>(
+        &self,
+        inputs: impl IntoIterator<Item = &'p PathBuf>,
+        causes: Causes,
+    ) -> anyhow::Result<(Out, Option<Done<T>>)> {
+        let Some(path) = &self.out else {
+            anyhow::bail!("--resume needs a file to go on with: add --out FILE");
+        };
+        refuse_input("--out", path, inputs)?;
+        let is_compressed = path.extension().is_some_and(|ending| {
+            ["gz", "bz2", "xz", "zst"]
+                .iter()
+                .any(|compressed| ending.eq_ignore_ascii_case(compressed))
+        });
+        anyhow::ensure!(
+            !is_compressed,
+            "--out {}: --resume writes plain files: choose a name without this ending, and compress the file once it is \
+             complete",
+            path.display()
+        );
+        let (part, done) = Part::open(path, causes)?;
+        Ok((Out::Part(Box::new(part)), done))
     }
 
     /// Whether the output appears on the terminal.
@@ -105,6 +135,13 @@ pub(super) enum Out {
     File(OutputFile),
     /// A compressed file.
     Gzip(GzEncoder<OutputFile>),
+    /// A file that a later run can go on with.
+    Part(Box<Part>),
+}
+
+/// The error of a write to standard output, with its name.
+fn of_stdout(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("standard output: {error}"))
 }
 
 impl Out {
@@ -131,7 +168,8 @@ impl Out {
     pub(super) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Closed => Ok(()),
-            Self::Stdout(mut out) => out.flush().context("standard output"),
+            Self::Stdout(mut out) => Ok(out.flush().map_err(|error| of_stdout(&error))?),
+            Self::Part(part) => part.finish(),
             Self::File(file) => Ok(file.finish()?),
             Self::Gzip(file) => Ok(file.finish().context("--out")?.finish()?),
         }
@@ -145,7 +183,8 @@ impl Write for Out {
             Self::Closed => Err(io::Error::other(
                 "standard output is closed: name a file with --out, or write to a pipe",
             )),
-            Self::Stdout(out) => out.write(bytes),
+            Self::Stdout(out) => out.write(bytes).map_err(|error| of_stdout(&error)),
+            Self::Part(part) => part.write(bytes),
             Self::File(out) => out.write(bytes),
             Self::Gzip(out) => out.write(bytes),
         }
@@ -154,7 +193,8 @@ impl Write for Out {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Closed => Ok(()),
-            Self::Stdout(out) => out.flush(),
+            Self::Stdout(out) => out.flush().map_err(|error| of_stdout(&error)),
+            Self::Part(part) => part.flush(),
             Self::File(out) => out.flush(),
             // Flushing in the middle spoils the compression, and nobody sees an incomplete file.
             Self::Gzip(_) => Ok(()),

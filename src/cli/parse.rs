@@ -10,18 +10,21 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::ValueEnum;
+use serde_json::Value;
 
 use super::options::{INPUT, OUTPUT};
 use super::page::player::{PlayedTrace, PlayerPage, Players};
 use super::page::trees::{PageTree, SentenceTrees, TreesPage};
+use super::resume::Causes;
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
 use super::{listed, page};
+use crate::model::Model;
 use crate::parse_request::ParseRequest;
 use crate::parser::{Parse, Parser, ParserWorker};
 use crate::tree::{Token, remove_tags};
 use crate::treebank::sentences::InputFormat;
-use crate::treebank::{Origin, penn};
+use crate::treebank::{Origin, ids, penn};
 
 /// Parse sentences into constituency trees.
 ///
@@ -66,6 +69,10 @@ pub struct ParseArgs {
     /// text. Brackets still have no round brackets in words.
     #[arg(long, help_heading = OUTPUT)]
     unescape: bool,
+    /// Keep the IDs of sentences: the `(ID x)` of a tree, `#BOS`, `id` of TIGER-XML, `sentid` of Alpino XML, `sent_id` of
+    /// CoNLL-U and `id` of JSON. In brackets the output is `( (S ...) (ID x))`, in CoNLL-U `# sent_id = x`, in JSON `id`.
+    #[arg(long, conflicts_with = "trace", help_heading = OUTPUT)]
+    ids: bool,
     /// Write K different trees per sentence, each with its rank and score, followed by a blank line; with --output
     /// json, one list per sentence. The first is the tree without --nbest; the others follow, best first, from a beam at
     /// least K wide and without a threshold. Greedy search finds only one tree.
@@ -74,6 +81,11 @@ pub struct ParseArgs {
     /// Add a confidence score for each constituent (span_scores, parallel to spans); needs --output json.
     #[arg(long, help_heading = OUTPUT)]
     span_scores: bool,
+    /// With --out FILE: go on where a run of the same command was ended, by a signal or a power cut, and write the same
+    /// bytes as a run that was not. Until the output is complete it is in FILE.part, and FILE.part.json says how far it
+    /// is. Without them the run begins at the first sentence.
+    #[arg(long, help_heading = OUTPUT)]
+    resume: bool,
     /// Show instead of each tree how it was found: for each step the stack, the buffer, the K best actions with their
     /// scores, and what decided between the first two; with a beam also its K best hypotheses, and the step at which the
     /// winner was nearest to being dropped. With gold trees (--input penn) also where the derivation leaves
@@ -141,6 +153,26 @@ impl ParseArgs {
     }
 }
 
+impl ParseArgs {
+    /// What the output depends on besides the files.
+    fn causes(&self, model: &Model) -> Causes {
+        let Self { input, retag, output, unescape, nbest, span_scores, trace, .. } = self;
+        let causes = [
+            ("version of srparse", env!("CARGO_PKG_VERSION").to_owned()),
+            ("--input", input.to_string()),
+            ("--retag", retag.to_string()),
+            ("--output", format!("{output:?}").to_lowercase()),
+            ("--unescape", unescape.to_string()),
+            ("--nbest", nbest.map_or_else(|| "none".to_owned(), |nbest| nbest.to_string())),
+            ("--span-scores", span_scores.to_string()),
+            ("--trace", trace.map_or_else(|| "none".to_owned(), |best| best.to_string())),
+            ("search setting", self.settings().join(", ")),
+        ];
+        let causes = self.stream.causes(model).into_iter().chain(causes);
+        causes.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -181,15 +213,17 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         format: args.input,
         expected: ExpectedInput {
             clean: preset.clean.clone(),
-            text: preset.text,
+            tokenizer: parser.tokenizer(),
             needs_tags: !parser.has_tagger(),
             keeps_trees: args.trace.is_some(),
+            keeps_ids: args.ids,
         },
         frame: frame(args)?,
         blank: &blank(args),
         no_words: &no_words(args),
         unreadable: &|problem| unreadable(args, problem),
         make: &processor,
+        resume: args.resume.then(|| args.causes(&model)),
     };
     let mut unseen = UnseenNotes::new(&parser, args.stream.verbosity.quiet, retags);
     let totals = stream::run(&work, &mut |tokens| unseen.add(tokens), &args.stream)?;
@@ -339,10 +373,8 @@ fn parse_sentence(
         origin.write_comments(&mut result.bytes)?;
     }
     match &parses[..] {
-        [parse] if args.nbest.is_none() => {
-            write_parse(parse, origin, args.output, &mut result.bytes)
-        }
-        parses => write_nbest(parses, origin, args.output, &mut result.bytes),
+        [parse] if args.nbest.is_none() => write_parse(parse, origin, args, &mut result.bytes),
+        parses => write_nbest(parses, origin, args, &mut result.bytes),
     }
 }
 
@@ -354,7 +386,7 @@ fn trace_sentence(
     (args, best): (&ParseArgs, NonZeroUsize),
     result: &mut Rendered<u64>,
 ) -> io::Result<()> {
-    let gold = if let Origin::Tree(tree) = origin { Some((**tree).clone()) } else { None };
+    let gold = if let Origin::Tree(origin) = origin { origin.tree.clone() } else { None };
     if retags {
         remove_tags(&mut tokens);
     }
@@ -378,22 +410,22 @@ fn trace_sentence(
 fn write_nbest(
     parses: &[Parse],
     origin: &Origin,
-    format: OutputFormat,
+    args: &ParseArgs,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    if format == OutputFormat::Html {
+    if args.output == OutputFormat::Html {
         let trees = parses.iter().zip(1..).map(|(parse, rank)| page_tree(parse, Some(rank)));
         return out.write_all(&page_line(trees.collect(), None));
     }
     for (parse, rank) in parses.iter().zip(1..) {
-        match format {
+        match args.output {
             OutputFormat::Brackets => write!(out, "{rank}\t{}\t", parse.score)?,
             OutputFormat::Html | OutputFormat::Json => {}
             OutputFormat::Pretty | OutputFormat::Conllu => {
                 writeln!(out, "# rank = {rank}\n# score = {}", parse.score)?;
             }
         }
-        write_parse(parse, origin, format, out)?;
+        write_parse(parse, origin, args, out)?;
     }
     out.write_all(b"\n")
 }
@@ -401,14 +433,20 @@ fn write_nbest(
 fn write_parse(
     parse: &Parse,
     origin: &Origin,
-    format: OutputFormat,
+    args: &ParseArgs,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
+    let named = match origin.id().filter(|_| args.ids) {
+        Some(Value::String(id)) => Some(ids::with_id(&parse.tree, id)),
+        Some(id) => Some(ids::with_id(&parse.tree, &id.to_string())),
+        None => None,
+    };
+    let in_brackets = named.as_ref().unwrap_or(&parse.tree);
     let tree = &parse.tree;
-    match format {
-        OutputFormat::Brackets => penn::write_line(tree, out),
+    match args.output {
+        OutputFormat::Brackets => penn::write_line(in_brackets, out),
         OutputFormat::Html => out.write_all(&page_line(vec![page_tree(parse, None)], None)),
-        OutputFormat::Pretty => penn::write_pretty(tree, out),
+        OutputFormat::Pretty => penn::write_pretty(in_brackets, out),
         OutputFormat::Conllu => origin.write_parse(tree, out),
         // Written by `ParseRequest::write_json`.
         OutputFormat::Json => Ok(()),

@@ -21,6 +21,8 @@ pub(super) struct ReadingBar {
     is_log: bool,
     /// The number of bytes read; without it, the position is the number of units.
     bytes: Option<ByteCounter>,
+    /// How many of them had been read when the bar began.
+    read: u64,
     unit: &'static str,
     count: u64,
     start: Instant,
@@ -36,8 +38,19 @@ impl ReadingBar {
         bytes: ByteCounter,
         unit: &'static str,
     ) -> Self {
-        let size = inputs.iter().map(Input::size).sum();
-        Self::new(shown, size, Some(bytes), unit)
+        Self::of_bytes(shown, inputs.iter().map(Input::size).sum(), bytes, unit)
+    }
+
+    /// A bar for bytes, of which some may have been read; without a size, its end is not known.
+    pub(super) fn of_bytes(
+        shown: bool,
+        size: Option<u64>,
+        bytes: ByteCounter,
+        unit: &'static str,
+    ) -> Self {
+        let read = bytes.bytes();
+        let left = size.map(|size| size.saturating_sub(read));
+        Self { read, ..Self::new(shown, left, Some(bytes), unit) }
     }
 
     /// A bar for a known number of units.
@@ -63,7 +76,7 @@ impl ReadingBar {
             bar.set_style(style);
         }
         let start = Instant::now();
-        let mut this = Self { bar, is_log, bytes, unit, count: 0, start, drawn: start };
+        let mut this = Self { bar, is_log, bytes, read: 0, unit, count: 0, start, drawn: start };
         if is_shown {
             this.draw();
         }
@@ -91,7 +104,7 @@ impl ReadingBar {
 
     /// How much has been read, in the units of the length.
     fn position(&self) -> u64 {
-        self.bytes.as_ref().map_or(self.count, ByteCounter::bytes)
+        self.bytes.as_ref().map_or(self.count, |bytes| bytes.bytes() - self.read)
     }
 
     /// `12,000 sentences, 200/s`.

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::in_order::{self, Sink, Work};
 use super::inputs::inputs;
 use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin};
+use super::out::Out;
+use super::pipe::{Pipe, Processor, Taker};
 use super::reading_bar::ReadingBar;
 use crate::error::Error;
 use crate::model::{Model, embedded};
 use crate::parser::Parser;
 use crate::text::Layout;
+use crate::tree::heads::HeadRules;
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::{InputFormat, Sentences};
 use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin, Trees};
@@ -71,9 +73,8 @@ impl Unprocessed {
     }
 }
 
-/// Processes the sentences of one thread; a tree without nodes, with the number 0, begins each file. The result is that of
-/// an earlier sentence, or the default.
-pub(super) type SentenceProcessor<'a, R> = Box<dyn FnMut(crate::Result<Sentence>, &mut R) + 'a>;
+/// Processes the sentences of one thread; a tree without nodes, with the number 0, begins each file.
+pub(super) type SentenceProcessor<'a, R> = Processor<'a, crate::Result<Sentence>, R>;
 
 /// Reads one file after the other.
 struct Reader<'r> {
@@ -118,15 +119,27 @@ impl SentenceArgs {
         is_asked.then(|| self.treebank.profile.cleaning(&self.set)).transpose()
     }
 
+    /// The head rules of the treebank, or of the model for raw text, if there are any.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) fn heads(&self) -> anyhow::Result<Option<HeadRules>> {
+        if self.text {
+            return Ok(model_heads(&Model::open(&self.model)?)?);
+        }
+        let name = self.treebank.profile.heads()?;
+        Ok(name.map(|name| HeadRules::load(&name)).transpose()?)
+    }
+
     /// Processes all sentences of the files in order; `is_shown` if there may be a progress bar.
     ///
     /// # Errors
     /// When the model or an input cannot be read, or a result cannot be written.
-    pub(super) fn run<'a, R: Default + Send + 'a>(
+    pub(super) fn run<'a, R: Send + 'a>(
         &self,
         files: &[PathBuf],
         make: &'a (dyn Fn() -> SentenceProcessor<'a, R> + Sync),
-        sink: &mut dyn Sink<R>,
+        (out, take): (&mut Out, Taker<'_, R>),
         (threads, is_shown, verbosity): (usize, bool, &Verbosity),
     ) -> anyhow::Result<()> {
         note_stdin(files, verbosity.quiet);
@@ -134,22 +147,23 @@ impl SentenceArgs {
         let unit = if self.text { "sentences" } else { "trees" };
         let is_shown = is_shown && !verbosity.quiet;
         let bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), unit);
+        let flushes_each = inputs.contains(&Input::Stdin);
         let inputs = inputs.into_iter();
         let options = self.treebank.options();
         if self.text {
             let model = Model::open(&self.model)?;
             let parser = self.parser(&model)?;
-            let text = parser.preset().text;
+            let tokenizer = parser.tokenizer();
             let open = |input| -> Contents<'_> {
                 let format = InputFormat::Text;
                 let sentences = Sentences::new(vec![input], format, options.encoding);
-                let mut sentences = sentences.split_by(text).counted_by(counter.clone());
+                let mut sentences =
+                    sentences.split_by(tokenizer.clone()).counted_by(counter.clone());
                 Box::new(std::iter::from_fn(move || next_of_text(&mut sentences)))
             };
             let make = || parsed(&parser, make());
-            let work = Work { words: Unprocessed::words, make: &make };
-            let mut reader = Reader { inputs, open: &open, file: None, bar };
-            return in_order::run(&work, &mut reader, sink, threads);
+            let pipe = Pipe { words: Unprocessed::words, make: &make, threads, flushes_each };
+            return pipe.run(&mut Reader { inputs, open: &open, file: None, bar }, out, take);
         }
         let cleaning = self.cleaning()?;
         let strip = cleaning.clone().unwrap_or_else(Cleaning::none);
@@ -159,9 +173,8 @@ impl SentenceArgs {
             Box::new(std::iter::from_fn(move || next_tree(&mut trees, strip)))
         };
         let make = || cleaned(cleaning.as_ref(), make());
-        let work = Work { words: Unprocessed::words, make: &make };
-        let mut reader = Reader { inputs, open: &open, file: None, bar };
-        in_order::run(&work, &mut reader, sink, threads)
+        let pipe = Pipe { words: Unprocessed::words, make: &make, threads, flushes_each };
+        pipe.run(&mut Reader { inputs, open: &open, file: None, bar }, out, take)
     }
 
     fn parser(&self, model: &Model) -> anyhow::Result<Parser> {
@@ -175,6 +188,15 @@ impl SentenceArgs {
         parser.load_tagger().with_context(name)?;
         Ok(parser)
     }
+}
+
+/// The head rules of a model, if it has any.
+///
+/// # Errors
+/// When they cannot be read.
+pub(super) fn model_heads(model: &Model) -> crate::Result<Option<HeadRules>> {
+    let text = &model.header.heads;
+    (!text.is_empty()).then(|| HeadRules::parse(text, "heads of the model")).transpose()
 }
 
 /// The next sentence of raw text.
@@ -217,9 +239,9 @@ fn next_tree(trees: &mut Trees, strip: &Cleaning) -> Option<crate::Result<Conten
 fn parsed<'a, R: 'a>(
     parser: &'a Parser,
     mut process: SentenceProcessor<'a, R>,
-) -> in_order::Processor<'a, Unprocessed, R> {
+) -> Processor<'a, Unprocessed, R> {
     let mut worker = parser.worker();
-    Box::new(move |Unprocessed { file, number, content }, result| {
+    Box::new(move |Unprocessed { file, number, content }| {
         let sentence = match content {
             Content::Nothing => Ok(Sentence { file, number, tree: Tree::default(), layout: None }),
             Content::Tree(tree) => Ok(Sentence { file, number, tree, layout: None }),
@@ -230,7 +252,7 @@ fn parsed<'a, R: 'a>(
                 layout: origin.layout().cloned(),
             }),
         };
-        process(sentence, result);
+        process(sentence)
     })
 }
 
@@ -238,13 +260,13 @@ fn parsed<'a, R: 'a>(
 fn cleaned<'a, R: 'a>(
     cleaning: Option<&'a Cleaning>,
     mut process: SentenceProcessor<'a, R>,
-) -> in_order::Processor<'a, Unprocessed, R> {
-    Box::new(move |Unprocessed { file, number, content }, result| {
+) -> Processor<'a, Unprocessed, R> {
+    Box::new(move |Unprocessed { file, number, content }| {
         let tree = match (content, cleaning) {
             (Content::Tree(tree), Some(cleaning)) => cleaning.apply(tree).tree,
             (Content::Tree(tree), None) => tree,
             _ => Tree::default(),
         };
-        process(Ok(Sentence { file, number, tree, layout: None }), result);
+        process(Ok(Sentence { file, number, tree, layout: None }))
     })
 }

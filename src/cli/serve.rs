@@ -15,9 +15,12 @@ use serde_json::json;
 use super::interrupts::{INTERRUPTED, on_signal};
 use super::options::{Verbosity, threads};
 use super::page;
+use super::sentences::model_heads;
+use crate::find::HEADS;
 use crate::model::{Model, embedded};
 use crate::parser::Parser;
 use crate::serve::{Access, AccessLog, ServedModel, Server, Settings};
+use crate::tree::heads::HeadRules;
 
 /// Parse over HTTP, for programs in any language.
 ///
@@ -164,7 +167,8 @@ fn load(argument: &str) -> anyhow::Result<ServedModel> {
         parser.load_tagger().with_context(context)?;
     }
     let about = json!({ "version": model.header.tool_version, "search": parser.preset().search });
-    Ok(ServedModel { name, parser, about })
+    let heads = model_heads(&model)?.map_or_else(|| HeadRules::named(HEADS), Ok)?;
+    Ok(ServedModel { name, parser, heads, about })
 }
 
 /// Prints where the server listens, and what is not safe about it.

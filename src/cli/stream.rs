@@ -5,16 +5,20 @@ use std::ops::AddAssign;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::in_order::{self, Sink};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
 use super::inputs::inputs;
-use super::notes::Notes;
+use super::notes::{Notes, grouped};
 use super::options::{EncodingArg, INPUT, Verbosity, note_terminal, threads};
 use super::out::{Out, OutArg};
+use super::pipe::{self, Pipe};
 use super::reading_bar::ReadingBar;
+use super::resume::{self, Causes, Done};
 use super::untokenized::UntokenizedCheck;
 use crate::error::{InputKind, Place};
 use crate::model::{Model, embedded};
-use crate::text::TextSettings;
+use crate::text::Tokenizer;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Sentences};
 use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin};
@@ -24,30 +28,13 @@ use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin};
 pub(super) struct Rendered<T> {
     /// The output.
     pub(super) bytes: Vec<u8>,
-    /// The number of words of the sentence; 0 if the item is not a sentence.
-    pub(super) words: usize,
     /// What the command counts.
     pub(super) tally: T,
-    /// Why the item could not be read.
-    pub(super) problem: Option<String>,
     /// A note about the sentence.
     pub(super) note: Option<&'static str>,
-    /// The place where the item began.
-    at: Option<Place>,
-    /// A note about the input so far.
-    input_note: Option<String>,
 }
 
-impl<T> Rendered<T> {
-    /// Begins the next item.
-    fn restart(&mut self, at: Option<Place>, input_note: Option<String>) {
-        self.bytes.clear();
-        (self.words, self.problem, self.note) = (0, None, None);
-        (self.at, self.input_note) = (at, input_note);
-    }
-}
-
-/// Processes the sentences of one thread; the result that it writes to is empty at first.
+/// Processes the sentences of one thread; the result that it writes to is empty.
 pub(super) type Processor<'a, T> =
     Box<dyn FnMut(Vec<Token>, &Origin, &mut Rendered<T>) -> io::Result<()> + 'a>;
 
@@ -72,6 +59,8 @@ pub(super) struct Work<'f, 'a, T> {
     pub(super) unreadable: &'f (dyn Fn(&str) -> Vec<u8> + Sync),
     /// Creates a processor; called once in each thread.
     pub(super) make: &'f (dyn Fn() -> Processor<'a, T> + Sync),
+    /// With `--resume`, what the output depends on besides the input.
+    pub(super) resume: Option<Causes>,
 }
 
 /// Options of commands that run a model over sentences.
@@ -112,6 +101,13 @@ impl StreamArgs {
         self.model.display().to_string()
     }
 
+    /// What the output depends on.
+    pub(super) fn causes(&self, model: &Model) -> [(&'static str, String); 3] {
+        let model = format!("{}, check sum {:08x}", self.model_name(), model.checksum());
+        let (encoding, strict) = (self.encoding.encoding.to_string(), self.strict.to_string());
+        [("model", model), ("--encoding", encoding), ("--strict", strict)]
+    }
+
     /// The check for untokenized words; `None` if nothing is to be printed.
     fn check(&self, format: InputFormat) -> Option<UntokenizedCheck> {
         (format == InputFormat::Tokens && !self.verbosity.quiet).then(UntokenizedCheck::default)
@@ -133,7 +129,7 @@ impl StreamArgs {
 }
 
 /// Counts over a whole stream.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Totals<T> {
     /// Blank lines, and sentences and trees without words.
     pub(super) blank: u64,
@@ -153,88 +149,122 @@ pub(super) struct ExpectedInput {
     /// How trees are stripped.
     pub(super) clean: Cleaning,
     /// How raw text is split.
-    pub(super) text: TextSettings,
+    pub(super) tokenizer: Tokenizer,
     /// Whether every word must have a tag, because there is no tagger.
     pub(super) needs_tags: bool,
     /// Whether the command needs the trees of a treebank besides their words.
     pub(super) keeps_trees: bool,
+    /// Whether IDs of trees and of CoNLL-U are needed.
+    pub(super) keeps_ids: bool,
 }
 
-/// Processes every item of the input and writes the results to standard output.
+/// Processes every item of the input and writes the results to standard output, or to the file that is named.
 ///
 /// # Errors
-/// When an input cannot be opened or read or is in another format, or standard output cannot be written.
-pub(super) fn run<T: Default + Send + AddAssign>(
+/// When an input cannot be opened or read or is in another format, or the output cannot be written.
+pub(super) fn run<T>(
     work: &Work<'_, '_, T>,
     inspect: Inspect<'_>,
     args: &StreamArgs,
-) -> anyhow::Result<Totals<T>> {
+) -> anyhow::Result<Totals<T>>
+where
+    T: Clone + Default + Send + AddAssign + Serialize + DeserializeOwned,
+{
+    let quiet = args.verbosity.quiet;
     super::mistakes::refuse_sentences(work.files, work.command)?;
-    let inputs = if work.files.is_empty() {
-        vec![Input::Stdin]
-    } else {
-        inputs(work.files, args.verbosity.quiet)?
-    };
-    if inputs.contains(&Input::Stdin) && !args.verbosity.quiet {
+    let inputs =
+        if work.files.is_empty() { vec![Input::Stdin] } else { inputs(work.files, quiet)? };
+    if inputs.contains(&Input::Stdin) && !quiet {
         note_terminal();
     }
     let is_file = |input: &Input| matches!(input, Input::File(path) if path.is_file());
-    let (counter, is_shown) =
-        (ByteCounter::default(), !args.verbosity.quiet && !args.out.is_terminal());
-    let bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), "sentences");
-    let mut output = OrderedWriter {
-        flush_each: !inputs.iter().all(is_file),
-        strict: args.strict,
-        out: args.out.open(work.files.iter().chain([&args.model]))?,
-        totals: Totals::default(),
-        problems: Notes::new("lines that cannot be read", false),
-        notes: Notes::new("partial parses", args.verbosity.quiet),
-        bar,
+    let flushes_each = !inputs.iter().all(is_file);
+    let (mut out, before) = work.open(&inputs, args)?;
+    let counter = ByteCounter::default();
+    let size = inputs.iter().map(Input::size).sum();
+    let mut items = work.items(inputs, inspect, counter.clone(), args);
+    let done = match before {
+        Some(done) => items.read_again(done, quiet)?,
+        None => {
+            out.write_all(&work.frame[0])?;
+            Done::default()
+        }
     };
-    let [begin, end] = &work.frame;
-    output.out.write_all(begin)?;
-    let ExpectedInput { clean, text, needs_tags, keeps_trees } = work.expected.clone();
-    let sentences = Sentences::new(inputs, work.format, args.encoding.encoding)
-        .strip_trees(clean)
-        .split_by(text)
-        .needing_tags(needs_tags)
-        .keeping_trees(keeps_trees)
-        .counted_by(counter);
-    let mut sentences = Noted { sentences, inspect, check: args.check(work.format) };
-    let make = || -> in_order::Processor<'_, NotedItem, Rendered<T>> {
+    let is_shown = !quiet && !args.out.is_terminal();
+    let make = || -> pipe::Processor<'_, NotedItem, (Noted, Rendered<T>)> {
         let mut processor = (work.make)();
-        Box::new(move |item, result| work.process(&mut processor, item, result))
+        Box::new(move |NotedItem { item, noted }| {
+            let rendered = work.render(&mut processor, item);
+            (noted, rendered)
+        })
     };
-    let in_order = in_order::Work { words: NotedItem::words, make: &make };
-    let threads = threads(args.threads, args.verbosity.quiet);
-    let done = in_order::run(&in_order, &mut sentences, &mut output, threads);
-    let is_whole = done.is_ok() && !(args.strict && output.totals.unreadable > 0);
-    if is_whole {
-        output.out.write_all(end)?;
-        output.out.finish()?;
+    let words = |item: &NotedItem| item.noted.words;
+    let pipe = Pipe { words, make: &make, threads: threads(args.threads, quiet), flushes_each };
+    let mut results = Results {
+        strict: args.strict,
+        done,
+        problems: Notes::new("lines that cannot be read", false),
+        notes: Notes::new("partial parses", quiet),
+        bar: ReadingBar::of_bytes(is_shown, size, counter, "sentences"),
+    };
+    let ended = pipe.run(&mut items, &mut out, &mut |out, (noted, rendered)| {
+        results.write(noted, rendered, out)
+    });
+    let Results { done, problems, notes, bar, .. } = results;
+    if ended.is_ok() && !(args.strict && done.totals.unreadable > 0) {
+        out.write_all(&work.frame[1])?;
+        out.finish()?;
     } else {
-        output.out.abandon()?;
+        out.abandon()?;
     }
-    drop(output.bar);
-    output.problems.end();
-    output.notes.end();
-    done.map_err(advised)?;
-    Ok(output.totals)
+    drop(bar);
+    problems.end();
+    notes.end();
+    ended.map_err(advised)?;
+    Ok(done.totals)
 }
 
-/// The items, each with its place and a note to print.
-struct Noted<'f> {
+/// The items of the input, with notes.
+struct Items<'f> {
     sentences: Sentences,
     inspect: Inspect<'f>,
     check: Option<UntokenizedCheck>,
+    /// With `--resume`, a check sum of the items.
+    sum: Option<crc32fast::Hasher>,
 }
 
-impl Iterator for Noted<'_> {
+impl Items<'_> {
+    /// Reads again what has been done.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    fn read_again<T>(&mut self, done: Done<T>, quiet: bool) -> anyhow::Result<Done<T>> {
+        let mut sum = None;
+        for _ in 0..done.items {
+            let Some(item) = self.next().transpose()? else {
+                sum = None;
+                break;
+            };
+            sum = item.noted.sum;
+        }
+        anyhow::ensure!(
+            done.items == 0 || sum == Some(done.input),
+            "--resume: the input is not what it was: its first {} items differ",
+            grouped(done.items)
+        );
+        if !quiet {
+            say!("going on after item {} of the input", grouped(done.items));
+        }
+        Ok(done)
+    }
+}
+
+impl Iterator for Items<'_> {
     type Item = crate::Result<NotedItem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.sentences.next();
-        let mut input_note = match &next {
+        let mut note = match &next {
             Some(Ok(Item::Sentence(tokens, _))) => (self.inspect)(tokens),
             _ => None,
         };
@@ -242,32 +272,59 @@ impl Iterator for Noted<'_> {
             && !matches!(next, Some(Err(_)))
             && check.add(next.as_ref().and_then(|item| item.as_ref().ok()))
         {
-            let note = "note: the words look as if they were not tokenized: --input text splits raw text into \
-                        sentences and words";
-            match (&next, &mut input_note) {
-                (None, _) => say!("{note}"),
-                (_, Some(input_note)) => *input_note = format!("{input_note}\n{note}"),
-                (_, None) => input_note = Some(note.to_owned()),
+            let untokenized = "note: the words look as if they were not tokenized: --input text splits raw text into \
+                               sentences and words";
+            match (&next, &mut note) {
+                (None, _) => say!("{untokenized}"),
+                (_, Some(note)) => *note = format!("{note}\n{untokenized}"),
+                (_, None) => note = Some(untokenized.to_owned()),
             }
         }
-        Some(next?.map(|item| NotedItem { item, at: self.sentences.place(), input_note }))
+        Some(next?.map(|item| {
+            let sum = self.sum.as_mut().map(|sum| {
+                sum.update(format!("{item:?}").as_bytes());
+                sum.clone().finalize()
+            });
+            let words = if let Item::Sentence(tokens, _) = &item { tokens.len() } else { 0 };
+            NotedItem {
+                noted: Noted {
+                    words,
+                    at: self.sentences.place(),
+                    note,
+                    sum,
+                    problem: problem(&item),
+                },
+                item,
+            }
+        }))
     }
 }
 
-/// An item, its place, and a note about the input so far.
+/// An item and what is noted about it.
 struct NotedItem {
     item: Item,
-    at: Option<Place>,
-    input_note: Option<String>,
+    noted: Noted,
 }
 
-impl NotedItem {
-    /// The number of words of a sentence.
-    fn words(&self) -> usize {
-        match &self.item {
-            Item::Sentence(tokens, _) => tokens.len(),
-            Item::Blank | Item::NoWords | Item::Bad { .. } | Item::Stray { .. } => 0,
-        }
+/// What is noted about an item as it is read.
+struct Noted {
+    /// The number of words of a sentence; 0 for other items.
+    words: usize,
+    /// The place where it began.
+    at: Option<Place>,
+    /// Why it cannot be read.
+    problem: Option<String>,
+    /// A note about the input so far.
+    note: Option<String>,
+    /// The check sum of the input so far.
+    sum: Option<u32>,
+}
+
+/// Why an item cannot be read.
+fn problem(item: &Item) -> Option<String> {
+    match item {
+        Item::Bad { at, problem } | Item::Stray { at, problem } => Some(format!("{at}: {problem}")),
+        Item::Blank | Item::NoWords | Item::Sentence(..) => None,
     }
 }
 
@@ -286,74 +343,99 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
     anyhow::anyhow!("{input}: this looks like {found}: {advice}")
 }
 
-impl<T> Work<'_, '_, T> {
-    /// Processes one item.
-    fn process(
+impl<T: Default> Work<'_, '_, T> {
+    /// Opens the output; returns also what an earlier run has done.
+    fn open(
         &self,
-        processor: &mut Processor<'_, T>,
-        NotedItem { item, at, input_note }: NotedItem,
-        result: &mut Rendered<T>,
-    ) {
-        result.restart(at, input_note);
+        inputs: &[Input],
+        args: &StreamArgs,
+    ) -> anyhow::Result<(Out, Option<Done<Totals<T>>>)>
+    where
+        T: DeserializeOwned,
+    {
+        let read_files = self.files.iter().chain([&args.model]);
+        let Some(causes) = &self.resume else { return Ok((args.out.open(read_files)?, None)) };
+        let causes = causes.iter().cloned().chain(resume::causes_of(inputs)?).collect();
+        args.out.resume(read_files, causes)
+    }
+
+    /// The items of the input.
+    fn items<'f>(
+        &self,
+        inputs: Vec<Input>,
+        inspect: Inspect<'f>,
+        counter: ByteCounter,
+        args: &StreamArgs,
+    ) -> Items<'f> {
+        let ExpectedInput { clean, tokenizer, needs_tags, keeps_trees, keeps_ids } =
+            self.expected.clone();
+        let sentences = Sentences::new(inputs, self.format, args.encoding.encoding)
+            .strip_trees(clean)
+            .split_by(tokenizer)
+            .needing_tags(needs_tags)
+            .keeping_trees(keeps_trees)
+            .keeping_ids(keeps_ids)
+            .counted_by(counter);
+        let sum = self.resume.is_some().then(crc32fast::Hasher::new);
+        Items { sentences, inspect, check: args.check(self.format), sum }
+    }
+
+    /// Processes one item.
+    fn render(&self, processor: &mut Processor<'_, T>, item: Item) -> Rendered<T> {
+        let mut result = Rendered::default();
         match item {
             Item::Blank => result.bytes.extend_from_slice(self.blank),
             Item::NoWords => result.bytes.extend_from_slice(self.no_words),
             Item::Bad { at, problem } => {
-                let problem = format!("{at}: {problem}");
-                result.bytes = (self.unreadable)(&problem);
-                result.problem = Some(problem);
+                result.bytes = (self.unreadable)(&format!("{at}: {problem}"));
             }
-            Item::Stray { at, problem } => result.problem = Some(format!("{at}: {problem}")),
+            Item::Stray { .. } => {}
             Item::Sentence(tokens, origin) => {
-                result.words = tokens.len();
                 // Writing to memory does not fail.
-                let _ = processor(tokens, &origin, result);
+                let _ = processor(tokens, &origin, &mut result);
             }
         }
+        result
     }
 }
 
-/// Writes results in order and counts them.
-struct OrderedWriter<T> {
-    out: Out,
-    flush_each: bool,
+/// Writes and counts the results.
+struct Results<T> {
     strict: bool,
-    totals: Totals<T>,
+    done: Done<Totals<T>>,
     problems: Notes,
     notes: Notes,
     bar: ReadingBar,
 }
 
-impl<T: Default + AddAssign> Sink<Rendered<T>> for OrderedWriter<T> {
-    fn write(&mut self, result: &mut Rendered<T>) -> io::Result<bool> {
-        let totals = &mut self.totals;
-        if let Some(problem) = &result.problem {
+impl<T: AddAssign + Serialize> Results<T> {
+    /// Writes a result; returns false if the command should stop.
+    fn write(&mut self, item: Noted, result: Rendered<T>, out: &mut Out) -> anyhow::Result<bool> {
+        let Noted { words, at, problem, note, sum } = item;
+        let totals = &mut self.done.totals;
+        if let Some(problem) = &problem {
             totals.unreadable += 1;
             self.bar.suspend(|| self.problems.print(problem));
             if self.strict {
                 return Ok(false);
             }
         }
-        if let (Some(note), Some(at)) = (result.note, &result.at) {
+        if let (Some(note), Some(at)) = (result.note, &at) {
             self.bar.suspend(|| self.notes.print(&format!("note: {at}: {note}")));
         }
-        if let Some(input_note) = result.input_note.take() {
-            self.bar.suspend(|| say!("{input_note}"));
+        if let Some(note) = note {
+            self.bar.suspend(|| say!("{note}"));
         }
-        totals.blank += u64::from(result.words == 0 && result.problem.is_none());
-        totals.sentences += u64::from(result.words > 0);
-        totals.words += result.words as u64;
-        totals.tally += std::mem::take(&mut result.tally);
-        self.bar.add(u64::from(result.words > 0));
-        self.out.write_all(&result.bytes)?;
+        totals.blank += u64::from(words == 0 && problem.is_none());
+        totals.sentences += u64::from(words > 0);
+        totals.words += words as u64;
+        totals.tally += result.tally;
+        self.bar.add(u64::from(words > 0));
+        out.write_all(&result.bytes)?;
+        if let (Some(sum), Out::Part(part)) = (sum, out) {
+            (self.done.items, self.done.input) = (self.done.items + 1, sum);
+            part.note(&self.done)?;
+        }
         Ok(true)
-    }
-
-    fn flushes_each(&self) -> bool {
-        self.flush_each
-    }
-
-    fn out(&mut self) -> &mut Out {
-        &mut self.out
     }
 }

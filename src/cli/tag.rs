@@ -11,8 +11,7 @@ use clap::ValueEnum;
 use super::listed;
 use super::options::{INPUT, OUTPUT};
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
-use crate::parser::{Tagger, TaggingWorker, stored_preset};
-use crate::preset::Preset;
+use crate::parser::{Tagger, TaggingWorker, stored_preset, tokenizer};
 use crate::tagger::Accuracy;
 use crate::tree::Token;
 use crate::treebank::Origin;
@@ -92,17 +91,25 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
         OutputFormat::Tagged | OutputFormat::Underscore => b"\n".to_vec(),
         OutputFormat::Conllu => b"# unreadable\n\n".to_vec(),
     };
-    let Preset { clean, text, .. } = stored_preset(&model, &[])?;
+    let preset = stored_preset(&model, &[])?;
+    let tokenizer = tokenizer(&model, &preset)?;
     let work = Work {
         command: "tag",
         files: &args.files,
         format: args.input,
-        expected: ExpectedInput { clean, text, needs_tags: args.accuracy, keeps_trees: false },
+        expected: ExpectedInput {
+            clean: preset.clean,
+            tokenizer,
+            needs_tags: args.accuracy,
+            keeps_trees: false,
+            keeps_ids: false,
+        },
         frame: Default::default(),
         blank: b"\n",
         no_words: b"\n",
         unreadable: &unreadable,
         make: &processor,
+        resume: None,
     };
     let totals = stream::run(&work, &mut |_| None, &args.stream)?;
     report(args, &totals, start);

@@ -7,11 +7,12 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use console::Term;
+use serde_json::Value;
 
 use super::options::{INPUT, Numbers, OUTPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::out::{Out, OutArg};
 use super::page::trees::{PageTree, SentenceTrees, TreesPage};
-use super::tree_stream::{self, TreeInput, TreeProcessor};
+use super::tree_input::{InputTree, TreeInput, TreeProcessor};
 use super::{listed, page};
 use crate::find::transform::Rules;
 use crate::tree::Tree;
@@ -20,7 +21,7 @@ use crate::tree::dependencies::head_positions;
 use crate::tree::draw::{self, TextStyle};
 use crate::tree::heads::HeadRules;
 use crate::treebank::tagged::{self, TaggedFormat};
-use crate::treebank::{Cleaning, Origin, ReadReport, Trees, json, penn};
+use crate::treebank::{Cleaning, Origin, ReadReport, TreeOrigin, Trees, ids, json, penn};
 
 /// Clean, convert and draw the trees of a treebank.
 ///
@@ -66,6 +67,10 @@ pub struct TreeArgs {
     #[arg(value_parser = listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins-modified",
           help_heading = CONVERSION)]
     heads: String,
+    /// Keep the IDs of trees, of the `(ID x)` of brackets, `#BOS`, TIGER-XML, Alpino XML and GENIA XML: as `( (S ...) (ID
+    /// x))` in brackets, `# sent_id = x` in CoNLL-U and `id` in JSON.
+    #[arg(long, help_heading = OUTPUT)]
+    ids: bool,
     /// Undo the escapes of the Penn Treebank in words: ( for -LRB-, / for \/. In Penn brackets, round
     /// brackets remain escaped.
     #[arg(long, help_heading = CONVERSION)]
@@ -137,10 +142,10 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     let needs_heads = args.binarize || args.output.has_heads() || rules.is_some();
     let heads = needs_heads.then(|| HeadRules::load(&args.heads).context("--heads")).transpose()?;
     let input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, Some(&args.out))?;
-    let mut asked = Asked { cleaning: &cleaning, nth: args.nth, read: 0, without_words: 0 };
+    let mut asked = Asked { cleaning: &cleaning, args, read: 0, without_words: 0 };
     let (style, first) = (text_style(args), args.nth.map_or(1, |nth| nth.first));
     let failure = Failure::default();
-    let process = |number, tree, bytes: &mut Vec<u8>| {
+    let process = |InputTree { number, id, tree }, bytes: &mut Vec<u8>| {
         let Some(tree) = failure.keep(number, changed(tree, rules.as_ref(), heads.as_ref())) else {
             return false;
         };
@@ -148,22 +153,22 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
         if args.output == TreeOutput::Text && number > first {
             bytes.push(b'\n');
         }
-        write_tree(&tree, number, (args.output, &style), bytes).is_ok()
+        write_tree(&tree, (number, id.as_deref()), (args.output, &style), bytes).is_ok()
     };
     if args.output == TreeOutput::Html {
         let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
         let page = TreesPage::new(format!("Trees of {}", files.join(", ")));
-        page::begin(&page, out).context("standard output")?;
+        page::begin(&page, out)?;
     }
     let trees = if args.output == TreeOutput::Svg {
         draw(input, &mut asked, &process, out)?
     } else {
         let threads = args.threads.number(&args.verbosity);
-        tree_stream::run(input, &mut |trees| asked.next(trees), &process, out, threads)?.1
+        input.run(&mut |trees| asked.next(trees), &process, out, threads)?.1
     };
     failure.result()?;
     if args.output == TreeOutput::Html {
-        out.write_all(page::END).context("standard output")?;
+        out.write_all(page::END)?;
     }
     let Asked { read, without_words, .. } = asked;
     if let Some(nth) = args.nth
@@ -227,33 +232,35 @@ fn draw(
     let TreeInput { mut trees, .. } = input;
     let mut drawing = Vec::new();
     while let Some(next) = asked.next(&mut trees) {
-        let (number, tree) = next?;
+        let tree = next?;
         if !drawing.is_empty() {
             bail!(
                 "--output svg draws a single tree, but there are more: choose one with --nth N, or draw several \
                  with --output html"
             );
         }
-        process(number, tree, &mut drawing);
+        process(tree, &mut drawing);
     }
-    out.write_all(&drawing).context("standard output")?;
+    out.write_all(&drawing)?;
     Ok(trees)
 }
 
 /// The trees that were asked for.
 struct Asked<'a> {
     cleaning: &'a Cleaning,
-    nth: Option<Numbers>,
+    args: &'a TreeArgs,
     /// How many trees with words have been read.
     read: u64,
     without_words: u64,
 }
 
 impl Asked<'_> {
-    /// The next tree and its number.
-    fn next(&mut self, trees: &mut Trees) -> Option<crate::Result<(u64, Tree)>> {
-        while self.nth.is_none_or(|nth| self.read < nth.last) {
+    /// The next tree.
+    fn next(&mut self, trees: &mut Trees) -> Option<crate::Result<InputTree>> {
+        let nth = self.args.nth;
+        while nth.is_none_or(|nth| self.read < nth.last) {
             let tree = match trees.next()? {
+                Ok(tree) if self.args.ids => self.cleaning.strip(ids::without_id(tree)),
                 Ok(tree) => self.cleaning.strip(tree),
                 Err(error) => return Some(Err(error)),
             };
@@ -263,8 +270,9 @@ impl Asked<'_> {
                 continue;
             };
             self.read += 1;
-            if self.nth.is_none_or(|nth| nth.contains(self.read)) {
-                return Some(Ok((self.read, tree)));
+            if nth.is_none_or(|nth| nth.contains(self.read)) {
+                let id = trees.id().filter(|_| self.args.ids).map(str::to_owned);
+                return Some(Ok(InputTree { number: self.read, id, tree }));
             }
         }
         None
@@ -315,13 +323,15 @@ fn text_style(args: &TreeArgs) -> TextStyle {
 
 fn write_tree(
     tree: &Tree,
-    number: u64,
+    (number, id): (u64, Option<&str>),
     (output, style): (TreeOutput, &TextStyle),
     out: &mut impl Write,
 ) -> io::Result<()> {
+    let named = id.map(|id| ids::with_id(tree, id));
+    let in_brackets = named.as_ref().unwrap_or(tree);
     match output {
-        TreeOutput::Brackets => penn::write_line(tree, out),
-        TreeOutput::Pretty => penn::write_pretty(tree, out),
+        TreeOutput::Brackets => penn::write_line(in_brackets, out),
+        TreeOutput::Pretty => penn::write_pretty(in_brackets, out),
         TreeOutput::Text => draw::text_in(tree, style, out),
         TreeOutput::Svg => draw::svg(tree, out),
         TreeOutput::Html => {
@@ -333,10 +343,16 @@ fn write_tree(
         }
         TreeOutput::Tagged => tagged::write_line(tree.tokens(), TaggedFormat::Slash, out),
         TreeOutput::Underscore => tagged::write_line(tree.tokens(), TaggedFormat::Underscore, out),
-        TreeOutput::Conllu => Origin::Plain.write_parse(tree, out),
+        TreeOutput::Conllu => {
+            let id = id.map(Value::from);
+            let origin = Origin::Tree(Box::new(TreeOrigin { tree: None, id }));
+            origin.write_comments(out)?;
+            origin.write_parse(tree, out)
+        }
         TreeOutput::Json => {
             let heads = head_positions(tree);
-            let whole = json::Parse { complete: true, ..json::Parse::bare(tree) };
+            let id = id.map(Value::from);
+            let whole = json::Parse { id: id.as_ref(), complete: true, ..json::Parse::bare(tree) };
             json::write_line(&json::Parse { heads: Some(&heads), ..whole }, out)
         }
     }

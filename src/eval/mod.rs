@@ -13,6 +13,7 @@
 //! [`significance`] tests whether one parser is better than another, [`agreement`] counts which are right together.
 
 pub mod agreement;
+pub mod align;
 mod bracket_filter;
 mod brackets;
 mod confusion;

@@ -71,19 +71,22 @@ impl Cell {
         for paths in [&self.treebank.train, &self.treebank.dev] {
             hash_files(paths, &mut hasher)?;
         }
+        if !self.treebank.test.is_empty() {
+            hash_files(&self.treebank.test, &mut hasher)?;
+        }
         Ok(format!("{:016x}", hasher.finish()))
     }
 
-    /// The development trees, as they are scored.
+    /// The trees that are parsed, as they are scored.
     ///
     /// # Errors
     /// When they cannot be read, or there are none.
     pub fn gold(&self) -> Result<Vec<Tree>> {
-        let dev = read(&self.treebank.dev)?;
-        Ok(dev.stripped(&self.gold_cleaning()?.clean).into_owned().trees)
+        let scored = read(self.treebank.scored())?;
+        Ok(scored.stripped(&self.gold_cleaning()?.clean).into_owned().trees)
     }
 
-    /// Trains the parser on one thread, parses the development trees and stores the results. Memory is measured if
+    /// Trains the parser on one thread, parses the trees to score and stores the results. Memory is measured if
     /// nothing else runs in the process (`is_alone`).
     ///
     /// # Errors
@@ -108,7 +111,10 @@ impl Cell {
         let is_resumed = checkpoint.exists();
         let is_measured = is_alone && !is_resumed && reset_peak_memory();
         let train = self.share(read(&self.treebank.train)?);
-        let dev = read(&self.treebank.dev)?;
+        let dev = match &self.treebank.dev[..] {
+            [] => Treebank::default(),
+            dev => read(dev)?,
+        };
         let (model, training) = timed(|| trainer.train(&train, &dev));
         let parser = Parser::new(&model?, &[])?;
         let gold = self.gold()?;
@@ -244,6 +250,7 @@ mod tests {
                 name: String::new(),
                 train: Vec::new(),
                 dev: Vec::new(),
+                test: Vec::new(),
                 profile: None,
                 heads: None,
                 set: Vec::new(),

@@ -64,9 +64,9 @@ pub struct Costs {
 }
 
 /// Names the parses of words with their gold tags.
-pub(super) const GOLD_TAGS: &str = "gold-tags";
+pub const GOLD_TAGS: &str = "gold-tags";
 /// Names the parses of words with the parser's own tags.
-pub(super) const OWN_TAGS: &str = "own-tags";
+pub const OWN_TAGS: &str = "own-tags";
 
 /// The folder with the results of an experiment.
 #[derive(Debug, Clone)]
@@ -102,6 +102,11 @@ impl Folder {
     /// The parses of a cell with gold tags.
     pub fn parses(&self, cell: &Cell) -> PathBuf {
         self.trees(cell, GOLD_TAGS)
+    }
+
+    /// The parses of a cell with [`GOLD_TAGS`] or [`OWN_TAGS`].
+    pub fn parses_with(&self, cell: &Cell, tags: &str) -> PathBuf {
+        self.trees(cell, tags)
     }
 
     /// Deletes the results of an earlier run of a cell: results never stand beside trees of another run.

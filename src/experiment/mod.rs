@@ -12,6 +12,6 @@ mod spec;
 pub mod tables;
 
 pub use cell::Cell;
-pub use folder::{Costs, Folder, Outcome, Scores, TagScores};
+pub use folder::{Costs, Folder, GOLD_TAGS, OWN_TAGS, Outcome, Scores, TagScores};
 pub use spec::{Experiment, ParserEntry, SettingEntry, TreebankEntry};
 pub use tables::Finished;

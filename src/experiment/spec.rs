@@ -69,7 +69,11 @@ pub struct TreebankEntry {
     /// Training trees: files, folders and patterns.
     pub train: Vec<PathBuf>,
     /// Development trees, by which the best epoch is selected and which are parsed and scored.
+    #[serde(default)]
     pub dev: Vec<PathBuf>,
+    /// Trees that are parsed and scored instead of the development trees.
+    #[serde(default)]
+    pub test: Vec<PathBuf>,
     /// The treebank profile: a name or a file.
     #[serde(default)]
     pub profile: Option<String>,
@@ -96,6 +100,11 @@ impl ParserEntry {
 }
 
 impl TreebankEntry {
+    /// The trees that are parsed and scored.
+    pub(super) fn scored(&self) -> &[PathBuf] {
+        if self.test.is_empty() { &self.dev } else { &self.test }
+    }
+
     /// Its profile with its head rules.
     pub(super) fn profile(&self) -> Result<TreebankProfile> {
         let mut profile = match &self.profile {
@@ -178,7 +187,9 @@ impl Experiment {
         for (at, treebank) in self.treebanks.iter().enumerate() {
             let path = format!("treebank.{at}");
             not_empty(&treebank.train, &format!("{path}.train"), "name a file")?;
-            not_empty(&treebank.dev, &format!("{path}.dev"), "name a file")?;
+            if treebank.test.is_empty() {
+                not_empty(&treebank.dev, &format!("{path}.dev"), "name a file")?;
+            }
             if let Some(profile) = &treebank.profile {
                 TreebankProfile::load(profile).map_err(|error| at_key(&path, "profile", &error))?;
             }
@@ -214,7 +225,8 @@ impl TreebankEntry {
     /// The same with paths below a folder.
     fn below(&self, folder: &Path) -> Self {
         let below = |paths: &[PathBuf]| paths.iter().map(|path| folder.join(path)).collect();
-        Self { train: below(&self.train), dev: below(&self.dev), ..self.clone() }
+        let Self { train, dev, test, .. } = self;
+        Self { train: below(train), dev: below(dev), test: below(test), ..self.clone() }
     }
 }
 

@@ -77,6 +77,21 @@ impl TreeIndex {
         self.origins[at as usize]
     }
 
+    /// The position of a node, after [`TreeIndex::read_shape`].
+    pub(super) fn number(&self, origin: Position) -> u32 {
+        let word = |token: u32| {
+            // Nodes without children are leaves too.
+            let leaves = &self.leaf_positions[token as usize..];
+            let is_word = |&&at: &&u32| self.origin(at) == Position::Word(token);
+            leaves.iter().find(is_word).copied().unwrap_or(NONE)
+        };
+        match origin {
+            Position::Node(id) => self.positions[id.index()],
+            Position::Tag(token) => word(token) - 1,
+            Position::Word(token) => word(token),
+        }
+    }
+
     /// The number of the label at a position.
     pub(super) fn label(&self, at: u32) -> u32 {
         self.labels[at as usize]

@@ -38,7 +38,7 @@ pub mod transform;
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tree::Tree;
 use crate::tree::heads::HeadRules;
 pub use index::Position;
@@ -120,6 +120,11 @@ impl<'m> Match<'m> {
         self.index.origin(self.at)
     }
 
+    /// The number of a node of the tree, in the order in which nodes open, from 0: tags and words are nodes too.
+    pub fn number(&self, position: Position) -> u32 {
+        self.index.number(position)
+    }
+
     /// The node with a name; `None` if there is none, as after an optional relation.
     pub fn named(&self, name: &str) -> Option<Position> {
         self.nodes().find(|(known, _)| *known == name).map(|(_, position)| position)
@@ -151,6 +156,7 @@ pub struct Searcher<'p> {
     index: TreeIndex,
     memory: Memory,
     is_once: bool,
+    max_steps: u64,
 }
 
 impl<'p> Searcher<'p> {
@@ -168,6 +174,7 @@ impl<'p> Searcher<'p> {
             index: TreeIndex::default(),
             memory: Memory::default(),
             is_once: false,
+            max_steps: u64::MAX,
         }
     }
 
@@ -183,10 +190,27 @@ impl<'p> Searcher<'p> {
         Self { is_once, ..self }
     }
 
+    /// The searcher that gives up a tree after so many steps, each of which tries a node of the tree.
+    ///
+    /// ```
+    /// use srparse::find::{Pattern, Searcher};
+    /// # fn main() -> srparse::Result<()> {
+    /// let tree: srparse::Tree = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))".parse()?;
+    /// let pattern = Pattern::parse("__=a : __=b : __=c : (DT > =a !> __)")?;
+    /// assert!(Searcher::new(&pattern).find(&tree)?.is_empty());
+    /// assert!(Searcher::new(&pattern).within(100).find(&tree).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn within(self, max_steps: u64) -> Self {
+        Self { max_steps, ..self }
+    }
+
     /// Calls `visit` with every match, until it breaks.
     ///
     /// # Errors
-    /// When an expression takes too many steps on a label of the tree.
+    /// When an expression takes too many steps on a label of the tree, or the search more than it may.
     pub fn for_each(
         &mut self,
         tree: &Tree,
@@ -210,8 +234,20 @@ impl<'p> Searcher<'p> {
                 }
             }
             if is_over {
-                break;
+                return Ok(());
             }
+        }
+        self.finished()
+    }
+
+    /// Nothing, unless the search was given up.
+    fn finished(&self) -> Result<()> {
+        if self.memory.is_exhausted() {
+            let problem = format!(
+                "the search takes more than {} steps in one tree: make the pattern simpler",
+                self.max_steps
+            );
+            return Err(Error::config("pattern", problem));
         }
         Ok(())
     }
@@ -254,7 +290,7 @@ impl<'p> Searcher<'p> {
                 count = count.saturating_add(search.count(root, at));
             }
         }
-        Ok(count)
+        self.finished().map(|()| count)
     }
 
     /// Prepares a tree; returns false if it has no match, because it lacks labels.
@@ -272,7 +308,7 @@ impl<'p> Searcher<'p> {
         if let Some(rules) = &self.heads {
             self.index.read_heads(tree, rules);
         }
-        self.memory.begin(&self.pattern.program, self.index.len(), counts);
+        self.memory.begin(&self.pattern.program, self.index.len(), counts, self.max_steps);
         Ok(true)
     }
 }

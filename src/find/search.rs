@@ -22,6 +22,8 @@ pub(super) enum End {
     Enough,
     /// The optional goal with this number has been met; it counts once.
     Met(u32),
+    /// The search takes too long.
+    TooLong,
 }
 
 /// What is left to do after a goal.
@@ -49,11 +51,14 @@ pub(super) struct Memory {
     /// The same for the number of ways, and one more; 0 unknown.
     ways: Vec<u64>,
     optional: u32,
+    /// How many more nodes may be tried.
+    steps: u64,
 }
 
 impl Memory {
     /// Forgets the last tree.
-    pub(super) fn begin(&mut self, program: &Program, n: u32, counts: bool) {
+    pub(super) fn begin(&mut self, program: &Program, n: u32, counts: bool, steps: u64) {
+        self.steps = steps;
         self.names.clear();
         self.names.resize(program.names.len(), NONE);
         self.variables.clear();
@@ -63,6 +68,11 @@ impl Memory {
         self.answers.resize(n_answers, 0);
         self.ways.clear();
         self.ways.resize(if counts { n_answers } else { 0 }, 0);
+    }
+
+    /// Whether the last search was given up: what it found may be wrong.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.steps == 0
     }
 }
 
@@ -77,9 +87,15 @@ impl Search<'_> {
     /// Calls `sink` with the names of every match at a position.
     pub(super) fn at(&mut self, root: PatternNodeId, at: u32, sink: Sink<'_>) -> ControlFlow<()> {
         match self.visit(root, at, &Rest::Nothing, sink) {
-            Break(End::Enough) => Break(()),
+            Break(End::Enough | End::TooLong) => Break(()),
             Break(End::Met(_)) | Continue(()) => Continue(()),
         }
+    }
+
+    /// Counts a step; returns false if there may be no more.
+    fn may_go_on(&mut self) -> bool {
+        self.memory.steps = self.memory.steps.saturating_sub(1);
+        self.memory.steps > 0
     }
 
     /// Whether the label at a position is that of a node of the pattern; the goals may still fail.
@@ -102,6 +118,9 @@ impl Search<'_> {
         rest: &Rest<'_>,
         sink: Sink<'_>,
     ) -> ControlFlow<End> {
+        if !self.may_go_on() {
+            return Break(End::TooLong);
+        }
         if !self.is_labelled(id, at) {
             return Continue(());
         }
@@ -201,7 +220,7 @@ impl Search<'_> {
 
     /// Whether a node of the pattern matches at a position.
     fn can_match(&mut self, id: PatternNodeId, at: u32) -> bool {
-        if !self.is_labelled(id, at) {
+        if !self.may_go_on() || !self.is_labelled(id, at) {
             return false;
         }
         let program = self.program;
@@ -226,7 +245,7 @@ impl Search<'_> {
 
     /// In how many ways a node of a closed pattern matches at a position; `u64::MAX` stands for more.
     pub(super) fn count(&mut self, id: PatternNodeId, at: u32) -> u64 {
-        if !self.is_labelled(id, at) {
+        if !self.may_go_on() || !self.is_labelled(id, at) {
             return 0;
         }
         let program = self.program;

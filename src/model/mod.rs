@@ -132,6 +132,28 @@ impl Model {
         file::read_memory(Memory::owned(bytes), name.as_ref())
     }
 
+    /// A check sum of its model file.
+    #[cfg(feature = "cli")]
+    pub(crate) fn checksum(&self) -> u32 {
+        struct Sum(crc32fast::Hasher);
+
+        impl std::io::Write for Sum {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0.update(bytes);
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+
+        let mut sum = Sum(crc32fast::Hasher::new());
+        // Nothing is written.
+        let _ = file::write_to(self, &mut sum);
+        sum.0.finalize()
+    }
+
     /// The bytes of its model file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -20,7 +20,7 @@ use crate::preset::registry::{Source, load_scorer};
 use crate::scorer::{Components, Scorer};
 use crate::symbols::Vocabulary;
 use crate::tagger::{self, TaggerWorker};
-use crate::text::TextSettings;
+use crate::text::{Segmenter, TextSettings, Tokenization, Tokenizer};
 use crate::transition::TransitionSystem;
 use crate::tree::Token;
 
@@ -59,6 +59,7 @@ pub struct Parser {
     pub(crate) vocabulary: Vocabulary,
     pub(crate) system: Box<dyn TransitionSystem>,
     pub(crate) scorer: Box<dyn Scorer>,
+    tokenizer: Tokenizer,
     /// The stored tagger of the model.
     tagger_sections: Option<Sections>,
     /// The tagger, loaded when it is first needed.
@@ -112,7 +113,9 @@ impl Parser {
         let scorer = load_scorer(&plan.preset.learner, components, &model.sections)?;
         let has_tagger = model.header.tagger.is_some();
         let tagger_sections = has_tagger.then(|| model.sections.part(TAGGER_PART));
-        Ok(Self { plan, vocabulary, system, scorer, tagger_sections, tagger: OnceLock::new() })
+        let tokenizer = tokenizer(model, &plan.preset)?;
+        let tagger = OnceLock::new();
+        Ok(Self { plan, vocabulary, system, scorer, tokenizer, tagger_sections, tagger })
     }
 
     /// Parses a sentence. Tokens without tags are tagged first, by the tagger of the model.
@@ -149,6 +152,11 @@ impl Parser {
     /// The preset that the model was trained by.
     pub fn preset(&self) -> &Preset {
         &self.plan.preset
+    }
+
+    /// How the model splits raw text.
+    pub fn tokenizer(&self) -> Tokenizer {
+        self.tokenizer.clone()
     }
 
     /// Whether the model can tag words: it has a tagger, or the parser predicts tags itself.
@@ -365,6 +373,16 @@ impl TaggingWorker<'_> {
             Self::Parser(worker) => worker.tag(tokens),
         }
     }
+}
+
+/// How a model splits raw text, by the settings of a preset.
+///
+/// # Errors
+/// When the word boundaries that it has learned are corrupt.
+pub(crate) fn tokenizer(model: &Model, preset: &Preset) -> Result<Tokenizer> {
+    let is_learned = preset.text.tokenization == Tokenization::Learned;
+    let segmenter = if is_learned { Segmenter::load(&model.sections)? } else { None };
+    Ok(Tokenizer::new(preset.text, segmenter))
 }
 
 /// The preset stored in a model, with changes to settings that do not affect training: `search.…`,

@@ -13,7 +13,7 @@ use super::Shared;
 use super::metrics::Answered;
 use super::pool::Share;
 use super::reply::{Refusal, Reply};
-use super::task::Answer;
+use super::task::{Answer, Failure};
 
 /// A client that sends too much reads no reply before it has sent all: up to so many times the limit is read and
 /// forgotten.
@@ -79,9 +79,8 @@ impl Content {
         prefix: &'static [u8],
         suffix: &'static [u8],
     ) -> Result<Self, Refusal> {
-        let failed = |error: crate::Error| Refusal::bad(error.to_string());
-        let first =
-            poll_fn(|context| answer.poll_part(context)).await.transpose().map_err(failed)?;
+        let first = poll_fn(|context| answer.poll_part(context)).await.transpose();
+        let first = first.map_err(Failure::refusal)?;
         let mut bytes = prefix.to_vec();
         bytes.extend_from_slice(&first.unwrap_or_default());
         if answer.is_done() {
@@ -124,7 +123,11 @@ impl Body for ReplyBody {
             this.answered.bytes += bytes.len() as u64;
         }
         // The status has been sent: breaking off is all that tells the client of an error.
-        part.map(|part| part.map(|part| part.map(Frame::data).map_err(io::Error::other)))
+        part.map(|part| {
+            part.map(|part| {
+                part.map(Frame::data).map_err(|failure| io::Error::other(failure.refusal().problem))
+            })
+        })
     }
 
     fn is_end_stream(&self) -> bool {

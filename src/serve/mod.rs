@@ -11,12 +11,16 @@
 //! 3. Time is bounded wherever a client decides on it: for the head and the body of a request, between requests, and
 //!    while it does not read the reply.
 //! 4. When the server stops, the requests that it has accepted are answered.
+//! 5. A request on which a parser panics gets status 500, and no other request notices, where panics unwind. The program
+//!    is built without unwinding: there, a panic ends it.
 
 mod body;
 mod connection;
 mod corenlp;
+mod find;
 mod metrics;
 mod own;
+mod pattern;
 mod pool;
 mod query;
 mod reply;
@@ -33,6 +37,7 @@ use tokio::sync::watch;
 
 use crate::error::{Error, Result};
 use crate::parser::Parser;
+use crate::tree::heads::HeadRules;
 use metrics::Metrics;
 use pool::Pool;
 
@@ -42,6 +47,8 @@ pub struct ServedModel {
     pub name: String,
     /// The parser.
     pub parser: Parser,
+    /// The head rules of patterns.
+    pub heads: HeadRules,
     /// What `GET /models` says of it besides its name.
     pub about: serde_json::Value,
 }

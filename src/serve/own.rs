@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
 use hyper::http::request::Parts;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::body::{self, Content};
@@ -45,21 +46,7 @@ struct Asks {
 impl Asks {
     /// What the query asks for.
     fn of_query(query: &str) -> std::result::Result<Self, Refusal> {
-        let mut values = Map::new();
-        for (name, value) in query::pairs(query) {
-            let value = match (&*name, &*value) {
-                ("text" | "tokens" | "id" | "sentences", _) => {
-                    let problem = format!("`{name}` belongs into the body");
-                    return Err(Refusal::bad(problem));
-                }
-                ("model", _) => Value::String(value),
-                (_, "" | "true" | "1") if name != "nbest" && name != "trace" => Value::Bool(true),
-                (_, "false" | "0") if name != "nbest" && name != "trace" => Value::Bool(false),
-                _ => value.parse::<u64>().map_or(Value::String(value), Value::from),
-            };
-            values.insert(name, value);
-        }
-        serde_json::from_value(Value::Object(values)).map_err(|error| unreadable("query", &error))
+        flags(query, &["text", "tokens", "id", "sentences"], &["model"])
     }
 
     /// What the body asks for, and the query where the body does not say.
@@ -117,7 +104,31 @@ impl Asks {
 const FORM: &str = "send an object such as {\"text\":\"We sing.\"}, {\"tokens\":[\"We\",\"sing\"]} or \
                     {\"sentences\":[[\"We\",\"sing\"]]}";
 
-fn unreadable(what: &str, error: &serde_json::Error) -> Refusal {
+/// What a query asks for: numbers, names, and flags, which may be without a value. Some parameters belong into the body,
+/// some are texts whatever they look like.
+pub(super) fn flags<T: DeserializeOwned>(
+    query: &str,
+    of_body: &[&str],
+    texts: &[&str],
+) -> std::result::Result<T, Refusal> {
+    let mut values = Map::new();
+    for (name, value) in query::pairs(query) {
+        if of_body.contains(&&*name) {
+            return Err(Refusal::bad(format!("`{name}` belongs into the body")));
+        }
+        let is_number = name == "nbest" || name == "trace";
+        let value = match &*value {
+            _ if texts.contains(&&*name) => Value::String(value),
+            "" | "true" | "1" if !is_number => Value::Bool(true),
+            "false" | "0" if !is_number => Value::Bool(false),
+            _ => value.parse::<u64>().map_or(Value::String(value), Value::from),
+        };
+        values.insert(name, value);
+    }
+    serde_json::from_value(Value::Object(values)).map_err(|error| unreadable("query", &error))
+}
+
+pub(super) fn unreadable(what: &str, error: &serde_json::Error) -> Refusal {
     Refusal::bad(format!("the {what} cannot be read: {error}"))
 }
 
@@ -223,7 +234,7 @@ fn rendering(
 }
 
 /// The sentences of a request, and what stands for those that cannot be read.
-fn items(
+pub(super) fn items(
     parser: &Parser,
     format: InputFormat,
     input: Vec<u8>,
@@ -232,7 +243,7 @@ fn items(
     // The name that `parse` gives to what it reads from a pipe, so that both write the same.
     let name = Input::Stdin.name();
     let sentences = Sentences::new(Vec::new(), format, Encoding::Utf8)
-        .split_by(parser.preset().text)
+        .split_by(parser.tokenizer())
         .needing_tags(!parser.has_tagger())
         .reading(reader, name);
     Box::new(sentences.map_while(Result::ok))

@@ -26,6 +26,11 @@ impl<'a> Seats<'a> {
         let parser = &self.models[model].parser;
         (parser, self.workers[model].get_or_insert_with(|| parser.worker()))
     }
+
+    /// Gives up a worker: the next request gets a new one.
+    pub(super) fn leave(&mut self, model: usize) {
+        self.workers[model] = None;
+    }
 }
 
 /// What waits for the threads.

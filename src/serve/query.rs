@@ -1,5 +1,7 @@
 //! What follows `?` in an address, and bodies of forms.
 
+use percent_encoding::percent_decode;
+
 /// The names and values of a query; what cannot be decoded stays.
 pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
     let text = |part: &str| String::from_utf8_lossy(&decoded(part.as_bytes())).into_owned();
@@ -12,21 +14,9 @@ pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
 
 /// Bytes with `+` for a space and `%` before two hexadecimal digits decoded; a `%` before anything else stays.
 pub(super) fn decoded(bytes: &[u8]) -> Vec<u8> {
-    let digit = |at: usize| bytes.get(at).and_then(|&byte| char::from(byte).to_digit(16));
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match (byte, digit(at), digit(at + 1)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                at += 2;
-            }
-            (b'+', ..) => out.push(b' '),
-            _ => out.push(byte),
-        }
-    }
-    out
+    let spaced: Vec<u8> =
+        bytes.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
+    percent_decode(&spaced).collect()
 }
 
 #[cfg(test)]

@@ -64,6 +64,13 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, problem).with("Retry-After", "1")
     }
 
+    /// The server has failed.
+    pub(super) fn defect() -> Self {
+        let problem =
+            "the server failed on this request, which is a defect: other requests are answered";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, problem)
+    }
+
     pub(super) fn with(mut self, name: &'static str, value: &'static str) -> Self {
         self.header = Some((name, value));
         self

@@ -14,11 +14,12 @@ use hyper::{Method, Request, Response, StatusCode};
 use super::body::ReplyBody;
 use super::metrics::Answered;
 use super::reply::{HTML, JSON, Refusal, Reply, TEXT};
-use super::{Shared, corenlp, own};
+use super::{Shared, corenlp, find, own};
 
 /// The paths, and the methods that each of them knows.
-const ROUTES: [(&str, &str); 12] = [
+const ROUTES: [(&str, &str); 13] = [
     ("/", "GET, HEAD, POST"),
+    ("/find", "POST"),
     ("/live", "GET, HEAD"),
     ("/metrics", "GET, HEAD"),
     ("/models", "GET, HEAD"),
@@ -87,6 +88,8 @@ async fn dispatch(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<
     match (path, head.method == Method::POST) {
         ("/", true) => corenlp::annotate(shared, head, body).await,
         ("/parse", _) => own::parse(shared, head, body).await,
+        ("/find", _) => find::find(shared, head, body).await,
+        ("/tregex", _) => corenlp::tregex(shared, head, body).await,
         ("/", _) if shared.settings.page.is_empty() => {
             Ok(Reply::text(TEXT, "srparse: POST a text here, or to /parse\n"))
         }

@@ -1,6 +1,7 @@
 //! A request as batches of sentences, and its reply as a stream.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -9,7 +10,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::Shared;
 use super::pool::{Pool, Seats, Share};
-use crate::error::Result;
+use super::reply::Refusal;
+use crate::error::{Error, Result};
 use crate::parser::{Parser, ParserWorker};
 
 /// How many sentences are taken at a time, and after how many words no more are.
@@ -53,10 +55,31 @@ struct Task<R: Render> {
 /// What a batch became.
 struct Batch {
     number: u64,
-    bytes: Result<Vec<u8>>,
+    bytes: std::result::Result<Vec<u8>, Failure>,
     /// Whether no item is left.
     ended: bool,
 }
+
+/// Why a batch has no answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The model cannot do what is asked.
+    Refused(Error),
+    /// A thread has panicked, which is a defect.
+    Panicked,
+}
+
+impl Failure {
+    pub(super) fn refusal(self) -> Refusal {
+        match self {
+            Self::Refused(error) => Refusal::bad(error.to_string()),
+            Self::Panicked => Refusal::defect(),
+        }
+    }
+}
+
+/// Some items, and whether none is left.
+type Items<I> = (Vec<I>, bool);
 
 impl<R: Render> Task<R> {
     fn work(&self, seats: &mut Seats<'_>) {
@@ -64,9 +87,34 @@ impl<R: Render> Task<R> {
         if self.batches.is_closed() {
             return;
         }
-        let (mut items, mut words, mut ended) = (Vec::new(), 0, false);
-        let number = {
-            let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let (number, taken) = self.take();
+        let Some((items, ended)) = taken else {
+            let batch = Batch { number, bytes: Err(Failure::Panicked), ended: true };
+            let _ = self.batches.send(batch);
+            return;
+        };
+        let (sentences, words) =
+            (items.len(), items.iter().map(|item| self.render.words(item)).sum());
+        let bytes = catch_unwind(AssertUnwindSafe(|| self.render_all(items, seats)));
+        let bytes = match bytes {
+            Ok(bytes) => bytes.map_err(Failure::Refused),
+            Err(_) => {
+                // It may have stopped in the middle of a change.
+                seats.leave(self.model);
+                Err(Failure::Panicked)
+            }
+        };
+        self.shared.metrics.parsed(sentences, words);
+        // The client may have gone.
+        let _ = self.batches.send(Batch { number, bytes, ended });
+    }
+
+    /// The number of the next batch, and its items; `None` if reading them has panicked.
+    fn take(&self) -> (u64, Option<Items<R::Item>>) {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        source.next += 1;
+        let taken = catch_unwind(AssertUnwindSafe(|| {
+            let (mut items, mut words, mut ended) = (Vec::new(), 0, false);
             while items.len() < BATCH.0 && words < BATCH.1 && !ended {
                 match source.items.next() {
                     Some(item) => {
@@ -76,14 +124,9 @@ impl<R: Render> Task<R> {
                     None => ended = true,
                 }
             }
-            source.next += 1;
-            source.next - 1
-        };
-        let sentences = items.len();
-        let bytes = self.render_all(items, seats);
-        self.shared.metrics.parsed(sentences, words);
-        // The client may have gone.
-        let _ = self.batches.send(Batch { number, bytes, ended });
+            (items, ended)
+        }));
+        (source.next - 1, taken.ok())
     }
 
     fn render_all(&self, items: Vec<R::Item>, seats: &mut Seats<'_>) -> Result<Vec<u8>> {
@@ -172,7 +215,10 @@ impl Answer {
     }
 
     /// The next part of the reply; `None` at its end.
-    pub(super) fn poll_part(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes>>> {
+    pub(super) fn poll_part(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Bytes, Failure>>> {
         loop {
             while let Some(batch) = self.waiting.remove(&self.next) {
                 self.next += 1;
@@ -203,5 +249,79 @@ impl Answer {
                 }
             }
         }
+    }
+}
+
+#[cfg(all(test, feature = "english-fast"))]
+#[allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+    use crate::model::Model;
+    use crate::serve::{ServedModel, Settings, metrics::Metrics};
+    use crate::tree::heads::HeadRules;
+
+    /// Panics on an item, or while it is read.
+    struct Fragile;
+
+    impl Render for Fragile {
+        type Item = &'static str;
+
+        fn words(&self, _: &&'static str) -> usize {
+            1
+        }
+
+        fn render(
+            &self,
+            item: &'static str,
+            _: (&Parser, &mut ParserWorker<'_>),
+            out: &mut Vec<u8>,
+        ) -> Result<()> {
+            assert_ne!(item, "panic");
+            out.extend_from_slice(item.as_bytes());
+            Ok(())
+        }
+    }
+
+    fn answer(
+        shared: &Arc<Shared>,
+        items: impl Iterator<Item = &'static str> + Send + 'static,
+    ) -> std::result::Result<Bytes, u16> {
+        let asked = Asked { model: 0, render: Fragile, items: Box::new(items), is_long: false };
+        let shares = [shared.pool.body(), shared.pool.admit().unwrap()];
+        let mut answer = Answer::begin(shared, asked, shares);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let part = runtime.block_on(poll_fn(|context| answer.poll_part(context)));
+        part.unwrap().map_err(|failure| failure.refusal().status.as_u16())
+    }
+
+    #[test]
+    fn after_a_panic_the_request_gets_status_500_and_the_thread_goes_on() {
+        let parser = Parser::new(&Model::open("english-fast").unwrap(), &[]).unwrap();
+        let model = ServedModel {
+            name: "x".to_owned(),
+            parser,
+            heads: HeadRules::named("left").unwrap(),
+            about: serde_json::Value::Null,
+        };
+        let shared = Arc::new(Shared {
+            models: vec![model].into(),
+            settings: Settings::default(),
+            pool: Arc::new(Pool::new(1, 100)),
+            metrics: Metrics::default(),
+            log: None,
+        });
+        std::thread::scope(|scope| {
+            let (pool, models) = (Arc::clone(&shared.pool), Arc::clone(&shared.models));
+            let thread = scope.spawn(move || pool.work(&models));
+            assert_eq!(answer(&shared, ["panic"].into_iter()), Err(500));
+            let broken = std::iter::from_fn(|| panic!("an item cannot be read"));
+            assert_eq!(answer(&shared, broken), Err(500));
+            assert_eq!(answer(&shared, ["fine"].into_iter()), Ok(Bytes::from_static(b"fine")));
+            assert_eq!(shared.pool.requests(), 0);
+            shared.pool.close();
+            thread.join().unwrap();
+        });
     }
 }

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
+
 use crate::tree::Token;
 
 /// Counts of words and of correct tags.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accuracy {
     /// Words.
     pub words: u64,

@@ -2,7 +2,7 @@
 
 use super::abbreviations::{begins_sentences, is_initial};
 use super::piece::{Abbreviation, Piece, Role};
-use super::settings::{TextSettings, Tokenization};
+use super::settings::TextSettings;
 
 /// Maximum number of tokens in a sentence, which ends there at the latest.
 pub const MAX_TOKENS: usize = 1000;
@@ -28,7 +28,7 @@ struct Cut {
 impl Pending {
     /// No sentence yet.
     pub(super) fn new(settings: TextSettings) -> Self {
-        let is_english = settings.tokenization != Tokenization::Unicode;
+        let is_english = settings.tokenization.is_penn();
         Self { pieces: Vec::new(), cut: None, in_quotes: false, is_english }
     }
 

@@ -1,26 +1,75 @@
-//! Splits a run of characters without white space into pieces.
+//! Splits a part of a line into pieces.
+
+use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::contractions::APOSTROPHES;
 use super::piece::{Piece, Role};
-use super::settings::{Compounds, TextSettings, Tokenization};
+use super::segmenter::Segmenter;
+use super::settings::{Compounds, TextSettings};
+use super::tokenizer::Tokenizer;
 use super::{abbreviations, compounds, contractions, marks, penn, web};
 
-/// Splits `text[start..end]`, which has no white space, and adds its pieces.
+/// Splits `text[range]` and adds its pieces; without learned word boundaries it has no white space.
 pub(super) fn split(
     text: &str,
-    start: usize,
-    end: usize,
-    settings: TextSettings,
+    range: Range<usize>,
+    tokenizer: &Tokenizer,
     pieces: &mut Vec<Piece>,
 ) {
-    let text = &text[start..end];
-    let mut chunk = Chunk { text, offset: start, settings, pieces };
+    match tokenizer.segmenter() {
+        Some(segmenter) => split_line(text, range, segmenter, pieces),
+        None => split_run(text, range, tokenizer.settings(), pieces),
+    }
+}
+
+/// Splits a run of characters without white space by rules.
+fn split_run(text: &str, range: Range<usize>, settings: TextSettings, pieces: &mut Vec<Piece>) {
+    let offset = range.start;
+    let text = &text[range];
+    let mut chunk = Chunk { text, offset, settings, pieces };
     if chunk.is_penn() && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         chunk.push_word(0, text.len());
     } else {
         chunk.split();
+    }
+}
+
+/// Splits a line where words end by what was learned; addresses are not split.
+fn split_line(text: &str, range: Range<usize>, segmenter: &Segmenter, pieces: &mut Vec<Piece>) {
+    let (offset, line) = (range.start, &text[range]);
+    let mut ends = Vec::new();
+    segmenter.ends(line, &mut ends);
+    let mut addresses = web::addresses(line).peekable();
+    let mut start = 0;
+    let mut push = |from: usize, to: usize| {
+        let from = from + line[from..to].len() - line[from..to].trim_start().len();
+        if from < to {
+            let role = role(&line[from..to]);
+            pieces.push(Piece { start: offset + from, end: offset + to, role });
+        }
+    };
+    for end in ends {
+        while let Some(address) = addresses.next_if(|address| address.start < end) {
+            push(start, start.max(address.start));
+            push(start.max(address.start), address.end);
+            start = address.end;
+        }
+        push(start.min(end), end);
+        start = start.max(end);
+    }
+}
+
+/// The role of a learned word.
+fn role(word: &str) -> Role {
+    match word.strip_suffix('.') {
+        _ if !word.starts_with(char::is_alphanumeric) => match marks::mark(word) {
+            (length, role) if length == word.len() => role,
+            _ => Role::Word,
+        },
+        Some(before) => abbreviations::of_letters(before).unwrap_or(Role::Word),
+        None => Role::Word,
     }
 }
 
@@ -53,7 +102,7 @@ impl Chunk<'_> {
     }
 
     fn is_penn(&self) -> bool {
-        self.settings.tokenization != Tokenization::Unicode
+        self.settings.tokenization.is_penn()
     }
 
     /// Whether a word begins here: a letter or digit, the sign of a number, a hashtag or a user name.

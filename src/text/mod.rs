@@ -22,15 +22,21 @@ mod line;
 mod marks;
 mod penn;
 mod piece;
+mod script;
+mod segmenter;
 mod settings;
+mod spacing;
 mod splitter;
+mod tokenizer;
 mod web;
 
 pub use boundary::MAX_TOKENS;
 #[cfg(feature = "serve")]
 pub(crate) use forms::form_of_word;
+pub(crate) use segmenter::Segmenter;
 pub use settings::{Compounds, Punctuation, TextSettings, Tokenization};
 pub use splitter::{Layout, Span, Splitter, TextSentence, one_sentence, sentences};
+pub use tokenizer::Tokenizer;
 
 #[cfg(test)]
 mod tests;

@@ -22,13 +22,15 @@ pub struct TextSettings {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Tokenization {
-    /// `penn` if the training trees have words such as `n't`, else `unicode`.
+    /// `penn` if the training trees have words such as `n't`, else `learned`.
     #[default]
     Auto,
     /// English as in the Penn Treebank: `do n't`, `dog 's`, `gon na`.
     Penn,
     /// Any language: the word boundaries of Unicode (UAX #29).
     Unicode,
+    /// The word boundaries of the training trees: a model learns them.
+    Learned,
 }
 
 /// Whether hyphens and slashes separate words.
@@ -94,6 +96,13 @@ fn has_inner_hyphen(word: &str) -> bool {
         && word[last + 1..].starts_with(char::is_alphanumeric)
 }
 
+impl Tokenization {
+    /// Whether words are those of the Penn Treebank, which are also the default.
+    pub(super) fn is_penn(self) -> bool {
+        matches!(self, Self::Auto | Self::Penn)
+    }
+}
+
 impl TextSettings {
     /// Replaces `auto` by what the words of the training trees suggest.
     #[must_use]
@@ -103,7 +112,7 @@ impl TextSettings {
         let Self { mut tokenization, mut compounds, mut punctuation } = self;
         if tokenization == Tokenization::Auto {
             let is_english = evidence.clitics > 0 && evidence.articles > 0;
-            tokenization = if is_english { Tokenization::Penn } else { Tokenization::Unicode };
+            tokenization = if is_english { Tokenization::Penn } else { Tokenization::Learned };
         }
         if compounds == Compounds::Auto {
             let split = evidence.separate > evidence.joined;

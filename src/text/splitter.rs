@@ -1,11 +1,14 @@
 //! Sentences from lines of text.
 
+use std::borrow::Cow;
+
 use super::boundary::Pending;
 use super::chunk;
 use super::forms::form;
 use super::line::Line;
-use super::piece::Piece;
-use super::settings::TextSettings;
+use super::piece::{Piece, Role};
+use super::segmenter::Marks;
+use super::tokenizer::Tokenizer;
 use crate::tree::Token;
 
 /// The characters of a token: its first and the one after its last, counted from 0 at the beginning of the
@@ -96,7 +99,7 @@ impl TextSentence {
 /// ```
 #[derive(Debug)]
 pub struct Splitter {
-    settings: TextSettings,
+    tokenizer: Tokenizer,
     /// The text that has not been returned, and before it the rest of its first line.
     text: String,
     /// The length of the text that has been split into pieces.
@@ -119,16 +122,17 @@ pub struct Splitter {
 
 impl Splitter {
     /// A splitter at the beginning of an input.
-    pub fn new(settings: TextSettings) -> Self {
+    pub fn new(tokenizer: impl Into<Tokenizer>) -> Self {
+        let tokenizer = tokenizer.into();
         Self {
-            settings,
+            sentence: Pending::new(tokenizer.settings()),
+            tokenizer,
             text: String::new(),
             split: 0,
             returned: 0,
             characters: 0,
             pieces: Vec::new(),
             next: 0,
-            sentence: Pending::new(settings),
             skipped: 0,
             paragraph_ended: false,
             line: Line::Blank,
@@ -183,16 +187,21 @@ impl Splitter {
         length.map(|length| self.take(length))
     }
 
-    /// Splits the next run of characters without white space; returns false at the end of the text.
+    /// Splits the next run of characters without white space, or the rest of the line if word boundaries are learned;
+    /// returns false at the end of the text.
     fn split_chunk(&mut self) -> bool {
         self.pieces.clear();
         self.next = 0;
         let rest = self.text[self.split..].trim_start();
         let start = self.text.len() - rest.len();
-        let end = start + rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let ends = |c: char| match self.tokenizer.segmenter() {
+            Some(_) => c == '\n',
+            None => c.is_whitespace(),
+        };
+        let end = start + rest.find(ends).unwrap_or(rest.len());
         self.split = end;
         if start < end {
-            chunk::split(&self.text, start, end, self.settings, &mut self.pieces);
+            chunk::split(&self.text, start..end, &self.tokenizer, &mut self.pieces);
         }
         start < end
     }
@@ -214,7 +223,8 @@ impl Splitter {
     /// Takes a sentence of `length` tokens.
     fn take(&mut self, length: usize) -> TextSentence {
         let pieces = &self.sentence.pieces[..length];
-        let (text, punctuation) = (&self.text, self.settings.punctuation);
+        let (text, punctuation) = (&self.text, self.tokenizer.settings().punctuation);
+        let marks = self.tokenizer.marks();
         let start = pieces.first().map_or(self.returned, |first| first.start);
         let (mut at, mut characters) = (self.returned, self.characters);
         let mut position = |to: usize| {
@@ -224,10 +234,11 @@ impl Splitter {
         };
         let mut tokens = Vec::with_capacity(length);
         let mut spans = Vec::with_capacity(length);
-        for piece in pieces {
+        for (at, piece) in pieces.iter().enumerate() {
             spans.push(Span { start: position(piece.start), end: position(piece.end) });
-            let surface = &text[piece.start..piece.end];
-            tokens.push(Token::untagged(form(surface, piece.role, punctuation)));
+            let form = form(&text[piece.start..piece.end], piece.role, punctuation);
+            let around = [at.checked_sub(1), Some(at + 1)].map(|at| pieces.get(at?));
+            tokens.push(Token::untagged(marked(form, piece, around, marks)));
         }
         let layout = Layout {
             text: text[start.min(at)..at].to_owned(),
@@ -247,8 +258,8 @@ impl Splitter {
 /// let found = sentences("Dogs bark. Don't\nthey?", TextSettings::default());
 /// assert_eq!(found.iter().map(|sentence| sentence.tokens.len()).collect::<Vec<_>>(), [3, 4]);
 /// ```
-pub fn sentences(text: &str, settings: TextSettings) -> Vec<TextSentence> {
-    let mut splitter = Splitter::new(settings);
+pub fn sentences(text: &str, tokenizer: impl Into<Tokenizer>) -> Vec<TextSentence> {
+    let mut splitter = Splitter::new(tokenizer);
     let mut found = Vec::new();
     for line in text.split_inclusive('\n') {
         splitter.add_line(line);
@@ -260,14 +271,41 @@ pub fn sentences(text: &str, settings: TextSettings) -> Vec<TextSentence> {
 }
 
 /// The words of a text that is one sentence, whatever its punctuation; `None` if it has no words.
-pub fn one_sentence(text: &str, settings: TextSettings) -> Option<TextSentence> {
+pub fn one_sentence(text: &str, tokenizer: &Tokenizer) -> Option<TextSentence> {
     let (mut tokens, mut spans) = (Vec::new(), Vec::new());
-    for sentence in sentences(text, settings) {
+    for sentence in sentences(text, tokenizer.clone()) {
         tokens.extend(sentence.tokens);
         spans.extend(sentence.layout.spans);
     }
     let layout = Layout { text: text.trim().to_owned(), spans, space_after: true };
     (!tokens.is_empty()).then_some(TextSentence { tokens, layout })
+}
+
+/// The form of a token in a treebank that marks words which the text writes otherwise.
+fn marked<'t>(
+    form: Cow<'t, str>,
+    piece: &Piece,
+    [before, after]: [Option<&Piece>; 2],
+    marks: Marks,
+) -> Cow<'t, str> {
+    let mut form = form;
+    if let Some(join) = marks.join
+        && form.contains(char::is_whitespace)
+    {
+        form = Cow::Owned(form.split_whitespace().collect::<Vec<_>>().join(&join.to_string()));
+    }
+    let Some(glue) = marks.glue else { return form };
+    let is_word = |piece: &&Piece| piece.role == Role::Word;
+    if !form.contains(char::is_alphabetic) {
+        return form;
+    }
+    if before.filter(is_word).is_some_and(|before| before.end == piece.start) {
+        form = Cow::Owned(format!("{glue}{form}"));
+    }
+    if after.filter(is_word).is_some_and(|after| after.start == piece.end) {
+        form.to_mut().push(glue);
+    }
+    form
 }
 
 /// The number of characters.

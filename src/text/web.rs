@@ -1,5 +1,7 @@
 //! Web, e-mail and DOI addresses, which are not split.
 
+use std::ops::Range;
+
 /// The top-level domains that are recognized without `http://` or `www.`.
 const DOMAINS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "uk", "eu", "de", "info"];
 
@@ -14,6 +16,24 @@ pub(super) fn may_hold_address(chunk: &str) -> bool {
     };
     ["://", "www.", "@", "doi:", "DOI:", "10."].iter().any(|sign| chunk.contains(sign))
         || chunk.split('.').skip(1).any(is_domain)
+}
+
+/// The addresses in a line, in order; each begins where no word goes on.
+pub(super) fn addresses(line: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = if may_hold_address(line) { 0 } else { line.len() };
+    std::iter::from_fn(move || {
+        while at < line.len() {
+            let start = at;
+            if let Some(length) = address(&line[start..]) {
+                at += length;
+                return Some(start..at);
+            }
+            let rest = &line[start..];
+            let word = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            at += if word > 0 { word } else { rest.chars().next().map_or(1, char::len_utf8) };
+        }
+        None
+    })
 }
 
 /// The length of the address at the beginning of a text; `None` if there is none.

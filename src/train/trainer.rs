@@ -25,6 +25,7 @@ use crate::preset::{MethodChoice, Preset, TaggerChoice};
 use crate::scorer::Components;
 use crate::scorer::factored::MAX_ACTIONS;
 use crate::symbols::{UNKNOWN, Vocabulary};
+use crate::text::{Segmenter, Tokenization};
 use crate::transition::{Action, TransitionSystem};
 use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree, remove_tags};
@@ -175,7 +176,15 @@ impl<'a> Trainer<'a> {
         let words = train.trees.iter().flat_map(Tree::tokens).map(|token| token.word.as_str());
         let mut trainer = self.clone();
         trainer.plan.preset.text = self.plan.preset.text.resolved(words);
-        trainer.train_stripped(&train, &dev)
+        let mut model = trainer.train_stripped(&train, &dev)?;
+        let preset = &trainer.plan.preset;
+        if preset.text.tokenization == Tokenization::Learned {
+            let words: Vec<Vec<CompactString>> = train.trees.iter().map(words_of).collect();
+            let segmenter =
+                Segmenter::train(&words, (preset.text, &preset.clean.attached), self.seed);
+            segmenter.store(&mut model.sections);
+        }
+        Ok(model)
     }
 
     /// Trains the tagger, if there is one, or takes that of the initial model.
@@ -334,6 +343,11 @@ impl<'a> Trainer<'a> {
 /// The trees that have words.
 fn usable(trees: &[Tree]) -> Vec<&Tree> {
     trees.iter().filter(|tree| !tree.tokens().is_empty()).collect()
+}
+
+/// The words of a tree.
+fn words_of(tree: &Tree) -> Vec<CompactString> {
+    tree.tokens().iter().map(|token| token.word.clone()).collect()
 }
 
 /// The words of trees, without tags.

@@ -21,7 +21,7 @@ pub struct Inputs {
 /// Expands paths into the inputs to read, in order.
 ///
 /// A folder stands for all files in it and its subfolders, sorted by path, without hidden ones; links to folders in it
-/// are not followed. A path that does not exist and contains `*`, `?` or `[` is a pattern, in which `**` stands for any
+/// are not followed, and files that describe a folder, such as README, are left out. A path that does not exist and contains `*`, `?` or `[` is a pattern, in which `**` stands for any
 /// number of such subfolders. `-` is standard input. A file that is reached twice, by any path, is read once.
 ///
 /// # Errors
@@ -144,12 +144,34 @@ fn globbed(pattern: &Path) -> Result<Vec<PathBuf>, glob::PatternError> {
 /// Returns the files in a folder and its subfolders, sorted by path.
 fn files_below(folder: &Path, left_out: &mut Vec<String>) -> Result<Vec<PathBuf>> {
     let mut files = Walk::new(folder, left_out)?.files;
+    // A folder of nothing else may be meant.
+    if !files.iter().all(|file| is_about_files(file)) {
+        files.retain(|file| {
+            let is_read = !is_about_files(file);
+            if !is_read {
+                let reason = "this file describes a folder, so it is not read: name it to read it";
+                left_out.push(format!("{}: {reason}", file.display()));
+            }
+            is_read
+        });
+    }
     if files.is_empty() {
         let problem = "the folder has no files: give a treebank file or a folder with such files";
         return Err(Error::config(folder.display().to_string(), problem));
     }
     files.sort_unstable();
     Ok(files)
+}
+
+/// Whether the name is that of a file that describes a folder rather than belonging to a treebank, such as `README.txt`.
+fn is_about_files(file: &Path) -> bool {
+    const NAMES: [&str; 8] =
+        ["readme", "license", "licence", "copying", "changelog", "changes", "notice", "authors"];
+    let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let (stem, extension) = name.split_once('.').unwrap_or((&name, ""));
+    let is_text = matches!(extension, "" | "txt" | "md" | "rst" | "html" | "pdf" | "1st");
+    let is_page = matches!(extension, "md" | "pdf");
+    is_page || (is_text && NAMES.iter().any(|known| stem.starts_with(known)))
 }
 
 /// What is in a folder and its subfolders, without what is hidden.

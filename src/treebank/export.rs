@@ -36,6 +36,7 @@ pub struct ExportReader {
     name: String,
     has_lemmas: bool,
     began: u64,
+    id: Option<String>,
     after: After,
     discontinuous: u64,
 }
@@ -77,7 +78,20 @@ impl ExportReader {
     pub fn new(reader: Box<dyn Read + Send>, name: impl Into<String>, encoding: Encoding) -> Self {
         let name = name.into();
         let lines = LineReader::new(reader, name.clone(), encoding);
-        Self { lines, name, has_lemmas: false, began: 0, after: After::Line, discontinuous: 0 }
+        Self {
+            lines,
+            name,
+            has_lemmas: false,
+            began: 0,
+            id: None,
+            after: After::Line,
+            discontinuous: 0,
+        }
+    }
+
+    /// Returns the ID of the last sentence, which `#BOS` names.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 
     /// Returns the line on which the last sentence began.
@@ -172,6 +186,10 @@ impl ExportReader {
     /// Reads a sentence after its first line.
     fn sentence(&mut self) -> Result<Tree> {
         self.began = self.lines.place(1).line;
+        let id = |line: &str| {
+            line.split(is_space).filter(|part| !part.is_empty()).nth(1).map(str::to_owned)
+        };
+        self.id = self.lines.decode().ok().and_then(|line| id(&line));
         let mut sentence = Sentence::default();
         loop {
             if !self.lines.advance()? {

@@ -9,9 +9,13 @@
 //!    children; the other children move to its parent. This is the usual conversion of NEGRA and TIGER (Kübler
 //!    2005); Boyd (2007) compares it with splitting nodes.
 
-use std::ops::Range;
+mod ancestors;
+mod runs;
 
 use compact_str::CompactString;
+
+use ancestors::Ancestors;
+use runs::{Chains, Run, Runs};
 
 use crate::tree::{Token, Tree, TreeBuilder};
 
@@ -156,68 +160,61 @@ impl Graph {
     /// Attaches the tokens below the root to the lowest node with words on both sides.
     fn lower_tokens(&mut self, order: &[u32]) {
         let (parent, above) = self.parents();
-        let mut depth = vec![0; self.nodes.len()];
-        for &node in &order[1..] {
-            depth[node as usize] = depth[parent[node as usize] as usize] + 1;
-        }
-        let common = |mut a: u32, mut b: u32| {
-            while a != b {
-                let deeper = if depth[a as usize] >= depth[b as usize] { &mut a } else { &mut b };
-                *deeper = parent[*deeper as usize];
-            }
-            a
-        };
+        let ancestors = Ancestors::new(parent, order);
+        let mut is_lowered = vec![false; self.tokens.len()];
         // The tokens below the root since the last other token are attached with the next one.
-        let (mut last, mut waiting) = (None, Vec::new());
+        let (mut last, mut waiting) = (GRAPH_ROOT, Vec::new());
         for (&node, position) in above.iter().zip(0..) {
             if node == GRAPH_ROOT {
-                waiting.push(Vertex::Token(position));
+                waiting.push(position);
                 continue;
             }
-            let lowest = last.map_or(GRAPH_ROOT, |last| common(last, node));
-            if lowest != GRAPH_ROOT && !waiting.is_empty() {
-                self.nodes[GRAPH_ROOT as usize].children.retain(|child| !waiting.contains(child));
-                self.nodes[lowest as usize].children.extend(&waiting);
+            let lowest = if waiting.is_empty() { GRAPH_ROOT } else { ancestors.common(last, node) };
+            if lowest != GRAPH_ROOT {
+                let tokens = waiting.iter().map(|&position| Vertex::Token(position));
+                self.nodes[lowest as usize].children.extend(tokens);
+                waiting.iter().for_each(|&position| is_lowered[position as usize] = true);
             }
             waiting.clear();
-            last = Some(node);
+            last = node;
         }
+        let stays = |child: &Vertex| !matches!(*child, Vertex::Token(position) if is_lowered[position as usize]);
+        self.nodes[GRAPH_ROOT as usize].children.retain(stays);
     }
 
     /// Raises children until every node is continuous, and removes nodes without words. Returns how many nodes were
     /// discontinuous.
     fn raise_children(&mut self, order: &[u32]) -> u64 {
-        let mut spans = vec![(0, 0); self.nodes.len()];
         let (parents, _) = self.parents();
-        let mut raised: Vec<Vec<Vertex>> = vec![Vec::new(); self.nodes.len()];
+        let mut spans = vec![(0, 0); self.nodes.len()];
+        let mut raised = vec![Runs::default(); self.nodes.len()];
+        let mut chains = Chains::new(self.tokens.len(), self.nodes.len());
         let mut discontinuous = 0;
-        // The children of a node in order, and whether each was raised to it. Lists of nodes have no more room than they
-        // need: what passes through many of them would be quadratic.
-        let mut all: Vec<(Vertex, bool)> = Vec::new();
         for &node in order.iter().rev() {
             let span_of = |vertex: Vertex| match vertex {
                 Vertex::Token(position) => (position, position + 1),
                 Vertex::Node(child) => spans[child as usize],
             };
             let GraphNode { children, head, .. } = &mut self.nodes[node as usize];
-            let own = std::mem::take(children).into_iter().map(|child| (child, false));
-            let from_below = std::mem::take(&mut raised[node as usize]).into_iter();
-            all.clear();
-            all.extend(own.filter(|&(child, _)| span_of(child).0 < span_of(child).1));
-            all.extend(from_below.map(|child| (child, true)));
-            // Linear if what was raised is in order.
-            all.sort_by_key(|&(child, _)| span_of(child));
-            let stay = kept_children(&all, *head, span_of);
-            *children = all[stay.clone()].iter().map(|&(child, _)| child).collect();
-            spans[node as usize] = match children[..] {
-                [first, .., last] => (span_of(first).0, span_of(last).1),
-                [only] => span_of(only),
-                [] => (0, 0),
-            };
-            if stay.len() < all.len() {
+            let mut runs = std::mem::take(&mut raised[node as usize]);
+            children.retain(|&child| span_of(child).0 < span_of(child).1);
+            children.sort_unstable_by_key(|&child| span_of(child));
+            let is_next = |pair: &[Vertex]| span_of(pair[0]).1 == span_of(pair[1]).0;
+            if !runs.is_empty() || !children.windows(2).all(is_next) {
+                let own: Vec<(u32, u32)> = children.iter().map(|&child| span_of(child)).collect();
+                for (&child, &span) in children.iter().zip(&own) {
+                    runs.add(span.0, Run::of(child, span), &mut chains);
+                }
+                let head = head.map(span_of).filter(|(start, end)| start < end);
+                *children =
+                    runs.take_kept(&own, head).map_or_else(Vec::new, |run| chains.list(&run));
+            }
+            if let [first, .., last] | [first @ last] = children[..] {
+                spans[node as usize] = (span_of(first).0, span_of(last).1);
+            }
+            if !runs.is_empty() {
                 discontinuous += 1;
-                let away = all[..stay.start].iter().chain(&all[stay.end..]);
-                raised[parents[node as usize] as usize].extend(away.map(|&(child, _)| child));
+                raised[parents[node as usize] as usize].merge(runs, &mut chains);
             }
         }
         discontinuous
@@ -250,38 +247,12 @@ impl Graph {
     }
 }
 
-/// Returns the contiguous children, sorted, that include the head, or without a head those with the most words,
-/// not counting words of children that were raised.
-fn kept_children(
-    children: &[(Vertex, bool)],
-    head: Option<Vertex>,
-    span_of: impl Fn(Vertex) -> (u32, u32),
-) -> Range<usize> {
-    let mut best: (Range<usize>, u32) = (0..0, 0);
-    let (mut from, mut words, mut has_head) = (0, 0, false);
-    for (&(child, is_raised), to) in children.iter().zip(1..) {
-        let (start, end) = span_of(child);
-        if !is_raised {
-            words += end - start;
-        }
-        has_head |= head == Some(child);
-        if children.get(to).is_some_and(|&(next, _)| span_of(next).0 == end) {
-            continue;
-        }
-        if has_head {
-            return from..to;
-        }
-        if words > best.1 {
-            best = (from..to, words);
-        }
-        (from, words) = (to, 0);
-    }
-    best.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::rngs::ChaCha8Rng;
+    use rand::seq::SliceRandom;
+    use rand::{RngExt, SeedableRng};
 
     /// A graph of the words `0 1 2 …`: for each word and then each node, its parent (0 for the root, then the nodes from
     /// 1) and its function.
@@ -333,6 +304,83 @@ mod tests {
         let twice = tree(&[(3, "X"), (1, "HD"), (3, "HD")], &[(0, ""), (1, ""), (2, "")]);
         let expected = "(VROOT (N1 (T 0) (T 1) (N2 (N3 (T 2)))))";
         assert_eq!(twice, Some((expected.to_owned(), 2)));
+    }
+
+    /// The steps of the head of this file, taken literally: in quadratic time.
+    fn slow_tree(mut graph: Graph) -> Option<(Tree, u64)> {
+        let order = graph.top_down()?;
+        let (parent, above) = graph.parents();
+        let chain = |node: u32| {
+            let up = |&node: &u32| (node != GRAPH_ROOT).then(|| parent[node as usize]);
+            std::iter::successors(Some(node), up).collect::<Vec<u32>>()
+        };
+        let is_low = |&position: &usize| above[position] != GRAPH_ROOT;
+        for position in (0..above.len()).filter(|position| !is_low(position)) {
+            let before = (0..position).rev().find(is_low).map(|at| chain(above[at]));
+            let after = (position..above.len()).find(is_low).map(|at| chain(above[at]));
+            let (Some(before), Some(after)) = (before, after) else { continue };
+            let lowest = before.into_iter().find(|node| after.contains(node)).unwrap();
+            let token = Vertex::Token(position as u32);
+            graph.nodes[GRAPH_ROOT as usize].children.retain(|&child| child != token);
+            graph.nodes[lowest as usize].children.push(token);
+        }
+        let (mut spans, mut discontinuous) = (vec![(0, 0); graph.nodes.len()], 0);
+        let mut raised: Vec<Vec<Vertex>> = vec![Vec::new(); graph.nodes.len()];
+        for &node in order.iter().rev() {
+            let span_of = |vertex: Vertex| match vertex {
+                Vertex::Token(position) => (position, position + 1),
+                Vertex::Node(child) => spans[child as usize],
+            };
+            let words = |vertex: Vertex| span_of(vertex).1 - span_of(vertex).0;
+            let own = std::mem::take(&mut graph.nodes[node as usize].children);
+            let mut all = [&own[..], &raised[node as usize]].concat();
+            all.retain(|&child| words(child) > 0);
+            all.sort_by_key(|&child| span_of(child));
+            let runs: Vec<&[Vertex]> =
+                all.chunk_by(|&a, &b| span_of(a).1 == span_of(b).0).collect();
+            let own_words = |run: &[Vertex]| -> u32 {
+                run.iter().filter(|child| own.contains(child)).map(|&child| words(child)).sum()
+            };
+            let head = graph.nodes[node as usize].head;
+            let with_head =
+                runs.iter().position(|run| head.is_some_and(|head| run.contains(&head)));
+            let most = runs.iter().map(|run| own_words(run)).max().filter(|&most| most > 0);
+            let kept =
+                with_head.or_else(|| runs.iter().position(|run| Some(own_words(run)) == most));
+            let stay = kept.map_or_else(Vec::new, |kept| runs[kept].to_vec());
+            let away: Vec<Vertex> =
+                all.iter().copied().filter(|child| !stay.contains(child)).collect();
+            discontinuous += u64::from(!away.is_empty());
+            if let [first, .., last] | [first @ last] = stay[..] {
+                spans[node as usize] = (span_of(first).0, span_of(last).1);
+            }
+            graph.nodes[node as usize].children = stay;
+            raised[parent[node as usize] as usize].extend(away);
+        }
+        Some((graph.tree(), discontinuous))
+    }
+
+    #[test]
+    fn random_graphs_become_the_trees_that_the_steps_describe() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..3_000 {
+            let (n_tokens, n_nodes) = (rng.random_range(0..14), rng.random_range(0..8));
+            let mut graph = Graph::new();
+            for position in 0..n_tokens {
+                graph.token(Token::new(position.to_string(), "T"));
+            }
+            (0..n_nodes).for_each(|node| _ = graph.node(&format!("N{node}")));
+            let function = |is_head: bool| if is_head { HEAD } else { "" };
+            let mut vertices: Vec<Vertex> = (1..=n_nodes).map(Vertex::Node).collect();
+            vertices.extend((0..n_tokens).map(Vertex::Token));
+            vertices.shuffle(&mut rng);
+            for vertex in vertices {
+                let below = if let Vertex::Node(node) = vertex { node - 1 } else { n_nodes };
+                graph.attach(vertex, rng.random_range(0..=below), function(rng.random_bool(0.2)));
+            }
+            let expected = slow_tree(graph.clone()).map(|(tree, n)| (tree.to_string(), n));
+            assert_eq!(graph.into_tree().map(|(tree, n)| (tree.to_string(), n)), expected);
+        }
     }
 
     #[test]

@@ -47,8 +47,17 @@ pub enum Origin {
     Json(Box<JsonOrigin>),
     /// CoNLL-U, with all its lines.
     Conllu(Box<Source>),
-    /// A treebank, with the tree.
-    Tree(Box<Tree>),
+    /// A treebank.
+    Tree(Box<TreeOrigin>),
+}
+
+/// What a tree has besides words and tags.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TreeOrigin {
+    /// The tree, if it is kept.
+    pub tree: Option<Tree>,
+    /// The ID, a string, if IDs are kept.
+    pub id: Option<Value>,
 }
 
 /// A sentence of raw text.
@@ -86,13 +95,18 @@ impl Origin {
         if let Self::Text(text) = self { text.file.as_deref() } else { None }
     }
 
-    /// Returns the value of `id` in JSON.
+    /// Returns the value of `id` in JSON, or an ID that was kept.
     pub fn id(&self) -> Option<&Value> {
-        if let Self::Json(object) = self { object.id.as_ref() } else { None }
+        match self {
+            Self::Json(object) => object.id.as_ref(),
+            Self::Tree(origin) => origin.id.as_ref(),
+            Self::Conllu(source) => source.id(),
+            Self::Plain | Self::Text(_) => None,
+        }
     }
 
-    /// Writes comments of CoNLL-U: `# newdoc` before the first sentence of a file of raw text, and `# sent_id` with an
-    /// `id` of JSON.
+    /// Writes comments of CoNLL-U: `# newdoc` before the first sentence of a file of raw text, and `# sent_id` with the
+    /// ID of JSON or of a tree.
     ///
     /// # Errors
     /// When writing fails.
@@ -102,7 +116,7 @@ impl Origin {
                 Some(file) => writeln!(out, "# newdoc id = {}", conllu::on_one_line(file)),
                 None => Ok(()),
             },
-            Self::Json(object) => match &object.id {
+            Self::Json(_) | Self::Tree(_) => match self.id() {
                 Some(Value::String(id)) => {
                     writeln!(out, "# sent_id = {}", conllu::on_one_line(id))
                 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::penn::{excerpt, is_space, write_brackets};
 use super::tagged::LineProblem;
-use crate::text::{Layout, TextSentence, TextSettings, one_sentence};
+use crate::text::{Layout, Tokenizer, one_sentence};
 use crate::tree::{Token, Tree};
 
 /// A sentence as it is read.
@@ -33,7 +33,7 @@ pub struct Sentence {
 pub fn parse_line(
     line: &str,
     needs_tags: bool,
-    settings: TextSettings,
+    tokenizer: &Tokenizer,
 ) -> Result<Sentence, LineProblem> {
     let line = line.trim_end_matches(is_space);
     if line.trim_start_matches(is_space).is_empty() {
@@ -52,8 +52,11 @@ pub fn parse_line(
         (Some(tokens), _) => {
             (tokens.into_iter().map(|Readable(token)| token).collect::<Vec<_>>(), None)
         }
-        (None, Some(Value::String(text))) => match one_sentence(&text, settings) {
-            Some(TextSentence { tokens, layout }) => (tokens, Some(layout)),
+        (None, Some(Value::String(text))) => match one_sentence(&text, tokenizer) {
+            Some(sentence) => match tokenizer.refuses(&sentence) {
+                Some(problem) => return Err(LineProblem::new(line, line, problem.to_owned())),
+                None => (sentence.tokens, Some(sentence.layout)),
+            },
             None => (Vec::new(), None),
         },
         (None, text) => {
@@ -306,7 +309,7 @@ mod tests {
     }
 
     fn read(line: &str, needs_tags: bool) -> Result<Sentence, LineProblem> {
-        parse_line(line, needs_tags, TextSettings::default())
+        parse_line(line, needs_tags, &Tokenizer::default())
     }
 
     #[test]

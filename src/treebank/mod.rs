@@ -13,18 +13,22 @@
 //! 6. Only ASCII white space separates words, except in raw text; no-break and thin spaces are parts of words.
 //! 7. The depth of trees is limited only by memory: nothing recurses.
 
+pub mod alpino_xml;
 pub mod clean;
 pub mod conllu;
 pub mod embeddings;
 mod encoded;
 mod expand;
 pub mod export;
+pub mod genia_xml;
 mod graph;
+pub mod ids;
 mod input;
 mod item;
 pub mod json;
 mod line_reader;
 pub mod lint;
+pub mod partition;
 pub mod penn;
 mod raw_text;
 mod reattach;
@@ -34,6 +38,7 @@ pub mod tagged;
 mod text_window;
 pub mod tiger_xml;
 mod tree_reader;
+mod xml;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -42,7 +47,7 @@ use std::path::{Path, PathBuf};
 pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
 pub use expand::{Inputs, expand};
 pub use input::{ByteCounter, Encoding, Input};
-pub use item::{Item, JsonOrigin, Origin, RawText};
+pub use item::{Item, JsonOrigin, Origin, RawText, TreeOrigin};
 pub use line_reader::LineReader;
 pub use sentences::{InputFormat, Sentences};
 
@@ -74,6 +79,8 @@ pub struct ReadReport {
     pub reasons: Vec<String>,
     /// How many nodes with crossing branches were made continuous.
     pub discontinuous: u64,
+    /// How many lemmas after words were left out: `(tag word lemma)` and `(tag word (lemma x))`.
+    pub lemmas: u64,
     /// Files and links that were not read, each with its reason: a file is read once, by whatever paths it is reached,
     /// and links to folders are not followed.
     pub left_out: Vec<String>,
@@ -103,6 +110,9 @@ impl fmt::Display for ReadReport {
                 more => write!(f, "; and {more} more)")?,
             }
         }
+        if self.lemmas > 0 {
+            write!(f, "; {} lemmas after words were left out", self.lemmas)?;
+        }
         match self.discontinuous {
             0 => Ok(()),
             n => write!(f, "; {n} discontinuous nodes were made continuous"),
@@ -110,8 +120,8 @@ impl fmt::Display for ReadReport {
     }
 }
 
-/// Iterates over the trees of several inputs, in Penn brackets, NEGRA export or TIGER-XML; the format is
-/// recognized by the beginning of each input.
+/// Iterates over the trees of several inputs, in Penn brackets, NEGRA export, TIGER-XML, Alpino XML or GENIA XML; the
+/// format is recognized by the beginning of each input.
 ///
 /// Without [`ReadOptions::skip_bad_trees`], iteration ends with the first error.
 pub struct Trees {
@@ -164,6 +174,11 @@ impl Trees {
         Some(Place::new(reader.name(), reader.began(), 0))
     }
 
+    /// Returns the ID of the last tree, if it has one.
+    pub fn id(&self) -> Option<&str> {
+        self.reader.as_ref()?.id()
+    }
+
     fn advance(&mut self) -> Result<Option<Tree>> {
         loop {
             let Some(reader) = &mut self.reader else {
@@ -174,11 +189,12 @@ impl Trees {
                     Some(if self.options.skip_bad_trees { reader.lenient() } else { reader });
                 continue;
             };
-            let discontinuous = reader.discontinuous();
+            let (discontinuous, lemmas) = (reader.discontinuous(), reader.lemmas());
             match reader.read() {
                 Ok(Some(tree)) => {
                     self.report.read += 1;
                     self.report.discontinuous += reader.discontinuous() - discontinuous;
+                    self.report.lemmas += reader.lemmas() - lemmas;
                     return Ok(Some(tree));
                 }
                 Ok(None) => self.reader = None,

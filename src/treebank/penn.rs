@@ -22,6 +22,7 @@ use crate::error::{Error, Place, Result};
 use crate::tree::{Tree, TreeBuilder, is_root_label};
 
 mod faults;
+mod lemmas;
 mod skip;
 mod write;
 
@@ -53,6 +54,12 @@ pub struct PennReader<R> {
     /// Whether lines inside trees start with a bracket in this file, once that is known.
     flush_left: Option<bool>,
     bracket_at_margin: bool,
+    /// Whether lemmas follow words in this file.
+    lemmas: Lemmas,
+    /// How many lemmas were left out of whole trees.
+    n_lemmas: u64,
+    /// How many were left out of this tree.
+    new_lemmas: u64,
 }
 
 /// What to skip before the next tree.
@@ -87,6 +94,20 @@ struct Word {
     escaped: bool,
 }
 
+/// Whether a file has a lemma after each word, as in `(tag word lemma)`, which its first tree decides.
+#[derive(Debug)]
+enum Lemmas {
+    /// No word has been read.
+    Unknown,
+    /// So far every word of the first tree has a lemma, unless these are mistakes, of which this is the first; with how
+    /// many words there are.
+    Perhaps(Place, String, usize),
+    /// It has.
+    Yes,
+    /// It has not.
+    No,
+}
+
 /// The position of the reader in a tree.
 #[derive(Debug)]
 enum Inside {
@@ -96,6 +117,8 @@ enum Inside {
     Label(CompactString),
     /// After the word of a token.
     Word,
+    /// After the lemma of a token.
+    Lemma,
     /// After a child.
     Child,
 }
@@ -142,6 +165,9 @@ impl<R: Read> PennReader<R> {
             is_stray: false,
             flush_left: None,
             bracket_at_margin: false,
+            lemmas: Lemmas::Unknown,
+            n_lemmas: 0,
+            new_lemmas: 0,
         }
     }
 
@@ -158,6 +184,11 @@ impl<R: Read> PennReader<R> {
     /// Returns the line on which the last tree began.
     pub fn began(&self) -> u64 {
         self.began
+    }
+
+    /// Returns how many lemmas after words were left out: those of `(tag word lemma)` and `(tag word (lemma x))`.
+    pub fn lemmas(&self) -> u64 {
+        self.n_lemmas
     }
 
     /// Returns whether the last error concerns no tree of its own: surplus brackets and words after a tree.
@@ -184,8 +215,11 @@ impl<R: Read> PennReader<R> {
         }
         self.began = self.text.line();
         self.begins_at(self.text.pos - 1);
+        self.forget_lemmas();
         self.read_tree()?;
         self.ended = self.text.line();
+        self.check_lemmas()?;
+        self.n_lemmas += self.new_lemmas;
         self.spans_lines |= self.ended > self.began;
         if self.bracket_at_margin {
             self.flush_left = Some(true);
@@ -214,11 +248,7 @@ impl<R: Read> PennReader<R> {
                 Lexeme::Open => return Ok(true),
                 Lexeme::Bad => return Err(self.bad_bytes_outside()),
                 Lexeme::Close => return Err(self.unmatched()),
-                Lexeme::Word if self.text.window().as_bytes()[self.word.start] == b'<' => {
-                    self.text.pos = self.word.start;
-                    self.skip_markup()?;
-                }
-                Lexeme::Word => return Err(self.word_outside()),
+                Lexeme::Word => self.skip_between_trees()?,
             }
         }
     }
@@ -230,14 +260,25 @@ impl<R: Read> PennReader<R> {
             inside = match (self.lexeme(), inside) {
                 (Lexeme::Word, Inside::Bracket) => Inside::Label(self.form()),
                 (Lexeme::Word, Inside::Label(label)) => {
+                    if self.word.escaped {
+                        self.end_at_backslash()?;
+                    }
                     let word = self.form();
                     self.builder.token(word, label);
                     Inside::Word
                 }
-                (Lexeme::Word, Inside::Word) => return Err(self.two_words()),
+                (Lexeme::Word, Inside::Word) => {
+                    self.lemma()?;
+                    Inside::Lemma
+                }
+                (Lexeme::Word, Inside::Lemma) => return Err(self.two_words()),
                 (Lexeme::Word, Inside::Child) => return Err(self.word_among_children()),
+                (Lexeme::Open, Inside::Word) if self.skip_lemma()? => Inside::Lemma,
                 (Lexeme::Open, inside) => self.open(inside)?,
                 (Lexeme::Close, inside) => {
+                    if matches!(inside, Inside::Word) {
+                        self.no_lemma()?;
+                    }
                     self.close(inside)?;
                     if self.builder.depth() == 0 {
                         return Ok(());
@@ -263,7 +304,7 @@ impl<R: Read> PennReader<R> {
             Inside::Label(label) => self.builder.open(label),
             Inside::Bracket if self.builder.depth() == 0 => self.builder.open(""),
             Inside::Bracket => return Err(self.no_label(2)),
-            Inside::Word => return Err(self.word_with_children()),
+            Inside::Word | Inside::Lemma => return Err(self.word_with_children()),
         }
         Ok(Inside::Bracket)
     }
@@ -271,7 +312,7 @@ impl<R: Read> PennReader<R> {
     /// Handles a closing bracket.
     fn close(&mut self, inside: Inside) -> Result<()> {
         match inside {
-            Inside::Word => {}
+            Inside::Word | Inside::Lemma => {}
             Inside::Child => self.builder.close(),
             Inside::Label(label) => {
                 self.builder.open(label);

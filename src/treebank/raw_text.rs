@@ -6,11 +6,12 @@ use super::input::Input;
 use super::item::{Item, Origin, RawText};
 use super::line_reader::LineReader;
 use crate::error::{Place, Result};
-use crate::text::{Splitter, TextSentence, TextSettings, one_sentence};
+use crate::text::{Splitter, TextSentence, Tokenizer, one_sentence};
 
 /// The sentences of one input.
 pub(super) struct TextReader {
     lines: LineReader,
+    tokenizer: Tokenizer,
     splitter: Splitter,
     /// The line that cannot be read, while the paragraph before it is returned.
     bad: Option<Item>,
@@ -21,17 +22,20 @@ pub(super) struct TextReader {
 }
 
 impl TextReader {
-    pub(super) fn new(lines: LineReader, settings: TextSettings) -> Self {
+    pub(super) fn new(lines: LineReader, tokenizer: Tokenizer) -> Self {
         let origins = Origins::of(&lines);
-        let splitter = Splitter::new(settings);
-        Self { lines, splitter, bad: None, ended: false, begun: false, origins }
+        let splitter = Splitter::new(tokenizer.clone());
+        Self { lines, tokenizer, splitter, bad: None, ended: false, begun: false, origins }
     }
 
     /// The next sentence or unreadable line; `None` at the end.
     pub(super) fn read(&mut self) -> Result<Option<Item>> {
         loop {
             if let Some(sentence) = self.splitter.next_sentence() {
-                return Ok(Some(self.origins.item(sentence)));
+                return Ok(Some(match self.tokenizer.refuses(&sentence) {
+                    Some(problem) => Item::Bad { at: self.began(), problem: problem.to_owned() },
+                    None => self.origins.item(sentence),
+                }));
             }
             if self.bad.is_some() || self.ended {
                 return Ok(self.bad.take());
@@ -73,16 +77,16 @@ impl TextReader {
 /// The lines of one input, each of them a sentence of raw text.
 pub(super) struct TextLines {
     lines: LineReader,
-    settings: TextSettings,
+    tokenizer: Tokenizer,
     /// The number of characters before the current line.
     characters: u64,
     origins: Origins,
 }
 
 impl TextLines {
-    pub(super) fn new(lines: LineReader, settings: TextSettings) -> Self {
+    pub(super) fn new(lines: LineReader, tokenizer: Tokenizer) -> Self {
         let origins = Origins::of(&lines);
-        Self { lines, settings, characters: 0, origins }
+        Self { lines, tokenizer, characters: 0, origins }
     }
 
     /// The next line; `None` at the end.
@@ -93,10 +97,16 @@ impl TextLines {
         self.lines.begin();
         let (item, length) = match self.lines.decode() {
             Ok(line) => {
-                let sentence = one_sentence(&line, self.settings);
-                let item =
-                    sentence.map(|sentence| self.origins.item(sentence.after(self.characters)));
-                (item.unwrap_or(Item::Blank), line.chars().count())
+                let item = match one_sentence(&line, &self.tokenizer) {
+                    Some(sentence) => match self.tokenizer.refuses(&sentence) {
+                        Some(problem) => {
+                            Item::Bad { at: self.lines.place(1), problem: problem.to_owned() }
+                        }
+                        None => self.origins.item(sentence.after(self.characters)),
+                    },
+                    None => Item::Blank,
+                };
+                (item, line.chars().count())
             }
             Err((column, problem)) => {
                 let at = self.lines.place(column);

@@ -71,7 +71,7 @@ const LEAVES: usize = 3;
 /// words too.
 fn begins_with_trees(text: &str) -> bool {
     let (mut depth, mut leaves) = (0, 0);
-    let mut rest = text.trim_start_matches(is_space);
+    let mut rest = without_comments(text).trim_start_matches(is_space);
     while leaves < LEAVES && !rest.is_empty() {
         let Some(inside) = rest.strip_prefix('(') else {
             match rest.strip_prefix(')').filter(|_| depth > 0) {
@@ -95,6 +95,18 @@ fn begins_with_trees(text: &str) -> bool {
         };
     }
     leaves > 0
+}
+
+/// The text after lines that begin with `#` and comments of CorpusSearch; what is cut off in one is no text.
+fn without_comments(text: &str) -> &str {
+    let mut rest = text.trim_start_matches(is_space);
+    loop {
+        let comment = [["#", "\n"], ["/*", "*/"], ["/~*", "*~/"]]
+            .into_iter()
+            .find_map(|[begin, end]| Some((rest.strip_prefix(begin)?, end)));
+        let Some((inside, end)) = comment else { return rest };
+        rest = inside.split_once(end).map_or("", |(_, rest)| rest).trim_start_matches(is_space);
+    }
 }
 
 /// Splits a text at its first bracket or space.
@@ -125,6 +137,7 @@ mod tests {
             "\n(ROOT\n  (S (VP (V go)\n (NP (N",
             "((S (NP-SBJ (-NONE- *))))",
             "(())\n(TOP (S (NN a)))\n",
+            "/*\nPREFACE: (x)\n*/\n/~*\na.\n*~/\n# c\n( (S (NN a)) (ID 1))",
         ] {
             assert_eq!(kind(text.as_bytes()), Some(InputKind::Trees), "{text}");
         }

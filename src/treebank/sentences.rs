@@ -5,10 +5,13 @@ use std::fmt;
 use std::io::Read;
 use std::str::FromStr;
 
+use serde_json::Value;
+
 use super::clean::Cleaning;
 use super::conllu::SentenceReader;
+use super::ids;
 use super::input::{ByteCounter, Encoding, Input, unknown};
-use super::item::{Item, JsonOrigin, Origin};
+use super::item::{Item, JsonOrigin, Origin, TreeOrigin};
 use super::json;
 use super::line_reader::LineReader;
 use super::penn::is_space;
@@ -17,7 +20,7 @@ use super::recognize;
 use super::tagged::{self, LineProblem, TaggedFormat};
 use super::tree_reader::TreeReader;
 use crate::error::{Error, InputKind, Place, Result};
-use crate::text::TextSettings;
+use crate::text::Tokenizer;
 use crate::tree::{TRACE, Token};
 
 /// Formats of sentences to parse.
@@ -81,9 +84,10 @@ pub struct Sentences {
     format: InputFormat,
     encoding: Encoding,
     cleaning: Cleaning,
-    text: TextSettings,
+    tokenizer: Tokenizer,
     needs_tags: bool,
     keeps_trees: bool,
+    keeps_ids: bool,
     counter: ByteCounter,
     source: Option<Source>,
     ended: bool,
@@ -100,15 +104,16 @@ impl Sentences {
     /// Returns the sentences of the inputs, which are opened one at a time.
     pub fn new(inputs: Vec<Input>, format: InputFormat, encoding: Encoding) -> Self {
         let inputs = inputs.into_iter();
-        let (cleaning, text) = (Cleaning::none(), TextSettings::default());
+        let (cleaning, tokenizer) = (Cleaning::none(), Tokenizer::default());
         Self {
             inputs,
             format,
             encoding,
             cleaning,
-            text,
+            tokenizer,
             needs_tags: false,
             keeps_trees: false,
+            keeps_ids: false,
             counter: ByteCounter::default(),
             source: None,
             ended: false,
@@ -123,14 +128,20 @@ impl Sentences {
 
     /// Sets how raw text is split.
     #[must_use]
-    pub fn split_by(self, text: TextSettings) -> Self {
-        Self { text, ..self }
+    pub fn split_by(self, tokenizer: impl Into<Tokenizer>) -> Self {
+        Self { tokenizer: tokenizer.into(), ..self }
     }
 
     /// Sets whether the tree of a sentence is kept ([`Origin::Tree`]).
     #[must_use]
     pub fn keeping_trees(self, keeps_trees: bool) -> Self {
         Self { keeps_trees, ..self }
+    }
+
+    /// Sets whether IDs of trees and of CoNLL-U are kept ([`Origin::id`]).
+    #[must_use]
+    pub fn keeping_ids(self, keeps_ids: bool) -> Self {
+        Self { keeps_ids, ..self }
     }
 
     /// Sets whether a JSON object with an untagged word is an error.
@@ -218,11 +229,11 @@ impl Sentences {
             }
             InputFormat::Text => {
                 let lines = LineReader::new(reader, name, self.encoding);
-                Source::Text(Box::new(TextReader::new(lines, self.text)))
+                Source::Text(Box::new(TextReader::new(lines, self.tokenizer.clone())))
             }
             InputFormat::Lines => {
                 let lines = LineReader::new(reader, name, self.encoding);
-                Source::TextLines(Box::new(TextLines::new(lines, self.text)))
+                Source::TextLines(Box::new(TextLines::new(lines, self.tokenizer.clone())))
             }
             _ => Source::Lines(LineReader::new(reader, name, self.encoding)),
         });
@@ -236,13 +247,15 @@ impl Sentences {
                     self.open(&input)?;
                     continue;
                 }
-                Some(Source::Trees(reader)) => tree_item(reader, &self.cleaning, self.keeps_trees)?,
+                Some(Source::Trees(reader)) => {
+                    tree_item(reader, &self.cleaning, (self.keeps_trees, self.keeps_ids))?
+                }
                 Some(Source::Text(reader)) => reader.read()?,
                 Some(Source::TextLines(lines)) => lines.read()?,
                 Some(Source::Lines(lines)) => match self.format {
-                    InputFormat::Conllu => conllu_item(lines)?,
+                    InputFormat::Conllu => conllu_item(lines, self.keeps_ids)?,
                     InputFormat::Tokens => line_item(lines, words)?,
-                    InputFormat::Json => json_item(lines, self.needs_tags, self.text)?,
+                    InputFormat::Json => json_item(lines, self.needs_tags, &self.tokenizer)?,
                     InputFormat::Underscore => {
                         line_item(lines, |line| tagged::parse_line(line, TaggedFormat::Underscore))?
                     }
@@ -277,18 +290,20 @@ fn sentence(tokens: Vec<Token>) -> Item {
 fn tree_item(
     reader: &mut TreeReader,
     cleaning: &Cleaning,
-    keeps_trees: bool,
+    (keeps_trees, keeps_ids): (bool, bool),
 ) -> Result<Option<Item>> {
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
+            let id = keeps_ids.then(|| reader.id().map(Value::from)).flatten();
+            let tree = if keeps_ids { ids::without_id(tree) } else { tree };
             let Some(tree) = cleaning.strip(tree) else { return Ok(Some(Item::Blank)) };
-            let kept = keeps_trees.then(|| Box::new(tree.clone()));
+            let kept = keeps_trees.then(|| tree.clone());
             let mut tokens = tree.into_tokens();
             tokens.retain(|token| token.tag != TRACE);
             match (sentence(tokens), kept) {
-                (Item::Sentence(tokens, _), Some(tree)) => {
-                    Item::Sentence(tokens, Origin::Tree(tree))
+                (Item::Sentence(tokens, _), tree) if tree.is_some() || id.is_some() => {
+                    Item::Sentence(tokens, Origin::Tree(Box::new(TreeOrigin { tree, id })))
                 }
                 (Item::Blank, _) => Item::NoWords,
                 (item, _) => item,
@@ -316,12 +331,16 @@ fn line_item(
 }
 
 /// Reads the next line as a JSON object.
-fn json_item(lines: &mut LineReader, needs_tags: bool, text: TextSettings) -> Result<Option<Item>> {
+fn json_item(
+    lines: &mut LineReader,
+    needs_tags: bool,
+    tokenizer: &Tokenizer,
+) -> Result<Option<Item>> {
     if !lines.advance()? {
         return Ok(None);
     }
     lines.begin();
-    let object = parse_line(lines, |line| json::parse_line(line, needs_tags, text));
+    let object = parse_line(lines, |line| json::parse_line(line, needs_tags, tokenizer));
     Ok(Some(match object {
         Err(problem) => bad_line(lines, problem),
         Ok(object) if object.tokens.is_empty() => Item::Blank,
@@ -340,7 +359,7 @@ fn words(line: &str) -> Result<Vec<Token>, LineProblem> {
     Ok(words.map(|word| Token::new(word, "")).collect())
 }
 
-fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
+fn conllu_item(lines: &mut LineReader, keeps_ids: bool) -> Result<Option<Item>> {
     let mut sentence_reader = SentenceReader::new();
     let (mut fault, mut begun) = (None, false);
     loop {
@@ -351,7 +370,11 @@ fn conllu_item(lines: &mut LineReader) -> Result<Option<Item>> {
                 (Some(fault), _) => return Ok(Some(fault)),
                 (None, Some(tokens)) if tokens.is_empty() => return Ok(Some(Item::Blank)),
                 (None, Some(tokens)) => {
-                    let origin = Origin::Conllu(Box::new(sentence_reader.take_source()));
+                    let mut source = sentence_reader.take_source();
+                    if keeps_ids {
+                        source.keep_id();
+                    }
+                    let origin = Origin::Conllu(Box::new(source));
                     return Ok(Some(Item::Sentence(tokens, origin)));
                 }
                 (None, None) if ended => return Ok(None),

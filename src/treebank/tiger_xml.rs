@@ -19,28 +19,25 @@
 //! Other elements, other attributes and secondary edges are skipped. Crossing branches are uncrossed: see
 //! `graph.rs`.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use quick_xml::events::{BytesStart, Event};
-use quick_xml::{Reader, XmlVersion};
 use rustc_hash::FxHashMap;
 
 use super::graph::{GRAPH_ROOT, Graph, ROOT, Vertex};
 use super::input::Encoding;
 use super::penn::excerpt;
-use super::text_window::TextWindow;
+use super::xml::{Xml, attributes, foreign, optional};
 use crate::error::{Error, Place, Result};
 use crate::tree::{Token, Tree};
 
 /// Reads the sentences of one stream as trees.
 pub struct TigerXmlReader {
-    xml: Reader<TextWindow<Box<dyn Read + Send>>>,
-    name: String,
-    encoding: Encoding,
+    xml: Xml,
     /// Whether an element has been read.
     begun: bool,
     began: u64,
-    ended: bool,
+    id: Option<String>,
     discontinuous: u64,
 }
 
@@ -66,20 +63,18 @@ struct Edge {
 impl TigerXmlReader {
     /// Returns a reader of a stream; messages call it `name`.
     pub fn new(reader: Box<dyn Read + Send>, name: impl Into<String>, encoding: Encoding) -> Self {
-        Self {
-            xml: Reader::from_reader(TextWindow::new(reader, encoding)),
-            name: name.into(),
-            encoding,
-            begun: false,
-            began: 0,
-            ended: false,
-            discontinuous: 0,
-        }
+        let xml = Xml::new(reader, name, encoding);
+        Self { xml, begun: false, began: 0, id: None, discontinuous: 0 }
     }
 
     /// Returns the line on which the last sentence began.
     pub fn began(&self) -> u64 {
         self.began
+    }
+
+    /// Returns the ID of the last sentence.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 
     /// Returns the number of discontinuous nodes so far.
@@ -94,14 +89,11 @@ impl TigerXmlReader {
     /// and text in another encoding, [`Error::Io`] when the stream fails.
     pub fn read(&mut self) -> Result<Option<Tree>> {
         let mut sentence: Option<Sentence> = None;
-        let mut buffer = Vec::new();
-        while !self.ended {
-            let at = self.place();
-            buffer.clear();
-            let (element, is_empty) = match self.xml.read_event_into(&mut buffer) {
-                Ok(Event::Start(element)) => (element, false),
-                Ok(Event::Empty(element)) => (element, true),
-                Ok(Event::End(end)) => {
+        while let Some((event, at)) = self.xml.next()? {
+            let (element, is_empty) = match event {
+                Event::Start(element) => (element, false),
+                Event::Empty(element) => (element, true),
+                Event::End(end) => {
                     match (end.local_name().as_ref(), &mut sentence) {
                         ("nt", Some(sentence)) => sentence.node = None,
                         ("s", Some(_)) => return self.tree(sentence).map(Some),
@@ -109,20 +101,14 @@ impl TigerXmlReader {
                     }
                     continue;
                 }
-                Ok(Event::Eof) => {
-                    self.ended = true;
-                    continue;
-                }
-                Ok(_) => continue,
-                Err(error) => {
-                    self.ended = true;
-                    return Err(self.malformed(at, error));
-                }
+                _ => continue,
             };
             let is_first = !std::mem::replace(&mut self.begun, true);
             match (element.local_name().as_ref(), &mut sentence) {
                 ("s", None) => {
                     self.began = at.line;
+                    // A malformed attribute is no ID.
+                    self.id = optional(&element, ["id"]).ok().and_then(|[id]| id);
                     sentence = Some(Sentence::new());
                     if is_empty {
                         return self.tree(sentence).map(Some);
@@ -131,45 +117,30 @@ impl TigerXmlReader {
                 (_, Some(sentence)) => sentence.add(&element, is_empty, at),
                 ("corpus" | "subcorpus", None) => {}
                 (other, None) if is_first => {
-                    self.ended = true;
-                    return Err(foreign(other, at));
+                    let error = foreign(other, at);
+                    self.xml.end();
+                    return Err(error);
                 }
                 _ => {}
             }
         }
         match sentence {
             Some(_) => {
-                Err(self.broken(self.place(), "the text ends inside the sentence".to_owned()))
+                Err(self.broken(self.xml.place(), "the text ends inside the sentence".to_owned()))
             }
             None => Ok(None),
         }
-    }
-
-    fn place(&self) -> Place {
-        let text = self.xml.get_ref();
-        let (line, column) = text.place(text.pos);
-        Place::new(&self.name, line, column)
     }
 
     fn broken(&self, at: Place, problem: String) -> Error {
         Error::Tree { at, began: self.began, problem }
     }
 
-    fn malformed(&self, at: Place, error: quick_xml::Error) -> Error {
-        match error {
-            quick_xml::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
-                Error::syntax(self.place(), self.encoding.complaint())
-            }
-            quick_xml::Error::Io(error) => Error::io(&self.name, error.kind().into()),
-            error => Error::syntax(at, format!("malformed XML, the rest is not read: {error}")),
-        }
-    }
-
     /// Makes the tree of a sentence and counts discontinuous nodes.
     fn tree(&mut self, sentence: Option<Sentence>) -> Result<Tree> {
         let (tree, discontinuous) = sentence
             .unwrap_or_else(Sentence::new)
-            .into_tree(&Place::new(&self.name, self.began, 1))
+            .into_tree(&Place::new(self.xml.name(), self.began, 1))
             .map_err(|(at, problem)| self.broken(at, problem))?;
         self.discontinuous += discontinuous;
         Ok(tree)
@@ -241,40 +212,6 @@ impl Sentence {
         let problem = "a node dominates itself: correct the edges";
         self.graph.into_tree().ok_or_else(|| (at.clone(), problem.to_owned()))
     }
-}
-
-/// The error of XML that is not TIGER-XML.
-fn foreign(element: &str, at: Place) -> Error {
-    let problem = format!(
-        "the XML begins with <{}>: TIGER-XML begins with <corpus>; give treebanks in that format, in export format or \
-         in brackets",
-        excerpt(element)
-    );
-    Error::syntax(at, problem)
-}
-
-/// Returns the values of attributes that an element must have.
-fn attributes<const N: usize>(
-    element: &BytesStart<'_>,
-    names: [&str; N],
-) -> Result<[String; N], String> {
-    let mut values = names.map(|_| None);
-    for attribute in element.attributes() {
-        let attribute = attribute.map_err(|error| format!("malformed attribute: {error}"))?;
-        let name = attribute.key.local_name();
-        if let Some(at) = names.iter().position(|wanted| *wanted == name.as_ref()) {
-            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
-            let value = value.map_err(|error| format!("malformed attribute: {error}"))?;
-            values[at] = Some(value.into_owned());
-        }
-    }
-    let element = element.local_name();
-    for (name, value) in names.iter().zip(&values) {
-        if value.is_none() {
-            return Err(format!("<{}> has no attribute `{name}`: add it", element.as_ref()));
-        }
-    }
-    Ok(values.map(Option::unwrap_or_default))
 }
 
 #[cfg(test)]

@@ -126,6 +126,63 @@ test('a link carries text and settings; two models stand side by side; several t
   await close(second, 'serve-two-models');
 });
 
+test('a pattern is searched, its matches are lit, counted and visited by keyboard, and the link carries it', async () => {
+  const address = await serve('--model', 'fast=english-fast', '--model', 'small=english-small');
+  const page = await open(address);
+  await page.fill('#text', TEXT);
+  await page.click('#go');
+  await done(page);
+  await page.click('h1');
+  await page.keyboard.press('f');
+  await page.keyboard.type('PRP > NP');
+  await page.keyboard.press('Enter');
+  const said = (text) => page.waitForFunction((expected) => document.getElementById('matches').textContent === expected, text);
+  await said('3 matches');
+  const lit = () => page.locator('#trees text.found').allTextContents();
+  assert.deepEqual(await lit(), ['PRP', 'PRP', 'PRP']);
+  await page.keyboard.press('Enter');
+  await said('1 of 3 matches');
+  await page.keyboard.press('Shift+Enter');
+  await said('3 of 3 matches');
+  assert.equal(await page.locator('#sentence-2 text.current').count(), 1);
+  await page.click('h1');
+  await page.keyboard.press('m');
+  await said('1 of 3 matches');
+  await page.keyboard.press('M');
+  await said('3 of 3 matches');
+  // Nodes, also inside of a collapsed one, which opens.
+  await page.fill('#pattern', 'VP << /^sing$/');
+  await page.click('#search button:text("Find")');
+  await page.waitForFunction(() => document.querySelectorAll('#sentence-2 .found .box').length > 0);
+  const all = await page.locator('#sentence-2 .found').count();
+  await page.locator('#sentence-2 .toggle').first().click();
+  await page.click('h1');
+  for (let at = 0; at < all; at++) await page.keyboard.press('m');
+  assert.equal(await page.locator('#sentence-2 g.current').count(), 1);
+  // What is wrong is said, with the column.
+  await page.fill('#pattern', 'NP < DT VP');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.getElementById('matches').textContent.startsWith('pattern:1:9: '));
+  assert.equal(await page.locator('#trees .found').count(), 0);
+  page.troubles = page.troubles.filter((trouble) => !trouble.includes('400'));
+  await page.fill('#pattern', '__ > TOP');
+  await page.keyboard.press('Enter');
+  await said('2 matches');
+  assert.deepEqual(await page.locator('#trees .found').allTextContents().then((texts) => texts.map((text) => text.split(':')[0])), ['S, found', 'S, found']);
+  await page.keyboard.press('Enter');
+  await page.selectOption('#other', 'small');
+  await page.click('#share');
+  await page.waitForFunction(() => document.getElementById('status').textContent === 'the link copied');
+  const link = await copied(page);
+  assert.ok(link.includes('pattern=__+%3E+TOP'), link);
+  await close(page, 'serve-find');
+  // The trees of both models are searched.
+  const second = await open(link);
+  await second.waitForFunction(() => document.getElementById('matches').textContent === '4 matches');
+  assert.equal(await second.inputValue('#pattern'), '__ > TOP');
+  await close(second, 'serve-find-link');
+});
+
 test('the n-best switch shows other trees', async () => {
   const page = await open(await serve('--model', 'english-small'));
   await page.fill('#text', 'I saw her duck with the telescope near the old bank of the river yesterday.');
@@ -158,6 +215,11 @@ test('on a phone, in the dark, with a token', async () => {
   await done(page);
   await page.waitForSelector('#sentence-1 svg');
   assert.ok(!page.url().includes('secret'));
+  await page.fill('#pattern', 'NP');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.getElementById('matches').textContent.endsWith(' matches'));
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#trees .current');
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   const unnamed = await page.evaluate(() => [...document.querySelectorAll('button, input, select, textarea')]
     .filter((e) => !e.textContent.trim() && !e.labels?.length && !e.ariaLabel).map((e) => e.outerHTML));

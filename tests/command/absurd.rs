@@ -34,6 +34,7 @@ fn settings_out_of_range_are_refused_in_plain_words() {
         "clean.functions=3",
         "max_words=-1",
         "jackknife=1",
+        "jackknife=24.0",
     ] {
         let mut command = srparse(&["train", "-q", "--model", "/dev/null/m.srm", "--set", setting]);
         let output = command.arg("--train").arg(&train).output().unwrap();

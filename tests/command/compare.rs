@@ -140,13 +140,13 @@ fn a_failed_sentence_counts_as_one_without_brackets_of_the_label() {
 #[test]
 fn gold_tags_keep_tagging_mistakes_out_of_the_brackets() {
     let folder = case();
-    let own = json(&folder, &["eval", "--json", "gold", "tags"]);
+    let own = json(&folder, &["eval", "--json", "--own-tags", "gold", "tags"]);
     assert_eq!((&own["all"]["errors"], &own["all"]["f1"]), (&12.into(), &0.0.into()));
     let gold = json(&folder, &["eval", "--json", "--gold-tags", "gold", "tags"]);
     assert_eq!((&gold["all"]["errors"], &gold["all"]["f1"]), (&0.into(), &100.0.into()));
     let compared = json(&folder, &["compare", "--json", "--gold-tags", "gold", "tags", "gold"]);
     assert_eq!((&compared["equal"], &compared["a"]["failures"]), (&12.into(), &0.into()));
-    let compared = json(&folder, &["compare", "--json", "gold", "tags", "gold"]);
+    let compared = json(&folder, &["compare", "--json", "--own-tags", "gold", "tags", "gold"]);
     assert_eq!(compared["a"]["failures"], 12);
     assert_eq!(run(&folder, &["eval", "--evalb", "--gold-tags", "gold", "tags"]).0, 2);
 }

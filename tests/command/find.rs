@@ -82,6 +82,12 @@ fn json_has_spans_and_named_nodes() {
     );
     assert_eq!((&row["label"], &row["words"]), (&"VP".into(), &"seen by his cat".into()));
     assert_eq!(row["nodes"]["n"]["words"], "his cat");
+    // Brackets that open before are those of nodes, and words stand alone.
+    let tree = found("__ !> __\ta.mrg\t--no-place").lines().next().unwrap().to_owned();
+    let before = &tree[..tree.find("(VP (VBN").unwrap()];
+    let words = before.split(' ').filter(|part| part.ends_with(')')).count();
+    let number = before.matches('(').count() + words;
+    assert_eq!((&row["node"], &row["tree"]), (&number.into(), &1.into()), "{tree}");
     assert!(
         row["brackets"].as_str().unwrap().starts_with("(VP (VBN seen) (NP (-NONE- *))"),
         "{out}"
@@ -121,6 +127,19 @@ fn nothing_found_is_status_1_and_errors_are_status_2_with_the_place() {
     }
     let (status, _, err) = find("S < NP|VP | NP\ta.mrg");
     assert!(status == 0 && err.starts_with("note: pattern:1:11: what follows `|`"), "{err}");
+}
+
+#[test]
+fn heads_are_those_of_the_treebank_unless_others_are_given() {
+    let folder = folder();
+    std::fs::write(folder.path().join("own.toml"), "heads = \"left\"\n").unwrap();
+    let count =
+        |options: &str| run(folder.path(), &format!("find\tNP <# DT\ta.mrg\t-c{options}"), "").1;
+    assert_eq!(count("\t--clean"), "0\n");
+    let by_treebank = count("\t--treebank\town.toml");
+    assert_ne!(by_treebank, "0\n");
+    assert_eq!(count("\t--clean\t--heads\tleft"), by_treebank);
+    assert_eq!(count("\t--treebank\town.toml\t--heads\tcollins"), "0\n");
 }
 
 #[test]

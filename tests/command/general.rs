@@ -2,7 +2,7 @@
 
 use crate::command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 20] = [
     "train",
     "parse",
     "tag",
@@ -19,6 +19,8 @@ const COMMANDS: [&str; 18] = [
     "chart",
     "experiment",
     "ablate",
+    "split",
+    "crossval",
     "completions",
     "man",
 ];

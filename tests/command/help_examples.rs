@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use tempfile::TempDir;
+
 const SRPARSE: &str = env!("CARGO_BIN_EXE_srparse");
 
 /// Returns the lines of all help texts that are commands.
@@ -55,22 +57,33 @@ fn tour() -> Vec<String> {
     found
 }
 
-/// Runs commands one after the other in a folder of their own that has the project's data.
-fn run_all(commands: &[String]) {
+/// A folder that has the project's data.
+fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for what examples write");
     for name in ["data", "docs"] {
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
         std::os::unix::fs::symlink(own, folder.path().join(name)).expect("a link to the data");
     }
+    folder
+}
+
+/// A command of the shell, which finds the program.
+fn shell(command: &str, folder: &TempDir) -> Command {
     let bin = Path::new(SRPARSE).parent().expect("the program has a folder");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("bash");
+    shell.args(["-o", "pipefail", "-c", command]).current_dir(folder.path()).env("PATH", &path);
+    shell
+}
+
+/// Runs commands one after the other in a folder of their own that has the project's data.
+fn run_all(commands: &[String]) {
+    run_in(&folder(), commands);
+}
+
+fn run_in(folder: &TempDir, commands: &[String]) {
     for command in commands {
-        let shell = Command::new("bash")
-            .args(["-o", "pipefail", "-c", command])
-            .current_dir(folder.path())
-            .env("PATH", &path)
-            .output()
-            .expect("bash runs");
+        let shell = shell(command, folder).output().expect("bash runs");
         assert!(shell.status.success(), "{command}\n{}", String::from_utf8_lossy(&shell.stderr));
         let writes = command.contains(" > ") || command.starts_with("srparse train");
         assert!(writes || !shell.stdout.is_empty(), "{command} printed nothing");
@@ -113,6 +126,76 @@ fn the_documentation_lists_every_preset() {
         let name = path.file_stem().expect("a preset has a name").to_string_lossy().into_owned();
         assert!(listed.contains(&format!("`{name}`")), "docs/presets.md does not list {name}");
     }
+}
+
+/// The lines of a page's code blocks for the shell, without comments.
+fn lines_of(page: &str) -> Vec<String> {
+    let page = page.replace("\\\n", " ");
+    let blocks = page.split("```sh\n").skip(1);
+    let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or_default().lines());
+    let is_command = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    lines.filter(is_command).map(str::to_owned).collect()
+}
+
+/// A folder with the texts that the pages speak of.
+fn folder_with_texts() -> TempDir {
+    let folder = folder();
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("the folder can be written to");
+    };
+    std::fs::create_dir(folder.path().join("essays")).expect("a folder");
+    let essay = "The dog that barked was seen. We sing, and you dance because it is late. She reads the letter.\n";
+    for name in ["essay.txt", "essays/first.txt", "essays/second.txt"] {
+        write(name, essay);
+    }
+    write("sentences.jsonl", "{\"tokens\":[\"Dogs\",\"bark\"]}\n{\"text\":\"We sing.\"}\n");
+    let model = folder.path().join("data/models/english-fast.srm");
+    std::os::unix::fs::symlink(model, folder.path().join("german.srm")).expect("a link");
+    folder
+}
+
+#[test]
+fn the_recipes_of_tree_search_run() {
+    let commands = lines_of(include_str!("../../docs/find.md"));
+    // What the project runs of its own, and what needs other software.
+    let (own, runs): (Vec<String>, Vec<String>) =
+        commands.into_iter().partition(|line| line.starts_with("cargo") || line.contains("JAR="));
+    assert!(own.len() <= 2 && runs.len() >= 11, "{own:?} {runs:?}");
+    run_in(&folder_with_texts(), &runs);
+}
+
+#[cfg(feature = "serve")]
+#[test]
+fn the_recipes_of_the_server_run() {
+    use std::io::{BufRead, BufReader};
+
+    let folder = folder_with_texts();
+    let commands = lines_of(include_str!("../../docs/serve.md"));
+    let (servers, clients): (Vec<String>, Vec<String>) =
+        commands.into_iter().partition(|line| line.contains("srparse serve"));
+    assert!(servers.len() >= 3 && clients.len() >= 6, "{servers:?} {clients:?}");
+    for server in servers {
+        let free = match server.contains("--listen") {
+            true => server.replace(":9000", ":0"),
+            false => server.replace("srparse serve", "srparse serve --listen 127.0.0.1:0"),
+        };
+        let line = free.split(" #").next().unwrap_or_default();
+        // The server takes the place of the shell, which is killed.
+        let line = line.replace("srparse serve", "exec srparse serve");
+        let mut child =
+            shell(&line, &folder).stderr(std::process::Stdio::piped()).spawn().expect("bash runs");
+        let mut said = String::new();
+        let read = BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut said);
+        child.kill().and_then(|()| child.wait()).expect("the server ends");
+        assert!(read.is_ok() && said.starts_with("listening on http://"), "{server}: {said}");
+    }
+    let server = crate::http::Running::start(&["--model", "english"]);
+    let clients: Vec<String> = clients
+        .iter()
+        .map(|line| line.replace("localhost:9000", &server.address))
+        .map(|line| line.replace("curl ", "curl --silent --show-error --fail-with-body "))
+        .collect();
+    run_in(&folder, &clients);
 }
 
 /// The words of a command, without the single quotes that join some of them.

@@ -11,9 +11,11 @@ mod http;
 
 mod absurd;
 mod compare;
+mod crossval;
 mod diff;
 mod encoder;
 mod eval;
+mod eval_own;
 mod experiment;
 mod find;
 mod general;
@@ -28,10 +30,13 @@ mod kills;
 mod memory;
 #[cfg(unix)]
 mod outputs;
+mod own_formats;
 mod parse;
 mod pipes;
 #[cfg(unix)]
 mod replaced_model;
+#[cfg(unix)]
+mod resume;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
 #[cfg(unix)]

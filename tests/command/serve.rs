@@ -182,6 +182,108 @@ fn corenlp_gets_sentences_with_tokens_trees_and_heads() {
 }
 
 #[test]
+fn tregex_gets_matches_as_clients_of_corenlp_read_them() {
+    let server = Running::start(&[]);
+    // NP < PRP=x
+    let text = "We sing. \u{1f600} We saw him.";
+    let reply = server.ask(&post("/tregex?pattern=NP+%3C+PRP%3Dx&filter=False", "", text)).json();
+    let sentences = reply["sentences"].as_array().unwrap();
+    assert_eq!(
+        sentences[0].to_string(),
+        "{\"0\":{\"sentIndex\":0,\"characterOffsetBegin\":0,\"codepointOffsetBegin\":0,\"characterOffsetEnd\":2,\
+         \"codepointOffsetEnd\":2,\"match\":\"(NP (PRP We))\\n\",\"spanString\":\"We\",\"namedNodes\":[{\"x\":\
+         {\"characterOffsetBegin\":0,\"codepointOffsetBegin\":0,\"characterOffsetEnd\":2,\"codepointOffsetEnd\":2,\
+         \"match\":\"(PRP We)\\n\",\"spanString\":\"We\"}}]}}"
+    );
+    let matches: Vec<&Value> =
+        sentences.iter().flat_map(|s| s.as_object().unwrap().values()).collect();
+    let last = matches.last().unwrap();
+    assert_eq!(
+        (&last["spanString"], &last["sentIndex"]),
+        (&"him".into(), &(sentences.len() - 1).into())
+    );
+    assert_eq!(
+        (&last["characterOffsetBegin"], &last["codepointOffsetBegin"]),
+        (&19.into(), &18.into())
+    );
+    // Old clients put the text into the body of a GET request.
+    let ask = |query: &str, body: &str| server.ask(&post(query, "", body).replace("POST", "GET"));
+    let properties = "properties=%7B%27annotators%27%3A+%27tokenize%2Cssplit%2Cpos%2Cparse%27%2C+%27outputFormat%27%3A+%27json%27%7D";
+    let reply = ask(&format!("/tregex?pattern=ROOT+%3C%3C+sing&{properties}"), "We sing.").json();
+    assert_eq!(
+        reply["sentences"][0]["0"]["match"],
+        "(ROOT\n  (S\n    (NP (PRP We))\n    (VP (VBP sing))\n    (. .)))\n"
+    );
+    assert_eq!(
+        ask("/tregex?pattern=%2F%5Esing%24%2F", "We sing.").json()["sentences"][0]["0"]["match"],
+        "sing\n"
+    );
+    assert_eq!(ask("/tregex?pattern=XX", "We sing. We sing.").body, "{\"sentences\":[{},{}]}\n");
+    assert_eq!(ask("/tregex?pattern=NP", "").body, "{\"sentences\":[]}\n");
+    let long = "_".repeat(1_001);
+    let too_long = "__%3Da+%3A+__%3Db+%3A+__%3Dc+%3A+__%3Dd+%3A+__%3De+%3A+(DT+%3E+%3Da+!%3E+__)";
+    for (query, problem) in [
+        ("pattern=NP+%3C+DT+VP", "pattern:1:9: "),
+        ("", "a pattern is missing"),
+        ("pattern=%20", "a pattern is missing"),
+        (&format!("pattern={long}"), "more than 1000 bytes"),
+        (&format!("pattern={too_long}"), "steps in one tree"),
+        ("pattern=NP&outputFormat=xml", "the output format xml"),
+        ("pattern=NP&inputFormat=serialized", "the input format serialized"),
+        ("pattern=NP&pipelineLanguage=fr", "no model is for the language fr"),
+    ] {
+        let text =
+            "The old dog that lives in the house barks at the cat that saw him near the river.";
+        let reply = ask(&format!("/tregex?{query}"), text);
+        assert_eq!((reply.status, reply.body.lines().count()), (400, 1), "{query}: {reply:?}");
+        assert!(reply.body.contains(problem), "{query}: {reply:?}");
+    }
+}
+
+#[test]
+fn find_replies_with_what_the_command_writes() {
+    let server = Running::start(&[]);
+    let ask = |path: &str, kind: &str, body: &str| server.ask(&post(path, kind, body));
+    let text = "The old dog barks. We (we) sing.";
+    let found = |arguments: &[&str], input: &str| {
+        let output = [&["find", "--quiet", "--output", "json"], arguments].concat();
+        let done = srparse(&output).write_stdin(input).assert().success();
+        let lines = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+        lines.replace("\"file\":\"<stdin>\",", "").replace("\"file\":\"-\",", "")
+    };
+    let query = "/find?pattern=NP%3Dn+%3C+__%3Dx";
+    let pattern = "NP=n < __=x";
+    let reply = ask(query, "", text);
+    assert_eq!(reply.headers["content-type"], "application/x-ndjson");
+    let expected = found(&[pattern, "--text", "--model", "english-fast"], text);
+    assert_eq!(reply.body, expected);
+    assert_eq!(ask(query, JSON, &serde_json::json!({ "text": text }).to_string()).body, expected);
+    let once = ask(&format!("{query}&once"), "", text).body;
+    assert!(once.lines().count() < expected.lines().count() && !once.is_empty());
+    let trees = ["(TOP (S (NP (NN salt)) (VP (VBZ helps))))", "(NP (-LRB- -LRB-) (NN x))"];
+    let body = serde_json::json!({ "trees": trees, "pattern": pattern }).to_string();
+    assert_eq!(ask("/find", JSON, &body).body, found(&[pattern], &trees.join("\n")));
+    let body = serde_json::json!({ "trees": ["(NP (NN salt)", "(NP (NN x))"], "pattern": "NN" });
+    let lines = ask("/find", JSON, &body.to_string()).body;
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["tree"], &lines[1]["tree"]), (&1.into(), &2.into()));
+    assert!(lines[0]["error"].as_str().unwrap().contains("<text>:1:"), "{lines:?}");
+    assert_eq!((&lines[1]["node"], &lines[1]["label"]), (&1.into(), &"NN".into()));
+    for (path, body, problem) in [
+        ("/find?pattern=NP+%3C", "{\"text\":\"a\"}", "pattern:1:5: "),
+        ("/find", "{\"text\":\"a\"}", "a pattern is missing"),
+        ("/find?pattern=NP", "{\"text\":\"a\",\"trees\":[]}", "one of text and trees"),
+        ("/find?pattern=NP", "{}", "one of text and trees"),
+        ("/find?pattern=NP", "{\"txt\":\"a\"}", "unknown field `txt`"),
+        ("/find?pattern=NP&trees=x", "{}", "belongs into the body"),
+    ] {
+        let reply = ask(path, JSON, body);
+        assert!(reply.status == 400 && reply.body.contains(problem), "{path} {body}: {reply:?}");
+    }
+    assert_eq!(ask("/find?pattern=NP", "Content-Type: text/xml\r\n", "<a/>").status, 415);
+}
+
+#[test]
 fn every_path_has_its_methods() {
     let server = Running::start(&[]);
     let mut connection = server.connect();
@@ -199,8 +301,8 @@ fn every_path_has_its_methods() {
     assert_eq!(connection.ask(&get("/nowhere", "")).status, 404);
     let refused = connection.ask(&get("/parse", ""));
     assert_eq!((refused.status, &*refused.headers["allow"]), (405, "POST"));
-    let tregex = connection.ask(&post("/tregex?pattern=NP", "", "Dogs bark."));
-    assert_eq!((tregex.status, tregex.body.lines().count()), (501, 1));
+    let semgrex = connection.ask(&post("/semgrex?pattern=x", "", "Dogs bark."));
+    assert_eq!((semgrex.status, semgrex.body.lines().count()), (501, 1));
     assert_eq!(connection.ask(&post("/parse", "", "Dogs bark. We sing.")).status, 200);
     let metrics = connection.ask(&get("/metrics", "")).body;
     for line in [

@@ -301,3 +301,28 @@ fn the_model_knows_its_tokenization_and_a_setting_changes_it() {
         "Ann's well-kept dog"
     );
 }
+
+/// Trees of a script without spaces between words.
+const UNSPACED: &str =
+    "(IP (NP (N 犬) (P が)) (V 走る) (PU 。))\n(IP (NP (N 猫) (P が)) (V 寝る) (PU 。))\n";
+
+#[test]
+fn words_of_a_script_without_spaces_are_learned_with_the_trees_or_refused() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let [trees, model] = ["trees.mrg", "model.srm"].map(|name| folder.path().join(name));
+    std::fs::write(&trees, UNSPACED.repeat(20)).unwrap();
+    srparse(&["train", "-q", "--train"]).arg(&trees).arg("--model").arg(&model).assert().success();
+    let words = |arguments: &[&str]| {
+        let mut command =
+            srparse(&["parse", "-q", "--input", "text", "--output", "conllu", "--model"]);
+        command.arg(&model).args(arguments).write_stdin("猫が走る。犬が寝る。\n");
+        let out = command.assert().get_output().clone();
+        let words = text(&out.stdout);
+        let words = words.lines().filter_map(|line| line.split('\t').nth(1));
+        (words.collect::<Vec<_>>().join(" "), text(&out.stderr))
+    };
+    assert_eq!(words(&[]).0, "猫 が 走る 。 犬 が 寝る 。");
+    let (none, message) = words(&["--set", "text.tokenization=unicode"]);
+    assert_eq!(none, "");
+    assert!(message.contains("has not learned where words end"), "{message}");
+}

@@ -85,14 +85,18 @@ fn encoder() -> String {
     folder.display().to_string()
 }
 
+/// A family, its preset, and its settings.
+pub fn settings(family: usize) -> (&'static str, &'static str, Vec<String>) {
+    let (name, preset, settings) = FAMILIES[family];
+    (name, preset, settings.iter().map(|setting| setting.replace(ENCODER, &encoder())).collect())
+}
+
 /// The bytes of the model file of a family.
 pub fn model(family: usize) -> &'static [u8] {
     static MODELS: [OnceLock<Vec<u8>>; FAMILIES.len()] =
         [const { OnceLock::new() }; FAMILIES.len()];
     MODELS[family].get_or_init(|| {
-        let (name, preset, settings) = FAMILIES[family];
-        let settings: Vec<String> =
-            settings.iter().map(|setting| setting.replace(ENCODER, &encoder())).collect();
+        let (name, preset, settings) = settings(family);
         let train = || {
             let trainer = Trainer::with_preset(Preset::load(preset, &settings)?)?;
             trainer.train(&treebank(), &Treebank::default())

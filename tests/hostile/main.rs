@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
+mod settings;
+
 #[path = "../common/hostile.rs"]
 #[allow(unreachable_pub)]
 mod hostile;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 34] = [
+const LAYERS: [&[&str]; 35] = [
     &["error"],
     &["hash"],
     &["observer"],
@@ -36,6 +36,7 @@ const LAYERS: [&[&str]; 34] = [
     &["inspect"],
     &["train"],
     &["parse_request"],
+    &["found"],
     &["serve"],
     &["experiment"],
     &["cli"],

@@ -6,7 +6,7 @@ use srparse::eval::{Params, evaluate};
 use srparse::memory::Memory;
 use srparse::model::file;
 use srparse::tree::remove_tags;
-use srparse::{Model, Parser, Preset, Tagger, Trainer, Tree, Treebank};
+use srparse::{Model, Parser, Preset, Tagger, Trainer, Tree, Treebank, TreebankProfile};
 
 fn sample(name: &str) -> Treebank {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample").join(name);
@@ -139,5 +139,18 @@ fn every_preset_trains_is_stored_and_parses() {
             assert_eq!(fresh, back, "{name}");
             assert_eq!(words(&fresh.tree), words(tree), "{name}");
         }
+    }
+}
+
+#[test]
+fn presets_of_kalt_use_no_heads_and_take_none() {
+    for name in Preset::names().filter(|name| name.starts_with("kalt-2004")) {
+        let preset = Preset::load(name, &["heads=right".to_owned()]);
+        let said = preset.and_then(Trainer::with_preset).map(drop).unwrap_err().to_string();
+        assert!(said.contains("heads: "), "{name}: {said}");
+        // Its profile has head rules, for presets that use them.
+        let keyaki = TreebankProfile::load("keyaki").unwrap();
+        let preset = Preset::load(name, &[]).unwrap().changed(Some(&keyaki), &[]).unwrap();
+        assert_eq!(preset.system.heads(), "", "{name}");
     }
 }

@@ -1,13 +1,17 @@
 """Clients of CoreNLP's server against `srparse serve`, unchanged. Environment: SRPARSE, the program.
 
-Needs requirements.txt; with `npm ci` in this folder, the JavaScript client is run too, which `--require-js` insists on.
+Needs requirements.txt and `pip install --no-deps stanza==1.15.0`; with `npm ci` in this folder, the JavaScript client is run too, which `--require-js` insists on.
 """
 
+import contextlib
+import importlib.util
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import types
 import urllib.request
 from pathlib import Path
 
@@ -15,7 +19,13 @@ from nltk.parse.corenlp import CoreNLPDependencyParser, CoreNLPParser
 from nltk.tree import Tree
 from pycorenlp import StanfordCoreNLP
 
-HERE = Path(__file__).parent
+# `import stanza` needs PyTorch, its client of the server does not: the folder of the package without its `__init__`.
+stanza = types.ModuleType("stanza")
+stanza.__path__ = importlib.util.find_spec("stanza").submodule_search_locations
+sys.modules["stanza"] = stanza
+from stanza.server import AnnotationException, CoreNLPClient, StartServer  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
 PROGRAM = os.environ.get("SRPARSE", str(HERE.parents[1] / "target/release/srparse"))
 SING = "(ROOT (S (NP (PRP We)) (VP (VBP sing)) (. .)))"
 
@@ -77,6 +87,44 @@ def pycorenlp_annotates(url: str) -> None:
     assert "not searched here" in client.tokensregex("a", "a", False)
 
 
+def stanza_annotates_and_searches(url: str) -> None:
+    for start_server in [StartServer.DONT_START, False]:
+        with CoreNLPClient(start_server=start_server, endpoint=url, output_format="json") as client:
+            (sentence,) = client.annotate("We sing.")["sentences"]
+            assert flat(Tree.fromstring(sentence["parse"])) == SING, sentence
+            if start_server is False:
+                # The client then asks with `ping` whether the server is alive.
+                assert client.is_alive()
+            found = client.tregex("We sing. We saw the old dog.", "NP=phrase < DT")
+            (match,) = [match for sentence in found["sentences"] for match in sentence.values()]
+            expected = {"characterOffsetBegin": 16, "codepointOffsetBegin": 16, "characterOffsetEnd": 27, "codepointOffsetEnd": 27,
+                        "match": "(NP (DT the) (JJ old) (NN dog))\n", "spanString": "the old dog"}
+            assert match == {"sentIndex": 1, **expected, "namedNodes": [{"phrase": expected}]}, match
+            for pattern, problem in [("NP < DT VP", "pattern:1:9:"), ("", "a pattern is missing")]:
+                try:
+                    client.tregex("We sing.", pattern)
+                except AnnotationException as error:
+                    assert problem in str(error), error
+                else:
+                    raise AssertionError(f"{pattern!r} was searched")
+    client = CoreNLPClient(start_server=StartServer.DONT_START, endpoint=url, annotators="tokenize,ssplit,pos,lemma", output_format="json")
+    found = client.tregex("We sing.", "ROOT")
+    assert Tree.fromstring(found["sentences"][0]["0"]["match"]).leaves() == ["We", "sing", "."], found
+    try:
+        client.annotate("We sing.", output_format="text")
+    except AnnotationException as error:
+        assert "the output format text is not written here" in str(error), error
+
+
+def the_documentation_runs(url: str) -> None:
+    for page in ["serve.md", "find.md"]:
+        for block in (HERE.parents[1] / "docs" / page).read_text().split("```python\n")[1:]:
+            code = block.split("```")[0].replace("http://localhost:9000", url)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(code, page, "exec"), {})
+            assert "NNS Dogs" in printed.getvalue(), printed.getvalue()
+
+
 def javascript(url: str) -> None:
     subprocess.run(["node", "clients.js", url], cwd=HERE, check=True)
 
@@ -96,7 +144,8 @@ def main() -> None:
     try:
         with urllib.request.urlopen(f"{url}/ready") as reply:
             assert reply.read() == b"ready\n"
-        checks = [nltk_constituents, nltk_dependencies, pycorenlp_annotates] + [javascript] * has_js
+        checks = [nltk_constituents, nltk_dependencies, pycorenlp_annotates, stanza_annotates_and_searches, the_documentation_runs]
+        checks += [javascript] * has_js
         for check in checks:
             check(url)
             print(f"{check.__name__}: ok")

@@ -243,7 +243,7 @@ fn the_settings_are_those_of_the_treebanks() {
         (
             "sinica/train.mrg",
             TextSettings {
-                tokenization: Tokenization::Unicode,
+                tokenization: Tokenization::Learned,
                 compounds: Compounds::Keep,
                 punctuation: Punctuation::Keep,
             },

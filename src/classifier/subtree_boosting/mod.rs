@@ -37,8 +37,8 @@ pub struct SubtreeBoostingParams {
     /// Maximum number of rounds for each class; each adds a subtree, or changes the weight of one.
     #[schemars(range(min = 1, max = 100_000))]
     pub rounds: u32,
-    /// Maximum number of nodes of a subtree.
-    #[schemars(range(min = 1, max = 20))]
+    /// Maximum number of nodes of a subtree. Time and memory grow exponentially with it.
+    #[schemars(range(min = 1, max = 5))]
     pub max_nodes: u32,
     /// Subtrees that occur in fewer instances are left out.
     #[schemars(range(min = 1, max = 1_000_000_000))]

@@ -3,10 +3,12 @@
 use std::process::ExitCode;
 
 use super::CompareArgs;
+use crate::cli::by_tags::ByTags;
 use crate::cli::out::Out;
-use crate::eval::Status;
 use crate::eval::agreement::Agreement;
 use crate::eval::report::agreement::Report;
+use crate::eval::{Evaluation, Status};
+use crate::tree::Tree;
 
 /// Reads the trees and prints the counts.
 ///
@@ -16,23 +18,17 @@ pub(super) fn run(args: &CompareArgs, mut out: Out) -> anyhow::Result<ExitCode> 
     let params = args.scoring.params()?;
     let mut sides = args.sides()?;
     let systems = 2 + args.more.len();
-    let mut evaluations = vec![args.scoring.evaluation(params, None); systems];
-    let mut failures = vec![0; systems];
-    let (mut brackets, mut exact) = (Agreement::new(systems), Agreement::new(systems));
+    let mut scores = ByTags::new(&args.scoring, &params, |evaluation| Scores {
+        evaluations: vec![evaluation; systems],
+        failures: vec![0; systems],
+        brackets: Agreement::new(systems),
+        exact: Agreement::new(systems),
+    });
     while let Some(trees) = sides.next()? {
         let Some((gold, parses)) = trees.split_first() else { break };
-        let scored = evaluations.iter_mut().zip(parses);
-        let (scores, found): (Vec<_>, Vec<_>) =
-            scored.map(|(evaluation, parse)| evaluation.add_and_match(gold, parse)).unzip();
-        if args.max_words.is_some_and(|most| scores[0].length > most) {
-            continue;
-        }
-        for (score, failures) in scores.iter().zip(&mut failures) {
-            *failures += u64::from(score.status != Status::Valid);
-        }
-        exact.add(scores.iter().map(|score| score.is_exact()));
-        add_brackets(&mut brackets, &found, scores[0].lost);
+        scores.add(|scores| Ok::<_, anyhow::Error>(scores.add(gold, parses, args.max_words)))?;
     }
+    let Scores { failures, brackets, exact, .. } = scores.choose(args.verbosity.quiet);
     args.report(&sides, exact.number(), &failures)?;
     let report = Report { brackets, exact, failures, max_words: args.max_words };
     if args.json {
@@ -42,6 +38,31 @@ pub(super) fn run(args: &CompareArgs, mut out: Out) -> anyhow::Result<ExitCode> 
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The counts of all parsers.
+struct Scores {
+    evaluations: Vec<Evaluation>,
+    failures: Vec<u64>,
+    brackets: Agreement,
+    exact: Agreement,
+}
+
+impl Scores {
+    /// Adds a sentence, unless it is too long.
+    fn add(&mut self, gold: &Tree, parses: &[Tree], max_words: Option<u32>) -> Vec<Status> {
+        let scored = self.evaluations.iter_mut().zip(parses);
+        let (scores, found): (Vec<_>, Vec<_>) =
+            scored.map(|(evaluation, parse)| evaluation.add_and_match(gold, parse)).unzip();
+        if max_words.is_none_or(|most| scores[0].length <= most) {
+            for (score, failures) in scores.iter().zip(&mut self.failures) {
+                *failures += u64::from(score.status != Status::Valid);
+            }
+            self.exact.add(scores.iter().map(|score| score.is_exact()));
+            add_brackets(&mut self.brackets, &found, scores[0].lost);
+        }
+        scores.iter().map(|score| score.status).collect()
+    }
 }
 
 /// Adds the gold brackets of a sentence; `found` has whether a parser found each of those that are scored, and nothing

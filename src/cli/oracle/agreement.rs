@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use super::{OracleArgs, chunks, note_report};
 use crate::cli::out::Out;
-use crate::cli::tree_stream::TreeInput;
+use crate::cli::tree_input::TreeInput;
 use crate::eval::agreement::{Agreement, MOST_SYSTEMS};
 use crate::eval::percent::percent;
 use crate::eval::report::agreement::name;

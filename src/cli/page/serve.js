@@ -49,7 +49,9 @@ function markAgainst(tree, other, mark) {
 document.addEventListener('DOMContentLoaded', () => {
   const $ = (id) => document.getElementById(id);
   const { models } = pageLines()[0];
-  let [layout, size, asked] = ['auto', 1, null];
+  let [layout, size, asked, searching] = ['auto', 1, null, null];
+  // What the search has found, as { box, what }, and which of it is shown.
+  let [matches, shownMatch] = [[], -1];
   const drawn = new Map();
 
   for (const { name } of models) {
@@ -62,10 +64,10 @@ document.addEventListener('DOMContentLoaded', () => {
   };
 
   // Sends a request; calls `each` with every line of the reply.
-  async function ask(body, signal, each) {
+  async function ask(path, body, signal, each) {
     const headers = { 'Content-Type': 'application/json' };
     if ($('token').value) headers.Authorization = `Bearer ${$('token').value}`;
-    const reply = await fetch('parse', { method: 'POST', headers, body: JSON.stringify(body), signal });
+    const reply = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), signal });
     if (reply.status === 401) {
       $('with-token').hidden = false;
       $('token').focus();
@@ -109,9 +111,10 @@ document.addEventListener('DOMContentLoaded', () => {
     return tree;
   }
 
-  function boxOf(tree) {
+  function boxOf(tree, brackets) {
     const box = make('div', { class: 'tree' });
     box.tree = tree;
+    box.brackets = brackets;
     watcher.observe(box);
     return box;
   }
@@ -159,11 +162,11 @@ document.addEventListener('DOMContentLoaded', () => {
       current = parses[rank];
       section.tree = treeOf(current);
       section.parse = current;
-      shownParse.replaceChildren(sideOf(model, current, boxOf(section.tree)));
+      shownParse.replaceChildren(sideOf(model, current, boxOf(section.tree, current.tree)));
       bar.querySelectorAll('[data-rank]').forEach((button) => button.setAttribute('aria-pressed', String(Number(button.dataset.rank) === rank)));
     };
     if (parses.length > 1) {
-      const ranks = parses.map((_, rank) => make('button', { 'data-rank': rank, 'aria-pressed': rank === 0, onclick: () => show(rank) }, String(rank + 1)));
+      const ranks = parses.map((_, rank) => make('button', { 'data-rank': rank, 'aria-pressed': rank === 0, onclick: () => { show(rank); find(); } }, String(rank + 1)));
       bar.append(make('span', { role: 'group', 'aria-label': 'trees, best first' }, ...ranks));
     }
     const copies = copiers.map(([name, text]) => make('button', { onclick: () => copy(text(current), name) }, name));
@@ -191,7 +194,7 @@ document.addEventListener('DOMContentLoaded', () => {
     const holder = make('div', { class: 'player-box' });
     section.append(holder);
     try {
-      await ask({ tokens: parse.tokens.map(([word]) => word), model, trace: 5 }, undefined, (trace) => holder.append(player(trace)));
+      await ask('parse', { tokens: parse.tokens.map(([word]) => word), model, trace: 5 }, undefined, (trace) => holder.append(player(trace)));
     } catch (error) {
       holder.append(make('p', { class: 'off-path' }, error.message));
     }
@@ -219,7 +222,7 @@ document.addEventListener('DOMContentLoaded', () => {
     const sentences = sections.map(({ parse }) => parse.tokens.map(([word]) => word));
     let [at, differences] = [0, 0];
     if (!sentences.length) return 0;
-    await ask({ sentences, model: name }, signal, (parse) => {
+    await ask('parse', { sentences, model: name }, signal, (parse) => {
       const section = sections[at++];
       const first = section.parse;
       const second = { ...parse, text: first.text, start: first.start, end: first.end };
@@ -228,13 +231,75 @@ document.addEventListener('DOMContentLoaded', () => {
       markAgainst(right, treeOf(first), 'spurious');
       differences += wrong > 0 || right.nodes.some((node) => node.wrong) ? 1 : 0;
       section.tree = left;
-      section.querySelector('.pair').replaceChildren(sideOf($('model').value, first, boxOf(left)), sideOf(name, second, boxOf(right)));
+      section.querySelector('.pair').replaceChildren(sideOf($('model').value, first, boxOf(left, first.tree)), sideOf(name, second, boxOf(right, second.tree)));
     });
     return differences;
   }
 
+  // Lights what a search finds in the trees that are shown.
+  async function find() {
+    if (searching) searching.abort();
+    searching = new AbortController();
+    const pattern = $('pattern').value.trim();
+    const boxes = [...document.querySelectorAll('#trees .pair .tree')].filter((box) => box.tree.nodes.length);
+    [matches, shownMatch] = [[], -1];
+    $('pattern').asked = pattern;
+    for (const { tree } of boxes) [tree.lit, tree.current] = [new Set(), undefined];
+    let problem = '';
+    try {
+      if (pattern && boxes.length) {
+        const trees = boxes.map((box) => box.brackets);
+        await ask('find', { pattern, trees }, searching.signal, (match) => {
+          if (match.error) problem = match.error;
+          else matches.push(matchIn(boxes[match.tree - 1], match.node));
+        });
+      }
+    } catch (error) {
+      if (error.name === 'AbortError') return;
+      problem = error.message;
+    }
+    for (const [box, tree] of drawn) draw(box, tree);
+    sayMatches(problem);
+    for (const id of ['previous', 'next']) $(id).disabled = !matches.length;
+  }
+
+  // What has this number in the brackets, in which the root may be over that of the drawing.
+  function matchIn(box, number) {
+    const { tree, brackets } = box;
+    const over = brackets.split('(').length - 1 - tree.nodes.length - tree.words.length;
+    const what = inOrder(tree)[Math.max(0, number - over)];
+    tree.lit.add(what);
+    return { box, what };
+  }
+
+  function sayMatches(problem) {
+    const count = `${matches.length} ${matches.length === 1 ? 'match' : 'matches'}`;
+    const place = shownMatch < 0 ? count : `${shownMatch + 1} of ${count}`;
+    $('matches').textContent = problem || ($('pattern').asked ? place : '');
+    $('matches').classList.toggle('off-path', Boolean(problem));
+  }
+
+  // Shows the next match, or the one before.
+  function moveMatch(step) {
+    if (!matches.length) return;
+    const before = matches[shownMatch];
+    shownMatch = shownMatch < 0 && step < 0 ? matches.length - 1 : (shownMatch + step + matches.length) % matches.length;
+    const { box, what } = matches[shownMatch];
+    if (before) {
+      before.box.tree.current = undefined;
+      draw(before.box, before.box.tree);
+    }
+    box.tree.current = what;
+    const over = typeof what === 'string' ? nodeOver(box.tree, Number(what.split(' ')[1])) : what.parent;
+    for (let node = over; node; node = node.parent) node.collapsed = false;
+    draw(box, box.tree);
+    box.querySelector('.current').scrollIntoView({ block: 'center', inline: 'center' });
+    sayMatches('');
+  }
+
   const settings = () => ({
     text: $('text').value, model: $('model').value, other: $('other').value, nbest: $('nbest').value, lines: $('lines').checked ? 'true' : '',
+    pattern: $('pattern').value.trim(),
   });
 
   async function parse() {
@@ -244,13 +309,14 @@ document.addEventListener('DOMContentLoaded', () => {
     const { text, model, other, lines } = settings();
     const nbest = Number($('nbest').value) || 1;
     drawn.clear();
+    [matches, shownMatch] = [[], -1];
     $('trees').replaceChildren();
     $('key').hidden = !other;
     say('parsing …');
     let [count, partial] = [0, 0];
     const start = performance.now();
     try {
-      await ask({ text, model, lines: Boolean(lines), ...(nbest > 1 && { nbest }) }, signal, (line) => {
+      await ask('parse', { text, model, lines: Boolean(lines), ...(nbest > 1 && { nbest }) }, signal, (line) => {
         const parses = Array.isArray(line) ? line : [line];
         if (!parses[0].tokens.length && !parses[0].error) return;
         count += 1;
@@ -261,6 +327,7 @@ document.addEventListener('DOMContentLoaded', () => {
       const differences = other ? await beside(other, signal) : 0;
       say([`${count} ${count === 1 ? 'sentence' : 'sentences'} in ${seconds} s`, ...(partial ? [`${partial} partial`] : []),
         ...(other ? [`${differences} with differences`] : [])].join(', '));
+      await find();
     } catch (error) {
       if (error.name !== 'AbortError') say(error.message, true);
     }
@@ -277,6 +344,7 @@ document.addEventListener('DOMContentLoaded', () => {
     const values = new URLSearchParams(location.hash.slice(1));
     if (!values.has('text')) return;
     $('text').value = values.get('text');
+    $('pattern').value = values.get('pattern') || '';
     $('nbest').value = values.get('nbest') || 1;
     $('lines').checked = values.get('lines') === 'true';
     for (const id of ['model', 'other']) {
@@ -307,6 +375,14 @@ document.addEventListener('DOMContentLoaded', () => {
     history.replaceState(null, '', link());
     parse();
   });
+  $('search').addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (matches.length && $('pattern').asked === $('pattern').value.trim()) return moveMatch(1);
+    if ($('text').value) history.replaceState(null, '', link());
+    return find();
+  });
+  $('next').addEventListener('click', () => moveMatch(1));
+  $('previous').addEventListener('click', () => moveMatch(-1));
   $('share').addEventListener('click', () => copy(link(), 'the link'));
 
   const move = (step) => {
@@ -315,9 +391,16 @@ document.addEventListener('DOMContentLoaded', () => {
     const next = sections[at < 0 ? 0 : Math.min(sections.length - 1, Math.max(0, at + step))];
     if (next) next.focus();
   };
-  const keys = { n: () => move(1), p: () => move(-1), '+': () => resize(1.25), '-': () => resize(0.8), 0: () => resize(0), '/': () => $('text').focus() };
+  const keys = {
+    n: () => move(1), p: () => move(-1), f: () => $('pattern').focus(), m: () => moveMatch(1), M: () => moveMatch(-1),
+    '+': () => resize(1.25), '-': () => resize(0.8), 0: () => resize(0), '/': () => $('text').focus(),
+  };
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) return $('ask').requestSubmit();
+    if (event.key === 'Enter' && event.shiftKey && event.target === $('pattern')) {
+      event.preventDefault();
+      return moveMatch(-1);
+    }
     const inControl = event.target.closest('textarea, select, input');
     if (inControl || event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return undefined;
     event.preventDefault();

@@ -190,18 +190,44 @@ function layOut(tree, isDown) {
   return { visible, tokens, size, levels: visible.length ? visible[0].height : 0 };
 }
 
+// The class of what a search has found: a node, or the tag or word of a token as `tag 3` or `word 3`.
+function litClass(tree, what) {
+  if (!tree.lit || !tree.lit.has(what)) return '';
+  return what === tree.current ? ' found current' : ' found';
+}
+
+// The lowest node over a word.
+function nodeOver(tree, token) {
+  return tree.nodes.find((node) => node.children.includes(token));
+}
+
+// All nodes, tags and words in the order in which they open.
+function inOrder(tree) {
+  const order = [];
+  const waiting = tree.nodes.slice(0, 1);
+  while (waiting.length) {
+    const next = waiting.pop();
+    if (typeof next === 'number') order.push(`tag ${next}`, `word ${next}`);
+    else {
+      order.push(next);
+      for (let at = next.children.length - 1; at >= 0; at--) waiting.push(next.children[at]);
+    }
+  }
+  return order;
+}
+
 function drawNode(tree, node, x, y, options) {
   const width = textWidth(nodeText(node), true) + 2 * SIZES.pad;
   const box = { class: 'box', x: -width / 2, y: -16, width, height: 22, rx: node.mark === 'relabelled' ? 11 : node.mark === 'spurious' ? 0 : 3 };
   const canToggle = options.toggle && node.parent && node.end - node.start > 1;
   const group = makeSvg('g', {
-    class: `label ${node.mark}${node.collapsed ? ' collapsed' : ''}${canToggle ? ' toggle' : ''}`,
+    class: `label ${node.mark}${litClass(tree, node)}${node.collapsed ? ' collapsed' : ''}${canToggle ? ' toggle' : ''}`,
     transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`,
     'data-node': node.index,
   });
   if (canToggle) setAll(group, { role: 'button', tabindex: -1, 'aria-expanded': String(!node.collapsed) });
   const words = tree.words.slice(node.start, node.end).map(shown).join(' ');
-  const said = node.mark === 'matched' || node.mark === 'unscored' ? '' : `, ${node.mark}`;
+  const said = (node.mark === 'matched' || node.mark === 'unscored' ? '' : `, ${node.mark}`) + (tree.lit && tree.lit.has(node) ? ', found' : '');
   group.append(makeSvg('title', {}, `${shown(node.label)}${said}: ${words}`));
   group.append(makeSvg('rect', box), makeSvg('text', { 'text-anchor': 'middle' }, nodeText(node)));
   return group;
@@ -289,8 +315,9 @@ function drawTree(tree, options) {
     const [x, y] = tokenAt(at);
     const anchor = isDown ? 'middle' : 'start';
     const [word, tag] = [shown(tree.words[token]), shown(tree.tags[token])];
-    words.append(makeSvg('text', { x, y, class: 'tag', 'text-anchor': anchor }, tag));
-    words.append(makeSvg('text', isDown ? { x, y: y + 19, 'text-anchor': anchor } : { x: x + tagWidth, y }, word));
+    const lit = litClass(tree, `word ${token}`).trim() || null;
+    words.append(makeSvg('text', { x, y, class: `tag${litClass(tree, `tag ${token}`)}`, 'text-anchor': anchor }, tag));
+    words.append(makeSvg('text', isDown ? { x, y: y + 19, 'text-anchor': anchor, class: lit } : { x: x + tagWidth, y, class: lit }, word));
     widest = Math.max(widest, tagWidth + textWidth(word));
   }
   const width = isDown ? size + 2 * SIZES.margin : depth + widest + 2 * SIZES.margin + 20;

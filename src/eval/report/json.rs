@@ -9,12 +9,14 @@ use serde::Serialize;
 
 use super::{by_frequency, rows};
 use crate::eval::{CHILDREN, Counts, Evaluation, LENGTHS, Totals};
+use crate::tree::heads::HeadRules;
 
 /// Writes the evaluation as one JSON object.
 ///
 /// - `all`: scores over all sentences; see below.
 /// - `len40`: the same for the sentences up to the cut-off length, which is part of the key and in `cutoff`.
 /// - `counted`: a description of what is counted.
+/// - `tags`: `gold` or `own`, the tags by which words count; `heads`: the head rules, if heads were compared.
 /// - `functions`, if function tags were scored: rows `brackets` and `tags`, with the keys of a row of `labels`.
 /// - `labels`, `children`, `lengths`: tables, as lists of rows. A row of the first two has its
 ///   `label` or `children`, then `gold`, `test`, `matched` (gold brackets matched), `precision`, `recall`
@@ -33,6 +35,8 @@ pub fn write(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
     let document = Document {
         cutoff: evaluation.params.cutoff,
         counted: evaluation.params.counted(),
+        tags: if evaluation.gold_tags { "gold" } else { "own" },
+        heads: evaluation.heads.as_ref().map(HeadRules::name),
         all: summary(&evaluation.all),
         short: [(format!("len{}", evaluation.params.cutoff), summary(&evaluation.short))].into(),
         functions: evaluation.functions.map(|functions| Functions {
@@ -57,6 +61,9 @@ pub fn write(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
 struct Document<'a> {
     cutoff: u32,
     counted: String,
+    tags: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heads: Option<&'a str>,
     all: Summary,
     #[serde(flatten)]
     short: std::collections::BTreeMap<String, Summary>,

@@ -84,7 +84,14 @@ fn tables(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
         write!(out, "{:9.2}{:9.2}", totals.precision(), totals.recall())?;
         writeln!(out, "{:9.2}{:9.2}", totals.f1(), totals.exact())?;
     }
-    writeln!(out, "\ncounted: {}", evaluation.params.counted())
+    writeln!(out, "\ncounted: {}", evaluation.params.counted())?;
+    if evaluation.gold_tags {
+        writeln!(out, "tags: gold")?;
+    }
+    match &evaluation.heads {
+        Some(heads) => writeln!(out, "heads: {}", heads.name()),
+        None => Ok(()),
+    }
 }
 
 fn heading(out: &mut impl Write, kind: &str) -> io::Result<()> {

@@ -75,7 +75,9 @@ fn given(value: &Value) -> String {
 fn is_possible(node: Node, value: &Value) -> bool {
     let mut alternatives = node.list("anyOf").peekable();
     if alternatives.peek().is_some() {
-        return alternatives.any(|node| is_possible(node, value));
+        // The alternatives of a range do not repeat the type.
+        let is_fraction = node.text("type") == Some("integer") && value.is_f64();
+        return !is_fraction && alternatives.any(|node| is_possible(node, value));
     }
     let choices = node.choices();
     match value {

@@ -20,6 +20,11 @@ static ROOT: LazyLock<Value> = LazyLock::new(|| {
     SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Preset>().to_value()
 });
 
+/// The JSON schema of presets.
+pub fn root() -> &'static Value {
+    &ROOT
+}
+
 static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 /// The schema of a value.

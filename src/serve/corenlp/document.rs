@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::text::{Layout, Span, Splitter, TextSentence, TextSettings, form_of_word, one_sentence};
+use crate::text::{Layout, Span, Splitter, TextSentence, Tokenizer, form_of_word, one_sentence};
 use crate::tree::Token;
 
 /// Where sentences end.
@@ -45,7 +45,7 @@ pub(super) struct Document {
     sentences: Sentences,
     /// Whether words are what stands between white space.
     is_tokenized: bool,
-    settings: TextSettings,
+    tokenizer: Tokenizer,
     splitter: Splitter,
     /// The text that has been given to the splitter, in bytes and in code points.
     read: Position,
@@ -83,14 +83,14 @@ impl Document {
         text: String,
         sentences: Sentences,
         is_tokenized: bool,
-        settings: TextSettings,
+        tokenizer: Tokenizer,
     ) -> Self {
         Self {
             text,
             sentences,
             is_tokenized,
-            settings,
-            splitter: Splitter::new(settings),
+            splitter: Splitter::new(tokenizer.clone()),
+            tokenizer,
             read: Position::default(),
             ended: false,
             found: VecDeque::new(),
@@ -125,9 +125,9 @@ impl Document {
         let (before, is_one) = (self.read.points, self.is_one());
         self.ended = line.is_empty();
         if self.is_tokenized {
-            self.found.extend(words(line, (before, is_one), self.settings));
+            self.found.extend(words(line, (before, is_one), &self.tokenizer));
         } else if is_one {
-            let sentence = one_sentence(line, self.settings);
+            let sentence = one_sentence(line, &self.tokenizer);
             self.found.extend(sentence.map(|sentence| sentence.after(before)));
         } else {
             self.splitter.add_line(line);
@@ -177,7 +177,7 @@ impl Iterator for Document {
 }
 
 /// What stands between white space, as one sentence or up to each word that ends one.
-fn words(line: &str, (before, is_one): (u64, bool), settings: TextSettings) -> Vec<TextSentence> {
+fn words(line: &str, (before, is_one): (u64, bool), tokenizer: &Tokenizer) -> Vec<TextSentence> {
     let mut sentences = Vec::new();
     let (mut tokens, mut spans) = (Vec::new(), Vec::new());
     let (mut points, mut byte) = (before, 0);
@@ -191,7 +191,7 @@ fn words(line: &str, (before, is_one): (u64, bool), settings: TextSettings) -> V
     for word in line.split(char::is_whitespace) {
         let length = word.chars().count() as u64;
         if length > 0 {
-            tokens.push(Token::untagged(form_of_word(word, settings)));
+            tokens.push(Token::untagged(form_of_word(word, tokenizer.settings())));
             spans.push(Span { start: points, end: points + length });
         }
         byte += word.len();
@@ -215,7 +215,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str, sentences: Sentences, is_tokenized: bool) -> Vec<Sentence> {
-        Document::new(text.to_owned(), sentences, is_tokenized, TextSettings::default()).collect()
+        Document::new(text.to_owned(), sentences, is_tokenized, Tokenizer::default()).collect()
     }
 
     fn shown(text: &str, sentences: Sentences, is_tokenized: bool) -> String {

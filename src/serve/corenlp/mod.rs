@@ -4,6 +4,7 @@
 mod brackets;
 mod document;
 mod properties;
+mod tregex;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use self::document::{Document, Sentence, Sentences};
 use self::properties::Properties;
 use super::body::{self, Content};
 use super::own::{LONG, media_type, named_model, too_long};
+use super::pool::Share;
 use super::reply::{JSON, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
 use super::{Shared, query};
@@ -23,6 +25,7 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::parser::{Parser, ParserWorker};
 use crate::tree::Tree;
 use crate::tree::dependencies::head_positions;
+pub(super) use tregex::tregex;
 
 /// The annotators that are computed.
 const COMPUTED: [&str; 7] = ["tokenize", "ssplit", "mwt", "pos", "lemma", "parse", "depparse"];
@@ -53,6 +56,25 @@ pub(super) async fn annotate(
     head: &Parts,
     body: Incoming,
 ) -> std::result::Result<Reply, Refusal> {
+    let (properties, model) = checked(shared, head)?;
+    let (annotations, missing) = annotations(&properties)?;
+    if annotations.pos && !shared.models[model].parser.has_tagger() {
+        let name = &shared.models[model].name;
+        return Err(Refusal::bad(format!("the model {name} has no tagger, which words need")));
+    }
+    let (document, is_long, share) =
+        read_document(shared, head, body, (&properties, model)).await?;
+    let room = shared.pool.admit();
+    let room = room.ok_or_else(|| Refusal::busy("too many requests wait: try again later"))?;
+    let render = Json { annotations, max_words: shared.settings.max_words };
+    let asked = Asked { model, render, items: Box::new(document), is_long };
+    let answer = Answer::begin(shared, asked, [share, room]);
+    let reply = Reply::new(JSON, Content::of(answer, b"{\"sentences\":[", b"]}\n").await?);
+    Ok(if missing.is_empty() { reply } else { reply.with("X-Not-Computed", missing.join(",")) })
+}
+
+/// The properties of a request, and the model that they ask for.
+fn checked(shared: &Shared, head: &Parts) -> std::result::Result<(Properties, usize), Refusal> {
     let properties =
         Properties::of_query(head.uri.query().unwrap_or_default()).map_err(Refusal::bad)?;
     let format = properties.get("outputFormat").unwrap_or("json");
@@ -61,13 +83,22 @@ pub(super) async fn annotate(
             format!("the output format {format} is not written here: ask for outputFormat json");
         return Err(Refusal::bad(problem));
     }
-    let (annotations, missing) = annotations(&properties)?;
-    let model = model(shared, &properties)?;
-    let parser = &shared.models[model].parser;
-    if annotations.pos && !parser.has_tagger() {
-        let name = &shared.models[model].name;
-        return Err(Refusal::bad(format!("the model {name} has no tagger, which words need")));
+    let format = properties.get("inputFormat").unwrap_or("text");
+    if !format.eq_ignore_ascii_case("text") {
+        let problem = format!("the input format {format} is not read here: send the text");
+        return Err(Refusal::bad(problem));
     }
+    let model = model(shared, &properties)?;
+    Ok((properties, model))
+}
+
+/// The text of a request as sentences, whether it is long, and what it takes of the budget of all bodies.
+async fn read_document(
+    shared: &Shared,
+    head: &Parts,
+    body: Incoming,
+    (properties, model): (&Properties, usize),
+) -> std::result::Result<(Document, bool, Share), Refusal> {
     let is_form = media_type(head)? == "application/x-www-form-urlencoded";
     let (body, share) = body::read(shared, body).await?;
     let is_long = body.len() > LONG;
@@ -78,15 +109,8 @@ pub(super) async fn annotate(
     })?;
     let is_tokenized =
         properties.is("tokenize.whitespace") || properties.is("tokenize.pretokenized");
-    let settings = parser.preset().text;
-    let document = Document::new(text, sentences(&properties), is_tokenized, settings);
-    let room = shared.pool.admit();
-    let room = room.ok_or_else(|| Refusal::busy("too many requests wait: try again later"))?;
-    let render = Json { annotations, max_words: shared.settings.max_words };
-    let asked = Asked { model, render, items: Box::new(document), is_long };
-    let answer = Answer::begin(shared, asked, [share, room]);
-    let reply = Reply::new(JSON, Content::of(answer, b"{\"sentences\":[", b"]}\n").await?);
-    Ok(if missing.is_empty() { reply } else { reply.with("X-Not-Computed", missing.join(",")) })
+    let tokenizer = shared.models[model].parser.tokenizer();
+    Ok((Document::new(text, sentences(properties), is_tokenized, tokenizer), is_long, share))
 }
 
 /// What is computed for each sentence.
@@ -211,7 +235,7 @@ impl Render for Json {
         }
         let mut tree = None;
         if asked.parse || asked.dependencies {
-            let parsed = worker.parse(&sentence.tokens)?.tree;
+            let parsed = brackets::rooted(worker.parse(&sentence.tokens)?.tree);
             sentence.tokens = parsed.tokens().to_vec();
             tree = Some(parsed);
         } else if asked.pos {

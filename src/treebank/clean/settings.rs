@@ -25,6 +25,10 @@ pub struct Cleaning {
     /// Replacements inside the words of a treebank, each `FROM TO`, such as `<dash/> -`. They follow the removal of lemmas. One
     /// that would make a word more than 1,000 bytes longer than it was leaves it as it is.
     pub replace: Vec<String>,
+    /// Words that texts write together with the word before them, such as Indonesian `nya`, so that the model learns to
+    /// split raw text there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<String>,
     /// New labels for the nodes of a treebank, each `FROM TO`, such as `NX NML`, or `NP(WDT) WHNP` for nodes over a single
     /// word with this tag. `FROM` is a label without function tags.
     #[schemars(with = "Vec<String>")]
@@ -154,6 +158,7 @@ impl Default for Cleaning {
             lemma_separator: String::new(),
             lemma_after: Separator::First,
             replace: Vec::new(),
+            attached: Vec::new(),
             relabel: Vec::new(),
             tag_separators: String::new(),
             functions: Functions::Drop,

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use serde_json::Value;
+
 use super::super::penn::{escape, is_space};
 use crate::tree::{Token, Tree, Visit};
 
@@ -20,6 +22,7 @@ const CONSTITUENTS: &str = "Constituents=";
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Source {
     lines: Vec<Line>,
+    id: Option<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +32,21 @@ struct Line {
 }
 
 impl Source {
+    /// Keeps the ID that a comment gives, `# sent_id = x`.
+    pub(in crate::treebank) fn keep_id(&mut self) {
+        let comments = self.lines.iter().filter_map(|line| line.text.strip_prefix('#'));
+        let mut values = comments.filter_map(|comment| {
+            let (key, value) = comment.split_once('=')?;
+            (key.trim() == "sent_id").then(|| value.trim())
+        });
+        self.id = values.next().map(Value::from);
+    }
+
+    /// Returns the ID that was kept.
+    pub(in crate::treebank) fn id(&self) -> Option<&Value> {
+        self.id.as_ref()
+    }
+
     /// Adds the line of a word.
     pub(super) fn word(&mut self, line: &str) {
         self.lines.push(Line { text: line.to_owned(), is_word: true });

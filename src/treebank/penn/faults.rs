@@ -63,6 +63,12 @@ impl<R: Read> PennReader<R> {
         Error::syntax(self.place(self.text.place(self.word.start)), problem)
     }
 
+    pub(super) fn endless_comment(&mut self, began: (u64, u64), end: &str) -> Error {
+        self.is_stray = true;
+        let problem = format!("the comment does not end, so the rest is not read: add `{end}`");
+        Error::syntax(self.place(began), problem)
+    }
+
     pub(super) fn rest_of_tree(&mut self) -> Error {
         (self.recover, self.is_stray) = (Recover::Brackets(usize::MAX / 2), true);
         let at = self.place(self.text.place(self.text.pos - 1));
@@ -89,12 +95,16 @@ impl<R: Read> PennReader<R> {
     }
 
     pub(super) fn two_words(&mut self) -> Error {
+        let problem = self.two_words_problem();
+        self.broken(self.word.start, self.builder.depth() + 1, problem)
+    }
+
+    pub(super) fn two_words_problem(&self) -> String {
         let (word, tag) = self.last_token();
         let second = self.excerpt();
-        let problem = format!(
+        format!(
             "two words under the tag `{tag}`, `{word}` and `{second}`: put each in a bracket with its own tag"
-        );
-        self.broken(self.word.start, self.builder.depth() + 1, problem)
+        )
     }
 
     pub(super) fn word_among_children(&mut self) -> Error {

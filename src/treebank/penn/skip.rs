@@ -9,6 +9,9 @@ use crate::treebank::text_window::More;
 /// How far the reader looks for the end of a line or tree, in bytes.
 const LOOK_AHEAD: usize = 64 * 1024;
 
+/// The marks around the comments of CorpusSearch.
+const COMMENTS: [[&str; 2]; 3] = [["/~*", "*~/"], ["/*", "*/"], ["/+", "+/"]];
+
 impl<R: Read> PennReader<R> {
     /// Skips what the last error left behind.
     pub(super) fn skip_after_error(&mut self) -> Result<()> {
@@ -117,6 +120,54 @@ impl<R: Read> PennReader<R> {
             (before, length) = (byte, length + 1);
         }
         Ok(false)
+    }
+
+    /// Skips what may stand between trees: markup, a line that begins with `#`, and the comments of CorpusSearch,
+    /// `/* … */` and `/~* … *~/`.
+    ///
+    /// # Errors
+    /// When the word is neither.
+    pub(super) fn skip_between_trees(&mut self) -> Result<()> {
+        let start = self.word.start;
+        let word = &self.text.window()[start..self.word.end];
+        if word.starts_with('<') {
+            self.text.pos = start;
+            return self.skip_markup();
+        }
+        if word.starts_with('#') && self.text.starts_line(start) {
+            return self.skip_line().map(drop);
+        }
+        let Some(comment) = COMMENTS.iter().find(|[begin, _]| word.starts_with(begin)) else {
+            return Err(self.word_outside());
+        };
+        self.text.pos = start + comment[0].len();
+        self.skip_comment(comment[1])
+    }
+
+    /// Skips a comment after its first mark.
+    fn skip_comment(&mut self, end: &str) -> Result<()> {
+        let began = self.text.place(self.text.pos);
+        let mut matched = 0;
+        while matched < end.len() {
+            let Some(&byte) = self.text.window().as_bytes().get(self.text.pos) else {
+                match self.more(self.text.pos)? {
+                    More::Text => {}
+                    More::Bad => self.text.step_over_bad(),
+                    More::End => return Err(self.endless_comment(began, end)),
+                }
+                continue;
+            };
+            self.text.pos += 1;
+            // The marks have no proper prefix that is also a suffix, apart from a repeated `*`.
+            matched = match byte {
+                byte if byte == end.as_bytes()[matched] => matched + 1,
+                byte => usize::from(byte == end.as_bytes()[0]),
+            };
+            if byte == b'\n' {
+                self.text.newline(self.text.pos);
+            }
+        }
+        Ok(())
     }
 
     /// Skips the markup at the position: up to a bracket after it on the same line, or to the end of the line.

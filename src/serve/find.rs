@@ -1,0 +1,197 @@
+//! `POST /find`: what `srparse find --output json` writes, over HTTP.
+
+use std::sync::Arc;
+
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use hyper::http::request::Parts;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Shared;
+use super::body::{self, Content};
+use super::own::{LONG, flags, items, media_type, named_model, too_long, unreadable};
+use super::pattern::Search;
+use super::reply::{JSON_LINES, Refusal, Reply};
+use super::task::{Answer, Asked, Render};
+use crate::error::Result;
+use crate::find::HEADS;
+use crate::found::Searched;
+use crate::parser::{Parser, ParserWorker};
+use crate::text::Layout;
+use crate::tree::Tree;
+use crate::tree::heads::HeadRules;
+use crate::treebank::{InputFormat, Item};
+
+/// What a request asks for; a text or trees only in a body of JSON.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Asks {
+    text: Option<String>,
+    trees: Option<Vec<String>>,
+    pattern: Option<String>,
+    model: Option<String>,
+    lines: bool,
+    once: bool,
+}
+
+impl Asks {
+    fn read(query: &str, kind: &str, body: Vec<u8>) -> std::result::Result<Self, Refusal> {
+        let query: Self = flags(query, &["text", "trees"], &["pattern", "model"])?;
+        match kind {
+            "application/json" => {
+                let body: Self =
+                    serde_json::from_slice(&body).map_err(|error| unreadable("body", &error))?;
+                Ok(Self {
+                    pattern: body.pattern.or(query.pattern),
+                    model: body.model.or(query.model),
+                    lines: body.lines || query.lines,
+                    once: body.once || query.once,
+                    ..body
+                })
+            }
+            "" | "text/plain" | "application/x-www-form-urlencoded" => {
+                let text = String::from_utf8(body).map_err(|error| {
+                    let at = error.utf8_error().valid_up_to() + 1;
+                    Refusal::bad(format!("the text is not UTF-8 at byte {at}"))
+                })?;
+                Ok(Self { text: Some(text), ..query })
+            }
+            _ => {
+                let problem = format!(
+                    "bodies of type {kind} are not understood: send text/plain or application/json"
+                );
+                Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem))
+            }
+        }
+    }
+}
+
+/// `POST /find`.
+pub(super) async fn find(
+    shared: &Arc<Shared>,
+    head: &Parts,
+    body: Incoming,
+) -> std::result::Result<Reply, Refusal> {
+    let kind = media_type(head)?;
+    let (body, share) = body::read(shared, body).await?;
+    let is_long = body.len() > LONG;
+    let asks = Asks::read(head.uri.query().unwrap_or_default(), &kind, body)?;
+    let model = named_model(shared, asks.model.as_deref())?;
+    let served = &shared.models[model];
+    let room = shared.pool.admit();
+    let room = room.ok_or_else(|| Refusal::busy("too many requests wait: try again later"))?;
+    let (items, heads) = match (asks.text, asks.trees) {
+        (Some(_), None) if !served.parser.has_tagger() => {
+            let problem = format!("the model {} has no tagger: send trees", served.name);
+            return Err(Refusal::bad(problem));
+        }
+        (Some(text), None) => {
+            let format = if asks.lines { InputFormat::Lines } else { InputFormat::Text };
+            let found = items(&served.parser, format, text.into_bytes());
+            (Box::new(found.filter_map(to_search)) as Sentences, Ok(served.heads.clone()))
+        }
+        (None, Some(trees)) => {
+            let trees = trees.into_iter().map(Sentence::Brackets);
+            (Box::new(trees) as Sentences, HeadRules::named(HEADS))
+        }
+        _ => {
+            let problem = "the body needs one of text and trees: send an object such as \
+                           {\"pattern\":\"NP < NN\",\"text\":\"Dogs bark.\"}";
+            return Err(Refusal::bad(problem));
+        }
+    };
+    let heads = heads.map_err(|_| Refusal::defect())?;
+    let search = Search::compile(asks.pattern, heads, asks.once).await?;
+    let render = Matches { search, max_words: shared.settings.max_words };
+    let asked = Asked { model, render, items: Box::new((1..).zip(items)), is_long };
+    let answer = Answer::begin(shared, asked, [share, room]);
+    Ok(Reply::new(JSON_LINES, Content::of(answer, b"", b"").await?))
+}
+
+/// What is searched.
+enum Sentence {
+    /// A tree that was sent.
+    Brackets(String),
+    /// A sentence, parsed first.
+    Parsed(Vec<crate::tree::Token>, Option<Layout>),
+    /// A sentence that cannot be read.
+    Bad(String),
+}
+
+type Sentences = Box<dyn Iterator<Item = Sentence> + Send>;
+
+fn to_search(item: Item) -> Option<Sentence> {
+    match item {
+        Item::Sentence(tokens, origin) => Some(Sentence::Parsed(tokens, origin.layout().cloned())),
+        Item::Bad { at, problem } => Some(Sentence::Bad(format!("{at}: {problem}"))),
+        Item::Blank | Item::NoWords | Item::Stray { .. } => None,
+    }
+}
+
+/// A line of JSON for each match, and for each tree that is not searched.
+struct Matches {
+    search: Search,
+    max_words: usize,
+}
+
+impl Matches {
+    /// The tree of a sentence, and its raw text.
+    fn tree(
+        &self,
+        sentence: Sentence,
+        worker: &mut ParserWorker<'_>,
+    ) -> std::result::Result<(Tree, Option<Layout>), String> {
+        match sentence {
+            Sentence::Bad(problem) => Err(problem),
+            Sentence::Brackets(text) => {
+                let tree: Tree = text.parse().map_err(|error: crate::Error| error.to_string())?;
+                match tree.tokens().len() {
+                    words if words > self.max_words => Err(too_long(words, self.max_words)),
+                    _ => Ok((tree, None)),
+                }
+            }
+            Sentence::Parsed(tokens, _) if tokens.len() > self.max_words => {
+                Err(too_long(tokens.len(), self.max_words))
+            }
+            Sentence::Parsed(tokens, layout) => {
+                let parse = worker.parse(&tokens).map_err(|error| error.to_string())?;
+                Ok((parse.tree, layout))
+            }
+        }
+    }
+}
+
+impl Render for Matches {
+    type Item = (u64, Sentence);
+
+    fn words(&self, (_, sentence): &Self::Item) -> usize {
+        match sentence {
+            Sentence::Parsed(tokens, _) => tokens.len(),
+            // About as many words, and they are not parsed.
+            Sentence::Brackets(text) => text.len() / 100,
+            Sentence::Bad(_) => 0,
+        }
+    }
+
+    fn render(
+        &self,
+        (number, sentence): Self::Item,
+        (_, worker): (&Parser, &mut ParserWorker<'_>),
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let found = self.tree(sentence, worker).and_then(|(tree, layout)| {
+            let layout = layout.as_ref();
+            let searched = Searched { tree: &tree, number, file: None, layout };
+            let done = self.search.write_all(&tree, out, |_, found, out| {
+                searched.write_json(found.position(), found, out);
+            });
+            done.map_err(|error| error.to_string())
+        });
+        if let Err(problem) = found {
+            out.extend(json!({ "tree": number, "error": problem }).to_string().into_bytes());
+            out.push(b'\n');
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,241 @@
+//! What the decision between two characters is made by.
+
+use super::super::script::is_unspaced;
+
+/// The number of characters on each side.
+const WINDOW: usize = 3;
+/// The longest sequences of characters.
+const LONGEST: usize = 4;
+/// The longest words that are looked up, in characters.
+const LONGEST_WORD: usize = 12;
+
+/// The characters of a line, after a window of line ends and before another.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// The characters, with digits as one and without case.
+    characters: Vec<u32>,
+    types: Vec<u8>,
+    offsets: Vec<usize>,
+    /// For each character, where the run of characters without white space around it begins and ends.
+    runs: Vec<(u32, u32)>,
+}
+
+/// The types of characters.
+mod kind {
+    pub(super) const EDGE: u8 = 0;
+    pub(super) const SPACE: u8 = 1;
+    pub(super) const DIGIT: u8 = 2;
+    pub(super) const UPPER: u8 = 3;
+    pub(super) const LETTER: u8 = 4;
+    pub(super) const HAN: u8 = 5;
+    pub(super) const HIRAGANA: u8 = 6;
+    pub(super) const KATAKANA: u8 = 7;
+    pub(super) const UNSPACED: u8 = 8;
+    pub(super) const MARK: u8 = 9;
+}
+
+fn kind(c: char) -> u8 {
+    match c {
+        c if c.is_whitespace() => kind::SPACE,
+        '\u{3041}'..='\u{309f}' => kind::HIRAGANA,
+        '\u{30a0}'..='\u{30ff}' => kind::KATAKANA,
+        '\u{3400}'..='\u{9fff}' => kind::HAN,
+        c if is_unspaced(c) => kind::UNSPACED,
+        c if c.is_numeric() => kind::DIGIT,
+        c if c.is_uppercase() => kind::UPPER,
+        c if c.is_alphabetic() => kind::LETTER,
+        _ => kind::MARK,
+    }
+}
+
+impl Text {
+    pub(super) fn new(line: &str) -> Self {
+        let n = line.len() + 2 * WINDOW;
+        let mut text = Self {
+            characters: Vec::with_capacity(n),
+            types: Vec::with_capacity(n),
+            offsets: Vec::with_capacity(n),
+            runs: Vec::new(),
+        };
+        (0..WINDOW).for_each(|_| text.push(0, kind::EDGE, 0));
+        for (offset, c) in line.char_indices() {
+            let kind = kind(c);
+            let code = match kind {
+                kind::SPACE => u32::from(' '),
+                kind::DIGIT => u32::from('0'),
+                _ => u32::from(c.to_lowercase().next().unwrap_or(c)),
+            };
+            text.push(code, kind, offset);
+        }
+        (0..WINDOW).for_each(|_| text.push(0, kind::EDGE, line.len()));
+        text.find_runs();
+        text
+    }
+
+    fn push(&mut self, code: u32, kind: u8, offset: usize) {
+        self.characters.push(code);
+        self.types.push(kind);
+        self.offsets.push(offset);
+    }
+
+    fn find_runs(&mut self) {
+        self.runs.resize(self.types.len(), (0, 0));
+        let mut start = 0;
+        while start < self.types.len() {
+            let is_run = |&kind: &u8| kind > kind::SPACE;
+            let length = self.types[start..].iter().take_while(|kind| is_run(kind)).count().max(1);
+            self.runs[start..start + length].fill((start as u32, (start + length) as u32));
+            start += length;
+        }
+    }
+
+    /// The places where a word may end: all but the beginning of the line.
+    pub(super) fn places(&self) -> std::ops::RangeInclusive<usize> {
+        WINDOW + 1..=self.types.len() - WINDOW
+    }
+
+    /// The byte offset of a place.
+    pub(super) fn offset(&self, place: usize) -> usize {
+        self.offsets[place]
+    }
+
+    /// Whether the weights decide if a word ends at a place: between two characters of a run, or, with `joins`, at the
+    /// white space between two runs.
+    pub(super) fn is_candidate(&self, place: usize, joins: bool) -> bool {
+        let [before, after] = [self.types[place - 1], self.types[place]];
+        let is_between_runs = || after == kind::SPACE && self.types[place + 1] > kind::SPACE;
+        before > kind::SPACE && (after > kind::SPACE || joins && is_between_runs())
+    }
+
+    /// Whether a word ends at a place that is no candidate: before white space, or at the end of the line.
+    pub(super) fn is_word_end(&self, place: usize) -> bool {
+        self.types[place - 1] > kind::SPACE && self.types[place] <= kind::SPACE
+    }
+}
+
+/// Hashed features of the places of a text.
+pub(super) struct Features<'t> {
+    text: &'t Text,
+    words: &'t [u32],
+    shift: u32,
+    found: Vec<usize>,
+}
+
+impl<'t> Features<'t> {
+    /// `n` is a power of two: the number of different features.
+    pub(super) fn new(text: &'t Text, words: &'t [u32], n: usize) -> Self {
+        let shift = 32 - n.trailing_zeros().min(31);
+        Self { text, words, shift, found: Vec::with_capacity(64) }
+    }
+
+    fn add(&mut self, hash: u32) {
+        self.found.push((hash >> self.shift) as usize);
+    }
+
+    /// The features of a place; each is below the number of different features.
+    pub(super) fn at(&mut self, place: usize) -> &[usize] {
+        self.found.clear();
+        self.add(mix(0, 1));
+        self.sequences(place);
+        self.words_around(place);
+        &self.found
+    }
+
+    fn sequences(&mut self, place: usize) {
+        let text = self.text;
+        let window = place - WINDOW..place + WINDOW;
+        for start in window.clone() {
+            let name = 16 * (start + WINDOW - place) as u32;
+            let (mut characters, mut types) = (mix(2, name), mix(3, name));
+            for end in start..window.end.min(start + LONGEST) {
+                characters = mix(characters, text.characters[end]);
+                types = mix(types, u32::from(text.types[end]));
+                self.add(characters);
+                self.add(types);
+            }
+        }
+    }
+
+    /// Words that end, begin, or stand at the place, and the parts of the run on both sides of it.
+    fn words_around(&mut self, place: usize) {
+        let text = self.text;
+        let (start, left_end) = (text.runs[place - 1].0 as usize, place);
+        let right = place + usize::from(text.types[place] == kind::SPACE);
+        let (right_start, end) = (right, text.runs[right].1 as usize);
+        let left = self.longest_before(start, left_end);
+        let right = self.longest_after(right_start, end);
+        self.add(mix(mix(4, left.0), u32::from(left.1)));
+        self.add(mix(mix(5, right.0), u32::from(right.1)));
+        self.add(mix(
+            mix(mix(6, left.0.min(4)), right.0.min(4)),
+            u32::from(left.1) * 2 + u32::from(right.1),
+        ));
+        let across = self.longest_across(start, place, end);
+        self.add(mix(7, across));
+        if left_end - start <= LONGEST_WORD {
+            self.add(mix(8, self.hash(start, left_end)));
+        }
+        if end.saturating_sub(right_start) <= LONGEST_WORD && end > right_start {
+            self.add(mix(9, self.hash(right_start, end)));
+        }
+    }
+
+    fn hash(&self, start: usize, end: usize) -> u32 {
+        self.text.characters[start..end].iter().fold(WORD, |hash, &c| mix(hash, c))
+    }
+
+    fn knows(&self, hash: u32) -> bool {
+        self.words.binary_search(&hash).is_ok()
+    }
+
+    /// The length of the longest known word that ends at `end`, and whether it is the whole run before it.
+    fn longest_before(&self, start: usize, end: usize) -> (u32, bool) {
+        let from = start.max(end.saturating_sub(LONGEST_WORD));
+        let longest = (from..end).find(|&from| self.knows(self.hash(from, end)));
+        longest.map_or((0, false), |from| ((end - from) as u32, from == start))
+    }
+
+    /// The length of the longest known word that begins at `start`, and whether it is the rest of the run.
+    fn longest_after(&self, start: usize, end: usize) -> (u32, bool) {
+        let mut longest = 0;
+        let mut hash = WORD;
+        for to in start..end.min(start + LONGEST_WORD) {
+            hash = mix(hash, self.text.characters[to]);
+            if self.knows(hash) {
+                longest = to + 1 - start;
+            }
+        }
+        (longest as u32, longest > 0 && start + longest == end)
+    }
+
+    /// The length of the longest known word with the place inside.
+    fn longest_across(&self, start: usize, place: usize, end: usize) -> u32 {
+        let mut longest = 0;
+        for from in start.max(place.saturating_sub(LONGEST_WORD - 1))..place {
+            let mut hash = self.hash(from, place);
+            for to in place..end.min(from + LONGEST_WORD) {
+                hash = mix(hash, self.text.characters[to]);
+                if to + 1 - from > longest && self.knows(hash) {
+                    longest = to + 1 - from;
+                }
+            }
+        }
+        longest as u32
+    }
+}
+
+/// The hash of an empty word.
+const WORD: u32 = 0x9e37_79b9;
+
+/// The hash of a word.
+pub(super) fn word_hash(word: &str) -> u32 {
+    let text = Text::new(word);
+    text.characters[WINDOW..text.characters.len() - WINDOW]
+        .iter()
+        .fold(WORD, |hash, &c| mix(hash, c))
+}
+
+fn mix(hash: u32, value: u32) -> u32 {
+    let mixed = (hash.rotate_left(5) ^ value).wrapping_mul(0x85eb_ca6b);
+    mixed ^ mixed >> 15
+}

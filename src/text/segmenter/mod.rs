@@ -1,0 +1,98 @@
+//! Word boundaries that are learned from the words of a treebank.
+//!
+//! Between any two characters that are no white space, the sum of the weights of features decides whether a word ends
+//! (Neubig, Nakata & Mori 2011, "Pointwise prediction for robust, adaptable Japanese morphological analysis", ACL). Features are the
+//! characters around, their types, and the words of the treebank that end, begin or stand there; nothing depends on
+//! other decisions. Where the treebank has words with spaces in them (`par_exemple`), white space is decided on too.
+
+mod features;
+mod train;
+
+use crate::memory::{Array, Sections};
+use crate::{Error, Result};
+use features::{Features, Text};
+
+/// The weights of a segmenter, and the words that it knows.
+#[derive(Debug, Clone)]
+pub(crate) struct Segmenter {
+    marks: Marks,
+    /// The weights of hashed features.
+    weights: Array<i8>,
+    /// The hashes of known words, in ascending order.
+    words: Array<u32>,
+}
+
+/// How the treebank writes words that differ from the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    /// On both sides of a boundary between letters: `orð$ $ið`.
+    pub(super) glue: Option<char>,
+    /// For a space in a word: `par_exemple`.
+    pub(super) join: Option<char>,
+}
+
+/// The part of a model's sections that holds the segmenter.
+const PART: &str = "segmenter";
+
+impl Segmenter {
+    /// Loads the segmenter of a model, if it has one.
+    ///
+    /// # Errors
+    /// When it is corrupt.
+    pub(crate) fn load(sections: &Sections) -> Result<Option<Self>> {
+        let sections = sections.part(PART);
+        if sections.0.is_empty() {
+            return Ok(None);
+        }
+        let marks = sections.get::<u32>("marks")?;
+        let [glue, join] = marks[..] else {
+            return Err(Error::Corrupt("the segmenter does not have two marks".to_owned()));
+        };
+        let mark = |code| char::from_u32(code).filter(|&mark| mark != '\0');
+        let segmenter = Self {
+            marks: Marks { glue: mark(glue), join: mark(join) },
+            weights: sections.get("weights")?,
+            words: sections.get("words")?,
+        };
+        if !segmenter.weights.len().is_power_of_two() || segmenter.weights.len() < 2 {
+            let problem = "the number of weights of the segmenter is not a power of two";
+            return Err(Error::Corrupt(problem.to_owned()));
+        }
+        Ok(Some(segmenter))
+    }
+
+    /// Stores it in a model.
+    pub(crate) fn store(self, sections: &mut Sections) {
+        let mut part = Sections::default();
+        let code = |mark: Option<char>| mark.map_or(0, u32::from);
+        part.put("marks", vec![code(self.marks.glue), code(self.marks.join)].into());
+        part.put("weights", self.weights);
+        part.put("words", self.words);
+        sections.put_part(PART, part);
+    }
+
+    /// How the treebank writes words that differ from the text.
+    pub(super) fn marks(&self) -> Marks {
+        self.marks
+    }
+
+    /// The ends of the words of a line, in bytes, in ascending order; `line` is all that is known of the text.
+    pub(super) fn ends(&self, line: &str, ends: &mut Vec<usize>) {
+        let text = Text::new(line);
+        let mut features = Features::new(&text, &self.words, self.weights.len());
+        for place in text.places() {
+            let is_end = if text.is_candidate(place, self.marks.join.is_some()) {
+                let weight = |&index: &usize| i32::from(self.weights[index]);
+                features.at(place).iter().map(weight).sum::<i32>() > 0
+            } else {
+                text.is_word_end(place)
+            };
+            if is_end {
+                ends.push(text.offset(place));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+use std::path::PathBuf;
+
+use compact_str::CompactString;
+use proptest::prelude::*;
+
+use super::super::spacing::{Line, Spacing};
+use super::*;
+use crate::preset::{Preset, TreebankProfile};
+use crate::text::{Compounds, TextSettings, Tokenization, Tokenizer, sentences};
+use crate::treebank::{ReadOptions, read_all};
+
+fn words(text: &str) -> Vec<Vec<CompactString>> {
+    text.lines().map(|line| line.split(' ').map(CompactString::from).collect()).collect()
+}
+
+fn trained(text: &str) -> Segmenter {
+    let sentences: Vec<_> = (0..30).flat_map(|_| words(text)).collect();
+    Segmenter::train(&sentences, (TextSettings::default(), &["nya".to_owned()]), 1)
+}
+
+/// The words of the first sentence of a text.
+fn split(segmenter: &Segmenter, text: &str) -> String {
+    let settings = TextSettings { tokenization: Tokenization::Learned, ..TextSettings::default() };
+    let tokenizer = Tokenizer::new(settings, Some(segmenter.clone()));
+    let found = sentences(text, tokenizer);
+    found[0].tokens.iter().map(|token| token.word.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn words_of_a_script_without_spaces_are_found() {
+    let segmenter = trained("犬 が 走る 。\n猫 が 寝る 。\n犬 と 猫 。");
+    assert_eq!(split(&segmenter, "猫が走る。犬が寝る。"), "猫 が 走る 。");
+}
+
+#[test]
+fn endings_and_elisions_are_split_and_addresses_are_not() {
+    let segmenter = trained("kata nya , anjing\nanjing nya lari .\nkatanya tidak .");
+    assert_eq!(split(&segmenter, "kata, anjingnya lari."), "kata , anjing nya lari .");
+    assert_eq!(
+        split(&segmenter, "lihat http://a.example/b,c lari."),
+        "lihat http://a.example/b,c lari ."
+    );
+    let segmenter = trained("l' eau d' un lac .\nun lac d' eau .");
+    assert_eq!(split(&segmenter, "L'eau d'un lac."), "L' eau d' un lac .");
+}
+
+#[test]
+fn the_marks_of_the_treebank_are_written() {
+    let segmenter = trained("hund$ $urin goyr .\nvit síggja hund$ $in .");
+    assert_eq!(split(&segmenter, "hundurin goyr."), "hund$ $urin goyr .");
+    let segmenter = trained("par_exemple , un lac .\nun lac par_exemple .");
+    assert_eq!(split(&segmenter, "un lac, par exemple."), "un lac , par_exemple .");
+}
+
+#[test]
+fn it_is_stored_and_loaded() {
+    let segmenter = trained("犬 が 走る 。");
+    let mut sections = Sections::default();
+    segmenter.clone().store(&mut sections);
+    let loaded = Segmenter::load(&sections).unwrap().unwrap();
+    assert_eq!(split(&loaded, "犬が走る。"), split(&segmenter, "犬が走る。"));
+    assert!(Segmenter::load(&Sections::default()).unwrap().is_none());
+    for section in &mut sections.0 {
+        if section.name.ends_with("weights") {
+            section.bytes = vec![0_u8; 3].into();
+        }
+    }
+    assert!(Segmenter::load(&sections).is_err());
+}
+
+fn preset(profile: &str) -> Preset {
+    let profile = TreebankProfile::load(profile).unwrap();
+    Preset::load_for("fast", Some(&profile), &[]).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn no_character_is_lost(lines in proptest::collection::vec("[ \\PC犬が走る。.,'a-c0-9@:/w]{0,40}", 0..4)) {
+        let segmenter = trained("犬 が 走る 。\nl' eau_b a$ $b , c .");
+        let settings = TextSettings { tokenization: Tokenization::Learned, ..TextSettings::default() };
+        let text = lines.join("\n");
+        let found = sentences(&text, Tokenizer::new(settings, Some(segmenter)));
+        let surfaces = found.iter().flat_map(|sentence| sentence.layout.surfaces());
+        let visible = |text: &str| text.split_whitespace().collect::<String>();
+        let all: String = surfaces.map(visible).collect();
+        prop_assert_eq!(all, visible(&text));
+        let spans = found.iter().flat_map(|sentence| &sentence.layout.spans);
+        let ends: Vec<(u64, u64)> = spans.map(|span| (span.start, span.end)).collect();
+        prop_assert!(ends.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+    }
+}
+
+/// The words of the trees of a treebank; `None` where there are no treebanks.
+fn of_treebank(name: &str, profile: &str) -> Option<Vec<Vec<CompactString>>> {
+    let path = std::env::var_os("SRPARSE_TREEBANKS").map(|folder| PathBuf::from(folder).join(name));
+    let path = path.filter(|path| path.exists());
+    assert!(
+        path.is_some() || std::env::var_os("SRPARSE_REQUIRE_TREEBANKS").is_none(),
+        "SRPARSE_REQUIRE_TREEBANKS is set and there is no {name} in SRPARSE_TREEBANKS"
+    );
+    let preset = preset(profile);
+    let (trees, _) = read_all(&[path?], &ReadOptions::default()).unwrap();
+    let trees = trees.into_iter().filter_map(|tree| preset.clean.strip(tree));
+    let words = |tree: crate::Tree| tree.tokens().iter().map(|token| token.word.clone()).collect();
+    Some(trees.map(words).collect())
+}
+
+/// F1 of the words of a line.
+fn matches(segmenter: &Segmenter, line: &Line) -> [usize; 3] {
+    let mut ends = Vec::new();
+    segmenter.ends(&line.text, &mut ends);
+    let spans = |ends: &[usize]| {
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let start = |start: usize| {
+            let rest = &line.text[start..];
+            start + rest.len() - rest.trim_start().len()
+        };
+        starts.zip(ends).map(|(from, &to)| (start(from), to)).collect::<Vec<_>>()
+    };
+    let (gold, found) = (spans(&line.ends), spans(&ends));
+    let both = found.iter().filter(|span| gold.binary_search(span).is_ok()).count();
+    [gold.len(), found.len(), both]
+}
+
+/// `cargo test --lib words_of_treebanks -- --nocapture` prints the figures.
+#[test]
+#[allow(clippy::print_stdout)]
+fn words_of_treebanks_are_found_in_their_texts() {
+    for (name, profile, extension, at_least) in [
+        ("keyaki", "keyaki", "psd", 93.5),
+        ("sinica", "ptb", "mrg", 86.0),
+        ("icon", "icon", "mrg", 99.6),
+        ("sequoia", "ptb", "mrg", 97.9),
+        ("greynir", "greynir", "mrg", 99.9),
+    ] {
+        let [train, dev] = ["train", "dev"]
+            .map(|part| of_treebank(&format!("{name}/{part}.{extension}"), profile));
+        let (Some(train), Some(dev)) = (train, dev) else { return };
+        let settings =
+            TextSettings::default().resolved(train.iter().flatten().map(|word| word.as_str()));
+        let attached = preset(profile).clean.attached;
+        let segmenter = Segmenter::train(&train, (settings, &attached), 1);
+        let spacing = Spacing::of(&train, settings.compounds == Compounds::Split, &attached);
+        let mut all = [0; 3];
+        for sentences in dev.chunks(3) {
+            let line = spacing.joined(sentences.iter().map(|words| spacing.line(words)));
+            for (sum, n) in all.iter_mut().zip(matches(&segmenter, &line)) {
+                *sum += n;
+            }
+        }
+        let [gold, found, both] = all;
+        let f1 = 200.0 * both as f64 / (gold + found) as f64;
+        println!("{name}: F1 of words {f1:.2}");
+        assert!(f1 >= at_least, "{name}: {f1:.2}");
+    }
+}

@@ -1,0 +1,54 @@
+//! What splits raw text: settings, and word boundaries that a model has learned.
+
+use std::sync::Arc;
+
+use super::script::is_mostly_unspaced;
+use super::segmenter::{Marks, Segmenter};
+use super::settings::TextSettings;
+use super::splitter::TextSentence;
+
+/// How raw text becomes sentences of words. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Tokenizer {
+    settings: TextSettings,
+    segmenter: Option<Arc<Segmenter>>,
+}
+
+impl From<TextSettings> for Tokenizer {
+    fn from(settings: TextSettings) -> Self {
+        Self { settings, segmenter: None }
+    }
+}
+
+impl Tokenizer {
+    /// A tokenizer with the word boundaries of a model, if it has learned any.
+    pub(crate) fn new(settings: TextSettings, segmenter: Option<Segmenter>) -> Self {
+        Self { settings, segmenter: segmenter.map(Arc::new) }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> TextSettings {
+        self.settings
+    }
+
+    /// Why the words of a sentence cannot be relied on, if they cannot: its script has no spaces between words, and the
+    /// model has not learned where they end.
+    pub fn refuses(&self, sentence: &TextSentence) -> Option<&'static str> {
+        let is_refused = self.segmenter.is_none()
+            && is_mostly_unspaced([sentence.layout.text.as_str()])
+            && sentence.tokens.len() > 1;
+        is_refused.then_some(
+            "the script has no spaces between words, and the model has not learned where words end: give words \
+             (`--input tokens`), or use a model trained on a treebank of this language",
+        )
+    }
+
+    pub(super) fn segmenter(&self) -> Option<&Segmenter> {
+        self.segmenter.as_deref()
+    }
+
+    /// How words are written that differ from the text.
+    pub(super) fn marks(&self) -> Marks {
+        self.segmenter().map(Segmenter::marks).unwrap_or_default()
+    }
+}

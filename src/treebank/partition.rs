@@ -1,0 +1,151 @@
+//! Treebanks divided into parts: by share, by document, by list.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use rand::seq::SliceRandom;
+
+use super::{ReadOptions, ReadReport, Trees};
+use crate::error::Result;
+use crate::tree::Tree;
+
+/// A tree of a treebank, and where it is from.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The tree, as read.
+    pub tree: Tree,
+    /// The name of its file, without the folder.
+    pub file: String,
+    /// Its ID.
+    pub id: Option<String>,
+}
+
+/// What stays together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unit {
+    /// Each tree stands alone.
+    #[default]
+    Tree,
+    /// A file is a document.
+    File,
+    /// Trees whose IDs differ only in their last number are a document.
+    Id,
+}
+
+/// Reads a treebank with the files and IDs of its trees.
+///
+/// # Errors
+/// When a path does not exist, a file cannot be read, or a tree is malformed and malformed trees are not skipped.
+pub fn read(paths: &[PathBuf], options: &ReadOptions) -> Result<(Vec<Entry>, ReadReport)> {
+    let mut trees = Trees::open(paths, options)?;
+    let mut entries = Vec::new();
+    while let Some(tree) = trees.next().transpose()? {
+        let path = trees.place().map(|place| place.path).unwrap_or_default();
+        let name = Path::new(&path).file_name();
+        let file = name.map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
+        entries.push(Entry { tree, file, id: trees.id().map(str::to_owned) });
+    }
+    Ok((entries, trees.report().clone()))
+}
+
+/// The document of an ID: what stands around its last number.
+pub fn document(id: &str) -> String {
+    let end = id.rfind(|c: char| c.is_ascii_digit()).map_or(id.len(), |at| at + 1);
+    let start = id[..end].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    format!("{}{}", &id[..start], &id[end..])
+}
+
+/// Groups trees, by position, into the units that stay together, each in the order of its first tree. Trees without an ID
+/// have the document of the tree before.
+pub fn units(entries: &[Entry], unit: Unit) -> Vec<Vec<usize>> {
+    let mut units: Vec<Vec<usize>> = Vec::new();
+    let mut known = HashMap::new();
+    let mut last = String::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let key = match unit {
+            Unit::Tree => {
+                units.push(vec![at]);
+                continue;
+            }
+            Unit::File => entry.file.clone(),
+            Unit::Id => entry.id.as_deref().map_or_else(|| last.clone(), document),
+        };
+        last.clone_from(&key);
+        let number = *known.entry(key).or_insert_with(|| {
+            units.push(Vec::new());
+            units.len() - 1
+        });
+        units[number].push(at);
+    }
+    units
+}
+
+/// Puts units in a random order.
+pub fn shuffle(units: &mut [Vec<usize>], seed: u64) {
+    units.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+}
+
+/// Divides units among parts with these shares, which are together at most 100, in percent: each goes to the part that has
+/// the most trees to gain, so that every part is spread over the treebank. Returns for each unit its part; `None` if it is
+/// left over.
+pub fn divide(units: &[Vec<usize>], shares: &[f64]) -> Vec<Option<usize>> {
+    let rest = (100.0 - shares.iter().sum::<f64>()).max(0.0);
+    let shares: Vec<f64> = shares.iter().copied().chain([rest]).collect();
+    let mut given = vec![0.0; shares.len()];
+    let mut total = 0.0;
+    let mut parts = Vec::with_capacity(units.len());
+    for unit in units {
+        total += unit.len() as f64;
+        let lack = |part: usize| shares[part] * total / 100.0 - given[part];
+        // Ties go to the first part; a part without a share gets nothing.
+        let mut best = 0;
+        for part in 1..shares.len() {
+            if shares[part] > 0.0 && (shares[best] <= 0.0 || lack(part) > lack(best) + 1e-9) {
+                best = part;
+            }
+        }
+        given[best] += unit.len() as f64;
+        parts.push((best + 1 < shares.len()).then_some(best));
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_a_document_differ_in_their_last_number() {
+        for (id, name) in [
+            ("a.12", "a."),
+            ("SAMPLE,2.5", "SAMPLE,2."),
+            ("42.s0", "42.s"),
+            ("x", "x"),
+            ("7", ""),
+            ("a1b", "ab"),
+        ] {
+            assert_eq!(document(id), name, "{id}");
+        }
+    }
+
+    #[test]
+    fn parts_have_their_shares_and_are_spread() {
+        let units: Vec<Vec<usize>> = (0..100).map(|at| vec![at]).collect();
+        let parts = divide(&units, &[80.0, 10.0, 10.0]);
+        let count = |part| parts.iter().filter(|&&of| of == Some(part)).count();
+        assert_eq!([count(0), count(1), count(2)], [80, 10, 10]);
+        for tenth in parts.chunks(20) {
+            assert_eq!(tenth.iter().filter(|&&of| of == Some(1)).count(), 2);
+        }
+        let fifths = divide(&units[..7], &[20.0; 5]);
+        assert_eq!(fifths, [0, 1, 2, 3, 4, 0, 1].map(Some));
+        let some = divide(&units, &[25.0]);
+        assert_eq!(some.iter().flatten().count(), 25);
+        // Documents of unequal sizes.
+        let sizes = [50, 1, 1, 1, 40, 7];
+        let units: Vec<Vec<usize>> = sizes.iter().map(|&size| vec![0; size]).collect();
+        assert_eq!(divide(&units, &[50.0, 50.0]), [0, 1, 1, 1, 1, 1].map(Some));
+    }
+}
