@@ -25,6 +25,7 @@ mod piece;
 mod script;
 mod segmenter;
 mod settings;
+#[cfg(feature = "train")]
 mod spacing;
 mod splitter;
 mod tokenizer;

@@ -6,6 +6,7 @@
 //! other decisions. Where the treebank has words with spaces in them (`par_exemple`), white space is decided on too.
 
 mod features;
+#[cfg(feature = "train")]
 mod train;
 
 use crate::memory::{Array, Sections};
@@ -62,6 +63,7 @@ impl Segmenter {
     }
 
     /// Stores it in a model.
+    #[cfg(feature = "train")]
     pub(crate) fn store(self, sections: &mut Sections) {
         let mut part = Sections::default();
         let code = |mark: Option<char>| mark.map_or(0, u32::from);
