@@ -29,7 +29,10 @@ fuzz_target!(|input: (u16, &[u8])| {
             Err(_) => continue,
         };
         let tokens = tree.tokens().to_vec();
-        assert_eq!(cleaning.apply_tokens(&tokens).positions, cleaning.apply(tree.clone()).positions);
+        assert_eq!(
+            cleaning.apply_tokens(&tokens).positions,
+            cleaning.apply(tree.clone()).positions
+        );
         let once = cleaning.apply(tree);
         assert_eq!(reattach(&once.tree, &once.positions, &tokens).tokens(), tokens);
         assert_eq!(cleaning.apply(once.tree.clone()).tree, once.tree);

@@ -23,7 +23,8 @@ struct Loaded {
 }
 
 fn loaded(family: usize) -> &'static Loaded {
-    static ALL: [OnceLock<Loaded>; tiny::FAMILIES.len()] = [const { OnceLock::new() }; tiny::FAMILIES.len()];
+    static ALL: [OnceLock<Loaded>; tiny::FAMILIES.len()] =
+        [const { OnceLock::new() }; tiny::FAMILIES.len()];
     ALL[family].get_or_init(|| {
         let model = Model::from_bytes(tiny::model(family), "tiny").expect("its own bytes");
         let tagger = Tagger::new(&model).expect("every tiny model has a tagger");
@@ -44,7 +45,8 @@ fn check(Loaded { parser, tagger }: &Loaded, tokens: &[Token]) {
         assert!(parse.tree.tokens().iter().map(|token| token.word.as_str()).eq(words()));
         let mut line = Vec::new();
         write_line(&parse.tree, &mut line).expect("memory takes all");
-        let again = PennReader::new(&line[..], "again", Encoding::Utf8).read().expect("a written tree");
+        let again =
+            PennReader::new(&line[..], "again", Encoding::Utf8).read().expect("a written tree");
         assert_eq!(again.expect("one tree").tokens().len(), tokens.len());
     }
 }

@@ -14,13 +14,16 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use srparse::serve::{ServedModel, Server, Settings};
+use srparse::tree::heads::HeadRules;
 use srparse::{Model, Parser};
 
 /// A server of one tiny model.
 static SERVER: LazyLock<SocketAddr> = LazyLock::new(|| {
     let model = Model::from_bytes(tiny::model(0), "tiny").expect("its own bytes");
     let parser = Parser::new(&model, &[]).expect("a parser");
-    let served = ServedModel { name: "tiny".to_owned(), parser, about: serde_json::Value::Null };
+    let heads = HeadRules::named("collins-modified").expect("built-in rules");
+    let (name, about) = ("tiny".to_owned(), serde_json::Value::Null);
+    let served = ServedModel { name, parser, heads, about };
     let (max_words, max_nbest, max_body) = (40, 5, 1 << 16);
     let timeout = Duration::from_secs(10);
     let settings = Settings { max_words, max_nbest, max_body, timeout, ..Settings::default() };

@@ -44,7 +44,11 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
 fuzz_target!(|text: &str| {
     let Ok(templates) = Templates::parse(text, "fuzz") else { return };
     for buffer in [3, 4] {
-        for focus in [None, Some(Focus { first: 0, last: 1, head: 0 }), Some(Focus { first: 0, last: 2, head: 1 })] {
+        for focus in [
+            None,
+            Some(Focus { first: 0, last: 1, head: 0 }),
+            Some(Focus { first: 0, last: 2, head: 1 }),
+        ] {
             ask(&templates, buffer, focus);
         }
     }

@@ -137,7 +137,7 @@ pub(super) struct Totals<T> {
     pub(super) sentences: u64,
     /// Words in the sentences.
     pub(super) words: u64,
-    /// Items that could not be read.
+    /// NotedItems that could not be read.
     pub(super) unreadable: u64,
     /// What the command counts.
     pub(super) tally: T,
@@ -225,7 +225,7 @@ where
 }
 
 /// The items of the input, with notes.
-struct Items<'f> {
+struct NotedItems<'f> {
     sentences: Sentences,
     inspect: Inspect<'f>,
     check: Option<UntokenizedCheck>,
@@ -233,7 +233,7 @@ struct Items<'f> {
     sum: Option<crc32fast::Hasher>,
 }
 
-impl Items<'_> {
+impl NotedItems<'_> {
     /// Reads again what has been done.
     ///
     /// # Errors
@@ -259,7 +259,7 @@ impl Items<'_> {
     }
 }
 
-impl Iterator for Items<'_> {
+impl Iterator for NotedItems<'_> {
     type Item = crate::Result<NotedItem>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -366,7 +366,7 @@ impl<T: Default> Work<'_, '_, T> {
         inspect: Inspect<'f>,
         counter: ByteCounter,
         args: &StreamArgs,
-    ) -> Items<'f> {
+    ) -> NotedItems<'f> {
         let ExpectedInput { clean, tokenizer, needs_tags, keeps_trees, keeps_ids } =
             self.expected.clone();
         let sentences = Sentences::new(inputs, self.format, args.encoding.encoding)
@@ -377,7 +377,7 @@ impl<T: Default> Work<'_, '_, T> {
             .keeping_ids(keeps_ids)
             .counted_by(counter);
         let sum = self.resume.is_some().then(crc32fast::Hasher::new);
-        Items { sentences, inspect, check: args.check(self.format), sum }
+        NotedItems { sentences, inspect, check: args.check(self.format), sum }
     }
 
     /// Processes one item.

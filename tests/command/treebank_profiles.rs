@@ -215,7 +215,7 @@ fn training_on_raw_trees_names_what_looks_wrong_and_the_setting_that_fixes_it() 
          \"*...\", \"0\"]'",
         "words that seem to be followed by a lemma: 17, such as (D-N þeir-sá) in raw.psd:4: try --set \
          'clean.lemma_separator=\"-\"'",
-        "note: --treebank NAME has all settings for a known treebank: ptb, ctb, gum, keyaki, negra, ppche, spmrl",
+        "note: --treebank NAME has all settings for a known treebank: ptb, ctb, greynir, gum, icon, keyaki, negra, ppche, spmrl, squoia",
     ] {
         assert!(found.contains(says), "{says} is not in\n{found}");
     }
