@@ -137,7 +137,7 @@ pub(super) struct Totals<T> {
     pub(super) sentences: u64,
     /// Words in the sentences.
     pub(super) words: u64,
-    /// NotedItems that could not be read.
+    /// Items that could not be read.
     pub(super) unreadable: u64,
     /// What the command counts.
     pub(super) tally: T,

@@ -79,7 +79,7 @@ impl Failure {
 }
 
 /// Some items, and whether none is left.
-type Items<I> = (Vec<I>, bool);
+type TakenItems<I> = (Vec<I>, bool);
 
 impl<R: Render> Task<R> {
     fn work(&self, seats: &mut Seats<'_>) {
@@ -110,7 +110,7 @@ impl<R: Render> Task<R> {
     }
 
     /// The number of the next batch, and its items; `None` if reading them has panicked.
-    fn take(&self) -> (u64, Option<Items<R::Item>>) {
+    fn take(&self) -> (u64, Option<TakenItems<R::Item>>) {
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         source.next += 1;
         let taken = catch_unwind(AssertUnwindSafe(|| {
