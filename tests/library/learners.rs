@@ -134,13 +134,16 @@ fn a_transition_system_is_known_to_its_file_and_the_registry() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut all = Vec::new();
     files(&source, &source, &mut all);
-    for system in ["Binary", "NonBinary", "Bracketing", "Predictive", "Items"] {
-        // A set of brackets of the evaluation has the name of a system.
-        let users = users(system, &all);
-        let users: Vec<&str> =
-            users.iter().map(String::as_str).filter(|user| !user.starts_with("eval/")).collect();
-        // `SystemChoice` has variants of the same names.
-        let known = ["preset/mod.rs", "preset/plan.rs", "preset/registry.rs"];
+    for system in ["binary", "non_binary", "bracketing", "predictive", "items"] {
+        let module = format!("crate::transition::{system}::");
+        let uses = |(name, code): &&(String, String)| {
+            code.contains(&module)
+                && !name.starts_with("transition/")
+                && !name.ends_with("tests.rs")
+        };
+        let users: Vec<&str> = all.iter().filter(uses).map(|(name, _)| name.as_str()).collect();
+        // Settings of item systems are those of presets.
+        let known = ["preset/mod.rs", "preset/registry.rs"];
         assert!(users.contains(&"preset/registry.rs"), "{system}");
         assert!(users.iter().all(|user| known.contains(user)), "{system}: {users:?}");
     }
