@@ -76,6 +76,7 @@ pub mod decode;
 #[doc(hidden)]
 pub mod encoder;
 pub mod error;
+mod escapes;
 pub mod eval;
 #[cfg(feature = "train")]
 #[doc(hidden)]

@@ -89,7 +89,7 @@ pub(crate) fn split(
 ) -> PyResult<Vec<TextSentence>> {
     let splitter = tokenizer.clone();
     let found = work(py, text.len(), move || sentences(&text, splitter))?;
-    match found.iter().find_map(|sentence| tokenizer.refuses(sentence)) {
+    match found.iter().find_map(|sentence| tokenizer.refuses(&sentence.layout.text)) {
         Some(problem) => Err(PyValueError::new_err(problem)),
         None => Ok(found),
     }

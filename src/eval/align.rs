@@ -13,7 +13,10 @@
 //!
 //! [`Evaluation`]: crate::eval::Evaluation
 
+mod characters;
+
 use std::collections::HashMap;
+
 use std::ops::Range;
 
 use compact_str::CompactString;
@@ -23,13 +26,7 @@ use crate::eval::counts::Counts;
 use crate::eval::params::Params;
 use crate::tree::{Token, Tree};
 use crate::treebank::penn;
-
-/// So many equal characters end a difference between the texts.
-const ANCHOR: usize = 8;
-/// How far the first search for them looks.
-const NEAR: usize = 32;
-/// How far the last one does; what has no anchor there has no counterpart.
-const FAR: usize = 1 << 14;
+use characters::{Run, aligned};
 
 /// The scores of aligned trees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -251,82 +248,6 @@ fn plain(word: &str) -> impl Iterator<Item = char> {
         c => c,
     });
     plain.collect::<Vec<_>>().into_iter()
-}
-
-/// Equal characters: where they begin on either side, and how many they are.
-type Run = (usize, usize, usize);
-
-/// Aligns equal characters; linear in the length of both texts.
-fn aligned(gold: &[char], test: &[char]) -> Vec<Run> {
-    let (mut runs, mut at): (Vec<Run>, _) = (Vec::new(), (0, 0));
-    while at.0 < gold.len() && at.1 < test.len() {
-        let equal = gold[at.0..].iter().zip(&test[at.1..]).take_while(|(a, b)| a == b).count();
-        if equal > 0 {
-            runs.push((at.0, at.1, equal));
-            at = (at.0 + equal, at.1 + equal);
-            continue;
-        }
-        at = next_anchor(gold, test, at);
-        at = extended(gold, test, at, &mut runs);
-    }
-    runs
-}
-
-/// Where what follows a difference begins, if it is extended backwards; from the equal characters before the difference it
-/// takes a few that only happen to be equal to its first.
-fn extended(
-    gold: &[char],
-    test: &[char],
-    (mut g, mut t): (usize, usize),
-    runs: &mut Vec<Run>,
-) -> (usize, usize) {
-    let mut taken = 0;
-    while g > 0 && t > 0 && gold[g - 1] == test[t - 1] {
-        let (gold_end, test_end) = runs.last().map_or((0, 0), |run| (run.0 + run.2, run.1 + run.2));
-        if g == gold_end || t == test_end {
-            if taken == ANCHOR {
-                break;
-            }
-            taken += 1;
-            let Some(run) = runs.last_mut() else { break };
-            run.2 -= 1;
-            if run.2 == 0 {
-                runs.pop();
-            }
-        }
-        (g, t) = (g - 1, t - 1);
-    }
-    (g, t)
-}
-
-/// The nearest place after a difference at which both sides go on alike. Each search looks twice as far as the one before,
-/// so that it costs no more than what is skipped.
-fn next_anchor(gold: &[char], test: &[char], at: (usize, usize)) -> (usize, usize) {
-    let mut reach = NEAR;
-    loop {
-        let near = |text: &[char], at: usize| at..text.len().min(at + reach);
-        let (of_gold, of_test) = (near(gold, at.0), near(test, at.1));
-        // The end of both texts is an anchor too, and near it a shorter one is.
-        let length = ANCHOR.min(gold.len() - at.0).min(test.len() - at.1);
-        let mut first: HashMap<&[char], usize> = HashMap::new();
-        for from in of_gold.clone() {
-            if let Some(key) = gold.get(from..from + length) {
-                first.entry(key).or_insert(from);
-            }
-        }
-        let found = of_test.clone().filter_map(|from| {
-            let key = test.get(from..from + length)?;
-            Some((*first.get(key)?, from))
-        });
-        if let Some(found) = found.min_by_key(|&(g, t)| (g - at.0 + t - at.1, g)) {
-            return found;
-        }
-        let is_all = of_gold.end == gold.len() && of_test.end == test.len();
-        if is_all || reach >= FAR {
-            return (of_gold.end, of_test.end);
-        }
-        reach *= 2;
-    }
 }
 
 /// Numbers the positions of the common text: of aligned characters, and between them those of either side alone.

@@ -16,6 +16,7 @@ use std::fmt;
 use kitoken::{Kitoken, Model, Token};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::escapes;
 use setup::{Setup, Vocabulary};
 
 /// The most pieces of a tokenizer.
@@ -56,7 +57,7 @@ impl PieceTokenizer {
     /// Adds the ids of a word's pieces, at least one. Penn escapes of brackets and quotes are replaced by what they
     /// stand for.
     pub fn pieces(&self, word: &str, out: &mut Vec<u32>) {
-        let word = unescaped(word);
+        let word = escapes::mark(word).unwrap_or(word);
         let text = match self.setup.kind.begins_with_space() {
             true => Cow::Owned(format!(" {word}")),
             false => Cow::Borrowed(word),
@@ -147,20 +148,6 @@ impl PieceTokenizer {
         }
         let tokenizer = setup.tokenizer(vocabulary)?;
         Some(Self { setup, len, tokenizer })
-    }
-}
-
-/// The word that an escape of the Penn Treebank stands for.
-fn unescaped(word: &str) -> &str {
-    match word {
-        "-LRB-" => "(",
-        "-RRB-" => ")",
-        "-LSB-" => "[",
-        "-RSB-" => "]",
-        "-LCB-" => "{",
-        "-RCB-" => "}",
-        "``" | "''" => "\"",
-        _ => word,
     }
 }
 

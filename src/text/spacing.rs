@@ -3,20 +3,7 @@
 use compact_str::CompactString;
 
 use super::script::is_mostly_unspaced;
-
-/// How words in a tree differ from those in the text: Penn brackets and quotation marks, escaped characters.
-const ESCAPED: [(&str, &str); 10] = [
-    ("-LRB-", "("),
-    ("-RRB-", ")"),
-    ("-LSB-", "["),
-    ("-RSB-", "]"),
-    ("-LCB-", "{"),
-    ("-RCB-", "}"),
-    ("``", "\""),
-    ("''", "\""),
-    ("\\/", "/"),
-    ("\\*", "*"),
-];
+use crate::escapes::{mark, unescape};
 
 /// Words that follow an opening mark, or come before a closing one, without a space.
 const OPENING: &str = "([{\u{201c}\u{2018}\u{201e}\u{201a}\u{ab}\u{2039}\u{bf}\u{a1}";
@@ -58,7 +45,7 @@ impl Spacing {
         let words = || sentences.iter().flatten().map(CompactString::as_str);
         let glued = sentences.iter().flat_map(|words| words.windows(2));
         let glued = glued.filter(|pair| pair[0].ends_with('$') && pair[1].starts_with('$')).count();
-        let joined = words().filter(|word| join(word)).count();
+        let joined = words().filter(|word| is_compound(word)).count();
         Self {
             is_unspaced: is_mostly_unspaced(words()),
             splits_compounds,
@@ -98,8 +85,8 @@ impl Spacing {
 
     /// Adds a word as it is in the text.
     fn push(&self, word: &str, text: &mut String) {
-        let escaped = ESCAPED.iter().find(|(escaped, _)| *escaped == word);
-        let mut word = escaped.map_or(word, |(_, plain)| plain);
+        let plain = unescape(mark(word).unwrap_or(word));
+        let mut word = &*plain;
         if let Some(mark) = self.glue
             && word.len() > mark.len_utf8()
         {
@@ -107,7 +94,7 @@ impl Spacing {
             word = word.strip_prefix(mark).unwrap_or(word);
         }
         match self.join {
-            Some(mark) if join(word) => {
+            Some(mark) if is_compound(word) => {
                 // `d'_autres` is `d'autres`.
                 let word = word.replace("'_", "'").replace("\u{2019}_", "\u{2019}");
                 text.push_str(&word.replace(mark, " "));
@@ -148,6 +135,6 @@ impl Spacing {
 }
 
 /// Whether a word has an underscore between its parts.
-fn join(word: &str) -> bool {
+fn is_compound(word: &str) -> bool {
     word.trim_matches('_').contains('_') && !word.contains(['@', ':', '.'])
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::script::is_mostly_unspaced;
 use super::segmenter::{Marks, Segmenter};
 use super::settings::TextSettings;
-use super::splitter::TextSentence;
 
 /// How raw text becomes sentences of words. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -31,12 +30,12 @@ impl Tokenizer {
         self.settings
     }
 
-    /// Why the words of a sentence cannot be relied on, if they cannot: its script has no spaces between words, and the
-    /// model has not learned where they end.
-    pub fn refuses(&self, sentence: &TextSentence) -> Option<&'static str> {
+    /// Why the words of a text, such as a sentence, cannot be found, if they cannot: its script has no spaces between
+    /// words, and the model has not learned where they end.
+    pub fn refuses(&self, text: &str) -> Option<&'static str> {
         let is_refused = self.segmenter.is_none()
-            && is_mostly_unspaced([sentence.layout.text.as_str()])
-            && sentence.tokens.len() > 1;
+            && is_mostly_unspaced([text])
+            && text.trim().chars().nth(1).is_some();
         is_refused.then_some(
             "the script has no spaces between words, and the model has not learned where words end: give words \
              (`--input tokens`), or use a model trained on a treebank of this language",

@@ -53,7 +53,7 @@ pub fn parse_line(
             (tokens.into_iter().map(|Readable(token)| token).collect::<Vec<_>>(), None)
         }
         (None, Some(Value::String(text))) => match one_sentence(&text, tokenizer) {
-            Some(sentence) => match tokenizer.refuses(&sentence) {
+            Some(sentence) => match tokenizer.refuses(&sentence.layout.text) {
                 Some(problem) => return Err(LineProblem::new(line, line, problem.to_owned())),
                 None => (sentence.tokens, Some(sentence.layout)),
             },

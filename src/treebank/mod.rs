@@ -24,6 +24,7 @@ pub mod genia_xml;
 mod graph;
 pub mod ids;
 mod input;
+mod input_format;
 mod item;
 pub mod json;
 mod line_reader;

@@ -26,8 +26,9 @@ mod lemmas;
 mod skip;
 mod write;
 
+pub use crate::escapes::unescape;
 pub(super) use faults::excerpt;
-pub use write::{escape, unescape, write_brackets, write_line, write_pretty, write_subtree};
+pub use write::{escape, write_brackets, write_line, write_pretty, write_subtree};
 
 /// Reads trees from one stream, each as soon as its last bracket is there.
 ///

@@ -32,7 +32,7 @@ impl TextReader {
     pub(super) fn read(&mut self) -> Result<Option<Item>> {
         loop {
             if let Some(sentence) = self.splitter.next_sentence() {
-                return Ok(Some(match self.tokenizer.refuses(&sentence) {
+                return Ok(Some(match self.tokenizer.refuses(&sentence.layout.text) {
                     Some(problem) => Item::Bad { at: self.began(), problem: problem.to_owned() },
                     None => self.origins.item(sentence),
                 }));
@@ -98,7 +98,7 @@ impl TextLines {
         let (item, length) = match self.lines.decode() {
             Ok(line) => {
                 let item = match one_sentence(&line, &self.tokenizer) {
-                    Some(sentence) => match self.tokenizer.refuses(&sentence) {
+                    Some(sentence) => match self.tokenizer.refuses(&sentence.layout.text) {
                         Some(problem) => {
                             Item::Bad { at: self.lines.place(1), problem: problem.to_owned() }
                         }

@@ -39,6 +39,8 @@ mod replaced_model;
 mod resume;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
+#[cfg(all(unix, feature = "serve"))]
+mod serve_corenlp;
 #[cfg(unix)]
 mod stderr;
 mod stumbles;

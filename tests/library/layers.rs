@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 35] = [
+const LAYERS: [&[&str]; 36] = [
     &["error"],
     &["hash"],
+    &["escapes"],
     &["observer"],
     &["output"],
     &["built_in"],

@@ -110,6 +110,9 @@ async fn read_document(
     let is_tokenized =
         properties.is("tokenize.whitespace") || properties.is("tokenize.pretokenized");
     let tokenizer = shared.models[model].parser.tokenizer();
+    if let Some(problem) = tokenizer.refuses(&text).filter(|_| !is_tokenized) {
+        return Err(Refusal::bad(problem));
+    }
     Ok((Document::new(text, sentences(properties), is_tokenized, tokenizer), is_long, share))
 }
 

@@ -199,37 +199,3 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     }
     Cow::Owned(escaped)
 }
-
-/// The bracket escapes of treebanks and their meanings.
-const ESCAPES: [(&str, &str); 6] = [
-    ("-LRB-", "("),
-    ("-RRB-", ")"),
-    ("-LSB-", "["),
-    ("-RSB-", "]"),
-    ("-LCB-", "{"),
-    ("-RCB-", "}"),
-];
-
-/// Undoes the escapes in a word: `-LRB-` becomes `(`, `\/` becomes `/`, and so on.
-///
-/// ```
-/// use srparse::treebank::penn::unescape;
-/// assert_eq!(unescape("-LRB-"), "(");
-/// assert_eq!(unescape("1\\/2"), "1/2");
-/// ```
-pub fn unescape(word: &str) -> Cow<'_, str> {
-    let mut text = Cow::Borrowed(word);
-    if word.contains("B-") {
-        for (escape, bracket) in ESCAPES {
-            if text.contains(escape) {
-                text = Cow::Owned(text.replace(escape, bracket));
-            }
-        }
-    }
-    for (escape, plain) in [("\\/", "/"), ("\\*", "*")] {
-        if text.contains(escape) {
-            text = Cow::Owned(text.replace(escape, plain));
-        }
-    }
-    text
-}

@@ -1,0 +1,43 @@
+//! The escapes of treebanks: words and characters that stand for others.
+
+use std::borrow::Cow;
+
+/// The escapes of brackets.
+const BRACKETS: [(&str, &str); 6] = [
+    ("-LRB-", "("),
+    ("-RRB-", ")"),
+    ("-LSB-", "["),
+    ("-RSB-", "]"),
+    ("-LCB-", "{"),
+    ("-RCB-", "}"),
+];
+
+/// Undoes the escapes in a word: `-LRB-` becomes `(`, `\/` becomes `/`, and so on.
+///
+/// ```
+/// use srparse::treebank::penn::unescape;
+/// assert_eq!(unescape("-LRB-"), "(");
+/// assert_eq!(unescape("1\\/2"), "1/2");
+/// ```
+pub fn unescape(word: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(word);
+    if word.contains("B-") {
+        for (escape, bracket) in BRACKETS {
+            if text.contains(escape) {
+                text = Cow::Owned(text.replace(escape, bracket));
+            }
+        }
+    }
+    for (escape, plain) in [("\\/", "/"), ("\\*", "*")] {
+        if text.contains(escape) {
+            text = Cow::Owned(text.replace(escape, plain));
+        }
+    }
+    text
+}
+
+/// The mark that a word of the Penn Treebank stands for, if it is an escaped bracket or quotation marks.
+pub(crate) fn mark(word: &str) -> Option<&'static str> {
+    let bracket = BRACKETS.iter().find(|(escape, _)| *escape == word).map(|(_, bracket)| *bracket);
+    bracket.or(matches!(word, "``" | "''").then_some("\""))
+}
