@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{Preset, schema, text};
 use crate::built_in::TREEBANKS;
 use crate::error::{Error, Result, did_you_mean};
+use crate::treebank::clean::Cleaning;
 
 /// The part of a preset that depends on the treebank: settings of `[clean]`, and head rules.
 ///
@@ -90,7 +91,13 @@ fn check(profile: &Value) -> Result<()> {
         let problem = "no such key; the keys of a treebank profile are description, heads, clean";
         return Err(Error::config(key, problem));
     }
-    schema::check(&part)
+    schema::check(&part)?;
+    for (key, value) in part["clean"].as_object().into_iter().flatten() {
+        let settings = Map::from_iter([(key.clone(), value.clone())]);
+        serde_json::from_value::<Cleaning>(Value::Object(settings))
+            .map_err(|problem| Error::config(format!("clean.{key}"), problem.to_string()))?;
+    }
+    Ok(())
 }
 
 impl Preset {

@@ -85,6 +85,8 @@ async fn serve(
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limit).max_buf_size(MAX_HEAD);
+    // `nc -N` and scripts like it close their side once the request is written, and wait for the reply.
+    http.half_close(true);
     let mut connection = pin!(http.serve_connection(TimedIo::new(stream, limit), answer));
     let mut stopped = pin!(stop.wait_for(|&is_stopped| is_stopped));
     let mut is_stopping = false;

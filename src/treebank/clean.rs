@@ -14,6 +14,7 @@
 mod labels;
 mod pattern;
 mod rewrite;
+mod rules;
 mod settings;
 mod strip;
 
@@ -24,6 +25,7 @@ use crate::tree::{Child, TRACE, Token, Tree};
 
 pub use super::reattach::reattach;
 use super::reattach::{Edges, attach};
+pub use rules::TreeRules;
 pub use settings::{Cleaning, Functions, Relabel, RootPolicy, Separator};
 
 /// A cleaned tree.

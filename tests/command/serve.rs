@@ -1,7 +1,7 @@
 //! The server, over plain connections: what it answers, what it refuses, and how it ends.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -248,6 +248,16 @@ fn bodies_over_the_limit_are_refused_and_forgotten() {
     assert_eq!(reply.status, 413);
     assert_eq!(server.parse("Dogs bark.").status, 200);
     srparse(&["serve", "--max-body", "1T"]).assert().code(2);
+}
+
+#[test]
+fn clients_that_close_their_side_get_the_reply() {
+    let server = Running::start(&[]);
+    let mut connection = server.connect();
+    connection.send(&post("/parse", "", TEXT));
+    connection.stream.shutdown(Shutdown::Write).unwrap();
+    let reply = connection.head().unwrap().whole(&mut connection);
+    assert_eq!(reply.body, parsed(&["--input", "text"], TEXT));
 }
 
 #[test]

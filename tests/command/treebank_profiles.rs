@@ -161,12 +161,29 @@ fn a_profile_may_be_a_file_and_its_mistakes_are_placed() {
         ("bad.toml", b"[clean]\ndrops = ['META*']\n"),
         ("other.toml", b"[clean]\n[learner]\nkind = 'maxent'\n"),
         ("raw.mrg", b"(S (METADATA (ID x)) (NP-SBJ (N-X a-b)))\n"),
+        (
+            "rules.toml",
+            b"[clean]\nrules = '''\nMETADATA=m\n\nprune m\n\nNP-SBJ=n\n\nrelabel n NX-SBJ\n'''\n",
+        ),
+        ("wrong.toml", b"[clean]\nrules = '''\nNP=n\n\nrelable n NX\n'''\n"),
+        (
+            "endless.toml",
+            b"[clean]\nrules = '''\nS=s\n\nadjoin (S (X@)) s\n'''\ndrop = ['META*']\n",
+        ),
     ]);
+    let tree = output(&folder, &["tree", "--treebank", "rules.toml", "raw.mrg"]);
+    assert_eq!(tree, "(TOP (S (NX (N-X a-b))))\n");
+    let tree = output(&folder, &["tree", "--treebank", "endless.toml", "raw.mrg"]);
+    assert_eq!(tree, "(TOP (S (NP (N-X a-b))))\n");
     let tree = output(&folder, &["tree", "--treebank", "my.toml", "raw.mrg"]);
     assert_eq!(tree, "(TOP (S (NP (N-X a-b))))\n");
     for (profile, says) in [
         ("bad.toml", "bad.toml:2:1: clean.drops: no such key; did you mean `drop`?"),
         ("other.toml", "other.toml:2:2: learner: no such key; the keys of a treebank profile are"),
+        (
+            "wrong.toml",
+            "wrong.toml:2:1: clean.rules: rules:3:1: no operation `relable`: did you mean",
+        ),
         ("keyak", "no profile or file `keyak`: did you mean `keyaki`?"),
     ] {
         let mut tree = srparse(&["tree", "--treebank", profile, "raw.mrg"]);

@@ -1,5 +1,6 @@
 //! The settings of cleaning, `[clean]` in a preset.
 
+use super::rules::TreeRules;
 use crate::tree::TRACE;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -7,6 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cleaning {
+    /// Rules in the language of Tsurgeon, applied to the trees of a treebank as they are in its files, before all other steps.
+    /// Trees on which a rule goes on without end are not changed: try new rules with `srparse tree --rules`, which says so.
+    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "TreeRules::is_empty")]
+    pub rules: TreeRules,
     /// Labels and tags of nodes and words to remove, with everything below them, such as `ID` or `CODE*`; `*`
     /// matches any characters. For treebanks only: sentences to parse keep such tokens.
     pub drop: Vec<String>,
@@ -153,6 +159,7 @@ pub enum RootPolicy {
 impl Default for Cleaning {
     fn default() -> Self {
         Self {
+            rules: TreeRules::default(),
             drop: Vec::new(),
             traces: vec![TRACE.to_owned()],
             lemma_separator: String::new(),

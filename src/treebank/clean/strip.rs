@@ -18,6 +18,7 @@ impl Cleaning {
     /// Returns whether there is anything to strip. Traces that only a tag marks are left to [`Cleaning::apply`].
     pub fn strips(&self) -> bool {
         let Self {
+            rules,
             drop,
             traces,
             lemma_separator,
@@ -30,6 +31,7 @@ impl Cleaning {
         // Scoring cuts labels at the separators of function tags in the Penn Treebank by itself.
         let cuts_labels = separators.chars().any(|separator| !"-=".contains(separator));
         cuts_labels
+            || !rules.is_empty()
             || !drop.is_empty()
             || traces.iter().any(|pattern| pattern != TRACE)
             || !lemma_separator.is_empty()
@@ -45,6 +47,7 @@ impl Cleaning {
         if !self.strips() || tree.tokens().is_empty() {
             return Some(tree);
         }
+        tree = self.rules.apply(tree);
         let is_dropped = self.dropped_tokens(&tree);
         let stays = |(position, token): &(u32, &Token)| {
             !is_dropped[*position as usize] && !self.is_empty_element(token)

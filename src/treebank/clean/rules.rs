@@ -1,0 +1,57 @@
+//! Rules of Tsurgeon as a setting of cleaning.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::find::transform::Rules;
+use crate::tree::Tree;
+
+/// Rules that change the trees of a treebank; see [`Rules`].
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TreeRules {
+    text: String,
+    /// `None` if the text is empty.
+    rules: Option<Arc<Rules>>,
+}
+
+impl TreeRules {
+    /// Returns whether there are no rules.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_none()
+    }
+
+    /// The tree after the rules; a tree on which they do not end, or of which they leave none, is not changed.
+    pub(super) fn apply(&self, tree: Tree) -> Tree {
+        let Some(rules) = &self.rules else { return tree };
+        rules.changer().change(tree.clone()).unwrap_or(tree)
+    }
+}
+
+impl PartialEq for TreeRules {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for TreeRules {}
+
+impl TryFrom<String> for TreeRules {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        let rules = match text.trim() {
+            "" => None,
+            _ => Some(Arc::new(Rules::parse(&text, "rules")?)),
+        };
+        Ok(Self { text, rules })
+    }
+}
+
+impl From<TreeRules> for String {
+    fn from(rules: TreeRules) -> Self {
+        rules.text
+    }
+}
