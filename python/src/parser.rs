@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyString, PyTuple};
-use srparse::model::embedded;
+use srparse::model::{embedded, installed};
 use srparse::{Model, NbestRequest, Parser};
 
 use crate::batch::{Progress, PyParses, Source};
@@ -55,8 +55,8 @@ impl PyParser {
     }
 }
 
-/// Loads a parser: a model file, its bytes, or an embedded model of English: "english", the default, or
-/// "english-fast", which is four times as fast or more, and less accurate.
+/// Loads a parser: a model file, its bytes, or the name of a model: "english", the default, "english-small", "english-fast",
+/// or one that `srparse models` lists.
 ///
 /// `beam` is the width of a beam search, for models whose scores compare whole parses. `settings` changes what is not
 /// trained, as `srparse parse --set` does: {"search.beam": 4}.
@@ -91,13 +91,15 @@ pub(crate) fn load_with(
         }
         Some(path) => {
             let path: PathBuf = path.extract().map_err(|_| {
-                let problem =
-                    "give the path of a model file, its bytes, or the name of an embedded model";
+                let problem = "give the path of a model file, its bytes, or the name of a model";
                 PyTypeError::new_err(problem)
             })?;
             let origin = match embedded::NAMES.into_iter().find(|name| path.as_os_str() == *name) {
                 Some(name) => Origin::Embedded(name),
-                None => Origin::File(std::path::absolute(&path)?),
+                None => {
+                    let installed = installed::file(&path);
+                    Origin::File(std::path::absolute(installed.as_ref().unwrap_or(&path))?)
+                }
             };
             (Model::open(&path), origin)
         }

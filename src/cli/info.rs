@@ -25,8 +25,7 @@ use crate::tree::heads::HeadRules;
   srparse info
   srparse info --preset fast > my.toml")]
 pub struct InfoArgs {
-    /// Model file, or the name of an embedded model: `english`, which is described if none is given,
-    /// `english-small` or `english-fast`.
+    /// Model file, or the name of a model, see `srparse models`; `english` is described if none is given.
     #[arg(value_name = "NAME|FILE")]
     model: Option<PathBuf>,
     /// List all actions of the model.

@@ -26,6 +26,7 @@ mod lint_notes;
 mod listed;
 pub mod man_and_completions;
 mod mistakes;
+pub mod models;
 mod notes;
 mod options;
 pub mod oracle;
@@ -89,6 +90,7 @@ pub enum Command {
     Find(find::FindArgs),
     Complexity(complexity::ComplexityArgs),
     Info(info::InfoArgs),
+    Models(models::ModelsArgs),
     Chart(chart::ChartArgs),
     Completions(man_and_completions::CompletionsArgs),
     Man(man_and_completions::ManArgs),
@@ -150,6 +152,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Command::Find(args) => find::run(args),
         Command::Complexity(args) => complexity::run(args),
         Command::Info(args) => info::run(args),
+        Command::Models(args) => models::run(args),
         Command::Chart(args) => chart::run(args),
         Command::Completions(args) => man_and_completions::completions(args),
         Command::Man(args) => man_and_completions::man(args),

@@ -38,7 +38,7 @@ use crate::treebank::{ReadOptions, Trees};
 pub struct ReportArgs {
     /// Development trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
     gold: PathBuf,
-    /// Model file, or the name of an embedded model: `english`, `english-small` or `english-fast`.
+    /// Model file, or the name of a model, see `srparse models`.
     #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT)]
     model: PathBuf,
     /// Learning curve that `srparse train --curve` wrote.

@@ -25,7 +25,7 @@ pub(super) struct SentenceArgs {
     /// The files are raw text, which is split into sentences and words, tagged and parsed.
     #[arg(long, help_heading = INPUT)]
     text: bool,
-    /// Model for --text: a file, or the name of an embedded model.
+    /// Model for --text: a file, or the name of a model, see `srparse models`.
     #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT, help_heading = INPUT)]
     model: PathBuf,
     /// Clean the trees first, as `srparse tree` does, without traces and function tags; so do --treebank and --set.

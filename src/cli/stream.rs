@@ -66,8 +66,8 @@ pub(super) struct Work<'f, 'a, T> {
 /// Options of commands that run a model over sentences.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// Model file, or the name of an embedded model: `english`, which knows the language best, `english-small`, which
-    /// is five times as fast, or `english-fast`, which is twenty times as fast, and less accurate.
+    /// Model file, or the name of a model: `english`, which knows the language best, `english-small`, which is five times
+    /// as fast, `english-fast`, which is twenty times as fast, and less accurate, or one that `srparse models` lists.
     #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT)]
     model: PathBuf,
     /// Number of threads; 0 uses all cores. The output does not depend on it.

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::Model;
-use crate::error::did_you_mean;
 use crate::{Error, Result};
 
 /// The names of the embedded models of English.
@@ -19,17 +18,6 @@ pub const DEFAULT: &str = match (cfg!(feature = "english"), cfg!(feature = "engl
 /// Whether a path is the name of an embedded model.
 pub fn is_embedded(path: &Path) -> bool {
     NAMES.iter().any(|name| path.as_os_str() == *name)
-}
-
-/// The error of a name without a folder or an extension that is neither a file nor an embedded model.
-pub(super) fn misspelled(path: &Path) -> Option<Error> {
-    let name = path.to_str().filter(|name| !name.contains(['/', '\\', '.']) && !path.exists())?;
-    let problem = format!(
-        "there is no such file, and no embedded model of this name: {}the embedded models are {}",
-        did_you_mean(name, NAMES),
-        NAMES.join(", ")
-    );
-    Some(Error::Model { path: path.to_path_buf(), problem })
 }
 
 /// The embedded model of a name.
@@ -60,7 +48,8 @@ macro_rules! aligned {
     }};
 }
 
-fn bytes(name: &Path) -> Option<&'static [u8]> {
+/// The bytes of the embedded model of a name; `None` in a build without it.
+pub fn bytes(name: &Path) -> Option<&'static [u8]> {
     match name.to_str()? {
         #[cfg(feature = "english")]
         "english" => aligned!("english.srm"),

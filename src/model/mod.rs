@@ -6,6 +6,7 @@
 pub mod bincode_section;
 pub mod embedded;
 pub mod file;
+pub mod installed;
 pub mod vocabulary;
 
 use std::path::Path;
@@ -112,7 +113,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Opens a model file, or the embedded model of that [name](embedded::NAMES).
+    /// Opens a model file, or the [embedded](embedded::NAMES) or [installed] model of that name.
     ///
     /// # Errors
     /// When it cannot be read, or is not a model of this version.
@@ -121,7 +122,9 @@ impl Model {
         if embedded::is_embedded(path) {
             return embedded::read(path);
         }
-        file::read(path).map_err(|error| embedded::misspelled(path).unwrap_or(error))
+        let installed = installed::file(path);
+        let path = installed.as_deref().unwrap_or(path);
+        file::read(path).map_err(|error| installed::misspelled(path).unwrap_or(error))
     }
 
     /// Reads a model from the bytes of a model file; messages name it `name`.

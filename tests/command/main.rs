@@ -28,6 +28,7 @@ mod interrupts;
 mod kills;
 #[cfg(target_os = "linux")]
 mod memory;
+mod models;
 #[cfg(unix)]
 mod outputs;
 mod own_formats;

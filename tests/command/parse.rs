@@ -169,18 +169,6 @@ fn the_embedded_model_parses_without_any_option() {
     assert_eq!(text(&done.get_output().stderr), "");
 }
 
-#[test]
-fn a_misspelled_embedded_model_is_named() {
-    let done = crate::command::srparse(&["parse", "--model", "englsh"]).assert().code(2);
-    let problem = text(&done.get_output().stderr);
-    let expected =
-        "did you mean `english`? the embedded models are english, english-small, english-fast";
-    assert!(problem.contains(expected), "{problem}");
-    let done = crate::command::srparse(&["parse", "--model", "no/such.srm"]).assert().code(2);
-    let problem = text(&done.get_output().stderr);
-    assert!(!problem.contains("embedded"), "{problem}");
-}
-
 /// Starts the command as a child process with pipes.
 fn child(arguments: &[&str]) -> std::process::Child {
     Command::new(env!("CARGO_BIN_EXE_srparse"))
