@@ -4,10 +4,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use srparse::treebank::Encoding;
 use srparse::treebank::clean::Cleaning;
 use srparse::treebank::penn::PennReader;
 use srparse::treebank::tiger_xml::TigerXmlReader;
+use srparse::treebank::{Encoding, FormatReader};
 
 /// Trees with function tags and traces, all of one shape, of 22 tokens.
 fn made_up(n: usize) -> Vec<u8> {

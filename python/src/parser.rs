@@ -107,6 +107,12 @@ pub(crate) fn load_with(
     PyParser::new(model.map_err(exception)?, origin, settings)
 }
 
+/// Sets the folder of the package `srparse-models`.
+#[pyfunction(name = "_use_models")]
+pub(crate) fn use_models(folder: PathBuf) {
+    installed::use_package(folder);
+}
+
 /// Settings as the `KEY=VALUE` of the library.
 ///
 /// # Errors

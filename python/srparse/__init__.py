@@ -9,6 +9,8 @@
 `srparse.spark` connect it with what you use.
 """
 
+from importlib.util import find_spec as _find_spec
+
 from ._srparse import (
     EMBEDDED_MODELS,
     Comparison,
@@ -25,7 +27,13 @@ from ._srparse import (
     split_text,
     train,
 )
+from ._srparse import _use_models
 from ._token import Token
+
+# The package `srparse-models` holds model files and nothing else.
+_models = _find_spec("srparse_models")
+if _models is not None and _models.submodule_search_locations:
+    _use_models(list(_models.submodule_search_locations)[0])
 
 __all__ = [
     "EMBEDDED_MODELS",

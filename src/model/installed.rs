@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::embedded;
 use crate::error::{Error, did_you_mean};
@@ -13,15 +14,24 @@ pub const VARIABLE: &str = "SRPARSE_MODELS";
 /// The extension of model files.
 const EXTENSION: &str = "srm";
 
-/// The folders for models, the first to search first: those of [`VARIABLE`], `models` beside the program, and
-/// `srparse/models` in the user's data folder.
+/// The folder of a package of models; see [`use_package`].
+static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Sets the folder of a package of models that was installed with the program, such as a package of Python. Only the first
+/// call has an effect.
+pub fn use_package(folder: PathBuf) {
+    let _ = PACKAGE.set(folder);
+}
+
+/// The folders for models, the first to search first: those of [`VARIABLE`], `models` beside the program, `srparse/models` in
+/// the user's data folder, and that of a [package](use_package).
 pub fn folders() -> Vec<PathBuf> {
     let named = env::var_os(VARIABLE);
     let named = named.iter().flat_map(env::split_paths).filter(|path| !path.as_os_str().is_empty());
     let program = env::current_exe().and_then(|program| program.canonicalize()).ok();
     let beside = program.and_then(|program| Some(program.parent()?.join("models")));
     let data = data_folder().map(|folder| folder.join("srparse").join("models"));
-    named.chain(beside).chain(data).collect()
+    named.chain(beside).chain(data).chain(PACKAGE.get().cloned()).collect()
 }
 
 /// Where programs keep the data of the user.

@@ -26,6 +26,7 @@ use quick_xml::events::{BytesStart, Event};
 use super::graph::{GRAPH_ROOT, Graph, Vertex};
 use super::input::Encoding;
 use super::penn::excerpt;
+use super::tree_reader::FormatReader;
 use super::xml::{Xml, attributes, foreign, optional};
 use crate::error::{Error, Place, Result};
 use crate::tree::{Token, Tree};
@@ -65,28 +66,31 @@ impl AlpinoXmlReader {
         Self { xml, began: 0, number: 0, id: None, discontinuous: 0 }
     }
 
-    /// Returns the line on which the last sentence began.
-    pub fn began(&self) -> u64 {
-        self.began
+    /// Makes the tree of a sentence and counts discontinuous nodes.
+    fn tree(&mut self, sentence: Option<Sentence>) -> Result<Tree> {
+        let mut sentence = sentence.unwrap_or_else(Sentence::new);
+        self.number += 1;
+        self.id = sentence.id.take().or_else(|| self.id_of_file());
+        let at = Place::new(self.xml.name(), self.began, 1);
+        let began = self.began;
+        let (tree, discontinuous) =
+            sentence.into_tree(&at).map_err(|(at, problem)| Error::Tree { at, began, problem })?;
+        self.discontinuous += discontinuous;
+        Ok(tree)
     }
 
-    /// Returns the ID of the last sentence: its `sentid`, or else the name of its file without `.xml`, with its number if
-    /// it is not the first.
-    pub fn id(&self) -> Option<&str> {
-        self.id.as_deref()
+    fn id_of_file(&self) -> Option<String> {
+        let name = Path::new(self.xml.name()).file_name()?.to_str()?;
+        let stem = name.strip_suffix(".gz").unwrap_or(name).strip_suffix(".xml")?;
+        Some(match self.number {
+            1 => stem.to_owned(),
+            number => format!("{stem}.{number}"),
+        })
     }
+}
 
-    /// Returns the number of discontinuous nodes so far.
-    pub fn discontinuous(&self) -> u64 {
-        self.discontinuous
-    }
-
-    /// Returns the next tree; `None` at the end, and after malformed XML.
-    ///
-    /// # Errors
-    /// [`Error::Tree`] for a malformed sentence (reading can continue after it), [`Error::Syntax`] for malformed XML
-    /// and text in another encoding, [`Error::Io`] when the stream fails.
-    pub fn read(&mut self) -> Result<Option<Tree>> {
+impl FormatReader for AlpinoXmlReader {
+    fn read(&mut self) -> Result<Option<Tree>> {
         let mut sentence: Option<Sentence> = None;
         while let Some((event, at)) = self.xml.next()? {
             let (element, is_empty) = match event {
@@ -128,26 +132,18 @@ impl AlpinoXmlReader {
         }
     }
 
-    /// Makes the tree of a sentence and counts discontinuous nodes.
-    fn tree(&mut self, sentence: Option<Sentence>) -> Result<Tree> {
-        let mut sentence = sentence.unwrap_or_else(Sentence::new);
-        self.number += 1;
-        self.id = sentence.id.take().or_else(|| self.id_of_file());
-        let at = Place::new(self.xml.name(), self.began, 1);
-        let began = self.began;
-        let (tree, discontinuous) =
-            sentence.into_tree(&at).map_err(|(at, problem)| Error::Tree { at, began, problem })?;
-        self.discontinuous += discontinuous;
-        Ok(tree)
+    fn began(&self) -> u64 {
+        self.began
     }
 
-    fn id_of_file(&self) -> Option<String> {
-        let name = Path::new(self.xml.name()).file_name()?.to_str()?;
-        let stem = name.strip_suffix(".gz").unwrap_or(name).strip_suffix(".xml")?;
-        Some(match self.number {
-            1 => stem.to_owned(),
-            number => format!("{stem}.{number}"),
-        })
+    /// Returns the ID of the last sentence: its `sentid`, or else the name of its file without `.xml`, with its number if
+    /// it is not the first.
+    fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    fn discontinuous(&self) -> u64 {
+        self.discontinuous
     }
 }
 

@@ -23,6 +23,7 @@ use super::input::Encoding;
 use super::line_reader::LineReader;
 use super::penn::{excerpt, is_space};
 use super::tagged::LineProblem;
+use super::tree_reader::FormatReader;
 use crate::error::{Error, Place, Result};
 use crate::tree::{Token, Tree};
 
@@ -87,70 +88,6 @@ impl ExportReader {
             after: After::Line,
             discontinuous: 0,
         }
-    }
-
-    /// Returns the ID of the last sentence, which `#BOS` names.
-    pub fn id(&self) -> Option<&str> {
-        self.id.as_deref()
-    }
-
-    /// Returns the line on which the last sentence began.
-    pub fn began(&self) -> u64 {
-        self.began
-    }
-
-    /// Returns the number of discontinuous nodes so far.
-    pub fn discontinuous(&self) -> u64 {
-        self.discontinuous
-    }
-
-    /// Returns the next tree; `None` at the end.
-    ///
-    /// # Errors
-    /// [`Error::Tree`] for a malformed sentence, [`Error::Syntax`] for a line outside of sentences (reading can continue
-    /// after both), [`Error::Io`] when the stream fails.
-    pub fn read(&mut self) -> Result<Option<Tree>> {
-        match std::mem::take(&mut self.after) {
-            After::Line => {}
-            After::Begin => return self.sentence().map(Some),
-            After::Sentence => {
-                while !self.lines.bytes().starts_with(b"#EOS") {
-                    if !self.lines.advance()? {
-                        return Ok(None);
-                    }
-                    if self.lines.bytes().starts_with(b"#BOS") {
-                        return self.sentence().map(Some);
-                    }
-                }
-            }
-        }
-        while self.lines.advance()? {
-            let (is_sentence, is_table) =
-                match self.decoded()?.split(is_space).next().unwrap_or_default() {
-                    "" => (false, false),
-                    "#BOS" => (true, false),
-                    "#BOT" => (false, true),
-                    "#FORMAT" => {
-                        self.set_format()?;
-                        (false, false)
-                    }
-                    other if other.starts_with("%%") => (false, false),
-                    other => {
-                        let problem = format!(
-                            "`{}` is outside of any sentence: put it between #BOS and #EOS",
-                            excerpt(other)
-                        );
-                        return Err(Error::syntax(self.lines.place(1), problem));
-                    }
-                };
-            if is_sentence {
-                return self.sentence().map(Some);
-            }
-            if is_table && !self.skip_to("#EOT")? {
-                break;
-            }
-        }
-        Ok(None)
     }
 
     fn decoded(&self) -> Result<std::borrow::Cow<'_, str>> {
@@ -235,6 +172,64 @@ impl ExportReader {
 
     fn broken(&self, at: Place, problem: String) -> Error {
         Error::Tree { at, began: self.began, problem }
+    }
+}
+
+impl FormatReader for ExportReader {
+    fn read(&mut self) -> Result<Option<Tree>> {
+        match std::mem::take(&mut self.after) {
+            After::Line => {}
+            After::Begin => return self.sentence().map(Some),
+            After::Sentence => {
+                while !self.lines.bytes().starts_with(b"#EOS") {
+                    if !self.lines.advance()? {
+                        return Ok(None);
+                    }
+                    if self.lines.bytes().starts_with(b"#BOS") {
+                        return self.sentence().map(Some);
+                    }
+                }
+            }
+        }
+        while self.lines.advance()? {
+            let (is_sentence, is_table) =
+                match self.decoded()?.split(is_space).next().unwrap_or_default() {
+                    "" => (false, false),
+                    "#BOS" => (true, false),
+                    "#BOT" => (false, true),
+                    "#FORMAT" => {
+                        self.set_format()?;
+                        (false, false)
+                    }
+                    other if other.starts_with("%%") => (false, false),
+                    other => {
+                        let problem = format!(
+                            "`{}` is outside of any sentence: put it between #BOS and #EOS",
+                            excerpt(other)
+                        );
+                        return Err(Error::syntax(self.lines.place(1), problem));
+                    }
+                };
+            if is_sentence {
+                return self.sentence().map(Some);
+            }
+            if is_table && !self.skip_to("#EOT")? {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    fn began(&self) -> u64 {
+        self.began
+    }
+
+    fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    fn discontinuous(&self) -> u64 {
+        self.discontinuous
     }
 }
 

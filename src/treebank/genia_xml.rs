@@ -18,6 +18,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::input::Encoding;
 use super::penn::excerpt;
+use super::tree_reader::FormatReader;
 use super::xml::{Xml, attributes, foreign, optional};
 use crate::error::{Error, Place, Result};
 use crate::tree::{TRACE, Tree, TreeBuilder};
@@ -57,23 +58,10 @@ impl GeniaXmlReader {
     pub fn new(reader: Box<dyn Read + Send>, name: impl Into<String>, encoding: Encoding) -> Self {
         Self { xml: Xml::new(reader, name, encoding), state: State::default() }
     }
+}
 
-    /// Returns the line on which the last sentence began.
-    pub fn began(&self) -> u64 {
-        self.state.began
-    }
-
-    /// Returns the ID of the last sentence, after the number of its article: `123.s1`.
-    pub fn id(&self) -> Option<&str> {
-        self.state.id.as_deref()
-    }
-
-    /// Returns the next tree; `None` at the end, and after malformed XML.
-    ///
-    /// # Errors
-    /// [`Error::Tree`] for a malformed sentence (reading can continue after it), [`Error::Syntax`] for malformed XML
-    /// and text in another encoding, [`Error::Io`] when the stream fails.
-    pub fn read(&mut self) -> Result<Option<Tree>> {
+impl FormatReader for GeniaXmlReader {
+    fn read(&mut self) -> Result<Option<Tree>> {
         self.state.sentence = None;
         while let Some((event, at)) = self.xml.next()? {
             let step = match event {
@@ -95,6 +83,15 @@ impl GeniaXmlReader {
             return Err(Error::Tree { at: self.xml.place(), began: self.state.began, problem });
         }
         Ok(None)
+    }
+
+    fn began(&self) -> u64 {
+        self.state.began
+    }
+
+    /// Returns the ID of the last sentence, after the number of its article: `123.s1`.
+    fn id(&self) -> Option<&str> {
+        self.state.id.as_deref()
     }
 }
 

@@ -51,6 +51,7 @@ pub use input::{ByteCounter, Encoding, Input};
 pub use item::{Item, JsonOrigin, Origin, RawText, TreeOrigin};
 pub use line_reader::LineReader;
 pub use sentences::{InputFormat, Sentences};
+pub use tree_reader::FormatReader;
 
 use crate::error::{Error, Place, Result};
 use crate::parallel;

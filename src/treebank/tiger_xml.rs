@@ -27,6 +27,7 @@ use rustc_hash::FxHashMap;
 use super::graph::{GRAPH_ROOT, Graph, ROOT, Vertex};
 use super::input::Encoding;
 use super::penn::excerpt;
+use super::tree_reader::FormatReader;
 use super::xml::{Xml, attributes, foreign, optional};
 use crate::error::{Error, Place, Result};
 use crate::tree::{Token, Tree};
@@ -67,27 +68,23 @@ impl TigerXmlReader {
         Self { xml, begun: false, began: 0, id: None, discontinuous: 0 }
     }
 
-    /// Returns the line on which the last sentence began.
-    pub fn began(&self) -> u64 {
-        self.began
+    fn broken(&self, at: Place, problem: String) -> Error {
+        Error::Tree { at, began: self.began, problem }
     }
 
-    /// Returns the ID of the last sentence.
-    pub fn id(&self) -> Option<&str> {
-        self.id.as_deref()
+    /// Makes the tree of a sentence and counts discontinuous nodes.
+    fn tree(&mut self, sentence: Option<Sentence>) -> Result<Tree> {
+        let (tree, discontinuous) = sentence
+            .unwrap_or_else(Sentence::new)
+            .into_tree(&Place::new(self.xml.name(), self.began, 1))
+            .map_err(|(at, problem)| self.broken(at, problem))?;
+        self.discontinuous += discontinuous;
+        Ok(tree)
     }
+}
 
-    /// Returns the number of discontinuous nodes so far.
-    pub fn discontinuous(&self) -> u64 {
-        self.discontinuous
-    }
-
-    /// Returns the next tree; `None` at the end, and after malformed XML.
-    ///
-    /// # Errors
-    /// [`Error::Tree`] for a malformed sentence (reading can continue after it), [`Error::Syntax`] for malformed XML
-    /// and text in another encoding, [`Error::Io`] when the stream fails.
-    pub fn read(&mut self) -> Result<Option<Tree>> {
+impl FormatReader for TigerXmlReader {
+    fn read(&mut self) -> Result<Option<Tree>> {
         let mut sentence: Option<Sentence> = None;
         while let Some((event, at)) = self.xml.next()? {
             let (element, is_empty) = match event {
@@ -132,18 +129,16 @@ impl TigerXmlReader {
         }
     }
 
-    fn broken(&self, at: Place, problem: String) -> Error {
-        Error::Tree { at, began: self.began, problem }
+    fn began(&self) -> u64 {
+        self.began
     }
 
-    /// Makes the tree of a sentence and counts discontinuous nodes.
-    fn tree(&mut self, sentence: Option<Sentence>) -> Result<Tree> {
-        let (tree, discontinuous) = sentence
-            .unwrap_or_else(Sentence::new)
-            .into_tree(&Place::new(self.xml.name(), self.began, 1))
-            .map_err(|(at, problem)| self.broken(at, problem))?;
-        self.discontinuous += discontinuous;
-        Ok(tree)
+    fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    fn discontinuous(&self) -> u64 {
+        self.discontinuous
     }
 }
 

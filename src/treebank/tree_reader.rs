@@ -22,36 +22,85 @@ type Stream = Box<dyn Read + Send>;
 /// The most bytes of XML before its first element.
 const MAX_PROLOGUE: usize = 1 << 16;
 
+/// Reads the trees of one format from a stream.
+pub trait FormatReader: Send {
+    /// Returns the next tree; `None` at the end, and after malformed XML.
+    ///
+    /// # Errors
+    /// [`Error::Tree`] for a malformed tree, after which reading can continue; [`Error::Syntax`] for text that is no tree, or
+    /// is in another encoding; [`Error::Io`] when the stream fails.
+    fn read(&mut self) -> Result<Option<Tree>>;
+
+    /// The line on which the last tree began.
+    fn began(&self) -> u64;
+
+    /// The ID of the last tree.
+    fn id(&self) -> Option<&str>;
+
+    /// The number of nodes with crossing branches so far.
+    fn discontinuous(&self) -> u64 {
+        0
+    }
+
+    /// The number of lemmas after words so far; they are left out.
+    fn lemmas(&self) -> u64 {
+        0
+    }
+
+    /// Whether the last error concerns no tree of its own.
+    fn is_stray(&self) -> bool {
+        false
+    }
+}
+
+/// Penn brackets with the IDs of trees.
+struct PennTrees {
+    reader: PennReader<Stream>,
+    id: Option<String>,
+}
+
+impl FormatReader for PennTrees {
+    fn read(&mut self) -> Result<Option<Tree>> {
+        let tree = self.reader.read()?;
+        self.id = tree.as_ref().and_then(ids::of).map(str::to_owned);
+        Ok(tree)
+    }
+
+    fn began(&self) -> u64 {
+        self.reader.began()
+    }
+
+    fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    fn lemmas(&self) -> u64 {
+        self.reader.lemmas()
+    }
+
+    fn is_stray(&self) -> bool {
+        self.reader.is_stray()
+    }
+}
+
 /// Reads trees from one stream: Penn brackets, NEGRA export, TIGER-XML, Alpino XML or GENIA XML.
 pub(super) struct TreeReader {
     source: Source,
     name: String,
     encoding: Encoding,
     is_lenient: bool,
-    /// The ID of the last tree, for brackets.
-    id: Option<String>,
 }
 
 enum Source {
     /// Nothing has been read yet.
     Unknown(Stream),
-    Penn(Box<PennReader<Stream>>),
-    Export(ExportReader),
-    TigerXml(Box<TigerXmlReader>),
-    Alpino(Box<AlpinoXmlReader>),
-    Genia(Box<GeniaXmlReader>),
+    Known(Box<dyn FormatReader>),
 }
 
 impl TreeReader {
     /// Returns a reader of a stream; messages call it `name`.
     pub(super) fn new(stream: Stream, name: impl Into<String>, encoding: Encoding) -> Self {
-        Self {
-            source: Source::Unknown(stream),
-            name: name.into(),
-            encoding,
-            is_lenient: false,
-            id: None,
-        }
+        Self { source: Source::Unknown(stream), name: name.into(), encoding, is_lenient: false }
     }
 
     /// Prepares for malformed trees; see [`PennReader::lenient`].
@@ -65,75 +114,54 @@ impl TreeReader {
         &self.name
     }
 
+    /// The reader of the format, once something has been read.
+    fn reader(&self) -> Option<&dyn FormatReader> {
+        if let Source::Known(reader) = &self.source { Some(&**reader) } else { None }
+    }
+
     /// Returns the line on which the last tree began.
     pub(super) fn began(&self) -> u64 {
-        match &self.source {
-            Source::Unknown(_) => 0,
-            Source::Penn(reader) => reader.began(),
-            Source::Export(reader) => reader.began(),
-            Source::TigerXml(reader) => reader.began(),
-            Source::Alpino(reader) => reader.began(),
-            Source::Genia(reader) => reader.began(),
-        }
+        self.reader().map_or(0, FormatReader::began)
     }
 
     /// Returns the ID of the last tree.
     pub(super) fn id(&self) -> Option<&str> {
-        match &self.source {
-            Source::Unknown(_) => None,
-            Source::Penn(_) => self.id.as_deref(),
-            Source::Export(reader) => reader.id(),
-            Source::TigerXml(reader) => reader.id(),
-            Source::Alpino(reader) => reader.id(),
-            Source::Genia(reader) => reader.id(),
-        }
+        self.reader()?.id()
     }
 
     /// Returns how many lemmas after words were left out.
     pub(super) fn lemmas(&self) -> u64 {
-        if let Source::Penn(reader) = &self.source { reader.lemmas() } else { 0 }
+        self.reader().map_or(0, FormatReader::lemmas)
     }
 
     /// Returns whether the last error stands for no tree; see [`PennReader::is_stray`].
     pub(super) fn is_stray(&self) -> bool {
-        matches!(&self.source, Source::Penn(reader) if reader.is_stray())
+        self.reader().is_some_and(FormatReader::is_stray)
     }
 
     /// Returns how many nodes had crossing branches.
     pub(super) fn discontinuous(&self) -> u64 {
-        match &self.source {
-            Source::Unknown(_) | Source::Penn(_) | Source::Genia(_) => 0,
-            Source::Export(reader) => reader.discontinuous(),
-            Source::TigerXml(reader) => reader.discontinuous(),
-            Source::Alpino(reader) => reader.discontinuous(),
-        }
+        self.reader().map_or(0, FormatReader::discontinuous)
     }
 
     /// Returns the next tree; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Tree`] and [`Error::Syntax`], after which reading can continue, and [`Error::Io`].
+    /// As [`FormatReader::read`].
     pub(super) fn read(&mut self) -> Result<Option<Tree>> {
         if let Source::Unknown(stream) = &mut self.source {
             let stream = std::mem::replace(stream, Box::new(io::empty()));
-            self.source = self.recognized(stream).map_err(|error| Error::io(&self.name, error))?;
+            let reader = self.recognized(stream).map_err(|error| Error::io(&self.name, error))?;
+            self.source = Source::Known(reader);
         }
         match &mut self.source {
             Source::Unknown(_) => Ok(None),
-            Source::Penn(reader) => {
-                let tree = reader.read()?;
-                self.id = tree.as_ref().and_then(ids::of).map(str::to_owned);
-                Ok(tree)
-            }
-            Source::Export(reader) => reader.read(),
-            Source::TigerXml(reader) => reader.read(),
-            Source::Alpino(reader) => reader.read(),
-            Source::Genia(reader) => reader.read(),
+            Source::Known(reader) => reader.read(),
         }
     }
 
     /// Recognizes the format of a stream by its beginning.
-    fn recognized(&self, mut stream: Stream) -> io::Result<Source> {
+    fn recognized(&self, mut stream: Stream) -> io::Result<Box<dyn FormatReader>> {
         let mut head = first_line(&mut stream)?;
         let begins = |head: &[u8], with: &[&str]| {
             with.iter().any(|with| text_of(head).starts_with(with.as_bytes()))
@@ -146,16 +174,17 @@ impl TreeReader {
         let encoding = declared.unwrap_or(self.encoding);
         let (name, stream) = (&self.name, Box::new(Cursor::new(head).chain(stream)));
         Ok(if is_xml && ["alpino_ds", "treebank"].contains(&root.as_str()) {
-            Source::Alpino(Box::new(AlpinoXmlReader::new(stream, name, encoding)))
+            Box::new(AlpinoXmlReader::new(stream, name, encoding))
         } else if is_xml && ["annotation", "PubmedArticleSet"].contains(&root.as_str()) {
-            Source::Genia(Box::new(GeniaXmlReader::new(stream, name, encoding)))
+            Box::new(GeniaXmlReader::new(stream, name, encoding))
         } else if is_xml {
-            Source::TigerXml(Box::new(TigerXmlReader::new(stream, name, encoding)))
+            Box::new(TigerXmlReader::new(stream, name, encoding))
         } else if is_export {
-            Source::Export(ExportReader::new(stream, name, encoding))
+            Box::new(ExportReader::new(stream, name, encoding))
         } else {
             let reader = PennReader::new(stream as Stream, name, encoding);
-            Source::Penn(Box::new(if self.is_lenient { reader.lenient() } else { reader }))
+            let reader = if self.is_lenient { reader.lenient() } else { reader };
+            Box::new(PennTrees { reader, id: None })
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "train",
     "parse",
     "tag",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 20] = [
     "find",
     "complexity",
     "info",
+    "models",
     "report",
     "chart",
     "experiment",

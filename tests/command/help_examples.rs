@@ -21,6 +21,7 @@ fn examples() -> Vec<String> {
         "find",
         "complexity",
         "info",
+        "models",
         "chart",
         "experiment",
         "ablate",
