@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::listed;
 use super::out::OutArg;
+use super::{listed, speed};
 use crate::feature::Templates;
 use crate::model::{Header, Model, TaggerSummary, TaggingScores, TrainingSummary, embedded};
 use crate::parser::stored_preset;
@@ -23,6 +23,7 @@ use crate::tree::heads::HeadRules;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse info
+  srparse info english-fast --speed
   srparse info --preset fast > my.toml")]
 pub struct InfoArgs {
     /// Model file, or the name of a model, see `srparse models`; `english` is described if none is given.
@@ -31,6 +32,9 @@ pub struct InfoArgs {
     /// List all actions of the model.
     #[arg(long)]
     actions: bool,
+    /// Measure how fast the model parses on this machine: five seconds on one thread, invented sentences of 20 words or more.
+    #[arg(long, conflicts_with_all = ["actions", "preset", "treebank"])]
+    speed: bool,
     /// Print a preset, as a starting point for your own.
     #[arg(value_parser = listed::presets(), hide_possible_values = true, long, value_name = "NAME|FILE", conflicts_with = "model")]
     preset: Option<String>,
@@ -64,6 +68,9 @@ fn write_info(args: &InfoArgs, out: &mut impl Write) -> anyhow::Result<()> {
     let name = args.model.as_deref().unwrap_or(embedded::DEFAULT.as_ref());
     let model = Model::open(name)?;
     writeln!(out, "{}", name.display())?;
+    if args.speed {
+        return speed::measure(&model, out);
+    }
     describe(&model, args.actions, out).context("writing to standard output")?;
     if args.model.is_none() {
         writeln!(out, "\nPresets")?;

@@ -41,6 +41,7 @@ mod resume;
 mod sentences;
 #[cfg(feature = "serve")]
 pub mod serve;
+mod speed;
 pub mod split;
 mod stream;
 pub mod tag;

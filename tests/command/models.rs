@@ -81,3 +81,17 @@ fn models_are_listed_with_what_they_are_and_where_they_are_searched_for() {
     assert!(table.contains(" trees: trees of mine; CC0\n"), "{table}");
     assert!(table.contains("  /nowhere (there is no such folder)\n"), "{table}");
 }
+
+#[test]
+fn speed_is_that_of_sentences_on_one_thread() {
+    let done = crate::command::srparse(&["info", "english-fast", "--speed"]).assert().success();
+    let lines = text(&done.get_output().stdout);
+    let [name, speed, machine] = lines.lines().collect::<Vec<_>>()[..] else { panic!("{lines}") };
+    let number = |after: &str| {
+        let before = speed.split(after).next().unwrap();
+        before.rsplit(' ').next().unwrap().parse::<u32>().unwrap()
+    };
+    assert_eq!(name, "english-fast");
+    assert!(number(" words") >= 20 * number(" sentences"), "{speed}");
+    assert!(machine.contains("; instructions: "), "{machine}");
+}
