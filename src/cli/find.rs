@@ -81,9 +81,15 @@ pub struct FindArgs {
     /// Print matches without file and number.
     #[arg(long, help_heading = OUTPUT)]
     no_place: bool,
-    /// Columns of context on each side of the match, for --output kwic.
-    #[arg(long, value_name = "N", default_value_t = 40, help_heading = OUTPUT)]
-    width: usize,
+    /// Columns of context on each side of the match, for --output kwic: at most 10,000.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 40,
+        value_parser = clap::value_parser!(u16).range(..=10_000),
+        help_heading = OUTPUT
+    )]
+    width: u16,
 }
 
 /// What `srparse find` prints of a match.
@@ -181,7 +187,7 @@ impl FindArgs {
         let text = match (&self.label, &self.pattern) {
             (Some(label), pattern) => {
                 files.splice(0..0, pattern.iter().map(PathBuf::from));
-                format!("@{label} <1 __")
+                labelled(label)
             }
             (None, pattern) => pattern.clone().unwrap_or_default(),
         };
@@ -200,6 +206,13 @@ impl FindArgs {
     fn counts_only(&self) -> bool {
         self.node.is_none() && (self.count || self.count_by == Some(CountBy::Document))
     }
+}
+
+/// The pattern of phrases with a label, or with one of several; labels such as `PRP$` are no names in patterns.
+fn labelled(labels: &str) -> String {
+    let labels: Vec<String> =
+        labels.split('|').map(|label| fancy_regex::escape(label).into_owned()).collect();
+    format!("@/^({})$/ <1 __", labels.join("|").replace('/', "\\/"))
 }
 
 /// Compiles a pattern; the message of an error shows the place.

@@ -15,6 +15,16 @@ pub(super) fn inputs(paths: &[PathBuf], quiet: bool) -> crate::Result<Vec<Input>
     Ok(found)
 }
 
+/// As [`inputs`], but a file that is named several times is read as often: each of its lines is one to answer.
+pub(super) fn inputs_as_named(paths: &[PathBuf], quiet: bool) -> crate::Result<Vec<Input>> {
+    let n_stdin = paths.iter().filter(|path| path.as_os_str() == "-").count();
+    if n_stdin > 1 {
+        return inputs(paths, quiet);
+    }
+    let found = paths.iter().map(|path| inputs(std::slice::from_ref(path), quiet));
+    Ok(found.collect::<crate::Result<Vec<_>>>()?.concat())
+}
+
 /// Notes the files and links that are not read, unless `quiet`.
 pub(super) fn note_left_out(left_out: &[String], quiet: bool) {
     let mut notes = Notes::new("files and links that are not read", quiet);

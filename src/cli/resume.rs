@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -125,7 +125,7 @@ impl Part {
             return Ok(());
         }
         let start = Instant::now();
-        let bytes = self.sync().with_context(|| self.part.display().to_string())?;
+        let bytes = self.sync().map_err(|source| Error::io(&self.part, source))?;
         let note = serde_json::to_vec(&Note { causes: &self.causes, done, bytes })?;
         write(&self.note, |out| out.write_all(&note))?;
         self.noted = (Instant::now(), start.elapsed());

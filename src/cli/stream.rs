@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::inputs::inputs;
+use super::inputs::inputs_as_named;
 use super::notes::{Notes, grouped};
 use super::options::{EncodingArg, INPUT, Verbosity, note_terminal, threads};
 use super::out::{Out, OutArg};
@@ -172,8 +172,11 @@ where
 {
     let quiet = args.verbosity.quiet;
     super::mistakes::refuse_sentences(work.files, work.command)?;
-    let inputs =
-        if work.files.is_empty() { vec![Input::Stdin] } else { inputs(work.files, quiet)? };
+    let inputs = if work.files.is_empty() {
+        vec![Input::Stdin]
+    } else {
+        inputs_as_named(work.files, quiet)?
+    };
     if inputs.contains(&Input::Stdin) && !quiet {
         note_terminal();
     }

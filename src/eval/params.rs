@@ -147,7 +147,7 @@ impl Params {
             if line.trim_ascii().is_empty() || line.starts_with('#') {
                 continue;
             }
-            let mut words = Words { line, at: 0 };
+            let mut words = Words { line, at: 0, column: 1 };
             let (key_column, key) = words.next().expect("the line is not blank");
             let fail = |column: usize, problem: String| {
                 Error::syntax(Place::new(path, number, column as u64), problem)
@@ -267,7 +267,9 @@ fn unknown(key: &str) -> String {
 /// The words of a line with their columns, in characters from 1.
 struct Words<'a> {
     line: &'a str,
+    /// The place that is reached, in bytes, and its column.
     at: usize,
+    column: usize,
 }
 
 impl<'a> Iterator for Words<'a> {
@@ -275,11 +277,13 @@ impl<'a> Iterator for Words<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = &self.line[self.at..];
-        let begin = self.at + rest.find(|c: char| !c.is_ascii_whitespace())?;
-        let word = &self.line[begin..];
+        let space = rest.find(|c: char| !c.is_ascii_whitespace())?;
+        let word = &rest[space..];
         let word = &word[..word.find(|c: char| c.is_ascii_whitespace()).unwrap_or(word.len())];
-        self.at = begin + word.len();
-        Some((self.line[..begin].chars().count() + 1, word))
+        let column = self.column + space;
+        self.at += space + word.len();
+        self.column = column + word.chars().count();
+        Some((column, word))
     }
 }
 

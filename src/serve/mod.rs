@@ -126,6 +126,8 @@ pub struct Server {
 
 /// What all requests use.
 struct Shared {
+    /// Whether only this machine can connect.
+    is_local: bool,
     models: Arc<[ServedModel]>,
     settings: Settings,
     pool: Arc<Pool>,
@@ -170,6 +172,7 @@ impl Server {
         listener.set_nonblocking(true).map_err(failed)?;
         let (sender, stop) = watch::channel(false);
         let shared = Shared {
+            is_local: addresses.iter().all(|address| address.ip().is_loopback()),
             models: models.into(),
             pool: Arc::new(Pool::new(settings.max_queue, settings.max_body.saturating_mul(16))),
             metrics: Metrics::default(),

@@ -1,6 +1,6 @@
 //! From a request to what answers it: paths and methods, who may ask, and the headers of all replies.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -133,8 +133,21 @@ fn is_allowed(shared: &Shared, head: &Parts, origin: &HeaderValue) -> bool {
     let host = head.headers.get(HOST).map(HeaderValue::as_bytes).unwrap_or_default();
     let origin = origin.as_bytes();
     let own = [&b"http://"[..], b"https://"].iter().find_map(|scheme| origin.strip_prefix(*scheme));
-    own.is_some_and(|own| own == host)
+    // On this machine alone the server has only the names of this machine: a page whose host name is made to lead here is
+    // not its own.
+    own.is_some_and(|own| own == host && (!shared.is_local || is_this_machine(host)))
         || allowed.is_some_and(|allowed| allowed == "*" || allowed.as_bytes() == origin)
+}
+
+/// Whether a host, perhaps with a port, is a name or an address of this machine.
+fn is_this_machine(host: &[u8]) -> bool {
+    let host = String::from_utf8_lossy(host);
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => &host,
+    };
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Whether a request has the token, as a bearer token or as the password of any user.

@@ -306,6 +306,7 @@ mod tests {
             about: serde_json::Value::Null,
         };
         let shared = Arc::new(Shared {
+            is_local: false,
             models: vec![model].into(),
             settings: Settings::default(),
             pool: Arc::new(Pool::new(1, 100)),

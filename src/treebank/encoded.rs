@@ -46,7 +46,9 @@ pub(super) fn plain(
     let problem = match found {
         None => return Ok(stream),
         // A concatenation of compressed files (`cat a.gz b.gz`) is one file.
-        Some(Kind::Gzip) => return Ok(Box::new(MultiGzDecoder::new(BufReader::new(stream)))),
+        Some(Kind::Gzip) => {
+            return Ok(Box::new(Gunzip(MultiGzDecoder::new(BufReader::new(stream)))));
+        }
         Some(Kind::Other(program)) => {
             let name = name.map(|name| format!(" '{name}'")).unwrap_or_default();
             format!(
@@ -59,6 +61,23 @@ pub(super) fn plain(
         }
     };
     Err(io::Error::new(ErrorKind::Unsupported, problem))
+}
+
+/// Decompressed text; its errors say that the compressed text is at fault.
+struct Gunzip<R>(MultiGzDecoder<R>);
+
+impl<R: io::BufRead> Read for Gunzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData => {
+                let problem = format!(
+                    "the gzip file is cut off or damaged ({error}): get it again, or save what can be read with gzip -dc"
+                );
+                io::Error::new(error.kind(), problem)
+            }
+            _ => error,
+        })
+    }
 }
 
 /// Reads the beginning of a stream; returns it, and whether it is the whole stream. It is the result of a single read, so

@@ -47,6 +47,18 @@ fn settings_out_of_range_are_refused_in_plain_words() {
 }
 
 #[test]
+fn the_width_of_a_context_has_a_limit() {
+    let find = |width: &str| {
+        let mut find = srparse(&["find", "--output", "kwic", "--width", width, "NN"]);
+        find.write_stdin("(S (NN a))").output().unwrap()
+    };
+    assert!(text(&find("10000").stdout).ends_with("  a\n"), "{:?}", find("10000"));
+    for width in ["10001", "10000000000000", "18446744073709551615"] {
+        assert_eq!(find(width).status.code(), Some(2), "{width}");
+    }
+}
+
+#[test]
 fn json_of_another_shape_is_reported_in_plain_words() {
     for line in
         ["{\"tokens\":5}", "{\"tokens\":[1]}", "{\"tokens\":[[1,2]]}", "{\"tokens\":{}}", "{}", "["]

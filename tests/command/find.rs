@@ -33,6 +33,16 @@ fn found(arguments: &str) -> String {
 }
 
 #[test]
+fn a_label_may_be_no_name_in_patterns() {
+    let tree = "(S (NP-SBJ (PRP$ my) (NN dog)) (VP (VBZ sits)) (. .))";
+    for (label, n) in [("PRP$", "1"), (".", "1"), ("NP|VP", "2"), ("N.", "0")] {
+        let mut find = srparse(&["find", "-q", "--count", "--label", label]);
+        let done = find.write_stdin(tree).assert();
+        assert_eq!(text(&done.get_output().stdout).trim(), n, "{label}");
+    }
+}
+
+#[test]
 fn every_match_is_a_line_with_its_place() {
     let expected = "a.mrg:1\t(NP-SBJ (DT The) (JJ old) (NN dog))\na.mrg:2\t(NP-SBJ (PRP It))\n";
     assert_eq!(found("NP-SBJ\ta.mrg\tb.mrg"), expected);

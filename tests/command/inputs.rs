@@ -20,6 +20,31 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
+#[test]
+fn a_file_that_is_named_again_is_parsed_again() {
+    let folder = folder(&[("a", b"dogs/NNS bark/VBP\n"), ("b", b"we/PRP sing/VBP\n")]);
+    for command in ["parse", "tag"] {
+        let arguments = [command, "-q", "--model", "english-fast", "a", "b", "a", "./a"];
+        let (status, out, said) = run(folder.path(), &arguments);
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!((status, lines.len(), lines[2], lines[3]), (0, 4, lines[0], lines[0]), "{said}");
+    }
+}
+
+#[test]
+fn a_damaged_gzip_file_is_an_error_that_names_it() {
+    let whole = gzip("dogs/NNS bark/VBP\n".repeat(10_000).as_bytes());
+    let mut changed = whole.clone();
+    changed[whole.len() / 2] ^= 0xff;
+    let folder = folder(&[("cut.gz", &whole[..whole.len() - 20]), ("changed.gz", &changed)]);
+    for name in ["cut.gz", "changed.gz"] {
+        let (status, _, said) =
+            run(folder.path(), &["parse", "-q", "--model", "english-fast", name]);
+        assert!(status == 2 && said.contains(name), "{said}");
+        assert!(said.contains("the gzip file is cut off or damaged"), "{said}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_to_folders_are_not_followed() {

@@ -59,7 +59,7 @@ impl Output<'_> {
     fn write_in_context(&self, position: Position, out: &mut Vec<u8>) {
         let (start, end) = position.span(&self.sentence.tree);
         let searched = self.searched();
-        let (width, n) = (self.args.width, self.sentence.tree.tokens().len() as u32);
+        let (width, n) = (usize::from(self.args.width), self.sentence.tree.tokens().len() as u32);
         let before = searched.words_of(0, start);
         let before = last_columns(&before, width);
         let after = searched.words_of(end, n);

@@ -22,6 +22,13 @@ struct EditedNode {
     is_word: bool,
 }
 
+/// The size of a tree: its nodes, tags and words, and the bytes of their labels.
+pub(super) fn size(tree: &Tree) -> usize {
+    let nodes: usize = tree.nodes().iter().map(|node| 1 + node.label.len()).sum();
+    let tokens = tree.tokens().iter().map(|token| 2 + token.tag.len() + token.word.len());
+    nodes + tokens.sum::<usize>()
+}
+
 type Outcome<T = ()> = Result<T, String>;
 
 impl EditedTree {
@@ -55,6 +62,11 @@ impl EditedTree {
         edited.names =
             names.iter().map(|(name, position)| (name.clone(), number(*position))).collect();
         edited
+    }
+
+    /// The size, with the nodes that were taken away.
+    pub(super) fn size(&self) -> usize {
+        self.nodes.iter().map(|node| 1 + node.label.len()).sum()
     }
 
     fn append(&mut self, parent: usize, child: usize) {

@@ -27,6 +27,8 @@ use std::ops::ControlFlow::Break;
 
 /// How often a rule may be applied to a tree, for each of its nodes and tokens, and at most.
 const MAX_STEPS: (usize, usize) = (20, 100_000);
+/// How much larger rules may make a tree, and by how much at least: in nodes, and bytes of labels and words.
+const MAX_GROWTH: (usize, usize) = (20, 1_000_000);
 
 /// A list of rules.
 #[derive(Debug, Clone)]
@@ -138,11 +140,12 @@ impl Changer<'_> {
     /// # Errors
     /// When the result is no tree, or a rule goes on without end.
     pub fn change(&mut self, mut tree: Tree) -> Result<Tree> {
+        let most_size = MAX_GROWTH.0 * edit::size(&tree) + MAX_GROWTH.1;
         for (rule, searcher) in &mut self.searchers {
             let size = tree.nodes().len() + tree.tokens().len() + 1;
             let most = (MAX_STEPS.0 * size).min(MAX_STEPS.1);
             let mut steps = 0;
-            while let Some(changed) = step(rule, searcher, &tree)? {
+            while let Some(changed) = step(rule, searcher, &tree, most_size)? {
                 tree = changed;
                 steps += 1;
                 if steps > most {
@@ -159,7 +162,12 @@ impl Changer<'_> {
 }
 
 /// The tree after the operations at the first match; `None` if there is none.
-fn step(rule: &Rule, searcher: &mut Searcher<'_>, tree: &Tree) -> Result<Option<Tree>> {
+fn step(
+    rule: &Rule,
+    searcher: &mut Searcher<'_>,
+    tree: &Tree,
+    most_size: usize,
+) -> Result<Option<Tree>> {
     let mut first = None;
     searcher.for_each(tree, |found| {
         first = Some(found.nodes().map(|(name, at)| (name.to_owned(), at)).collect::<Vec<_>>());
@@ -170,6 +178,13 @@ fn step(rule: &Rule, searcher: &mut Searcher<'_>, tree: &Tree) -> Result<Option<
     let failed = |problem: String| Error::config(&rule.at, problem);
     for operation in &rule.operations {
         edited.apply(operation).map_err(failed)?;
+        if edited.size() > most_size {
+            let problem = format!(
+                "the tree has grown to {} nodes and bytes of labels: write a pattern that does not match what the operations make",
+                edited.size()
+            );
+            return Err(failed(problem));
+        }
     }
     edited.finish().map(Some).map_err(failed)
 }
@@ -256,6 +271,9 @@ mod tests {
     fn what_is_no_tree_or_never_ends_is_an_error() {
         let cases = [
             ("NP=n\n\nrelabel n NP", "r:1: the pattern still matches"),
+            ("S=s\n\ninsert s >1 s", "r:1: the tree has grown to "),
+            ("/^NP/=n\n\nrelabel n /(.*)/$1$1/", "r:1: the tree has grown to "),
+            (&format!("NP=n\n\n{}", "insert n >1 n\n".repeat(60)), "r:1: the tree has grown to "),
             ("S=s\n\ndelete s", "r:1: `delete` takes the root away"),
             ("S=s\n\nexcise s s", "r:1: `excise` leaves 3 roots"),
             (
