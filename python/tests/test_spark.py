@@ -138,9 +138,9 @@ def test_models_are_shipped_and_keep_their_errors(spark, data, tmp_path):
 
 
 def test_training_jobs_of_the_documentation_run(spark, tmp_path, monkeypatch):
-    page = (ROOT / "docs" / "clusters.md").read_text().split("## Training on several machines")[1]
-    code = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
-    assert len(code) == 2
+    page = (ROOT / "docs" / "python.md").read_text().split("### Training on several machines")[1]
+    code = re.findall(r"^```py\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    assert len(code) == 1
     (tmp_path / "data").symlink_to(ROOT / "data")
     monkeypatch.chdir(tmp_path)
     names = {"sc": spark.sparkContext}

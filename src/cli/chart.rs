@@ -22,7 +22,7 @@ use crate::Error;
 /// connected in the order of the table, unless --points is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
-  srparse chart --log-x --points docs/speed-accuracy.tsv > chart.svg")]
+  srparse chart --log-x --points docs/data/speed-accuracy.tsv > chart.svg")]
 pub struct ChartArgs {
     /// File with the table; standard input if omitted.
     #[arg(value_name = "FILE")]

@@ -12,6 +12,7 @@ mod distillation;
 mod ensemble;
 mod eval_properties;
 mod facade;
+mod figures;
 mod initial_model;
 mod items;
 mod items_model;

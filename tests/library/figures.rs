@@ -1,0 +1,183 @@
+//! The figures of the documentation are those of the tables in `docs/data`.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Headline figures where they are quoted: a page, and its text with `{table|row|column}` in place of each figure. The row is
+/// the beginning of its cells, joined by commas.
+const QUOTED: &[(&str, &str)] = &[
+    (
+        "README.md",
+        "| `english`, the default | {english|masc/dev|english f1} | {english|craft/dev|english f1} | \
+         {english|MCTB|english f1} | 1 |",
+    ),
+    (
+        "README.md",
+        "| `english-small` | {english|masc/dev|english-small f1} | {english|craft/dev|english-small f1} | \
+         {english|MCTB|english-small f1} | 5 |",
+    ),
+    (
+        "README.md",
+        "| `english-fast` | {english|masc/dev|english-fast f1} | {english|craft/dev|english-fast f1} | | 20 |",
+    ),
+    ("README.md", "| `accurate` | | {own-tags|accurate,craft/dev|own f1} | | 5 |"),
+    ("README.md", "| `fast` | | {own-tags|fast,craft/dev|own f1} | | 20 |"),
+    (
+        "README.md",
+        "has {corenlp|beam of 4|f1} on CRAFT, `fast` {own-tags|fast,craft/dev|gold f1} and\n\
+         `accurate` {own-tags|accurate,craft/dev|gold f1}",
+    ),
+    (
+        "docs/results.md",
+        "| 18.5 MB |\n| `pretrained`, on all-MiniLM-L6-v2 | {pretrained|craft/dev|f1} | ",
+    ),
+    (
+        "docs/results.md",
+        "| `best`, five networks | {own-tags|best,craft/dev|own f1} | {own-tags|best,craft/dev|gold f1} |",
+    ),
+    (
+        "docs/results.md",
+        "| `accurate` | {own-tags|accurate,craft/dev|own f1} | {own-tags|accurate,craft/dev|gold f1} |",
+    ),
+    (
+        "docs/results.md",
+        "| `balanced` | {own-tags|balanced,craft/dev|own f1} | {own-tags|balanced,craft/dev|gold f1} |",
+    ),
+    (
+        "docs/results.md",
+        "| `small` | {own-tags|small,craft/dev|own f1} | {own-tags|small,craft/dev|gold f1} |",
+    ),
+    (
+        "docs/results.md",
+        "| `beam` | {own-tags|beam,craft/dev|own f1} | {own-tags|beam,craft/dev|gold f1} |",
+    ),
+    (
+        "docs/results.md",
+        "| `fast` | {own-tags|fast,craft/dev|own f1} | {own-tags|fast,craft/dev|gold f1} |",
+    ),
+    (
+        "docs/papers/turian-melamed-2005.md",
+        "below {own-tags|fast,craft/dev|gold f1} of `fast` and \
+         {sagae-lavie-2005-gold-tags|sagae-lavie-2005-svm,reject|f1} of",
+    ),
+    (
+        "docs/papers/kalt-2004.md",
+        "has {kalt-2004-words|kalt-2004-sr-l-words|f1}, `sr-l` {kalt-2004-words|kalt-2004-sr-l,|f1}",
+    ),
+    ("docs/tuning.md", "in place of `accurate` on CRAFT and GUM | {english|craft/dev|english-small f1}, "),
+];
+
+/// The pages whose measured figures are all in tables. Those of other pages have other sources.
+const MEASURED: &[&str] = &[
+    "README.md",
+    "docs/english.md",
+    "docs/presets.md",
+    "docs/results.md",
+    "docs/tuning.md",
+    "docs/papers/fernandez-gomez-2018.md",
+    "docs/papers/kalt-2004.md",
+    "docs/papers/sagae-lavie-2005.md",
+    "docs/papers/turian-melamed-2005.md",
+    "docs/papers/wang-sagae-mitamura-2006.md",
+];
+
+fn read(page: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"))
+}
+
+fn tables() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/data");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|end| end == "tsv")).collect()
+}
+
+/// The cell of a table, given as `table|row|column`.
+fn figure(place: &str) -> String {
+    let [table, row, column] = place.split('|').collect::<Vec<_>>()[..] else {
+        panic!("{place} is not table|row|column");
+    };
+    let text = read(&format!("docs/data/{table}.tsv"));
+    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let header = lines.next().unwrap_or_default();
+    let at = header.iter().position(|name| *name == column);
+    let at = at.unwrap_or_else(|| panic!("{table}.tsv has no column {column}: {header:?}"));
+    let rows: Vec<_> = lines.filter(|cells| cells.join(",").starts_with(row)).collect();
+    assert_eq!(rows.len(), 1, "{table}.tsv should have one row {row}");
+    rows[0][at].to_owned()
+}
+
+/// The text with figures in place of `{table|row|column}`.
+fn filled(text: &str) -> String {
+    let mut parts = text.split('{');
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (place, rest) = part.split_once('}').expect("every place is closed");
+        filled.push_str(&figure(place));
+        filled.push_str(rest);
+    }
+    filled
+}
+
+/// The numbers with two decimals: scores, differences and shares.
+fn figures(text: &str) -> BTreeSet<&str> {
+    let numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
+    let numbers = numbers.map(|number| number.trim_matches(['.', ',']));
+    let has_two = |number: &&str| {
+        let parts: Vec<&str> = number.split('.').collect();
+        parts.len() == 2 && parts[1].len() == 2 && !parts[0].is_empty() && !number.contains(',')
+    };
+    numbers.filter(has_two).collect()
+}
+
+#[test]
+fn quoted_figures_are_those_of_the_tables() {
+    for (page, text) in QUOTED {
+        let expected = filled(text);
+        assert!(read(page).contains(&expected), "{page} should have: {expected}");
+    }
+}
+
+#[test]
+fn every_measured_figure_is_in_a_table() {
+    let texts: Vec<String> =
+        tables().iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let known: BTreeSet<&str> = texts.iter().flat_map(|text| figures(text)).collect();
+    for page in MEASURED {
+        let text = read(page);
+        let unknown: Vec<&str> = figures(&text).difference(&known).copied().collect();
+        assert!(unknown.is_empty(), "{page}: no table in docs/data has {unknown:?}");
+    }
+}
+
+#[test]
+fn tables_are_rectangular() {
+    for path in tables() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut widths = text.lines().map(|line| line.split('\t').count());
+        let header = widths.next().unwrap_or_default();
+        // The points of a chart may have a label more than the header.
+        assert!(
+            header > 1 && widths.all(|width| width == header || width == header + 1),
+            "{}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn a_changed_figure_is_found() {
+    let page = read("docs/english.md");
+    let wrong = page.replace(&figure("english|masc/dev|english f1"), "123.45");
+    assert!(figures(&wrong).contains("123.45") && !figures(&page).contains("123.45"));
+    assert_eq!(figures("F1 87.78, p = 0.0001, 1,280 in 1.13.2 and 12.5"), BTreeSet::from(["87.78"]));
+}
+
+#[test]
+fn the_index_lists_every_table() {
+    let index = read("docs/data/README.md");
+    for path in tables() {
+        let name = path.file_name().unwrap().to_string_lossy();
+        assert!(index.contains(&format!("`{name}`")), "docs/data/README.md does not list {name}");
+    }
+}
