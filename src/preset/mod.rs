@@ -1,11 +1,11 @@
 //! Presets: complete descriptions of parsers, in text files.
 //!
-//! A [`Preset`] is the file as written. [`schema`] has the ranges and descriptions of all settings,
-//! [`plan`] checks how the parts fit together and loads the files that they name, and [`registry`] is the
-//! one place that
-//! knows which transition systems and which ways to train there are. Nothing trains here.
+//! A [`Preset`] is the file as written, with the settings of the presets that it extends. [`schema`] has the ranges and
+//! descriptions of all settings, [`plan`] checks how the parts fit together and loads the files that they name, and
+//! [`registry`] is the one place that knows which transition systems and which ways to train there are. Nothing trains here.
 
 mod by_kind;
+mod extend;
 pub mod learner;
 pub mod method;
 pub mod plan;
@@ -233,12 +233,12 @@ impl Preset {
         Self::parse(&text, name, settings)
     }
 
-    /// Reads the text of a preset; messages call it `name`.
+    /// Reads the text of a preset, which may extend another one; messages call it `name`.
     ///
     /// # Errors
-    /// As [`Preset::load`].
+    /// As [`Preset::load`], and when a preset that it extends does not exist or extends it.
     pub fn parse(text: &str, name: &str, settings: &[String]) -> Result<Self> {
-        Self::from_json(text::read(text, name, schema::check)?)?.with_settings(settings)
+        Self::from_json(extend::read(text, name)?)?.with_settings(settings)
     }
 
     /// The preset changed by `KEY=VALUE` settings.

@@ -226,7 +226,8 @@ fn commands(page: &str) -> Vec<Vec<String>> {
 #[test]
 fn the_documentation_trains_with_presets_and_settings_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["", "docs", "docs/data", "docs/papers", "data/models"].map(|folder| root.join(folder));
+    let folders =
+        ["", "docs", "docs/data", "docs/papers", "data/models"].map(|folder| root.join(folder));
     let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
     let pages = files.map(|file| file.expect("a file").path());
     let mut checked = 0;

@@ -64,7 +64,10 @@ const QUOTED: &[(&str, &str)] = &[
         "docs/papers/kalt-2004.md",
         "has {kalt-2004-words|kalt-2004-sr-l-words|f1}, `sr-l` {kalt-2004-words|kalt-2004-sr-l,|f1}",
     ),
-    ("docs/tuning.md", "in place of `accurate` on CRAFT and GUM | {english|craft/dev|english-small f1}, "),
+    (
+        "docs/tuning.md",
+        "in place of `accurate` on CRAFT and GUM | {english|craft/dev|english-small f1}, ",
+    ),
 ];
 
 /// The pages whose measured figures are all in tables. Those of other pages have other sources.
@@ -170,7 +173,10 @@ fn a_changed_figure_is_found() {
     let page = read("docs/english.md");
     let wrong = page.replace(&figure("english|masc/dev|english f1"), "123.45");
     assert!(figures(&wrong).contains("123.45") && !figures(&page).contains("123.45"));
-    assert_eq!(figures("F1 87.78, p = 0.0001, 1,280 in 1.13.2 and 12.5"), BTreeSet::from(["87.78"]));
+    assert_eq!(
+        figures("F1 87.78, p = 0.0001, 1,280 in 1.13.2 and 12.5"),
+        BTreeSet::from(["87.78"])
+    );
 }
 
 #[test]
