@@ -16,7 +16,7 @@ pub enum Error {
     Syntax {
         /// The place.
         at: Place,
-        /// What is wrong and how to fix it.
+        /// The problem and how to fix it.
         problem: String,
     },
     /// A malformed tree, with the place where the tree began.
@@ -26,7 +26,7 @@ pub enum Error {
         at: Place,
         /// The line (from 1) of the tree's first bracket.
         began: u64,
-        /// What is wrong and how to fix it.
+        /// The problem and how to fix it.
         problem: String,
     },
     /// An input in another format than the expected one.
@@ -34,7 +34,7 @@ pub enum Error {
     OtherInput {
         /// The name of the input.
         input: String,
-        /// What it looks like.
+        /// The format that it looks like.
         found: InputKind,
     },
     /// A file that cannot be opened, read or written.
@@ -50,7 +50,7 @@ pub enum Error {
     Config {
         /// The key as the user wrote it.
         key: String,
-        /// What is wrong and how to fix it.
+        /// The problem and how to fix it.
         problem: String,
     },
     /// A model file, or a pretrained encoder, that cannot be used.
@@ -58,7 +58,7 @@ pub enum Error {
     Model {
         /// The file.
         path: PathBuf,
-        /// What is wrong and how to fix it.
+        /// The problem and how to fix it.
         problem: String,
     },
     /// A tree, or a treebank, that the transition system cannot build.
@@ -103,7 +103,7 @@ impl Error {
     }
 }
 
-/// What an input looks like.
+/// The format that an input looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputKind {

@@ -1,4 +1,4 @@
-//! What is written of a match of a tree search: the same for `find` and for the server.
+//! The output for a match of a tree search: the same for `find` and for the server.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

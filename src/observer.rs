@@ -34,7 +34,7 @@ pub enum Event<'a> {
     Step {
         /// The share of the work that is done, from 0 to 1.
         share: f64,
-        /// What was done.
+        /// The finished step.
         text: &'a str,
     },
     /// The end of an epoch.

@@ -10,7 +10,7 @@ use crate::tree::dependencies::head_positions;
 use crate::tree::{Token, Tree, remove_tags};
 use crate::treebank::{Origin, json, penn};
 
-/// What is asked for each sentence.
+/// The options for each sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ParseRequest {
     /// Whether the tagger replaces the tags of the input.

@@ -62,7 +62,7 @@ type Outcome = Option<srparse::Result<Vec<Parse>>>;
 #[pyclass(name = "Parses", module = "srparse")]
 pub(crate) struct PyParses {
     source: Option<Source>,
-    /// What the source failed with, raised after the trees before it.
+    /// The error of the source, raised after the trees before it.
     failure: Option<PyErr>,
     threads: Threads,
     n_threads: usize,
@@ -77,7 +77,7 @@ pub(crate) struct PyParses {
     process: u32,
 }
 
-/// What is called with the number of trees so far, and the number of sentences if that is known.
+/// The function called with the number of trees so far, and the number of sentences if that is known.
 pub(crate) struct Progress {
     pub(crate) call: Py<PyAny>,
     pub(crate) total: Option<usize>,

@@ -301,7 +301,7 @@ impl PyParser {
     }
 }
 
-/// What `progress` means: True, False or a function.
+/// The value of `progress`: True, False or a function.
 fn progress_of(given: &Bound<'_, PyAny>, total: Option<usize>) -> PyResult<Option<Progress>> {
     let call = given.py().import("srparse._progress")?.call_method1("callback", (given,))?;
     Ok((!call.is_none()).then(|| Progress { call: call.unbind(), total }))

@@ -18,7 +18,7 @@ use crate::find::{self, PyMatch};
 use crate::sentence::Offsets;
 use crate::work::work;
 
-/// What the nodes of a tree share.
+/// The data that the nodes of a tree share.
 struct Shared {
     tree: Tree,
     score: Option<f64>,
@@ -450,7 +450,7 @@ impl PyTree {
     }
 }
 
-/// What makes a node equal to another.
+/// The parts that make a node equal to another.
 fn shape(tree: &Tree, id: NodeId) -> (&str, u32, u32, usize) {
     let Node { label, start, end, .. } = tree.node(id);
     (label, *start, *end, tree.children(id).len())
@@ -460,7 +460,7 @@ fn unbalanced() -> PyErr {
     PyValueError::new_err("the walk of the tree closes other nodes than it opens")
 }
 
-/// What a function writes.
+/// The output of a function.
 fn drawn(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
     // Writing to memory does not fail.

@@ -69,7 +69,7 @@ pub struct Config {
     pub types: usize,
     /// The activation function of feed-forward blocks.
     pub activation: Activation,
-    /// What layer norms add to the variance.
+    /// The addition of layer norms to the variance.
     pub epsilon: f32,
 }
 

@@ -113,7 +113,7 @@ pub(super) fn read(folder: &Path, config: &Config) -> Result<Weights> {
     Ok(Weights { pieces, positions, kind, embedding_norm, projection, layers })
 }
 
-/// What the names of all tensors of the encoder begin with.
+/// The prefix of the names of all tensors of the encoder.
 fn prefix(tensors: &Tensors, family: Family) -> Result<String> {
     let mut prefixes = tensors.prefixes(PIECES);
     if prefixes.len() > 1 {

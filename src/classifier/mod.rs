@@ -43,7 +43,7 @@ use crate::observer::{Event, Observer, Silent};
 use crate::{Error, Result};
 pub use instances::Instances;
 
-/// What scores mean.
+/// The meaning of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScoreScale {
@@ -55,7 +55,7 @@ pub enum ScoreScale {
     LogOdds,
 }
 
-/// What decided between a class and its rival.
+/// The reasons for a class over its rival.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Evidence {
     /// Nothing but the scores can be told.
@@ -80,7 +80,7 @@ pub enum Evidence {
 pub trait Classifier: Send + Sync {
     /// The number of classes.
     fn n_classes(&self) -> usize;
-    /// What the scores mean.
+    /// The meaning of the scores.
     fn scale(&self) -> ScoreScale;
     /// Writes the score of every class into `out`, which is [`Classifier::n_classes`] long.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]);
@@ -94,7 +94,7 @@ pub trait Classifier: Send + Sync {
     ) -> Option<(u16, f32)> {
         None
     }
-    /// What decided between a class and its rival, for people; as slow as it needs to be.
+    /// The reasons for a class over its rival, for people; as slow as it needs to be.
     fn evidence(&self, _row: RowRef<'_>, _classes: [u16; 2], _scratch: &mut Scratch) -> Evidence {
         Evidence::Scores
     }
@@ -159,7 +159,7 @@ impl Scratch {
     }
 }
 
-/// What a learner needs besides the instances.
+/// The needs of a learner besides the instances.
 #[derive(Clone, Copy)]
 pub struct Fit<'a> {
     /// The seed of everything random.
@@ -210,7 +210,7 @@ pub trait Checkpoint: Sync {
     fn save(&self, name: &str, sections: &Sections);
 }
 
-/// What a learner is built from besides its settings.
+/// The parts that a learner is built from besides its settings.
 #[derive(Debug, Clone)]
 pub struct Parts {
     /// The columns of every row.

@@ -92,7 +92,7 @@ pub struct Tables {
     pub offsets: Array<f32>,
     /// The value of one unit of weight.
     pub scale: f32,
-    /// What the scores mean.
+    /// The meaning of the scores.
     pub kind: ScoreScale,
 }
 

@@ -168,7 +168,7 @@ fn experiment(args: &AblateArgs, groups: &[Group]) -> Experiment {
     }
 }
 
-/// What a group is worth.
+/// The worth of a group.
 struct Row<'a> {
     group: &'a Group,
     /// The parser without the group (A), and with all (B).

@@ -5,7 +5,7 @@ use std::panic;
 
 use crate::model::file;
 
-/// What is said in both cases.
+/// The message in both cases.
 const MESSAGE: &str =
     "error: a model file was changed while it was in use: replace it by renaming another file";
 

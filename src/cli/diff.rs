@@ -93,7 +93,7 @@ pub(super) struct SentenceParse {
     difference: Difference,
 }
 
-/// What is shown.
+/// The sentences to show.
 pub(super) struct Found {
     pub(super) systems: Vec<System>,
     pub(super) sentences: Vec<Sentence>,
@@ -151,7 +151,7 @@ fn collect(args: &DiffArgs, named: &[(&'static str, &Path)]) -> anyhow::Result<F
     Ok(Found { systems, sentences: selection.sentences, brackets })
 }
 
-/// What is found by one kind of tags.
+/// The differences by one kind of tags.
 struct Scores<'a> {
     systems: Vec<System>,
     selection: Selection<'a>,

@@ -128,7 +128,7 @@ fn check_f1(f1: f64, least: Option<f64>, out: &mut impl Write) -> anyhow::Result
     }
 }
 
-/// What is scored by one kind of tags.
+/// The scores by one kind of tags.
 struct Scores {
     evaluation: Evaluation,
     /// The rows of the sentences.

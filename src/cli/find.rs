@@ -92,7 +92,7 @@ pub struct FindArgs {
     width: u16,
 }
 
-/// What `srparse find` prints of a match.
+/// The output of `srparse find` for a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum FindOutput {
     /// The subtree in brackets.
@@ -234,7 +234,7 @@ struct Hits {
     file: Arc<str>,
     bytes: Vec<u8>,
     count: u64,
-    /// What is counted of each match.
+    /// The part of each match that is counted.
     keys: Vec<String>,
 }
 

@@ -154,7 +154,7 @@ impl ParseArgs {
 }
 
 impl ParseArgs {
-    /// What the output depends on besides the files.
+    /// The conditions of the output besides the files.
     fn causes(&self, model: &Model) -> Causes {
         let Self { input, retag, output, unescape, nbest, span_scores, trace, ids, .. } = self;
         let causes = [

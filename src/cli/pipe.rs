@@ -156,7 +156,7 @@ const QUEUE: usize = 1024;
 /// How many words may be between the reader and the output: items of any length take bounded memory.
 const WORDS_IN_FLIGHT: usize = 100_000;
 
-/// What is between the reader and the output.
+/// The items between the reader and the output.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Load {
     items: usize,

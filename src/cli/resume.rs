@@ -18,13 +18,13 @@ use crate::Error;
 use crate::output::{resolved, write};
 use crate::treebank::Input;
 
-/// What the output depends on: names, such as those of options, with values.
+/// The conditions of the output: names, such as those of options, with values.
 pub(super) type Causes = Vec<(String, String)>;
 
 /// The time between notes, in times that one takes: on any disk, notes take a twentieth of the time.
 const PAUSE: u32 = 19;
 
-/// What has been done of a run. `T` is what the command counts.
+/// The finished part of a run. `T` is what the command counts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Done<T> {
     /// Items of the input.
@@ -206,7 +206,7 @@ fn read_note<T: DeserializeOwned>(
     Ok((done, bytes))
 }
 
-/// What the output depends on in the input files: their names and sizes.
+/// The conditions of the output in the input files: their names and sizes.
 ///
 /// # Errors
 /// When one cannot be read again from its beginning.

@@ -28,7 +28,7 @@ use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin};
 pub(super) struct Rendered<T> {
     /// The output.
     pub(super) bytes: Vec<u8>,
-    /// What the command counts.
+    /// The counts of the command.
     pub(super) tally: T,
     /// A note about the sentence.
     pub(super) note: Option<&'static str>,
@@ -49,11 +49,11 @@ pub(super) struct Work<'f, 'a, T> {
     pub(super) files: &'f [PathBuf],
     pub(super) format: InputFormat,
     pub(super) expected: ExpectedInput,
-    /// What is written before and after the results.
+    /// The text before and after the results.
     pub(super) frame: [Vec<u8>; 2],
-    /// What is written for a blank line, a sentence without words, or a tree that cleaning leaves none.
+    /// The output for a blank line, a sentence without words, or a tree that cleaning leaves none.
     pub(super) blank: &'f [u8],
-    /// What is written for another tree without words.
+    /// The output for another tree without words.
     pub(super) no_words: &'f [u8],
     /// Returns what is written for an item that cannot be read, given the problem.
     pub(super) unreadable: &'f (dyn Fn(&str) -> Vec<u8> + Sync),
@@ -101,7 +101,7 @@ impl StreamArgs {
         self.model.display().to_string()
     }
 
-    /// What the output depends on.
+    /// The conditions of the output.
     pub(super) fn causes(&self, model: &Model) -> [(&'static str, String); 3] {
         let model = format!("{}, check sum {:08x}", self.model_name(), model.checksum());
         let (encoding, strict) = (self.encoding.encoding.to_string(), self.strict.to_string());
@@ -139,7 +139,7 @@ pub(super) struct Totals<T> {
     pub(super) words: u64,
     /// Items that could not be read.
     pub(super) unreadable: u64,
-    /// What the command counts.
+    /// The counts of the command.
     pub(super) tally: T,
 }
 
@@ -309,7 +309,7 @@ struct NotedItem {
     noted: Noted,
 }
 
-/// What is noted about an item as it is read.
+/// The notes about an item as it is read.
 struct Noted {
     /// The number of words of a sentence; 0 for other items.
     words: usize,

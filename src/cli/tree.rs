@@ -90,7 +90,7 @@ pub struct TreeArgs {
 
 const CONVERSION: &str = "Conversion options";
 
-/// What `srparse tree` prints.
+/// The output of `srparse tree`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum TreeOutput {
     /// Penn brackets, one tree per line.

@@ -62,7 +62,7 @@ type StepScores = [Vec<f32>];
 pub struct Follow {
     /// The action; `None` for an idle step.
     pub action: Option<Action>,
-    /// What is added to the scores of all other actions.
+    /// The addition to the scores of all other actions.
     pub margin: f32,
 }
 
@@ -80,7 +80,7 @@ struct Candidate {
 /// The state of a search: the beam and the steps that led to it.
 #[derive(Default)]
 pub struct Agenda {
-    /// What all hypotheses have built.
+    /// The constituents built by all hypotheses.
     forest: Forest,
     slots: Vec<Cursor>,
     free: Vec<u32>,

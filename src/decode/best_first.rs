@@ -34,7 +34,7 @@ const MAX_OPEN: usize = 1_000_000;
 /// The best steps to more states than this times the agenda size are not remembered.
 const BEST_FACTOR: usize = 16;
 
-/// What the search returns if it reaches its limit without a complete derivation.
+/// The result of a search that reaches its limit without a complete derivation.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -58,7 +58,7 @@ pub struct BestFirst {
     /// The agenda size: the maximum number of open steps; at least 1, which amounts to greedy search.
     /// Values above 1 million have no effect.
     pub agenda: usize,
-    /// What the search returns if it reaches a limit.
+    /// The result if the search reaches a limit.
     pub unfinished: Unfinished,
     /// The path score.
     pub path_score: PathScore,

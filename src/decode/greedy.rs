@@ -9,7 +9,7 @@ use crate::transition::{Action, ActionKind, Forest};
 /// The greedy decoder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Greedy {
-    /// What happens when the best action is illegal.
+    /// The rule for an illegal best action.
     pub illegal: Illegal,
     /// How the score of the parse is computed.
     pub path_score: PathScore,

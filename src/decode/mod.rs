@@ -61,7 +61,7 @@ impl Illegal {
 pub struct Decoded {
     /// The last state.
     pub state: State,
-    /// What has been built.
+    /// The constituents built so far.
     pub forest: Forest,
     /// The actions, first to last.
     pub actions: Vec<Action>,

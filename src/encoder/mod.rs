@@ -49,7 +49,7 @@ pub struct WordInventory {
     pub ngrams: Arc<Lists>,
     /// Pretrained embeddings, if there are any.
     pub pretrained: Option<PretrainedTable>,
-    /// What is known of a pretrained encoder, if the network has one.
+    /// The pretrained encoder, if the network has one.
     pub encoder: Option<Arc<Pretrained>>,
 }
 

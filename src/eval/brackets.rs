@@ -21,7 +21,7 @@ pub(crate) struct Bracketing<'a> {
     pub(crate) quotes: Vec<Quote<'a>>,
     /// The number of words that count for the length of the sentence.
     pub(crate) length: u32,
-    /// What was wrong with the line, in EVALB's words.
+    /// The problem of the line, in EVALB's words.
     pub(crate) fault: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What differs between a gold tree and a test tree: a mark for every node, and the errors that explain the wrong ones.
+//! The differences between a gold tree and a test tree: a mark for every node, and the errors behind wrong ones.
 
 mod attachment;
 mod class;
@@ -27,7 +27,7 @@ pub enum Mark {
 /// An error: brackets that are wrong for one reason. Every wrong bracket belongs to one error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// What kind of error.
+    /// The kind of error.
     pub class: ErrorClass,
     /// The nodes of the gold tree that were missed.
     pub missed: Vec<NodeId>,

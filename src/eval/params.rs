@@ -11,7 +11,7 @@ use compact_str::CompactString;
 use crate::built_in::PARAMETERS;
 use crate::error::{Error, Place, Result, did_you_mean};
 
-/// What is deleted, what counts as equal, and the limits.
+/// The labels to delete, those that count as equal, and the limits.
 ///
 /// ```
 /// use srparse::eval::Params;

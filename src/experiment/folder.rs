@@ -20,9 +20,9 @@ use crate::treebank::penn;
 pub struct Outcome {
     /// A hash of what they depend on.
     pub fingerprint: String,
-    /// What is the same whenever the cell is run.
+    /// The results that are the same whenever the cell is run.
     pub scores: Scores,
-    /// What it cost.
+    /// Its cost.
     pub costs: Costs,
 }
 
@@ -50,7 +50,7 @@ pub struct TagScores {
     pub tagging: f64,
 }
 
-/// What a cell cost, as far as the system tells. Nothing of training if it was resumed.
+/// The cost of a cell, as far as the system tells. Nothing of training if it was resumed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// CPU time of training, in seconds.

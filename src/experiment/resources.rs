@@ -1,4 +1,4 @@
-//! What work costs, as far as the system tells: Linux does.
+//! The cost of work, as far as the system tells: Linux does.
 
 use std::fs;
 use std::time::{Duration, Instant};

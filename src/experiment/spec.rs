@@ -15,7 +15,7 @@ use crate::tree::heads::HeadRules;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// What the experiment is for.
+    /// The purpose of the experiment.
     #[serde(default)]
     pub description: String,
     /// Shares of the training trees, in percent; above 0, at most 100.

@@ -32,7 +32,7 @@ pub fn scores(finished: &[Finished<'_>]) -> String {
     })
 }
 
-/// What the cells cost.
+/// The costs of the cells.
 pub fn costs(finished: &[Finished<'_>]) -> String {
     let columns = ["train_cpu_s", "train_s", "memory_mb", "sentences_s"];
     table(&columns, finished, |Outcome { costs, .. }| {

@@ -16,7 +16,7 @@ const BEYOND: u32 = u32::MAX - 1;
 /// The value of all nominal fields of such a position.
 const BOUNDARY: u32 = 1 << 21;
 
-/// What a value of the fields `c` and `n` means.
+/// The meaning of a value of the fields `c` and `n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolValue {
     /// A position beyond the end of the stack or buffer.

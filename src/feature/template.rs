@@ -187,7 +187,7 @@ pub struct Path {
     pub steps: Vec<PathStep>,
 }
 
-/// What an address asks about a configuration.
+/// The question that an address asks about a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Question {
     /// A field of a position.

@@ -43,7 +43,7 @@ impl Position {
 /// The nodes of one tree in preorder, tags and words included. Its memory is used again for the next tree.
 #[derive(Debug, Default)]
 pub(super) struct TreeIndex {
-    /// What each node is in the tree.
+    /// The place of each node in the tree.
     origins: Vec<Position>,
     /// The number of its label.
     labels: Vec<u32>,
@@ -72,7 +72,7 @@ impl TreeIndex {
         self.labels.len() as u32
     }
 
-    /// What a position is in the tree.
+    /// The place of a position in the tree.
     pub(super) fn origin(&self, at: u32) -> Position {
         self.origins[at as usize]
     }

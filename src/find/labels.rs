@@ -20,7 +20,7 @@ pub(super) struct LabelTest {
     pub(super) is_negated: bool,
 }
 
-/// What labels a description without marks is about.
+/// The labels that a description without marks is about.
 #[derive(Debug, Clone)]
 pub(super) enum TestKind {
     /// All: `__`.

@@ -99,7 +99,7 @@ impl Pattern {
         self.program.needs_heads
     }
 
-    /// What is allowed and seldom meant, with the place.
+    /// Patterns that are allowed and seldom meant, with the place.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

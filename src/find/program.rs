@@ -11,7 +11,7 @@ pub(super) struct NameId(pub(super) u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PatternNodeId(pub(super) u32);
 
-/// What a node of a pattern describes.
+/// The description in a node of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     /// A node whose label passes a test.

@@ -10,7 +10,7 @@ use crate::error::{Error, Place, Result};
 pub(super) struct Scanner<'t> {
     text: &'t str,
     at: usize,
-    /// What messages call the text.
+    /// The name of the text in messages.
     name: &'t str,
     /// The line of its beginning, from 1.
     first_line: u64,
@@ -26,7 +26,7 @@ impl<'t> Scanner<'t> {
         Self { text, at: 0, name, first_line }
     }
 
-    /// What has not been read.
+    /// The text that has not been read.
     pub(super) fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }

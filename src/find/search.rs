@@ -26,7 +26,7 @@ pub(super) enum End {
     TooLong,
 }
 
-/// What is left to do after a goal.
+/// The work left after a goal.
 #[derive(Clone, Copy)]
 enum Rest<'r> {
     /// Nothing: this is a match.
@@ -40,7 +40,7 @@ enum Rest<'r> {
 /// Called with the names of each match.
 type Sink<'s> = &'s mut dyn FnMut(&[u32]) -> ControlFlow<()>;
 
-/// What a search remembers of a tree.
+/// The memory of a search about a tree.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// The position of each named node.

@@ -49,7 +49,7 @@ pub struct Decision {
     pub ranked: Vec<Ranked>,
     /// The number of legal actions; with one there is no choice.
     pub legal: usize,
-    /// What decided between the action taken and the best of the others.
+    /// The reasons for the action taken over the best of the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasons: Option<Reasons>,
     /// The correct actions, if there is a gold tree and the oracle knows them here.
@@ -73,7 +73,7 @@ pub struct Ranked {
     pub cost: Option<u32>,
 }
 
-/// What decided.
+/// The reasons for a decision.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reasons {
@@ -85,7 +85,7 @@ pub enum Reasons {
     Trees(Vec<TreeLeaf>),
     /// The nearest training rows of memory-based learning.
     Neighbours(Vec<Neighbour>),
-    /// What each member of an ensemble prefers.
+    /// The preference of each member of an ensemble.
     Members(Vec<Member>),
 }
 
@@ -129,7 +129,7 @@ pub struct Neighbour {
     pub actions: Vec<(String, u32)>,
 }
 
-/// What is to be traced.
+/// The sentence to trace.
 #[derive(Clone, Copy)]
 pub struct TraceRequest<'a> {
     /// The sentence. Tags may be missing if the parser predicts them.

@@ -33,7 +33,7 @@ pub struct Header {
     pub templates: String,
     /// The head rules, as text; empty if there are none.
     pub heads: String,
-    /// What it was trained on.
+    /// The training data.
     pub training: TrainingSummary,
     /// Scores on the development set, if there was one.
     pub dev: Option<DevScores>,
@@ -66,7 +66,7 @@ pub struct TaggingScores {
     pub unseen: f64,
 }
 
-/// What a model was trained on.
+/// The training data of a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrainingSummary {
     /// The names of the files, without their folders.
@@ -84,7 +84,7 @@ pub struct TrainingSummary {
     /// The labels that were trained, if not all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    /// What the model was trained on that training continued from, if there was one.
+    /// The training data of the model that training continued from, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Box<Self>>,
 }

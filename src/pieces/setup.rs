@@ -1,4 +1,4 @@
-//! What a tokenizer does with a word before it looks for pieces, and how `kitoken` is told.
+//! The steps of a tokenizer before it looks for pieces, and how `kitoken` is told.
 
 use kitoken::{
     Configuration, Definition, Kitoken, Metadata, Model, Processing, SpecialToken,

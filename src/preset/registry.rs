@@ -46,7 +46,7 @@ impl Source<'_> {
 pub struct SystemBuilder<'a> {
     /// The choice in the preset.
     pub choice: &'a SystemChoice,
-    /// What it is made from.
+    /// The parts that it is made from.
     pub source: Source<'a>,
     /// The head rules, if the preset has any.
     pub heads: Option<&'a HeadRules>,

@@ -48,17 +48,17 @@ pub struct Configuration<'a> {
     pub sentence: &'a Sentence,
     /// Stack and buffer.
     pub state: &'a State,
-    /// What has been built.
+    /// The constituents built so far.
     pub forest: &'a Forest,
 }
 
 impl<'a> Configuration<'a> {
-    /// What features see.
+    /// The view that features have.
     pub fn view(self) -> View<'a> {
         self.system.view(self.state, self.forest)
     }
 
-    /// What features see of a candidate.
+    /// The view that features have of a candidate.
     pub fn focused_view(self, action: Action) -> View<'a> {
         self.system.focused_view(self.state, self.forest, action)
     }
@@ -78,7 +78,7 @@ pub enum Memory {
     Members(Vec<Self>),
 }
 
-/// What scores actions. It does not change, and all threads share it.
+/// Scores actions. It does not change, and all threads share it.
 pub trait Scorer: Send + Sync {
     /// A reading, which one thread reuses for one sentence after the other.
     fn reading(&self) -> Box<dyn Reading + '_>;

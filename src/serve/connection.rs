@@ -20,7 +20,7 @@ use super::{Shared, route};
 
 /// The largest head of a request, in bytes: settings of CoreNLP's clients are in it.
 const MAX_HEAD: usize = 64 << 10;
-/// What a connection too many gets.
+/// The reply to a connection too many.
 const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Type: text/plain; charset=utf-8\r\n\
 Content-Length: 47\r\nConnection: close\r\n\r\ntoo many connections are open: try again later\n";
 

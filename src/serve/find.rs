@@ -23,7 +23,7 @@ use crate::tree::Tree;
 use crate::tree::heads::HeadRules;
 use crate::treebank::{InputFormat, Item};
 
-/// What a request asks for; a text or trees only in a body of JSON.
+/// The contents of a request; a text or trees only in a body of JSON.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Asks {
@@ -109,7 +109,7 @@ pub(super) async fn find(
     Ok(Reply::new(JSON_LINES, Content::of(answer, b"", b"").await?))
 }
 
-/// What is searched.
+/// The trees to search.
 enum Sentence {
     /// A tree that was sent.
     Brackets(String),

@@ -1,4 +1,4 @@
-//! What the server has done, for Prometheus, and the access log.
+//! Counters of the server, for Prometheus, and the access log.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

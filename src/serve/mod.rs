@@ -49,7 +49,7 @@ pub struct ServedModel {
     pub parser: Parser,
     /// The head rules of patterns.
     pub heads: HeadRules,
-    /// What `GET /models` says of it besides its name.
+    /// The description that `GET /models` gives besides its name.
     pub about: serde_json::Value,
 }
 
@@ -71,7 +71,7 @@ pub struct Settings {
     /// How long a client may take to send a head or a body, or to read more of a reply, and how long a connection may be
     /// without a request.
     pub timeout: Duration,
-    /// What clients have to say to be answered.
+    /// The token that clients must send.
     pub token: Option<String>,
     /// The origin whose pages may use the server besides its own, such as `https://example.org`; `*` for all.
     pub allow_origin: Option<String>,
@@ -124,7 +124,7 @@ pub struct Server {
     stopper: Stopper,
 }
 
-/// What all requests use.
+/// The state that all requests share.
 struct Shared {
     /// Whether only this machine can connect.
     is_local: bool,
@@ -190,7 +190,7 @@ impl Server {
         self.listener.local_addr().map_err(|error| Error::config("listen", error.to_string()))
     }
 
-    /// What stops it, from any thread.
+    /// The handle that stops it, from any thread.
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
     }

@@ -26,7 +26,7 @@ use crate::treebank::{Encoding, Input, InputFormat, Item, Origin, Sentences};
 /// A body of more bytes may be worked on by several threads.
 pub(super) const LONG: usize = 4096;
 
-/// What a request asks for; a text or sentences only in a body of JSON.
+/// The contents of a request; a text or sentences only in a body of JSON.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Asks {
@@ -44,12 +44,12 @@ struct Asks {
 }
 
 impl Asks {
-    /// What the query asks for.
+    /// The options of the query.
     fn of_query(query: &str) -> std::result::Result<Self, Refusal> {
         flags(query, &["text", "tokens", "id", "sentences"], &["model"])
     }
 
-    /// What the body asks for, and the query where the body does not say.
+    /// The options of the body, and those of the query where the body has none.
     fn of_body(body: &[u8], query: Self) -> std::result::Result<Self, Refusal> {
         let body: Self =
             serde_json::from_slice(body).map_err(|error| unreadable("body", &error))?;
@@ -202,7 +202,7 @@ pub(super) fn named_model(
     })
 }
 
-/// What is done with each sentence.
+/// The work for each sentence.
 fn rendering(
     shared: &Shared,
     model: &ServedModel,

@@ -33,7 +33,7 @@ impl<'a> Seats<'a> {
     }
 }
 
-/// What waits for the threads.
+/// The tasks that wait for the threads.
 pub(super) struct Pool {
     queue: Mutex<Queue>,
     changed: Condvar,

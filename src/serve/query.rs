@@ -1,4 +1,4 @@
-//! What follows `?` in an address, and bodies of forms.
+//! Queries of addresses, after `?`, and bodies of forms.
 
 use percent_encoding::percent_decode;
 

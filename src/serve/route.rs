@@ -33,7 +33,7 @@ const ROUTES: [(&str, &str); 13] = [
     ("/tregex", "GET, HEAD, POST"),
 ];
 
-/// What is answered without a token: the page, which asks for it, and whether the server is there.
+/// The routes without a token: the page, which asks for it, and whether the server is there.
 const OPEN: [&str; 4] = ["/", "/live", "/ping", "/ready"];
 
 /// Whose clients expect refusals as text.

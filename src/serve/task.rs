@@ -17,7 +17,7 @@ use crate::parser::{Parser, ParserWorker};
 /// How many sentences are taken at a time, and after how many words no more are.
 const BATCH: (usize, usize) = (16, 400);
 
-/// What a protocol does with each item of a request.
+/// The part of a protocol that handles each item of a request.
 pub(super) trait Render: Send + Sync + 'static {
     /// A sentence, or what stands in its place.
     type Item: Send;
@@ -52,7 +52,7 @@ struct Task<R: Render> {
     shared: Arc<Shared>,
 }
 
-/// What a batch became.
+/// The result of a batch.
 struct Batch {
     number: u64,
     bytes: std::result::Result<Vec<u8>, Failure>,
@@ -156,7 +156,7 @@ pub(super) struct Answer {
     jobs: usize,
     ended: bool,
     suffix: Option<&'static [u8]>,
-    /// What the request takes of the budgets.
+    /// The share of the budgets that the request takes.
     _shares: [Share; 2],
 }
 

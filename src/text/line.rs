@@ -1,6 +1,6 @@
 //! Lines that end a sentence: mail headers and items of lists.
 
-/// What a line says about the end of a sentence.
+/// The evidence of a line about the end of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     /// Text that may go on in the next line.

@@ -39,7 +39,7 @@ pub enum Tokenization {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Compounds {
-    /// What the training trees do more often.
+    /// The more frequent convention of the training trees.
     #[default]
     Auto,
     /// `wild - type`, `and / or`, but `non-human`: as in CRAFT, GUM and OntoNotes.

@@ -9,7 +9,7 @@ use crate::escapes::{mark, unescape};
 const OPENING: &str = "([{\u{201c}\u{2018}\u{201e}\u{201a}\u{ab}\u{2039}\u{bf}\u{a1}";
 const CLOSING: &str = ")]}.,:;?!%\u{2026}\u{201d}\u{2019}\u{bb}\u{203a}";
 
-/// What the words of a treebank say about its texts.
+/// The conventions of a treebank's texts, as its words show them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spacing {
     /// The script has no spaces between words.

@@ -1,4 +1,4 @@
-//! What splits raw text: settings, and word boundaries that a model has learned.
+//! The tokenizer of raw text: settings, and word boundaries that a model has learned.
 
 use std::sync::Arc;
 

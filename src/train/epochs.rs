@@ -12,7 +12,7 @@ use crate::observer::{EpochScores, Event, Observer};
 use crate::scorer::Scorer;
 use crate::train::checkpoint::Folder;
 
-/// What happened in an epoch.
+/// The events of an epoch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct EpochReport {
     /// The number of decisions; for structured training, of sentences.

@@ -23,7 +23,7 @@ use crate::symbols::{FIRST, Vocabulary};
 use crate::transition::TransitionSystem;
 use crate::treebank::embeddings::PretrainedEmbeddings;
 
-/// What training takes from a model before its transition system is known.
+/// The parts of a model that training takes before its transition system is known.
 pub(super) struct Initial<'a> {
     pub(super) model: &'a Model,
     params: NeuralParams,

@@ -61,7 +61,7 @@ fn train(choice: &MethodChoice, session: &Session<'_>) -> Result<Trained> {
 /// The result of training.
 #[derive(Debug, Default)]
 pub struct Trained {
-    /// What a model stores of the scorer.
+    /// The part of the scorer that a model stores.
     pub sections: Sections,
     /// The selected epoch, from 1; 0 for methods without epochs.
     pub epoch: u32,

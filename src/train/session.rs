@@ -36,7 +36,7 @@ pub struct SilverTrees {
 
 /// A training run.
 pub struct Session<'a> {
-    /// What the scorer is built on.
+    /// The tables that the scorer is built on.
     pub components: Components<'a>,
     /// The training trees, which the system can rebuild.
     pub examples: &'a [Example],

@@ -9,7 +9,7 @@ use super::{Action, ActionKind};
 use crate::error::{Error, Result};
 use crate::symbols::{Label, Symbols};
 
-/// What an action does, as its system writes it; in the order that breaks ties between scores.
+/// The effect of an action, as its system writes it; in the order that breaks ties between scores.
 pub(super) trait Step: Copy + Ord {
     /// The number that model files and features have for it.
     fn number(self) -> u32;
@@ -48,7 +48,7 @@ impl<A: Step> Inventory<A> {
         Ok(Self(steps))
     }
 
-    /// What an action does.
+    /// The effect of an action.
     pub(super) fn step(&self, action: Action) -> A {
         self.0[action.code as usize]
     }

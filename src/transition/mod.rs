@@ -96,7 +96,7 @@ pub trait Oracle: Send + Sync {
 
 /// The rules of a parser: actions, and what they do to a configuration, which is a [`State`] with its [`Forest`].
 pub trait TransitionSystem: Send + Sync {
-    /// What a model file stores of the system: labels, actions and limits.
+    /// The tables of the system that a model file stores: labels, actions and limits.
     fn stored(&self) -> serde_json::Value;
     /// Sizes and limits of the system, by name, for the log.
     fn facts(&self) -> Vec<(&'static str, String)>;

@@ -37,7 +37,7 @@ pub const MAX_ARITY: u32 = 255;
 /// The largest product of actions and arities: a limit on memory.
 const MAX_GROUPED: usize = 1 << 24;
 
-/// What an action of the non-binary system does.
+/// The effect of an action of the non-binary system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum NonBinaryStep {
     /// Moves the next token to the stack.

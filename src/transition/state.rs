@@ -42,7 +42,7 @@ impl Constituent {
     }
 }
 
-/// What has been built over a sentence, by one derivation or by all hypotheses of a search: constituents, of which
+/// The constituents built over a sentence, by one derivation or by all hypotheses of a search: constituents, of which
 /// children come before parents, and stacks. Nothing in it ever changes, so hypotheses share what they have in common.
 #[derive(Debug, Clone, Default)]
 pub struct Forest {

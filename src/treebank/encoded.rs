@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
 use flate2::read::MultiGzDecoder;
 
-/// What a stream begins with that is no text.
+/// The beginnings of streams that are no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Gzip,
@@ -26,7 +26,7 @@ const SIGNATURES: [(&[u8], Kind); 6] = [
 const LOOK: usize = 10;
 /// Maximum number of bytes that are read at first: enough to recognize a format.
 const MAX_READ: usize = 4096;
-/// What follows `BZh` and a digit.
+/// The bytes after `BZh` and a digit.
 const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17rE8P\x90"];
 
 /// Returns a stream of the text that a stream contains, decompressed; `name` is that of the file, if it is one.

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 pub struct Inputs {
     /// The inputs, in the order in which they are read.
     pub found: Vec<Input>,
-    /// What is not read although it may have been meant, each with its reason.
+    /// The files that are not read although they may have been meant, each with its reason.
     pub left_out: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ fn files(path: &Path, left_out: &mut Vec<String>) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What identifies a regular file, whatever its path; `None` for pipes, which can be given twice.
+/// The identity of a regular file, whatever its path; `None` for pipes, which can be given twice.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -174,7 +174,7 @@ fn is_about_files(file: &Path) -> bool {
     is_page || (is_text && NAMES.iter().any(|known| stem.starts_with(known)))
 }
 
-/// What is in a folder and its subfolders, without what is hidden.
+/// The files of a folder and its subfolders, without hidden ones.
 #[derive(Default)]
 struct Walk {
     files: Vec<PathBuf>,

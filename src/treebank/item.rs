@@ -24,14 +24,14 @@ pub enum Item {
     Bad {
         /// Where.
         at: Place,
-        /// What is wrong and how to fix it.
+        /// The problem and how to fix it.
         problem: String,
     },
     /// Surplus text after a tree, which has an item already.
     Stray {
         /// Where.
         at: Place,
-        /// What is wrong and how to fix it.
+        /// The problem and how to fix it.
         problem: String,
     },
 }
@@ -51,7 +51,7 @@ pub enum Origin {
     Tree(Box<TreeOrigin>),
 }
 
-/// What a tree has besides words and tags.
+/// The parts of a tree besides words and tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TreeOrigin {
     /// The tree, if it is kept.
@@ -71,7 +71,7 @@ pub struct RawText {
     pub begins_input: bool,
 }
 
-/// What a JSON object has besides words and tags.
+/// The fields of a JSON object besides words and tags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonOrigin {
     /// The value of `id`.

@@ -22,7 +22,7 @@ pub struct Entry {
     pub id: Option<String>,
 }
 
-/// What stays together.
+/// The trees that stay together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Unit {
     /// Each tree stands alone.

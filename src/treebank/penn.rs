@@ -63,7 +63,7 @@ pub struct PennReader<R> {
     new_lemmas: u64,
 }
 
-/// What to skip before the next tree.
+/// The text to skip before the next tree.
 #[derive(Debug, Clone, Copy)]
 enum Recover {
     Nothing,

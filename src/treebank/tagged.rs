@@ -16,12 +16,12 @@ pub enum TaggedFormat {
     Underscore,
 }
 
-/// What is wrong with a line.
+/// The problem of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineProblem {
     /// The column in characters, from 1.
     pub column: u64,
-    /// What is wrong and how to fix it.
+    /// The problem and how to fix it.
     pub problem: String,
 }
 

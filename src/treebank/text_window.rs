@@ -7,7 +7,7 @@ use super::input::Encoding;
 /// How many bytes are requested at a time; fewer are used if a pipe has fewer ready.
 const CHUNK: usize = 64 * 1024;
 
-/// What [`TextWindow::more`] found.
+/// The result of [`TextWindow::more`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
     /// There is more text.

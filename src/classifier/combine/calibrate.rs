@@ -184,7 +184,7 @@ fn isotonic(mut scored: Vec<(f32, bool)>) -> Vec<[f32; 2]> {
     steps.into_iter().map(|(score, right, all)| [score, (right / all) as f32]).collect()
 }
 
-/// What [`Calibrate`] fits.
+/// The classifier that [`Calibrate`] fits.
 pub struct Calibrated {
     inner: Box<dyn Classifier>,
     method: Method,

@@ -114,7 +114,7 @@ impl Learner for Meta {
     }
 }
 
-/// What [`Meta`] fits.
+/// The classifier that [`Meta`] fits.
 pub struct MetaModel {
     members: Vec<Box<dyn Classifier>>,
     selector: Box<dyn Classifier>,

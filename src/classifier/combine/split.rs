@@ -149,7 +149,7 @@ impl Learner for Split {
     }
 }
 
-/// What [`Split`] fits.
+/// The classifier that [`Split`] fits.
 pub struct SplitModel {
     column: usize,
     /// The position of the classifier of each value, in rising order of the values.

@@ -54,7 +54,7 @@ pub struct Stack {
     pub from: Members,
 }
 
-/// What the final learner is trained on, what each member predicts there, and the members.
+/// The instances of the final learner, the predictions of each member for them, and the members.
 type Stacked = (Instances, Vec<Vec<Outcome>>, Vec<Box<dyn Classifier>>);
 
 impl Stack {
@@ -129,7 +129,7 @@ impl Learner for Stack {
     }
 }
 
-/// What [`Stack`] fits.
+/// The classifier that [`Stack`] fits.
 pub struct StackModel {
     members: Vec<Box<dyn Classifier>>,
     last: Box<dyn Classifier>,

@@ -53,7 +53,7 @@ impl Learner for TwoStage {
     }
 }
 
-/// What [`TwoStage`] fits.
+/// The classifier that [`TwoStage`] fits.
 pub struct TwoStageModel {
     first: Box<dyn Classifier>,
     second: Box<dyn Classifier>,

@@ -36,7 +36,7 @@ impl Learner for Vote {
     }
 }
 
-/// What [`Vote`] fits.
+/// The classifier that [`Vote`] fits.
 pub struct VoteModel {
     members: Vec<Box<dyn Classifier>>,
     n_classes: usize,

@@ -28,7 +28,7 @@ use crate::classifier::{Classifier, Fit, Instances, Learner, LearnerParams, Part
 use crate::memory::Sections;
 use crate::parallel;
 
-/// What a test on a nominal column asks.
+/// The question of a test on a nominal column.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]

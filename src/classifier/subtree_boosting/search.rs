@@ -51,7 +51,7 @@ pub(super) struct Search<'a> {
     kept: usize,
 }
 
-/// What a search knows.
+/// The state of a search.
 struct Round<'a> {
     /// For each row its weight, negative if it is not of the class.
     weights: &'a [f64],

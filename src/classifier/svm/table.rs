@@ -200,7 +200,7 @@ impl Classifier for MapModel {
 }
 
 impl MapModel {
-    /// What the feature with a hash adds to the scores of two classes.
+    /// The contribution of the feature with a hash to the scores of two classes.
     fn weights(&self, hash: u64, factor: f32, classes: [u16; 2]) -> [f32; 2] {
         let mut margins = vec![0.0; self.constants.len()];
         let place = self.table.find(hash);

@@ -19,7 +19,7 @@ pub(super) fn write(found: &Found, colors: bool, out: &mut impl Write) -> io::Re
     Ok(())
 }
 
-/// What precedes a line about a parser.
+/// The beginning of a line about a parser.
 fn prefix(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!("{name}: ") }
 }

@@ -1,4 +1,4 @@
-//! What is printed of a match.
+//! The output for a match.
 
 use std::io::Write;
 

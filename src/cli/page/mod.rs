@@ -18,7 +18,7 @@ use serde::Serialize;
 
 pub(super) use brackets::TreeData;
 
-/// What the templates show.
+/// The contents of the templates.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const TREE_SCRIPT: &str = include_str!("tree.js");
@@ -53,7 +53,7 @@ impl<W: Write> Write for Visible<W> {
     }
 }
 
-/// What follows the data of a page.
+/// The end of a page, after its data.
 pub(super) const END: &[u8] = b"</script>\n</body>\n</html>\n";
 
 /// Writes a value as a line of the data of a page.

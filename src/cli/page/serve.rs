@@ -16,7 +16,7 @@ struct ServePage {
     script: &'static str,
 }
 
-/// What its scripts know of the server.
+/// The settings of the server that its scripts know.
 #[derive(Serialize)]
 struct Known<'m> {
     models: Vec<NamedModel<'m>>,

@@ -26,7 +26,7 @@ pub(in crate::cli) struct SentenceTrees<'t> {
     /// Its number, if it is not that of its line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) n: Option<u64>,
-    /// What stands in place of the number.
+    /// The text in place of the number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) name: Option<&'t str>,
     pub(in crate::cli) trees: Vec<PageTree<'t>>,

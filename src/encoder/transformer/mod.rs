@@ -75,7 +75,7 @@ impl Default for TransformerParams {
     }
 }
 
-/// What is known of a pretrained transformer: its sizes and, in training, its weights.
+/// A pretrained transformer: its sizes and, in training, its weights.
 #[derive(Debug, Clone)]
 pub struct Pretrained {
     /// The sizes.

@@ -85,7 +85,7 @@ fn wrong_by_edge<'t>(side: &Side<'t>) -> FxHashMap<(Edge, &'t str), Vec<usize>> 
     wrong
 }
 
-/// What remains of a span without a smaller one at one of its edges.
+/// The rest of a span without a smaller one at one of its edges.
 fn rest(larger: Span, smaller: Span) -> Option<Span> {
     let is_inside = larger.0 <= smaller.0 && smaller.1 <= larger.1 && smaller.0 < smaller.1;
     match (larger.0 == smaller.0, larger.1 == smaller.1) {

@@ -108,7 +108,7 @@ pub(in crate::eval) fn base(label: &str) -> &str {
     &label[..end.map_or(label.len(), |(at, _)| at)]
 }
 
-/// What remains: one error for each node.
+/// The remaining nodes: one error for each.
 pub(super) fn single_nodes(side: &mut Side<'_>, is_gold: bool) -> Vec<ParseError> {
     let mut errors = Vec::new();
     // The open nodes around each node, which are in the order in which they open.

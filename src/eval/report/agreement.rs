@@ -12,7 +12,7 @@ pub fn name(subset: &[&str]) -> String {
     if subset.is_empty() { "none".to_owned() } else { subset.join(" ") }
 }
 
-/// What several parsers get right.
+/// The brackets that several parsers get right.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The gold brackets that the parsers find.

@@ -8,7 +8,7 @@ use crate::neural::{Dropout, Gradients};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Reading};
 use crate::transition::Action;
 
-/// What a network in training computes for a batch of sentences.
+/// The computation of a network in training for a batch of sentences.
 #[derive(Debug)]
 pub enum NeuralBatch {
     /// All sentences are encoded together, and gradients go back together.

@@ -91,7 +91,7 @@ fn write_choices(classes: &Classes, lesson: &Lesson<'_>, choices: &mut Vec<(u32,
     classes.class(lesson.actions[lesson.target]).is_some()
 }
 
-/// What a thread knows of the sentences of a batch in training.
+/// The knowledge of a thread about the sentences of a batch in training.
 #[derive(Debug, Default)]
 pub struct TrainingMemory {
     /// The computations for the sentence, of a network on the tape.

@@ -32,7 +32,7 @@ pub(super) fn pretty(tree: &Tree) -> String {
     tree.root().map_or_else(|| format!("({ROOT})"), |root| subtree(tree, Position::Node(root)))
 }
 
-/// What is at and below a node, in the same form; a word stands alone.
+/// The subtree of a node, in the same form; a word stands alone.
 pub(super) fn subtree(tree: &Tree, position: Position) -> String {
     match position {
         Position::Node(id) => {

@@ -176,7 +176,7 @@ impl Iterator for Document {
     }
 }
 
-/// What stands between white space, as one sentence or up to each word that ends one.
+/// The words between white space, as one sentence or up to each word that ends one.
 fn words(line: &str, (before, is_one): (u64, bool), tokenizer: &Tokenizer) -> Vec<TextSentence> {
     let mut sentences = Vec::new();
     let (mut tokens, mut spans) = (Vec::new(), Vec::new());

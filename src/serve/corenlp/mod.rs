@@ -116,7 +116,7 @@ async fn read_document(
     Ok((Document::new(text, sentences(properties), is_tokenized, tokenizer), is_long, share))
 }
 
-/// What is computed for each sentence.
+/// The annotations computed for each sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Annotations {
     pos: bool,
@@ -125,7 +125,7 @@ struct Annotations {
     dependencies: bool,
 }
 
-/// What is asked for, and which annotators are not computed; all that are, if none are named.
+/// The annotators asked for, and those that are not computed; all that are, if none are named.
 fn annotations(
     properties: &Properties,
 ) -> std::result::Result<(Annotations, Vec<&'static str>), Refusal> {

@@ -1,4 +1,4 @@
-//! What the decision between two characters is made by.
+//! The features of the decision between two characters.
 
 use super::super::script::is_unspaced;
 

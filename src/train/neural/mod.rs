@@ -105,7 +105,7 @@ fn inventory(session: &Session<'_>, network: &NetworkParams) -> Inventory {
     Inventory::new(network, system, vocabulary, pretrained, session.encoder.cloned())
 }
 
-/// What all networks of a training run share.
+/// The state that all networks of a training run share.
 struct Run<'a> {
     session: &'a Session<'a>,
     params: &'a NeuralParams,

@@ -4,7 +4,7 @@ use crate::symbols::Label;
 use crate::transition::ActionKind;
 use crate::transition::inventory::Step;
 
-/// What an action of the bracketing systems does.
+/// The effect of an action of the bracketing systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum BracketStep {
     /// Moves the next token from the buffer.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::Place;
 
-/// What looks wrong in a treebank.
+/// A suspicious pattern in a treebank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suspect {
     /// Identifiers of sentences.
@@ -50,7 +50,7 @@ impl Suspect {
 /// A finding, displayed as `words that look like identifiers: 12, such as (ID x.1) in a.psd:3`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What looks wrong.
+    /// The suspicious pattern.
     pub suspect: Suspect,
     /// How many words, sentences, labels or tags.
     pub count: u64,

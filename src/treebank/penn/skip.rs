@@ -1,4 +1,4 @@
-//! What the reader skips: markup between trees, and the rest of a broken tree.
+//! The text that the reader skips: markup between trees, and the rest of a broken tree.
 
 use std::io::Read;
 

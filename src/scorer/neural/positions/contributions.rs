@@ -1,4 +1,4 @@
-//! What hidden states contribute to decisions, computed where a decision needs it.
+//! The contributions of hidden states to decisions, computed when a decision needs them.
 
 use std::ops::Range;
 

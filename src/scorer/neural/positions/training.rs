@@ -11,7 +11,7 @@ use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Reading};
 use crate::symbols::{FIRST, UNKNOWN};
 use crate::transition::Action;
 
-/// What the network computes for a batch.
+/// The outputs of the network for a batch.
 #[derive(Debug)]
 pub struct PositionsBatch {
     network: Positions,

@@ -69,7 +69,7 @@ struct StackLstmScratch {
     numbers: Vec<f32>,
     sums: Vec<Lanes>,
     products: Vec<Panel>,
-    /// What is composed, read in both directions.
+    /// The children to compose, read in both directions.
     constituent: [(Rows, Steps); 2],
     /// Outputs of LSTMs one after the other.
     outputs: Vec<u8>,
