@@ -1,12 +1,77 @@
-//! The output for a match of a tree search: the same for `find` and for the server.
+//! The output for a match of a tree search, and its limits: the same for `find`, for the server, and in a browser.
+
+use std::ops::ControlFlow::{self, Break, Continue};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::find::{Match, Position};
+use crate::error::{Error, Result};
+use crate::find::{Match, Pattern, Position, Searcher};
 use crate::text::Layout;
+use crate::tree::heads::HeadRules;
 use crate::tree::{Child, TRACE, Tree};
 use crate::treebank::penn;
+
+/// The longest pattern, in bytes.
+const MAX_PATTERN: usize = 1_000;
+/// How many nodes are tried in one tree: less than a second.
+const MAX_STEPS: u64 = 10_000_000;
+/// How many matches of one tree are written, and about how many bytes.
+const MAX_MATCHES: usize = 10_000;
+const MAX_BYTES: usize = 8 << 20;
+
+/// A pattern that trees are searched for.
+#[derive(Debug)]
+pub struct Search {
+    pattern: Pattern,
+    heads: HeadRules,
+    once: bool,
+}
+
+impl Search {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// When it is wrong or too long.
+    pub fn new(pattern: &str, heads: HeadRules, once: bool) -> Result<Self> {
+        if pattern.len() > MAX_PATTERN {
+            let problem = format!("more than {MAX_PATTERN} bytes: make it shorter");
+            return Err(Error::config("pattern", problem));
+        }
+        Ok(Self { pattern: Pattern::parse(pattern)?, heads, once })
+    }
+
+    /// Calls `write` with every match in a tree, until there is too much of it in `out`.
+    ///
+    /// # Errors
+    /// When the search takes too long or finds too much.
+    pub fn write_all(
+        &self,
+        tree: &Tree,
+        out: &mut Vec<u8>,
+        mut write: impl FnMut(usize, &Match<'_>, &mut Vec<u8>),
+    ) -> Result<()> {
+        let searcher = Searcher::new(&self.pattern).with_heads(&self.heads).once(self.once);
+        let (start, mut count, mut is_too_much) = (out.len(), 0, false);
+        searcher.within(MAX_STEPS).for_each(tree, |found| -> ControlFlow<()> {
+            is_too_much = count == MAX_MATCHES || out.len() - start > MAX_BYTES;
+            if is_too_much {
+                return Break(());
+            }
+            write(count, &found, out);
+            count += 1;
+            Continue(())
+        })?;
+        if is_too_much {
+            let problem = format!(
+                "more than {MAX_MATCHES} matches, or {} MB of them, in one tree: make the pattern narrower",
+                MAX_BYTES >> 20
+            );
+            return Err(Error::config("pattern", problem));
+        }
+        Ok(())
+    }
+}
 
 /// A tree that is searched, and where it is from.
 #[derive(Debug, Clone, Copy)]

@@ -48,6 +48,7 @@
 //! - `train`: `Trainer`, and the five ways to train a scorer. A cargo feature, which nothing below or beside it knows.
 //! - `parse_request`, `found`: what is asked of a parser for each sentence, and the answer as JSON; a match of a tree search
 //!   as JSON.
+//! - `web`: a C interface for WebAssembly.
 //! - `serve`: an HTTP server of parsers.
 //! - `experiment`: many runs of both, and their results.
 //! - `cli`: the commands.
@@ -127,6 +128,8 @@ pub mod transition;
 pub mod tree;
 #[doc(hidden)]
 pub mod treebank;
+#[cfg(feature = "web")]
+mod web;
 
 pub use error::{Error, Place, Result};
 pub use eval::{compare, evaluate};

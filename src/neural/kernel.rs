@@ -4,7 +4,7 @@
 //! much as the product. Where the processor has FMA it is used, so that results are the same on one machine, and nearly
 //! the same on another.
 
-use super::dispatch::dispatched;
+use super::instructions::dispatched;
 use super::product::{self, Packed};
 
 /// Products with at most this many rows are computed row by row.

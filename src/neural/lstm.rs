@@ -2,8 +2,8 @@
 //!
 //! The gates of `c` cells are `4c` numbers: input, forget, output, and what goes into the memory.
 
-use super::dispatch::dispatched;
 use super::functions::{logistic, tangent};
+use super::instructions::dispatched;
 use super::params::{Builder, Param};
 
 /// The weights of an LSTM.

@@ -11,10 +11,10 @@
 //! Vectors are rows. A matrix of shape (inputs, outputs) is stored row by row, so that a product with a vector
 //! adds up rows, and is `x W + b`. Nothing here knows of parsing.
 
-mod dispatch;
 pub mod dropout;
 mod functions;
 pub mod inference;
+pub mod instructions;
 pub mod kernel;
 pub mod lanes;
 pub mod lstm;

@@ -5,7 +5,7 @@
 
 use bytemuck::Zeroable;
 
-use super::dispatch::dispatched;
+use super::instructions::dispatched;
 use super::lanes::{LANES, Lanes};
 use crate::parallel;
 

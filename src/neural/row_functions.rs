@@ -1,7 +1,7 @@
 //! Functions of rows, forwards and backwards: activations, layer normalization, softmax.
 
-use super::dispatch::dispatched;
 use super::functions::{exp, gelu, gelu_slope, gelu_tanh, gelu_tanh_slope, tangent};
+use super::instructions::dispatched;
 
 /// Numbers that are summed up at a time.
 const LANES: usize = 32;

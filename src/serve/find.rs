@@ -10,13 +10,14 @@ use serde_json::json;
 
 use super::Shared;
 use super::body::{self, Content};
-use super::own::{LONG, flags, items, media_type, named_model, too_long, unreadable};
-use super::pattern::Search;
+use super::own::{LONG, flags, media_type, named_model, unreadable};
+use super::pattern;
 use super::reply::{JSON_LINES, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
 use crate::error::Result;
 use crate::find::HEADS;
-use crate::found::Searched;
+use crate::found::{Search, Searched};
+use crate::parse_request::json_request::{items, too_long};
 use crate::parser::{Parser, ParserWorker};
 use crate::text::Layout;
 use crate::tree::Tree;
@@ -102,7 +103,7 @@ pub(super) async fn find(
         }
     };
     let heads = heads.map_err(|_| Refusal::defect())?;
-    let search = Search::compile(asks.pattern, heads, asks.once).await?;
+    let search = pattern::compile(asks.pattern, heads, asks.once).await?;
     let render = Matches { search, max_words: shared.settings.max_words };
     let asked = Asked { model, render, items: Box::new((1..).zip(items)), is_long };
     let answer = Answer::begin(shared, asked, [share, room]);

@@ -1,14 +1,11 @@
 //! The server's own protocol: what `srparse parse --output json` writes, over HTTP.
 
-use std::io::{Cursor, Write};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
 use hyper::http::request::Parts;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -17,92 +14,34 @@ use super::query;
 use super::reply::{JSON_LINES, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
 use super::{ServedModel, Shared};
-use crate::error::{Error, Result, did_you_mean};
-use crate::parse_request::ParseRequest;
+use crate::error::{Result, did_you_mean};
+use crate::parse_request::json_request::{JsonLines, JsonRequest, items};
 use crate::parser::{Parser, ParserWorker};
-use crate::tree::{Token, remove_tags};
-use crate::treebank::{Encoding, Input, InputFormat, Item, Origin, Sentences};
+use crate::treebank::{InputFormat, Item};
 
 /// A body of more bytes may be worked on by several threads.
 pub(super) const LONG: usize = 4096;
 
-/// The contents of a request; a text or sentences only in a body of JSON.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Asks {
-    text: Option<String>,
-    tokens: Option<Value>,
-    id: Option<Value>,
-    sentences: Option<Vec<Value>>,
-    model: Option<String>,
-    nbest: Option<NonZeroUsize>,
-    trace: Option<NonZeroUsize>,
-    lines: bool,
-    retag: bool,
-    span_scores: bool,
-    unescape: bool,
+/// What the query asks for; a text or sentences only in a body of JSON.
+fn of_query(query: &str) -> std::result::Result<JsonRequest, Refusal> {
+    flags(query, &["text", "tokens", "id", "sentences"], &["model"])
 }
 
-impl Asks {
-    /// The options of the query.
-    fn of_query(query: &str) -> std::result::Result<Self, Refusal> {
-        flags(query, &["text", "tokens", "id", "sentences"], &["model"])
-    }
-
-    /// The options of the body, and those of the query where the body has none.
-    fn of_body(body: &[u8], query: Self) -> std::result::Result<Self, Refusal> {
-        let body: Self =
-            serde_json::from_slice(body).map_err(|error| unreadable("body", &error))?;
-        Ok(Self {
-            model: body.model.or(query.model),
-            nbest: body.nbest.or(query.nbest),
-            trace: body.trace.or(query.trace),
-            lines: body.lines || query.lines,
-            retag: body.retag || query.retag,
-            span_scores: body.span_scores || query.span_scores,
-            unescape: body.unescape || query.unescape,
-            ..body
-        })
-    }
-
-    fn text_format(&self) -> InputFormat {
-        if self.lines { InputFormat::Lines } else { InputFormat::Text }
-    }
-
-    /// The input as `parse` reads it, with its format.
-    fn take_input(&mut self) -> std::result::Result<(InputFormat, Vec<u8>), Refusal> {
-        let parts = (self.text.take(), self.tokens.take(), self.sentences.take());
-        match parts {
-            (Some(text), None, None) => Ok((self.text_format(), text.into_bytes())),
-            (None, Some(tokens), None) => {
-                let mut object = json!({ "tokens": tokens });
-                if let Some(id) = self.id.take() {
-                    object["id"] = id;
-                }
-                Ok((InputFormat::Json, object.to_string().into_bytes()))
-            }
-            (None, None, Some(sentences)) => {
-                let mut lines = Vec::new();
-                for sentence in sentences {
-                    let object = match sentence {
-                        Value::String(text) => json!({ "text": text }),
-                        Value::Array(tokens) => json!({ "tokens": tokens }),
-                        other => other,
-                    };
-                    // Writing to memory does not fail.
-                    let _ = writeln!(lines, "{object}");
-                }
-                Ok((InputFormat::Json, lines))
-            }
-            _ => Err(Refusal::bad(format!(
-                "the body needs one of text, tokens and sentences: {FORM}"
-            ))),
-        }
-    }
+/// What the body asks for, and the query where the body does not say.
+fn of_body(body: &[u8], query: JsonRequest) -> std::result::Result<JsonRequest, Refusal> {
+    let body: JsonRequest =
+        serde_json::from_slice(body).map_err(|error| unreadable("body", &error))?;
+    Ok(JsonRequest {
+        model: body.model.or(query.model),
+        nbest: body.nbest.or(query.nbest),
+        trace: body.trace.or(query.trace),
+        lines: body.lines || query.lines,
+        retag: body.retag || query.retag,
+        span_scores: body.span_scores || query.span_scores,
+        unescape: body.unescape || query.unescape,
+        ..body
+    })
 }
-
-const FORM: &str = "send an object such as {\"text\":\"We sing.\"}, {\"tokens\":[\"We\",\"sing\"]} or \
-                    {\"sentences\":[[\"We\",\"sing\"]]}";
 
 /// What a query asks for: numbers, names, and flags, which may be without a value. Some parameters belong into the body,
 /// some are texts whatever they look like.
@@ -138,14 +77,14 @@ pub(super) async fn parse(
     head: &Parts,
     body: Incoming,
 ) -> std::result::Result<Reply, Refusal> {
-    let query = Asks::of_query(head.uri.query().unwrap_or_default())?;
+    let query = of_query(head.uri.query().unwrap_or_default())?;
     let kind = media_type(head)?;
     let (body, share) = body::read(shared, body).await?;
     let is_long = body.len() > LONG;
     let (asks, format, input) = match &*kind {
         "application/json" => {
-            let mut asks = Asks::of_body(&body, query)?;
-            let (format, input) = asks.take_input()?;
+            let mut asks = of_body(&body, query)?;
+            let (format, input) = asks.take_input().map_err(Refusal::bad)?;
             (asks, format, input)
         }
         "application/x-ndjson" | "application/jsonl" | "application/json-lines" => {
@@ -202,11 +141,11 @@ pub(super) fn named_model(
     })
 }
 
-/// The work for each sentence.
+/// What is done with each sentence.
 fn rendering(
     shared: &Shared,
     model: &ServedModel,
-    asks: &Asks,
+    asks: &JsonRequest,
     format: InputFormat,
 ) -> std::result::Result<JsonLines, Refusal> {
     let most = shared.settings.max_nbest;
@@ -215,69 +154,8 @@ fn rendering(
             return Err(Refusal::bad(format!("{name} is at most {most} here")));
         }
     }
-    if asks.trace.is_some() && (asks.nbest.is_some() || asks.span_scores || asks.unescape) {
-        let problem = "trace shows how one tree was found: omit nbest, span_scores and unescape";
-        return Err(Refusal::bad(problem));
-    }
-    let is_raw = format != InputFormat::Json;
-    if (is_raw || asks.retag) && !model.parser.has_tagger() {
-        let problem = format!("the model {} has no tagger: send tagged tokens", model.name);
-        return Err(Refusal::bad(problem));
-    }
-    let request = ParseRequest {
-        retags: is_raw || asks.retag,
-        nbest: asks.nbest,
-        span_scores: asks.span_scores,
-        unescape: asks.unescape,
-    };
-    Ok(JsonLines { request, trace: asks.trace, max_words: shared.settings.max_words })
-}
-
-/// The sentences of a request, and what stands for those that cannot be read.
-pub(super) fn items(
-    parser: &Parser,
-    format: InputFormat,
-    input: Vec<u8>,
-) -> Box<dyn Iterator<Item = Item> + Send> {
-    let reader = Box::new(Cursor::new(input));
-    // The name that `parse` gives to what it reads from a pipe, so that both write the same.
-    let name = Input::Stdin.name();
-    let sentences = Sentences::new(Vec::new(), format, Encoding::Utf8)
-        .split_by(parser.tokenizer())
-        .needing_tags(!parser.has_tagger())
-        .reading(reader, name);
-    Box::new(sentences.map_while(Result::ok))
-}
-
-/// A line of JSON for each sentence.
-struct JsonLines {
-    request: ParseRequest,
-    trace: Option<NonZeroUsize>,
-    max_words: usize,
-}
-
-impl JsonLines {
-    fn sentence(
-        &self,
-        mut tokens: Vec<Token>,
-        origin: &Origin,
-        (parser, worker): (&Parser, &mut ParserWorker<'_>),
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        let written = if let Some(best) = self.trace {
-            if self.request.retags {
-                remove_tags(&mut tokens);
-            }
-            let trace = parser.trace(&tokens, None, best.get())?;
-            serde_json::to_writer(&mut *out, &trace)
-                .map_err(Into::into)
-                .and_then(|()| writeln!(out))
-        } else {
-            let parses = self.request.parse(worker, tokens, origin.layout())?;
-            self.request.write_json(&parses, origin, out)
-        };
-        written.map_err(|error| Error::io(Input::Stdin.name(), error))
-    }
+    let named = (&model.parser, &*model.name);
+    asks.lines(named, format, shared.settings.max_words).map_err(Refusal::bad)
 }
 
 impl Render for JsonLines {
@@ -293,25 +171,8 @@ impl Render for JsonLines {
         model: (&Parser, &mut ParserWorker<'_>),
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        match item {
-            Item::Blank | Item::NoWords => self.request.write_missing(None, out),
-            Item::Bad { at, problem } => {
-                self.request.write_missing(Some(&format!("{at}: {problem}")), out);
-            }
-            Item::Stray { .. } => {}
-            Item::Sentence(tokens, _) if tokens.len() > self.max_words => {
-                let problem = too_long(tokens.len(), self.max_words);
-                self.request.write_missing(Some(&problem), out);
-            }
-            Item::Sentence(tokens, origin) => return self.sentence(tokens, &origin, model, out),
-        }
-        Ok(())
+        self.write(item, model, out)
     }
-}
-
-/// Why a sentence is not parsed.
-pub(super) fn too_long(words: usize, most: usize) -> String {
-    format!("a sentence of {words} words: the limit is {most} here")
 }
 
 /// `GET /models`.

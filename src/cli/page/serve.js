@@ -1,4 +1,5 @@
-// The page of `srparse serve`: sends a text to the server and draws the trees of its reply.
+// The page of `srparse serve`, and of `web/`: asks for the parses of a text and draws their trees. `connect` says who is
+// asked: a server (`http.js`), or the library in this browser (`web/page/local.js`).
 
 // A line of the reply as `readTree` wants it, with the words as they are in the text.
 function treeData(parse) {
@@ -49,40 +50,24 @@ function markAgainst(tree, other, mark) {
 document.addEventListener('DOMContentLoaded', () => {
   const $ = (id) => document.getElementById(id);
   const { models } = pageLines()[0];
+  const { ask, load } = connect();
+  // Beside the page, an answer comes as one types.
+  const isLive = Boolean(load);
   let [layout, size, asked, searching] = ['auto', 1, null, null];
   // What the search has found, as { box, what }, and which of it is shown.
   let [matches, shownMatch] = [[], -1];
   const drawn = new Map();
 
-  for (const { name } of models) {
-    $('model').append(make('option', { value: name }, name));
-    $('other').append(make('option', { value: name }, name));
-  }
+  const offer = (name) => {
+    for (const id of ['model', 'other']) {
+      if (![...$(id).options].some((option) => option.value === name)) $(id).append(make('option', { value: name }, name));
+    }
+  };
+  models.forEach(({ name }) => offer(name));
   const say = (text, isProblem) => {
     $('status').textContent = text;
     $('status').classList.toggle('off-path', Boolean(isProblem));
   };
-
-  // Sends a request; calls `each` with every line of the reply.
-  async function ask(path, body, signal, each) {
-    const headers = { 'Content-Type': 'application/json' };
-    if ($('token').value) headers.Authorization = `Bearer ${$('token').value}`;
-    const reply = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), signal });
-    if (reply.status === 401) {
-      $('with-token').hidden = false;
-      $('token').focus();
-    }
-    if (!reply.ok) throw new Error((await reply.json()).error);
-    const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
-    for (;;) {
-      const { value, done } = await reader.read();
-      const lines = (rest + (value || '')).split('\n');
-      rest = lines.pop();
-      for (const line of lines) await each(JSON.parse(line));
-      if (done) return;
-    }
-  }
 
   const watcher = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting && !drawn.has(target)) draw(target, target.tree);
@@ -308,9 +293,16 @@ document.addEventListener('DOMContentLoaded', () => {
     const { signal } = asked;
     const { text, model, other, lines } = settings();
     const nbest = Number($('nbest').value) || 1;
-    drawn.clear();
-    [matches, shownMatch] = [[], -1];
-    $('trees').replaceChildren();
+    // What was there stays until there is something new, so that nothing flickers as one types.
+    let isOld = true;
+    const clear = () => {
+      if (!isOld) return;
+      isOld = false;
+      drawn.clear();
+      [matches, shownMatch] = [[], -1];
+      $('trees').replaceChildren();
+    };
+    if (!isLive) clear();
     $('key').hidden = !other;
     say('parsing …');
     let [count, partial] = [0, 0];
@@ -319,10 +311,12 @@ document.addEventListener('DOMContentLoaded', () => {
       await ask('parse', { text, model, lines: Boolean(lines), ...(nbest > 1 && { nbest }) }, signal, (line) => {
         const parses = Array.isArray(line) ? line : [line];
         if (!parses[0].tokens.length && !parses[0].error) return;
+        clear();
         count += 1;
         partial += parses[0].complete ? 0 : 1;
         $('trees').append(sectionOf(parses, model));
       });
+      clear();
       const seconds = ((performance.now() - start) / 1000).toFixed(2);
       const differences = other ? await beside(other, signal) : 0;
       say([`${count} ${count === 1 ? 'sentence' : 'sentences'} in ${seconds} s`, ...(partial ? [`${partial} partial`] : []),
@@ -407,12 +401,49 @@ document.addEventListener('DOMContentLoaded', () => {
     return keys[event.key]();
   });
 
+  if (isLive) {
+    let timer = null;
+    const soon = () => {
+      clearTimeout(timer);
+      timer = setTimeout(parse, 150);
+    };
+    for (const id of ['text', 'nbest']) $(id).addEventListener('input', soon);
+    for (const id of ['model', 'other', 'lines']) $(id).addEventListener('change', parse);
+  }
+
+  // A model of the user.
+  async function addModel(name, bytes) {
+    say(`loading ${name} …`);
+    try {
+      await load(name, await bytes());
+      offer(name);
+      $('model').value = name;
+      await parse();
+    } catch (error) {
+      say(error.message, true);
+    }
+  }
+  const addFile = (file) => addModel(file.name, () => file.arrayBuffer());
+  const addAddress = (address) => addModel(address, async () => {
+    const reply = await fetch(address);
+    if (!reply.ok) throw new Error(`${address}: ${reply.status} ${reply.statusText}`);
+    return reply.arrayBuffer();
+  });
+  if (load) {
+    $('model-file').addEventListener('change', () => [...$('model-file').files].forEach(addFile));
+    $('model-form').addEventListener('submit', (event) => {
+      event.preventDefault();
+      if ($('model-address').value) addAddress($('model-address').value);
+    });
+  }
+
   document.addEventListener('dragover', (event) => event.preventDefault());
   document.addEventListener('drop', async (event) => {
     event.preventDefault();
     const [file] = event.dataTransfer.files;
+    if (load && file && file.name.endsWith('.srm')) return addFile(file);
     $('text').value = file ? await file.text() : event.dataTransfer.getData('text');
-    $('ask').requestSubmit();
+    return $('ask').requestSubmit();
   });
   window.addEventListener('hashchange', openLink);
   openLink();

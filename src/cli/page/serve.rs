@@ -13,6 +13,7 @@ struct ServePage {
     tree_script: &'static str,
     player_script: &'static str,
     export_script: &'static str,
+    http_script: &'static str,
     script: &'static str,
 }
 
@@ -34,6 +35,7 @@ pub(in crate::cli) fn page<'m>(names: impl Iterator<Item = &'m str>) -> String {
         tree_script: TREE_SCRIPT,
         player_script: include_str!("player.js"),
         export_script: include_str!("export.js"),
+        http_script: include_str!("http.js"),
         script: include_str!("serve.js"),
     };
     let mut out = Vec::new();

@@ -2,7 +2,7 @@
 
 use bytemuck::Zeroable;
 
-use super::instructions::{self, InstructionSet, Sums, dispatched};
+use super::bytes::{Sums, dispatched};
 use super::lanes::{ByteLanes, HIDDEN_SCALE, Panel, Quad, ROWS, Scaling};
 use crate::neural::functions::{logistic, tangent};
 use crate::neural::lanes::{LANES, Lanes};

@@ -1,7 +1,7 @@
 //! Forward passes in 8-bit integers: weights are packed once, and nothing is recorded.
 //!
 //! - [`lanes`]: vectors of numbers.
-//! - [`instructions`]: the available instruction sets, and the product of bytes in each.
+//! - `bytes`: the product of bytes in each instruction set.
 //! - `loops`: the inner loops, compiled once for each instruction set.
 //! - [`matrix`]: packed matrices, and rows of inputs for them.
 //! - [`lstm`]: packed LSTMs over whole sentences; [`stacked`]: several layers, one step at a time.
@@ -14,8 +14,8 @@
 //! element by element in a fixed order without fused operations. So the scores of a sentence do not depend on the
 //! instruction set, the number of threads, or the other sentences.
 
+mod bytes;
 pub mod decision;
-pub mod instructions;
 pub mod lanes;
 mod loops;
 pub mod lstm;
@@ -23,8 +23,8 @@ pub mod matrix;
 pub mod stacked;
 pub mod transformer;
 
+pub use crate::neural::instructions::InstructionSet;
 pub use decision::Decision;
-pub use instructions::InstructionSet;
 pub use lanes::{HIDDEN_SCALE, PANEL, Panel};
 pub use lstm::{PackedLstm, Steps};
 pub use matrix::{Inputs, Matrix, Places, Rows, WINDOW, windows};

@@ -5,7 +5,7 @@ use bytemuck::Zeroable;
 use super::tiles::{Panels, each, reduce};
 use crate::neural::functions::{exp, larger};
 use crate::neural::inference::InstructionSet;
-use crate::neural::inference::instructions::{self, dispatched};
+use crate::neural::inference::bytes::dispatched;
 use crate::neural::inference::lanes::{Panel, ROWS};
 use crate::neural::lanes::{LANES, Lanes};
 

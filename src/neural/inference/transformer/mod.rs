@@ -10,7 +10,7 @@
 
 use bytemuck::Zeroable;
 
-use super::instructions::Sums;
+use super::bytes::Sums;
 use super::lanes::PANEL;
 use super::{InstructionSet, Matrix, Places};
 use crate::neural::Quantized;

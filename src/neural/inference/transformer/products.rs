@@ -6,9 +6,9 @@ use bytemuck::Zeroable;
 
 use super::tiles::Tiles;
 use crate::neural::functions::{gelu, gelu_tanh, larger};
-use crate::neural::inference::instructions::{self, Sums, dispatched};
+use crate::neural::inference::Matrix;
+use crate::neural::inference::bytes::{Sums, dispatched};
 use crate::neural::inference::lanes::{Panel, Quad, ROWS, Scaling};
-use crate::neural::inference::{InstructionSet, Matrix};
 use crate::neural::transformer::Activation;
 
 /// The number of quads of inputs whose weights are multiplied with all rows before the next ones: the weights of a panel

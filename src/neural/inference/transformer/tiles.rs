@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 
 use crate::neural::functions::larger;
 use crate::neural::inference::InstructionSet;
-use crate::neural::inference::instructions::{self, dispatched};
+use crate::neural::inference::bytes::dispatched;
 use crate::neural::inference::lanes::{PANEL, Panel, Quad, ROWS, ZEROS};
 use crate::neural::inference::loops::quantized;
 use crate::neural::lanes::{LANES, Lanes};

@@ -1,4 +1,7 @@
-//! What is asked of a parser for each sentence, and the answer as JSON: the same for `parse` and for the server.
+//! What is asked of a parser for each sentence, and the answer as JSON: the same for `parse`, for the server, and in a
+//! browser.
+
+pub mod json_request;
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;

@@ -1,0 +1,189 @@
+//! Requests for parses as JSON: the same for the server and for the library in a browser.
+
+use std::io::{Cursor, Write};
+use std::num::NonZeroUsize;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::ParseRequest;
+use crate::error::{Error, Result};
+use crate::parser::{Parser, ParserWorker};
+use crate::tree::{Token, remove_tags};
+use crate::treebank::{Encoding, Input, InputFormat, Item, Origin, Sentences};
+
+/// What is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct JsonRequest {
+    /// A raw text.
+    pub text: Option<String>,
+    /// The words of a sentence, with or without tags.
+    pub tokens: Option<Value>,
+    /// The name of that sentence.
+    pub id: Option<Value>,
+    /// Sentences, each a text, a list of words, or an object with either.
+    pub sentences: Option<Vec<Value>>,
+    /// The name of the model.
+    pub model: Option<String>,
+    /// The number of different trees.
+    pub nbest: Option<NonZeroUsize>,
+    /// How each tree is found, with so many actions of each decision.
+    pub trace: Option<NonZeroUsize>,
+    /// Whether each line of the text is a sentence.
+    pub lines: bool,
+    /// Whether the tagger replaces the tags of the input.
+    pub retag: bool,
+    /// Whether each constituent gets a confidence score.
+    pub span_scores: bool,
+    /// Whether words are written as in the raw text, or else without the escapes of treebanks.
+    pub unescape: bool,
+}
+
+impl JsonRequest {
+    /// The format of the text.
+    pub fn text_format(&self) -> InputFormat {
+        if self.lines { InputFormat::Lines } else { InputFormat::Text }
+    }
+
+    /// The input as `parse` reads it, with its format.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn take_input(&mut self) -> std::result::Result<(InputFormat, Vec<u8>), String> {
+        let parts = (self.text.take(), self.tokens.take(), self.sentences.take());
+        match parts {
+            (Some(text), None, None) => Ok((self.text_format(), text.into_bytes())),
+            (None, Some(tokens), None) => {
+                let mut object = json!({ "tokens": tokens });
+                if let Some(id) = self.id.take() {
+                    object["id"] = id;
+                }
+                Ok((InputFormat::Json, object.to_string().into_bytes()))
+            }
+            (None, None, Some(sentences)) => {
+                let mut lines = Vec::new();
+                for sentence in sentences {
+                    let object = match sentence {
+                        Value::String(text) => json!({ "text": text }),
+                        Value::Array(tokens) => json!({ "tokens": tokens }),
+                        other => other,
+                    };
+                    // Writing to memory does not fail.
+                    let _ = writeln!(lines, "{object}");
+                }
+                Ok((InputFormat::Json, lines))
+            }
+            _ => Err(format!("the body needs one of text, tokens and sentences: {FORM}")),
+        }
+    }
+
+    /// What is written of each sentence by a parser of this name; sentences of more than `max_words` are not parsed.
+    ///
+    /// # Errors
+    /// Why what is asked for cannot be done.
+    pub fn lines(
+        &self,
+        (parser, name): (&Parser, &str),
+        format: InputFormat,
+        max_words: usize,
+    ) -> std::result::Result<JsonLines, String> {
+        if self.trace.is_some() && (self.nbest.is_some() || self.span_scores || self.unescape) {
+            let problem =
+                "trace shows how one tree was found: omit nbest, span_scores and unescape";
+            return Err(problem.to_owned());
+        }
+        let is_raw = format != InputFormat::Json;
+        if (is_raw || self.retag) && !parser.has_tagger() {
+            return Err(format!("the model {name} has no tagger: send tagged tokens"));
+        }
+        let request = ParseRequest {
+            retags: is_raw || self.retag,
+            nbest: self.nbest,
+            span_scores: self.span_scores,
+            unescape: self.unescape,
+        };
+        Ok(JsonLines { request, trace: self.trace, max_words })
+    }
+}
+
+const FORM: &str = "send an object such as {\"text\":\"We sing.\"}, {\"tokens\":[\"We\",\"sing\"]} or \
+                    {\"sentences\":[[\"We\",\"sing\"]]}";
+
+/// The sentences of a request, and what stands for those that cannot be read.
+pub fn items(
+    parser: &Parser,
+    format: InputFormat,
+    input: Vec<u8>,
+) -> Box<dyn Iterator<Item = Item> + Send> {
+    let reader = Box::new(Cursor::new(input));
+    // The name that `parse` gives to what it reads from a pipe, so that both write the same.
+    let name = Input::Stdin.name();
+    let sentences = Sentences::new(Vec::new(), format, Encoding::Utf8)
+        .split_by(parser.tokenizer())
+        .needing_tags(!parser.has_tagger())
+        .reading(reader, name);
+    Box::new(sentences.map_while(Result::ok))
+}
+
+/// A line of JSON for each sentence.
+#[derive(Debug)]
+pub struct JsonLines {
+    request: ParseRequest,
+    trace: Option<NonZeroUsize>,
+    max_words: usize,
+}
+
+impl JsonLines {
+    fn sentence(
+        &self,
+        mut tokens: Vec<Token>,
+        origin: &Origin,
+        (parser, worker): (&Parser, &mut ParserWorker<'_>),
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let written = if let Some(best) = self.trace {
+            if self.request.retags {
+                remove_tags(&mut tokens);
+            }
+            let trace = parser.trace(&tokens, None, best.get())?;
+            serde_json::to_writer(&mut *out, &trace)
+                .map_err(Into::into)
+                .and_then(|()| writeln!(out))
+        } else {
+            let parses = self.request.parse(worker, tokens, origin.layout())?;
+            self.request.write_json(&parses, origin, out)
+        };
+        written.map_err(|error| Error::io(Input::Stdin.name(), error))
+    }
+
+    /// Writes what is asked for of a sentence.
+    ///
+    /// # Errors
+    /// When the model is corrupt.
+    pub fn write(
+        &self,
+        item: Item,
+        model: (&Parser, &mut ParserWorker<'_>),
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        match item {
+            Item::Blank | Item::NoWords => self.request.write_missing(None, out),
+            Item::Bad { at, problem } => {
+                self.request.write_missing(Some(&format!("{at}: {problem}")), out);
+            }
+            Item::Stray { .. } => {}
+            Item::Sentence(tokens, _) if tokens.len() > self.max_words => {
+                let problem = too_long(tokens.len(), self.max_words);
+                self.request.write_missing(Some(&problem), out);
+            }
+            Item::Sentence(tokens, origin) => return self.sentence(tokens, &origin, model, out),
+        }
+        Ok(())
+    }
+}
+
+/// Why a sentence is not parsed.
+pub fn too_long(words: usize, most: usize) -> String {
+    format!("a sentence of {words} words: the limit is {most} here")
+}
