@@ -231,13 +231,19 @@ impl Params {
 
     /// Returns whether two labels or tags are equivalent; the relation is symmetric, not transitive.
     pub fn labels_match(&self, a: &str, b: &str) -> bool {
-        a == b || paired(&self.equal_labels, a, b)
+        a == b || paired(&self.equal_labels, a, b) || same_in_brackets(a, b)
     }
 
     /// Returns whether two words are equivalent.
     pub fn words_match(&self, a: &str, b: &str) -> bool {
-        a == b || paired(&self.equal_words, a, b)
+        a == b || paired(&self.equal_words, a, b) || same_in_brackets(a, b)
     }
+}
+
+/// Whether two different texts are written alike in files of brackets, where `(` is `-LRB-`: other formats have both.
+fn same_in_brackets(a: &str, b: &str) -> bool {
+    let written = |text: &str| text.replace('(', "-LRB-").replace(')', "-RRB-");
+    [a, b].iter().any(|text| text.contains(['(', ')'])) && written(a) == written(b)
 }
 
 fn paired(pairs: &[(CompactString, CompactString)], a: &str, b: &str) -> bool {

@@ -200,3 +200,18 @@ fn help_names_every_embedded_parameter_set() {
         assert!(help.contains(name), "{name}");
     }
 }
+
+#[test]
+fn a_bracket_that_gold_trees_of_another_format_have_is_its_escape() {
+    let export = "#BOS 1\n(\t$(\t--\t--\t500\nja\tADV\t--\t--\t500\n)\t$(\t--\t--\t500\n#500\tX\t--\t--\t0\n#EOS 1\n";
+    let folder = crate::command::folder(&[("gold.export", export.as_bytes())]);
+    let mut tree = crate::command::srparse(&["tree", "-q", "gold.export"]);
+    let done = tree.current_dir(folder.path()).assert().success();
+    std::fs::write(folder.path().join("test.mrg"), &done.get_output().stdout).unwrap();
+    let mut eval = srparse();
+    eval.args(["-q", "--json", "gold.export", "test.mrg"]);
+    let done = eval.current_dir(folder.path()).assert().success();
+    let scores: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
+    let all = &scores["all"];
+    assert_eq!((all["errors"].as_u64(), all["tagging"].as_f64()), (Some(0), Some(100.0)), "{all}");
+}
