@@ -7,6 +7,7 @@ RUN cargo build --release --locked
 
 FROM debian:bookworm-slim
 COPY --from=build /srparse/target/release/srparse /usr/local/bin/srparse
+COPY models/*.srm /usr/local/bin/models/
 # By number: orchestrators that forbid root do not resolve names.
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin srparse
 USER 10001

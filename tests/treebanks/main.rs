@@ -10,6 +10,7 @@ mod common;
 
 mod evalb;
 mod heads;
+mod languages;
 mod parsing;
 mod raw_text;
 mod reading;
