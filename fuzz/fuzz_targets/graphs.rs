@@ -4,7 +4,7 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use srparse::treebank::Encoding;
+use srparse::treebank::{Encoding, FormatReader};
 use srparse::treebank::alpino_xml::AlpinoXmlReader;
 use srparse::treebank::export::ExportReader;
 use srparse::treebank::genia_xml::GeniaXmlReader;
