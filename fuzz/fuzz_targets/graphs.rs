@@ -4,11 +4,11 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use srparse::treebank::{Encoding, FormatReader};
 use srparse::treebank::alpino_xml::AlpinoXmlReader;
 use srparse::treebank::export::ExportReader;
 use srparse::treebank::genia_xml::GeniaXmlReader;
 use srparse::treebank::tiger_xml::TigerXmlReader;
+use srparse::treebank::{Encoding, FormatReader};
 use srparse::{Result, Tree};
 
 fn check(n_bytes: usize, mut read: impl FnMut() -> Result<Option<Tree>>) {
