@@ -34,6 +34,7 @@ __all__ = [
     "__version__",
     "_load",
     "_run",
+    "_use_models",
     "compare",
     "evaluate",
     "load",

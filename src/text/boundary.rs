@@ -1,8 +1,9 @@
 //! Sentence boundaries.
 
-use super::abbreviations::{begins_sentences, is_initial};
+use super::abbreviations::is_initial;
+use super::language::LanguageRules;
 use super::piece::{Abbreviation, Piece, Role};
-use super::settings::TextSettings;
+use super::tokenizer::Tokenizer;
 
 /// Maximum number of tokens in a sentence, which ends there at the latest.
 pub const MAX_TOKENS: usize = 1000;
@@ -14,6 +15,7 @@ pub(super) struct Pending {
     cut: Option<Cut>,
     in_quotes: bool,
     is_english: bool,
+    rules: &'static LanguageRules,
 }
 
 /// A possible end of the sentence; what follows decides.
@@ -27,9 +29,10 @@ struct Cut {
 
 impl Pending {
     /// No sentence yet.
-    pub(super) fn new(settings: TextSettings) -> Self {
-        let is_english = settings.tokenization.is_penn();
-        Self { pieces: Vec::new(), cut: None, in_quotes: false, is_english }
+    pub(super) fn new(tokenizer: &Tokenizer) -> Self {
+        let is_english = tokenizer.settings().tokenization.is_penn();
+        let rules = tokenizer.rules();
+        Self { pieces: Vec::new(), cut: None, in_quotes: false, is_english, rules }
     }
 
     /// Adds the next piece of a text. Returns the number of tokens of the sentence that has ended, if one has:
@@ -99,11 +102,11 @@ impl Pending {
         let role = mark.role;
         let is_bracketed = self.pieces.len() > cut.end;
         let next = &text[next.start..next.end];
-        if has_letter(mark, next) {
+        if has_letter(mark, next, self.rules) {
             return None;
         }
         if self.ends_before_any(cut, text) && next.starts_with(char::is_alphabetic)
-            || ends(role, is_bracketed, next)
+            || ends(role, is_bracketed, next, self.rules)
         {
             return Some(cut.end + self.separate_period(cut.mark));
         }
@@ -130,7 +133,7 @@ impl Pending {
 
     /// Whether a sentence ends at a cut before a lower-case word too, as in chats: after a question or exclamation
     /// mark, or a period after a word that is no abbreviation, with neither brackets nor quotation marks. In English
-    /// alone: abbreviations of other languages are not known.
+    /// alone: which words other languages abbreviate is known less well.
     fn ends_before_any(&self, cut: Cut, text: &str) -> bool {
         let is_whole = |word: &str| {
             word.len() >= 4
@@ -211,13 +214,13 @@ fn is_more(role: Role, is_glued: bool) -> bool {
 }
 
 /// Whether an abbreviation of several letters stands before a letter in place of a number: `fig. B`.
-fn has_letter(mark: Piece, next: &str) -> bool {
+fn has_letter(mark: Piece, next: &str, rules: &LanguageRules) -> bool {
     let is_numbered = mark.role == Role::Abbreviation(Abbreviation::Numbered);
-    is_numbered && mark.end - mark.start > 2 && is_initial(next) && !begins_sentences(next)
+    is_numbered && mark.end - mark.start > 2 && is_initial(next) && !rules.begins_sentences(next)
 }
 
 /// Whether a token ends a sentence where `next` follows, perhaps after an opening bracket.
-fn ends(role: Role, is_bracketed: bool, next: &str) -> bool {
+fn ends(role: Role, is_bracketed: bool, next: &str, rules: &LanguageRules) -> bool {
     let is_lower = |c: char| c.is_lowercase() || c == '\'' || c == '\u{2019}';
     let is_lowercase = next.trim_end_matches('.').chars().all(is_lower);
     match role {
@@ -227,7 +230,7 @@ fn ends(role: Role, is_bracketed: bool, next: &str) -> bool {
         Role::Abbreviation(Abbreviation::Numbered) => {
             !is_lowercase && !next.contains(char::is_numeric)
         }
-        Role::Abbreviation(_) => begins_sentences(next),
+        Role::Abbreviation(_) => rules.begins_sentences(next),
         _ => false,
     }
 }

@@ -5,11 +5,12 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::contractions::APOSTROPHES;
+use super::language::LanguageRules;
 use super::piece::{Piece, Role};
 use super::segmenter::Segmenter;
 use super::settings::{Compounds, TextSettings};
 use super::tokenizer::Tokenizer;
-use super::{abbreviations, compounds, contractions, marks, penn, web};
+use super::{abbreviations, compounds, contractions, marks, penn, periods, web};
 
 /// Splits `text[range]` and adds its pieces; without learned word boundaries it has no white space.
 pub(super) fn split(
@@ -19,16 +20,17 @@ pub(super) fn split(
     pieces: &mut Vec<Piece>,
 ) {
     match tokenizer.segmenter() {
-        Some(segmenter) => split_line(text, range, segmenter, pieces),
-        None => split_run(text, range, tokenizer.settings(), pieces),
+        Some(segmenter) => split_line(text, range, (segmenter, tokenizer.rules()), pieces),
+        None => split_run(text, range, tokenizer, pieces),
     }
 }
 
 /// Splits a run of characters without white space by rules.
-fn split_run(text: &str, range: Range<usize>, settings: TextSettings, pieces: &mut Vec<Piece>) {
+fn split_run(text: &str, range: Range<usize>, tokenizer: &Tokenizer, pieces: &mut Vec<Piece>) {
+    let (settings, rules) = (tokenizer.settings(), tokenizer.rules());
     let offset = range.start;
     let text = &text[range];
-    let mut chunk = Chunk { text, offset, settings, pieces };
+    let mut chunk = Chunk { text, offset, settings, rules, pieces };
     if chunk.is_penn() && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         chunk.push_word(0, text.len());
     } else {
@@ -37,16 +39,22 @@ fn split_run(text: &str, range: Range<usize>, settings: TextSettings, pieces: &m
 }
 
 /// Splits a line where words end by what was learned; addresses are not split.
-fn split_line(text: &str, range: Range<usize>, segmenter: &Segmenter, pieces: &mut Vec<Piece>) {
+fn split_line(
+    text: &str,
+    range: Range<usize>,
+    (segmenter, rules): (&Segmenter, &LanguageRules),
+    pieces: &mut Vec<Piece>,
+) {
     let (offset, line) = (range.start, &text[range]);
     let mut ends = Vec::new();
     segmenter.ends(line, &mut ends);
+    periods::assign(line, rules, &mut ends);
     let mut addresses = web::addresses(line).peekable();
     let mut start = 0;
     let mut push = |from: usize, to: usize| {
         let from = from + line[from..to].len() - line[from..to].trim_start().len();
         if from < to {
-            let role = role(&line[from..to]);
+            let role = role(&line[from..to], rules);
             pieces.push(Piece { start: offset + from, end: offset + to, role });
         }
     };
@@ -62,13 +70,13 @@ fn split_line(text: &str, range: Range<usize>, segmenter: &Segmenter, pieces: &m
 }
 
 /// The role of a learned word.
-fn role(word: &str) -> Role {
+fn role(word: &str, rules: &LanguageRules) -> Role {
     match word.strip_suffix('.') {
         _ if !word.starts_with(char::is_alphanumeric) => match marks::mark(word) {
             (length, role) if length == word.len() => role,
             _ => Role::Word,
         },
-        Some(before) => abbreviations::of_letters(before).unwrap_or(Role::Word),
+        Some(before) => abbreviations::role(before, rules).unwrap_or(Role::Word),
         None => Role::Word,
     }
 }
@@ -78,6 +86,7 @@ struct Chunk<'a> {
     /// The offset of the run in the whole text.
     offset: usize,
     settings: TextSettings,
+    rules: &'static LanguageRules,
     pieces: &'a mut Vec<Piece>,
 }
 
@@ -162,7 +171,7 @@ impl Chunk<'_> {
         if follows && !before.ends_with(".-") && abbreviations::is_initial(word) {
             return None;
         }
-        if self.is_penn() { abbreviations::english(word) } else { abbreviations::of_letters(word) }
+        abbreviations::role(word, self.rules)
     }
 
     /// Adds an English word, split where contractions are.

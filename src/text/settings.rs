@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::language::Language;
+
 /// How raw text becomes sentences of words.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
@@ -14,6 +16,13 @@ pub struct TextSettings {
     pub compounds: Compounds,
     /// How quotation marks, dashes and brackets are written.
     pub punctuation: Punctuation,
+    /// The language, for abbreviations and ordinal numbers. Words as in the Penn Treebank are English.
+    #[serde(skip_serializing_if = "is_auto")]
+    pub language: Language,
+}
+
+fn is_auto(language: &Language) -> bool {
+    *language == Language::Auto
 }
 
 /// The rules for words.
@@ -109,7 +118,7 @@ impl TextSettings {
     pub fn resolved<'w>(self, words: impl IntoIterator<Item = &'w str>) -> Self {
         let mut evidence = Evidence::default();
         words.into_iter().for_each(|word| evidence.count(word));
-        let Self { mut tokenization, mut compounds, mut punctuation } = self;
+        let Self { mut tokenization, mut compounds, mut punctuation, language } = self;
         if tokenization == Tokenization::Auto {
             let is_english = evidence.clitics > 0 && evidence.articles > 0;
             tokenization = if is_english { Tokenization::Penn } else { Tokenization::Learned };
@@ -122,6 +131,6 @@ impl TextSettings {
             let is_penn = evidence.penn_quotes > evidence.other_quotes;
             punctuation = if is_penn { Punctuation::Penn } else { Punctuation::Keep };
         }
-        Self { tokenization, compounds, punctuation }
+        Self { tokenization, compounds, punctuation, language }
     }
 }

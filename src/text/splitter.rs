@@ -125,7 +125,7 @@ impl Splitter {
     pub fn new(tokenizer: impl Into<Tokenizer>) -> Self {
         let tokenizer = tokenizer.into();
         Self {
-            sentence: Pending::new(tokenizer.settings()),
+            sentence: Pending::new(&tokenizer),
             tokenizer,
             text: String::new(),
             split: 0,

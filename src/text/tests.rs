@@ -19,16 +19,19 @@ const SPLIT: TextSettings = TextSettings {
     tokenization: Tokenization::Penn,
     compounds: Compounds::Split,
     punctuation: Punctuation::Keep,
+    language: Language::Auto,
 };
 const TREEBANK_2: TextSettings = TextSettings {
     tokenization: Tokenization::Penn,
     compounds: Compounds::Keep,
     punctuation: Punctuation::Penn,
+    language: Language::Auto,
 };
 const UNICODE: TextSettings = TextSettings {
     tokenization: Tokenization::Unicode,
     compounds: Compounds::Keep,
     punctuation: Punctuation::Keep,
+    language: Language::Auto,
 };
 
 /// The sentences of a text, words separated by spaces.
@@ -266,6 +269,53 @@ fn other_languages_are_split_by_the_rules_of_unicode() {
             ("Z.B. anak-anak (2,5 %).", &["Z.B. anak-anak -LRB- 2,5 % -RRB- ."]),
         ],
     );
+}
+
+#[test]
+fn abbreviations_of_a_language_end_no_sentence() {
+    let of = |language| TextSettings { language, ..UNICODE };
+    check(
+        of(Language::German),
+        &[
+            ("Herr Dr. Reh kam bzw. ging.", &["Herr Dr. Reh kam bzw. ging ."]),
+            ("Er mag Tee usw. Sie auch.", &["Er mag Tee usw.", "Sie auch ."]),
+        ],
+    );
+    check(of(Language::Dutch), &[("Dhr. De Vos zag o.a. Jan.", &["Dhr. De Vos zag o.a. Jan ."])]);
+    check(of(Language::Other), &[("Dhr. Vos zag Jan.", &["Dhr .", "Vos zag Jan ."])]);
+}
+
+#[test]
+fn every_language_is_known_by_its_frequent_words() {
+    for language in Language::KNOWN {
+        let rules = language.rules();
+        let found = Language::Auto.resolved(|word| rules.is_frequent(word));
+        assert_eq!(found, language);
+        assert_eq!(Language::Other.resolved(|_| true), Language::Other);
+    }
+    assert_eq!(Language::Auto.resolved(|_| false), Language::Other);
+}
+
+#[test]
+fn periods_after_numbers_depend_on_what_follows() {
+    let ends = |line: &str, language: Language, ends: &[usize]| {
+        let mut ends = ends.to_vec();
+        periods::assign(line, language.rules(), &mut ends);
+        ends
+    };
+    for (line, learned, right) in [
+        ("am 3. Mai", &[2, 4, 5, 9][..], &[2, 5, 9][..]),
+        ("am 3. mal", &[2, 4, 5, 9], &[2, 5, 9]),
+        ("es 3. Da", &[2, 5, 8], &[2, 4, 5, 8]),
+        ("es war 1990.", &[2, 6, 12], &[2, 6, 11, 12]),
+        ("z. B. da", &[1, 2, 4, 5, 8], &[2, 5, 8]),
+        ("z.B. da", &[4, 7], &[4, 7]),
+        ("...", &[3], &[3]),
+        ("", &[], &[]),
+    ] {
+        assert_eq!(ends(line, Language::German, learned), right, "{line}");
+    }
+    assert_eq!(ends("am 3. Mai", Language::French, &[2, 4, 5, 9]), [2, 4, 5, 9]);
 }
 
 #[test]

@@ -2,26 +2,38 @@
 
 use std::sync::Arc;
 
+use super::language::{Language, LanguageRules};
 use super::script::is_mostly_unspaced;
 use super::segmenter::{Marks, Segmenter};
 use super::settings::TextSettings;
 
 /// How raw text becomes sentences of words. Cheap to clone.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Tokenizer {
     settings: TextSettings,
     segmenter: Option<Arc<Segmenter>>,
 }
 
+impl Default for Tokenizer {
+    fn default() -> Self {
+        Self::from(TextSettings::default())
+    }
+}
+
 impl From<TextSettings> for Tokenizer {
     fn from(settings: TextSettings) -> Self {
-        Self { settings, segmenter: None }
+        Self::new(settings, None)
     }
 }
 
 impl Tokenizer {
     /// A tokenizer with the word boundaries of a model, if it has learned any.
-    pub(crate) fn new(settings: TextSettings, segmenter: Option<Segmenter>) -> Self {
+    pub(crate) fn new(mut settings: TextSettings, segmenter: Option<Segmenter>) -> Self {
+        settings.language = match &segmenter {
+            Some(segmenter) => settings.language.resolved(|word| segmenter.knows(word)),
+            None if settings.tokenization.is_penn() => Language::English,
+            None => settings.language,
+        };
         Self { settings, segmenter: segmenter.map(Arc::new) }
     }
 
@@ -40,6 +52,10 @@ impl Tokenizer {
             "the script has no spaces between words, and the model has not learned where words end: give words \
              (`--input tokens`), or use a model trained on a treebank of this language",
         )
+    }
+
+    pub(super) fn rules(&self) -> &'static LanguageRules {
+        self.settings.language.rules()
     }
 
     pub(super) fn segmenter(&self) -> Option<&Segmenter> {

@@ -156,14 +156,14 @@ fn learns_by_heart<S: TransitionSystem>(
     networks: impl IntoIterator<Item = NetworkParams>,
     epochs: u32,
 ) {
-    let trees = toy::treebank(20, 1);
+    let trees = toy::treebank(12, 1);
     let lab = Lab::new(make(&trees), &trees);
     for network in networks {
-        let params = NeuralParams { epochs, ..params(&network) };
+        let params = NeuralParams { epochs, batch: 2, ..params(&network) };
         for params in [params.clone(), exploring(params)] {
             let (scorer, _) = train(&lab, initial(&lab, &params), &params);
             let right = exact(&lab, &scorer);
-            assert!(right >= 19, "{params:?}: {right} of 20");
+            assert!(right >= 11, "{params:?}: {right} of 12");
         }
     }
 }

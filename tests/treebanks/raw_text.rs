@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use srparse::text::{Compounds, Punctuation, Splitter, TextSettings, Tokenization};
+use srparse::text::{Compounds, Language, Punctuation, Splitter, TextSettings, Tokenization};
 use srparse::treebank::{ReadOptions, read_all};
 use srparse::{Token, Tree};
 
@@ -22,6 +22,7 @@ const CRAFT_AND_GUM: TextSettings = TextSettings {
     tokenization: Tokenization::Penn,
     compounds: Compounds::Split,
     punctuation: Punctuation::Keep,
+    language: Language::Auto,
 };
 
 /// A range of characters.
@@ -246,6 +247,7 @@ fn the_settings_are_those_of_the_treebanks() {
                 tokenization: Tokenization::Learned,
                 compounds: Compounds::Keep,
                 punctuation: Punctuation::Keep,
+                language: Language::Auto,
             },
         ),
     ] {

@@ -73,6 +73,11 @@ impl Segmenter {
         sections.put_part(PART, part);
     }
 
+    /// Whether the treebank has a word.
+    pub(super) fn knows(&self, word: &str) -> bool {
+        self.words.binary_search(&features::word_hash(word)).is_ok()
+    }
+
     /// How the treebank writes words that differ from the text.
     pub(super) fn marks(&self) -> Marks {
         self.marks

@@ -1,0 +1,133 @@
+//! The languages whose abbreviations and ordinal numbers are known: one file each in `data/text`.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+/// The language of a text.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Language {
+    /// The one whose most frequent words the model knows.
+    #[default]
+    Auto,
+    /// Any other: only initials and short parts with periods between them are abbreviations.
+    Other,
+    /// Dutch.
+    Dutch,
+    /// English.
+    English,
+    /// Faroese.
+    Faroese,
+    /// French.
+    French,
+    /// German.
+    German,
+    /// Icelandic.
+    Icelandic,
+    /// Indonesian.
+    Indonesian,
+    /// Spanish.
+    Spanish,
+}
+
+/// Words with a period, and words around the end of a sentence. All are without the final period.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct LanguageRules {
+    frequent: Vec<String>,
+    pub(super) titles: HashSet<String>,
+    pub(super) open: HashSet<String>,
+    pub(super) closed: HashSet<String>,
+    pub(super) numbered: HashSet<String>,
+    after_ordinals: HashSet<String>,
+    first_words: HashSet<String>,
+}
+
+type Lazy = LazyLock<LanguageRules>;
+
+static OTHER: Lazy = Lazy::new(LanguageRules::default);
+static DUTCH: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/dutch.toml")));
+static ENGLISH: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/english.toml")));
+static FAROESE: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/faroese.toml")));
+static FRENCH: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/french.toml")));
+static GERMAN: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/german.toml")));
+static ICELANDIC: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/icelandic.toml")));
+static INDONESIAN: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/indonesian.toml")));
+static SPANISH: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/spanish.toml")));
+
+fn parsed(text: &str) -> LanguageRules {
+    toml::from_str(text).expect("the rules of every language are valid, which a test checks")
+}
+
+impl Language {
+    /// The languages with rules of their own.
+    pub(super) const KNOWN: [Self; 8] = [
+        Self::Dutch,
+        Self::English,
+        Self::Faroese,
+        Self::French,
+        Self::German,
+        Self::Icelandic,
+        Self::Indonesian,
+        Self::Spanish,
+    ];
+
+    /// Replaces `auto` by the language of which most frequent words are known, if more than half of them are.
+    pub(super) fn resolved(self, is_known: impl Fn(&str) -> bool) -> Self {
+        if self != Self::Auto {
+            return self;
+        }
+        let share = |language: Self| {
+            let words = &language.rules().frequent;
+            let known = words.iter().filter(|word| is_known(word)).count();
+            known * 100 / words.len().max(1)
+        };
+        let best = Self::KNOWN.into_iter().max_by_key(|&language| share(language));
+        best.filter(|&language| share(language) > 50).unwrap_or(Self::Other)
+    }
+
+    /// The rules of the language; those of `auto` are those of `other`.
+    pub(super) fn rules(self) -> &'static LanguageRules {
+        match self {
+            Self::Auto | Self::Other => &OTHER,
+            Self::Dutch => &DUTCH,
+            Self::English => &ENGLISH,
+            Self::Faroese => &FAROESE,
+            Self::French => &FRENCH,
+            Self::German => &GERMAN,
+            Self::Icelandic => &ICELANDIC,
+            Self::Indonesian => &INDONESIAN,
+            Self::Spanish => &SPANISH,
+        }
+    }
+}
+
+impl LanguageRules {
+    /// Whether a word begins sentences more often than names.
+    pub(super) fn begins_sentences(&self, word: &str) -> bool {
+        self.first_words.contains(word)
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_frequent(&self, word: &str) -> bool {
+        self.frequent.iter().any(|frequent| frequent == word)
+    }
+
+    /// Whether a number and the period after it, where `rest` follows, are an ordinal number; `None` if the language
+    /// writes them without a period.
+    pub(super) fn is_ordinal(&self, number: &str, rest: &str) -> Option<bool> {
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        if self.after_ordinals.is_empty() || !is_number {
+            return None;
+        }
+        let rest = rest.trim_start();
+        let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        let next = &rest[..end];
+        let follows = next.starts_with(char::is_lowercase) || self.after_ordinals.contains(next);
+        Some(number.len() <= 3 && follows)
+    }
+}
