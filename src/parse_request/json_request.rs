@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 use std::num::NonZeroUsize;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::ParseRequest;
@@ -14,7 +14,7 @@ use crate::treebank::{Encoding, Input, InputFormat, Item, Origin, Sentences};
 
 /// What is asked for.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
 pub struct JsonRequest {
     /// A raw text.
     pub text: Option<String>,
@@ -27,8 +27,10 @@ pub struct JsonRequest {
     /// The name of the model.
     pub model: Option<String>,
     /// The number of different trees.
+    #[serde(deserialize_with = "count")]
     pub nbest: Option<NonZeroUsize>,
     /// How each tree is found, with so many actions of each decision.
+    #[serde(deserialize_with = "count")]
     pub trace: Option<NonZeroUsize>,
     /// Whether each line of the text is a sentence.
     pub lines: bool,
@@ -38,6 +40,20 @@ pub struct JsonRequest {
     pub span_scores: bool,
     /// Whether words are written as in the raw text, or else without the escapes of treebanks.
     pub unescape: bool,
+}
+
+/// A number from 1.
+fn count<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<NonZeroUsize>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+    match number.and_then(NonZeroUsize::new) {
+        None if !value.is_null() => {
+            Err(serde::de::Error::custom(format!("{value} is not a number from 1")))
+        }
+        number => Ok(number),
+    }
 }
 
 impl JsonRequest {

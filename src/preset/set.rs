@@ -16,6 +16,10 @@ pub(super) fn apply(preset: &mut Value, setting: &str) -> Result<()> {
         return Err(Error::config(setting, "a setting is KEY=VALUE, such as learner.epochs=5"));
     };
     let (key, text) = (key.trim(), text.trim());
+    // Not written where it is `auto`.
+    if let Some(text) = preset["text"].as_object_mut() {
+        text.entry("language").or_insert_with(|| json!("auto"));
+    }
     let path = full_path(preset, key)?;
     // The value is a TOML value if it parses as one, unless only a string is allowed.
     let as_text = Value::String(text.to_owned());

@@ -26,8 +26,8 @@ use crate::treebank::{InputFormat, Item};
 
 /// The contents of a request; a text or trees only in a body of JSON.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Asks {
+#[serde(default, deny_unknown_fields, expecting = "an object")]
+struct FindRequest {
     text: Option<String>,
     trees: Option<Vec<String>>,
     pattern: Option<String>,
@@ -36,7 +36,7 @@ struct Asks {
     once: bool,
 }
 
-impl Asks {
+impl FindRequest {
     fn read(query: &str, kind: &str, body: Vec<u8>) -> std::result::Result<Self, Refusal> {
         let query: Self = flags(query, &["text", "trees"], &["pattern", "model"])?;
         match kind {
@@ -77,7 +77,7 @@ pub(super) async fn find(
     let kind = media_type(head)?;
     let (body, share) = body::read(shared, body).await?;
     let is_long = body.len() > LONG;
-    let asks = Asks::read(head.uri.query().unwrap_or_default(), &kind, body)?;
+    let asks = FindRequest::read(head.uri.query().unwrap_or_default(), &kind, body)?;
     let model = named_model(shared, asks.model.as_deref())?;
     let served = &shared.models[model];
     let room = shared.pool.admit();

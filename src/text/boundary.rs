@@ -224,7 +224,7 @@ fn ends(role: Role, is_bracketed: bool, next: &str, rules: &LanguageRules) -> bo
     let is_lower = |c: char| c.is_lowercase() || c == '\'' || c == '\u{2019}';
     let is_lowercase = next.trim_end_matches('.').chars().all(is_lower);
     match role {
-        Role::Period => is_bracketed || !is_lowercase,
+        Role::Period => is_bracketed || !is_lowercase || rules.begins_sentences(next),
         Role::Exclamation => !is_lowercase,
         Role::Ellipsis => next.starts_with(|c: char| c.is_uppercase() || c.is_numeric()),
         Role::Abbreviation(Abbreviation::Numbered) => {

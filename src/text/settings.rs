@@ -75,6 +75,7 @@ pub enum Punctuation {
 /// Counts in the training trees from which settings are inferred.
 #[derive(Debug, Default)]
 struct Evidence {
+    words: u64,
     clitics: u64,
     articles: u64,
     separate: u64,
@@ -85,6 +86,7 @@ struct Evidence {
 
 impl Evidence {
     fn count(&mut self, word: &str) {
+        self.words += 1;
         let counter = match word {
             "n't" | "n\u{2019}t" | "'s" | "\u{2019}s" => &mut self.clitics,
             "the" => &mut self.articles,
@@ -120,7 +122,8 @@ impl TextSettings {
         words.into_iter().for_each(|word| evidence.count(word));
         let Self { mut tokenization, mut compounds, mut punctuation, language } = self;
         if tokenization == Tokenization::Auto {
-            let is_english = evidence.clitics > 0 && evidence.articles > 0;
+            // Texts in other languages cite English; English has about 50 articles in 1,000 words.
+            let is_english = evidence.clitics > 0 && evidence.articles * 100 > evidence.words;
             tokenization = if is_english { Tokenization::Penn } else { Tokenization::Learned };
         }
         if compounds == Compounds::Auto {

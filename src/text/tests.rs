@@ -401,6 +401,8 @@ fn settings_are_found_in_training_words() {
     let learned = TextSettings { tokenization: Tokenization::Learned, ..UNICODE };
     assert_eq!(of("anak-anak itu"), learned);
     assert_eq!(of(""), learned);
+    let cites_english = format!("the dog 's {}", "anak ".repeat(100));
+    assert_eq!(of(&cites_english).tokenization, Tokenization::Learned);
     assert_eq!(TREEBANK_2.resolved(["anak"]), TREEBANK_2);
 }
 

@@ -77,7 +77,7 @@ fn json_bodies_have_a_text_tokens_or_sentences() {
         ("{\"text\":\"a\",\"tokens\":[]}", 400, "one of text, tokens and sentences"),
         ("{}", 400, "one of text, tokens and sentences"),
         ("{\"txt\":\"a\"}", 400, "unknown field `txt`"),
-        ("{\"text\":\"a\",\"nbest\":0}", 400, "nonzero"),
+        ("{\"text\":\"a\",\"nbest\":0}", 400, "0 is not a number from 1"),
         ("{\"text\":\"a\",\"nbest\":101}", 400, "nbest is at most 100"),
         ("{\"text\":\"a\",\"model\":\"/etc/passwd\"}", 404, "no model has the name `/etc/passwd`"),
         ("{\"text\":\"a\",\"trace\":1,\"nbest\":1}", 400, "trace shows how one tree was found"),
