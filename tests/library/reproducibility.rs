@@ -158,7 +158,7 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
     let trees = sample_trees();
     let dev = Treebank::open(sample("dev.mrg")).unwrap();
     let base =
-        ["network.lstm_dim=16", "learner.moving_average=20.0", "max_words=10", "learner.epochs=4"];
+        ["network.lstm_dim=16", "learner.moving_average=20.0", "max_words=15", "learner.epochs=4"];
     // With patience, and with no rate to learn by, the second epoch is no better than the first.
     let over = ["learner.patience=1", "learner.optimizer.rate=1e-30"];
     for (more, dev) in [(&[][..], &Treebank::default()), (&over[..], &dev)] {
@@ -180,7 +180,7 @@ fn a_network_whose_training_was_broken_off_becomes_the_same() {
             (model, log.text())
         };
         let train = |stops, checkpoint| train_as(&usual, stops, checkpoint);
-        let n = trees.trees.iter().filter(|tree| tree.tokens().len() <= 10).count() as u64;
+        let n = trees.trees.iter().filter(|tree| tree.tokens().len() <= 15).count() as u64;
         let (whole, told) = train(u64::MAX, None);
         let whole = whole.unwrap();
         assert_eq!(told.contains("epoch 3:"), more.is_empty(), "{told}");
