@@ -228,7 +228,6 @@ impl<'t> Features<'t> {
 const WORD: u32 = 0x9e37_79b9;
 
 /// The hash of a word.
-#[cfg(feature = "train")]
 pub(super) fn word_hash(word: &str) -> u32 {
     let text = Text::new(word);
     text.characters[WINDOW..text.characters.len() - WINDOW]
