@@ -16,10 +16,6 @@ pub(super) fn apply(preset: &mut Value, setting: &str) -> Result<()> {
         return Err(Error::config(setting, "a setting is KEY=VALUE, such as learner.epochs=5"));
     };
     let (key, text) = (key.trim(), text.trim());
-    // Not written where it is `auto`.
-    if let Some(text) = preset["text"].as_object_mut() {
-        text.entry("language").or_insert_with(|| json!("auto"));
-    }
     let path = full_path(preset, key)?;
     // The value is a TOML value if it parses as one, unless only a string is allowed.
     let as_text = Value::String(text.to_owned());
@@ -38,16 +34,21 @@ pub(super) fn apply(preset: &mut Value, setting: &str) -> Result<()> {
 /// The preset with another value at a path, if that is allowed there.
 fn replaced(preset: &Value, path: &str, value: Value) -> Result<Value> {
     let mut changed = preset.clone();
-    let Some(place) = value_at(&mut changed, path) else {
+    let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
+    let table = if table.is_empty() { Some(&mut changed) } else { value_at(&mut changed, table) };
+    if let Some(Value::Object(table)) = table {
+        table.insert(key.to_owned(), value);
+    } else if let Some(place) = value_at(&mut changed, path) {
+        *place = value;
+    } else {
         return Err(Error::config(path, "no such key"));
-    };
-    *place = value;
+    }
     schema::check(&changed).map(|()| changed)
 }
 
 /// The path that a key stands for.
 fn full_path(preset: &mut Value, key: &str) -> Result<String> {
-    let mut paths = Vec::new();
+    let mut paths = schema::absent(preset);
     leaves(preset, "", &mut paths);
     let suffix = format!(".{key}");
     let mut found: Vec<&String> = match paths.iter().find(|path| *path == key) {

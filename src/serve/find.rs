@@ -77,18 +77,18 @@ pub(super) async fn find(
     let kind = media_type(head)?;
     let (body, share) = body::read(shared, body).await?;
     let is_long = body.len() > LONG;
-    let asks = FindRequest::read(head.uri.query().unwrap_or_default(), &kind, body)?;
-    let model = named_model(shared, asks.model.as_deref())?;
+    let request = FindRequest::read(head.uri.query().unwrap_or_default(), &kind, body)?;
+    let model = named_model(shared, request.model.as_deref())?;
     let served = &shared.models[model];
     let room = shared.pool.admit();
     let room = room.ok_or_else(|| Refusal::busy("too many requests wait: try again later"))?;
-    let (items, heads) = match (asks.text, asks.trees) {
+    let (items, heads) = match (request.text, request.trees) {
         (Some(_), None) if !served.parser.has_tagger() => {
             let problem = format!("the model {} has no tagger: send trees", served.name);
             return Err(Refusal::bad(problem));
         }
         (Some(text), None) => {
-            let format = if asks.lines { InputFormat::Lines } else { InputFormat::Text };
+            let format = if request.lines { InputFormat::Lines } else { InputFormat::Text };
             let found = items(&served.parser, format, text.into_bytes());
             (Box::new(found.filter_map(to_search)) as Sentences, Ok(served.heads.clone()))
         }
@@ -103,7 +103,7 @@ pub(super) async fn find(
         }
     };
     let heads = heads.map_err(|_| Refusal::defect())?;
-    let search = pattern::compile(asks.pattern, heads, asks.once).await?;
+    let search = pattern::compile(request.pattern, heads, request.once).await?;
     let render = Matches { search, max_words: shared.settings.max_words };
     let asked = Asked { model, render, items: Box::new((1..).zip(items)), is_long };
     let answer = Answer::begin(shared, asked, [share, room]);

@@ -7,8 +7,7 @@ use super::piece::{Abbreviation, Role};
 pub(super) fn role(word: &str, rules: &LanguageRules) -> Option<Role> {
     let is_title =
         |title: &String| word.starts_with(char::is_uppercase) && word.eq_ignore_ascii_case(title);
-    if rules.open.contains(word) || rules.titles.contains(word) || rules.titles.iter().any(is_title)
-    {
+    if rules.open.contains(word) || rules.titles.iter().any(is_title) {
         Some(Role::Word)
     } else if rules.closed.contains(word) {
         Some(Role::Abbreviation(Abbreviation::Closed))

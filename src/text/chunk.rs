@@ -20,7 +20,7 @@ pub(super) fn split(
     pieces: &mut Vec<Piece>,
 ) {
     match tokenizer.segmenter() {
-        Some(segmenter) => split_line(text, range, (segmenter, tokenizer.rules()), pieces),
+        Some(segmenter) => split_line(text, range, segmenter, tokenizer.rules(), pieces),
         None => split_run(text, range, tokenizer, pieces),
     }
 }
@@ -42,7 +42,8 @@ fn split_run(text: &str, range: Range<usize>, tokenizer: &Tokenizer, pieces: &mu
 fn split_line(
     text: &str,
     range: Range<usize>,
-    (segmenter, rules): (&Segmenter, &LanguageRules),
+    segmenter: &Segmenter,
+    rules: &LanguageRules,
     pieces: &mut Vec<Piece>,
 ) {
     let (offset, line) = (range.start, &text[range]);

@@ -1,7 +1,7 @@
 //! The languages whose abbreviations and ordinal numbers are known: one file each in `data/text`.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,29 +38,13 @@ pub enum Language {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LanguageRules {
-    frequent: Vec<String>,
+    pub(super) frequent: Vec<String>,
     pub(super) titles: HashSet<String>,
     pub(super) open: HashSet<String>,
     pub(super) closed: HashSet<String>,
     pub(super) numbered: HashSet<String>,
     after_ordinals: HashSet<String>,
     first_words: HashSet<String>,
-}
-
-type Lazy = LazyLock<LanguageRules>;
-
-static OTHER: Lazy = Lazy::new(LanguageRules::default);
-static DUTCH: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/dutch.toml")));
-static ENGLISH: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/english.toml")));
-static FAROESE: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/faroese.toml")));
-static FRENCH: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/french.toml")));
-static GERMAN: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/german.toml")));
-static ICELANDIC: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/icelandic.toml")));
-static INDONESIAN: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/indonesian.toml")));
-static SPANISH: Lazy = Lazy::new(|| parsed(include_str!("../../data/text/spanish.toml")));
-
-fn parsed(text: &str) -> LanguageRules {
-    toml::from_str(text).expect("the rules of every language are valid, which a test checks")
 }
 
 impl Language {
@@ -92,17 +76,22 @@ impl Language {
 
     /// The rules of the language; those of `auto` are those of `other`.
     pub(super) fn rules(self) -> &'static LanguageRules {
-        match self {
-            Self::Auto | Self::Other => &OTHER,
-            Self::Dutch => &DUTCH,
-            Self::English => &ENGLISH,
-            Self::Faroese => &FAROESE,
-            Self::French => &FRENCH,
-            Self::German => &GERMAN,
-            Self::Icelandic => &ICELANDIC,
-            Self::Indonesian => &INDONESIAN,
-            Self::Spanish => &SPANISH,
-        }
+        static RULES: [OnceLock<LanguageRules>; 1 + Language::Spanish as usize] =
+            [const { OnceLock::new() }; 1 + Language::Spanish as usize];
+        let text = match self {
+            Self::Auto | Self::Other => "",
+            Self::Dutch => include_str!("../../data/text/dutch.toml"),
+            Self::English => include_str!("../../data/text/english.toml"),
+            Self::Faroese => include_str!("../../data/text/faroese.toml"),
+            Self::French => include_str!("../../data/text/french.toml"),
+            Self::German => include_str!("../../data/text/german.toml"),
+            Self::Icelandic => include_str!("../../data/text/icelandic.toml"),
+            Self::Indonesian => include_str!("../../data/text/indonesian.toml"),
+            Self::Spanish => include_str!("../../data/text/spanish.toml"),
+        };
+        RULES[self as usize].get_or_init(|| {
+            toml::from_str(text).expect("rules are valid, as the tests of this module show")
+        })
     }
 }
 
@@ -110,11 +99,6 @@ impl LanguageRules {
     /// Whether a word begins sentences more often than names.
     pub(super) fn begins_sentences(&self, word: &str) -> bool {
         self.first_words.contains(word)
-    }
-
-    #[cfg(test)]
-    pub(super) fn is_frequent(&self, word: &str) -> bool {
-        self.frequent.iter().any(|frequent| frequent == word)
     }
 
     /// Whether a number and the period after it, where `rest` follows, are an ordinal number; `None` if the language

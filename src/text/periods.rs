@@ -7,7 +7,7 @@ use super::language::LanguageRules;
 /// Corrects where words end, in bytes in ascending order: a period belongs to the abbreviation or ordinal number before it,
 /// and to no other number.
 pub(super) fn assign(line: &str, rules: &LanguageRules, ends: &mut Vec<usize>) {
-    let mut corrected = Vec::with_capacity(ends.len());
+    let mut corrected = Vec::new();
     let mut learned = ends.iter().copied().peekable();
     for (period, _) in line.match_indices('.') {
         let Some(belongs) = belongs_to_word(line, period, rules) else { continue };

@@ -291,14 +291,19 @@ fn the_model_knows_its_tokenization_and_a_setting_changes_it() {
     let words = |settings: &[&str]| {
         let mut command = parse_words(&["--input", "text", "--output", "conllu"]);
         command.args(settings);
-        let out = printed(command, "Ann's well-kept dog");
+        let out = printed(command, "Ann's well-kept dog Dhr. Vos");
         out.lines().filter_map(|line| line.split('\t').nth(1)).collect::<Vec<_>>().join(" ")
     };
     let split = ["--set", "text.compounds=split"];
-    assert_eq!(words(&split), "Ann 's well - kept dog");
+    assert_eq!(words(&split), "Ann 's well - kept dog Dhr . Vos");
     assert_eq!(
         words(&["--set", "tokenization=unicode", "--set", "text.compounds=keep"]),
-        "Ann's well-kept dog"
+        "Ann's well-kept dog Dhr . Vos"
+    );
+    let dutch = ["tokenization=unicode", "compounds=keep", "language=dutch"];
+    assert_eq!(
+        words(&dutch.map(|setting| ["--set", setting]).concat()),
+        "Ann's well-kept dog Dhr. Vos"
     );
 }
 

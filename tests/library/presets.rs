@@ -30,7 +30,7 @@ fn settings(preset: &Preset) -> Vec<String> {
         settings.push("max_instances=500".to_owned());
     }
     if text.contains("\"items\"") {
-        settings.extend(["max_words=10", "min_reduction=20"].map(str::to_owned));
+        settings.extend(["max_words=12", "min_reduction=10"].map(str::to_owned));
     }
     if text.contains("\"neural\"") {
         let quick = ["epochs=10", "patience=0", "batch=1", "dropout=0", "word_dropout=0"];

@@ -17,7 +17,7 @@ fn fail(path: &str, problem: String) -> Result<()> {
     Err(Error::config(path, problem))
 }
 
-fn join(path: &str, key: &str) -> String {
+pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 

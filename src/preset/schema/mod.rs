@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::Preset;
 pub(super) use check::check;
+use check::join;
 pub use help::settings_help;
 
 static ROOT: LazyLock<Value> = LazyLock::new(|| {
@@ -23,6 +24,13 @@ static ROOT: LazyLock<Value> = LazyLock::new(|| {
 /// The JSON schema of presets.
 pub fn root() -> &'static Value {
     &ROOT
+}
+
+/// The dotted paths of the settings that a preset leaves out.
+pub(super) fn absent(preset: &Value) -> Vec<String> {
+    let mut paths = Vec::new();
+    Node::root().absent(preset, "", &mut paths);
+    paths
 }
 
 static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
@@ -77,6 +85,26 @@ impl Node {
     fn properties(self) -> impl Iterator<Item = (&'static str, Self)> {
         let properties = self.0.get("properties").and_then(Value::as_object);
         properties.into_iter().flatten().map(|(key, node)| (key.as_str(), Self::of(node)))
+    }
+
+    /// Adds the dotted paths of the keys that a value leaves out.
+    fn absent(self, value: &Value, path: &str, out: &mut Vec<String>) {
+        let node = self.resolved();
+        if let (Value::Array(items), Some(schema)) = (value, node.0.get("items")) {
+            for (at, item) in items.iter().enumerate() {
+                Self::of(schema).absent(item, &join(path, &at.to_string()), out);
+            }
+        }
+        let Value::Object(table) = value else { return };
+        let kind = table.get("kind").and_then(Value::as_str);
+        let variant = node.variants().into_iter().find(|(name, _)| Some(*name) == kind);
+        let node = variant.map_or(node, |(_, node)| node);
+        for (key, inner) in node.properties() {
+            match table.get(key) {
+                Some(value) => inner.absent(value, &join(path, key), out),
+                None => out.push(join(path, key)),
+            }
+        }
     }
 
     /// The required keys of a table.
