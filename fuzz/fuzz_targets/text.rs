@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use srparse::text::{Compounds, Punctuation, Splitter, TextSettings, Tokenization};
+use srparse::text::{Compounds, Language, Punctuation, Splitter, TextSettings, Tokenization};
 
 fuzz_target!(|input: (u8, &str)| {
     let (which, text) = input;
@@ -11,6 +11,7 @@ fuzz_target!(|input: (u8, &str)| {
         tokenization: if on(0) { Tokenization::Penn } else { Tokenization::Unicode },
         compounds: if on(1) { Compounds::Split } else { Compounds::Keep },
         punctuation: if on(2) { Punctuation::Penn } else { Punctuation::Keep },
+        language: if on(3) { Language::German } else { Language::Auto },
     };
     let characters: Vec<char> = text.chars().collect();
     let mut splitter = Splitter::new(settings);
