@@ -185,7 +185,8 @@ impl System {
 
     /// Scores a parse and counts its brackets; `None` if it is excluded.
     pub(super) fn add(&mut self, gold: &Tree, tree: Tree) -> (Counts, Option<SentenceParse>) {
-        let (score, difference) = self.evaluation.add_and_compare(gold, &tree);
+        let (score, difference) =
+            self.evaluation.add_with(gold, &tree, |pair| (pair.score.clone(), pair.difference()));
         let parse = difference.map(|difference| {
             self.errors.add(gold, &tree, &difference);
             SentenceParse { tree, f1: f1(&score), difference }

@@ -43,8 +43,8 @@ impl TreebankArgs {
 /// The treebank that the trees are from.
 #[derive(Debug, clap::Args)]
 pub(super) struct ProfileArg {
-    /// Treebank that the (gold) trees are from, which decides how they are cleaned: ptb, ppche, keyaki, negra, spmrl,
-    /// ctb, gum, or a profile file. `srparse info` describes them.
+    /// Treebank that the (gold) trees are from, which decides how they are cleaned: ctb, greynir, gum, icon, keyaki,
+    /// negra, ppche, ptb, spmrl, squoia, or a profile file. `srparse info` describes them.
     #[arg(value_parser = listed::treebanks(), hide_possible_values = true, long, value_name = "NAME|FILE")]
     treebank: Option<String>,
 }

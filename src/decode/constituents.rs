@@ -3,7 +3,8 @@
 //! The derivation is replayed, and a constituent gets the lower score of the steps that opened and completed it.
 //! The score of a step depends on the scale of the scorer:
 //!
-//! - [`ScoreScale::LogProb`]: the natural logarithm of the probability of the action, at most 0.
+//! - [`ScoreScale::LogProb`]: the natural logarithm of the probability of the action, at most 0. That of the constituent is
+//!   calibrated by a temperature (Guo et al. 2017).
 //! - [`ScoreScale::LogOdds`]: the confidence in the item, positive if the classifier accepts it.
 //! - [`ScoreScale::Margin`]: the score of the action minus that of the best other legal one; it can be negative in
 //!   a beam.
@@ -16,6 +17,14 @@ use crate::transition::{Action, Forest, State, TransitionSystem};
 
 /// The score of a step without a choice, and of a constituent that no step built.
 const NO_CHOICE: f32 = f32::INFINITY;
+
+/// The logarithm of the probability that remains when the log odds of a probability are divided by a temperature.
+fn calibrated(log_prob: f32, temperature: f32) -> f32 {
+    // The resolution of scores: 1 of 10 million is not told from 0.
+    let log_prob = f64::from(log_prob).min(-1e-7);
+    let log_odds = log_prob - (-log_prob.exp_m1()).ln();
+    -((-log_odds / f64::from(temperature)).exp().ln_1p()) as f32
+}
 
 /// A replay of a derivation.
 #[derive(Debug, Default)]
@@ -73,11 +82,12 @@ impl Replay {
 }
 
 /// Returns a score for each constituent of the tree that the derivation builds, in the order of its nodes, without
-/// the root; infinity where there was no choice.
+/// the root; infinity where there was no choice. `temperature` calibrates probabilities; 1 leaves them as they are.
 pub fn constituent_scores(
     problem: Problem<'_>,
     derivation: &[Action],
     reading: &mut dyn Reading,
+    temperature: f32,
 ) -> Vec<f32> {
     let system = problem.system;
     let mut replay = Replay::default();
@@ -90,5 +100,28 @@ pub fn constituent_scores(
     }
     let view = system.view(&cursor.state, &forest);
     let nodes = built_nodes(view.forest, &view.complete.to_vec(), view.labels);
-    nodes.into_iter().map(|node| replay.by_node[node as usize]).collect()
+    let is_calibrated = reading.scale() == ScoreScale::LogProb;
+    let score = |node: u32| match replay.by_node[node as usize] {
+        score if is_calibrated && score != NO_CHOICE => calibrated(score, temperature),
+        score => score,
+    };
+    nodes.into_iter().map(score).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::calibrated;
+
+    #[test]
+    fn a_temperature_divides_the_log_odds() {
+        for (probability, temperature, expected) in
+            [(0.5, 2.5, 0.5), (0.9, 1.0, 0.9), (0.9, 2.0, 0.75), (0.1, 2.0, 0.25)]
+        {
+            let found = calibrated(f32::ln(probability), temperature).exp();
+            assert!((found - expected).abs() < 1e-6, "{probability} {temperature}: {found}");
+        }
+        // The odds of certain and of impossible actions are finite.
+        assert!((0.99..1.0).contains(&calibrated(0.0, 2.5).exp()));
+        assert!(calibrated(-1e4, 2.5).is_finite());
+    }
 }

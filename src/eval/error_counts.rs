@@ -97,7 +97,7 @@ pub(in crate::eval) mod tests {
                 .parse()
                 .unwrap();
         let mut evaluation = Evaluation::new(Params::default(), None);
-        let (_, difference) = evaluation.add_and_compare(&gold, &test);
+        let difference = evaluation.add_with(&gold, &test, |pair| pair.difference());
         let mut counts = ErrorCounts::default();
         counts.add(&gold, &test, &difference.unwrap());
         (evaluation, counts)

@@ -84,55 +84,16 @@ impl Evaluation {
     /// Scores a test tree against its gold tree and adds the score. Roots labelled `ROOT`, `S1`, `VROOT` or
     /// without a label are treated as `TOP`; the trees are not changed.
     pub fn add(&mut self, gold: &Tree, test: &Tree) -> SentenceScore {
-        self.compare(gold, test, |_| ()).0
+        self.add_with(gold, test, |scored| scored.score.clone())
     }
 
-    /// As [`Evaluation::add`]; also returns what differs, unless the pair is excluded.
-    pub fn add_and_compare(
+    /// As [`Evaluation::add`], with a look at the pair that was scored.
+    pub fn add_with<R>(
         &mut self,
         gold: &Tree,
         test: &Tree,
-    ) -> (SentenceScore, Option<Difference>) {
-        self.compare(gold, test, |Compared { gold, test, matches, params }| {
-            Difference::new(gold, test, matches, params)
-        })
-    }
-
-    /// As [`Evaluation::add`]; also returns whether each gold bracket was matched, `None` for those that are not
-    /// scored, unless the pair is excluded.
-    pub fn add_and_match(
-        &mut self,
-        gold: &Tree,
-        test: &Tree,
-    ) -> (SentenceScore, Option<Vec<Option<bool>>>) {
-        self.compare(gold, test, |Compared { matches, .. }| matches.gold.clone())
-    }
-
-    /// As [`Evaluation::add`]; also counts the brackets that `filter` contains. An excluded pair counts as a parse without
-    /// brackets.
-    pub fn add_and_count(
-        &mut self,
-        gold: &Tree,
-        test: &Tree,
-        filter: &BracketFilter,
-    ) -> (SentenceScore, Counts) {
-        let (score, counts) = self.compare(gold, test, |compared| compared.count(filter));
-        let counts = counts.unwrap_or_else(|| {
-            let gold = Bracketing::from_tree(gold, &self.params);
-            let lost =
-                gold.brackets.iter().filter(|b| b.counts(&self.params) && filter.contains(b));
-            Counts { gold: lost.count() as u64, ..Counts::default() }
-        });
-        (score, counts)
-    }
-
-    /// Scores a test tree; looks at the brackets unless the pair is excluded.
-    fn compare<R>(
-        &mut self,
-        gold: &Tree,
-        test: &Tree,
-        look: impl FnOnce(Compared<'_, '_>) -> R,
-    ) -> (SentenceScore, Option<R>) {
+        look: impl FnOnce(&ScoredPair<'_, '_>) -> R,
+    ) -> R {
         let retagged =
             if self.gold_tags { gold_tags::retag(gold, test, &self.params) } else { None };
         let test = retagged.as_ref().map_or(test, |retagged| &retagged.test);
@@ -147,15 +108,13 @@ impl Evaluation {
             score.attachments = dependency::attachments(gold, test, rules, &self.params);
         }
         self.count(&score, &gold_brackets, &test_brackets, &matches);
-        let found = (score.status == Status::Valid).then(|| {
-            look(Compared {
-                gold: (gold, &gold_brackets),
-                test: (test, &test_brackets),
-                matches: &matches,
-                params: &self.params,
-            })
-        });
-        (score, found)
+        look(&ScoredPair {
+            score,
+            gold: (gold, &gold_brackets),
+            test: (test, &test_brackets),
+            matches: &matches,
+            params: &self.params,
+        })
     }
 
     /// Scores two lines as EVALB reads them, and adds the score.
@@ -204,17 +163,41 @@ impl Evaluation {
     }
 }
 
-/// Two trees with their brackets.
-struct Compared<'a, 't> {
+/// A gold and a test tree that were scored.
+#[derive(Debug)]
+pub struct ScoredPair<'a, 't> {
+    /// The score.
+    pub score: SentenceScore,
     gold: (&'a Tree, &'a Bracketing<'t>),
     test: (&'a Tree, &'a Bracketing<'t>),
     matches: &'a Matches,
     params: &'a Params,
 }
 
-impl Compared<'_, '_> {
-    fn count(&self, filter: &BracketFilter) -> Counts {
+impl ScoredPair<'_, '_> {
+    fn is_valid(&self) -> bool {
+        self.score.status == Status::Valid
+    }
+
+    /// What differs, unless the pair is excluded.
+    pub fn difference(&self) -> Option<Difference> {
+        self.is_valid().then(|| Difference::new(self.gold, self.test, self.matches, self.params))
+    }
+
+    /// Whether each gold bracket was matched, `None` for those that are not scored, unless the pair is excluded.
+    pub fn gold_matches(&self) -> Option<Vec<Option<bool>>> {
+        self.is_valid().then(|| self.matches.gold.clone())
+    }
+
+    /// The counts of the brackets that `filter` contains. An excluded pair counts as a parse without brackets.
+    pub fn count(&self, filter: &BracketFilter) -> Counts {
         let mut counts = Counts::default();
+        if !self.is_valid() {
+            let gold = Bracketing::from_tree(self.gold.0, self.params);
+            let lost = gold.brackets.iter().filter(|b| b.counts(self.params) && filter.contains(b));
+            counts.gold = lost.count() as u64;
+            return counts;
+        }
         for (bracket, matched) in scored(self.gold.1, &self.matches.gold) {
             if filter.contains(bracket) {
                 counts.add_gold(matched);

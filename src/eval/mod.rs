@@ -36,7 +36,7 @@ pub use confusion::Confusion;
 pub use counts::Counts;
 pub use difference::{Difference, ErrorClass, Mark, ParseError};
 pub use error_counts::{ClassCounts, ErrorCounts};
-pub use evaluation::{CHILDREN, Evaluation, LENGTHS, evaluate};
+pub use evaluation::{CHILDREN, Evaluation, LENGTHS, ScoredPair, evaluate};
 pub use functions::FunctionScores;
 pub use params::Params;
 pub use sentence_score::{SentenceScore, Status};
@@ -71,7 +71,8 @@ pub fn compare(
         .zip(a.iter().zip(b))
         .map(|(gold, (a, b))| {
             let [system_a, system_b] = &mut systems;
-            [system_a.add_and_count(gold, a, filter).1, system_b.add_and_count(gold, b, filter).1]
+            [(system_a, a), (system_b, b)]
+                .map(|(system, tree)| system.add_with(gold, tree, |scored| scored.count(filter)))
         })
         .collect();
     filter.check(&sentences)?;

@@ -191,9 +191,10 @@ impl Worker<'_> {
     pub fn parse_nbest(&mut self, tokens: &[Token], request: NbestRequest) -> Vec<Parse> {
         let mut parses = self.different(tokens, request.trees);
         if request.constituents {
+            let temperature = self.search.temperature;
             for (parse, actions) in &mut parses {
                 let (problem, reading) = self.problem();
-                let mut scores = constituent_scores(problem, actions, reading);
+                let mut scores = constituent_scores(problem, actions, reading, temperature);
                 // Also for the root, and for the node that joins the children of a failed parse.
                 scores.resize(parse.tree.nodes().len(), f32::INFINITY);
                 parse.constituents = Some(scores);

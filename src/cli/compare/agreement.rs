@@ -52,8 +52,10 @@ impl Scores {
     /// Adds a sentence, unless it is too long.
     fn add(&mut self, gold: &Tree, parses: &[Tree], max_words: Option<u32>) -> Vec<Status> {
         let scored = self.evaluations.iter_mut().zip(parses);
-        let (scores, found): (Vec<_>, Vec<_>) =
-            scored.map(|(evaluation, parse)| evaluation.add_and_match(gold, parse)).unzip();
+        let scored = scored.map(|(evaluation, parse)| {
+            evaluation.add_with(gold, parse, |pair| (pair.score.clone(), pair.gold_matches()))
+        });
+        let (scores, found): (Vec<_>, Vec<_>) = scored.unzip();
         if max_words.is_none_or(|most| scores[0].length <= most) {
             for (score, failures) in scores.iter().zip(&mut self.failures) {
                 *failures += u64::from(score.status != Status::Valid);

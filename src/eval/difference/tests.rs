@@ -4,7 +4,8 @@ use crate::eval::{Evaluation, Status};
 fn difference(gold: &str, test: &str) -> (Tree, Tree, Difference) {
     let mut evaluation = Evaluation::new(Params::default(), None);
     let (gold, test): (Tree, Tree) = (gold.parse().unwrap(), test.parse().unwrap());
-    let (score, difference) = evaluation.add_and_compare(&gold, &test);
+    let (score, difference) =
+        evaluation.add_with(&gold, &test, |pair| (pair.score.clone(), pair.difference()));
     assert_eq!(score.status, Status::Valid);
     let difference = difference.unwrap();
     let wrong = |marks: &[Mark]| {
@@ -114,5 +115,5 @@ fn deep_chains_and_odd_trees_end() {
     assert!(!difference.errors.is_empty());
     let mut evaluation = Evaluation::new(Params::default(), None);
     let (gold, none): (Tree, Tree) = (HIGH.parse().unwrap(), "(())".parse().unwrap());
-    assert_eq!(evaluation.add_and_compare(&gold, &none).1, None);
+    assert_eq!(evaluation.add_with(&gold, &none, |pair| pair.difference()), None);
 }
