@@ -36,6 +36,15 @@ pub fn unescape(word: &str) -> Cow<'_, str> {
     text
 }
 
+/// The bracket of an escape, or the escape of a bracket.
+pub(crate) fn other_bracket(word: &str) -> Option<&'static str> {
+    BRACKETS.iter().find_map(|&(escape, bracket)| match word {
+        word if word == escape => Some(bracket),
+        word if word == bracket => Some(escape),
+        _ => None,
+    })
+}
+
 /// The mark that a word of the Penn Treebank stands for, if it is an escaped bracket or quotation marks.
 pub(crate) fn mark(word: &str) -> Option<&'static str> {
     let bracket = BRACKETS.iter().find(|(escape, _)| *escape == word).map(|(_, bracket)| *bracket);

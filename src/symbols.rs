@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::escapes::other_bracket;
 use crate::pieces::PieceTokenizer;
 use crate::tree::Token;
 pub use case::{CASES, Case};
@@ -318,7 +319,10 @@ impl Vocabulary {
         let (mut before, mut pairs) = (Before::default(), OpenPairs::default());
         out.before.push(before);
         for token in tokens {
-            let word = self.words.position(&token.word);
+            let word = self.words.position(&token.word).or_else(|| {
+                // Some treebanks escape brackets, some do not.
+                self.words.position(other_bracket(&token.word)?)
+            });
             out.words.push(word.map_or(UNKNOWN, |position| position + FIRST));
             out.tags.push(self.tags.value(&token.tag));
             let form = match word {

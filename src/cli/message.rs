@@ -63,7 +63,7 @@ mod tests {
             harmless(&format!("the word {} is too long", "a".repeat(300_000))).into_owned();
         assert_eq!(
             shortened,
-            format!("the word {}…{} is too long", "a".repeat(500), "a".repeat(250))
+            format!("the word {}…{} is too long", "a".repeat(500), "a".repeat(249))
         );
         let words = "dog ".repeat(1_000);
         assert_eq!(harmless(&words), words);

@@ -23,7 +23,8 @@ fn calibrated(log_prob: f32, temperature: f32) -> f32 {
     // The resolution of scores: 1 of 10 million is not told from 0.
     let log_prob = f64::from(log_prob).min(-1e-7);
     let log_odds = log_prob - (-log_prob.exp_m1()).ln();
-    -((-log_odds / f64::from(temperature)).exp().ln_1p()) as f32
+    let odds_against = -log_odds / f64::from(temperature);
+    -(odds_against.max(0.0) + (-odds_against.abs()).exp().ln_1p()) as f32
 }
 
 /// A replay of a derivation.

@@ -7,7 +7,11 @@ use super::piece::{Abbreviation, Role};
 pub(super) fn role(word: &str, rules: &LanguageRules) -> Option<Role> {
     let is_title =
         |title: &String| word.starts_with(char::is_uppercase) && word.eq_ignore_ascii_case(title);
-    if rules.open.contains(word) || rules.titles.iter().any(is_title) {
+    let has_suffix = |suffix: &String| word.ends_with(suffix.as_str());
+    if rules.open.contains(word)
+        || rules.titles.iter().any(is_title)
+        || rules.suffixes.iter().any(has_suffix)
+    {
         Some(Role::Word)
     } else if rules.closed.contains(word) {
         Some(Role::Abbreviation(Abbreviation::Closed))

@@ -8,6 +8,9 @@ use super::tokenizer::Tokenizer;
 /// Maximum number of tokens in a sentence, which ends there at the latest.
 pub const MAX_TOKENS: usize = 1000;
 
+/// Marks that begin no sentence.
+const INNER: [char; 6] = [',', ';', ':', '\u{60c}', '\u{3001}', '\u{ff0c}'];
+
 /// The sentence that has not ended yet.
 #[derive(Debug)]
 pub(super) struct Pending {
@@ -38,9 +41,11 @@ impl Pending {
     /// Adds the next piece of a text. Returns the number of tokens of the sentence that has ended, if one has:
     /// before the piece or with it.
     pub(super) fn add(&mut self, mut piece: Piece, text: &str) -> Option<usize> {
-        if piece.role == Role::Quote {
-            piece.role = self.side(piece, text);
-        }
+        piece.role = match &text[piece.start..piece.end] {
+            _ if piece.role == Role::Quote => self.side(piece, text),
+            mark @ ("\u{201c}" | "\u{ab}" | "\u{bb}") => self.side_of(mark, piece, text),
+            _ => piece.role,
+        };
         let mut ended = None;
         if let Some(cut) = &mut self.cut {
             let is_next = cut.end == self.pieces.len();
@@ -102,7 +107,8 @@ impl Pending {
         let role = mark.role;
         let is_bracketed = self.pieces.len() > cut.end;
         let next = &text[next.start..next.end];
-        if has_letter(mark, next, self.rules) {
+        let is_quoted = cut.end > cut.mark + 1 && self.rules.after_quotations.contains(next);
+        if has_letter(mark, next, self.rules) || is_quoted || next.starts_with(INNER) {
             return None;
         }
         if self.ends_before_any(cut, text) && next.starts_with(char::is_alphabetic)
@@ -180,6 +186,19 @@ impl Pending {
             return 1;
         }
         0
+    }
+
+    /// Whether a quotation mark that closes in some languages and opens in others opens or closes: `„Ja“`, `“Yes”`, `»Ja«`,
+    /// `«Oui»`.
+    fn side_of(&self, mark: &str, piece: Piece, text: &str) -> Role {
+        let before = self.pieces.last().filter(|before| before.end == piece.start);
+        let is_after_word = before.is_some_and(|before| before.role != Role::Opening);
+        let is_before_word = text[piece.end..].starts_with(char::is_alphanumeric);
+        match mark {
+            "\u{bb}" if is_before_word && !is_after_word => Role::Opening,
+            "\u{201c}" | "\u{ab}" if is_after_word && !is_before_word => Role::Closing,
+            _ => piece.role,
+        }
     }
 
     /// Whether a straight quotation mark opens or closes.

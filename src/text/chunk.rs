@@ -6,11 +6,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::contractions::APOSTROPHES;
 use super::language::LanguageRules;
-use super::piece::{Piece, Role};
+use super::piece::{Abbreviation, Piece, Role};
 use super::segmenter::Segmenter;
 use super::settings::{Compounds, TextSettings};
 use super::tokenizer::Tokenizer;
-use super::{abbreviations, compounds, contractions, marks, penn, periods, web};
+use super::{abbreviations, compounds, contractions, corrections, marks, penn, web};
 
 /// Splits `text[range]` and adds its pieces; without learned word boundaries it has no white space.
 pub(super) fn split(
@@ -20,7 +20,7 @@ pub(super) fn split(
     pieces: &mut Vec<Piece>,
 ) {
     match tokenizer.segmenter() {
-        Some(segmenter) => split_line(text, range, segmenter, tokenizer.rules(), pieces),
+        Some(segmenter) => split_line(text, range, segmenter, tokenizer, pieces),
         None => split_run(text, range, tokenizer, pieces),
     }
 }
@@ -43,13 +43,13 @@ fn split_line(
     text: &str,
     range: Range<usize>,
     segmenter: &Segmenter,
-    rules: &LanguageRules,
+    tokenizer: &Tokenizer,
     pieces: &mut Vec<Piece>,
 ) {
-    let (offset, line) = (range.start, &text[range]);
+    let (offset, line, rules) = (range.start, &text[range], tokenizer.rules());
     let mut ends = Vec::new();
-    segmenter.ends(line, &mut ends);
-    periods::assign(line, rules, &mut ends);
+    segmenter.ends(line, tokenizer.straightens(), &mut ends);
+    corrections::correct(line, rules, |word| segmenter.knows(word), &mut ends);
     let mut addresses = web::addresses(line).peekable();
     let mut start = 0;
     let mut push = |from: usize, to: usize| {
@@ -77,7 +77,11 @@ fn role(word: &str, rules: &LanguageRules) -> Role {
             (length, role) if length == word.len() => role,
             _ => Role::Word,
         },
-        Some(before) => abbreviations::role(before, rules).unwrap_or(Role::Word),
+        Some(before) => abbreviations::role(before, rules).unwrap_or({
+            // Learned: `5 km.`, but not a number.
+            let has_letters = before.starts_with(char::is_alphabetic);
+            if has_letters { Role::Abbreviation(Abbreviation::Closed) } else { Role::Word }
+        }),
         None => Role::Word,
     }
 }

@@ -10,14 +10,22 @@ use super::settings::TextSettings;
 /// The word in a tree for a word that is split off already.
 #[cfg(feature = "serve")]
 pub(crate) fn form_of_word(word: &str, settings: TextSettings) -> Cow<'_, str> {
-    form(word, Role::Word, settings.punctuation)
+    form(word, Role::Word, settings.punctuation, false)
 }
 
-/// The word in a tree for a token of the text.
-pub(super) fn form(surface: &str, role: Role, punctuation: Punctuation) -> Cow<'_, str> {
+/// The word in a tree for a token of the text; `straightens` writes curly apostrophes of words as straight ones.
+pub(super) fn form(
+    surface: &str,
+    role: Role,
+    punctuation: Punctuation,
+    straightens: bool,
+) -> Cow<'_, str> {
     if punctuation == Punctuation::Penn && !surface.bytes().all(|byte| byte.is_ascii_alphanumeric())
     {
         return penn(surface, role);
+    }
+    if straightens && surface.contains('\u{2019}') && surface.contains(char::is_alphabetic) {
+        return Cow::Owned(surface.replace('\u{2019}', "'"));
     }
     if surface.contains(['(', ')']) {
         return Cow::Owned(surface.replace('(', "-LRB-").replace(')', "-RRB-"));

@@ -30,6 +30,8 @@ pub enum Language {
     Icelandic,
     /// Indonesian.
     Indonesian,
+    /// Japanese.
+    Japanese,
     /// Spanish.
     Spanish,
 }
@@ -43,13 +45,16 @@ pub(super) struct LanguageRules {
     pub(super) open: HashSet<String>,
     pub(super) closed: HashSet<String>,
     pub(super) numbered: HashSet<String>,
+    before_ordinals: HashSet<String>,
     after_ordinals: HashSet<String>,
+    pub(super) suffixes: Vec<String>,
+    pub(super) after_quotations: HashSet<String>,
     first_words: HashSet<String>,
 }
 
 impl Language {
     /// The languages with rules of their own.
-    pub(super) const KNOWN: [Self; 8] = [
+    pub(super) const KNOWN: [Self; 9] = [
         Self::Dutch,
         Self::English,
         Self::Faroese,
@@ -57,6 +62,7 @@ impl Language {
         Self::German,
         Self::Icelandic,
         Self::Indonesian,
+        Self::Japanese,
         Self::Spanish,
     ];
 
@@ -87,6 +93,7 @@ impl Language {
             Self::German => include_str!("../../data/text/german.toml"),
             Self::Icelandic => include_str!("../../data/text/icelandic.toml"),
             Self::Indonesian => include_str!("../../data/text/indonesian.toml"),
+            Self::Japanese => include_str!("../../data/text/japanese.toml"),
             Self::Spanish => include_str!("../../data/text/spanish.toml"),
         };
         RULES[self as usize].get_or_init(|| {
@@ -101,17 +108,28 @@ impl LanguageRules {
         self.first_words.contains(word)
     }
 
-    /// Whether a number and the period after it, where `rest` follows, are an ordinal number; `None` if the language
-    /// writes them without a period.
-    pub(super) fn is_ordinal(&self, number: &str, rest: &str) -> Option<bool> {
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        if self.after_ordinals.is_empty() || !is_number {
+    /// Whether a number and the period after it, between `before` and `rest`, are an ordinal number; `None` if it is no
+    /// number.
+    pub(super) fn is_ordinal(&self, before: &str, number: &str, rest: &str) -> Option<bool> {
+        let is_number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+        if !is_number(number) {
             return None;
         }
-        let rest = rest.trim_start();
+        if self.after_ordinals.is_empty() || number.len() > 3 {
+            return Some(false);
+        }
+        let (before, rest) = (before.trim_end(), rest.trim_start());
         let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
-        let next = &rest[..end];
-        let follows = next.starts_with(char::is_lowercase) || self.after_ordinals.contains(next);
-        Some(number.len() <= 3 && follows)
+        let (next, after) = rest.split_at(end);
+        let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        // `3. 5. 2021`.
+        let is_date = is_number(next)
+            && (next.len() <= 2 && after.starts_with('.')
+                || next.len() == 4 && last.ends_with('.'));
+        let is_counted = next.starts_with(char::is_uppercase)
+            && self.before_ordinals.contains(last)
+            && !self.first_words.contains(next);
+        let is_listed = next.starts_with(char::is_lowercase) || self.after_ordinals.contains(next);
+        Some(is_date || is_counted || is_listed)
     }
 }

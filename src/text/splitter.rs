@@ -236,8 +236,14 @@ impl Splitter {
         let mut spans = Vec::with_capacity(length);
         for (at, piece) in pieces.iter().enumerate() {
             spans.push(Span { start: position(piece.start), end: position(piece.end) });
-            let form = form(&text[piece.start..piece.end], piece.role, punctuation);
-            let around = [at.checked_sub(1), Some(at + 1)].map(|at| pieces.get(at?));
+            let straightens = self.tokenizer.straightens();
+            let form = form(&text[piece.start..piece.end], piece.role, punctuation, straightens);
+            let is_word = |other: &&Piece| {
+                other.role == Role::Word
+                    && text[other.start..other.end].contains(char::is_alphabetic)
+            };
+            let around =
+                [at.checked_sub(1), Some(at + 1)].map(|at| pieces.get(at?).filter(is_word));
             tokens.push(Token::untagged(marked(form, piece, around, marks)));
         }
         let layout = Layout {
@@ -281,7 +287,7 @@ pub fn one_sentence(text: &str, tokenizer: &Tokenizer) -> Option<TextSentence> {
     (!tokens.is_empty()).then_some(TextSentence { tokens, layout })
 }
 
-/// The form of a token in a treebank that marks words which the text writes otherwise.
+/// The form of a token in a treebank that marks words which the text writes otherwise, between two words.
 fn marked<'t>(
     form: Cow<'t, str>,
     piece: &Piece,
@@ -295,14 +301,13 @@ fn marked<'t>(
         form = Cow::Owned(form.split_whitespace().collect::<Vec<_>>().join(&join.to_string()));
     }
     let Some(glue) = marks.glue else { return form };
-    let is_word = |piece: &&Piece| piece.role == Role::Word;
     if !form.contains(char::is_alphabetic) {
         return form;
     }
-    if before.filter(is_word).is_some_and(|before| before.end == piece.start) {
+    if before.is_some_and(|before| before.end == piece.start) {
         form = Cow::Owned(format!("{glue}{form}"));
     }
-    if after.filter(is_word).is_some_and(|after| after.start == piece.end) {
+    if after.is_some_and(|after| after.start == piece.end) {
         form.to_mut().push(glue);
     }
     form

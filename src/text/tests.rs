@@ -300,7 +300,7 @@ fn every_language_is_known_by_its_frequent_words() {
 fn periods_after_numbers_depend_on_what_follows() {
     let ends = |line: &str, language: Language, ends: &[usize]| {
         let mut ends = ends.to_vec();
-        periods::assign(line, language.rules(), &mut ends);
+        corrections::correct(line, language.rules(), |word| word == "bek.", &mut ends);
         ends
     };
     for (line, learned, right) in [
@@ -310,12 +310,53 @@ fn periods_after_numbers_depend_on_what_follows() {
         ("es war 1990.", &[2, 6, 12], &[2, 6, 11, 12]),
         ("z. B. da", &[1, 2, 4, 5, 8], &[2, 5, 8]),
         ("z.B. da", &[4, 7], &[4, 7]),
+        ("im 2. Akt", &[2, 4, 5, 9], &[2, 5, 9]),
+        ("im 2. Er", &[2, 5, 8], &[2, 4, 5, 8]),
+        ("3. 5. 2021", &[1, 2, 4, 5, 10], &[2, 5, 10]),
+        ("Torstr. 5", &[6, 7, 9], &[7, 9]),
+        ("ein Tor.", &[3, 8], &[3, 7, 8]),
+        ("bek. da", &[4, 7], &[4, 7]),
         ("...", &[3], &[3]),
         ("", &[], &[]),
     ] {
         assert_eq!(ends(line, Language::German, learned), right, "{line}");
     }
-    assert_eq!(ends("am 3. Mai", Language::French, &[2, 4, 5, 9]), [2, 4, 5, 9]);
+    assert_eq!(ends("le 3. Il", Language::French, &[2, 5, 8]), [2, 4, 5, 8]);
+}
+
+#[test]
+fn quotation_marks_and_brackets_are_words() {
+    for (line, learned, right) in [
+        ("\u{ab}Ja\u{bb},", &[7][..], &[2, 4, 6, 7][..]),
+        ("\"(a)\"", &[5], &[1, 2, 3, 4, 5]),
+        ("\u{bf}Y?", &[4], &[2, 4]),
+        ("ami(s) (ou", &[6, 10], &[6, 8, 10]),
+        (":-)", &[3], &[3]),
+        ("\u{56fd}(1)", &[6], &[3, 4, 5, 6]),
+    ] {
+        let mut ends = learned.to_vec();
+        corrections::correct(line, Language::Other.rules(), |_| false, &mut ends);
+        assert_eq!(ends, right, "{line}");
+    }
+}
+
+#[test]
+fn sentences_go_on_after_quotations() {
+    check(
+        UNICODE,
+        &[
+            ("\u{ab}Va?\u{bb}, dit-il. Va.", &["\u{ab} Va ? \u{bb} , dit-il .", "Va ."]),
+            ("\u{201e}Gut.\u{201c} Er lacht.", &["\u{201e} Gut . \u{201c}", "Er lacht ."]),
+            ("\u{bb}Gut.\u{ab} Er lacht.", &["\u{bb} Gut . \u{ab}", "Er lacht ."]),
+            ("Er sagt: \u{bb}Gut.\u{ab}", &["Er sagt : \u{bb} Gut . \u{ab}"]),
+        ],
+    );
+    let japanese = TextSettings { language: Language::Japanese, ..UNICODE };
+    let found = sentences(
+        "\u{300c}\u{884c}\u{304f}\u{3002}\u{300d}\u{3068}\u{8a00}\u{3046}\u{3002}",
+        japanese,
+    );
+    assert_eq!(found.len(), 1);
 }
 
 #[test]

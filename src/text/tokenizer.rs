@@ -12,6 +12,7 @@ use super::settings::TextSettings;
 pub struct Tokenizer {
     settings: TextSettings,
     segmenter: Option<Arc<Segmenter>>,
+    straightens: bool,
 }
 
 impl Default for Tokenizer {
@@ -34,7 +35,8 @@ impl Tokenizer {
             None if settings.tokenization.is_penn() => Language::English,
             None => settings.language,
         };
-        Self { settings, segmenter: segmenter.map(Arc::new) }
+        let straightens = segmenter.as_ref().is_some_and(has_straight_apostrophes);
+        Self { settings, segmenter: segmenter.map(Arc::new), straightens }
     }
 
     /// The settings.
@@ -54,6 +56,11 @@ impl Tokenizer {
         )
     }
 
+    /// Whether curly apostrophes are written as straight ones, as the treebank has them.
+    pub(super) fn straightens(&self) -> bool {
+        self.straightens
+    }
+
     pub(super) fn rules(&self) -> &'static LanguageRules {
         self.settings.language.rules()
     }
@@ -66,4 +73,12 @@ impl Tokenizer {
     pub(super) fn marks(&self) -> Marks {
         self.segmenter().map(Segmenter::marks).unwrap_or_default()
     }
+}
+
+/// Whether a treebank has words with straight apostrophes, and no curly ones.
+fn has_straight_apostrophes(segmenter: &Segmenter) -> bool {
+    const WORDS: [&str; 10] = ["l'", "d'", "qu'", "n'", "s'", "'s", "'t", "'n", "'", "zo'n"];
+    let is_known = |word: &&str| segmenter.knows(word);
+    let is_curly = |word: &&str| segmenter.knows(&word.replace('\'', "\u{2019}"));
+    WORDS.iter().any(is_known) && !WORDS.iter().any(is_curly)
 }

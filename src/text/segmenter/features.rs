@@ -49,7 +49,7 @@ fn kind(c: char) -> u8 {
 }
 
 impl Text {
-    pub(super) fn new(line: &str) -> Self {
+    pub(super) fn new(line: &str, straightens: bool) -> Self {
         let n = line.len() + 2 * WINDOW;
         let mut text = Self {
             characters: Vec::with_capacity(n),
@@ -63,6 +63,7 @@ impl Text {
             let code = match kind {
                 kind::SPACE => u32::from(' '),
                 kind::DIGIT => u32::from('0'),
+                _ if c == '\u{2019}' && straightens => u32::from('\''),
                 _ => u32::from(c.to_lowercase().next().unwrap_or(c)),
             };
             text.push(code, kind, offset);
@@ -229,7 +230,7 @@ const WORD: u32 = 0x9e37_79b9;
 
 /// The hash of a word.
 pub(super) fn word_hash(word: &str) -> u32 {
-    let text = Text::new(word);
+    let text = Text::new(word, false);
     text.characters[WINDOW..text.characters.len() - WINDOW]
         .iter()
         .fold(WORD, |hash, &c| mix(hash, c))

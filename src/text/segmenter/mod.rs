@@ -83,9 +83,10 @@ impl Segmenter {
         self.marks
     }
 
-    /// The ends of the words of a line, in bytes, in ascending order; `line` is all that is known of the text.
-    pub(super) fn ends(&self, line: &str, ends: &mut Vec<usize>) {
-        let text = Text::new(line);
+    /// The ends of the words of a line, in bytes, in ascending order; `line` is all that is known of the text. Curly apostrophes
+    /// are read as straight ones if `straightens`.
+    pub(super) fn ends(&self, line: &str, straightens: bool, ends: &mut Vec<usize>) {
+        let text = Text::new(line, straightens);
         let mut features = Features::new(&text, &self.words, self.weights.len());
         for place in text.places() {
             let is_end = if text.is_candidate(place, self.marks.join.is_some()) {

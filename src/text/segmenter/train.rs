@@ -79,7 +79,7 @@ impl Words {
 
 impl Example {
     fn new(line: &Line, marks: Marks) -> Self {
-        let text = Text::new(&line.text);
+        let text = Text::new(&line.text, false);
         let mut ends = line.ends.iter().peekable();
         let mut decisions = Vec::new();
         for place in text.places() {

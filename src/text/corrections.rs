@@ -1,0 +1,111 @@
+//! Rules for lines whose words are learned: a treebank of some thousand sentences shows too little of abbreviations, ordinal
+//! numbers, quotation marks and brackets.
+
+use super::abbreviations;
+use super::language::LanguageRules;
+use super::script::is_unspaced;
+
+/// Marks that are words of their own.
+const SEPARATE: &str = "\u{201e}\u{201c}\u{201d}\u{ab}\u{bb}\u{2039}\u{203a}\"\u{bf}\u{a1}";
+
+/// Corrects where words end, in bytes in ascending order: a period belongs to the abbreviation or ordinal number before
+/// it, and to no other number or word; quotation marks, and brackets around words, are words. `knows` is whether the treebank
+/// has a word.
+pub(super) fn correct(
+    line: &str,
+    rules: &LanguageRules,
+    knows: impl Fn(&str) -> bool,
+    ends: &mut Vec<usize>,
+) {
+    let mut corrected = Corrected { learned: ends, ends: Vec::new(), next: 0 };
+    for (at, c) in line.char_indices() {
+        let end = at + c.len_utf8();
+        match c {
+            '.' => match belongs_to_word(line, at, rules, &knows) {
+                Some((word, true)) => corrected.replace(word + 1, None, end),
+                Some((_, false)) => corrected.replace(at, Some(at), end),
+                None => {}
+            },
+            c if SEPARATE.contains(c) || is_separate_bracket(line, at, c) => {
+                let is_after_word = line[..at].ends_with(|c: char| !c.is_whitespace());
+                corrected.replace(at, is_after_word.then_some(at), end);
+            }
+            _ => {}
+        }
+    }
+    let Corrected { ends: mut all, next, .. } = corrected;
+    if next > 0 || !all.is_empty() {
+        all.extend_from_slice(&ends[next..]);
+        *ends = all;
+    }
+}
+
+/// The ends of words up to a place.
+struct Corrected<'a> {
+    learned: &'a [usize],
+    ends: Vec<usize>,
+    /// The number of learned ends before the place.
+    next: usize,
+}
+
+impl Corrected<'_> {
+    /// Replaces the ends from `first` to `last` by `inner` and `last`.
+    fn replace(&mut self, first: usize, inner: Option<usize>, last: usize) {
+        let before = |ends: &[usize], place| ends.partition_point(|&end| end < place);
+        let until = before(self.learned, first).max(self.next);
+        self.ends.extend_from_slice(&self.learned[self.next..until]);
+        self.ends.truncate(before(&self.ends, first));
+        self.next = before(self.learned, last + 1).max(until);
+        self.ends.extend(inner.into_iter().chain([last]));
+    }
+}
+
+/// Where the word before a period begins, and whether the period is part of it; `None` if that is for the segmenter to say.
+fn belongs_to_word(
+    line: &str,
+    period: usize,
+    rules: &LanguageRules,
+    knows: impl Fn(&str) -> bool,
+) -> Option<(usize, bool)> {
+    let rest = &line[period + 1..];
+    if rest.starts_with(|c: char| c.is_alphanumeric() || c == '.') {
+        return None;
+    }
+    let is_part = |c: char| c.is_alphanumeric() || c == '.';
+    let word = line[..period].rsplit(|c| !is_part(c)).next()?;
+    let start = period - word.len();
+    let belongs = if let Some(is_ordinal) = rules.is_ordinal(&line[..start], word, rest) {
+        is_ordinal
+    } else if abbreviations::role(word, rules).is_some() {
+        true
+    } else if is_whole(word) && !knows(&line[start..=period]) {
+        false
+    } else {
+        return None;
+    };
+    Some((start, belongs))
+}
+
+/// Whether a word has letters alone and is no Roman number.
+fn is_whole(word: &str) -> bool {
+    let is_roman = || word.chars().all(|c| "IVXLCDM".contains(c));
+    !word.is_empty() && word.chars().all(|c| c.is_alphabetic() && !is_unspaced(c)) && !is_roman()
+}
+
+/// Whether a bracket stands around words, not around parts of one: `étudiant(s)`. Those of emoticons are learned.
+fn is_separate_bracket(line: &str, at: usize, bracket: char) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() && !is_unspaced(c);
+    let before = line[..at].chars().next_back();
+    match bracket {
+        '(' | '[' => !before.is_some_and(is_word),
+        ')' | ']' if before.is_some_and(|c| ":;-=^".contains(c)) => false,
+        ')' | ']' => {
+            let opening = if bracket == ')' { '(' } else { '[' };
+            let run = line[..at].rsplit(char::is_whitespace).next().unwrap_or_default();
+            let inner = run.rfind(opening).map(|inner| at - run.len() + inner);
+            !line[at + 1..].starts_with(is_word)
+                && inner.is_none_or(|inner| is_separate_bracket(line, inner, opening))
+        }
+        _ => false,
+    }
+}
