@@ -20,7 +20,7 @@ const QUOTED: &[(&str, &str)] = &[
         "README.md",
         "| `english-fast` | {english|masc/dev|english-fast f1} | {english|craft/dev|english-fast f1} | | 20 |",
     ),
-    ("README.md", "| `accurate` | | {own-tags|accurate,craft/dev|own f1} | | 5 |"),
+    ("README.md", "| `accurate`, three seeds | | {seeds|accurate,mean|own f1} | | 5 |"),
     ("README.md", "| `fast` | | {own-tags|fast,craft/dev|own f1} | | 20 |"),
     (
         "README.md",
@@ -37,7 +37,8 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/results.md",
-        "| `accurate` | {own-tags|accurate,craft/dev|own f1} | {own-tags|accurate,craft/dev|gold f1} |",
+        "| `accurate`, seeds 1 to 3 | {seeds|accurate,mean|own f1} ± {seeds|accurate,standard deviation|own f1} | \
+         {own-tags|accurate,craft/dev|gold f1} (seed 1) |",
     ),
     (
         "docs/results.md",
@@ -45,7 +46,8 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/results.md",
-        "| `small` | {own-tags|small,craft/dev|own f1} | {own-tags|small,craft/dev|gold f1} |",
+        "| `small`, seeds 1 to 5 | {seeds|small,mean|own f1} ± {seeds|small,standard deviation|own f1} | \
+         {seeds|small,mean|gold f1} ± {seeds|small,standard deviation|gold f1} |",
     ),
     (
         "docs/results.md",
