@@ -175,14 +175,12 @@ fn read(
         let [gold, a, b] = &trees[..] else { break };
         scores.add(|(systems, sentences, failures)| {
             let [system_a, system_b] = systems;
-            let [(length, status_a, counts_a), (_, status_b, counts_b)] =
+            let [(score_a, counts_a), (score_b, counts_b)] =
                 [(system_a, a), (system_b, b)].map(|(system, tree)| {
-                    system.add_with(gold, tree, |pair| {
-                        (pair.score.length, pair.score.status, pair.count(filter))
-                    })
+                    system.add_with(gold, tree, |pair| (pair.score.clone(), pair.count(filter)))
                 });
-            let statuses = [status_a, status_b];
-            if args.max_words.is_none_or(|most| length <= most) {
+            let statuses = [score_a.status, score_b.status];
+            if args.max_words.is_none_or(|most| score_a.length <= most) {
                 for (status, failures) in statuses.iter().zip(failures) {
                     *failures += u64::from(*status != Status::Valid);
                 }

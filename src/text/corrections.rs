@@ -18,25 +18,60 @@ pub(super) fn correct(
     ends: &mut Vec<usize>,
 ) {
     let mut corrected = Corrected { learned: ends, ends: Vec::new(), next: 0 };
+    let mut brackets = Brackets::default();
+    let mut before = None;
     for (at, c) in line.char_indices() {
         let end = at + c.len_utf8();
+        let is_separate = brackets.is_separate(before, c, line[end..].chars().next());
         match c {
             '.' => match belongs_to_word(line, at, rules, &knows) {
                 Some((word, true)) => corrected.replace(word + 1, None, end),
                 Some((_, false)) => corrected.replace(at, Some(at), end),
                 None => {}
             },
-            c if SEPARATE.contains(c) || is_separate_bracket(line, at, c) => {
-                let is_after_word = line[..at].ends_with(|c: char| !c.is_whitespace());
+            c if SEPARATE.contains(c) || is_separate => {
+                let is_after_word = before.is_some_and(|c: char| !c.is_whitespace());
                 corrected.replace(at, is_after_word.then_some(at), end);
             }
             _ => {}
         }
+        before = Some(c);
     }
     let Corrected { ends: mut all, next, .. } = corrected;
-    if next > 0 || !all.is_empty() {
-        all.extend_from_slice(&ends[next..]);
-        *ends = all;
+    all.extend_from_slice(&ends[next..]);
+    *ends = all;
+}
+
+/// The brackets of a run of characters without white space.
+#[derive(Default)]
+struct Brackets {
+    /// Whether the last opening one, unless it is closed, stands around words.
+    opening: Option<bool>,
+}
+
+impl Brackets {
+    /// Reads the next character; returns whether it is a bracket around words, not around parts of one: `étudiant(s)`.
+    /// Those of emoticons are learned.
+    fn is_separate(&mut self, before: Option<char>, c: char, after: Option<char>) -> bool {
+        let is_word = |c: char| c.is_alphanumeric() && !is_unspaced(c);
+        match c {
+            '(' | '[' => {
+                let is_separate = !before.is_some_and(is_word);
+                self.opening = Some(is_separate);
+                is_separate
+            }
+            ')' | ']' => {
+                let is_opened_so = self.opening.take().unwrap_or(true);
+                let is_emoticon = before.is_some_and(|c| ":;-=^".contains(c));
+                is_opened_so && !is_emoticon && !after.is_some_and(is_word)
+            }
+            _ => {
+                if c.is_whitespace() {
+                    self.opening = None;
+                }
+                false
+            }
+        }
     }
 }
 
@@ -90,22 +125,4 @@ fn belongs_to_word(
 fn is_whole(word: &str) -> bool {
     let is_roman = || word.chars().all(|c| "IVXLCDM".contains(c));
     !word.is_empty() && word.chars().all(|c| c.is_alphabetic() && !is_unspaced(c)) && !is_roman()
-}
-
-/// Whether a bracket stands around words, not around parts of one: `étudiant(s)`. Those of emoticons are learned.
-fn is_separate_bracket(line: &str, at: usize, bracket: char) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() && !is_unspaced(c);
-    let before = line[..at].chars().next_back();
-    match bracket {
-        '(' | '[' => !before.is_some_and(is_word),
-        ')' | ']' if before.is_some_and(|c| ":;-=^".contains(c)) => false,
-        ')' | ']' => {
-            let opening = if bracket == ')' { '(' } else { '[' };
-            let run = line[..at].rsplit(char::is_whitespace).next().unwrap_or_default();
-            let inner = run.rfind(opening).map(|inner| at - run.len() + inner);
-            !line[at + 1..].starts_with(is_word)
-                && inner.is_none_or(|inner| is_separate_bracket(line, inner, opening))
-        }
-        _ => false,
-    }
 }

@@ -121,7 +121,7 @@ impl LanguageRules {
         let (before, rest) = (before.trim_end(), rest.trim_start());
         let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
         let (next, after) = rest.split_at(end);
-        let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let last = last_word(before);
         // `3. 5. 2021`.
         let is_date = is_number(next)
             && (next.len() <= 2 && after.starts_with('.')
@@ -132,4 +132,10 @@ impl LanguageRules {
         let is_listed = next.starts_with(char::is_lowercase) || self.after_ordinals.contains(next);
         Some(is_date || is_counted || is_listed)
     }
+}
+
+/// The last word of a text, or its end if it is longer than any word in a list.
+fn last_word(text: &str) -> &str {
+    let end = text.char_indices().rev().take(16).take_while(|(_, c)| !c.is_whitespace());
+    &text[end.last().map_or(text.len(), |(at, _)| at)..]
 }

@@ -332,6 +332,7 @@ fn quotation_marks_and_brackets_are_words() {
         ("\u{bf}Y?", &[4], &[2, 4]),
         ("ami(s) (ou", &[6, 10], &[6, 8, 10]),
         (":-)", &[3], &[3]),
+        ("A\u{2000}]", &[1, 5], &[1, 5]),
         ("\u{56fd}(1)", &[6], &[3, 4, 5, 6]),
     ] {
         let mut ends = learned.to_vec();

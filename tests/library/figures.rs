@@ -194,3 +194,27 @@ fn the_index_lists_every_table() {
         assert!(index.contains(&format!("`{name}`")), "docs/data/README.md does not list {name}");
     }
 }
+
+#[test]
+fn means_of_seeds_are_those_of_their_rows() {
+    let text = read("docs/data/seeds.tsv");
+    let rows: Vec<Vec<&str>> =
+        text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let mut n_checked = 0;
+    for mean in rows.iter().filter(|row| row[1].starts_with("mean")) {
+        let deviation = rows.iter().find(|row| row[0] == mean[0] && row[1] == "standard deviation");
+        for column in [2, 3].into_iter().filter(|&column| !mean[column].is_empty()) {
+            let seeds =
+                rows.iter().filter(|row| row[0] == mean[0] && row[1].parse::<u32>().is_ok());
+            let values: Vec<f64> = seeds.map(|row| row[column].parse().unwrap()).collect();
+            let n = values.len() as f64;
+            let average = values.iter().sum::<f64>() / n;
+            let squares: f64 = values.iter().map(|value| (value - average).powi(2)).sum();
+            assert_eq!(mean[1], format!("mean of {n}"), "{mean:?}");
+            assert_eq!(mean[column], format!("{average:.2}"), "{mean:?}");
+            assert_eq!(deviation.unwrap()[column], format!("{:.2}", (squares / (n - 1.0)).sqrt()));
+            n_checked += 1;
+        }
+    }
+    assert_eq!(n_checked, 3);
+}
