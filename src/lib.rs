@@ -120,6 +120,7 @@ pub mod symbols;
 #[doc(hidden)]
 pub mod tagger;
 pub mod text;
+mod text_file;
 #[cfg(feature = "train")]
 #[doc(hidden)]
 pub mod train;

@@ -121,6 +121,10 @@ impl Destination {
         }
         let path = resolved(path);
         let Ok(existing) = path.metadata() else {
+            if path.is_symlink() {
+                let problem = "this link leads back to itself: name a file";
+                return Err(io::Error::new(ErrorKind::InvalidInput, problem));
+            }
             let folder = folder(&path);
             if folder.is_dir() {
                 return Ok(Self::File(path));
@@ -290,6 +294,14 @@ mod tests {
         symlink("absent", &dangling).unwrap();
         write(&dangling, |out| out.write_all(b"new")).unwrap();
         assert!(dangling.is_symlink() && !absent.is_symlink());
+        let looped = folder.path().join("looped");
+        symlink("looped", &looped).unwrap();
+        let refused = write(&looped, |out| out.write_all(b"new")).unwrap_err().to_string();
+        assert!(
+            refused.contains("looped") && refused.contains("leads back to itself"),
+            "{refused}"
+        );
+        assert!(looped.is_symlink());
         let plain = folder.path().join("plain");
         std::fs::write(&plain, "").unwrap();
         let (new, plain_mode) =

@@ -13,7 +13,7 @@ use plotters::prelude::*;
 
 use super::options::note_terminal;
 use super::out::OutArg;
-use crate::Error;
+use crate::text_file;
 
 /// Draw a table of points as an SVG chart.
 ///
@@ -68,7 +68,7 @@ pub fn run(args: &ChartArgs) -> anyhow::Result<ExitCode> {
     let (name, text) = match &args.file {
         Some(path) => {
             let name = path.display().to_string();
-            (name, std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?)
+            (name, text_file::read(path)?)
         }
         None => {
             note_terminal();
@@ -121,9 +121,7 @@ fn svg(table: &Table, style: &Style) -> anyhow::Result<String> {
 /// # Errors
 /// When it cannot be read, or is malformed.
 pub(super) fn of_file(path: &Path) -> anyhow::Result<String> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
-    let text = text.trim_start_matches('\u{feff}');
-    of_text(&path.display().to_string(), text, &Style::default())
+    of_text(&path.display().to_string(), &text_file::read(path)?, &Style::default())
 }
 
 /// Draws a table by the options of the command; messages call it `name`.

@@ -11,6 +11,7 @@ use super::inputs::note_left_out;
 use super::options::{INPUT, TreebankArgs, Verbosity};
 use super::out::{Out, refuse_folder_of_inputs};
 use crate::output;
+use crate::text_file;
 use crate::treebank::partition::{self, Entry, Unit};
 use crate::treebank::{ids, penn};
 
@@ -165,9 +166,7 @@ fn listed(
     entries: &[Entry],
     units: &mut Vec<Vec<usize>>,
 ) -> anyhow::Result<Part> {
-    let text = std::fs::read_to_string(list)
-        .map_err(|error| crate::Error::io(list, error))
-        .context("--list")?;
+    let text = text_file::read(list).context("--list")?;
     let lines =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut wanted: HashMap<&str, bool> = lines.map(|line| (line, false)).collect();

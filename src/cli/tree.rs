@@ -15,6 +15,7 @@ use super::page::trees::{PageTree, SentenceTrees, TreesPage};
 use super::tree_input::{InputTree, TreeInput, TreeProcessor};
 use super::{listed, page};
 use crate::find::transform::Rules;
+use crate::text_file;
 use crate::tree::Tree;
 use crate::tree::binarize::binarize;
 use crate::tree::dependencies::head_positions;
@@ -184,7 +185,7 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
 
 /// Reads the rules of `--rules`.
 fn read_rules(path: &Path) -> anyhow::Result<Rules> {
-    let text = std::fs::read_to_string(path).map_err(|cause| crate::Error::io(path, cause))?;
+    let text = text_file::read(path)?;
     Ok(Rules::parse(&text, &path.display().to_string())?)
 }
 

@@ -10,6 +10,7 @@ use compact_str::CompactString;
 
 use crate::built_in::PARAMETERS;
 use crate::error::{Error, Place, Result, did_you_mean};
+use crate::text_file;
 
 /// The labels to delete, those that count as equal, and the limits.
 ///
@@ -125,16 +126,7 @@ impl Params {
             );
             return Err(Error::config(name, problem));
         }
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::parse(text, name),
-            Err(e) => {
-                let good = &bytes[..e.valid_up_to()];
-                let line = good.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
-                let problem = "not UTF-8 text: convert the file to UTF-8";
-                Err(Error::syntax(Place::new(name, line, 0), problem))
-            }
-        }
+        Self::parse(&text_file::read(path)?, name)
     }
 
     /// Parses the text of a parameter file; errors name it `path`.

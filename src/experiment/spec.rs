@@ -126,7 +126,7 @@ impl Experiment {
     /// or treebank profile: with file, line and column.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        Self::parse(&crate::preset::read_text(&name)?, &name)
+        Self::parse(&crate::text_file::read(&name)?, &name)
     }
 
     /// Reads the text of an experiment; messages call it `name`.

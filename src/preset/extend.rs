@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Preset, read_text, schema, text};
+use super::{Preset, schema, text};
 use crate::built_in::PRESETS;
 use crate::error::{Error, Result, did_you_mean};
+use crate::text_file;
 
 /// The key that names the parent: a built-in preset, or a file relative to the one with the key.
 const KEY: &str = "extends";
@@ -54,7 +55,7 @@ fn find(parent: &str, child: &str) -> Result<(String, String)> {
     let path = Path::new(child)
         .parent()
         .map_or_else(|| PathBuf::from(parent), |folder| folder.join(parent));
-    if !path.is_file() {
+    if !text_file::exists(&path) {
         let known = Preset::names().collect::<Vec<_>>().join(", ");
         let hint = did_you_mean(parent, Preset::names());
         let problem = format!(
@@ -64,7 +65,7 @@ fn find(parent: &str, child: &str) -> Result<(String, String)> {
         return Err(Error::config(KEY, problem));
     }
     let path = path.to_string_lossy().into_owned();
-    let text = read_text(&path)?;
+    let text = text_file::read(&path)?;
     Ok((path, text))
 }
 

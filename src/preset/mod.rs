@@ -16,8 +16,6 @@ pub mod tagger;
 pub(crate) mod text;
 mod treebank_profile;
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,6 +23,7 @@ use crate::built_in::PRESETS;
 use crate::decode::Search;
 use crate::error::{Error, Result, did_you_mean};
 use crate::text::TextSettings;
+use crate::text_file;
 use crate::transition::items::{ItemOrder, MaxChildren};
 use crate::tree::binarize::{Binarization, Scheme};
 use crate::tree::markovize::Markovization;
@@ -198,15 +197,6 @@ impl Default for FeatureChoice {
 /// The preset that training uses when none is named.
 pub const DEFAULT: &str = "fast";
 
-/// Reads a text file, without its byte order mark.
-///
-/// # Errors
-/// When it cannot be read.
-pub(crate) fn read_text(path: &str) -> Result<String> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
-    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
-}
-
 impl Preset {
     /// The names of the built-in presets.
     pub fn names() -> impl Iterator<Item = &'static str> {
@@ -220,7 +210,7 @@ impl Preset {
     pub fn load(name: &str, settings: &[String]) -> Result<Self> {
         let text = match PRESETS.text(name) {
             Some(text) => text.to_owned(),
-            None if Path::new(name).is_file() => read_text(name)?,
+            None if text_file::exists(name) => text_file::read(name)?,
             None => {
                 let known = Self::names().collect::<Vec<_>>().join(", ");
                 let hint = did_you_mean(name, Self::names());

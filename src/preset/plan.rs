@@ -1,7 +1,5 @@
 //! From a preset to a plan: everything is checked, and all files are loaded, before training.
 
-use std::path::Path;
-
 use super::method::MethodChoice;
 use super::registry::{Source, SystemBuilder};
 use super::{Preset, SystemChoice, tagger};
@@ -10,6 +8,7 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::feature::{Column, ColumnKind, Templates};
 use crate::scorer::neural::{NetworkParams, NeuralParams};
 use crate::symbols::Vocabulary;
+use crate::text_file;
 use crate::transition::gold_tree::ROOT;
 use crate::tree::Tree;
 use crate::tree::binarize::{Binarization, Scheme};
@@ -207,8 +206,8 @@ fn load_templates(name: &str) -> Result<Templates> {
     if let Some(templates) = Templates::named(name) {
         return Ok(templates);
     }
-    if Path::new(name).is_file() {
-        let text = super::read_text(name)?;
+    if text_file::exists(name) {
+        let text = text_file::read(name)?;
         return Templates::parse(&text, name);
     }
     let known = Templates::names().collect::<Vec<_>>().join(", ");

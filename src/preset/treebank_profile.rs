@@ -1,12 +1,11 @@
 //! Treebank profiles: how the trees of a treebank, or of a family of treebanks, are cleaned.
 
-use std::path::Path;
-
 use serde_json::{Map, Value};
 
 use super::{Preset, schema, text};
 use crate::built_in::TREEBANKS;
 use crate::error::{Error, Result, did_you_mean};
+use crate::text_file;
 use crate::treebank::clean::Cleaning;
 
 /// The part of a preset that depends on the treebank: settings of `[clean]`, and head rules.
@@ -36,8 +35,8 @@ impl TreebankProfile {
     pub fn load(name: &str) -> Result<Self> {
         match TREEBANKS.text(name) {
             Some(text) => Self::parse(text, name),
-            None if Path::new(name).is_file() => {
-                let text = crate::preset::read_text(name)?;
+            None if text_file::exists(name) => {
+                let text = text_file::read(name)?;
                 Self::parse(&text, name)
             }
             None => {

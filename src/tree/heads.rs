@@ -42,7 +42,8 @@ use rustc_hash::FxHashMap;
 
 use super::{TOP, Tree};
 use crate::built_in::HEADS;
-use crate::error::{Error, Place, Result, did_you_mean};
+use crate::error::{Error, Result, did_you_mean};
+use crate::text_file;
 pub use table::HeadTable;
 
 /// A head-rule table.
@@ -174,20 +175,7 @@ impl HeadRules {
     /// When the file cannot be read, is not UTF-8, or is not a table.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
-        Self::from_bytes(&bytes, &path.display().to_string())
-    }
-
-    /// Reads a table from bytes, which must be UTF-8.
-    fn from_bytes(bytes: &[u8], name: &str) -> Result<Self> {
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-            let line = good.matches('\n').count() as u64 + 1;
-            let column = good.rsplit('\n').next().map_or(0, |l| l.chars().count()) as u64 + 1;
-            let problem = "not UTF-8; convert the file to UTF-8 (for instance with iconv)";
-            Error::syntax(Place::new(name, line, column), problem)
-        })?;
-        Self::parse(text, name)
+        Self::parse(&text_file::read(path)?, &path.display().to_string())
     }
 
     /// Returns a built-in table; see [`HeadRules::names`].

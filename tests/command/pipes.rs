@@ -85,6 +85,25 @@ fn a_pipe_is_no_model() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_profile_is_read_from_a_pipe_and_a_device_is_refused() {
+    let run = |command: &str| {
+        let command =
+            format!("cat data/treebanks/ptb.toml | {SRPARSE} {command} data/sample/dev.mrg");
+        let output = Command::new("sh").args(["-c", &command]).output().expect("sh runs");
+        (output.status.code(), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (named, piped) = (run("tree --treebank ptb"), run("tree --treebank /dev/stdin"));
+    assert_eq!(piped.0, Some(0), "{}", piped.2);
+    assert!(!named.1.is_empty() && named.1 == piped.1);
+    for command in ["tree --treebank /dev/zero", "tree --binarize --heads /dev/zero"] {
+        let (status, _, said) = run(command);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains("/dev/zero: larger than 64 MB"), "{said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn the_outputs_of_parts_are_that_of_the_whole_file() {
     let lines: String =
         (0..200).map(|n| format!("The/DT dog/NN barks/VBZ {n}/CD times/NNS ./.\n")).collect();
