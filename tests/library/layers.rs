@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 37] = [
+const LAYERS: [&[&str]; 38] = [
     &["error"],
     &["hash"],
     &["escapes"],
     &["observer"],
     &["output"],
+    &["text_file"],
     &["built_in"],
     &["parallel"],
     &["sort"],
