@@ -139,6 +139,9 @@ fn with_advice(source: &std::io::Error) -> String {
             ": ask for the right to use it, or choose another place"
         }
         std::io::ErrorKind::IsADirectory => ": name a file in it",
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            ": make room, or choose another place"
+        }
         std::io::ErrorKind::InvalidData => ": save it as UTF-8",
         _ => "",
     };

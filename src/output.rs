@@ -67,7 +67,7 @@ pub(crate) struct OutputFile {
 
 enum Target {
     InPlace(BufWriter<File>),
-    Beside { path: PathBuf, temporary: BufWriter<NamedTempFile> },
+    Beside { path: PathBuf, temporary: NamedTempFile, out: BufWriter<File> },
 }
 
 impl OutputFile {
@@ -79,6 +79,12 @@ impl OutputFile {
         let target = Destination::of(path).and_then(Destination::open);
         let target = target.map_err(|error| Error::io(path, error))?;
         Ok(Self { name: path.to_owned(), target })
+    }
+
+    /// The file as the user named it.
+    #[cfg(feature = "cli")]
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
     }
 
     /// Puts the file in its place.
@@ -94,14 +100,14 @@ impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
             Target::InPlace(out) => out.write(bytes),
-            Target::Beside { temporary, .. } => temporary.write(bytes),
+            Target::Beside { out, .. } => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.target {
             Target::InPlace(out) => out.flush(),
-            Target::Beside { temporary, .. } => temporary.flush(),
+            Target::Beside { out, .. } => out.flush(),
         }
     }
 }
@@ -159,7 +165,10 @@ impl Destination {
             Self::File(path) => {
                 let folder = folder(&path);
                 delete_leftovers(folder);
-                Target::Beside { temporary: BufWriter::new(temporary(folder)?), path }
+                let temporary = temporary(folder)?;
+                // Its own errors would name the temporary file.
+                let out = BufWriter::new(temporary.as_file().try_clone()?);
+                Target::Beside { path, temporary, out }
             }
         })
     }
@@ -222,11 +231,11 @@ fn delete_leftovers(folder: &Path) {
 
 impl Target {
     fn finish(self) -> io::Result<()> {
-        let (path, temporary) = match self {
+        let (path, temporary, mut out) = match self {
             Self::InPlace(mut out) => return out.flush(),
-            Self::Beside { path, temporary } => (path, temporary),
+            Self::Beside { path, temporary, out } => (path, temporary, out),
         };
-        let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
+        out.flush()?;
         temporary.as_file().sync_all()?;
         if let Ok(existing) = path.metadata() {
             temporary.as_file().set_permissions(existing.permissions())?;

@@ -1,5 +1,6 @@
 //! The output of a command: standard output, or a file that is either complete or absent.
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
@@ -104,7 +105,8 @@ pub(super) fn refuse_folder_of_inputs<'p>(
     Ok(())
 }
 
-/// Refuses an output that is one of the inputs: files, folders or patterns.
+/// Refuses an output that is one of the inputs: files, folders or patterns; or that the command line names elsewhere
+/// too, such as a table or a preset.
 pub(super) fn refuse_input<'p>(
     option: &str,
     output: &Path,
@@ -124,6 +126,18 @@ pub(super) fn refuse_input<'p>(
             output.display()
         );
     }
+    let is_output = |argument: &OsString| {
+        let argument = argument.to_string_lossy();
+        // `--heads=FILE`, `--set features.templates=FILE`.
+        let value = argument.rsplit_once('=').map_or("", |(_, value)| value);
+        let is_path = |name: &&str| !name.is_empty() && resolved(Path::new(name)) == path;
+        [&*argument, value].iter().any(is_path)
+    };
+    anyhow::ensure!(
+        std::env::args_os().skip(1).filter(is_output).count() < 2,
+        "{option} {}: the command line names this file twice, so it is also an input: name another one",
+        output.display()
+    );
     Ok(())
 }
 
@@ -142,6 +156,11 @@ pub(super) enum Out {
 /// The error of a write to standard output, with its name.
 fn of_stdout(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("standard output: {error}"))
+}
+
+/// The error of a write to a file, with its name.
+pub(super) fn of_file(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), crate::Error::io(path, error).to_string())
 }
 
 impl Out {
@@ -185,8 +204,10 @@ impl Write for Out {
             )),
             Self::Stdout(out) => out.write(bytes).map_err(|error| of_stdout(&error)),
             Self::Part(part) => part.write(bytes),
-            Self::File(out) => out.write(bytes),
-            Self::Gzip(out) => out.write(bytes),
+            Self::File(out) => out.write(bytes).map_err(|error| of_file(out.name(), error)),
+            Self::Gzip(out) => {
+                out.write(bytes).map_err(|error| of_file(out.get_ref().name(), error))
+            }
         }
     }
 
@@ -195,7 +216,7 @@ impl Write for Out {
             Self::Closed => Ok(()),
             Self::Stdout(out) => out.flush().map_err(|error| of_stdout(&error)),
             Self::Part(part) => part.flush(),
-            Self::File(out) => out.flush(),
+            Self::File(out) => out.flush().map_err(|error| of_file(out.name(), error)),
             // Flushing in the middle spoils the compression, and nobody sees an incomplete file.
             Self::Gzip(_) => Ok(()),
         }

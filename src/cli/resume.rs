@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::out::of_file;
 use crate::Error;
 use crate::output::{resolved, write};
 use crate::treebank::Input;
@@ -154,11 +155,11 @@ impl Part {
 
 impl Write for Part {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        self.file.write(bytes).map_err(|error| of_file(&self.part, error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.file.flush().map_err(|error| of_file(&self.part, error))
     }
 }
 

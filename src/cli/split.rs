@@ -1,6 +1,7 @@
 //! `srparse split`: divides a treebank into parts.
 
 use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +11,7 @@ use clap::ValueEnum;
 use super::inputs::note_left_out;
 use super::options::{INPUT, TreebankArgs, Verbosity};
 use super::out::{Out, refuse_folder_of_inputs};
-use crate::output;
+use crate::output::OutputFile;
 use crate::text_file;
 use crate::treebank::partition::{self, Entry, Unit};
 use crate::treebank::{ids, penn};
@@ -131,10 +132,18 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
         say!("{left} trees are in no part");
     }
     std::fs::create_dir_all(&args.out).map_err(|error| crate::Error::io(&args.out, error))?;
+    let mut files = Vec::new();
     for part in &mut parts {
         part.trees.sort_unstable();
-        write(&args.out.join(format!("{}.mrg", part.name)), &part.trees, &entries, args.ids)?;
+        let path = args.out.join(format!("{}.mrg", part.name));
+        let mut file = OutputFile::create(&path)?;
+        write(&mut file, &part.trees, &entries, args.ids)
+            .and_then(|()| file.flush())
+            .map_err(|error| crate::Error::io(path, error))?;
+        files.push(file);
     }
+    // All parts are new, or none.
+    files.into_iter().try_for_each(OutputFile::finish)?;
     print(&parts, &entries)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -252,21 +261,23 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> anyhow::Result<()> {
 }
 
 /// Writes trees to a file.
-fn write(path: &Path, trees: &[usize], entries: &[Entry], with_ids: bool) -> crate::Result<()> {
-    output::write(path, |mut out| {
-        trees.iter().try_for_each(|&at| {
-            let Entry { tree, id, .. } = &entries[at];
-            match id.as_deref().filter(|_| with_ids && ids::of(tree).is_none()) {
-                Some(id) => penn::write_line(&ids::with_id(tree, id), &mut out),
-                None => penn::write_line(tree, &mut out),
-            }
-        })
+fn write(
+    out: &mut OutputFile,
+    trees: &[usize],
+    entries: &[Entry],
+    with_ids: bool,
+) -> io::Result<()> {
+    trees.iter().try_for_each(|&at| {
+        let Entry { tree, id, .. } = &entries[at];
+        match id.as_deref().filter(|_| with_ids && ids::of(tree).is_none()) {
+            Some(id) => penn::write_line(&ids::with_id(tree, id), out),
+            None => penn::write_line(tree, out),
+        }
     })
 }
 
 /// Prints the size of each part.
 fn print(parts: &[Part], entries: &[Entry]) -> anyhow::Result<()> {
-    use std::io::Write;
     let mut out = Out::stdout();
     writeln!(out, "part\ttrees\tdocuments\twords")?;
     for Part { name, trees, units } in parts {

@@ -34,7 +34,8 @@ const EXAMPLES: &str = "Examples:
 ///
 /// Treebanks are in Penn bracket format. With --dev, the parser is scored on the development set after every
 /// epoch, and the best epoch is stored; where a preset adds the weights of several models (learner.models),
-/// only their sum is scored. Ctrl-C stops training and writes the best model so far.
+/// only their sum is scored. Ctrl-C or SIGTERM stops training and writes the best model
+/// so far; the exit status is then 130.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TrainArgs {
@@ -174,14 +175,15 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
         interrupts.training_ended();
     }
     write_model(&model, &args.model, &interrupts)?;
-    if !args.verbosity.quiet {
+    let is_stopped = log.is_stopped();
+    if !args.verbosity.quiet || is_stopped {
         let bytes = std::fs::metadata(&args.model).map(|data| data.len()).unwrap_or_default();
         let (seconds, megabytes) = (start.elapsed().as_secs_f64(), bytes as f64 / 1e6);
-        let early = if log.is_stopped() { ", stopped early" } else { "" };
+        let early = if is_stopped { ", stopped early" } else { "" };
         say!("wrote {} ({megabytes:.1} MB) after {seconds:.1} s{early}", args.model.display());
     }
     log.finish_curve()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if is_stopped { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// Prints that no model was written; returns the exit status.

@@ -45,6 +45,15 @@ fn golden(name: &str) -> Vec<(String, Vec<u32>)> {
 }
 
 #[test]
+fn of_a_very_long_word_the_beginning_is_split() {
+    for name in FAMILIES {
+        let tokenizer = read(name);
+        let long = pieces(&tokenizer, &"漢".repeat(1_000_000));
+        assert_eq!(long, pieces(&tokenizer, &"漢".repeat(MAX_CHARACTERS)), "{name}");
+    }
+}
+
+#[test]
 fn words_have_the_pieces_of_the_reference() {
     for name in FAMILIES {
         let tokenizer = read(name);

@@ -136,9 +136,30 @@ fn matches(path: &Path, left_out: &mut Vec<String>) -> Result<Vec<PathBuf>> {
 }
 
 /// Returns the existing paths that match a pattern without `**`, sorted; folders that cannot be read match nothing.
+///
+/// Not by `glob::glob`, which panics on names that are not UTF-8.
 fn globbed(pattern: &Path) -> Result<Vec<PathBuf>, glob::PatternError> {
-    let found = glob::glob_with(&pattern.to_string_lossy(), OPTIONS)?;
-    Ok(found.filter_map(std::result::Result::ok).collect())
+    let mut found = vec![PathBuf::new()];
+    for part in pattern.components() {
+        let part = Path::new(part.as_os_str());
+        if !is_pattern(part) {
+            found.iter_mut().for_each(|path| path.push(part));
+            continue;
+        }
+        let part = glob::Pattern::new(&part.to_string_lossy())?;
+        let entries = |folder: &PathBuf| {
+            let start = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            let names =
+                start.read_dir().into_iter().flatten().flatten().map(|entry| entry.file_name());
+            let names = names.filter(|name| part.matches_with(&name.to_string_lossy(), OPTIONS));
+            names.map(|name| folder.join(name)).collect::<Vec<_>>()
+        };
+        found = found.iter().flat_map(entries).collect();
+    }
+    // A link that leads to no file is reported later.
+    found.retain(|path| path.symlink_metadata().is_ok());
+    found.sort_unstable();
+    Ok(found)
 }
 
 /// Returns the files in a folder and its subfolders, sorted by path.
@@ -202,20 +223,21 @@ impl Walk {
             };
             if entry.file_type().is_dir() {
                 walk.folders.push(path);
-            } else if !entry.file_type().is_symlink() {
-                walk.files.push(path);
-            } else {
-                match entry.path().metadata() {
-                    Ok(target) if target.is_dir() => {
-                        left_out.push(format!(
-                            "{}: a link to a folder is not followed",
-                            path.display()
-                        ));
-                    }
-                    Ok(_) => walk.files.push(path),
-                    Err(_) => left_out.push(dangling(&path)),
-                }
+                continue;
             }
+            let why = match entry.path().metadata() {
+                Ok(target) if target.is_file() => {
+                    walk.files.push(path);
+                    continue;
+                }
+                Ok(target) if target.is_dir() => "a link to a folder is not followed",
+                Ok(_) => "not a file: name it to read it",
+                Err(_) => {
+                    left_out.push(dangling(&path));
+                    continue;
+                }
+            };
+            left_out.push(format!("{}: {why}", path.display()));
         }
         Ok(walk)
     }
@@ -228,6 +250,25 @@ fn dangling(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn names_that_are_not_utf_8_match_patterns_and_pipes_are_left_out() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join(std::ffi::OsStr::from_bytes(b"x\xff.mrg"));
+        for path in [&odd, &folder.path().join("a.mrg")] {
+            std::fs::write(path, "(A (B c))").unwrap();
+        }
+        let files = |pattern: &str| expand(&[folder.path().join(pattern)]).unwrap().found;
+        assert_eq!(files("a*"), [Input::File(folder.path().join("a.mrg"))]);
+        assert_eq!(files("*.mrg"), [folder.path().join("a.mrg"), odd].map(Input::File));
+        let pipe = std::process::Command::new("mkfifo").arg(folder.path().join("p.mrg")).status();
+        assert!(pipe.unwrap().success());
+        let inputs = expand(&[folder.path().to_path_buf()]).unwrap();
+        assert_eq!((inputs.found.len(), inputs.left_out.len()), (2, 1));
+        assert!(inputs.left_out[0].contains("p.mrg: not a file"), "{:?}", inputs.left_out);
+    }
 
     #[test]
     fn a_folder_gives_its_files_sorted_and_without_hidden_ones() {

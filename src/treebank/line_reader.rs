@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 
 use super::input::{Encoding, Input};
+use super::text_window::{MAX_BYTES, too_long};
 use crate::error::{Error, Place, Result};
 
 /// The lines of one input.
@@ -38,9 +39,13 @@ impl LineReader {
     /// [`Error::Io`] when the stream fails.
     pub(super) fn advance(&mut self) -> Result<bool> {
         self.bytes.clear();
-        let read = self.reader.read_until(b'\n', &mut self.bytes);
+        let limit = MAX_BYTES as u64 + 1;
+        let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.bytes);
         read.map_err(|source| Error::io(&self.name, source))?;
         self.number += 1;
+        if self.bytes.len() > MAX_BYTES {
+            return Err(Error::io(&self.name, too_long(self.number)));
+        }
         // The byte-order mark that Windows editors put at the beginning of UTF-8 files.
         if self.number == 1 && self.bytes.starts_with(b"\xef\xbb\xbf") {
             self.bytes.drain(..3);

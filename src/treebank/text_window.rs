@@ -7,6 +7,17 @@ use super::input::Encoding;
 /// How many bytes are requested at a time; fewer are used if a pipe has fewer ready.
 const CHUNK: usize = 64 * 1024;
 
+/// The longest line, word or label that is read.
+pub(super) const MAX_BYTES: usize = 256 << 20;
+
+/// The error of a longer one.
+pub(super) fn too_long(line: u64) -> io::Error {
+    let problem = format!(
+        "line {line}: a line, word or label of more than 256 MB: split it, or give a file of text"
+    );
+    io::Error::new(io::ErrorKind::FileTooLarge, problem)
+}
+
 /// The result of [`TextWindow::more`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
@@ -95,6 +106,9 @@ impl<R: Read> TextWindow<R> {
         self.pos -= keep;
         self.window.drain(..keep);
         let before = self.window.len();
+        if before > MAX_BYTES {
+            return Err(too_long(self.line));
+        }
         loop {
             self.decode();
             if self.window.len() > before {

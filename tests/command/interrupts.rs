@@ -78,7 +78,7 @@ fn an_interrupt_ends_training_with_a_model() {
     training.wait_for("epoch 2:");
     training.signal("-INT");
     let (status, rest) = training.end();
-    assert_eq!(status, Some(0), "{rest:?}");
+    assert_eq!(status, Some(130), "{rest:?}");
     assert!(rest.last().is_some_and(|line| line.contains("stopped early")), "{rest:?}");
     let mut parse = srparse(&["parse", "--model", "m.srm"]);
     parse.current_dir(&training.folder).write_stdin("dogs/NNS bark/VBP\n").assert().success();

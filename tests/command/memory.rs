@@ -161,6 +161,22 @@ fn trees_and_derivations_are_the_same_for_any_number_of_threads() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_without_an_end_is_refused() {
+    for command in [
+        &["tree", "/dev/zero"][..],
+        &["find", "NP", "/dev/zero"],
+        &["parse", "--model", "english-fast", "--input", "tokens", "/dev/zero"],
+        &["parse", "--model", "english-fast", "--input", "conllu", "/dev/zero"],
+    ] {
+        let output = Command::new(SRPARSE).args(command).output().expect("srparse runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+        assert!(said.contains("line 1: ") && said.contains("256 MB"), "{command:?}: {said}");
+    }
+}
+
 /// Nodes in each other, each with a word far away from the others: NEGRA export.
 fn nested_and_crossing(n: usize) -> String {
     let mut text = String::from("#BOS 1\n");

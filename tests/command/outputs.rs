@@ -73,6 +73,11 @@ fn inputs_other_outputs_folders_and_devices_are_refused_and_nothing_is_touched()
         ("oracle --model m.srm a.mrg -o m.srm", "also an input"),
         ("info m.srm -o m.srm", "also an input"),
         ("chart in.txt -o in.txt", "also an input"),
+        ("find NP --text --model m.srm in.txt -o m.srm", "names this file twice"),
+        ("complexity --text --model=m.srm in.txt -o m.srm", "names this file twice"),
+        ("eval --heads b.mrg a.mrg a.mrg -o b.mrg", "names this file twice"),
+        ("tree --set features.templates=in.txt a.mrg -o in.txt", "names this file twice"),
+        ("info --preset in.txt -o ./sub/../in.txt", "names this file twice"),
     ] {
         let (status, said) = run(folder.path(), line);
         assert_eq!(status, Some(2), "{line}: {said}");
@@ -121,8 +126,24 @@ fn a_file_too_large_for_the_disk_leaves_the_old_one() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains("too large"), "{arguments:?}: {said}");
+        let name = arguments.last().unwrap();
+        assert!(said.contains(name) && !said.contains(".tmp"), "{arguments:?}: {said}");
         assert!(contents(folder.path()) == before, "{arguments:?} changed a file");
     }
+}
+
+#[test]
+fn a_split_that_fails_changes_no_part() {
+    let folder = workshop();
+    fs::create_dir(folder.path().join("parts")).unwrap();
+    fs::create_dir(folder.path().join("parts/b.mrg")).unwrap();
+    fs::write(folder.path().join("parts/a.mrg"), "old").unwrap();
+    let (status, said) = run(folder.path(), "split -o parts --share a=50,b=50 a.mrg");
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("b.mrg: this is a folder"), "{said}");
+    let parts = contents(&folder.path().join("parts"));
+    assert_eq!(parts.len(), 1);
+    assert_eq!(parts[0].1, b"old");
 }
 
 /// Training that goes on until it is interrupted.
