@@ -149,7 +149,7 @@ fn signals_that_were_ignored_from_the_beginning_stay_ignored() {
         training.wait_for("epoch 5:");
         training.signal("-TERM");
         let (status, rest) = training.end();
-        assert_eq!(status, Some(0), "{name}: {rest:?}");
+        assert_eq!(status, Some(130), "{name}: {rest:?}");
         assert!(training.folder.path().join("m.srm").is_file());
     }
 }
