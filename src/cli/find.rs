@@ -156,7 +156,10 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
     }
     let make = || -> SentenceProcessor<'_, crate::Result<Hits>> {
         let mut searcher = Searcher::new(&pattern).with_heads(&heads).once(args.once);
-        Box::new(move |sentence| sentence.and_then(|one| search(args, &mut searcher, &one)))
+        Box::new(move |sentence| {
+            let one = sentence?;
+            search(args, &mut searcher, &one).map_err(|error| placed(error, &one))
+        })
     };
     let threads = threads(args.threads, args.verbosity.quiet);
     let is_shown = !args.out.is_terminal();
@@ -291,15 +294,23 @@ fn search(
             "more than {MAX_MATCHES} matches, or {} MB of them, in one tree: use --once or --count",
             MAX_BYTES >> 20
         );
-        return Err(crate::Error::config(
-            format!("{}:{}", sentence.file, sentence.number),
-            problem,
-        ));
+        return Err(crate::Error::config("the pattern", problem));
     }
     if !positions.is_empty() {
         output.write_tree(&positions, &mut hits.bytes);
     }
     Ok(hits)
+}
+
+/// The error of a search, with the number of the tree.
+fn placed(error: crate::Error, sentence: &Sentence) -> crate::Error {
+    match error {
+        crate::Error::Config { key, problem } => {
+            let key = format!("{}: tree {}: {key}", sentence.file, sentence.number);
+            crate::Error::config(key, problem)
+        }
+        other => other,
+    }
 }
 
 /// Whether a tree has more matches than memory should hold.

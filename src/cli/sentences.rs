@@ -95,7 +95,8 @@ impl Iterator for Reader<'_> {
         loop {
             let Some((file, number, contents)) = &mut self.file else {
                 let input = self.inputs.next()?;
-                let file: Arc<str> = input.name().into();
+                // A name with a tab or a line feed would be several columns or lines.
+                let file: Arc<str> = input.name().replace(char::is_control, "\u{fffd}").into();
                 let begin =
                     Unprocessed { file: Arc::clone(&file), number: 0, content: Content::Nothing };
                 self.file = Some((file, 0, (self.open)(input)));

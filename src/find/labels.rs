@@ -6,6 +6,9 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
 
+/// How many characters of a label a message has.
+const MAX_SHOWN: usize = 40;
+
 /// The number of a description in its pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TestId(pub(super) u32);
@@ -47,6 +50,7 @@ impl LabelTest {
             TestKind::Any => true,
             TestKind::Names(names) => names.iter().any(|name| name == part),
             TestKind::Regex(regex) => regex.is_match(part).map_err(|_| {
+                let part: String = part.chars().take(MAX_SHOWN).collect();
                 let problem =
                     format!("takes too many steps on `{part}`: make the expression simpler");
                 Error::config(format!("/{}/", regex.as_str()), problem)

@@ -57,6 +57,26 @@ fn every_match_is_a_line_with_its_place() {
 }
 
 #[test]
+fn an_expression_with_too_many_steps_is_reported_with_its_tree() {
+    let folder = folder();
+    let trees = format!("(A (B b))\n(A (B {}))\n", "a".repeat(50_000));
+    std::fs::write(folder.path().join("c.mrg"), trees).unwrap();
+    let (status, _, said) = run(folder.path(), "find\t/(a*)*\\1b/\tc.mrg", "");
+    assert_eq!(status, 2, "{said}");
+    assert!(said.contains("c.mrg: tree 2: /(a*)*\\1b/: takes too many steps"), "{said}");
+    assert!(said.len() < 400, "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_name_is_never_two_lines_or_columns() {
+    let folder = folder();
+    std::fs::write(folder.path().join("a\tb\nc.mrg"), B).unwrap();
+    let (_, out, _) = run(folder.path(), "find\tNP\t*c.mrg", "");
+    assert_eq!(out, "a\u{fffd}b\u{fffd}c.mrg:1\t(NP (NN dog))\n");
+}
+
+#[test]
 fn a_node_is_found_once_for_every_way_or_once() {
     assert_eq!(found("VP << __\ta.mrg\t--count"), "31\n");
     assert_eq!(found("VP << __\ta.mrg\t--count\t--once"), "3\n");
