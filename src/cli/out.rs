@@ -128,10 +128,11 @@ pub(super) fn refuse_input<'p>(
     }
     let is_output = |argument: &OsString| {
         let argument = argument.to_string_lossy();
-        // `--heads=FILE`, `--set features.templates=FILE`.
+        // `-oFILE`, `--heads=FILE`, `--set features.templates=FILE`.
+        let joined = argument.strip_prefix("-o").unwrap_or_default();
         let value = argument.rsplit_once('=').map_or("", |(_, value)| value);
         let is_path = |name: &&str| !name.is_empty() && resolved(Path::new(name)) == path;
-        [&*argument, value].iter().any(is_path)
+        [&*argument, joined, value].iter().any(is_path)
     };
     anyhow::ensure!(
         std::env::args_os().skip(1).filter(is_output).count() < 2,

@@ -142,7 +142,7 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
             .map_err(|error| crate::Error::io(path, error))?;
         files.push(file);
     }
-    // All parts are new, or none.
+    // Only now: a full disk changes no part.
     files.into_iter().try_for_each(OutputFile::finish)?;
     print(&parts, &entries)?;
     Ok(ExitCode::SUCCESS)

@@ -23,8 +23,8 @@ use setup::{Setup, Vocabulary};
 const MAX_PIECES: usize = 1 << 21;
 /// The longest piece in bytes; longer ones are never found.
 const MAX_LENGTH: usize = u8::MAX as usize;
-/// The most characters of a word that are split: a word of Chinese characters takes quadratic time.
-const MAX_CHARACTERS: usize = 1_000;
+/// The most bytes of a word that are split: a word of Chinese characters takes quadratic time.
+const MAX_WORD: usize = 1_000;
 
 /// A tokenizer of words, shared by all threads.
 pub struct PieceTokenizer {
@@ -57,11 +57,10 @@ impl PieceTokenizer {
     }
 
     /// Adds the ids of a word's pieces, at least one. Penn escapes of brackets and quotes are replaced by what they
-    /// stand for. Those of its first thousand characters, if a word is longer.
+    /// stand for. A word of more than 1,000 bytes is cut off there.
     pub fn pieces(&self, word: &str, out: &mut Vec<u32>) {
         let word = escapes::mark(word).unwrap_or(word);
-        let end = word.char_indices().nth(MAX_CHARACTERS).map_or(word.len(), |(end, _)| end);
-        let word = &word[..end];
+        let word = &word[..word.floor_char_boundary(MAX_WORD)];
         let text = match self.setup.kind.begins_with_space() {
             true => Cow::Owned(format!(" {word}")),
             false => Cow::Borrowed(word),

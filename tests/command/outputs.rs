@@ -75,6 +75,7 @@ fn inputs_other_outputs_folders_and_devices_are_refused_and_nothing_is_touched()
         ("chart in.txt -o in.txt", "also an input"),
         ("find NP --text --model m.srm in.txt -o m.srm", "names this file twice"),
         ("complexity --text --model=m.srm in.txt -o m.srm", "names this file twice"),
+        ("find NP --text --model m.srm in.txt -om.srm", "names this file twice"),
         ("eval --heads b.mrg a.mrg a.mrg -o b.mrg", "names this file twice"),
         ("tree --set features.templates=in.txt a.mrg -o in.txt", "names this file twice"),
         ("info --preset in.txt -o ./sub/../in.txt", "names this file twice"),
