@@ -1,17 +1,3 @@
-//! Any text: valid head rules choose an existing child and survive writing and reading. The words of the text
-//! serve as labels, so that rules apply.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use srparse::tree::heads::HeadRules;
-
-fuzz_target!(|text: &str| {
-    let Ok(rules) = HeadRules::parse(text, "fuzz") else { return };
-    let again = HeadRules::parse(rules.text(), "again").expect("its own text is readable");
-    let words: Vec<&str> = text.split([' ', '\t', '\n', '|']).take(200).collect();
-    for (label, children) in words.iter().zip(words.chunks(5)) {
-        let head = rules.head_of(label, children);
-        assert!(head < children.len());
-        assert_eq!(head, again.head_of(label, children));
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| srparse_fuzz::head_rules::check(bytes));

@@ -1,18 +1,3 @@
-//! Any text, with settings after a line of dashes: valid presets survive writing and reading, and are planned or
-//! refused.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use srparse::preset::Preset;
-use srparse::preset::plan::Plan;
-
-fuzz_target!(|text: &str| {
-    let (text, settings) = text.split_once("\n---\n").unwrap_or((text, ""));
-    let settings: Vec<String> = settings.lines().map(str::to_owned).collect();
-    let Ok(preset) = Preset::parse(text, "fuzz", &settings) else { return };
-    let again = Preset::parse(&preset.to_toml(), "again", &[]).expect("written presets read");
-    // A setting may be NaN, which equals nothing.
-    assert_eq!(format!("{again:?}"), format!("{preset:?}"));
-    // Refusals are fine, panics are not.
-    let _ = Plan::new(preset);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| srparse_fuzz::preset::check(bytes));

@@ -1,15 +1,3 @@
-//! Any line: its tokens survive writing and reading.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use srparse::treebank::tagged::{TaggedFormat, parse_line, write_line};
-
-fuzz_target!(|line: &str| {
-    for format in [TaggedFormat::Slash, TaggedFormat::Underscore] {
-        let Ok(tokens) = parse_line(line, format) else { continue };
-        let mut text = Vec::new();
-        write_line(&tokens, format, &mut text).expect("memory takes all");
-        let text = String::from_utf8(text).expect("text stays text");
-        assert_eq!(parse_line(&text, format).expect("written lines are readable"), tokens);
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| srparse_fuzz::tagged::check(bytes));

@@ -1,7 +1,7 @@
 //! A tiny model of every family of parsers and taggers, in the bytes of its file.
 
 use std::io::Cursor;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use srparse::treebank::Encoding;
@@ -77,18 +77,18 @@ pub fn treebank() -> Treebank {
     Treebank { files: vec!["tiny".to_owned()], trees }
 }
 
-/// The folder of a tiny pretrained encoder, from the package or from that of the fuzz targets.
-fn encoder() -> String {
+/// The folder of the tiny pretrained encoders, from the package or from that of the fuzz targets.
+pub fn encoders() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = package.ancestors().map(|folder| folder.join("tests/encoders/bert"));
-    let folder = folders.find(|folder| folder.is_dir()).expect("the folder of the tiny encoder");
-    folder.display().to_string()
+    let mut folders = package.ancestors().map(|folder| folder.join("tests/encoders"));
+    folders.find(|folder| folder.is_dir()).expect("the folder of the tiny encoders")
 }
 
 /// A family, its preset, and its settings.
 pub fn settings(family: usize) -> (&'static str, &'static str, Vec<String>) {
     let (name, preset, settings) = FAMILIES[family];
-    (name, preset, settings.iter().map(|setting| setting.replace(ENCODER, &encoder())).collect())
+    let encoder = encoders().join("bert").display().to_string();
+    (name, preset, settings.iter().map(|setting| setting.replace(ENCODER, &encoder)).collect())
 }
 
 /// The bytes of the model file of a family.

@@ -1,16 +1,14 @@
 //! Model files of every family with right checksums and contents that someone else made: each is refused, or parses
-//! in little time and memory.
+//! in little time and memory. Inputs of the fuzzer.
 
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
+mod fuzz;
 mod settings;
 
-#[path = "../common/hostile.rs"]
+#[path = "../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub)]
-mod hostile;
-#[path = "../common/tiny.rs"]
-#[allow(unreachable_pub)]
-mod tiny;
+mod targets;
 
 use std::alloc::System;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,7 +20,8 @@ use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 use srparse::{Model, Parser, Result, Tagger, Token};
 
-use hostile::{Choices, changed_header, damaged};
+use targets::hostile::{Choices, changed_header, damaged};
+use targets::tiny;
 
 /// Counts what is allocated.
 #[global_allocator]
