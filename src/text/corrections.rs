@@ -1,5 +1,5 @@
 //! Rules for lines whose words are learned: a treebank of some thousand sentences shows too little of abbreviations, ordinal
-//! numbers, quotation marks and brackets.
+//! numbers, quotation marks, brackets and inverted pronouns.
 
 use super::abbreviations;
 use super::language::LanguageRules;
@@ -9,8 +9,8 @@ use super::script::is_unspaced;
 const SEPARATE: &str = "\u{201e}\u{201c}\u{201d}\u{ab}\u{bb}\u{2039}\u{203a}\"\u{bf}\u{a1}";
 
 /// Corrects where words end, in bytes in ascending order: a period belongs to the abbreviation or ordinal number before
-/// it, and to no other number or word; quotation marks, and brackets around words, are words. `knows` is whether the treebank
-/// has a word.
+/// it, and to no other number or word; quotation marks, brackets around words, and pronouns after a verb and a hyphen are
+/// words. `knows` is whether the treebank has a word.
 pub(super) fn correct(
     line: &str,
     rules: &LanguageRules,
@@ -32,6 +32,12 @@ pub(super) fn correct(
             c if SEPARATE.contains(c) || is_separate => {
                 let is_after_word = before.is_some_and(|c: char| !c.is_whitespace());
                 corrected.replace(at, is_after_word.then_some(at), end);
+            }
+            // A hyphen inside a pronoun is past.
+            '-' if corrected.ends.last().is_none_or(|&last| last <= at) => {
+                if let Some(length) = pronoun(line, at, rules, &knows) {
+                    corrected.replace(at, Some(at), at + length);
+                }
             }
             _ => {}
         }
@@ -119,6 +125,21 @@ fn belongs_to_word(
         return None;
     };
     Some((start, belongs))
+}
+
+/// The length of the pronoun that a hyphen joins to the verb before it, as in `est-ce` and `donne-le-moi`; `None` if there is
+/// none, or if the treebank has both as one word (`rendez-vous`).
+fn pronoun(
+    line: &str,
+    hyphen: usize,
+    rules: &LanguageRules,
+    knows: impl Fn(&str) -> bool,
+) -> Option<usize> {
+    let verb = line[..hyphen].rsplit(|c: char| !c.is_alphanumeric()).next()?;
+    let length = rules.pronoun_at(&line[hyphen..])?;
+    let both = &line[hyphen - verb.len()..hyphen + length];
+    let is_one_word = knows(both) || knows(&both.to_lowercase());
+    (!verb.is_empty() && !is_one_word).then_some(length)
 }
 
 /// Whether a word has letters alone and is no Roman number.

@@ -49,6 +49,8 @@ pub(super) struct LanguageRules {
     after_ordinals: HashSet<String>,
     pub(super) suffixes: Vec<String>,
     pub(super) after_quotations: HashSet<String>,
+    /// With the hyphen before them.
+    pronouns: Vec<String>,
     first_words: HashSet<String>,
 }
 
@@ -106,6 +108,21 @@ impl LanguageRules {
     /// Whether a word begins sentences more often than names.
     pub(super) fn begins_sentences(&self, word: &str) -> bool {
         self.first_words.contains(word)
+    }
+
+    /// The length of the pronouns with hyphens at the beginning of a text, if a word ends after them: the first of them,
+    /// with the letter that is put in (`-t-il`).
+    pub(super) fn pronoun_at(&self, text: &str) -> Option<usize> {
+        let lengths = self.pronouns.iter().map(String::len);
+        let is_listed = |length: &usize| {
+            text.get(..*length).is_some_and(|start| {
+                self.pronouns.iter().any(|pronoun| start.eq_ignore_ascii_case(pronoun))
+            })
+        };
+        let length = lengths.filter(is_listed).max()?;
+        let rest = &text[length..];
+        let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-');
+        (ends || self.pronoun_at(rest).is_some()).then_some(length)
     }
 
     /// Whether a number and the period after it, between `before` and `rest`, are an ordinal number; `None` if it is no

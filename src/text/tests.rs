@@ -342,6 +342,25 @@ fn quotation_marks_and_brackets_are_words() {
 }
 
 #[test]
+fn pronouns_after_a_verb_and_a_hyphen_are_words() {
+    for (line, learned, right) in [
+        ("Est-ce toi ?", &[6, 10, 12][..], &[3, 6, 10, 12][..]),
+        ("Donne-le-moi!", &[5, 6, 8, 9, 12, 13], &[5, 8, 12, 13]),
+        ("A-t-il", &[2, 6], &[1, 6]),
+        ("VAS-Y", &[5], &[3, 5]),
+        ("un rendez-vous", &[2, 14], &[2, 14]),
+        ("Aix-les-Bains", &[13], &[13]),
+        ("elle-même -il", &[9, 13], &[9, 13]),
+        ("celui-ci", &[8], &[8]),
+    ] {
+        let mut ends = learned.to_vec();
+        let rules = Language::French.rules();
+        corrections::correct(line, rules, |word| word == "rendez-vous", &mut ends);
+        assert_eq!(ends, right, "{line}");
+    }
+}
+
+#[test]
 fn sentences_go_on_after_quotations() {
     check(
         UNICODE,
