@@ -2,30 +2,31 @@
 //! what is read tokenizes any word. The same for a tokenizer as a model stores it.
 
 use std::fs;
-use std::sync::LazyLock;
+use std::path::Path;
 
 use srparse::checkpoint::Checkpoint;
 use srparse::pieces::PieceTokenizer;
+use tempfile::TempDir;
 
 use super::{split, tiny};
 
 const FAMILIES: [&str; 5] = ["bert", "distilbert", "electra", "roberta", "xlm-roberta"];
 const FILES: [&str; 4] = ["config.json", "model.safetensors", "tokenizer.json", "vocab.txt"];
 
-/// A folder of this process.
-static FOLDER: LazyLock<tempfile::TempDir> =
-    LazyLock::new(|| tempfile::tempdir().expect("a temporary folder"));
+thread_local! {
+    static FOLDER: TempDir = tempfile::tempdir().expect("a temporary folder");
+}
 
 /// Copies a family, except for the file that is replaced.
-fn prepare(family: &str, replaced: &str, bytes: &[u8]) {
+fn prepare(folder: &Path, family: &str, replaced: &str, bytes: &[u8]) {
     let from = tiny::encoders().join(family);
-    for old in fs::read_dir(FOLDER.path()).expect("a folder").flatten() {
+    for old in fs::read_dir(folder).expect("a folder").flatten() {
         fs::remove_file(old.path()).expect("a file");
     }
     for file in fs::read_dir(from).expect("a folder").flatten() {
-        fs::copy(file.path(), FOLDER.path().join(file.file_name())).expect("a copy");
+        fs::copy(file.path(), folder.join(file.file_name())).expect("a copy");
     }
-    fs::write(FOLDER.path().join(replaced), bytes).expect("a file");
+    fs::write(folder.join(replaced), bytes).expect("a file");
 }
 
 fn tokenize(tokenizer: &PieceTokenizer) {
@@ -38,7 +39,6 @@ fn tokenize(tokenizer: &PieceTokenizer) {
     }
 }
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let (choice, bytes) = split(bytes);
     let choice = usize::from(choice);
@@ -48,10 +48,13 @@ pub fn check(bytes: &[u8]) {
         }
         return;
     };
-    prepare(FAMILIES[choice / (FILES.len() + 1) % FAMILIES.len()], file, bytes);
-    let Ok(checkpoint) = Checkpoint::open(FOLDER.path()) else { return };
-    let _ = checkpoint.weights();
-    if let Ok(tokenizer) = checkpoint.tokenizer() {
-        tokenize(&tokenizer);
-    }
+    let family = FAMILIES[choice / (FILES.len() + 1) % FAMILIES.len()];
+    FOLDER.with(|folder| {
+        prepare(folder.path(), family, file, bytes);
+        let Ok(checkpoint) = Checkpoint::open(folder.path()) else { return };
+        let _ = checkpoint.weights();
+        if let Ok(tokenizer) = checkpoint.tokenizer() {
+            tokenize(&tokenizer);
+        }
+    });
 }

@@ -6,7 +6,6 @@ use srparse::treebank::penn::PennReader;
 
 use super::split;
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let (low, bytes) = split(bytes);
     let (high, bytes) = split(bytes);

@@ -4,10 +4,9 @@ use std::io::Cursor;
 
 use srparse::treebank::{Encoding, InputFormat, Sentences};
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let input = Box::new(Cursor::new(bytes.to_vec()));
     let items = Sentences::from_reader(input, "fuzz", InputFormat::Conllu, Encoding::Utf8);
     let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;
-    assert!(items.inspect(|item| assert!(item.is_ok(), "memory can be read")).count() <= lines);
+    assert!(items.inspect(|item| assert!(item.is_ok(), "{item:?}")).count() <= lines);
 }

@@ -8,7 +8,6 @@ use super::start;
 
 const TREE: &str = "( (S (NP-SBJ-1 (NP (DT the) (NN dog)) (, ,) (NP (A (A (A a)))) (E )) (VP (V (V v)) (NP (-NONE- *T*-1))) (. .)))";
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let text = start(bytes);
     let tree: Tree = TREE.parse().expect("a tree");

@@ -23,7 +23,6 @@ fn check_reader(n_bytes: usize, mut read: impl FnMut() -> Result<Option<Tree>>) 
     panic!("the reader does not end");
 }
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let input = || Box::new(Cursor::new(bytes.to_vec()));
     let mut export = ExportReader::new(input(), "fuzz", Encoding::Utf8);

@@ -5,7 +5,6 @@ use srparse::tree::heads::HeadRules;
 
 use super::start;
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let text = start(bytes);
     let Ok(rules) = HeadRules::parse(text, "fuzz") else { return };

@@ -24,7 +24,6 @@ fn use_model(bytes: &[u8]) {
     }
 }
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let (family, bytes) = split(bytes);
     match tiny::FAMILIES.get(usize::from(family) % (tiny::FAMILIES.len() + 1)) {

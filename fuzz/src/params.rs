@@ -14,7 +14,6 @@ const PAIRS: [(&str, &str); 4] = [
     ("(S (NN a) (NN b))", "(S (NN a"),
 ];
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let text = start(bytes);
     let Ok(params) = Params::parse(text, "fuzz") else { return };

@@ -48,7 +48,6 @@ fn check_sentence(Loaded { parser, tagger }: &Loaded, tokens: &[Token]) {
     }
 }
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let (family, bytes) = split(bytes);
     let (format, bytes) = split(bytes);

@@ -3,7 +3,6 @@
 use srparse::treebank::Encoding;
 use srparse::treebank::penn::{PennReader, write_line, write_pretty};
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let mut reader = PennReader::new(bytes, "fuzz", Encoding::Utf8).lenient();
     for _ in 0..=bytes.len() {

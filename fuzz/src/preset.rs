@@ -6,7 +6,6 @@ use srparse::preset::plan::Plan;
 
 use super::start;
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let text = start(bytes);
     let (text, settings) = text.split_once("\n---\n").unwrap_or((text, ""));

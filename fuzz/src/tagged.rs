@@ -4,7 +4,6 @@ use srparse::treebank::tagged::{TaggedFormat, parse_line, write_line};
 
 use super::start;
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let line = start(bytes);
     for format in [TaggedFormat::Slash, TaggedFormat::Underscore] {

@@ -41,7 +41,6 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
     assert!(ids.len() <= templates.conjunctions().len());
 }
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let text = start(bytes);
     let Ok(templates) = Templates::parse(text, "fuzz") else { return };

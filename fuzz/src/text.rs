@@ -4,7 +4,6 @@ use srparse::text::{Compounds, Language, Punctuation, Splitter, TextSettings, To
 
 use super::{split, start};
 
-/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let (which, bytes) = split(bytes);
     let text = start(bytes);
@@ -18,7 +17,7 @@ pub fn check(bytes: &[u8]) {
     let characters: Vec<char> = text.chars().collect();
     let mut splitter = Splitter::new(settings);
     let mut at = 0;
-    let mut check = |splitter: &mut Splitter| {
+    let mut check_sentences = |splitter: &mut Splitter| {
         while let Some(sentence) = splitter.next_sentence() {
             let tokens = sentence.tokens.iter().zip(&sentence.layout.spans);
             for ((token, span), surface) in tokens.zip(sentence.layout.surfaces()) {
@@ -32,9 +31,9 @@ pub fn check(bytes: &[u8]) {
     };
     for line in text.split_inclusive('\n') {
         splitter.add_line(line);
-        check(&mut splitter);
+        check_sentences(&mut splitter);
     }
     splitter.end_paragraph();
-    check(&mut splitter);
+    check_sentences(&mut splitter);
     assert!(characters[at..].iter().all(|c| c.is_whitespace()));
 }

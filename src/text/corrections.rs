@@ -19,11 +19,15 @@ pub(super) fn correct(
 ) {
     let mut corrected = Corrected { learned: ends, ends: Vec::new(), next: 0 };
     let mut brackets = Brackets::default();
-    let mut before = None;
+    let (mut before, mut after_pronoun) = (None, None);
     for (at, c) in line.char_indices() {
         let end = at + c.len_utf8();
         let is_separate = brackets.is_separate(before, c, line[end..].chars().next());
         match c {
+            // `Vas-y.`: no initial.
+            '.' if after_pronoun == Some(at) && !line[end..].starts_with('.') => {
+                corrected.replace(at, Some(at), end);
+            }
             '.' => match belongs_to_word(line, at, rules, &knows) {
                 Some((word, true)) => corrected.replace(word + 1, None, end),
                 Some((_, false)) => corrected.replace(at, Some(at), end),
@@ -33,10 +37,11 @@ pub(super) fn correct(
                 let is_after_word = before.is_some_and(|c: char| !c.is_whitespace());
                 corrected.replace(at, is_after_word.then_some(at), end);
             }
-            // A hyphen inside a pronoun is past.
-            '-' if corrected.ends.last().is_none_or(|&last| last <= at) => {
-                if let Some(length) = pronoun(line, at, rules, &knows) {
+            // The second hyphen of `-t-il` has been read.
+            '-' if after_pronoun.is_none_or(|last| last <= at) => {
+                if let Some(length) = pronoun(line, at, after_pronoun, rules, &knows) {
                     corrected.replace(at, Some(at), at + length);
+                    after_pronoun = Some(at + length);
                 }
             }
             _ => {}
@@ -127,19 +132,26 @@ fn belongs_to_word(
     Some((start, belongs))
 }
 
-/// The length of the pronoun that a hyphen joins to the verb before it, as in `est-ce` and `donne-le-moi`; `None` if there is
-/// none, or if the treebank has both as one word (`rendez-vous`).
+/// The length of the pronoun that a hyphen joins to the verb, or to the pronoun, before it, as in `est-ce` and `donne-le-moi`;
+/// `None` if there is none, or if the treebank has both as one word (`rendez-vous`).
 fn pronoun(
     line: &str,
     hyphen: usize,
+    after_pronoun: Option<usize>,
     rules: &LanguageRules,
     knows: impl Fn(&str) -> bool,
 ) -> Option<usize> {
-    let verb = line[..hyphen].rsplit(|c: char| !c.is_alphanumeric()).next()?;
     let length = rules.pronoun_at(&line[hyphen..])?;
-    let both = &line[hyphen - verb.len()..hyphen + length];
+    let verb = line[..hyphen].rsplit(|c: char| !c.is_alphabetic()).next()?;
+    let start = hyphen - verb.len();
+    // No part of a longer word: `garde-à-vous`.
+    let is_verb = !verb.is_empty() && !line[..start].ends_with('-');
+    if !is_verb && after_pronoun != Some(hyphen) {
+        return None;
+    }
+    let both = &line[start..hyphen + length];
     let is_one_word = knows(both) || knows(&both.to_lowercase());
-    (!verb.is_empty() && !is_one_word).then_some(length)
+    (!is_one_word).then_some(length)
 }
 
 /// Whether a word has letters alone and is no Roman number.

@@ -36,7 +36,7 @@ pub enum Language {
     Spanish,
 }
 
-/// Words with a period, and words around the end of a sentence. All are without the final period.
+/// Words with a period, words around the end of a sentence, and pronouns after a hyphen. All are without the final period.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LanguageRules {
@@ -110,19 +110,20 @@ impl LanguageRules {
         self.first_words.contains(word)
     }
 
-    /// The length of the pronouns with hyphens at the beginning of a text, if a word ends after them: the first of them,
-    /// with the letter that is put in (`-t-il`).
+    /// The length of the pronoun with a hyphen at the beginning of a text, if the word ends after it or after a second one
+    /// (`-le-moi`).
     pub(super) fn pronoun_at(&self, text: &str) -> Option<usize> {
-        let lengths = self.pronouns.iter().map(String::len);
-        let is_listed = |length: &usize| {
-            text.get(..*length).is_some_and(|start| {
-                self.pronouns.iter().any(|pronoun| start.eq_ignore_ascii_case(pronoun))
-            })
+        let first = self.longest_pronoun(text)?;
+        let rest = &text[first..];
+        let second_ends = || Some(is_end_of_word(&rest[self.longest_pronoun(rest)?..]));
+        (is_end_of_word(rest) || second_ends() == Some(true)).then_some(first)
+    }
+
+    fn longest_pronoun(&self, text: &str) -> Option<usize> {
+        let begins = |pronoun: &&String| {
+            text.get(..pronoun.len()).is_some_and(|start| start.eq_ignore_ascii_case(pronoun))
         };
-        let length = lengths.filter(is_listed).max()?;
-        let rest = &text[length..];
-        let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-');
-        (ends || self.pronoun_at(rest).is_some()).then_some(length)
+        self.pronouns.iter().filter(begins).map(String::len).max()
     }
 
     /// Whether a number and the period after it, between `before` and `rest`, are an ordinal number; `None` if it is no
@@ -149,6 +150,18 @@ impl LanguageRules {
         let is_listed = next.starts_with(char::is_lowercase) || self.after_ordinals.contains(next);
         Some(is_date || is_counted || is_listed)
     }
+}
+
+/// Whether no word or address goes on with a text.
+fn is_end_of_word(text: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || "-_@".contains(c) || is_combining(c);
+    let after_period = text.strip_prefix('.').unwrap_or_default();
+    !text.starts_with(goes_on) && !after_period.starts_with(char::is_alphanumeric)
+}
+
+/// Whether a character is an accent of the one before it.
+fn is_combining(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c)
 }
 
 /// The last word of a text, or its end if it is longer than any word in a list.

@@ -281,6 +281,13 @@ fn abbreviations_of_a_language_end_no_sentence() {
             ("Er mag Tee usw. Sie auch.", &["Er mag Tee usw.", "Sie auch ."]),
         ],
     );
+    check(
+        of(Language::Indonesian),
+        &[
+            ("Ada gula dll. Jakarta ramai.", &["Ada gula dll .", "Jakarta ramai ."]),
+            ("Ada gula dll. di meja.", &["Ada gula dll. di meja ."]),
+        ],
+    );
     check(of(Language::Dutch), &[("Dhr. De Vos zag o.a. Jan.", &["Dhr. De Vos zag o.a. Jan ."])]);
     check(of(Language::Other), &[("Dhr. Vos zag Jan.", &["Dhr .", "Vos zag Jan ."])]);
 }
@@ -347,17 +354,27 @@ fn pronouns_after_a_verb_and_a_hyphen_are_words() {
         ("Est-ce toi ?", &[6, 10, 12][..], &[3, 6, 10, 12][..]),
         ("Donne-le-moi!", &[5, 6, 8, 9, 12, 13], &[5, 8, 12, 13]),
         ("A-t-il", &[2, 6], &[1, 6]),
-        ("VAS-Y", &[5], &[3, 5]),
+        ("VAS-Y.", &[6], &[3, 5, 6]),
+        ("vas-y...", &[5, 8], &[3, 5, 8]),
+        ("\u{c9}tais-tu", &[9], &[6, 9]),
         ("un rendez-vous", &[2, 14], &[2, 14]),
+        ("garde-\u{e0}-vous", &[13], &[13]),
         ("Aix-les-Bains", &[13], &[13]),
-        ("elle-même -il", &[9, 13], &[9, 13]),
-        ("celui-ci", &[8], &[8]),
+        ("jusque-l\u{e0}", &[10], &[10]),
+        ("celui-la\u{300}", &[10], &[10]),
+        ("vas-y.fr", &[8], &[8]),
+        ("elle -il", &[4, 8], &[4, 8]),
+        ("--il-", &[5], &[5]),
     ] {
         let mut ends = learned.to_vec();
         let rules = Language::French.rules();
         corrections::correct(line, rules, |word| word == "rendez-vous", &mut ends);
         assert_eq!(ends, right, "{line}");
     }
+    let line = format!("a{}", "-t-il".repeat(100_000));
+    let mut ends = vec![line.len()];
+    corrections::correct(&line, Language::French.rules(), |_| false, &mut ends);
+    assert_eq!(ends, [line.len()]);
 }
 
 #[test]
@@ -482,6 +499,25 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #[test]
+    fn corrected_ends_ascend_and_lie_between_characters(
+        parts in proptest::collection::vec(
+            (proptest::sample::select(vec!["-il", "-t-il", "-le", "\u{e9}", "\u{300}", ".", "(", ")", "\"", " ", "a", "3"]), proptest::bool::ANY),
+            0..24,
+        ),
+    ) {
+        let (mut line, mut ends) = (String::new(), Vec::new());
+        for (part, is_end) in parts {
+            line.push_str(part);
+            if is_end {
+                ends.push(line.len());
+            }
+        }
+        corrections::correct(&line, Language::French.rules(), |word| word == "a-il", &mut ends);
+        prop_assert!(ends.is_sorted_by(|a, b| a < b));
+        prop_assert!(ends.iter().all(|&end| line.is_char_boundary(end)));
+    }
+
     #[test]
     fn any_text_is_split_without_loss(text in texts(), which in 0..3usize) {
         let settings = [SPLIT, TREEBANK_2, UNICODE][which];

@@ -1,16 +1,21 @@
 //! The inputs in `fuzz/seeds`, and changed copies of them, for every target of the fuzzer.
 
-use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::fs::{self, DirEntry, File};
+use std::io::{self, Seek, Write};
+use std::panic::{catch_unwind, set_hook, take_hook};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::{ALLOCATOR, alone, targets};
 
-/// What inputs of half a kilobyte may take in all, models of the targets included.
-const MAX_MEMORY: usize = 1 << 29;
+/// How much memory an input may take.
+const MAX_MEMORY: usize = 64 << 20;
+/// How long.
+const MAX_TIME: Duration = Duration::from_secs(60);
 
 /// What formats give a meaning to.
 const MARKS: &[u8] = b"()[]<>{}\"'\\/|=!$~ \t\n#*-_.:,;0";
@@ -36,11 +41,17 @@ const TARGETS: [Target; 15] = [
     ("text", targets::text::check, 10_000),
 ];
 
+/// The names in a folder, without ends.
+fn names(folder: &Path) -> Vec<String> {
+    let stem = |entry: io::Result<DirEntry>| entry.unwrap().path().file_stem().unwrap().to_owned();
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| stem(entry).into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 fn seeds(folder: &Path) -> Vec<Vec<u8>> {
-    let mut files: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files.iter().map(|file| fs::read(file).unwrap()).collect()
+    names(folder).iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
 }
 
 /// A seed with one to eight changes.
@@ -66,23 +77,56 @@ fn changed(seeds: &[Vec<u8>], random: &mut ChaCha8Rng) -> Vec<u8> {
     bytes
 }
 
+/// Panics, those of a server's threads included.
+static N_PANICS: AtomicUsize = AtomicUsize::new(0);
+
+/// Checks an input in little time and memory. It is in a file before, because memory or a stack that is used up ends the
+/// program.
+fn check_one(name: &str, check: fn(&[u8]), input: &[u8], mut file: &File) {
+    file.rewind().and_then(|()| file.write_all(input)).unwrap();
+    file.set_len(input.len() as u64).unwrap();
+    let (start, n_panics) = (Instant::now(), N_PANICS.load(Ordering::Relaxed));
+    ALLOCATOR.set_limit(ALLOCATOR.allocated() + MAX_MEMORY).unwrap();
+    let result = catch_unwind(|| check(input));
+    ALLOCATOR.set_limit(usize::MAX).unwrap();
+    let is_quiet = result.is_ok() && N_PANICS.load(Ordering::Relaxed) == n_panics;
+    assert!(is_quiet && start.elapsed() < MAX_TIME, "{name}: b\"{}\"", input.escape_ascii());
+}
+
 #[test]
 fn seeds_of_the_fuzzer_and_changed_copies_pass() {
     let _alone = alone();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), TARGETS.len());
+    let report = take_hook();
+    set_hook(Box::new(move |panic| {
+        N_PANICS.fetch_add(1, Ordering::Relaxed);
+        report(panic);
+    }));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let times: usize = std::env::var("SRPARSE_COPIES").map_or(1, |times| times.parse().unwrap());
     for (name, check, n_copies) in TARGETS {
-        let seeds = seeds(&folder.join(name));
+        let seeds = seeds(&root.join("seeds").join(name));
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{name}"));
+        let file = File::create(file).unwrap();
+        // Models of the targets are made now.
+        check(&seeds[0]);
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let copies: Vec<_> = (0..n_copies).map(|_| changed(&seeds, &mut random)).collect();
-        println!("{name}: {} seeds", seeds.len());
-        ALLOCATOR.set_limit(ALLOCATOR.allocated() + MAX_MEMORY).unwrap();
-        for input in seeds.iter().chain(&copies) {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(input))) {
-                println!("{name} fails on b\"{}\"", input.escape_ascii());
-                resume_unwind(panic);
-            }
-        }
-        ALLOCATOR.set_limit(usize::MAX).unwrap();
+        seeds.iter().for_each(|seed| check_one(name, check, seed, &file));
+        (0..times * n_copies)
+            .for_each(|_| check_one(name, check, &changed(&seeds, &mut random), &file));
+    }
+}
+
+#[test]
+fn every_target_has_a_program_and_seeds() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let targets = TARGETS.map(|(name, ..)| name);
+    assert_eq!(names(&root.join("seeds")), targets);
+    assert_eq!(names(&root.join("fuzz_targets")), targets);
+    for name in targets {
+        let program = format!("fuzz_targets/{name}.rs");
+        assert!(manifest.contains(&format!("path = \"{program}\"")), "{name}");
+        let program = fs::read_to_string(root.join(program)).unwrap();
+        assert!(program.contains(&format!("srparse_fuzz::{name}::check(bytes)")), "{name}");
     }
 }

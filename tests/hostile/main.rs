@@ -1,7 +1,7 @@
 //! Model files of every family with right checksums and contents that someone else made: each is refused, or parses
 //! in little time and memory. Inputs of the fuzzer.
 
-#![cfg(feature = "serve")] // one target of the fuzzer is a server
+#![cfg(all(feature = "serve", feature = "train"))] // targets of the fuzzer train models and serve them
 #![allow(clippy::unwrap_used)] // clippy does not know that helpers of tests are tests
 
 mod fuzz;
