@@ -159,3 +159,6 @@ fn is_whole(word: &str) -> bool {
     let is_roman = || word.chars().all(|c| "IVXLCDM".contains(c));
     !word.is_empty() && word.chars().all(|c| c.is_alphabetic() && !is_unspaced(c)) && !is_roman()
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,7 +51,10 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 fn seeds(folder: &Path) -> Vec<Vec<u8>> {
-    names(folder).iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|file| fs::read(file).unwrap()).collect()
 }
 
 /// A seed with one to eight changes.
@@ -87,9 +90,9 @@ fn check_one(name: &str, check: fn(&[u8]), input: &[u8], mut file: &File) {
     file.set_len(input.len() as u64).unwrap();
     let (start, n_panics) = (Instant::now(), N_PANICS.load(Ordering::Relaxed));
     ALLOCATOR.set_limit(ALLOCATOR.allocated() + MAX_MEMORY).unwrap();
-    let result = catch_unwind(|| check(input));
+    let _ = catch_unwind(|| check(input));
     ALLOCATOR.set_limit(usize::MAX).unwrap();
-    let is_quiet = result.is_ok() && N_PANICS.load(Ordering::Relaxed) == n_panics;
+    let is_quiet = N_PANICS.load(Ordering::Relaxed) == n_panics;
     assert!(is_quiet && start.elapsed() < MAX_TIME, "{name}: b\"{}\"", input.escape_ascii());
 }
 
@@ -107,8 +110,6 @@ fn seeds_of_the_fuzzer_and_changed_copies_pass() {
         let seeds = seeds(&root.join("seeds").join(name));
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{name}"));
         let file = File::create(file).unwrap();
-        // Models of the targets are made now.
-        check(&seeds[0]);
         let mut random = ChaCha8Rng::seed_from_u64(1);
         seeds.iter().for_each(|seed| check_one(name, check, seed, &file));
         (0..times * n_copies)
