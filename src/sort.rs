@@ -10,6 +10,11 @@ pub(crate) fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) 
     sort(items, &compare);
 }
 
+/// Sorts; equal items stay in order.
+pub(crate) fn stable_sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    stable_sort(items, &compare);
+}
+
 /// Sorts by a key; the order of items with equal keys is not defined.
 pub(crate) fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort(items, &|a, b| key(a).cmp(&key(b)));

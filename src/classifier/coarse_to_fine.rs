@@ -18,7 +18,7 @@ use super::{Classifier, Evidence, ScoreScale, Scratch, first_best};
 use crate::feature::template::DecisionStep;
 use crate::feature::{Indicators, RowRef, Templates};
 use crate::memory::{Array, Sections};
-use crate::sort::sort_by;
+use crate::sort::stable_sort_by;
 use crate::{Error, Result};
 
 /// Maximum number of kinds.
@@ -38,6 +38,29 @@ const CHUNK: usize = 256;
 /// A mask for every other byte.
 const BYTES: u32 = 0x00ff_00ff;
 
+/// An id of a bucket.
+#[derive(Debug, Clone)]
+struct Slot {
+    fingerprint: u32,
+    weights: [f32; KINDS],
+}
+
+impl Slot {
+    /// The largest absolute weight.
+    fn strength(&self) -> f32 {
+        self.weights.iter().fold(0f32, |most, weight| most.max(weight.abs()))
+    }
+}
+
+/// The weight of each kind.
+fn of_kinds(row: &[(u16, f32)]) -> [f32; KINDS] {
+    let mut weights = [0.0; KINDS];
+    for &(kind, weight) in row.iter().filter(|&&(kind, _)| usize::from(kind) < KINDS) {
+        weights[usize::from(kind)] = weight;
+    }
+    weights
+}
+
 /// The packed weights of the first step.
 #[derive(Debug, Clone)]
 pub struct CoarseTable {
@@ -50,27 +73,59 @@ impl CoarseTable {
     /// Packs the weights that remain after pruning, in at most `pruning.max_bytes`; the classes are kinds.
     pub fn pack(weights: &Weights, pruning: &Pruning) -> Self {
         let kept = weights.strongest(pruning, |_| 4.0 * BUCKET as f64 / FILL);
-        let scale = weights.largest() / MOST_UNITS;
-        let units = |weight: f32| (weight / scale.max(f32::MIN_POSITIVE)).round() as i32 + ZERO;
         let n_buckets = (kept.len() as f64 / FILL) as usize + 1;
-        let mut filled: Vec<Vec<usize>> = vec![Vec::new(); n_buckets];
+        let mut filled: Vec<Vec<Slot>> = vec![Vec::new(); n_buckets];
         for at in kept {
-            filled[home(weights.get(at).0, n_buckets)].push(at);
+            let (id, row) = weights.get(at);
+            filled[home(id, n_buckets)]
+                .push(Slot { fingerprint: id as u32, weights: of_kinds(row) });
         }
-        let mut buckets = Vec::with_capacity(BUCKET * n_buckets);
-        for mut ids in filled {
-            sort_by(&mut ids, |&a, &b| {
-                weights.strength(b).total_cmp(&weights.strength(a)).then(a.cmp(&b))
-            });
+        Self::write(filled, weights.largest() / MOST_UNITS)
+    }
+
+    /// The table with the weights added that remain after pruning, in which the limit on bytes does not count; the weakest
+    /// ids of a bucket without room for all are dropped.
+    #[must_use]
+    pub fn plus(&self, weights: &Weights, pruning: &Pruning) -> Self {
+        let mut filled = self.slots();
+        let unlimited = Pruning { max_bytes: 0, ..*pruning };
+        for at in weights.strongest(&unlimited, |_| 0.0) {
+            let (id, row) = weights.get(at);
+            let (fingerprint, weights) = (id as u32, of_kinds(row));
+            let bucket = home(id, filled.len());
+            match filled[bucket].iter_mut().find(|slot| slot.fingerprint == fingerprint) {
+                Some(slot) => (0..KINDS).for_each(|kind| slot.weights[kind] += weights[kind]),
+                None => filled[bucket].push(Slot { fingerprint, weights }),
+            }
+        }
+        let largest = filled.iter().flatten().fold(0f32, |most, slot| most.max(slot.strength()));
+        Self::write(filled, largest / MOST_UNITS)
+    }
+
+    /// The ids of each bucket.
+    fn slots(&self) -> Vec<Vec<Slot>> {
+        let slots = |bucket: &[u32; BUCKET]| {
+            let used = (0..IDS).filter(|slot| bucket[*slot] != 0);
+            let slot = |slot: usize| {
+                let bytes = bucket[IDS + slot].to_le_bytes();
+                let weights = bytes.map(|byte| (i32::from(byte) - ZERO) as f32 * self.scale);
+                Slot { fingerprint: bucket[slot], weights }
+            };
+            used.map(slot).collect()
+        };
+        self.buckets.as_chunks::<BUCKET>().0.iter().map(slots).collect()
+    }
+
+    fn write(filled: Vec<Vec<Slot>>, scale: f32) -> Self {
+        let units = |weight: f32| (weight / scale.max(f32::MIN_POSITIVE)).round() as i32 + ZERO;
+        let mut buckets = Vec::with_capacity(BUCKET * filled.len());
+        for mut slots in filled {
+            stable_sort_by(&mut slots, |a, b| b.strength().total_cmp(&a.strength()));
             let mut bucket = [0; BUCKET];
-            for (slot, &at) in ids.iter().take(IDS).enumerate() {
-                let (id, row) = weights.get(at);
-                let mut bytes = [ZERO as u8; KINDS];
-                for &(kind, weight) in row.iter().filter(|&&(kind, _)| usize::from(kind) < KINDS) {
-                    bytes[usize::from(kind)] = units(weight) as u8;
-                }
-                bucket[slot] = id as u32;
-                bucket[IDS + slot] = u32::from_le_bytes(bytes);
+            for (at, slot) in slots.iter().take(IDS).enumerate() {
+                bucket[at] = slot.fingerprint;
+                let bytes = slot.weights.map(|weight| units(weight) as u8);
+                bucket[IDS + at] = u32::from_le_bytes(bytes);
             }
             buckets.extend(bucket);
         }
@@ -119,7 +174,11 @@ impl CoarseTable {
         sections.put("kinds.scale", vec![self.scale].into());
     }
 
-    fn load(sections: &Sections) -> Result<Self> {
+    /// Loads a stored table.
+    ///
+    /// # Errors
+    /// When a section is missing, or is not of such a table.
+    pub fn load(sections: &Sections) -> Result<Self> {
         let buckets: Array<u32> = sections.get("kinds.buckets")?;
         let scale: Array<f32> = sections.get("kinds.scale")?;
         match scale[..] {

@@ -12,6 +12,8 @@
 //! into 16 bits, so the order of addition does not matter. Everything is read in place, and a corrupt file
 //! is detected where its values are used.
 
+mod further;
+
 use serde::{Deserialize, Serialize};
 
 use super::ScoreScale;
@@ -162,13 +164,26 @@ impl Tables {
 
     /// Writes the score of each class for the ids of `lookup` into `out`.
     pub fn scores(&self, lookup: &mut Lookup, out: &mut [f32]) {
-        let mut sums = std::mem::take(&mut lookup.sums);
-        sums.clear();
-        sums.resize(out.len().next_multiple_of(LANES), 0);
-        self.sum(lookup, &mut sums);
-        for ((out, &sum), &offset) in out.iter_mut().zip(sums.iter()).zip(&*self.offsets) {
+        self.sum_all(lookup, out.len());
+        for ((out, &sum), &offset) in out.iter_mut().zip(&lookup.sums).zip(&*self.offsets) {
             *out = f32::from(sum) * self.scale + offset;
         }
+    }
+
+    /// Adds the score of each class for the ids of `lookup` to `scores`, also of classes that were never seen.
+    pub fn add_scores(&self, lookup: &mut Lookup, scores: &mut [f32]) {
+        self.sum_all(lookup, scores.len());
+        for (score, &sum) in scores.iter_mut().zip(&lookup.sums) {
+            *score += f32::from(sum) * self.scale;
+        }
+    }
+
+    /// Writes the sums of the weights into `lookup.sums`.
+    fn sum_all(&self, lookup: &mut Lookup, n_classes: usize) {
+        let mut sums = std::mem::take(&mut lookup.sums);
+        sums.clear();
+        sums.resize(n_classes.next_multiple_of(LANES), 0);
+        self.sum(lookup, &mut sums);
         lookup.sums = sums;
     }
 
@@ -301,6 +316,14 @@ impl Weights {
         }
     }
 
+    /// The weights, each multiplied by a factor.
+    #[must_use]
+    pub fn scaled(&self, factor: f32) -> Self {
+        let weights =
+            self.weights.iter().map(|&(class, weight)| (class, factor * weight)).collect();
+        Self { weights, ..self.clone() }
+    }
+
     /// The number of ids.
     pub fn len(&self) -> usize {
         self.ids.len()
@@ -327,37 +350,11 @@ impl Weights {
             4.0 * BUCKET as f64 / FILL + 2.0 * words(entries, seen.len(), LONG_IF_SMALL) as f64
         };
         let kept = self.strongest(pruning, bytes_of);
-        let most_units = (i16::MAX as usize / n_templates.max(1)).max(1) as f32;
-        let scale = if largest > 0.0 { largest / most_units } else { 1.0 };
-        let units = |weight: f32| (weight / scale).round() as i16 as u16;
-        let mut buckets = Vec::new();
-        let mut rows: Vec<u16> = Vec::new();
+        let mut writer = Writer::new(largest, n_templates, (seen.len(), long));
         for ids in self.sort_into_buckets(&kept) {
-            let mut bucket = [0u32; BUCKET];
-            bucket[0] = rows.len() as u32;
-            for (slot, &at) in ids.iter().enumerate() {
-                let offset = rows.len() as u32 - bucket[0];
-                bucket[1 + slot] = self.ids[at] as u32;
-                bucket[OFFSETS + slot / 2] |= offset << (16 * (slot % 2));
-                let row = self.row(at, min_weight);
-                let n = self.row(at, min_weight).count();
-                if is_long(n, seen.len(), long) {
-                    rows.push(DENSE);
-                    let first = rows.len();
-                    rows.resize(first + seen.len().next_multiple_of(LANES), 0);
-                    row.for_each(|(class, weight)| {
-                        rows[first + usize::from(class)] = units(weight);
-                    });
-                } else {
-                    rows.push(n as u16);
-                    row.for_each(|(class, weight)| rows.extend([class, units(weight)]));
-                }
-            }
-            buckets.extend_from_slice(&bucket);
+            writer.bucket(ids.iter().map(|&at| (self.ids[at] as u32, self.row(at, min_weight))));
         }
-        let offsets: Vec<f32> =
-            seen.iter().map(|&seen| if seen { 0.0 } else { f32::NEG_INFINITY }).collect();
-        Tables { buckets: buckets.into(), rows: rows.into(), offsets: offsets.into(), scale, kind }
+        writer.tables(seen, kind)
     }
 
     /// An id and its weights.
@@ -377,7 +374,7 @@ impl Weights {
     }
 
     /// The weights of an id that pruning keeps.
-    fn row(&self, at: usize, min_weight: f32) -> impl Iterator<Item = (u16, f32)> {
+    fn row(&self, at: usize, min_weight: f32) -> impl Iterator<Item = (u16, f32)> + Clone {
         let row = self.get(at).1;
         row.iter().copied().filter(move |(_, weight)| weight.abs() >= min_weight)
     }
@@ -424,5 +421,61 @@ impl Weights {
             }
         }
         buckets
+    }
+}
+
+/// Writes tables, bucket by bucket.
+struct Writer {
+    buckets: Vec<u32>,
+    rows: Vec<u16>,
+    n_classes: usize,
+    /// A row is dense if it has an entry for one class in this many.
+    long: usize,
+    /// The value of one unit of weight.
+    scale: f32,
+}
+
+impl Writer {
+    /// Nothing yet. `largest` is the largest absolute weight; at most `n_templates` ids apply to a row.
+    fn new(largest: f32, n_templates: usize, (n_classes, long): (usize, usize)) -> Self {
+        let most_units = (i16::MAX as usize / n_templates.max(1)).max(1) as f32;
+        let scale = if largest > 0.0 { largest / most_units } else { 1.0 };
+        Self { buckets: Vec::new(), rows: Vec::new(), n_classes, long, scale }
+    }
+
+    /// Writes a bucket: fingerprints, each with the weights of its row.
+    fn bucket<R>(&mut self, slots: impl Iterator<Item = (u32, R)>)
+    where
+        R: Iterator<Item = (u16, f32)> + Clone,
+    {
+        let scale = self.scale;
+        let units = |weight: f32| (weight / scale).round() as i16 as u16;
+        let rows = &mut self.rows;
+        let mut bucket = [0u32; BUCKET];
+        bucket[0] = rows.len() as u32;
+        for (slot, (fingerprint, row)) in slots.enumerate() {
+            let offset = rows.len() as u32 - bucket[0];
+            bucket[1 + slot] = fingerprint;
+            bucket[OFFSETS + slot / 2] |= offset << (16 * (slot % 2));
+            let n = row.clone().count();
+            if is_long(n, self.n_classes, self.long) {
+                rows.push(DENSE);
+                let first = rows.len();
+                rows.resize(first + self.n_classes.next_multiple_of(LANES), 0);
+                row.for_each(|(class, weight)| rows[first + usize::from(class)] = units(weight));
+            } else {
+                rows.push(n as u16);
+                row.for_each(|(class, weight)| rows.extend([class, units(weight)]));
+            }
+        }
+        self.buckets.extend_from_slice(&bucket);
+    }
+
+    /// The tables; `seen` marks the classes that occurred in training.
+    fn tables(self, seen: &[bool], kind: ScoreScale) -> Tables {
+        let Self { buckets, rows, scale, .. } = self;
+        let offset = |&seen: &bool| if seen { 0.0 } else { f32::NEG_INFINITY };
+        let offsets: Vec<f32> = seen.iter().map(offset).collect();
+        Tables { buckets: buckets.into(), rows: rows.into(), offsets: offsets.into(), scale, kind }
     }
 }

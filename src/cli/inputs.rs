@@ -1,16 +1,23 @@
 //! The files that a command reads, with notes about those that it does not.
 
+use std::io;
 use std::path::PathBuf;
 
+use super::closed_streams::stdin_was_closed;
 use super::notes::Notes;
+use crate::Error;
 use crate::treebank::{Input, Inputs, expand};
 
 /// Expands files, folders and patterns, and notes what is left out, unless `quiet`.
 ///
 /// # Errors
-/// As [`expand`].
+/// As [`expand`], and when standard input is to be read but closed.
 pub(super) fn inputs(paths: &[PathBuf], quiet: bool) -> crate::Result<Vec<Input>> {
     let Inputs { found, left_out } = expand(paths)?;
+    if found.contains(&Input::Stdin) && stdin_was_closed() {
+        let problem = io::Error::other("standard input is closed: name files");
+        return Err(Error::io(Input::Stdin.name(), problem));
+    }
     note_left_out(&left_out, quiet);
     Ok(found)
 }

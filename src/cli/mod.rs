@@ -11,7 +11,7 @@ mod aligned_trees;
 mod by_tags;
 mod changed_models;
 pub mod chart;
-mod closed_output;
+mod closed_streams;
 pub mod compare;
 pub mod complexity;
 pub mod crossval;
@@ -100,7 +100,15 @@ pub enum Command {
 impl Cli {
     /// Reads the arguments of the program; exits if they ask for help or are wrong.
     pub fn of_arguments() -> Self {
-        Self::try_of(std::env::args_os()).unwrap_or_else(|error| error.exit())
+        Self::try_of(std::env::args_os()).unwrap_or_else(|shown| {
+            let status = match shown.print() {
+                Err(error) if !shown.use_stderr() => {
+                    status_of(&anyhow::Error::from(error).context("standard output")).into()
+                }
+                _ => shown.exit_code(),
+            };
+            std::process::exit(status)
+        })
     }
 
     /// Reads arguments, the name of the program first.

@@ -142,7 +142,7 @@ fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<
             Ok(None) => {}
             Ok(Some(tree)) => {
                 number += 1;
-                return Some(Ok(InputTree { number, id: None, tree }));
+                return Some(Ok(InputTree { number, at: None, id: None, tree }));
             }
             Err(error) => return Some(Err(error)),
         }

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::de::DeserializeOwned;
 
-use super::closed_output::was_closed;
+use super::closed_streams::stdout_was_closed;
 use super::resume::{Causes, Done, Part};
 use crate::output::{OutputFile, resolved};
 use crate::treebank::{Input, expand};
@@ -167,7 +167,7 @@ pub(super) fn of_file(path: &Path, error: io::Error) -> io::Error {
 impl Out {
     /// Standard output.
     pub(super) fn stdout() -> Self {
-        if was_closed() {
+        if stdout_was_closed() {
             return Self::Closed;
         }
         Self::Stdout(BufWriter::with_capacity(1 << 16, io::stdout().lock()))

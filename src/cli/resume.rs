@@ -5,7 +5,7 @@
 //! again, cuts off what was written after the note, and goes on. At the end the part becomes the file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -42,11 +42,15 @@ struct Note<C, D> {
     done: D,
     /// Bytes of the output.
     bytes: u64,
+    /// A check sum of these bytes.
+    output: u32,
 }
 
 /// An output that a later run can go on with.
 pub(super) struct Part {
     file: BufWriter<File>,
+    /// Of the bytes of the output.
+    sum: crc32fast::Hasher,
     /// The file that the part becomes.
     target: PathBuf,
     part: PathBuf,
@@ -88,7 +92,8 @@ impl Part {
             part.display()
         );
         let failed = |source| Error::io(&part, source);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&part);
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&part);
         let file = file.map_err(failed)?;
         let is_locked = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
         // Another program may have completed the output after it was opened here.
@@ -100,20 +105,20 @@ impl Part {
             let _ = fs::remove_file(&note);
         }
         let done = if is_begun { Some(read_note(&note, &part, &causes)?) } else { None };
-        let bytes = done.as_ref().map_or(0, |(_, bytes)| *bytes);
-        let length = file.metadata().map_err(failed)?.len();
+        let (bytes, before) = done.as_ref().map_or((0, 0), |(_, bytes, sum)| (*bytes, *sum));
+        let sum = checksum(&file, bytes).map_err(failed)?;
         ensure!(
-            bytes <= length,
-            "{}: it has {length} bytes, and {} says {bytes}: delete both to begin again",
+            sum.clone().finalize() == before,
+            "{}: it does not begin with the {bytes} bytes that {} is about: delete both to begin again",
             part.display(),
             note.display()
         );
         file.set_len(bytes).map_err(failed)?;
         let mut file = BufWriter::with_capacity(1 << 16, file);
         file.seek(SeekFrom::Start(bytes)).map_err(failed)?;
-        let part =
-            Self { file, target, part, note, causes, noted: (Instant::now(), Duration::ZERO) };
-        Ok((part, done.map(|(done, _)| done)))
+        let noted = (Instant::now(), Duration::ZERO);
+        let part = Self { file, sum, target, part, note, causes, noted };
+        Ok((part, done.map(|(done, ..)| done)))
     }
 
     /// Notes what has been done, if the last note is old.
@@ -127,7 +132,8 @@ impl Part {
         }
         let start = Instant::now();
         let bytes = self.sync().map_err(|source| Error::io(&self.part, source))?;
-        let note = serde_json::to_vec(&Note { causes: &self.causes, done, bytes })?;
+        let output = self.sum.clone().finalize();
+        let note = serde_json::to_vec(&Note { causes: &self.causes, done, bytes, output })?;
         write(&self.note, |out| out.write_all(&note))?;
         self.noted = (Instant::now(), start.elapsed());
         Ok(())
@@ -155,11 +161,28 @@ impl Part {
 
 impl Write for Part {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes).map_err(|error| of_file(&self.part, error))
+        let written = self.file.write(bytes).map_err(|error| of_file(&self.part, error))?;
+        self.sum.update(&bytes[..written]);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush().map_err(|error| of_file(&self.part, error))
+    }
+}
+
+/// A check sum of the first bytes of a file, or of all if it has fewer.
+fn checksum(file: &File, bytes: u64) -> io::Result<crc32fast::Hasher> {
+    let mut sum = crc32fast::Hasher::new();
+    let mut rest = BufReader::with_capacity(1 << 16, file.take(bytes));
+    loop {
+        let read = rest.fill_buf()?;
+        if read.is_empty() {
+            return Ok(sum);
+        }
+        sum.update(read);
+        let length = read.len();
+        rest.consume(length);
     }
 }
 
@@ -175,16 +198,16 @@ fn is_countable(value: &Value) -> bool {
     }
 }
 
-/// Reads a note; refuses what was made with something else. Returns also the length of the output.
+/// Reads a note; refuses what was made with something else. Returns also the length and the check sum of the output.
 fn read_note<T: DeserializeOwned>(
     note: &Path,
     part: &Path,
     causes: &Causes,
-) -> anyhow::Result<(Done<T>, u64)> {
+) -> anyhow::Result<(Done<T>, u64, u32)> {
     let text = fs::read(note).map_err(|source| Error::io(note, source))?;
     let read = serde_json::from_slice::<Value>(&text).ok().filter(is_countable);
     let read = read.and_then(|value| serde_json::from_value::<Note<Causes, Done<T>>>(value).ok());
-    let Some(Note { causes: before, done, bytes }) = read else {
+    let Some(Note { causes: before, done, bytes, output }) = read else {
         bail!(
             "{}: this is no note of --resume: delete it and {} to begin again",
             note.display(),
@@ -204,7 +227,7 @@ fn read_note<T: DeserializeOwned>(
             part.display()
         );
     }
-    Ok((done, bytes))
+    Ok((done, bytes, output))
 }
 
 /// The conditions of the output in the input files: their names and sizes.

@@ -67,7 +67,7 @@ pub(super) struct Work<'f, 'a, T> {
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
     /// Model file, or the name of a model: `english`, which knows the language best, `english-small`, which is five times
-    /// as fast, `english-fast`, which is twenty times as fast, and less accurate, or one that `srparse models` lists.
+    /// as fast, `english-fast`, which is 27 times as fast, and less accurate, or one that `srparse models` lists.
     #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT)]
     model: PathBuf,
     /// Number of threads; 0 uses all cores. The output does not depend on it.
@@ -123,7 +123,9 @@ impl StreamArgs {
     pub(super) fn report_trees<T>(&self, format: InputFormat, totals: &Totals<T>) {
         if format == InputFormat::Penn && !self.verbosity.quiet {
             let Totals { blank, sentences, unreadable, .. } = totals;
-            say!("read {} trees, skipped {unreadable}", sentences + blank);
+            let read = sentences + blank;
+            let plural = if read == 1 { "" } else { "s" };
+            say!("read {read} tree{plural}, skipped {unreadable}");
         }
     }
 }
@@ -172,10 +174,9 @@ where
 {
     let quiet = args.verbosity.quiet;
     super::mistakes::refuse_sentences(work.files, work.command)?;
-    let inputs = if work.files.is_empty() {
-        vec![Input::Stdin]
-    } else {
-        inputs_as_named(work.files, quiet)?
+    let inputs = match work.files {
+        [] => inputs_as_named(&[PathBuf::from("-")], quiet)?,
+        files => inputs_as_named(files, quiet)?,
     };
     if inputs.contains(&Input::Stdin) && !quiet {
         note_terminal();

@@ -92,8 +92,8 @@ pub struct TrainArgs {
     /// RoBERTa and XLM-R.
     #[arg(long, value_name = "FOLDER", help_heading = INPUT)]
     encoder: Option<PathBuf>,
-    /// Continue from this model, a network of the same layers: its words, tags and labels stay known, and those of the
-    /// training trees are added.
+    /// Continue from this model, a network of the same layers or a perceptron with the same features: its words, tags and
+    /// labels stay known, and those of the training trees are added.
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["encoder", "tagger"], help_heading = INPUT)]
     init: Option<PathBuf>,
     /// Trees parsed by another parser; each epoch uses a random share of them. For learners with epochs.

@@ -14,6 +14,7 @@ use super::out::{Out, OutArg};
 use super::page::trees::{PageTree, SentenceTrees, TreesPage};
 use super::tree_input::{InputTree, TreeInput, TreeProcessor};
 use super::{listed, page};
+use crate::Place;
 use crate::find::transform::Rules;
 use crate::text_file;
 use crate::tree::Tree;
@@ -146,8 +147,9 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     let mut asked = Asked { cleaning: &cleaning, args, read: 0, without_words: 0 };
     let (style, first) = (text_style(args), args.nth.map_or(1, |nth| nth.first));
     let failure = Failure::default();
-    let process = |InputTree { number, id, tree }, bytes: &mut Vec<u8>| {
-        let Some(tree) = failure.keep(number, changed(tree, rules.as_ref(), heads.as_ref())) else {
+    let process = |InputTree { number, at, id, tree }, bytes: &mut Vec<u8>| {
+        let changed = changed(tree, rules.as_ref(), heads.as_ref());
+        let Some(tree) = failure.keep((number, at), changed) else {
             return false;
         };
         let tree = converted_tree(tree, &cleaning, heads.as_ref(), args);
@@ -199,25 +201,29 @@ fn changed(tree: Tree, rules: Option<&Rules>, heads: Option<&HeadRules>) -> crat
 
 /// The first tree, by number, that rules could not change.
 #[derive(Default)]
-struct Failure(Mutex<Option<(u64, crate::Error)>>);
+struct Failure(Mutex<Option<(TreeNumber, crate::Error)>>);
+
+/// The number of a tree, and where it began.
+type TreeNumber = (u64, Option<Place>);
 
 impl Failure {
     /// Keeps an error.
-    fn keep<T>(&self, number: u64, result: crate::Result<T>) -> Option<T> {
+    fn keep<T>(&self, tree: TreeNumber, result: crate::Result<T>) -> Option<T> {
         let error = match result {
             Ok(value) => return Some(value),
             Err(error) => error,
         };
         let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
-            *first = Some((number, error));
+        if first.as_ref().is_none_or(|((earlier, _), _)| tree.0 < *earlier) {
+            *first = Some((tree, error));
         }
         None
     }
 
     fn result(self) -> anyhow::Result<()> {
         match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some((number, error)) => bail!("tree {number}: {error}"),
+            Some(((number, Some(at)), error)) => bail!("{at}: tree {number}: {error}"),
+            Some(((number, None), error)) => bail!("tree {number}: {error}"),
             None => Ok(()),
         }
     }
@@ -273,7 +279,7 @@ impl Asked<'_> {
             self.read += 1;
             if nth.is_none_or(|nth| nth.contains(self.read)) {
                 let id = trees.id().filter(|_| self.args.ids).map(str::to_owned);
-                return Some(Ok(InputTree { number: self.read, id, tree }));
+                return Some(Ok(InputTree { number: self.read, at: trees.place(), id, tree }));
             }
         }
         None

@@ -9,6 +9,7 @@ use super::options::{TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
 use super::pipe::{Pipe, Processor};
 use super::reading_bar::ReadingBar;
+use crate::Place;
 use crate::tree::Tree;
 use crate::treebank::{ByteCounter, Input, Trees};
 
@@ -46,6 +47,8 @@ impl TreeInput {
 pub(super) struct InputTree {
     /// Its number, from 1.
     pub(super) number: u64,
+    /// Where it began.
+    pub(super) at: Option<Place>,
     /// Its ID, if the command needs it.
     pub(super) id: Option<String>,
     pub(super) tree: Tree,

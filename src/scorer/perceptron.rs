@@ -9,7 +9,8 @@ use super::{Configuration, Lesson, OnlineLearner};
 use crate::classifier::coarse_to_fine::{
     CoarseTable, CoarseToFine, KINDS, TwoStepIndicators, rank,
 };
-use crate::classifier::linear::{LinearModel, Pruning, Weights};
+use crate::classifier::linear::{LinearModel, Pruning, Tables, Weights};
+use crate::classifier::packed::Lookup;
 use crate::classifier::sparse::{self, SparseWeights};
 use crate::classifier::{self, Classifier, ScoreScale};
 use crate::error::{Error, Result};
@@ -21,6 +22,8 @@ use crate::transition::Action;
 #[derive(Debug, Clone)]
 pub struct Learning {
     indicators: Indicators,
+    /// The weights that training continues from.
+    initial: Option<Tables>,
     weights: SparseWeights,
     /// Whether each class occurs in a gold derivation.
     seen: Vec<bool>,
@@ -33,9 +36,38 @@ pub struct Learning {
 #[derive(Debug, Clone)]
 struct CoarseStep {
     indicators: Indicators,
+    /// The weights that training continues from.
+    initial: Option<CoarseTable>,
     weights: SparseWeights,
     /// The action kind of each class.
     kind_of: Vec<u8>,
+}
+
+/// The weights of a packed model that training continues from.
+#[derive(Debug, Clone)]
+pub struct InitialWeights {
+    classes: Tables,
+    kinds: Option<CoarseTable>,
+}
+
+impl InitialWeights {
+    /// Loads the weights of a model; `classes` has the class that each of its classes becomes.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when a section is missing, or is not of such a model.
+    pub fn load(
+        sections: &Sections,
+        classes: &[u16],
+        n_classes: usize,
+        coarse_to_fine: bool,
+    ) -> Result<Self> {
+        let tables = Tables::load(sections)?;
+        if tables.offsets.len() != classes.len() {
+            return Err(Error::corrupt("the weights are not those of the system's actions"));
+        }
+        let kinds = coarse_to_fine.then(|| CoarseTable::load(sections)).transpose()?;
+        Ok(Self { classes: tables.renumbered(classes, n_classes), kinds })
+    }
 }
 
 /// Averaged weights.
@@ -52,6 +84,14 @@ impl Averages {
             coarse: coarse.map(|(own, other)| own.plus(other)),
         }
     }
+
+    fn divided_by(&self, n: usize) -> Self {
+        let factor = 1.0 / n as f32;
+        Self {
+            weights: self.weights.scaled(factor),
+            coarse: self.coarse.as_ref().map(|coarse| coarse.scaled(factor)),
+        }
+    }
 }
 
 impl Learning {
@@ -64,13 +104,19 @@ impl Learning {
     /// Packs averaged weights into a classifier.
     fn pack(&self, averages: &Averages, pruning: &Pruning) -> Box<dyn Classifier> {
         let (indicators, n_templates) = (self.indicators.clone(), self.indicators.len());
-        let pack =
-            |pruning| averages.weights.pack(pruning, &self.seen, ScoreScale::Margin, n_templates);
+        let (weights, seen) = (&averages.weights, &self.seen);
+        let pack = |pruning: &Pruning| match &self.initial {
+            Some(initial) => initial.plus(weights, pruning, seen, n_templates),
+            None => weights.pack(pruning, seen, ScoreScale::Margin, n_templates),
+        };
         let Some((weights, coarse)) = averages.coarse.as_ref().zip(self.coarse.as_ref()) else {
             return Box::new(LinearModel::new(indicators, pack(pruning)));
         };
         let half = Pruning { max_bytes: pruning.max_bytes / 2, ..*pruning };
-        let table = CoarseTable::pack(weights, &half);
+        let table = match &coarse.initial {
+            Some(initial) => initial.plus(weights, &half),
+            None => CoarseTable::pack(weights, &half),
+        };
         let max_bytes = pruning.max_bytes.saturating_sub(table.bytes());
         let tables = pack(&Pruning { max_bytes, ..*pruning });
         let indicators = TwoStepIndicators { kind: coarse.indicators.clone(), action: indicators };
@@ -88,13 +134,13 @@ impl Learning {
         if let Some(CoarseStep { weights, kind_of, .. }) = &mut self.coarse {
             let kind = |class: u16| u16::from(kind_of[usize::from(class)]);
             if kind(target) != kind(predicted) {
-                weights.update(&first.ids, kind(target), 1);
-                weights.update(&first.ids, kind(predicted), -1);
+                weights.update(&first.lookup.ids, kind(target), 1);
+                weights.update(&first.lookup.ids, kind(predicted), -1);
             }
         }
         if rival != target {
-            self.weights.update(&second.ids, target, 1);
-            self.weights.update(&second.ids, rival, -1);
+            self.weights.update(&second.lookup.ids, target, 1);
+            self.weights.update(&second.lookup.ids, rival, -1);
         }
     }
 
@@ -144,7 +190,7 @@ struct LearningMemory {
 
 #[derive(Default)]
 struct StepMemory {
-    ids: Vec<u64>,
+    lookup: Lookup,
     rows: Vec<sparse::Row>,
     sums: Vec<i32>,
 }
@@ -156,9 +202,9 @@ fn sum_weights(
     memory: &mut StepMemory,
     out: &mut [f32],
 ) {
-    let StepMemory { ids, rows, sums } = memory;
-    indicators.ids(row, ids);
-    weights.find(ids, rows);
+    let StepMemory { lookup, rows, sums } = memory;
+    indicators.ids(row, &mut lookup.ids);
+    weights.find(&lookup.ids, rows);
     sums.clear();
     sums.resize(out.len(), 0);
     weights.add(rows, sums);
@@ -179,9 +225,16 @@ impl Classifier for Learning {
     fn scores(&self, row: RowRef<'_>, scratch: &mut classifier::Scratch, out: &mut [f32]) {
         let LearningMemory { first, second } = scratch.of();
         sum_weights((&self.indicators, &self.weights), row, second, out);
-        if let Some(CoarseStep { indicators, weights, kind_of }) = &self.coarse {
+        if let Some(initial) = &self.initial {
+            initial.add_scores(&mut second.lookup, out);
+        }
+        if let Some(CoarseStep { indicators, initial, weights, kind_of }) = &self.coarse {
             let mut sums = [0.0; KINDS];
             sum_weights((indicators, weights), row, first, &mut sums);
+            if let Some(initial) = initial {
+                let before = initial.sums(&first.lookup.ids);
+                sums.iter_mut().zip(before).for_each(|(sum, before)| *sum += before);
+            }
             rank(kind_of, &sums, out);
         }
     }
@@ -202,12 +255,27 @@ impl OnlinePerceptron {
         let TwoStepIndicators { kind, action } = TwoStepIndicators::new(templates);
         let coarse = coarse_to_fine.then(|| CoarseStep {
             indicators: kind,
+            initial: None,
             weights: SparseWeights::default(),
             kind_of: classes.kinds().iter().map(|&kind| kind as u8).collect(),
         });
         let indicators = if coarse_to_fine { action } else { Indicators::new(templates) };
-        let learning = Learning { indicators, weights: SparseWeights::default(), seen, coarse };
+        let weights = SparseWeights::default();
+        let learning = Learning { indicators, initial: None, weights, seen, coarse };
         Self::new(Extractor::new(templates), classes, learning)
+    }
+
+    /// Continues from the weights of a model, to which those that are learned are added.
+    #[must_use]
+    pub fn continuing(mut self, initial: InitialWeights) -> Self {
+        let InitialWeights { classes, kinds } = initial;
+        let learning = self.classifier_mut();
+        learning.seen = classes.seen();
+        learning.initial = Some(classes);
+        if let Some(coarse) = &mut learning.coarse {
+            coarse.initial = kinds;
+        }
+        self
     }
 
     /// Packs the average of the weights so far.
@@ -215,12 +283,16 @@ impl OnlinePerceptron {
         self.finish_with(&self.classifier().averages(), pruning)
     }
 
-    /// Packs the sum of the averages of several perceptrons, trained on the same trees in different orders; `None`
-    /// for no perceptrons.
+    /// Packs the sum of the averages of several perceptrons, trained on the same trees in different orders, or their mean
+    /// if they continue from a model, whose weights count once; `None` for no perceptrons.
     pub fn finish_all(learners: &[Self], pruning: &Pruning) -> Option<Factored> {
         let averages = learners.iter().map(|learner| learner.classifier().averages());
-        let sum = averages.reduce(|sum, averages| sum.plus(&averages))?;
-        Some(learners.first()?.finish_with(&sum, pruning))
+        let mut sum = averages.reduce(|sum, averages| sum.plus(&averages))?;
+        let first = learners.first()?;
+        if first.classifier().initial.is_some() {
+            sum = sum.divided_by(learners.len());
+        }
+        Some(first.finish_with(&sum, pruning))
     }
 
     fn finish_with(&self, averages: &Averages, pruning: &Pruning) -> Factored {

@@ -17,8 +17,10 @@ use crate::preset::plan::Plan;
 use crate::preset::registry::{Source, SystemBuilder};
 use crate::preset::{MethodChoice, Preset};
 use crate::scorer::Components;
+use crate::scorer::factored::Classes;
 use crate::scorer::neural::names::{Renumbering, SymbolNames};
 use crate::scorer::neural::{Neural, NeuralParams};
+use crate::scorer::perceptron::InitialWeights;
 use crate::symbols::{FIRST, Vocabulary};
 use crate::transition::TransitionSystem;
 use crate::treebank::embeddings::PretrainedEmbeddings;
@@ -26,7 +28,7 @@ use crate::treebank::embeddings::PretrainedEmbeddings;
 /// The parts of a model that training takes before its transition system is known.
 pub(super) struct Initial<'a> {
     pub(super) model: &'a Model,
-    params: NeuralParams,
+    learner: MethodChoice,
     stored: Vocabulary,
     /// Its vocabulary, without words that are known from pretrained embeddings only.
     pub(super) vocabulary: Vocabulary,
@@ -41,15 +43,18 @@ impl<'a> Initial<'a> {
     /// When the model is damaged.
     pub(super) fn load(trainer: &'a Trainer<'_>) -> Result<Option<Self>> {
         let Some(model) = &trainer.initial else { return Ok(None) };
-        let params = network_of(&stored_preset(model, &[])?)?.clone();
+        let learner = stored_preset(model, &[])?.learner;
         let stored = vocabulary::load(&model.sections)?;
-        let (table, encoder) = params.pretrained(&model.sections, &stored)?;
+        let (table, encoder) = match &learner {
+            MethodChoice::Neural(params) => params.pretrained(&model.sections, &stored)?,
+            _ => (None, None),
+        };
         let vocabulary = match &table {
             Some(table) => stored.clone().with_first_words(table.trained - FIRST as usize),
             None => stored.clone(),
         };
         let embeddings = table.map(|table| table.embeddings(&stored));
-        Ok(Some(Self { model, params, stored, vocabulary, embeddings, encoder }))
+        Ok(Some(Self { model, learner, stored, vocabulary, embeddings, encoder }))
     }
 
     /// The numbers of words and tags, and how many of each `vocabulary` adds to them.
@@ -70,26 +75,26 @@ impl<'a> Initial<'a> {
     /// # Errors
     /// When the model is damaged.
     pub(super) fn with_system(&self, plan: &Plan) -> Result<InitialModel> {
-        let Self { model, params, stored, .. } = self;
+        let Self { model, learner, stored, .. } = self;
         let builder = plan.builder(Source::Tables(&model.header.system), stored);
         Ok(InitialModel {
             system: SystemBuilder { heads: None, ..builder }.build()?,
             vocabulary: stored.clone(),
-            params: params.clone(),
+            learner: learner.clone(),
             sections: model.sections.clone(),
             fingerprint: fingerprint(slice::from_ref(*model)),
         })
     }
 }
 
-/// A model of networks that training continues from.
+/// A model that training continues from.
 pub struct InitialModel {
     /// Its transition system.
     pub system: Box<dyn TransitionSystem>,
     /// Its vocabulary.
     pub vocabulary: Vocabulary,
-    /// The settings of its networks.
-    pub params: NeuralParams,
+    /// The settings of its learner.
+    pub learner: MethodChoice,
     /// Its arrays.
     pub sections: Sections,
     /// A hash of the model.
@@ -101,7 +106,7 @@ impl InitialModel {
     /// those of the network of this number. Parameters of symbols that the model does not have stay.
     ///
     /// # Errors
-    /// When the model is damaged, or its networks have other layers.
+    /// When the model is damaged, has no networks, or has networks with other layers.
     pub fn initialize(
         &self,
         number: u32,
@@ -110,7 +115,8 @@ impl InitialModel {
     ) -> Result<()> {
         let Components { system, vocabulary, .. } = components;
         let own = Components { system: &*self.system, vocabulary: &self.vocabulary, ..components };
-        let (layout, parts) = self.params.networks(own, &self.sections)?;
+        let params = network_of(&self.learner)?;
+        let (layout, parts) = params.networks(own, &self.sections)?;
         let part = &parts[(number as usize - 1).min(parts.len() - 1)];
         let params = Quantized::load(&layout.params, part)?.dequantize(&layout.params);
         let symbols = Renumbering {
@@ -119,6 +125,28 @@ impl InitialModel {
         };
         network.params.transfer(&params, &symbols)
     }
+
+    /// The weights of a perceptron, for the classes of a system to which training has added actions.
+    ///
+    /// # Errors
+    /// When the model is damaged.
+    pub fn weights(
+        &self,
+        system: &dyn TransitionSystem,
+        classes: &Classes,
+        coarse_to_fine: bool,
+    ) -> Result<InitialWeights> {
+        let numbers = &system.numbers()[..system.n_actions()];
+        let class = |number| numbers.iter().position(|own| own == number);
+        let mut before: Vec<u16> = Vec::new();
+        for number in &self.system.numbers()[..self.system.n_actions()] {
+            let class = class(number);
+            let class = class.ok_or_else(|| Error::corrupt("an action has another number"))?;
+            before.push(class as u16);
+        }
+        before.extend(classes.idle());
+        InitialWeights::load(&self.sections, &before, classes.len(), coarse_to_fine)
+    }
 }
 
 /// Checks that training by a preset can continue from a model that was trained by another preset.
@@ -126,16 +154,64 @@ impl InitialModel {
 /// # Errors
 /// With the first setting that differs.
 pub(super) fn check(preset: &Preset, stored: &Preset) -> Result<()> {
-    let other = network_of(stored)?;
-    if preset.only_tagger {
-        let problem =
-            "a tagger alone is trained, and only networks continue from a model: set it to false";
+    if stored.only_tagger {
+        let problem = "the model that training continues from has no parser";
         return Err(Error::config("only_tagger", problem));
     }
-    let MethodChoice::Neural(own) = &preset.learner else {
-        let problem = "only networks continue from a model: take the settings of the model";
-        return Err(Error::config("learner.kind", problem));
+    if preset.only_tagger {
+        let problem =
+            "a tagger alone is trained, and only parsers continue from a model: set it to false";
+        return Err(Error::config("only_tagger", problem));
+    }
+    match (&preset.learner, &stored.learner) {
+        (MethodChoice::Neural(own), MethodChoice::Neural(other)) => {
+            check_networks((preset, own), (stored, other))
+        }
+        (own, other) => check_perceptrons((preset, own), (stored, other)),
+    }
+}
+
+/// Checks that a perceptron can continue from a model.
+///
+/// # Errors
+/// With the first setting that differs.
+fn check_perceptrons(
+    (preset, own): (&Preset, &MethodChoice),
+    (stored, other): (&Preset, &MethodChoice),
+) -> Result<()> {
+    let coarse_to_fine = |learner: &MethodChoice| match learner {
+        MethodChoice::OnlinePerceptron(params) => Some(params.coarse_to_fine),
+        _ => None,
     };
+    let learner = |learner: &MethodChoice| {
+        let kind = json(learner).get("kind").cloned();
+        json(&serde_json::json!({ "kind": kind, "coarse_to_fine": coarse_to_fine(learner) }))
+    };
+    if !matches!(
+        other,
+        MethodChoice::Neural(_)
+            | MethodChoice::OnlinePerceptron(_)
+            | MethodChoice::StructuredPerceptron(_)
+    ) {
+        let problem = "the model that training continues from is no network and no perceptron: give one whose \
+                       learner.kind is neural, online-perceptron or structured-perceptron";
+        return Err(Error::config("learner.kind", problem));
+    }
+    same(&[
+        ("learner", [learner(own), learner(other)]),
+        ("system", [system(preset), system(stored)]),
+        ("features", [json(&preset.features), json(&stored.features)]),
+    ])
+}
+
+/// Checks that a network can continue from a model.
+///
+/// # Errors
+/// With the first setting that differs.
+fn check_networks(
+    (preset, own): (&Preset, &NeuralParams),
+    (stored, other): (&Preset, &NeuralParams),
+) -> Result<()> {
     if ![1, own.models].contains(&other.models) {
         let problem = format!(
             "{}, but the model that training continues from has {} networks: set it to {}",
@@ -143,22 +219,31 @@ pub(super) fn check(preset: &Preset, stored: &Preset) -> Result<()> {
         );
         return Err(Error::config("learner.models", problem));
     }
-    let system = |preset: &Preset| {
-        let mut system = json(&preset.system);
-        system.as_object_mut().map(|settings| settings.remove("heads"));
-        system
-    };
     let mut embeddings = own.pretrained.clone();
     if own.pretrained.is_empty() == other.pretrained.is_empty() {
         embeddings.clone_from(&other.pretrained);
     }
     let layers = json(&own.network.trained_as(&other.network));
-    let parts = [
+    same(&[
         ("system", [system(preset), system(stored)]),
         ("learner.network", [layers, json(&other.network)]),
         ("learner.pretrained", [json(&embeddings), json(&other.pretrained)]),
-    ];
-    for (key, [own, other]) in &parts {
+    ])
+}
+
+/// The settings of the transition system, without head rules.
+fn system(preset: &Preset) -> Value {
+    let mut system = json(&preset.system);
+    system.as_object_mut().map(|settings| settings.remove("heads"));
+    system
+}
+
+/// Checks that settings are the same in a preset and in an initial model.
+///
+/// # Errors
+/// With the first setting that differs.
+fn same(parts: &[(&str, [Value; 2])]) -> Result<()> {
+    for (key, [own, other]) in parts {
         if let Some((key, [own, other])) = difference(key, [own, other]) {
             let problem = format!(
                 "{}, but {} in the model that training continues from: take the settings of the model",
@@ -175,19 +260,10 @@ pub(super) fn check(preset: &Preset, stored: &Preset) -> Result<()> {
 ///
 /// # Errors
 /// When it has none.
-fn network_of(stored: &Preset) -> Result<&NeuralParams> {
-    match &stored.learner {
-        _ if stored.only_tagger => {
-            let problem =
-                "the model that training continues from has no parser: give the model of a network";
-            Err(Error::config("only_tagger", problem))
-        }
+fn network_of(learner: &MethodChoice) -> Result<&NeuralParams> {
+    match learner {
         MethodChoice::Neural(params) => Ok(params),
-        _ => {
-            let problem = "the model that training continues from is no network: give one whose learner.kind is \
-                           neural, such as a model of `accurate`";
-            Err(Error::config("learner.kind", problem))
-        }
+        _ => Err(Error::corrupt("the model that training continues from has no network")),
     }
 }
 

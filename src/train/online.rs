@@ -30,9 +30,17 @@ pub fn train(params: &OnlineParams, session: &Session<'_>) -> Result<Trained> {
     let oracles = oracles(session, explores)?;
     let total = session.trees_in(u64::from(epochs) * u64::from(models));
     let progress = Progress::new(session.observer, total);
+    let classes = components.classes();
+    let initial = session.initial;
+    let initial = initial.map(|model| model.weights(components.system, &classes, coarse_to_fine));
+    let initial = initial.transpose()?;
     let make = |seed, progress| {
-        let (templates, classes) = (components.templates, components.classes());
-        let perceptron = OnlinePerceptron::untrained(templates, classes, coarse_to_fine);
+        let classes = classes.clone();
+        let mut perceptron =
+            OnlinePerceptron::untrained(components.templates, classes, coarse_to_fine);
+        if let Some(initial) = &initial {
+            perceptron = perceptron.continuing(initial.clone());
+        }
         OnlineEpochs::new(session, &oracles, perceptron, seed, progress)
             .exploring(explores.then_some(exploration))
             .pruned(prune)

@@ -56,7 +56,7 @@ pub struct Session<'a> {
     pub merge: &'a [Model],
     /// The model that networks learn from.
     pub teacher: Option<&'a Teacher>,
-    /// The model whose parameters networks begin with.
+    /// The model whose parameters training begins with.
     pub initial: Option<&'a InitialModel>,
     /// The seed of everything random.
     pub seed: u64,

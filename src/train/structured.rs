@@ -17,7 +17,7 @@ use crate::decode::beam::{Agenda, Beam, Follow};
 use crate::decode::{Cursor, PathScore, Problem};
 use crate::memory::Sections;
 use crate::parallel;
-use crate::scorer::perceptron::{Changes, StructuredParams, Update};
+use crate::scorer::perceptron::{Changes, InitialWeights, StructuredParams, Update};
 use crate::scorer::{
     Components, Configuration, FactoredReading, OnlinePerceptron, Reading, Scorer,
 };
@@ -32,7 +32,17 @@ pub fn train(params: &StructuredParams, session: &Session<'_>) -> Result<Trained
     let gold = derivations(session)?;
     let total = session.trees_in(u64::from(epochs) * u64::from(models));
     let progress = Progress::new(session.observer, total);
-    let make = |seed, progress| StructuredEpochs::new(session, &gold, *params, seed, progress);
+    let classes = session.components.classes().with_idle();
+    let initial = session.initial;
+    let initial = initial.map(|model| model.weights(session.components.system, &classes, false));
+    let initial = initial.transpose()?;
+    let make = |seed, progress| {
+        let learner = StructuredEpochs::new(session, &gold, *params, seed, progress);
+        match &initial {
+            Some(initial) => learner.continuing(initial.clone()),
+            None => learner,
+        }
+    };
     perceptrons::train(session, Extent { epochs, models }, prune, make, &progress)
 }
 
@@ -70,6 +80,13 @@ impl<'a> StructuredEpochs<'a> {
         gold.iter().for_each(|derivation| perceptron.mark_seen(derivation));
         let order = RandomOrder::new(session, seed);
         Self { session, gold, perceptron, params, order, progress }
+    }
+
+    /// Continues from the weights of a model.
+    fn continuing(mut self, initial: InitialWeights) -> Self {
+        self.perceptron = self.perceptron.continuing(initial);
+        self.gold.iter().for_each(|derivation| self.perceptron.mark_seen(derivation));
+        self
     }
 }
 

@@ -75,13 +75,13 @@ impl<'a> Trainer<'a> {
         Ok(Self::of_plan(Plan::new(preset)?))
     }
 
-    /// A trainer by a preset that continues from a model: networks begin with the parameters of the model, rounded as it
-    /// stores them, and know its words, tags, labels and actions besides those of the training trees. A pretrained
+    /// A trainer by a preset that continues from a model: networks and perceptrons begin with the parameters of the model,
+    /// rounded as it stores them, and know its words, tags, labels and actions besides those of the training trees. A pretrained
     /// encoder, pretrained embeddings and a tagger are those of the model, and so are head rules and templates unless
     /// the preset names others.
     ///
     /// # Errors
-    /// As [`Trainer::with_preset`], and when the model has no network, or one with other layers.
+    /// As [`Trainer::with_preset`], and when the model has another learner, other layers, or other features.
     pub fn continuing(model: Model, mut preset: Preset) -> Result<Self> {
         let stored = stored_preset(&model, &[])?;
         initial::check(&preset, &stored)?;

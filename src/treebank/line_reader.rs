@@ -44,7 +44,7 @@ impl LineReader {
         read.map_err(|source| Error::io(&self.name, source))?;
         self.number += 1;
         if self.bytes.len() > MAX_BYTES {
-            return Err(Error::io(&self.name, too_long(self.number)));
+            return Err(too_long(&self.name, self.number));
         }
         // The byte-order mark that Windows editors put at the beginning of UTF-8 files.
         if self.number == 1 && self.bytes.starts_with(b"\xef\xbb\xbf") {

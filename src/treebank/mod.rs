@@ -117,6 +117,7 @@ impl fmt::Display for ReadReport {
         }
         match self.discontinuous {
             0 => Ok(()),
+            1 => f.write_str("; one discontinuous node was made continuous"),
             n => write!(f, "; {n} discontinuous nodes were made continuous"),
         }
     }

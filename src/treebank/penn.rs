@@ -462,11 +462,12 @@ impl<R: Read> PennReader<R> {
 
     fn failed(&mut self) -> Error {
         let failure = self.failure.take().unwrap_or_else(|| io::ErrorKind::Other.into());
-        Error::io(&self.name, failure)
+        self.text.failure(&self.name, failure)
     }
 
     fn more(&mut self, keep: usize) -> Result<More> {
-        self.text.more(keep).map_err(|source| Error::io(&self.name, source))
+        let more = self.text.more(keep);
+        more.map_err(|failure| self.text.failure(&self.name, failure))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use super::input::Encoding;
+use crate::{Error, Place};
 
 /// How many bytes are requested at a time; fewer are used if a pipe has fewer ready.
 const CHUNK: usize = 64 * 1024;
@@ -11,11 +12,9 @@ const CHUNK: usize = 64 * 1024;
 pub(super) const MAX_BYTES: usize = 256 << 20;
 
 /// The error of a longer one.
-pub(super) fn too_long(line: u64) -> io::Error {
-    let problem = format!(
-        "line {line}: a line, word or label of more than 256 MB: split it, or give a file of text"
-    );
-    io::Error::new(io::ErrorKind::FileTooLarge, problem)
+pub(super) fn too_long(name: &str, line: u64) -> Error {
+    let problem = "a line, word or label of more than 256 MB: split it, or give a file of text";
+    Error::syntax(Place::new(name, line, 0), problem)
 }
 
 /// The result of [`TextWindow::more`].
@@ -47,6 +46,8 @@ pub(super) struct TextWindow<R> {
     line: u64,
     line_start: usize,
     columns_before: u64,
+    /// Bytes consumed since [`TextWindow::begin_event`].
+    event: usize,
 }
 
 impl<R: Read> TextWindow<R> {
@@ -66,7 +67,13 @@ impl<R: Read> TextWindow<R> {
             line: 1,
             line_start: 0,
             columns_before: 0,
+            event: 0,
         }
+    }
+
+    /// Begins what [`BufRead`] may consume [`MAX_BYTES`] of.
+    pub(super) fn begin_event(&mut self) {
+        self.event = 0;
     }
 
     /// Returns the current text, which begins before `pos`.
@@ -97,6 +104,14 @@ impl<R: Read> TextWindow<R> {
         self.columns_before = 0;
     }
 
+    /// The error of a failed read.
+    pub(super) fn failure(&self, name: &str, failure: io::Error) -> Error {
+        match failure.kind() {
+            io::ErrorKind::FileTooLarge => too_long(name, self.line),
+            _ => Error::io(name, failure),
+        }
+    }
+
     /// Discards the window before `keep`, which shifts all positions, and adds the next text.
     pub(super) fn more(&mut self, keep: usize) -> io::Result<More> {
         if self.line_start < keep {
@@ -107,7 +122,7 @@ impl<R: Read> TextWindow<R> {
         self.window.drain(..keep);
         let before = self.window.len();
         if before > MAX_BYTES {
-            return Err(too_long(self.line));
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
         loop {
             self.decode();
@@ -208,17 +223,21 @@ fn count_characters(bytes: &[u8]) -> u64 {
 }
 
 /// The decoded text as bytes, with lines counted. Bytes that are not text are an error of the kind
-/// [`io::ErrorKind::InvalidData`].
+/// [`io::ErrorKind::InvalidData`], and too many for one event of the kind [`io::ErrorKind::FileTooLarge`].
 impl<R: Read> BufRead for TextWindow<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.pos == self.window.len() && self.more(self.pos)? == More::Bad {
             return Err(io::ErrorKind::InvalidData.into());
+        }
+        if self.event > MAX_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
         Ok(&self.window.as_bytes()[self.pos..])
     }
 
     fn consume(&mut self, amount: usize) {
         let end = self.pos + amount;
+        self.event += amount;
         while let Some(length) =
             self.window.as_bytes()[self.pos..end].iter().position(|&byte| byte == b'\n')
         {

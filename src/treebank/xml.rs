@@ -7,7 +7,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use super::input::Encoding;
 use super::penn::excerpt;
-use super::text_window::TextWindow;
+use super::text_window::{TextWindow, too_long};
 use crate::error::{Error, Place, Result};
 
 /// The XML of one stream.
@@ -45,6 +45,7 @@ impl Xml {
         }
         let at = self.place();
         self.buffer.clear();
+        self.reader.get_mut().begin_event();
         match self.reader.read_event_into(&mut self.buffer) {
             Ok(Event::Eof) => {
                 self.ended = true;
@@ -84,6 +85,9 @@ fn malformed(
     match error {
         quick_xml::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
             Error::syntax(here, encoding.complaint())
+        }
+        quick_xml::Error::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            too_long(name, at.line)
         }
         quick_xml::Error::Io(error) => Error::io(name, error.kind().into()),
         error => Error::syntax(at, format!("malformed XML, the rest is not read: {error}")),

@@ -227,7 +227,10 @@ fn trees_are_changed_by_rules_before_they_are_cleaned() {
     assert!(out.contains("(GAP (-NONE- *))"), "{out}");
     for (rules, expected) in [
         ("NP=n\n\nrelabel m X\n", "error: r.tsurgeon:3:9: no node is named `m`"),
-        ("VP=n\n\nrelabel n VP\n", "error: tree 1: r.tsurgeon:1: the pattern still matches after"),
+        (
+            "VP=n\n\nrelabel n VP\n",
+            "error: a.mrg:1: tree 1: r.tsurgeon:1: the pattern still matches after",
+        ),
     ] {
         std::fs::write(folder.path().join("r.tsurgeon"), rules).unwrap();
         let (status, _, err) = tree("--rules\tr.tsurgeon\ta.mrg");

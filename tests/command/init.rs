@@ -58,14 +58,18 @@ fn a_model_is_trained_further_by_its_own_preset() {
 }
 
 #[test]
-fn only_networks_are_trained_further() {
+fn only_networks_and_perceptrons_are_trained_further() {
     let folder = folder(&[("new.mrg", TREES)]);
-    train(folder.path(), "--train new.mrg --model linear.srm").assert().success();
-    let of = |model: &str| {
-        refused(&mut train(folder.path(), &format!("--init {model} --train new.mrg --model x.srm")))
+    let preset = ["train", "--preset", "sagae-lavie-2005-mbl", "--train", "new.mrg", "--model"];
+    let refused = |arguments: &str| {
+        refused(srparse(&["train"]).current_dir(&folder).args(arguments.split_whitespace()))
     };
-    let error = of("linear.srm");
-    assert!(error.contains("--init linear.srm: learner.kind: the model"), "{error}");
+    srparse(&preset).current_dir(&folder).arg("nearest.srm").assert().success();
+    let of = |model: &str| refused(&format!("--init {model} --train new.mrg --model x.srm"));
+    let error = of("nearest.srm");
+    assert!(error.contains("--init nearest.srm: learner.kind: the model"), "{error}");
+    let error = of("english-fast --set coarse_to_fine=false");
+    assert!(error.contains("learner.coarse_to_fine: false, but true in the model"), "{error}");
     assert!(of("new.mrg").contains("not an srparse model"));
     assert!(of("missing.srm").contains("missing.srm"));
     assert!(!folder.path().join("x.srm").exists());
@@ -87,4 +91,25 @@ fn the_embedded_model_is_trained_further() {
         text(&done.get_output().stdout)
     });
     assert_eq!(trees[0], trees[1]);
+}
+
+#[cfg(feature = "english-fast")]
+#[test]
+fn the_fast_embedded_model_is_trained_further() {
+    let folder = folder(&[("new.mrg", TREES)]);
+    let further = "--init english-fast --train new.mrg --model my.srm";
+    srparse(&["train", "--set", "learner.epochs=50"])
+        .current_dir(&folder)
+        .args(further.split_whitespace())
+        .assert()
+        .success();
+    let words = "the/DT dog/NN flurbs/ZZ ./.\nThe/DT cells/NNS were/VBD treated/VBN ./.\n";
+    let [before, after] = ["english-fast", "my.srm"].map(|model| {
+        let mut parse = srparse(&["parse", "--quiet", "--model", model]);
+        let done = parse.current_dir(&folder).write_stdin(words).assert().success();
+        text(&done.get_output().stdout)
+    });
+    let second = |parses: &str| parses.lines().nth(1).unwrap().to_owned();
+    assert!(after.contains("(QQQ "), "{after}");
+    assert_eq!(second(&after), second(&before));
 }

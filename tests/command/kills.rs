@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use crate::command::{folder, sample, srparse};
+use crate::command::{folder, sample};
 
 /// Every way to train, with settings that keep it short, and whether it has checkpoints.
 const TRAINERS: [(&str, &[&str], bool); 18] = [
@@ -126,23 +126,5 @@ fn of_two_trainings_that_write_one_file_one_is_there() {
         }
         assert!(models.contains(&fs::read(folder.path().join("m.srm")).unwrap()));
         assert_eq!(leftovers(folder.path()), [""; 0]);
-    }
-}
-
-#[test]
-fn a_closed_standard_input_is_an_empty_one() {
-    for arguments in [
-        &["parse", "-q"][..],
-        &["parse", "-q", "-j", "2", "--input", "text"],
-        &["tag", "-q"],
-        &["tree"],
-    ] {
-        let mut closed = Command::new("sh");
-        closed
-            .args(["-c", "exec \"$0\" \"$@\" <&-", env!("CARGO_BIN_EXE_srparse")])
-            .args(arguments);
-        let (closed, empty) = (closed.output().unwrap(), srparse(arguments).output().unwrap());
-        assert_eq!(closed.status.code(), Some(0), "{arguments:?}");
-        assert_eq!(closed.stdout, empty.stdout, "{arguments:?}");
     }
 }

@@ -67,6 +67,34 @@ fn a_closed_output_is_an_error() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_input_is_an_error() {
+    for options in ["parse -q", "parse", "tree", "tree -", "find NP", "tag"] {
+        let script = format!("exec {SRPARSE} {options} <&-");
+        let output = Command::new("sh").args(["-c", &script]).output().expect("sh runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{options}: {said}");
+        assert!(
+            said.contains("error: <stdin>: standard input is closed: name files"),
+            "{options}: {said}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for options in ["--help", "--version", "parse --help"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let output = Command::new(SRPARSE).args(options.split(' ')).stdout(full).output();
+        let output = output.expect("srparse runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{options}: {said}");
+        assert!(said.starts_with("error: standard output: "), "{options}: {said}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_no_model() {

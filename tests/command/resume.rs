@@ -145,8 +145,12 @@ fn what_was_begun_with_other_options_or_input_is_refused() {
         refused(&[], sentence);
     }
     fs::write(folder.join("out.part.json"), note).unwrap();
+    // Other bytes, as many as before; fewer.
+    let length = fs::metadata(folder.join("out.part")).unwrap().len();
+    fs::write(folder.join("out.part"), "x".repeat(length as usize)).unwrap();
+    refused(&[], "it does not begin with the ");
     fs::write(folder.join("out.part"), "").unwrap();
-    refused(&[], "it has 0 bytes, and ");
+    refused(&[], "it does not begin with the ");
     fs::write(folder.join("out.part.json"), "{").unwrap();
     refused(&[], "this is no note of --resume: delete it and ");
     fs::remove_file(folder.join("out.part.json")).unwrap();

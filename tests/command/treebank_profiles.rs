@@ -264,7 +264,7 @@ fn export_files_and_tiger_xml_are_read_wherever_trees_are() {
         let expected = "(TOP (S (NN Hunde) (VAFIN hat) (PPER sie) (VP (VVPP gesehen))) ($. .))\n";
         assert_eq!(text(&done.get_output().stdout), expected);
         let report = text(&done.get_output().stderr);
-        assert!(report.contains("; 1 discontinuous nodes were made continuous"), "{report}");
+        assert!(report.contains("; one discontinuous node was made continuous"), "{report}");
         output(
             &folder,
             &["train", "--quiet", "--treebank", "negra", "--train", name, "--model", "m.srm"],

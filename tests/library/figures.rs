@@ -18,10 +18,10 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "README.md",
-        "| `english-fast` | {english|masc/dev|english-fast f1} | {english|craft/dev|english-fast f1} | | 27 |",
+        "| `english-fast` | {english|masc/dev|english-fast f1} | {english|craft/dev|english-fast f1} | – | 27 |",
     ),
-    ("README.md", "| `accurate`, three seeds | | {seeds|accurate,mean|own f1} | | 5 |"),
-    ("README.md", "| `fast`, five seeds | | {seeds|fast,mean|own f1} | | 24 |"),
+    ("README.md", "| `accurate`, three seeds | – | {seeds|accurate,mean|own f1} | – | 5 |"),
+    ("README.md", "| `fast`, five seeds | – | {seeds|fast,mean|own f1} | – | 24 |"),
     (
         "README.md",
         "has {corenlp|beam of 4|f1} on CRAFT, `fast` {seeds|fast,mean|gold f1} and \

@@ -14,6 +14,7 @@ use srparse::memory::Sections;
 use srparse::model::vocabulary;
 use srparse::neural::inference::InstructionSet;
 use srparse::observer::Silent;
+use srparse::preset::MethodChoice;
 use srparse::scorer::Scorer;
 use srparse::scorer::neural::positions::PositionsParams;
 use srparse::scorer::neural::stack_lstm::StackLstmParams;
@@ -87,6 +88,61 @@ fn families() -> Vec<(&'static str, Preset)> {
         ("top-down", preset("dyer-2016", &stack_lstm)),
         ("non-binary", preset("fernandez-gomez-2018-static", &stack_lstm)),
     ]
+}
+
+/// Perceptrons of every kind, with several models.
+fn perceptrons() -> Vec<(&'static str, Preset)> {
+    let structured = [
+        "learner.epochs=40",
+        "learner.margin=0",
+        "learner.models=2",
+        "search.beam=4",
+        "learner.beam=4",
+    ];
+    vec![
+        ("online", preset("english-fast", &["epochs=10", "tagger.kind=none"])),
+        ("one step", preset("fast", &["epochs=10", "coarse_to_fine=false", "models=1"])),
+        ("structured", preset("beam", &structured)),
+    ]
+}
+
+/// Without a mistake there is nothing to learn, so the model stays what it was.
+#[test]
+fn weights_are_those_of_the_model() {
+    for (name, preset) in perceptrons() {
+        let model = train(preset);
+        let settings: &[&str] = match name {
+            "structured" => &["epochs=1"],
+            _ => &["epochs=1", "exploration.probability=0"],
+        };
+        let again = continued(&model, settings, &crate::tiny::treebank());
+        assert_eq!(model.header.system, again.header.system, "{name}");
+        let parsers = [&model, &again].map(|model| Parser::new(model, &[]).unwrap());
+        for tree in crate::tiny::treebank().trees.iter().chain(&other().trees) {
+            let [old, new] = parsers.each_ref().map(|parser| parser.parse(tree.tokens()).unwrap());
+            assert_eq!(old.tree.to_string(), new.tree.to_string(), "{name}");
+            assert!((old.score - new.score).abs() < 1e-3, "{name}: {} {}", old.score, new.score);
+        }
+    }
+}
+
+/// What is new is learned, and what was known is not forgotten.
+#[test]
+fn perceptrons_learn_new_labels() {
+    for (name, preset) in perceptrons() {
+        let model = train(preset);
+        let more = continued(&model, &["epochs=20"], &other());
+        let names = |model: &Model| model.header.actions.clone();
+        assert!(names(&model).iter().all(|action| names(&more).contains(action)), "{name}");
+        let parser = Parser::new(&more, &[]).unwrap();
+        let is_right = |tree: &&Tree| {
+            parser.parse(tree.tokens()).unwrap().tree.to_string() == tree.to_string()
+        };
+        assert!(other().trees.iter().all(|tree| is_right(&tree)), "{name}");
+        let known = crate::tiny::treebank().trees;
+        let right = known.iter().filter(is_right).count();
+        assert!(4 * right > 3 * known.len(), "{name}: {right} of {}", known.len());
+    }
 }
 
 /// With a rate of almost 0 and nothing new, the model stays what it was, for each network of an ensemble too. A
@@ -164,7 +220,7 @@ fn scores_stay<S: StoredSystem + Clone + 'static>(
         let initial = InitialModel {
             system: Box::new(system.clone()),
             vocabulary: old.vocabulary.clone(),
-            params: params.clone(),
+            learner: MethodChoice::Neural(params.clone()),
             sections,
             fingerprint: 0,
         };
@@ -373,9 +429,12 @@ fn what_differs_is_named() {
     let settings = ["untagged=0.9", "learner.models=2", "optimizer.rate=0.1"];
     assert!(Trainer::continuing(network.clone(), changed(&network, &settings)).is_ok());
     let error = refused(&network, preset("fast", &[]));
-    assert!(error.starts_with("learner.kind: only networks"), "{error}");
-    let linear = train(preset("fast", &["learner.epochs=1"]));
-    let error = refused(&linear, changed(&linear, &[]));
+    assert!(error.starts_with("learner.kind: online-perceptron, but neural"), "{error}");
+    let linear = train(preset("fast", &["learner.epochs=1", "learner.models=1"]));
+    let error = refused(&linear, changed(&linear, &["features.templates=bracketing-rich"]));
+    assert!(error.starts_with("features.templates: bracketing-rich, but"), "{error}");
+    let nearest = train(preset("sagae-lavie-2005-mbl", &[]));
+    let error = refused(&nearest, changed(&nearest, &[]));
     assert!(error.starts_with("learner.kind: the model") && error.contains("neural"), "{error}");
     let tagger = train(preset("tagger", &["epochs=1"]));
     let error = refused(&tagger, preset("accurate", &[]));

@@ -23,7 +23,7 @@ pub struct NeuralParams {
     #[schemars(range(min = 1, max = 100))]
     pub models: u32,
     /// Maximum number of passes over the training trees; 0 for 12 (4 on a pretrained encoder), or with few trees as many
-    /// as make 3,000 batches.
+    /// as make 3,000 batches (300 from an initial model).
     #[schemars(range(min = 0, max = 100_000))]
     pub epochs: u32,
     /// Training ends after this many epochs without a better F1 on the development trees; 0 for never.

@@ -31,17 +31,17 @@ impl NeuralParams {
         (!self.pretrained.is_empty()).then(read).transpose()
     }
 
-    /// The number of epochs with so many trees in each.
-    fn epochs_with(&self, trees: u64) -> u32 {
-        /// Enough for networks to converge on few trees (docs/tuning.md).
-        const BATCHES: u64 = 3000;
+    /// The number of epochs with so many trees in each, from the beginning or further from a model.
+    fn epochs_with(&self, trees: u64, is_further: bool) -> u32 {
         if self.epochs > 0 {
             return self.epochs;
         }
+        // Enough for networks to converge on few trees (docs/tuning.md).
+        let least: u64 = if is_further { 300 } else { 3000 };
         let batches = trees.div_ceil(u64::from(self.batch)).max(1);
         // A pretrained encoder knows much already.
         let fewest = if self.network.encoder().is_some() { 4 } else { 12 };
-        BATCHES.div_ceil(batches).max(fewest) as u32
+        least.div_ceil(batches).max(fewest) as u32
     }
 }
 
@@ -50,7 +50,7 @@ impl NeuralParams {
 /// # Errors
 /// When the data do not suit them, or training was stopped before anything was learned.
 pub fn train(params: &NeuralParams, session: &Session<'_>) -> Result<Trained> {
-    let epochs = params.epochs_with(session.trees_in(1));
+    let epochs = params.epochs_with(session.trees_in(1), session.initial.is_some());
     let params = NeuralParams { epochs, ..params.clone() };
     let NeuralParams { models, exploration, .. } = params;
     let explores = exploration.explores();
@@ -148,9 +148,12 @@ mod tests {
     #[test]
     fn few_trees_get_more_epochs() {
         let automatic = NeuralParams { epochs: 0, batch: 16, ..NeuralParams::default() };
-        let epochs = [1, 379, 4000, 18_951].map(|trees| automatic.epochs_with(trees));
-        assert_eq!(epochs, [3000, 125, 12, 12]);
+        let epochs = |is_further| {
+            [1, 379, 4000, 18_951].map(|trees| automatic.epochs_with(trees, is_further))
+        };
+        assert_eq!(epochs(false), [3000, 125, 12, 12]);
+        assert_eq!(epochs(true), [300, 13, 12, 12]);
         let given = NeuralParams { epochs: 2, ..automatic };
-        assert_eq!(given.epochs_with(379), 2);
+        assert_eq!(given.epochs_with(379, false), 2);
     }
 }
