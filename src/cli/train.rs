@@ -278,7 +278,12 @@ fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
     let model = Model::open(path).context("--init")?;
     let preset = match &args.preset {
         Some(name) => named(name)?,
-        None => profile.changed(stored_preset(&model, &[]).context("--init")?, &args.set)?,
+        None => {
+            let mut preset = stored_preset(&model, &[]).context("--init")?;
+            // Those of the model were chosen for other trees.
+            preset.learner.forget_epochs();
+            profile.changed(preset, &args.set)?
+        }
     };
     let trainer = Trainer::continuing(model, with_options(args, preset)?);
     trainer.with_context(|| format!("--init {}", path.display()))

@@ -89,6 +89,13 @@ impl MethodChoice {
         }
     }
 
+    /// Lets the number of training trees decide how many epochs networks are trained for.
+    pub fn forget_epochs(&mut self) {
+        if let Self::Neural(params) = self {
+            params.epochs = 0;
+        }
+    }
+
     /// The number of networks that are trained one after the other; 1 for other learners.
     pub fn models(&self) -> u32 {
         if let Self::Neural(params) = self { params.models } else { 1 }
