@@ -28,7 +28,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// {"epochs": 3}; `treebank` names a profile, such as "keyaki". `threads` is 0 for one on each core; the model does
 /// not depend on it. `checkpoint` is a folder from which a later run resumes.
 ///
-/// `silver` are trees of another parser, each of which an epoch uses with the probability `silver_share`. `teachers`
+/// `init` is a parser that training continues from, a network or a linear one, with its preset unless `preset` names another;
+/// without `init` the preset is "fast". `silver` are trees of another parser, each of which an epoch uses with the probability `silver_share`. `teachers`
 /// are parsers whose probabilities of actions a network learns too, by the weight "learner.teacher_weight".
 ///
 /// `on_event` is called with dictionaries, whose "kind" is "note", "milestone", "step", "epoch" or "progress". If it
@@ -36,12 +37,12 @@ const INTERVAL: Duration = Duration::from_millis(50);
 ///
 /// Raises ValueError when a setting or a treebank does not fit, RuntimeError when there is no model yet.
 #[pyfunction]
-#[pyo3(signature = (preset="fast", *, train, dev=None, settings=None, treebank=None, seed=1, threads=1,
-                    checkpoint=None, silver=None, silver_share=0.5, teachers=None, on_event=None))]
+#[pyo3(signature = (preset=None, *, train, dev=None, settings=None, treebank=None, seed=1, threads=1,
+                    checkpoint=None, init=None, silver=None, silver_share=0.5, teachers=None, on_event=None))]
 #[expect(clippy::too_many_arguments, reason = "they are the named arguments of a Python function")]
 pub(crate) fn train(
     py: Python<'_>,
-    preset: &str,
+    preset: Option<&str>,
     train: &Bound<'_, PyAny>,
     dev: Option<&Bound<'_, PyAny>>,
     settings: Option<&Bound<'_, PyDict>>,
@@ -49,13 +50,21 @@ pub(crate) fn train(
     seed: u64,
     threads: usize,
     checkpoint: Option<PathBuf>,
+    init: Option<Py<PyParser>>,
     silver: Option<&Bound<'_, PyAny>>,
     silver_share: f64,
     teachers: Option<Vec<Py<PyParser>>>,
     on_event: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyParser> {
     let profile = treebank.map(TreebankProfile::load).transpose().map_err(exception)?;
-    let preset = Preset::load_for(preset, profile.as_ref(), &settings_of(settings)?);
+    let settings = settings_of(settings)?;
+    let init = init.map(|parser| parser.get().model().clone());
+    let preset = match (preset, &init) {
+        (None, Some(model)) => {
+            Trainer::preset_of(model).and_then(|preset| preset.changed(profile.as_ref(), &settings))
+        }
+        (name, _) => Preset::load_for(name.unwrap_or("fast"), profile.as_ref(), &settings),
+    };
     let preset = preset.map_err(exception)?;
     if preset.only_tagger {
         let problem =
@@ -68,7 +77,11 @@ pub(crate) fn train(
     let silver = silver.map(trees::treebank).transpose()?;
     let teachers = teachers.unwrap_or_default();
     let teachers = teachers.iter().map(|parser| parser.get().model().clone()).collect();
-    let mut trainer = Trainer::with_preset(preset).map_err(exception)?;
+    let trainer = match init {
+        Some(model) => Trainer::continuing(model, preset),
+        None => Trainer::with_preset(preset),
+    };
+    let mut trainer = trainer.map_err(exception)?;
     trainer = trainer.seed(seed).teachers(teachers);
     if let Some(silver) = &silver {
         trainer = trainer.silver(silver, silver_share);

@@ -204,7 +204,7 @@ def load(
 def _use_models(folder: _Path) -> None: ...
 def _load(model: Union[_Path, bytes, None], settings: List[str]) -> Parser: ...
 def train(
-    preset: str = "fast",
+    preset: Optional[str] = None,
     *,
     train: _Trees,
     dev: Optional[_Trees] = None,
@@ -213,6 +213,7 @@ def train(
     seed: int = 1,
     threads: int = 1,
     checkpoint: Optional[_Path] = None,
+    init: Optional[Parser] = None,
     silver: Optional[_Trees] = None,
     silver_share: float = 0.5,
     teachers: Optional[Sequence[Parser]] = None,

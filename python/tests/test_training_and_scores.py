@@ -40,6 +40,19 @@ def test_networks_learn_from_other_parsers(data):
         train(silver=silver, silver_share=2)
 
 
+def test_training_continues_from_a_parser(command, data, small, tmp_path):
+    small.save(tmp_path / "old.srm")
+    more = srparse.train(init=small, train=data / "dev.mrg", settings={"learner.epochs": 1})
+    subprocess.run(
+        [command, "train", "--quiet", "--init", tmp_path / "old.srm", "--set", "learner.epochs=1"]
+        + ["--train", data / "dev.mrg", "--model", tmp_path / "new.srm"],
+        check=True,
+    )
+    assert more.to_bytes() == (tmp_path / "new.srm").read_bytes() != small.to_bytes()
+    with pytest.raises(ValueError, match="learner.kind"):
+        srparse.train("accurate", init=small, train=data / "dev.mrg")
+
+
 def test_events_tell_what_happens(data):
     events = []
     srparse.train(

@@ -17,7 +17,6 @@ use crate::Error;
 use crate::model::{Model, file};
 use crate::observer::Observer;
 use crate::output;
-use crate::parser::stored_preset;
 use crate::preset::schema::settings_help;
 use crate::preset::{DEFAULT, MethodChoice, Preset, TaggerChoice};
 use crate::train::Trainer;
@@ -278,12 +277,7 @@ fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
     let model = Model::open(path).context("--init")?;
     let preset = match &args.preset {
         Some(name) => named(name)?,
-        None => {
-            let mut preset = stored_preset(&model, &[]).context("--init")?;
-            // Those of the model were chosen for other trees.
-            preset.learner.forget_epochs();
-            profile.changed(preset, &args.set)?
-        }
+        None => profile.changed(Trainer::preset_of(&model).context("--init")?, &args.set)?,
     };
     let trainer = Trainer::continuing(model, with_options(args, preset)?);
     trainer.with_context(|| format!("--init {}", path.display()))

@@ -75,6 +75,17 @@ impl<'a> Trainer<'a> {
         Ok(Self::of_plan(Plan::new(preset)?))
     }
 
+    /// The preset of a model, to continue from it: the number of epochs of networks, which was chosen for other trees,
+    /// depends on the number of trees again.
+    ///
+    /// # Errors
+    /// When the model is damaged.
+    pub fn preset_of(model: &Model) -> Result<Preset> {
+        let mut preset = stored_preset(model, &[])?;
+        preset.learner.forget_epochs();
+        Ok(preset)
+    }
+
     /// A trainer by a preset that continues from a model: networks and perceptrons begin with the parameters of the model,
     /// rounded as it stores them, and know its words, tags, labels and actions besides those of the training trees. A pretrained
     /// encoder, pretrained embeddings and a tagger are those of the model, and so are head rules and templates unless
