@@ -146,7 +146,7 @@ fn no_layer_uses_one_above_it() {
 /// The files with unsafe code, and how often. Next to each place stands a proof; tests that try it are in brackets.
 const UNSAFE: [(&str, usize); 6] = [
     // Whether standard output was closed from the beginning (tests/command/pipes.rs).
-    ("cli/closed_output.rs", 1),
+    ("cli/closed_streams.rs", 1),
     // Which signals were ignored (tests/command/interrupts.rs).
     ("cli/interrupts.rs", 2),
     // A message instead of a bus error (tests/command/replaced_model.rs).
