@@ -158,10 +158,11 @@ fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<
             _ = write_derivation(&Derivation::of_gold(&*system, &sentence, &tree), bytes);
             Ok(())
         };
-        match write(bytes) {
-            Ok(()) => true,
-            Err(error) => writeln!(bytes, "# tree {number}: {error}\n").is_err(),
+        let result = write(bytes);
+        if let Err(error) = &result {
+            _ = writeln!(bytes, "# tree {number}: {error}\n");
         }
+        Ok(result.is_ok())
     };
     let threads = args.threads.number(&args.verbosity);
     let (unfit, trees) = input.run(&mut select, &process, out, threads)?;

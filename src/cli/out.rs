@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::closed_streams::stdout_was_closed;
-use super::resume::{Causes, Done, Part};
+use super::resume::{self, Causes, Done, Part};
 use crate::output::{OutputFile, resolved};
 use crate::treebank::{Input, expand};
 
@@ -53,15 +54,15 @@ impl OutArg {
     ///
     /// # Errors
     /// When no plain file is named, it is one of the inputs, or as [`Part::open`].
-    pub(super) fn resume<'p, T: DeserializeOwned>(
+    pub(super) fn resume<T: Default + Serialize + DeserializeOwned>(
         &self,
-        inputs: impl IntoIterator<Item = &'p PathBuf>,
+        inputs: &[&PathBuf],
         causes: Causes,
     ) -> anyhow::Result<(Out, Option<Done<T>>)> {
         let Some(path) = &self.out else {
             anyhow::bail!("--resume needs a file to go on with: add --out FILE");
         };
-        refuse_input("--out", path, inputs)?;
+        refuse_input("--out", path, inputs.iter().copied())?;
         let is_compressed = path.extension().is_some_and(|ending| {
             ["gz", "bz2", "xz", "zst"]
                 .iter()
@@ -73,6 +74,9 @@ impl OutArg {
              complete",
             path.display()
         );
+        for beside in resume::beside(&resolved(path)) {
+            refuse_read("--out", &beside, inputs.iter().copied())?;
+        }
         let (part, done) = Part::open(path, causes)?;
         Ok((Out::Part(Box::new(part)), done))
     }
@@ -112,6 +116,25 @@ pub(super) fn refuse_input<'p>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'p PathBuf>,
 ) -> anyhow::Result<()> {
+    refuse_named(option, output, inputs, 1)
+}
+
+/// As [`refuse_input`], of a file that the command line does not name as its output.
+fn refuse_read<'p>(
+    option: &str,
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'p PathBuf>,
+) -> anyhow::Result<()> {
+    refuse_named(option, output, inputs, 0)
+}
+
+/// Refuses an output that is one of the inputs, or that the command line names more than `most` times.
+fn refuse_named<'p>(
+    option: &str,
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'p PathBuf>,
+    most: usize,
+) -> anyhow::Result<()> {
     let path = resolved(output);
     if !path.is_file() {
         return Ok(());
@@ -135,9 +158,10 @@ pub(super) fn refuse_input<'p>(
         [&*argument, joined, value].iter().any(is_path)
     };
     anyhow::ensure!(
-        std::env::args_os().skip(1).filter(is_output).count() < 2,
-        "{option} {}: the command line names this file twice, so it is also an input: name another one",
-        output.display()
+        std::env::args_os().skip(1).filter(is_output).count() <= most,
+        "{option} {}: the command line names this file{}, so it is also an input: name another one",
+        output.display(),
+        if most > 0 { " twice" } else { "" }
     );
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{bail, ensure};
+use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,17 +65,12 @@ impl Part {
     ///
     /// # Errors
     /// When it cannot be written, is complete, is being written by another program, or was made with something else.
-    pub(super) fn open<T: DeserializeOwned>(
+    pub(super) fn open<T: Default + Serialize + DeserializeOwned>(
         path: &Path,
         causes: Causes,
     ) -> anyhow::Result<(Self, Option<Done<T>>)> {
         let target = resolved(path);
-        let beside = |ending: &str| {
-            let mut name = target.clone().into_os_string();
-            name.push(ending);
-            PathBuf::from(name)
-        };
-        let (part, note) = (beside(".part"), beside(".part.json"));
+        let [part, note] = beside(&target);
         crate::output::check(&target)?;
         for file in [&target, &part, &note] {
             ensure!(
@@ -91,7 +86,17 @@ impl Part {
             path.display(),
             part.display()
         );
+        ensure!(
+            is_begun || !part.exists(),
+            "--resume: {} is there already, and without {} it is not known what it is: delete it, or name another output",
+            part.display(),
+            note.display()
+        );
         let failed = |source| Error::io(&part, source);
+        if !is_begun {
+            begin::<T>(&note, &part, &causes)?;
+        }
+        // A file that has come there meanwhile is another program's.
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&part);
         let file = file.map_err(failed)?;
@@ -100,11 +105,8 @@ impl Part {
         if is_locked || !part.exists() {
             bail!("{}: another program is writing this file", part.display());
         }
-        if !is_begun {
-            // A note that lost its part says nothing about the new one.
-            let _ = fs::remove_file(&note);
-        }
         let done = if is_begun { Some(read_note(&note, &part, &causes)?) } else { None };
+        let done = done.filter(|(_, bytes, _)| *bytes > 0);
         let (bytes, before) = done.as_ref().map_or((0, 0), |(_, bytes, sum)| (*bytes, *sum));
         let sum = checksum(&file, bytes).map_err(failed)?;
         ensure!(
@@ -198,22 +200,60 @@ fn is_countable(value: &Value) -> bool {
     }
 }
 
+/// The names of the part of an output, and of its note.
+pub(super) fn beside(target: &Path) -> [PathBuf; 2] {
+    [".part", ".part.json"].map(|ending| {
+        let mut name = target.to_owned().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    })
+}
+
+/// Writes the note of an output without any bytes, so that there is no part without a note.
+///
+/// # Errors
+/// When it cannot be written, or something else has its name.
+fn begin<T: Default + Serialize + DeserializeOwned>(
+    note: &Path,
+    part: &Path,
+    causes: &Causes,
+) -> anyhow::Result<()> {
+    if note.exists() {
+        // One that lost its part says nothing about the new one.
+        parsed_note::<T>(note, part)?;
+    }
+    let first = Note { causes, done: Done::<T>::default(), bytes: 0, output: 0 };
+    let first = serde_json::to_vec(&first)?;
+    Ok(write(note, |out| out.write_all(&first))?)
+}
+
+/// Reads a note.
+///
+/// # Errors
+/// When it cannot be read, or is none.
+fn parsed_note<T: DeserializeOwned>(
+    note: &Path,
+    part: &Path,
+) -> anyhow::Result<Note<Causes, Done<T>>> {
+    let text = fs::read(note).map_err(|source| Error::io(note, source))?;
+    let read = serde_json::from_slice::<Value>(&text).ok().filter(is_countable);
+    let read = read.and_then(|value| serde_json::from_value(value).ok());
+    read.with_context(|| {
+        format!(
+            "{}: this is no note of --resume: delete it and {} to begin again",
+            note.display(),
+            part.display()
+        )
+    })
+}
+
 /// Reads a note; refuses what was made with something else. Returns also the length and the check sum of the output.
 fn read_note<T: DeserializeOwned>(
     note: &Path,
     part: &Path,
     causes: &Causes,
 ) -> anyhow::Result<(Done<T>, u64, u32)> {
-    let text = fs::read(note).map_err(|source| Error::io(note, source))?;
-    let read = serde_json::from_slice::<Value>(&text).ok().filter(is_countable);
-    let read = read.and_then(|value| serde_json::from_value::<Note<Causes, Done<T>>>(value).ok());
-    let Some(Note { causes: before, done, bytes, output }) = read else {
-        bail!(
-            "{}: this is no note of --resume: delete it and {} to begin again",
-            note.display(),
-            part.display()
-        );
-    };
+    let Note { causes: before, done, bytes, output } = parsed_note(note, part)?;
     let value = |causes: &Causes, name: &str| {
         let found = causes.iter().find(|(other, _)| other == name);
         found.map_or_else(|| "none".to_owned(), |(_, value)| value.clone())

@@ -355,12 +355,12 @@ impl<T: Default> Work<'_, '_, T> {
         args: &StreamArgs,
     ) -> anyhow::Result<(Out, Option<Done<Totals<T>>>)>
     where
-        T: DeserializeOwned,
+        T: Serialize + DeserializeOwned,
     {
         let read_files = self.files.iter().chain([&args.model]);
         let Some(causes) = &self.resume else { return Ok((args.out.open(read_files)?, None)) };
         let causes = causes.iter().cloned().chain(resume::causes_of(inputs)?).collect();
-        args.out.resume(read_files, causes)
+        args.out.resume(&read_files.collect::<Vec<_>>(), causes)
     }
 
     /// The items of the input.

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use console::Term;
@@ -146,17 +145,14 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     let input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, Some(&args.out))?;
     let mut asked = Asked { cleaning: &cleaning, args, read: 0, without_words: 0 };
     let (style, first) = (text_style(args), args.nth.map_or(1, |nth| nth.first));
-    let failure = Failure::default();
     let process = |InputTree { number, at, id, tree }, bytes: &mut Vec<u8>| {
         let changed = changed(tree, rules.as_ref(), heads.as_ref());
-        let Some(tree) = failure.keep((number, at), changed) else {
-            return false;
-        };
+        let tree = changed.map_err(|error| of_tree(number, at, &error))?;
         let tree = converted_tree(tree, &cleaning, heads.as_ref(), args);
         if args.output == TreeOutput::Text && number > first {
             bytes.push(b'\n');
         }
-        write_tree(&tree, (number, id.as_deref()), (args.output, &style), bytes).is_ok()
+        Ok(write_tree(&tree, (number, id.as_deref()), (args.output, &style), bytes).is_ok())
     };
     if args.output == TreeOutput::Html {
         let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
@@ -169,7 +165,6 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
         let threads = args.threads.number(&args.verbosity);
         input.run(&mut |trees| asked.next(trees), &process, out, threads)?.1
     };
-    failure.result()?;
     if args.output == TreeOutput::Html {
         out.write_all(page::END)?;
     }
@@ -199,33 +194,12 @@ fn changed(tree: Tree, rules: Option<&Rules>, heads: Option<&HeadRules>) -> crat
     }
 }
 
-/// The first tree, by number, that rules could not change.
-#[derive(Default)]
-struct Failure(Mutex<Option<(TreeNumber, crate::Error)>>);
-
-/// The number of a tree, and where it began.
-type TreeNumber = (u64, Option<Place>);
-
-impl Failure {
-    /// Keeps an error.
-    fn keep<T>(&self, tree: TreeNumber, result: crate::Result<T>) -> Option<T> {
-        let error = match result {
-            Ok(value) => return Some(value),
-            Err(error) => error,
-        };
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if first.as_ref().is_none_or(|((earlier, _), _)| tree.0 < *earlier) {
-            *first = Some((tree, error));
-        }
-        None
-    }
-
-    fn result(self) -> anyhow::Result<()> {
-        match self.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(((number, Some(at)), error)) => bail!("{at}: tree {number}: {error}"),
-            Some(((number, None), error)) => bail!("tree {number}: {error}"),
-            None => Ok(()),
-        }
+/// The error of a tree that rules could not change.
+fn of_tree(number: u64, at: Option<Place>, error: &crate::Error) -> crate::Error {
+    let problem = format!("tree {number}: {error}");
+    match at {
+        Some(at) => crate::Error::syntax(at, problem),
+        None => crate::Error::Unfit(problem),
     }
 }
 
@@ -246,7 +220,7 @@ fn draw(
                  with --output html"
             );
         }
-        process(tree, &mut drawing);
+        process(tree, &mut drawing)?;
     }
     out.write_all(&drawing)?;
     Ok(trees)

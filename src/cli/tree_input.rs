@@ -54,8 +54,9 @@ pub(super) struct InputTree {
     pub(super) tree: Tree,
 }
 
-/// Processes one tree: writes what is printed into the bytes, empty at first.
-pub(super) type TreeProcessor<'f> = &'f (dyn Fn(InputTree, &mut Vec<u8>) -> bool + Sync);
+/// Processes one tree: writes what is printed into the bytes, empty at first. An error ends the command.
+pub(super) type TreeProcessor<'f> =
+    &'f (dyn Fn(InputTree, &mut Vec<u8>) -> crate::Result<bool> + Sync);
 
 /// Takes the next tree to process from the input.
 pub(super) type TreeSelector<'f> =
@@ -66,7 +67,7 @@ impl TreeInput {
     /// the input.
     ///
     /// # Errors
-    /// When a tree cannot be read, or a result cannot be written.
+    /// When a tree cannot be read or processed, or a result cannot be written.
     pub(super) fn run(
         mut self,
         select: TreeSelector<'_>,
@@ -74,7 +75,7 @@ impl TreeInput {
         out: &mut Out,
         threads: usize,
     ) -> anyhow::Result<(u64, Trees)> {
-        let make = || -> Processor<'_, InputTree, (bool, Vec<u8>)> {
+        let make = || -> Processor<'_, InputTree, (crate::Result<bool>, Vec<u8>)> {
             Box::new(|tree| {
                 let mut bytes = Vec::new();
                 (process(tree, &mut bytes), bytes)
@@ -86,7 +87,7 @@ impl TreeInput {
         let (trees, bar) = (&mut self.trees, &mut self.bar);
         pipe.run(&mut std::iter::from_fn(|| select(trees)), out, &mut |out, (is_done, bytes)| {
             bar.add(1);
-            undone += u64::from(!is_done);
+            undone += u64::from(!is_done?);
             out.write_all(&bytes)?;
             Ok(true)
         })?;

@@ -26,6 +26,15 @@ pub struct Outcome {
     pub costs: Costs,
 }
 
+/// The contents of `cells/NAME.json`.
+#[derive(Serialize, Deserialize)]
+struct Stored<O> {
+    #[serde(flatten)]
+    outcome: O,
+    /// The check sums of the parses with [`GOLD_TAGS`] and [`OWN_TAGS`].
+    parses: [Option<u32>; 2],
+}
+
 /// The scores of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
@@ -91,12 +100,18 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// The results of a cell with this fingerprint; `None` if there are none, or the trees are missing.
+    /// The results of a cell with this fingerprint; `None` if there are none, or the trees are missing or changed.
     pub fn outcome(&self, cell: &Cell, fingerprint: &str) -> Option<Outcome> {
         let text = fs::read(self.results(cell)).ok()?;
-        let outcome: Outcome = serde_json::from_slice(&text).ok()?;
-        let has_trees = self.parses(cell).exists();
-        (has_trees && outcome.fingerprint == fingerprint).then_some(outcome)
+        let Stored::<Outcome> { outcome, parses } = serde_json::from_slice(&text).ok()?;
+        let is_whole = parses[0].is_some() && parses == self.checksums(cell);
+        (is_whole && outcome.fingerprint == fingerprint).then_some(outcome)
+    }
+
+    /// The check sums of the files of parses, of those that are there.
+    fn checksums(&self, cell: &Cell) -> [Option<u32>; 2] {
+        [GOLD_TAGS, OWN_TAGS]
+            .map(|tags| fs::read(self.trees(cell, tags)).ok().map(|bytes| crc32fast::hash(&bytes)))
     }
 
     /// The parses of a cell with gold tags.
@@ -136,8 +151,9 @@ impl Folder {
 
     /// Writes the results of a cell, and deletes its checkpoint.
     pub(super) fn finish(&self, cell: &Cell, outcome: &Outcome) -> Result<()> {
+        let stored = Stored { outcome, parses: self.checksums(cell) };
         output::write(&self.results(cell), |out| {
-            serde_json::to_writer_pretty(&mut *out, outcome)?;
+            serde_json::to_writer_pretty(&mut *out, &stored)?;
             writeln!(out)
         })?;
         let _ = fs::remove_dir_all(self.checkpoint(cell));

@@ -183,9 +183,18 @@ fn check_perceptrons(
         MethodChoice::OnlinePerceptron(params) => Some(params.coarse_to_fine),
         _ => None,
     };
+    let limit = |learner: &MethodChoice| match learner {
+        MethodChoice::OnlinePerceptron(params) => Some(params.prune.max_bytes),
+        MethodChoice::StructuredPerceptron(params) => Some(params.prune.max_bytes),
+        _ => None,
+    };
+    // The tables grow a little beyond their limit, whatever it is.
     let learner = |learner: &MethodChoice| {
         let kind = json(learner).get("kind").cloned();
-        json(&serde_json::json!({ "kind": kind, "coarse_to_fine": coarse_to_fine(learner) }))
+        let (coarse_to_fine, limit) = (coarse_to_fine(learner), limit(learner));
+        serde_json::json!({
+            "kind": kind, "coarse_to_fine": coarse_to_fine, "prune": { "max_bytes": limit }
+        })
     };
     if !matches!(
         other,
@@ -193,8 +202,8 @@ fn check_perceptrons(
             | MethodChoice::OnlinePerceptron(_)
             | MethodChoice::StructuredPerceptron(_)
     ) {
-        let problem = "the model that training continues from is no network and no perceptron: give one whose \
-                       learner.kind is neural, online-perceptron or structured-perceptron";
+        let problem = "the model that training continues from is no network and no perceptron trained online: give one \
+                       whose learner.kind is neural, online-perceptron or structured-perceptron";
         return Err(Error::config("learner.kind", problem));
     }
     same(&[

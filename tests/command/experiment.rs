@@ -303,12 +303,15 @@ fn outputs_and_inputs_are_apart() {
 }
 
 #[test]
-fn cells_without_their_trees_are_run_again() {
+fn cells_without_their_trees_or_with_others_are_run_again() {
     let folder = with_file(&[KALT, SAMPLE]);
     assert_eq!(run(&folder, &[]).0, 0);
     let all = results(&folder);
-    std::fs::remove_file(folder.path().join("out/trees/kalt-2004-sr-l.sample.100.1.gold-tags.mrg"))
-        .unwrap();
+    let trees = folder.path().join("out/trees/kalt-2004-sr-l.sample.100.1.gold-tags.mrg");
+    std::fs::remove_file(&trees).unwrap();
+    assert_eq!(run(&folder, &[]).0, 0);
+    assert_eq!(results(&folder), all);
+    std::fs::write(&trees, "").unwrap();
     assert_eq!(run(&folder, &[]).0, 0);
     assert_eq!(results(&folder), all);
 }

@@ -97,7 +97,8 @@ const SLOW: [&str; 7] =
 /// Starts a slow run and waits until it has noted something.
 fn begin(folder: &Path) -> Child {
     let mut child = start(folder, &SLOW, &["-q", "-o", "out", "--resume"]);
-    while !folder.join("out.part.json").exists() {
+    let note = || fs::read_to_string(folder.join("out.part.json"));
+    while !note().is_ok_and(|note| !note.contains("\"bytes\":0,")) {
         assert_eq!(child.try_wait().unwrap(), None, "it ended before the first note");
         std::thread::yield_now();
     }
@@ -154,10 +155,35 @@ fn what_was_begun_with_other_options_or_input_is_refused() {
     fs::write(folder.join("out.part.json"), "{").unwrap();
     refused(&[], "this is no note of --resume: delete it and ");
     fs::remove_file(folder.join("out.part.json")).unwrap();
+    // Without a note, the part may be anything.
+    refused(&[], "out.part is there already, and without ");
+    fs::remove_file(folder.join("out.part")).unwrap();
     let (status, said) =
         resume(folder, &["-o", "out", "--model", "english-fast", "--input", "penn", "b.mrg"]);
-    assert_eq!(status, Some(0), "without a note it begins again: {said}");
+    assert_eq!(status, Some(0), "{said}");
     refused(&[], "out is there already, and there is no ");
+}
+
+/// The part of an output, or its note, is no input of the same command, under any of its names.
+#[test]
+fn an_input_is_no_part() {
+    let text = b"the/DT dog/NN barks/VBZ ./.\n";
+    let folder = folder(&[("z.part", text), ("y.part.json", text), ("x.txt", text)]);
+    let folder = folder.path();
+    fs::hard_link(folder.join("z.part"), folder.join("z.txt")).unwrap();
+    for arguments in [
+        &["z.part", "-o", "z"][..],
+        &["z.txt", "-o", "z"],
+        &["y.part.json", "-o", "y"],
+        &["x.txt", "-o", "z", "--model", "z.part"],
+        &["x.txt", "-o", "y"],
+    ] {
+        let (status, said) = resume(folder, arguments);
+        assert_eq!(status, Some(2), "{arguments:?}: {said}");
+        for file in ["z.part", "y.part.json"] {
+            assert_eq!(fs::read(folder.join(file)).unwrap(), text, "{arguments:?}");
+        }
+    }
 }
 
 #[test]
@@ -176,7 +202,7 @@ fn only_a_plain_file_from_plain_files_is_resumed() {
         (&["-o", "/dev/null", "a"], "/dev/null: this is a device"),
         (&["-o", "none/out", "a"], "the folder"),
         (&["-o", ".", "a"], "this is a folder"),
-        (&["-o", "linked", "a"], "linked.part is no plain file: name another output"),
+        (&["-o", "linked", "a"], "linked.part: this file is also an input"),
         (&["-o", "pipe", "a"], "pipe.part.json is no plain file: name another output"),
     ] {
         let (status, said) = resume(folder, arguments);

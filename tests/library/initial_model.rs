@@ -433,6 +433,8 @@ fn what_differs_is_named() {
     let linear = train(preset("fast", &["learner.epochs=1", "learner.models=1"]));
     let error = refused(&linear, changed(&linear, &["features.templates=bracketing-rich"]));
     assert!(error.starts_with("features.templates: bracketing-rich, but"), "{error}");
+    let error = refused(&linear, changed(&linear, &["learner.prune.max_bytes=1000"]));
+    assert!(error.starts_with("learner.prune.max_bytes: 1000, but 0"), "{error}");
     let nearest = train(preset("sagae-lavie-2005-mbl", &[]));
     let error = refused(&nearest, changed(&nearest, &[]));
     assert!(error.starts_with("learner.kind: the model") && error.contains("neural"), "{error}");

@@ -10,6 +10,8 @@ use crate::tree::{Child, Tree, TreeBuilder};
 #[derive(Debug)]
 pub(super) struct EditedTree {
     nodes: Vec<EditedNode>,
+    /// The number of nodes before any was added.
+    n_before: usize,
     root: usize,
     names: Vec<(String, usize)>,
 }
@@ -46,7 +48,8 @@ impl EditedTree {
             nodes.push(EditedNode::new(&token.tag, false));
             nodes.push(EditedNode::new(&token.word, true));
         }
-        let mut edited = Self { nodes, root: n.saturating_sub(1), names: Vec::new() };
+        let n_before = nodes.len();
+        let mut edited = Self { nodes, n_before, root: n.saturating_sub(1), names: Vec::new() };
         for token in 0..tree.tokens().len() {
             edited.append(n + 2 * token, n + 2 * token + 1);
         }
@@ -310,6 +313,10 @@ impl EditedTree {
             match node.children[..] {
                 _ if node.is_word => {
                     return Err(format!("the word `{}` has no tag of its own", node.label));
+                }
+                [] if at >= self.n_before => {
+                    let label = &node.label;
+                    return Err(format!("the node `{label}` has no word: write `({label} word)`"));
                 }
                 [only] if self.nodes[only].is_word && builder.depth() > 0 => {
                     builder.token(self.nodes[only].label.clone(), node.label.clone());
