@@ -60,9 +60,8 @@ pub(crate) fn train(
     let settings = settings_of(settings)?;
     let init = init.map(|parser| parser.get().model().clone());
     let preset = match (preset, &init) {
-        (None, Some(model)) => {
-            Trainer::preset_of(model).and_then(|preset| preset.changed(profile.as_ref(), &settings))
-        }
+        (None, Some(model)) => Trainer::preset_to_continue(model)
+            .and_then(|preset| preset.changed(profile.as_ref(), &settings)),
         (name, _) => Preset::load_for(name.unwrap_or("fast"), profile.as_ref(), &settings),
     };
     let preset = preset.map_err(exception)?;

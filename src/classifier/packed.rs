@@ -55,7 +55,7 @@ pub fn check_classes(n: usize) -> Result<()> {
     Err(Error::config("learner", problem))
 }
 
-/// How a packed model is pruned.
+/// How a packed model is pruned; with an initial model, how what is added to it is pruned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pruning {
@@ -68,7 +68,8 @@ pub struct Pruning {
     /// Features whose weights were updated fewer times than this are dropped. Updates are summed over
     /// several models, up to 65535. For perceptrons only.
     pub min_updates: u16,
-    /// The weakest features are dropped until the tables have at most this many bytes; 0 for no limit.
+    /// The weakest features are dropped until the tables have at most this many bytes; 0 for no limit. With an initial
+    /// model there is none: its tables have room for about two sevenths more features.
     #[schemars(range(min = 0, max = 1_000_000_000_000u64))]
     pub max_bytes: u64,
 }

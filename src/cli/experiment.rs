@@ -99,7 +99,9 @@ impl<'a> Runs<'a> {
     pub(super) fn run(&self, is_wanted: impl Fn(&Cell) -> bool) -> anyhow::Result<usize> {
         let wanted = || self.cells.iter().filter(|(cell, _)| is_wanted(cell));
         let open: Vec<&Cell> = wanted()
-            .filter(|(cell, fingerprint)| self.outcome(cell, fingerprint).is_none())
+            .filter(|(cell, fingerprint)| {
+                self.outcome(cell, fingerprint).is_none() || !self.folder.has_its_parses(cell)
+            })
             .map(|(cell, _)| *cell)
             .collect();
         let (total, done) = (wanted().count(), AtomicUsize::new(wanted().count() - open.len()));

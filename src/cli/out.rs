@@ -75,7 +75,7 @@ impl OutArg {
             path.display()
         );
         for beside in resume::beside(&resolved(path)) {
-            refuse_read("--out", &beside, inputs.iter().copied())?;
+            refuse_if_named("--out", &beside, inputs.iter().copied())?;
         }
         let (part, done) = Part::open(path, causes)?;
         Ok((Out::Part(Box::new(part)), done))
@@ -120,7 +120,7 @@ pub(super) fn refuse_input<'p>(
 }
 
 /// As [`refuse_input`], of a file that the command line does not name as its output.
-fn refuse_read<'p>(
+fn refuse_if_named<'p>(
     option: &str,
     output: &Path,
     inputs: impl IntoIterator<Item = &'p PathBuf>,

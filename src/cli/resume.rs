@@ -86,24 +86,31 @@ impl Part {
             path.display(),
             part.display()
         );
+        // An empty one is of a run that was killed before its first note.
+        let is_empty = |file: &Path| file.metadata().is_ok_and(|found| found.len() == 0);
         ensure!(
-            is_begun || !part.exists(),
+            is_begun || !part.exists() || is_empty(&part),
             "--resume: {} is there already, and without {} it is not known what it is: delete it, or name another output",
             part.display(),
             note.display()
         );
         let failed = |source| Error::io(&part, source);
-        if !is_begun {
-            begin::<T>(&note, &part, &causes)?;
+        if !is_begun && note.exists() {
+            // One that lost its part says nothing about the new one, but must be a note.
+            parsed_note::<T>(&note, &part)?;
         }
-        // A file that has come there meanwhile is another program's.
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&part);
         let file = file.map_err(failed)?;
         let is_locked = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
-        // Another program may have completed the output after it was opened here.
-        if is_locked || !part.exists() {
+        // Another program may have begun or completed the output meanwhile.
+        if is_locked || !part.exists() || !is_begun && (target.exists() || !is_empty(&part)) {
             bail!("{}: another program is writing this file", part.display());
+        }
+        if !is_begun {
+            let first = Note { causes: &causes, done: Done::<T>::default(), bytes: 0, output: 0 };
+            let first = serde_json::to_vec(&first)?;
+            write(&note, |out| out.write_all(&first))?;
         }
         let done = if is_begun { Some(read_note(&note, &part, &causes)?) } else { None };
         let done = done.filter(|(_, bytes, _)| *bytes > 0);
@@ -207,24 +214,6 @@ pub(super) fn beside(target: &Path) -> [PathBuf; 2] {
         name.push(ending);
         PathBuf::from(name)
     })
-}
-
-/// Writes the note of an output without any bytes, so that there is no part without a note.
-///
-/// # Errors
-/// When it cannot be written, or something else has its name.
-fn begin<T: Default + Serialize + DeserializeOwned>(
-    note: &Path,
-    part: &Path,
-    causes: &Causes,
-) -> anyhow::Result<()> {
-    if note.exists() {
-        // One that lost its part says nothing about the new one.
-        parsed_note::<T>(note, part)?;
-    }
-    let first = Note { causes, done: Done::<T>::default(), bytes: 0, output: 0 };
-    let first = serde_json::to_vec(&first)?;
-    Ok(write(note, |out| out.write_all(&first))?)
 }
 
 /// Reads a note.

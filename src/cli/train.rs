@@ -92,7 +92,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FOLDER", help_heading = INPUT)]
     encoder: Option<PathBuf>,
     /// Continue from this model, a network of the same layers or a perceptron with the same features: its words, tags and
-    /// labels stay known, and those of the training trees are added.
+    /// labels stay known, and those of the training trees are added. Without --preset, the settings are those of the model,
+    /// except that the number of epochs of a network depends on the number of trees.
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["encoder", "tagger"], help_heading = INPUT)]
     init: Option<PathBuf>,
     /// Trees parsed by another parser; each epoch uses a random share of them. For learners with epochs.
@@ -277,7 +278,9 @@ fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
     let model = Model::open(path).context("--init")?;
     let preset = match &args.preset {
         Some(name) => named(name)?,
-        None => profile.changed(Trainer::preset_of(&model).context("--init")?, &args.set)?,
+        None => {
+            profile.changed(Trainer::preset_to_continue(&model).context("--init")?, &args.set)?
+        }
     };
     let trainer = Trainer::continuing(model, with_options(args, preset)?);
     trainer.with_context(|| format!("--init {}", path.display()))

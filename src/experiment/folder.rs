@@ -100,18 +100,34 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// The results of a cell with this fingerprint; `None` if there are none, or the trees are missing or changed.
+    /// The results of a cell with this fingerprint; `None` if there are none, or the trees are missing.
     pub fn outcome(&self, cell: &Cell, fingerprint: &str) -> Option<Outcome> {
         let text = fs::read(self.results(cell)).ok()?;
-        let Stored::<Outcome> { outcome, parses } = serde_json::from_slice(&text).ok()?;
-        let is_whole = parses[0].is_some() && parses == self.checksums(cell);
-        (is_whole && outcome.fingerprint == fingerprint).then_some(outcome)
+        let Stored::<Outcome> { outcome, .. } = serde_json::from_slice(&text).ok()?;
+        let has_trees = self.parses(cell).exists();
+        (has_trees && outcome.fingerprint == fingerprint).then_some(outcome)
+    }
+
+    /// Whether the parses of a finished cell are those that were written.
+    pub fn has_its_parses(&self, cell: &Cell) -> bool {
+        let stored = || -> Option<Stored<Outcome>> {
+            serde_json::from_slice(&fs::read(self.results(cell)).ok()?).ok()
+        };
+        let sums = self.checksums(cell);
+        stored().is_some_and(|stored| sums.is_ok_and(|sums| sums == stored.parses))
     }
 
     /// The check sums of the files of parses, of those that are there.
-    fn checksums(&self, cell: &Cell) -> [Option<u32>; 2] {
-        [GOLD_TAGS, OWN_TAGS]
-            .map(|tags| fs::read(self.trees(cell, tags)).ok().map(|bytes| crc32fast::hash(&bytes)))
+    fn checksums(&self, cell: &Cell) -> Result<[Option<u32>; 2]> {
+        let sum = |tags| {
+            let path = self.trees(cell, tags);
+            match fs::read(&path) {
+                Ok(bytes) => Ok(Some(crc32fast::hash(&bytes))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(Error::io(&path, error)),
+            }
+        };
+        Ok([sum(GOLD_TAGS)?, sum(OWN_TAGS)?])
     }
 
     /// The parses of a cell with gold tags.
@@ -151,7 +167,7 @@ impl Folder {
 
     /// Writes the results of a cell, and deletes its checkpoint.
     pub(super) fn finish(&self, cell: &Cell, outcome: &Outcome) -> Result<()> {
-        let stored = Stored { outcome, parses: self.checksums(cell) };
+        let stored = Stored { outcome, parses: self.checksums(cell)? };
         output::write(&self.results(cell), |out| {
             serde_json::to_writer_pretty(&mut *out, &stored)?;
             writeln!(out)

@@ -270,7 +270,9 @@ impl OnlinePerceptron {
     pub fn continuing(mut self, initial: InitialWeights) -> Self {
         let InitialWeights { classes, kinds } = initial;
         let learning = self.classifier_mut();
-        learning.seen = classes.seen();
+        for (seen, before) in learning.seen.iter_mut().zip(classes.seen()) {
+            *seen |= before;
+        }
         learning.initial = Some(classes);
         if let Some(coarse) = &mut learning.coarse {
             coarse.initial = kinds;

@@ -188,7 +188,7 @@ fn check_perceptrons(
         MethodChoice::StructuredPerceptron(params) => Some(params.prune.max_bytes),
         _ => None,
     };
-    // The tables grow a little beyond their limit, whatever it is.
+    // The tables grow beyond the limit of the model, so another one could not hold either.
     let learner = |learner: &MethodChoice| {
         let kind = json(learner).get("kind").cloned();
         let (coarse_to_fine, limit) = (coarse_to_fine(learner), limit(learner));

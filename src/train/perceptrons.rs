@@ -59,8 +59,8 @@ pub(super) fn train<'a, L: PerceptronLearner>(
     if epoch == 0 {
         return Err(Error::Stopped);
     }
-    let learners: Vec<_> =
-        learned.into_iter().map(|(learner, _)| learner.into_perceptron()).collect();
+    let learned = learned.into_iter().filter(|(_, trained)| trained.epoch > 0);
+    let learners: Vec<_> = learned.map(|(learner, _)| learner.into_perceptron()).collect();
     let scorer = OnlinePerceptron::finish_all(&learners, prune).ok_or(Error::Stopped)?;
     let dev = session.score_dev(&scorer);
     if let Some(dev) = &dev {

@@ -85,7 +85,6 @@ impl<'a> StructuredEpochs<'a> {
     /// Continues from the weights of a model.
     fn continuing(mut self, initial: InitialWeights) -> Self {
         self.perceptron = self.perceptron.continuing(initial);
-        self.gold.iter().for_each(|derivation| self.perceptron.mark_seen(derivation));
         self
     }
 }

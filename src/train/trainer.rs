@@ -80,7 +80,7 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     /// When the model is damaged.
-    pub fn preset_of(model: &Model) -> Result<Preset> {
+    pub fn preset_to_continue(model: &Model) -> Result<Preset> {
         let mut preset = stored_preset(model, &[])?;
         preset.learner.forget_epochs();
         Ok(preset)

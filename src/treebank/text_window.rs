@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use super::input::Encoding;
-use crate::{Error, Place};
+use crate::Error;
 
 /// How many bytes are requested at a time; fewer are used if a pipe has fewer ready.
 const CHUNK: usize = 64 * 1024;
@@ -11,10 +11,10 @@ const CHUNK: usize = 64 * 1024;
 /// The longest line, word or label that is read.
 pub(super) const MAX_BYTES: usize = 256 << 20;
 
-/// The error of a longer one.
+/// The error of a longer one. Nothing after it can be read, so it is none of syntax.
 pub(super) fn too_long(name: &str, line: u64) -> Error {
     let problem = "a line, word or label of more than 256 MB: split it, or give a file of text";
-    Error::syntax(Place::new(name, line, 0), problem)
+    Error::io(format!("{name}:{line}"), io::Error::new(io::ErrorKind::FileTooLarge, problem))
 }
 
 /// The result of [`TextWindow::more`].
@@ -71,7 +71,7 @@ impl<R: Read> TextWindow<R> {
         }
     }
 
-    /// Begins what [`BufRead`] may consume [`MAX_BYTES`] of.
+    /// Starts counting the bytes of the next event, at most [`MAX_BYTES`].
     pub(super) fn begin_event(&mut self) {
         self.event = 0;
     }

@@ -227,7 +227,7 @@ fn trees_are_changed_by_rules_before_they_are_cleaned() {
     assert!(out.contains("(GAP (-NONE- *))"), "{out}");
     for (rules, expected) in [
         ("NP=n\n\nrelabel m X\n", "error: r.tsurgeon:3:9: no node is named `m`"),
-        ("NP=n\n\ninsert (X) >1 n\n", "the node `X` has no word: write `(X word)`"),
+        ("NP=n\n\ninsert (X) >1 n\n", "the node `X` has no word left: add it as `(X word)`"),
         (
             "VP=n\n\nrelabel n VP\n",
             "error: a.mrg:1: tree 1: r.tsurgeon:1: the pattern still matches after",

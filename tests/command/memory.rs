@@ -178,21 +178,30 @@ fn a_line_without_an_end_is_refused() {
 }
 
 #[test]
-fn an_xml_element_without_an_end_is_refused() {
+fn a_part_of_a_tree_without_an_end_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("endless.xml.gz");
-    let out = std::fs::File::create(&file).expect("a file");
-    let mut out = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
-    out.write_all(b"<corpus>\n<head ").expect("writing");
-    let block = vec![b'a'; 1 << 20];
-    for _ in 0..300 {
-        out.write_all(&block).expect("writing");
+    for (start, command) in [
+        ("<corpus>\n<head ", &["tree"][..]),
+        ("(S\n(A ", &["tree", "--skip-bad"]),
+        ("(S\n(A ", &["parse", "--model", "english-fast", "--input", "penn"]),
+        ("#BOS 1\n", &["tree", "--skip-bad"]),
+    ] {
+        let file = folder.path().join("endless.gz");
+        let out = std::fs::File::create(&file).expect("a file");
+        let mut out = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
+        out.write_all(start.as_bytes()).expect("writing");
+        let block = vec![b'a'; 1 << 20];
+        for _ in 0..300 {
+            out.write_all(&block).expect("writing");
+        }
+        out.finish().expect("writing");
+        let mut run = Command::new(SRPARSE);
+        let output = run.args(command).arg(&file).output().expect("srparse runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+        assert!(said.contains("endless.gz:2: ") && said.contains("256 MB"), "{command:?}: {said}");
+        assert!(output.stdout.is_empty(), "{command:?}");
     }
-    out.finish().expect("writing");
-    let output = Command::new(SRPARSE).arg("tree").arg(&file).output().expect("srparse runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("endless.xml.gz:2: ") && said.contains("256 MB"), "{said}");
 }
 
 /// Nodes in each other, each with a word far away from the others: NEGRA export.

@@ -28,6 +28,11 @@ const QUOTED: &[(&str, &str)] = &[
          `accurate` {seeds|accurate,mean|gold f1} (means of seeds)",
     ),
     (
+        "README.md",
+        "fifty trees raised `english-small` from {few-trees-further|genia/dev,english-small,accurate,0|f1} to \
+         {few-trees-further|genia/dev,english-small,accurate,50|f1} on GENIA",
+    ),
+    (
         "docs/results.md",
         "| 18.5 MB | | `pretrained`, on all-MiniLM-L6-v2 | {pretrained|craft/dev|f1} | ",
     ),

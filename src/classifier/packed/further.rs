@@ -5,7 +5,6 @@
 
 use super::{
     BUCKET, DENSE, IDS, LONG, LONG_IF_SMALL, OFFSETS, Pruning, Tables, Weights, Writer, home,
-    search,
 };
 use crate::sort::{sort_by, sort_by_key};
 
@@ -40,8 +39,8 @@ impl Tables {
         self.offsets.iter().map(|&offset| offset == 0.0).collect()
     }
 
-    /// The tables with the weights added that remain after pruning, in which the limit on bytes does not count. Of new ids,
-    /// the weakest are left out if there is no room for them. `seen` and `n_templates` are as for [`Weights::pack`].
+    /// The tables with the weights added that remain after pruning by the largest of them; the limit on bytes does not
+    /// count. Of new ids, the weakest are left out if there is no room for them. `seen` and `n_templates` are as for [`Weights::pack`].
     #[must_use]
     pub fn plus(
         &self,
@@ -52,10 +51,11 @@ impl Tables {
     ) -> Self {
         let mut slots = self.slots();
         let unlimited = Pruning { max_bytes: 0, ..*pruning };
+        let least = pruning.min_weight * weights.largest();
         let mut new = Vec::new();
         for at in weights.strongest(&unlimited, |_| 0.0) {
-            match self.position(weights.ids[at]) {
-                Some((bucket, slot)) => add(&mut slots[bucket][slot].row, weights.get(at).1),
+            match position(&slots, weights.ids[at]) {
+                Some((bucket, slot)) => add(&mut slots[bucket][slot].row, weights.row(at, least)),
                 None => new.push(at),
             }
         }
@@ -65,7 +65,7 @@ impl Tables {
         let used: usize = slots.iter().map(Vec::len).sum();
         new.truncate((MOST_IDS * slots.len()).saturating_sub(used));
         for at in new {
-            let (id, row) = weights.get(at);
+            let (id, row) = (weights.ids[at], weights.row(at, least).collect());
             let mut bucket = home(id, slots.len());
             while slots[bucket].len() == IDS {
                 bucket = if bucket + 1 == slots.len() { 0 } else { bucket + 1 };
@@ -73,7 +73,7 @@ impl Tables {
             let fingerprint = id as u32;
             // Of two ids with the same fingerprint and bucket, which is extremely rare, the first is kept.
             if slots[bucket].iter().all(|slot| slot.fingerprint != fingerprint) {
-                slots[bucket].push(Slot { fingerprint, row: row.to_vec() });
+                slots[bucket].push(Slot { fingerprint, row });
             }
         }
         let long = if pruning.max_bytes > 0 { LONG_IF_SMALL } else { LONG };
@@ -112,20 +112,6 @@ impl Tables {
         entries.map(|&[class, units]| (class, weight(units))).collect()
     }
 
-    /// The bucket and slot of an id, if it has a row.
-    fn position(&self, id: u64) -> Option<(usize, usize)> {
-        let buckets = self.buckets.as_chunks::<BUCKET>().0;
-        let first = home(id, buckets.len());
-        for at in (first..buckets.len()).chain(0..first) {
-            match search(&buckets[at], id as u32) {
-                0 if buckets[at][IDS] == 0 => return None,
-                0 => {}
-                slot => return Some((at, slot - 1)),
-            }
-        }
-        None
-    }
-
     /// Writes rows, without the weights that round to 0 units.
     fn written(&self, slots: &[Vec<Slot>], mut writer: Writer, seen: &[bool]) -> Self {
         let least = writer.scale / 2.0;
@@ -138,9 +124,23 @@ impl Tables {
     }
 }
 
+/// The bucket and slot of an id, if it has a row.
+fn position(slots: &[Vec<Slot>], id: u64) -> Option<(usize, usize)> {
+    let first = home(id, slots.len());
+    for at in (first..slots.len()).chain(0..first) {
+        let slot = slots[at].iter().position(|slot| slot.fingerprint == id as u32);
+        match slot {
+            Some(slot) => return Some((at, slot)),
+            None if slots[at].len() < IDS => return None,
+            None => {}
+        }
+    }
+    None
+}
+
 /// Adds the weights of a row to those of another.
-fn add(row: &mut Vec<(u16, f32)>, other: &[(u16, f32)]) {
-    for &(class, weight) in other {
+fn add(row: &mut Vec<(u16, f32)>, other: impl Iterator<Item = (u16, f32)>) {
+    for (class, weight) in other {
         match row.iter_mut().find(|entry| entry.0 == class) {
             Some(entry) => entry.1 += weight,
             None => row.push((class, weight)),
@@ -206,7 +206,8 @@ mod tests {
             added.push(id, &[(0, 1.0 + f32::from(at))], 1);
         }
         let sum = pack(&base).plus(&added, &Pruning::default(), &[true; CLASSES], 8);
-        let is_there = |id: u64| sum.position(id).is_some();
+        let slots = sum.slots();
+        let is_there = |id: u64| position(&slots, id).is_some();
         assert!((0..base.len()).all(|at| is_there(base.get(at).0)));
         let there: Vec<bool> = (0..added.len()).map(|at| is_there(added.get(at).0)).collect();
         let n = there.iter().filter(|there| **there).count();

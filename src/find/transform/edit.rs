@@ -316,7 +316,9 @@ impl EditedTree {
                 }
                 [] if at >= self.n_before => {
                     let label = &node.label;
-                    return Err(format!("the node `{label}` has no word: write `({label} word)`"));
+                    return Err(format!(
+                        "the node `{label}` has no word left: add it as `({label} word)`"
+                    ));
                 }
                 [only] if self.nodes[only].is_word && builder.depth() > 0 => {
                     builder.token(self.nodes[only].label.clone(), node.label.clone());
