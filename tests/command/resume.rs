@@ -155,9 +155,10 @@ fn what_was_begun_with_other_options_or_input_is_refused() {
     fs::write(folder.join("out.part.json"), "{").unwrap();
     refused(&[], "this is no note of --resume: delete it and ");
     fs::remove_file(folder.join("out.part.json")).unwrap();
-    // Without a note, the part may be anything.
+    // Without a note, a part that is not empty may be anything.
+    fs::write(folder.join("out.part"), "x").unwrap();
     refused(&[], "out.part is there already, and without ");
-    fs::remove_file(folder.join("out.part")).unwrap();
+    fs::write(folder.join("out.part"), "").unwrap();
     let (status, said) =
         resume(folder, &["-o", "out", "--model", "english-fast", "--input", "penn", "b.mrg"]);
     assert_eq!(status, Some(0), "{said}");
