@@ -28,9 +28,10 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// {"epochs": 3}; `treebank` names a profile, such as "keyaki". `threads` is 0 for one on each core; the model does
 /// not depend on it. `checkpoint` is a folder from which a later run resumes.
 ///
-/// `init` is a parser that training continues from, a network or a linear one, with its preset unless `preset` names another;
-/// without `init` the preset is "fast". `silver` are trees of another parser, each of which an epoch uses with the probability `silver_share`. `teachers`
-/// are parsers whose probabilities of actions a network learns too, by the weight "learner.teacher_weight".
+/// `init` is a parser that training continues from, a network or a linear one, with its preset unless `preset` names
+/// another; without `init` the preset is "fast". `silver` are trees of another parser, each of which an epoch uses with the
+/// probability `silver_share`. `teachers` are parsers whose probabilities of actions a network learns too, by the weight
+/// "learner.teacher_weight".
 ///
 /// `on_event` is called with dictionaries, whose "kind" is "note", "milestone", "step", "epoch" or "progress". If it
 /// returns False, training stops with the best model so far; if it raises, or with Ctrl-C, there is no model.

@@ -319,10 +319,9 @@ impl Weights {
 
     /// The weights, each multiplied by a factor.
     #[must_use]
-    pub fn scaled(&self, factor: f32) -> Self {
-        let weights =
-            self.weights.iter().map(|&(class, weight)| (class, factor * weight)).collect();
-        Self { weights, ..self.clone() }
+    pub fn scaled(mut self, factor: f32) -> Self {
+        self.weights.iter_mut().for_each(|(_, weight)| *weight *= factor);
+        self
     }
 
     /// The number of ids.

@@ -75,7 +75,7 @@ impl OutArg {
             path.display()
         );
         for beside in resume::beside(&resolved(path)) {
-            refuse_if_named("--out", &beside, inputs.iter().copied())?;
+            refuse_named("--out", &beside, inputs.iter().copied(), 0)?;
         }
         let (part, done) = Part::open(path, causes)?;
         Ok((Out::Part(Box::new(part)), done))
@@ -117,15 +117,6 @@ pub(super) fn refuse_input<'p>(
     inputs: impl IntoIterator<Item = &'p PathBuf>,
 ) -> anyhow::Result<()> {
     refuse_named(option, output, inputs, 1)
-}
-
-/// As [`refuse_input`], of a file that the command line does not name as its output.
-fn refuse_if_named<'p>(
-    option: &str,
-    output: &Path,
-    inputs: impl IntoIterator<Item = &'p PathBuf>,
-) -> anyhow::Result<()> {
-    refuse_named(option, output, inputs, 0)
 }
 
 /// Refuses an output that is one of the inputs, or that the command line names more than `most` times.

@@ -102,19 +102,19 @@ impl Folder {
 
     /// The results of a cell with this fingerprint; `None` if there are none, or the trees are missing.
     pub fn outcome(&self, cell: &Cell, fingerprint: &str) -> Option<Outcome> {
-        let text = fs::read(self.results(cell)).ok()?;
-        let Stored::<Outcome> { outcome, .. } = serde_json::from_slice(&text).ok()?;
+        let Stored { outcome, .. } = self.stored(cell)?;
         let has_trees = self.parses(cell).exists();
         (has_trees && outcome.fingerprint == fingerprint).then_some(outcome)
     }
 
     /// Whether the parses of a finished cell are those that were written.
     pub fn has_its_parses(&self, cell: &Cell) -> bool {
-        let stored = || -> Option<Stored<Outcome>> {
-            serde_json::from_slice(&fs::read(self.results(cell)).ok()?).ok()
-        };
-        let sums = self.checksums(cell);
-        stored().is_some_and(|stored| sums.is_ok_and(|sums| sums == stored.parses))
+        let Some(Stored { parses, .. }) = self.stored(cell) else { return false };
+        self.checksums(cell).is_ok_and(|sums| sums == parses)
+    }
+
+    fn stored(&self, cell: &Cell) -> Option<Stored<Outcome>> {
+        serde_json::from_slice(&fs::read(self.results(cell)).ok()?).ok()
     }
 
     /// The check sums of the files of parses, of those that are there.

@@ -85,11 +85,11 @@ impl Averages {
         }
     }
 
-    fn divided_by(&self, n: usize) -> Self {
+    fn divided_by(self, n: usize) -> Self {
         let factor = 1.0 / n as f32;
         Self {
             weights: self.weights.scaled(factor),
-            coarse: self.coarse.as_ref().map(|coarse| coarse.scaled(factor)),
+            coarse: self.coarse.map(|coarse| coarse.scaled(factor)),
         }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Trainer;
 use super::teacher::fingerprint;
+use crate::classifier::linear::check_classes;
 use crate::encoder::Pretrained;
 use crate::error::{Error, Result};
 use crate::memory::Sections;
@@ -129,13 +130,14 @@ impl InitialModel {
     /// The weights of a perceptron, for the classes of a system to which training has added actions.
     ///
     /// # Errors
-    /// When the model is damaged.
+    /// When the model is damaged, or there are too many classes.
     pub fn weights(
         &self,
         system: &dyn TransitionSystem,
         classes: &Classes,
         coarse_to_fine: bool,
     ) -> Result<InitialWeights> {
+        check_classes(classes.len())?;
         let numbers = &system.numbers()[..system.n_actions()];
         let class = |number| numbers.iter().position(|own| own == number);
         let mut before: Vec<u16> = Vec::new();
@@ -179,21 +181,14 @@ fn check_perceptrons(
     (preset, own): (&Preset, &MethodChoice),
     (stored, other): (&Preset, &MethodChoice),
 ) -> Result<()> {
-    let coarse_to_fine = |learner: &MethodChoice| match learner {
-        MethodChoice::OnlinePerceptron(params) => Some(params.coarse_to_fine),
-        _ => None,
-    };
-    let limit = |learner: &MethodChoice| match learner {
-        MethodChoice::OnlinePerceptron(params) => Some(params.prune.max_bytes),
-        MethodChoice::StructuredPerceptron(params) => Some(params.prune.max_bytes),
-        _ => None,
-    };
     // The tables grow beyond the limit of the model, so another one could not hold either.
     let learner = |learner: &MethodChoice| {
-        let kind = json(learner).get("kind").cloned();
-        let (coarse_to_fine, limit) = (coarse_to_fine(learner), limit(learner));
+        let settings = json(learner);
+        let limit = &settings["prune"]["max_bytes"];
         serde_json::json!({
-            "kind": kind, "coarse_to_fine": coarse_to_fine, "prune": { "max_bytes": limit }
+            "kind": settings["kind"],
+            "coarse_to_fine": settings["coarse_to_fine"],
+            "prune": { "max_bytes": limit },
         })
     };
     if !matches!(

@@ -31,9 +31,7 @@ pub fn train(params: &OnlineParams, session: &Session<'_>) -> Result<Trained> {
     let total = session.trees_in(u64::from(epochs) * u64::from(models));
     let progress = Progress::new(session.observer, total);
     let classes = components.classes();
-    let initial = session.initial;
-    let initial = initial.map(|model| model.weights(components.system, &classes, coarse_to_fine));
-    let initial = initial.transpose()?;
+    let initial = session.initial_weights(&classes, coarse_to_fine)?;
     let make = |seed, progress| {
         let classes = classes.clone();
         let mut perceptron =

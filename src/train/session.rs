@@ -19,6 +19,8 @@ use crate::observer::{Event, Observer};
 use crate::oracle::Example;
 use crate::parallel;
 use crate::parser::Worker;
+use crate::scorer::factored::Classes;
+use crate::scorer::perceptron::InitialWeights;
 use crate::scorer::{Components, Scorer};
 use crate::transition::TransitionSystem;
 use crate::tree::{TRACE, Token, Tree};
@@ -104,6 +106,19 @@ impl Session<'_> {
         let SilverTrees { gold, share } = self.silver;
         let silver = (self.examples.len() - gold) as f64;
         epochs * gold as u64 + (epochs as f64 * share * silver).round() as u64
+    }
+
+    /// The weights that perceptrons of these classes continue from, if there is an initial model.
+    ///
+    /// # Errors
+    /// When the model is damaged, or there are too many classes.
+    pub fn initial_weights(
+        &self,
+        classes: &Classes,
+        coarse_to_fine: bool,
+    ) -> Result<Option<InitialWeights>> {
+        let system = self.components.system;
+        self.initial.map(|model| model.weights(system, classes, coarse_to_fine)).transpose()
     }
 
     /// A hash of the training trees.

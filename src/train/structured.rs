@@ -33,9 +33,7 @@ pub fn train(params: &StructuredParams, session: &Session<'_>) -> Result<Trained
     let total = session.trees_in(u64::from(epochs) * u64::from(models));
     let progress = Progress::new(session.observer, total);
     let classes = session.components.classes().with_idle();
-    let initial = session.initial;
-    let initial = initial.map(|model| model.weights(session.components.system, &classes, false));
-    let initial = initial.transpose()?;
+    let initial = session.initial_weights(&classes, false)?;
     let make = |seed, progress| {
         let learner = StructuredEpochs::new(session, &gold, *params, seed, progress);
         match &initial {
