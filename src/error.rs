@@ -177,6 +177,7 @@ impl fmt::Display for Place {
 }
 
 /// ``did you mean `epochs`? `` with the known name nearest to `given`, or nothing if none is near.
+#[doc(hidden)]
 pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(given, known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default()
 }

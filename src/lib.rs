@@ -133,12 +133,13 @@ pub mod treebank;
 mod web;
 
 pub use error::{Error, Place, Result};
-pub use eval::{compare, evaluate};
 pub use model::Model;
 pub use observer::{Event, Observer};
 pub use parser::{NbestRequest, Parse, Parser, ParserWorker, Tagger, Threads};
-pub use preset::{Preset, TreebankProfile};
+pub use preset::Preset;
+#[doc(hidden)]
+pub use preset::TreebankProfile;
 #[cfg(feature = "train")]
 pub use train::Trainer;
 pub use tree::{Token, Tree};
-pub use treebank::{ReadOptions, ReadReport, Treebank};
+pub use treebank::{Encoding, ReadOptions, ReadReport, Treebank};

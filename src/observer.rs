@@ -17,6 +17,7 @@ pub trait Observer: Sync {
 
 /// Ignores all events and never stops.
 #[derive(Debug, Clone, Copy, Default)]
+#[doc(hidden)]
 pub struct Silent;
 
 impl Observer for Silent {
@@ -65,6 +66,7 @@ pub struct EpochScores {
 
 /// Observes one component of a larger operation: its steps are reported as steps of the whole, and its results with
 /// its name.
+#[doc(hidden)]
 pub struct Part<'a> {
     /// The observer of the whole.
     pub observer: &'a dyn Observer,
@@ -95,6 +97,7 @@ impl Observer for Part<'_> {
 }
 
 /// Forwards requests to stop, and drops events.
+#[doc(hidden)]
 pub struct Quiet<'a>(pub &'a dyn Observer);
 
 impl Observer for Quiet<'_> {

@@ -178,7 +178,7 @@ pub(crate) fn compare(
     let filter = BracketFilter::new(label, children).map_err(exception)?;
     let (gold, a, b) = (treebank(gold)?.trees, treebank(a)?.trees, treebank(b)?.trees);
     let settings = Settings { shuffles, resamples: shuffles.max(1), seed };
-    let compare = move || srparse::compare(&gold, &a, &b, &params, &filter, &settings);
+    let compare = move || srparse::eval::compare(&gold, &a, &b, &params, &filter, &settings);
     let comparison = work(py, usize::MAX, move || own_threads(0)?.run(compare))?;
     let comparison = comparison.and_then(|found| found).map_err(exception)?;
     Ok(PyComparison { comparison })

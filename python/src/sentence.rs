@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 use srparse::Token;
-use srparse::text::{TextSentence, Tokenizer, sentences};
+use srparse::text::{TextSentence, Tokenizer};
 
 use crate::work::work;
 
@@ -88,7 +88,7 @@ pub(crate) fn split(
     tokenizer: &Tokenizer,
 ) -> PyResult<Vec<TextSentence>> {
     let splitter = tokenizer.clone();
-    let found = work(py, text.len(), move || sentences(&text, splitter))?;
+    let found = work(py, text.len(), move || splitter.sentences(&text))?;
     match found.iter().find_map(|sentence| tokenizer.refuses(&sentence.layout.text)) {
         Some(problem) => Err(PyValueError::new_err(problem)),
         None => Ok(found),

@@ -51,6 +51,7 @@ pub struct Evaluation {
     /// trees. Lines are always scored with their own tags.
     pub gold_tags: bool,
     /// The scores of function tags; `None` to leave them out. Lines have none.
+    #[doc(hidden)]
     pub functions: Option<FunctionScores>,
     /// All sentences.
     pub all: Totals,
@@ -81,6 +82,15 @@ impl Evaluation {
         }
     }
 
+    /// The evaluation of pairs of a gold and a test tree; heads are not compared.
+    pub fn of<'t>(pairs: impl IntoIterator<Item = (&'t Tree, &'t Tree)>, params: &Params) -> Self {
+        let mut evaluation = Self::new(params.clone(), None);
+        for (gold, test) in pairs {
+            evaluation.add(gold, test);
+        }
+        evaluation
+    }
+
     /// Scores a test tree against its gold tree and adds the score. Roots labelled `ROOT`, `S1`, `VROOT` or
     /// without a label are treated as `TOP`; the trees are not changed.
     pub fn add(&mut self, gold: &Tree, test: &Tree) -> SentenceScore {
@@ -88,6 +98,7 @@ impl Evaluation {
     }
 
     /// As [`Evaluation::add`], with a look at the pair that was scored.
+    #[doc(hidden)]
     pub fn add_with<R>(
         &mut self,
         gold: &Tree,
@@ -225,18 +236,6 @@ pub(crate) fn children_row(bracket: &Bracket<'_>) -> usize {
     (bracket.children.max(1) as usize - 1).min(CHILDREN.len() - 1)
 }
 
-/// Scores pairs of a gold and a test tree in memory; heads are not compared.
-pub fn evaluate<'t>(
-    pairs: impl IntoIterator<Item = (&'t Tree, &'t Tree)>,
-    params: &Params,
-) -> Evaluation {
-    let mut evaluation = Evaluation::new(params.clone(), None);
-    for (gold, test) in pairs {
-        evaluation.add(gold, test);
-    }
-    evaluation
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,7 +351,7 @@ mod tests {
             trees.push(builder.finish());
         }
         for (tree, label) in trees.iter().zip(labels) {
-            let found = evaluate([(&trees[0], tree)], &Params::default());
+            let found = Evaluation::of([(&trees[0], tree)], &Params::default());
             assert_eq!((found.all.gold, found.all.test, found.all.f1()), (1, 1, 100.0), "{label}");
         }
     }

@@ -9,15 +9,18 @@
 //!    F1 there is always [`Totals::f1_failures_empty`], which counts such sentences as parses without brackets.
 //! 3. Scoring changes no tree and never panics.
 //!
-//! [`Evaluation`] scores pairs of trees one by one, [`evaluate`] a list. [`Params`] alone decides what counts.
+//! [`Evaluation`] scores pairs of trees. [`Params`] alone decides what counts.
 //! [`significance`] tests whether one parser is better than another, [`agreement`] counts which are right together.
 
+#[doc(hidden)]
 pub mod agreement;
+#[doc(hidden)]
 pub mod align;
 mod bracket_filter;
 mod brackets;
 mod confusion;
 mod counts;
+#[doc(hidden)]
 pub mod dependency;
 mod difference;
 mod error_counts;
@@ -26,17 +29,26 @@ mod functions;
 mod gold_tags;
 mod params;
 pub(crate) mod percent;
+#[doc(hidden)]
 pub mod report;
 mod sentence_score;
+#[doc(hidden)]
 pub mod significance;
 mod totals;
 
+#[doc(hidden)]
 pub use bracket_filter::BracketFilter;
+#[doc(hidden)]
 pub use confusion::Confusion;
 pub use counts::Counts;
+#[doc(hidden)]
 pub use difference::{Difference, ErrorClass, Mark, ParseError};
+#[doc(hidden)]
 pub use error_counts::{ClassCounts, ErrorCounts};
-pub use evaluation::{CHILDREN, Evaluation, LENGTHS, ScoredPair, evaluate};
+pub use evaluation::Evaluation;
+#[doc(hidden)]
+pub use evaluation::{CHILDREN, LENGTHS, ScoredPair};
+#[doc(hidden)]
 pub use functions::FunctionScores;
 pub use params::Params;
 pub use sentence_score::{SentenceScore, Status};
@@ -51,6 +63,7 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// When there are not as many trees of A and B as gold trees, or `filter` contains no bracket.
+#[doc(hidden)]
 pub fn compare(
     gold: &[Tree],
     a: &[Tree],

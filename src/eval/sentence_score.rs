@@ -48,6 +48,7 @@ pub struct SentenceScore {
     /// Why the pair was excluded, in EVALB's words.
     pub problems: Vec<String>,
     /// Correct attachments, if heads are compared.
+    #[doc(hidden)]
     pub attachments: Attachments,
 }
 

@@ -34,6 +34,7 @@ pub struct Totals {
     /// Gold brackets of excluded sentences.
     pub lost: u64,
     /// Correct attachments.
+    #[doc(hidden)]
     pub attachments: Attachments,
 }
 

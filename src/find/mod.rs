@@ -24,6 +24,7 @@
 //! Unicode, and `\Q`, `\h` and the names of Java's character classes are unknown; `?[…]` counts once, where Tregex never
 //! ends; a number can be a label where no position can stand.
 
+#[doc(hidden)]
 pub mod complexity;
 mod index;
 mod labels;
@@ -34,6 +35,7 @@ mod scanner;
 mod search;
 #[cfg(test)]
 mod tests;
+#[doc(hidden)]
 pub mod transform;
 
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -44,12 +46,14 @@ use crate::tree::heads::HeadRules;
 pub use index::Position;
 use index::{NONE, TreeIndex, View};
 use labels::Labels;
+#[doc(hidden)]
 pub use labels::basic_category;
 use program::Program;
 use scanner::Scanner;
 use search::{Memory, Search};
 
 /// The head rules of searches unless others are given.
+#[doc(hidden)]
 pub const HEADS: &str = "collins-modified";
 
 /// A compiled pattern.
@@ -107,6 +111,7 @@ impl Pattern {
 
 /// A match while the search is at it.
 #[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
 pub struct Match<'m> {
     index: &'m TreeIndex,
     at: u32,
@@ -211,6 +216,7 @@ impl<'p> Searcher<'p> {
     ///
     /// # Errors
     /// When an expression takes too many steps on a label of the tree, or the search more than it may.
+    #[doc(hidden)]
     pub fn for_each(
         &mut self,
         tree: &Tree,

@@ -18,6 +18,7 @@ use crate::tree::{Token, Tree};
 
 impl Parser {
     /// Classification accuracy along the gold derivations of trees; see [`crate::inspect`].
+    #[doc(hidden)]
     pub fn decisions(&self, trees: Vec<Tree>) -> DecisionCounts {
         DecisionCounts::of(&self.each_decision(trees))
     }
@@ -35,6 +36,7 @@ impl Parser {
     ///
     /// # Errors
     /// When the model does not score candidates, or the label is unknown.
+    #[doc(hidden)]
     pub fn margins(&self, trees: Vec<Tree>, label: &str) -> Result<Margins> {
         if !self.system.has_candidates() {
             let problem = "the model scores actions rather than candidates: give a model with \
@@ -49,6 +51,7 @@ impl Parser {
     ///
     /// # Errors
     /// As [`Parser::parse`].
+    #[doc(hidden)]
     pub fn trace(&self, tokens: &[Token], gold: Option<Tree>, best: usize) -> Result<Trace> {
         let tagged = self.worker().tagged(tokens)?;
         let tokens = tagged.as_deref().unwrap_or(tokens);

@@ -107,8 +107,10 @@ pub const TAGGER_PART: &str = "tagger";
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     /// Its description.
+    #[doc(hidden)]
     pub header: Header,
     /// Its arrays.
+    #[doc(hidden)]
     pub sections: Sections,
 }
 

@@ -197,6 +197,7 @@ impl Parser {
     }
 
     /// The words and tags of a sentence that were not seen in training.
+    #[doc(hidden)]
     pub fn unseen(&self, tokens: &[Token]) -> Unseen {
         let mut unseen = Unseen::default();
         for Token { word, tag } in self.plan.preset.clean.apply_tokens(tokens).tokens {
@@ -341,6 +342,7 @@ impl Tagger {
     }
 
     /// A worker for one thread, whose memory is reused from sentence to sentence.
+    #[doc(hidden)]
     pub fn worker(&self) -> TaggingWorker<'_> {
         match &self.0 {
             TaggerKind::Separate(tagger) => TaggingWorker::Separate(TaggerWorker::new(&**tagger)),

@@ -40,6 +40,7 @@ pub struct Preset {
     /// What the preset is, in a sentence or two.
     pub description: String,
     /// The licence and the sources of models, for whoever gets one.
+    #[doc(hidden)]
     pub about: About,
     /// Training and development trees with more words are left out, counted before cleaning; 0 for no limit.
     #[schemars(range(min = 0, max = 1_000_000_000))]
@@ -53,16 +54,22 @@ pub struct Preset {
     /// How raw text is split into sentences and words.
     pub text: TextSettings,
     /// How trees and sentences are cleaned before the parser sees them.
+    #[doc(hidden)]
     pub clean: Cleaning,
     /// The transition system.
+    #[doc(hidden)]
     pub system: SystemChoice,
     /// The features.
+    #[doc(hidden)]
     pub features: FeatureChoice,
     /// The learner.
+    #[doc(hidden)]
     pub learner: MethodChoice,
     /// The decoder.
+    #[doc(hidden)]
     pub search: Search,
     /// The part-of-speech tagger that is trained with the parser and stored in the model.
+    #[doc(hidden)]
     pub tagger: TaggerChoice,
 }
 

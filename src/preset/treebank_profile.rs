@@ -104,6 +104,7 @@ impl Preset {
     ///
     /// # Errors
     /// As [`Preset::load`].
+    #[doc(hidden)]
     pub fn load_for(
         name: &str,
         treebank: Option<&TreebankProfile>,
@@ -116,6 +117,7 @@ impl Preset {
     ///
     /// # Errors
     /// When a key is unknown, or a value is not allowed.
+    #[doc(hidden)]
     pub fn changed(self, treebank: Option<&TreebankProfile>, settings: &[String]) -> Result<Self> {
         let Some(treebank) = treebank else { return self.with_settings(settings) };
         let mut value = self.to_json();

@@ -33,13 +33,16 @@ mod splitter;
 mod tokenizer;
 mod web;
 
+#[doc(hidden)]
 pub use boundary::MAX_TOKENS;
 #[cfg(feature = "serve")]
 pub(crate) use forms::form_of_word;
 pub use language::Language;
 pub(crate) use segmenter::Segmenter;
 pub use settings::{Compounds, Punctuation, TextSettings, Tokenization};
-pub use splitter::{Layout, Span, Splitter, TextSentence, one_sentence, sentences};
+#[doc(hidden)]
+pub use splitter::Splitter;
+pub use splitter::{Layout, TextSentence};
 pub use tokenizer::Tokenizer;
 
 #[cfg(test)]

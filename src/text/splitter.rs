@@ -1,6 +1,7 @@
 //! Sentences from lines of text.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::boundary::Pending;
 use super::chunk;
@@ -11,23 +12,13 @@ use super::segmenter::Marks;
 use super::tokenizer::Tokenizer;
 use crate::tree::Token;
 
-/// The characters of a token: its first and the one after its last, counted from 0 at the beginning of the
-/// input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// The first character.
-    pub start: u64,
-    /// The one after the last.
-    pub end: u64,
-}
-
 /// The original text of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// Its characters, from the first of its first token to the last of its last.
     pub text: String,
-    /// The characters of each token.
-    pub spans: Vec<Span>,
+    /// The characters of each token: its first and the one after its last, counted from 0 at the beginning of the input.
+    pub spans: Vec<Range<u64>>,
     /// Whether white space or the end of the text follows the sentence.
     pub space_after: bool,
 }
@@ -73,7 +64,7 @@ impl TextSentence {
     /// The same sentence after `characters` more characters.
     #[must_use]
     pub(crate) fn after(mut self, characters: u64) -> Self {
-        for Span { start, end } in &mut self.layout.spans {
+        for Range { start, end } in &mut self.layout.spans {
             *start += characters;
             *end += characters;
         }
@@ -92,7 +83,7 @@ impl TextSentence {
 /// let words: Vec<&str> = sentence.tokens.iter().map(|token| token.word.as_str()).collect();
 /// assert_eq!(words, ["Dr.", "Reed", "ca", "n't", "sing", "-LRB-", "yet", "-RRB-", "."]);
 /// assert_eq!(sentence.layout.text, "Dr. Reed can't sing (yet).");
-/// assert_eq!((sentence.layout.spans[3].start, sentence.layout.spans[3].end), (11, 14));
+/// assert_eq!(sentence.layout.spans[3], 11..14);
 /// assert!(splitter.next_sentence().is_none());
 /// splitter.end_paragraph();
 /// assert_eq!(splitter.next_sentence().unwrap().layout.text, "She");
@@ -235,7 +226,7 @@ impl Splitter {
         let mut tokens = Vec::with_capacity(length);
         let mut spans = Vec::with_capacity(length);
         for (at, piece) in pieces.iter().enumerate() {
-            spans.push(Span { start: position(piece.start), end: position(piece.end) });
+            spans.push(position(piece.start)..position(piece.end));
             let straightens = self.tokenizer.straightens();
             let form = form(&text[piece.start..piece.end], piece.role, punctuation, straightens);
             let is_word = |other: &&Piece| {
@@ -255,36 +246,6 @@ impl Splitter {
         self.sentence.take(length);
         TextSentence { tokens, layout }
     }
-}
-
-/// The sentences of a whole text.
-///
-/// ```
-/// use srparse::text::{TextSettings, sentences};
-/// let found = sentences("Dogs bark. Don't\nthey?", TextSettings::default());
-/// assert_eq!(found.iter().map(|sentence| sentence.tokens.len()).collect::<Vec<_>>(), [3, 4]);
-/// ```
-pub fn sentences(text: &str, tokenizer: impl Into<Tokenizer>) -> Vec<TextSentence> {
-    let mut splitter = Splitter::new(tokenizer);
-    let mut found = Vec::new();
-    for line in text.split_inclusive('\n') {
-        splitter.add_line(line);
-        found.extend(std::iter::from_fn(|| splitter.next_sentence()));
-    }
-    splitter.end_paragraph();
-    found.extend(std::iter::from_fn(|| splitter.next_sentence()));
-    found
-}
-
-/// The words of a text that is one sentence, whatever its punctuation; `None` if it has no words.
-pub fn one_sentence(text: &str, tokenizer: &Tokenizer) -> Option<TextSentence> {
-    let (mut tokens, mut spans) = (Vec::new(), Vec::new());
-    for sentence in sentences(text, tokenizer.clone()) {
-        tokens.extend(sentence.tokens);
-        spans.extend(sentence.layout.spans);
-    }
-    let layout = Layout { text: text.trim().to_owned(), spans, space_after: true };
-    (!tokens.is_empty()).then_some(TextSentence { tokens, layout })
 }
 
 /// The form of a token in a treebank that marks words which the text writes otherwise, between two words.

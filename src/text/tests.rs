@@ -4,15 +4,7 @@ use super::*;
 
 /// The sentences of a text.
 fn sentences(text: &str, settings: TextSettings) -> Vec<TextSentence> {
-    let mut splitter = Splitter::new(settings);
-    let mut found = Vec::new();
-    for line in text.split_inclusive('\n') {
-        splitter.add_line(line);
-        found.extend(std::iter::from_fn(|| splitter.next_sentence()));
-    }
-    splitter.end_paragraph();
-    found.extend(std::iter::from_fn(|| splitter.next_sentence()));
-    found
+    Tokenizer::from(settings).sentences(text)
 }
 
 const SPLIT: TextSettings = TextSettings {

@@ -6,6 +6,7 @@ use super::language::{Language, LanguageRules};
 use super::script::is_mostly_unspaced;
 use super::segmenter::{Marks, Segmenter};
 use super::settings::TextSettings;
+use super::splitter::{Layout, Splitter, TextSentence};
 
 /// How raw text becomes sentences of words. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -42,6 +43,36 @@ impl Tokenizer {
     /// The settings.
     pub fn settings(&self) -> TextSettings {
         self.settings
+    }
+
+    /// The sentences of a whole text.
+    ///
+    /// ```
+    /// use srparse::text::Tokenizer;
+    /// let found = Tokenizer::default().sentences("Dogs bark. Don't\nthey?");
+    /// assert_eq!(found.iter().map(|sentence| sentence.tokens.len()).collect::<Vec<_>>(), [3, 4]);
+    /// ```
+    pub fn sentences(&self, text: &str) -> Vec<TextSentence> {
+        let mut splitter = Splitter::new(self.clone());
+        let mut found = Vec::new();
+        for line in text.split_inclusive('\n') {
+            splitter.add_line(line);
+            found.extend(std::iter::from_fn(|| splitter.next_sentence()));
+        }
+        splitter.end_paragraph();
+        found.extend(std::iter::from_fn(|| splitter.next_sentence()));
+        found
+    }
+
+    /// The words of a text that is one sentence, whatever its punctuation; `None` if it has no words.
+    pub(crate) fn one_sentence(&self, text: &str) -> Option<TextSentence> {
+        let (mut tokens, mut spans) = (Vec::new(), Vec::new());
+        for sentence in self.sentences(text) {
+            tokens.extend(sentence.tokens);
+            spans.extend(sentence.layout.spans);
+        }
+        let layout = Layout { text: text.trim().to_owned(), spans, space_after: true };
+        (!tokens.is_empty()).then_some(TextSentence { tokens, layout })
     }
 
     /// Why the words of a text, such as a sentence, cannot be found, if they cannot: its script has no spaces between

@@ -13,7 +13,7 @@ use super::teacher::Teacher;
 use crate::Result;
 use crate::decode::Search;
 use crate::encoder::Pretrained;
-use crate::eval::{Params, evaluate};
+use crate::eval::{Evaluation, Params};
 use crate::model::{DevScores, Model};
 use crate::observer::{Event, Observer};
 use crate::oracle::Example;
@@ -199,7 +199,7 @@ impl DevSet<'_> {
         };
         let parsed: Vec<Tree> = parallel::map_init(&short, worker, parse);
         let gold = short.iter().map(|&at| &self.trees[at]);
-        let evaluation = evaluate(gold.zip(&parsed), &Params::default());
+        let evaluation = Evaluation::of(gold.zip(&parsed), &Params::default());
         let (f1, exact) = (evaluation.all.f1(), evaluation.all.exact());
         Some(DevScores { files: self.files.to_vec(), f1, exact })
     }

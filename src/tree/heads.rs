@@ -44,6 +44,7 @@ use super::{TOP, Tree};
 use crate::built_in::HEADS;
 use crate::error::{Error, Result, did_you_mean};
 use crate::text_file;
+#[doc(hidden)]
 pub use table::HeadTable;
 
 /// A head-rule table.
@@ -237,6 +238,7 @@ impl HeadRules {
 
     /// Marks the head child of every node that has children; returns the labels without a rule. A node with a
     /// single child needs no rule.
+    #[doc(hidden)]
     pub fn apply(&self, tree: &mut Tree) -> Uncovered {
         let mut uncovered = Uncovered::default();
         for id in tree.ids() {
@@ -357,6 +359,7 @@ fn basic(label: &str) -> &str {
 
 /// The labels for which [`HeadRules::apply`] found no rule, and how many nodes had each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[doc(hidden)]
 pub struct Uncovered {
     labels: BTreeMap<CompactString, u64>,
 }

@@ -4,22 +4,31 @@
 //! root last. A bottom-up pass is a loop over the nodes, a top-down pass the same loop backwards, so trees of
 //! any depth are safe. Spans count tokens; a node may span none.
 
+#[doc(hidden)]
 pub mod binarize;
+#[doc(hidden)]
 pub mod dependencies;
+#[doc(hidden)]
 pub mod draw;
 pub mod heads;
+#[doc(hidden)]
 pub mod markovize;
 mod token;
 
 use compact_str::CompactString;
-pub use token::{TRACE, Token, remove_tags};
+pub use token::Token;
+#[doc(hidden)]
+pub use token::{TRACE, remove_tags};
 
 /// The label of a root.
+#[doc(hidden)]
 pub const TOP: &str = "TOP";
 /// Other labels that only roots have; the first stands for no label.
+#[doc(hidden)]
 pub const OTHER_ROOTS: [&str; 4] = ["", "ROOT", "S1", "VROOT"];
 
 /// Whether only roots have a label.
+#[doc(hidden)]
 pub fn is_root_label(label: &str) -> bool {
     label == TOP || OTHER_ROOTS.contains(&label)
 }
@@ -177,6 +186,7 @@ impl Tree {
     }
 
     /// Walks the tree from the root, left to right, without recursion.
+    #[doc(hidden)]
     pub fn traverse(&self) -> Traversal<'_> {
         Traversal {
             tree: self,
@@ -186,6 +196,7 @@ impl Tree {
     }
 
     /// Walks a node and what is below it, left to right, without recursion.
+    #[doc(hidden)]
     pub fn traverse_from(&self, id: NodeId) -> Traversal<'_> {
         Traversal { tree: self, stack: vec![(id, 0)], opened: false }
     }
@@ -193,6 +204,7 @@ impl Tree {
 
 /// A step of [`Tree::traverse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum Visit {
     /// A node begins.
     Open(NodeId),
@@ -204,6 +216,7 @@ pub enum Visit {
 
 /// The depth-first walk of a tree; see [`Tree::traverse`].
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Traversal<'a> {
     tree: &'a Tree,
     stack: Vec<(NodeId, usize)>,
@@ -365,6 +378,7 @@ impl TreeBuilder {
 /// Builds a [`Tree`] over given tokens bottom-up, children before their parent, to rewrite a tree in one pass
 /// over its nodes.
 #[derive(Debug, Default)]
+#[doc(hidden)]
 pub struct BottomUpBuilder {
     tree: Tree,
 }

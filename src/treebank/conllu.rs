@@ -7,10 +7,11 @@
 mod source;
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use super::penn::{excerpt, is_space};
 use super::tagged::LineProblem;
-use crate::text::{Layout, Span};
+use crate::text::Layout;
 use crate::tree::{Token, Tree};
 pub use source::Source;
 
@@ -187,7 +188,7 @@ pub(super) fn on_one_line(text: &str) -> String {
 /// Writes the last column and ends the line.
 fn write_misc(layout: Option<&Layout>, position: usize, out: &mut impl Write) -> io::Result<()> {
     let span = layout.and_then(|layout| Some((layout, layout.spans.get(position)?)));
-    let Some((layout, Span { start, end })) = span else { return out.write_all(b"_\n") };
+    let Some((layout, Range { start, end })) = span else { return out.write_all(b"_\n") };
     if !layout.space_after(position) {
         out.write_all(b"SpaceAfter=No|")?;
     }

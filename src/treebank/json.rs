@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::penn::{excerpt, is_space, write_brackets};
 use super::tagged::LineProblem;
-use crate::text::{Layout, Tokenizer, one_sentence};
+use crate::text::{Layout, Tokenizer};
 use crate::tree::{Token, Tree};
 
 /// A sentence as it is read.
@@ -52,7 +52,7 @@ pub fn parse_line(
         (Some(tokens), _) => {
             (tokens.into_iter().map(|Readable(token)| token).collect::<Vec<_>>(), None)
         }
-        (None, Some(Value::String(text))) => match one_sentence(&text, tokenizer) {
+        (None, Some(Value::String(text))) => match tokenizer.one_sentence(&text) {
             Some(sentence) => match tokenizer.refuses(&sentence.layout.text) {
                 Some(problem) => return Err(LineProblem::new(line, line, problem.to_owned())),
                 None => (sentence.tokens, Some(sentence.layout)),

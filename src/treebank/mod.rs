@@ -268,6 +268,7 @@ impl Treebank {
     ///
     /// # Errors
     /// As [`Treebank::read`].
+    #[doc(hidden)]
     pub fn read_and_visit(
         paths: &[PathBuf],
         options: &ReadOptions,
@@ -290,6 +291,7 @@ impl Treebank {
     }
 
     /// Returns the treebank as [`Cleaning::strip`] leaves it: trees that lose all their words are left out.
+    #[doc(hidden)]
     pub fn stripped(&self, cleaning: &Cleaning) -> Cow<'_, Self> {
         if !cleaning.strips() {
             return Cow::Borrowed(self);

@@ -6,7 +6,7 @@ use super::input::Input;
 use super::item::{Item, Origin, RawText};
 use super::line_reader::LineReader;
 use crate::error::{Place, Result};
-use crate::text::{Splitter, TextSentence, Tokenizer, one_sentence};
+use crate::text::{Splitter, TextSentence, Tokenizer};
 
 /// The sentences of one input.
 pub(super) struct TextReader {
@@ -97,7 +97,7 @@ impl TextLines {
         self.lines.begin();
         let (item, length) = match self.lines.decode() {
             Ok(line) => {
-                let item = match one_sentence(&line, &self.tokenizer) {
+                let item = match self.tokenizer.one_sentence(&line) {
                     Some(sentence) => match self.tokenizer.refuses(&sentence.layout.text) {
                         Some(problem) => {
                             Item::Bad { at: self.lines.place(1), problem: problem.to_owned() }

@@ -1,7 +1,7 @@
 //! What other programs use of the library beside parsing and training: storing models, threads, printing.
 
 use srparse::cli::Cli;
-use srparse::text::{TextSettings, sentences};
+use srparse::text::Tokenizer;
 use srparse::{Model, Threads, Tree};
 
 #[test]
@@ -34,7 +34,7 @@ fn a_tree_prints_itself_on_one_line_or_indented() {
 #[test]
 fn a_text_is_split_at_its_blank_lines_and_at_its_end() {
     let texts = |text| -> Vec<String> {
-        let found = sentences(text, TextSettings::default());
+        let found = Tokenizer::default().sentences(text);
         found.into_iter().map(|sentence| sentence.layout.text).collect()
     };
     assert_eq!(texts("Dogs\nbark. Cats\n\nsleep"), ["Dogs\nbark.", "Cats", "sleep"]);

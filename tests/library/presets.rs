@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use srparse::eval::{Params, evaluate};
+use srparse::eval::{Evaluation, Params};
 use srparse::memory::Memory;
 use srparse::model::file;
 use srparse::tree::remove_tags;
@@ -93,7 +93,7 @@ fn learned_more_than_flat_trees(name: &str, parser: &Parser, gold: &[Tree]) {
     let parsed: Vec<Tree> =
         gold.iter().map(|tree| worker.parse(tree.tokens()).unwrap().tree).collect();
     let flat: Vec<Tree> = gold.iter().map(flat).collect();
-    let f1 = |trees: &[Tree]| evaluate(gold.iter().zip(trees), &Params::default()).all.f1();
+    let f1 = |trees: &[Tree]| Evaluation::of(gold.iter().zip(trees), &Params::default()).all.f1();
     assert!(f1(&flat) > 0.0);
     assert!(f1(&parsed) > f1(&flat), "{name}: F1 {} of {}", f1(&parsed), f1(&flat));
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use srparse::eval::report::evalb;
-use srparse::eval::{Evaluation, Params, evaluate};
+use srparse::eval::{Evaluation, Params};
 use srparse::treebank::{ReadOptions, read_all};
 
 /// The report of EVALB on two files.
@@ -106,7 +106,7 @@ fn trees_score_as_their_lines_do() {
     }
     let [gold, test] =
         [gold, test].map(|path| read_all(&[path], &ReadOptions::default()).unwrap().0);
-    let by_tree = evaluate(gold.iter().zip(&test), &Params::default());
+    let by_tree = Evaluation::of(gold.iter().zip(&test), &Params::default());
     assert_eq!(
         (by_tree.all, by_tree.short, by_tree.labels, by_tree.children),
         (by_line.all, by_line.short, by_line.labels, by_line.children)
@@ -118,7 +118,7 @@ fn real_treebanks_score_perfectly_against_themselves() {
     for name in ["craft/dev.mrg", "gum/dev.mrg", "sinica/dev.mrg"] {
         let Some(path) = crate::treebank(name) else { return };
         let (trees, _) = read_all(&[path], &ReadOptions::default()).unwrap();
-        let evaluation = evaluate(trees.iter().map(|tree| (tree, tree)), &Params::default());
+        let evaluation = Evaluation::of(trees.iter().map(|tree| (tree, tree)), &Params::default());
         assert_eq!((evaluation.all.f1(), evaluation.all.errors), (100.0, 0), "{name}");
     }
 }

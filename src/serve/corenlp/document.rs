@@ -1,8 +1,9 @@
 //! A text as sentences whose words have the places that CoreNLP gives them.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use crate::text::{Layout, Span, Splitter, TextSentence, Tokenizer, form_of_word, one_sentence};
+use crate::text::{Layout, Splitter, TextSentence, Tokenizer, form_of_word};
 use crate::tree::Token;
 
 /// Where sentences end.
@@ -127,7 +128,7 @@ impl Document {
         if self.is_tokenized {
             self.found.extend(words(line, (before, is_one), &self.tokenizer));
         } else if is_one {
-            let sentence = one_sentence(line, &self.tokenizer);
+            let sentence = self.tokenizer.one_sentence(line);
             self.found.extend(sentence.map(|sentence| sentence.after(before)));
         } else {
             self.splitter.add_line(line);
@@ -146,7 +147,7 @@ impl Document {
     fn places(&mut self, layout: &Layout) -> Vec<Place> {
         let text = &self.text;
         let mut places = Vec::with_capacity(layout.spans.len());
-        for &Span { start, end } in &layout.spans {
+        for &Range { start, end } in &layout.spans {
             let start = self.last.at(text, start);
             let end = start.at(text, end);
             let before = &text[self.last.byte..start.byte];
@@ -181,7 +182,7 @@ fn words(line: &str, (before, is_one): (u64, bool), tokenizer: &Tokenizer) -> Ve
     let mut sentences = Vec::new();
     let (mut tokens, mut spans) = (Vec::new(), Vec::new());
     let (mut points, mut byte) = (before, 0);
-    let mut end = |tokens: &mut Vec<Token>, spans: &mut Vec<Span>| {
+    let mut end = |tokens: &mut Vec<Token>, spans: &mut Vec<Range<u64>>| {
         let (tokens, spans) = (std::mem::take(tokens), std::mem::take(spans));
         if !tokens.is_empty() {
             let layout = Layout { text: String::new(), spans, space_after: true };
@@ -192,7 +193,7 @@ fn words(line: &str, (before, is_one): (u64, bool), tokenizer: &Tokenizer) -> Ve
         let length = word.chars().count() as u64;
         if length > 0 {
             tokens.push(Token::untagged(form_of_word(word, tokenizer.settings())));
-            spans.push(Span { start: points, end: points + length });
+            spans.push(points..points + length);
         }
         byte += word.len();
         let space = line[byte..].chars().next();

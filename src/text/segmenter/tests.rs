@@ -9,7 +9,7 @@ use super::super::spacing::{Line, Spacing};
 use super::*;
 use crate::preset::{Preset, TreebankProfile};
 use crate::text::chunk;
-use crate::text::{Compounds, TextSettings, Tokenization, Tokenizer, sentences};
+use crate::text::{Compounds, TextSettings, Tokenization, Tokenizer};
 use crate::treebank::{ReadOptions, read_all};
 
 fn words(text: &str) -> Vec<Vec<CompactString>> {
@@ -25,7 +25,7 @@ fn trained(text: &str) -> Segmenter {
 fn split(segmenter: &Segmenter, text: &str) -> String {
     let settings = TextSettings { tokenization: Tokenization::Learned, ..TextSettings::default() };
     let tokenizer = Tokenizer::new(settings, Some(segmenter.clone()));
-    let found = sentences(text, tokenizer);
+    let found = tokenizer.sentences(text);
     found[0].tokens.iter().map(|token| token.word.as_str()).collect::<Vec<_>>().join(" ")
 }
 
@@ -82,7 +82,7 @@ proptest! {
         let segmenter = trained("犬 が 走る 。\nl' eau_b a$ $b , c .");
         let settings = TextSettings { tokenization: Tokenization::Learned, ..TextSettings::default() };
         let text = lines.join("\n");
-        let found = sentences(&text, Tokenizer::new(settings, Some(segmenter)));
+        let found = Tokenizer::new(settings, Some(segmenter)).sentences(&text);
         let surfaces = found.iter().flat_map(|sentence| sentence.layout.surfaces());
         let visible = |text: &str| text.split_whitespace().collect::<String>();
         let all: String = surfaces.map(visible).collect();

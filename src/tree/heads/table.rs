@@ -28,6 +28,7 @@ const NOT_TAKEN: u32 = u32::MAX;
 
 impl HeadRules {
     /// The rules for these parent labels and child categories (labels or tags).
+    #[doc(hidden)]
     pub fn table<'a>(
         &self,
         parents: impl IntoIterator<Item = &'a str>,
