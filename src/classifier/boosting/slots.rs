@@ -58,7 +58,7 @@ impl Counter {
 
 impl Slots {
     /// Partitions the columns by the cost on a sample of rows.
-    pub(super) fn new(rows: &[Row], is_set: &[bool]) -> Self {
+    pub(super) fn new(rows: &[&Row], is_set: &[bool]) -> Self {
         let mut counter = Counter::new(rows.len());
         let mut all: Vec<Joined> = (0..is_set.len())
             .map(|column| alone(rows, column, is_set[column], &mut counter))
@@ -115,9 +115,9 @@ impl Slots {
 }
 
 /// A slot of a single column.
-fn alone(rows: &[Row], column: usize, is_set: bool, counter: &mut Counter) -> Joined {
+fn alone(rows: &[&Row], column: usize, is_set: bool, counter: &mut Counter) -> Joined {
     let mut n_tests = 0;
-    let mut each = |row: &Row| {
+    let mut each = |row: &&Row| {
         let row = row.borrow();
         let values = values(&row, column, is_set);
         n_tests += values.len();
@@ -170,6 +170,7 @@ mod tests {
             members: vec![],
         };
         let rows: Vec<Row> = (0..1480).map(row).collect();
+        let rows: Vec<&Row> = rows.iter().collect();
         let slots = Slots::new(&rows, &[false; 4]);
         assert_eq!(slots.0, [vec![0, 2], vec![1, 3]]);
         assert_eq!(slots.slot_of(4), [0, 1, 0, 1]);
