@@ -29,8 +29,8 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "README.md",
-        "fifty trees raised `english-small` from {few-trees-further|genia/dev,english-small,accurate,0|f1} to \
-         {few-trees-further|genia/dev,english-small,accurate,50|f1} on GENIA",
+        "fifty GENIA trees took `english-small` from {few-trees-further|genia/dev,english-small,accurate,0|f1} to \
+         {few-trees-further|genia/dev,english-small,accurate,50|f1}",
     ),
     (
         "docs/results.md",
