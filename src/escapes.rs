@@ -45,6 +45,11 @@ pub(crate) fn other_bracket(word: &str) -> Option<&'static str> {
     })
 }
 
+/// The escape of a bracket at the end of a text, as in the tag `$-LRB-`; empty if there is none.
+pub(crate) fn escaped_bracket(text: &str) -> &'static str {
+    BRACKETS.iter().find_map(|(escape, _)| text.ends_with(escape).then_some(*escape)).unwrap_or("")
+}
+
 /// The mark that a word of the Penn Treebank stands for, if it is an escaped bracket or quotation marks.
 pub(crate) fn mark(word: &str) -> Option<&'static str> {
     let bracket = BRACKETS.iter().find(|(escape, _)| *escape == word).map(|(_, bracket)| *bracket);

@@ -8,6 +8,7 @@ mod case;
 mod lists;
 mod marks;
 mod ngrams;
+mod stand_ins;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +18,6 @@ use rustc_hash::FxHashMap;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::escapes::other_bracket;
 use crate::pieces::PieceTokenizer;
 use crate::tree::Token;
 pub use case::{CASES, Case};
@@ -25,6 +25,7 @@ pub use lists::Lists;
 pub use marks::Mark;
 use marks::OpenPairs;
 use ngrams::hash_ngrams;
+use stand_ins::Quotations;
 
 /// The feature value of "nothing there".
 pub const NOTHING: u32 = 0;
@@ -317,12 +318,12 @@ impl Vocabulary {
             out.piece_marks = [tokenizer.first_piece(), tokenizer.last_piece()];
         }
         let (mut before, mut pairs) = (Before::default(), OpenPairs::default());
+        let mut quotations = Quotations::default();
         out.before.push(before);
         for token in tokens {
-            let word = self.words.position(&token.word).or_else(|| {
-                // Some treebanks escape brackets, some do not.
-                self.words.position(other_bracket(&token.word)?)
-            });
+            let mut stand_ins = quotations.read(&token.word);
+            let word = self.words.position(&token.word);
+            let word = word.or_else(|| stand_ins.find_map(|mark| self.words.position(mark)));
             out.words.push(word.map_or(UNKNOWN, |position| position + FIRST));
             out.tags.push(self.tags.value(&token.tag));
             let form = match word {

@@ -3,6 +3,7 @@
 use compact_str::CompactString;
 
 use super::settings::{Cleaning, Functions, Relabel, RootPolicy};
+use crate::escapes::escaped_bracket;
 use crate::tree::{Child, NodeId, TOP, Tree, is_root_label};
 
 impl Cleaning {
@@ -74,8 +75,9 @@ pub(super) fn bare<'a>(label: &'a str, separators: &str) -> &'a str {
     if label.starts_with(separates) && label.ends_with(separates) {
         return label;
     }
+    let end = label.len() - escaped_bracket(label).len();
     let after_first = label.chars().next().map_or(0, char::len_utf8);
-    match label[after_first..].find(separates) {
+    match label.get(after_first..end).and_then(|label| label.find(separates)) {
         Some(at) => &label[..after_first + at],
         None => label,
     }

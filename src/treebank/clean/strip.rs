@@ -247,8 +247,11 @@ mod tests {
     #[test]
     fn words_are_empty_elements_in_trees_only_and_tags_are_cut() {
         let cleaning = Cleaning { tag_separators: "-#".to_owned(), ..ppche() };
-        let tree = "(S (NN-SB##x## 0-0) (C 0) (-LRB- -LRB-) ($. .-.))";
-        assert_eq!(stripped(tree, &cleaning).unwrap(), "(S (NN 0) (-LRB- -LRB-) ($. .))");
+        let tree = "(S (NN-SB##x## 0-0) (C 0) (-LRB- -LRB-) ($-RRB- -RRB-) ($. .-.))";
+        assert_eq!(
+            stripped(tree, &cleaning).unwrap(),
+            "(S (NN 0) (-LRB- -LRB-) ($-RRB- -RRB-) ($. .))"
+        );
         let tokens = [Token::new("0", "NUM"), Token::new("*", "SYM"), Token::new("a-b", "ID")];
         assert_eq!(cleaning.apply_tokens(&tokens).tokens, tokens);
     }
