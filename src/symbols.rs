@@ -321,9 +321,10 @@ impl Vocabulary {
         let mut quotations = Quotations::default();
         out.before.push(before);
         for token in tokens {
-            let mut stand_ins = quotations.read(&token.word);
-            let word = self.words.position(&token.word);
-            let word = word.or_else(|| stand_ins.find_map(|mark| self.words.position(mark)));
+            let marks = quotations.read(&token.word);
+            let position = |word: &str| self.words.position(word);
+            let word =
+                position(&token.word).or_else(|| stand_ins::find(&token.word, marks, position));
             out.words.push(word.map_or(UNKNOWN, |position| position + FIRST));
             out.tags.push(self.tags.value(&token.tag));
             let form = match word {

@@ -15,18 +15,19 @@ pub(super) struct Quotations {
 }
 
 impl Quotations {
-    /// Reads the next word; returns the words that may stand for it if it is unknown.
-    pub(super) fn read(&mut self, word: &str) -> impl Iterator<Item = &'static str> + use<> {
-        let is_quotation =
-            !word.starts_with(char::is_alphanumeric) && QUOTATION_MARKS.contains(&word);
-        let marks = match (is_quotation, self.is_open) {
-            (false, _) => &[][..],
-            (true, false) => &OPENING,
-            (true, true) => &CLOSING,
-        };
-        self.is_open ^= is_quotation;
-        other_bracket(word).into_iter().chain(marks.iter().copied())
+    /// Reads the next word; returns what may stand for it if it is an unknown quotation mark.
+    pub(super) fn read(&mut self, word: &str) -> &'static [&'static str] {
+        if word.starts_with(char::is_alphanumeric) || !QUOTATION_MARKS.contains(&word) {
+            return &[];
+        }
+        self.is_open = !self.is_open;
+        if self.is_open { &OPENING } else { &CLOSING }
     }
+}
+
+/// The first known one of what may stand for an unknown word: its other form as a bracket, or `marks`.
+pub(super) fn find(word: &str, marks: &[&str], known: impl Fn(&str) -> Option<u32>) -> Option<u32> {
+    other_bracket(word).into_iter().chain(marks.iter().copied()).find_map(known)
 }
 
 #[cfg(test)]
