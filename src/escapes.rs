@@ -12,6 +12,10 @@ const BRACKETS: [(&str, &str); 6] = [
     ("-RCB-", "}"),
 ];
 
+/// Double quotation marks, as words. Which side one is on differs by language: „so“, “so”, «so», »so«.
+pub(crate) const QUOTATION_MARKS: [&str; 11] =
+    ["\"", "``", "''", "“", "”", "„", "‟", "«", "»", "＂", "〝"];
+
 /// Undoes the escapes in a word: `-LRB-` becomes `(`, `\/` becomes `/`, and so on.
 ///
 /// ```

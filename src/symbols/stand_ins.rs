@@ -1,8 +1,7 @@
 //! Known marks in place of unknown ones: brackets that a treebank writes otherwise, and quotation marks that it does not have.
 
-use crate::escapes::other_bracket;
+use crate::escapes::{QUOTATION_MARKS, other_bracket};
 
-const QUOTATION_MARKS: [&str; 11] = ["\"", "``", "''", "“", "”", "„", "‟", "«", "»", "＂", "〝"];
 /// What stands for an unknown quotation mark: another one, or else a bracket. The first known one is taken.
 const OPENING: [&str; 7] = ["\"", "``", "“", "„", "«", "(", "-LRB-"];
 const CLOSING: [&str; 7] = ["\"", "''", "”", "“", "»", ")", "-RRB-"];

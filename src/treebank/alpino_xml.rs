@@ -14,9 +14,10 @@
 //! </alpino_ds>
 //! ```
 //!
-//! The words are in the order of `begin`; their tag is `pos`, or else `pt`, or else `postag`. The relation of a node is
-//! joined to its category: `np-su`. A node with an `index` alone refers to another, as a trace does: it is left out.
-//! Other elements and attributes are skipped. Crossing branches are uncrossed: see `graph.rs`.
+//! The words are in the order of `begin`. Their tag is made of `postag`: see [`tag_of_features`]. Without `postag`, it is
+//! `pos` or else `pt`. The relation of a node is joined to its category: `np-su`. A node with an `index` alone refers to
+//! another, as a trace does: it is left out. Other elements and attributes are skipped. Crossing branches are uncrossed:
+//! see `graph.rs`.
 
 use std::io::Read;
 use std::path::Path;
@@ -57,6 +58,20 @@ struct Word {
     token: Token,
     parent: u32,
     relation: String,
+}
+
+/// The word class and the first feature of a tag of the Spoken Dutch Corpus: `WW-pv` of `WW(pv,verl,mv)`; `None` if it is no
+/// such tag. There are 219 tags with all features; the column or attribute with shorter ones (`pos`) changes its meaning
+/// within the Alpino treebank.
+pub(super) fn tag_of_features(tag: &str) -> Option<String> {
+    let (class, features) = tag.strip_suffix(')')?.split_once('(')?;
+    let first = features.split(',').next().unwrap_or_default();
+    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    match (class, first) {
+        _ if class.is_empty() || !is_plain(class) || !is_plain(first) => None,
+        (class, "") => Some(class.to_owned()),
+        (class, first) => Some(format!("{class}-{first}")),
+    }
 }
 
 impl AlpinoXmlReader {
@@ -208,8 +223,9 @@ impl Sentence {
             format!("begin is `{}`: it must be the position of the word, from 0", excerpt(&begin))
         };
         let begin = begin.parse().map_err(|_| problem())?;
-        let tags = optional(element, ["pos", "pt", "postag"])?;
-        let tag = tags.into_iter().flatten().next();
+        let [features, pos, pt] = optional(element, ["postag", "pos", "pt"])?;
+        let short = features.as_deref().and_then(tag_of_features);
+        let tag = short.or(pos).or(pt).or(features);
         let tag = tag.ok_or("<node> has a word and none of `pos`, `pt` and `postag`: add one")?;
         self.words.push(Word { begin, token: Token::new(word, tag), parent, relation });
         Ok(())
@@ -256,16 +272,24 @@ mod tests {
         let text = "<treebank>\n<alpino_ds version='1.3'><node cat='top' rel='top' begin='0' end='4' id='0'>\
              <node cat='smain' rel='--' id='1'><node index='1' pos='noun' rel='su' begin='0' word='Jan'/>\
              <node rel='hd' pos='verb' begin='1' word='wil'/><node cat='inf' rel='vc' id='3'><node rel='su' index='1'/>\
-             <node pt='ww' rel='hd' begin='2' word='&lt;slapen&gt;'/></node></node>\
+             <node pos='verb' postag='WW(inf,vrij)' rel='hd' begin='2' word='&lt;slapen&gt;'/></node></node>\
              <node postag='LET()' rel='--' begin='3' word='.'/></node><sentence sentid='p.1'>Jan wil</sentence></alpino_ds>\n\
              <alpino_ds/></treebank>";
         let mut reader = AlpinoXmlReader::new(Box::new(text.as_bytes()), "a/x.xml", Encoding::Utf8);
-        let expected =
-            "(VROOT (smain (noun Jan) (verb wil) (inf-vc (ww <slapen>))) (LET-LRB--RRB- .))";
+        let expected = "(VROOT (smain (noun Jan) (verb wil) (inf-vc (WW-inf <slapen>))) (LET .))";
         assert_eq!(next(&mut reader), expected);
         assert_eq!((reader.began(), reader.id()), (2, Some("p.1")));
         assert_eq!(next(&mut reader), "(VROOT )");
         assert_eq!((next(&mut reader).as_str(), reader.id()), ("end", Some("x.2")));
+    }
+
+    #[test]
+    fn tags_are_word_classes_with_the_first_feature() {
+        let made = ["WW(pv,verl,mv)", "LET()", "N(soort)"].map(|tag| tag_of_features(tag).unwrap());
+        assert_eq!(made, ["WW-pv", "LET", "N-soort"]);
+        for other in ["--", "Nom.Pl", "(a)", "a)", "N(a", "N(a.b)", ""] {
+            assert_eq!(tag_of_features(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -11,13 +11,15 @@
 //! #EOS 1
 //! ```
 //!
-//! Columns are separated by tabs or spaces. Format 4 has the lemma as second column. Morphology, lemmas, secondary edges,
-//! comments (`%%`) and tables (`#BOT`) are skipped. Crossing branches are uncrossed: see `graph.rs`.
+//! Columns are separated by tabs or spaces. Format 4 has the lemma as second column. In the Alpino treebank the morphology is
+//! a tag, of which the shorter tag is made: see [`tag_of_features`]. Other morphology, lemmas, secondary edges, comments
+//! (`%%`) and tables (`#BOT`) are skipped. Crossing branches are uncrossed: see `graph.rs`.
 
 use std::io::Read;
 
 use rustc_hash::FxHashMap;
 
+use super::alpino_xml::tag_of_features;
 use super::graph::{GRAPH_ROOT, Graph, Vertex};
 use super::input::Encoding;
 use super::line_reader::LineReader;
@@ -255,7 +257,7 @@ impl Sentence {
         if has_lemmas {
             columns.remove(1);
         }
-        let [form, label, _, function, parent, ..] = columns[..] else { return Ok(()) };
+        let [form, label, morphology, function, parent, ..] = columns[..] else { return Ok(()) };
         let number_of = |text: &str| text.parse::<u32>().ok();
         let Some(above) = number_of(parent).filter(|&n| n == 0 || n >= FIRST_NODE) else {
             let problem = format!(
@@ -272,9 +274,10 @@ impl Sentence {
                 format!("a second node {node}: number the nodes of a sentence differently");
             return Err(LineProblem::new(line, form, problem));
         }
+        let short = if node.is_none() { tag_of_features(morphology) } else { None };
         self.rows.push(Row {
             word: node.is_none().then(|| form.to_owned()),
-            label: label.to_owned(),
+            label: short.unwrap_or_else(|| label.to_owned()),
             function: function.to_owned(),
             parent: above,
             at: (number, LineProblem::new(line, parent, String::new()).column),
@@ -336,6 +339,10 @@ mod tests {
         let four = b"#FORMAT 4\n#BOS 9\n#1 #1 NN -- HD 500\n#500 -- NX -- ON 0\n#EOS 9\n";
         let tree = self::reader(four).read().unwrap().unwrap();
         assert_eq!(tree.to_string(), "(VROOT (NX-ON (NN #1)))");
+        let alpino =
+            b"#FORMAT 4\n#BOS 9\nwas zijn verb WW(pv,verl) HD 500\n#500 -- NX -- ON 0\n#EOS 9\n";
+        let tree = self::reader(alpino).read().unwrap().unwrap();
+        assert_eq!(tree.to_string(), "(VROOT (NX-ON (WW-pv was)))");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Sentence graphs with crossing branches, and their conversion to trees.
 //!
-//! A node is discontinuous if its words are not adjacent. Two steps make all nodes continuous:
+//! A node is discontinuous if its words are not adjacent. Two steps make all nodes continuous, a third joins what they tear
+//! apart:
 //!
 //! 1. A token directly below the root, such as punctuation in NEGRA, is attached to the lowest node that has words on
 //!    both sides of it.
@@ -8,8 +9,10 @@
 //!    the head (edge label `HD`) stay, or without a head those with the most words, not counting words of raised
 //!    children; the other children move to its parent. This is the usual conversion of NEGRA and TIGER (Kübler
 //!    2005); Boyd (2007) compares it with splitting nodes.
+//! 3. Brackets and quotation marks that belong together are put below the same node where the tree stays continuous.
 
 mod ancestors;
+mod pairs;
 mod runs;
 
 use compact_str::CompactString;
@@ -118,7 +121,8 @@ impl Graph {
     pub(super) fn into_tree(mut self) -> Option<(Tree, u64)> {
         let order = self.top_down()?;
         self.lower_tokens(&order);
-        let discontinuous = self.raise_children(&order);
+        let (spans, discontinuous) = self.raise_children(&order);
+        self.join_pairs(&order, spans);
         Some((self.tree(), discontinuous))
     }
 
@@ -182,9 +186,9 @@ impl Graph {
         self.nodes[GRAPH_ROOT as usize].children.retain(stays);
     }
 
-    /// Raises children until every node is continuous, and removes nodes without words. Returns how many nodes were
-    /// discontinuous.
-    fn raise_children(&mut self, order: &[u32]) -> u64 {
+    /// Raises children until every node is continuous, and removes nodes without words. Returns the span of each node and
+    /// how many nodes were discontinuous.
+    fn raise_children(&mut self, order: &[u32]) -> (Vec<(u32, u32)>, u64) {
         let (parents, _) = self.parents();
         let mut spans = vec![(0, 0); self.nodes.len()];
         let mut raised = vec![Runs::default(); self.nodes.len()];
@@ -217,7 +221,7 @@ impl Graph {
                 raised[parents[node as usize] as usize].merge(runs, &mut chains);
             }
         }
-        discontinuous
+        (spans, discontinuous)
     }
 
     /// The tree of a graph that is continuous.
