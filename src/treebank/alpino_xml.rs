@@ -14,7 +14,7 @@
 //! </alpino_ds>
 //! ```
 //!
-//! The words are in the order of `begin`. Their tag is made of `postag`: see [`tag_of_features`]. Without `postag`, it is
+//! The words are in the order of `begin`. Their tag is made of `postag`: see `tag_of_features`. Without `postag`, it is
 //! `pos` or else `pt`. The relation of a node is joined to its category: `np-su`. A node with an `index` alone refers to
 //! another, as a trace does: it is left out. Other elements and attributes are skipped. Crossing branches are uncrossed:
 //! see `graph.rs`.

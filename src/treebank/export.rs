@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Columns are separated by tabs or spaces. Format 4 has the lemma as second column. In the Alpino treebank the morphology is
-//! a tag, of which the shorter tag is made: see [`tag_of_features`]. Other morphology, lemmas, secondary edges, comments
+//! a tag, of which the shorter tag is made: see `tag_of_features`. Other morphology, lemmas, secondary edges, comments
 //! (`%%`) and tables (`#BOT`) are skipped. Crossing branches are uncrossed: see `graph.rs`.
 
 use std::io::Read;
