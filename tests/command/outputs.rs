@@ -192,6 +192,8 @@ fn a_curve_that_cannot_be_written_for_a_while_is_complete_in_the_end() {
     fs::rename(&sub, &away).unwrap();
     training.wait_for("training goes on");
     fs::rename(&away, &sub).unwrap();
+    training.wait_for("epoch ");
+    training.wait_for("epoch ");
     let (status, said) = training.interrupt();
     assert_eq!(status, Some(130), "{said}");
     let curve = fs::read_to_string(sub.join("c.tsv")).unwrap();
