@@ -10,7 +10,7 @@ use srparse::treebank::Cleaning;
 use crate::common::random_trees;
 
 /// The number of random trees of a test.
-pub(crate) const TREES: usize = 120;
+pub(crate) const TREES: usize = 200;
 /// The number of random walks over each sentence.
 pub(crate) const WALKS: usize = 3;
 

@@ -70,7 +70,7 @@ fn any_bytes_in_a_section_are_refused_or_parse() {
     for model in models() {
         assert!(loads(&model));
         for which in 0..model.sections.0.len() {
-            for _ in 0..100 {
+            for _ in 0..150 {
                 let mut broken = model.clone();
                 let mut bytes = broken.sections.0[which].bytes.to_vec();
                 for _ in 0..rng.random_range(1..20) {
