@@ -16,6 +16,12 @@ const INNER: [char; 6] = [',', ';', ':', '\u{60c}', '\u{3001}', '\u{ff0c}'];
 pub(super) struct Pending {
     pub(super) pieces: Vec<Piece>,
     cut: Option<Cut>,
+    /// Where sentences end, as numbers of tokens.
+    ends: Vec<usize>,
+    /// Whether they do whatever follows; otherwise they stand in a quotation with which the sentence may go on.
+    ends_are_final: bool,
+    /// The number of open brackets and quotation marks, in languages where a sentence may go on after a quotation.
+    depth: usize,
     in_quotes: bool,
     is_english: bool,
     rules: &'static LanguageRules,
@@ -28,6 +34,8 @@ struct Cut {
     mark: usize,
     /// The number of its tokens, with closing brackets and quotation marks.
     end: usize,
+    /// The number of brackets and quotation marks that are still open.
+    depth: usize,
 }
 
 impl Pending {
@@ -35,7 +43,16 @@ impl Pending {
     pub(super) fn new(tokenizer: &Tokenizer) -> Self {
         let is_english = tokenizer.settings().tokenization.is_penn();
         let rules = tokenizer.rules();
-        Self { pieces: Vec::new(), cut: None, in_quotes: false, is_english, rules }
+        Self {
+            pieces: Vec::new(),
+            cut: None,
+            ends: Vec::new(),
+            ends_are_final: false,
+            depth: 0,
+            in_quotes: false,
+            is_english,
+            rules,
+        }
     }
 
     /// Adds the next piece of a text. Returns the number of tokens of the sentence that has ended, if one has:
@@ -46,47 +63,97 @@ impl Pending {
             mark @ ("\u{201c}" | "\u{ab}" | "\u{bb}") => self.side_of(mark, piece, text),
             _ => piece.role,
         };
-        let mut ended = None;
+        self.end_quotation(piece, text);
         if let Some(cut) = &mut self.cut {
             let is_next = cut.end == self.pieces.len();
             let is_glued = self.pieces.last().is_some_and(|last| last.end == piece.start);
             if piece.role == Role::Closing && is_next {
                 cut.end += 1;
+                cut.depth = cut.depth.saturating_sub(1);
             } else if piece.role != Role::Opening && !(is_next && is_more(piece.role, is_glued)) {
                 let cut = *cut;
                 self.cut = None;
-                ended = self.decide(cut, piece, text);
+                if let Some(end) = self.decide(cut, piece, text) {
+                    self.ends.push(end);
+                    self.ends_are_final |= cut.depth == 0;
+                }
             }
         }
         self.pieces.push(piece);
-        if may_end(piece.role) {
-            let end = self.pieces.len() - ended.unwrap_or(0);
-            self.cut = Some(Cut { mark: end - 1, end });
+        match piece.role {
+            Role::Opening if !self.rules.after_quotations.is_empty() => self.depth += 1,
+            Role::Closing => self.depth = self.depth.saturating_sub(1),
+            role if may_end(role) => {
+                let end = self.pieces.len();
+                self.cut = Some(Cut { mark: end - 1, end, depth: self.depth });
+            }
+            _ => {}
         }
-        ended.or_else(|| (self.pieces.len() >= MAX_TOKENS).then(|| self.end()))
+        if self.pieces.len() >= MAX_TOKENS {
+            self.end_at_limit();
+        }
+        self.next_end()
+    }
+
+    /// Ends sentences in a quotation that has too many tokens, or a sentence that has.
+    fn end_at_limit(&mut self) {
+        self.depth = 0;
+        if self.ends.is_empty() {
+            self.end();
+        }
+        self.ends_are_final = true;
+    }
+
+    /// Decides whether the sentence goes on after a quotation that has just closed, where `next` follows.
+    fn end_quotation(&mut self, next: Piece, text: &str) {
+        let has_closed =
+            self.depth == 0 && self.pieces.last().is_some_and(|last| last.role == Role::Closing);
+        if has_closed && self.rules.after_quotations.contains(&text[next.start..next.end]) {
+            self.ends.clear();
+        }
+        self.ends_are_final = has_closed && !self.ends.is_empty();
+    }
+
+    /// The number of tokens of the next sentence that has ended.
+    pub(super) fn next_end(&self) -> Option<usize> {
+        self.ends.first().copied().filter(|_| self.ends_are_final)
     }
 
     /// Takes the first tokens: a sentence that has ended.
     pub(super) fn take(&mut self, length: usize) {
         self.pieces.drain(..length);
+        self.ends.retain_mut(|end| {
+            *end -= length.min(*end);
+            *end > 0
+        });
+        self.ends_are_final &= !self.ends.is_empty();
+        self.cut = self.cut.and_then(|cut| {
+            let mark = cut.mark.checked_sub(length)?;
+            Some(Cut { mark, end: cut.end - length, ..cut })
+        });
     }
 
-    /// Ends the sentence here; returns its number of tokens.
-    fn end(&mut self) -> usize {
+    /// Ends the sentence here, and those in an open quotation before it.
+    fn end(&mut self) {
         self.cut = None;
-        self.pieces.len()
+        if self.ends.last().copied().unwrap_or(0) < self.pieces.len() {
+            self.ends.push(self.pieces.len());
+        }
+        self.ends_are_final = !self.ends.is_empty();
     }
 
-    /// Ends the paragraph; returns the number of tokens of its last sentence, if there is one.
+    /// Ends the paragraph; returns the number of tokens of its next sentence, if there is one.
     pub(super) fn end_paragraph(&mut self) -> Option<usize> {
         self.in_quotes = false;
+        self.depth = 0;
         if let Some(cut) = self.cut.filter(|cut| cut.end == self.pieces.len()) {
             self.separate_period(cut.mark);
         }
-        Some(self.end()).filter(|&length| length > 0)
+        self.end();
+        self.next_end()
     }
 
-    /// Ends the line; returns the number of tokens of a sentence that ends with it whatever follows.
+    /// Ends the line; returns the number of tokens of the next sentence if one ends with the line whatever follows.
     pub(super) fn end_line(&mut self, text: &str) -> Option<usize> {
         let cut = self.cut.filter(|cut| cut.end == self.pieces.len())?;
         let is_certain = match self.pieces[cut.mark].role {
@@ -94,7 +161,10 @@ impl Pending {
             Role::Exclamation => cut.mark + 1 == cut.end,
             _ => false,
         };
-        is_certain.then(|| self.end())
+        if is_certain {
+            self.end();
+        }
+        self.next_end()
     }
 
     /// Decides whether the sentence ends at a cut where `next` follows; returns its number of tokens.

@@ -157,6 +157,9 @@ impl Splitter {
 
     /// The next sentence; `None` if its end has not been reached.
     pub fn next_sentence(&mut self) -> Option<TextSentence> {
+        if let Some(length) = self.sentence.next_end() {
+            return Some(self.take(length));
+        }
         if std::mem::take(&mut self.ends_before_line)
             && let Some(length) = self.sentence.end_paragraph()
         {

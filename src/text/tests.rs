@@ -306,12 +306,29 @@ fn sentences_go_on_after_quotations() {
             ("Er sagt: \u{bb}Gut.\u{ab}", &["Er sagt : \u{bb} Gut . \u{ab}"]),
         ],
     );
+}
+
+#[test]
+fn a_quotation_of_several_sentences_belongs_to_the_words_after_it() {
     let japanese = TextSettings { language: Language::Japanese, ..UNICODE };
-    let found = sentences(
-        "\u{300c}\u{884c}\u{304f}\u{3002}\u{300d}\u{3068}\u{8a00}\u{3046}\u{3002}",
-        japanese,
+    let ends = |text: &str| {
+        let found = sentences(text, japanese);
+        found.iter().map(|sentence| sentence.layout.text.replace(' ', "")).collect::<Vec<_>>()
+    };
+    assert_eq!(ends("「行く。」と言う。"), ["「行く。」と言う。"]);
+    assert_eq!(ends("「はい。行く。」と言う。来た。"), ["「はい。行く。」と言う。", "来た。"]);
+    assert_eq!(
+        ends("「『はい。行く。』と？来い。」と言う。"),
+        ["「『はい。行く。』と？来い。」と言う。"]
     );
-    assert_eq!(found.len(), 1);
+    assert_eq!(
+        ends("「はい。行く。」「来た。見た」彼は言う。"),
+        ["「はい。", "行く。」", "「来た。", "見た」彼は言う。"]
+    );
+    // A quotation that never ends.
+    assert_eq!(ends("「はい。行く。来た"), ["「はい。", "行く。", "来た"]);
+    let long = format!("「{}", "はい。".repeat(700));
+    assert_eq!(ends(&long).len(), 700);
 }
 
 #[test]
