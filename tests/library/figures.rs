@@ -20,7 +20,7 @@ const QUOTED: &[(&str, &str)] = &[
         "README.md",
         "| `english-fast` | {english|masc/dev|english-fast f1} | {english|craft/dev|english-fast f1} | – | 27 |",
     ),
-    ("README.md", "| `accurate`, three seeds | – | {seeds|accurate,mean|own f1} | – | 5 |"),
+    ("README.md", "| `accurate`, five seeds | – | {seeds|accurate,mean|own f1} | – | 5 |"),
     ("README.md", "| `fast`, five seeds | – | {seeds|fast,mean|own f1} | – | 24 |"),
     (
         "README.md",
@@ -42,7 +42,7 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/results.md",
-        "| `accurate`, seeds 1 to 3 | {seeds|accurate,mean|own f1} ± {seeds|accurate,standard deviation|own f1} | \
+        "| `accurate`, seeds 1 to 5 | {seeds|accurate,mean|own f1} ± {seeds|accurate,standard deviation|own f1} | \
          {seeds|accurate,mean|gold f1} ± {seeds|accurate,standard deviation|gold f1} |",
     ),
     (
