@@ -5,7 +5,7 @@ use std::thread::available_parallelism;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use srparse::eval::significance::{Comparison, Settings};
+use srparse::eval::significance::{Comparison, MAX_RESAMPLES, MAX_SHUFFLES, Settings};
 use srparse::eval::{BracketFilter, Evaluation, Params};
 use srparse::tree::heads::HeadRules;
 use srparse::{Error, Threads};
@@ -157,9 +157,11 @@ pub(crate) struct PyComparison {
 ///
 /// Sentences without a parse count as parses without brackets. The p-value is that of stratified shuffling, the
 /// interval that of a paired bootstrap. With `label`, such as "NP", or `children`, "1" to "5" or "6+", only brackets with
-/// this label or number of children are compared.
+/// this label or number of children are compared. The bootstrap has as many samples as there are shuffles, at most 10
+/// million.
 ///
-/// Raises ValueError when there are not as many trees as gold trees, or when there is no such bracket.
+/// Raises ValueError when there are not as many trees as gold trees, when there is no such bracket, or for a number of
+/// shuffles below 1 or above a billion.
 #[pyfunction]
 #[pyo3(signature = (gold, a, b, *, params="collins", label=None, children=None, shuffles=10_000, seed=1))]
 #[expect(clippy::too_many_arguments, reason = "they are the named arguments of a Python function")]
@@ -177,7 +179,11 @@ pub(crate) fn compare(
     let params = Params::load(params).map_err(exception)?;
     let filter = BracketFilter::new(label, children).map_err(exception)?;
     let (gold, a, b) = (treebank(gold)?.trees, treebank(a)?.trees, treebank(b)?.trees);
-    let settings = Settings { shuffles, resamples: shuffles.max(1), seed };
+    if !(1..=MAX_SHUFFLES).contains(&shuffles) {
+        let problem = format!("{shuffles} shuffles: give 1 to {MAX_SHUFFLES}");
+        return Err(PyValueError::new_err(problem));
+    }
+    let settings = Settings { shuffles, resamples: shuffles.min(MAX_RESAMPLES), seed };
     let compare = move || srparse::eval::compare(&gold, &a, &b, &params, &filter, &settings);
     let comparison = work(py, usize::MAX, move || own_threads(0)?.run(compare))?;
     let comparison = comparison.and_then(|found| found).map_err(exception)?;

@@ -151,8 +151,9 @@ impl PyParser {
         k: std::num::NonZeroUsize,
     ) -> PyResult<Vec<PyTree>> {
         let sentence = self::sentence(sentence, &self.parser.tokenizer())?;
-        if k.get() > MAX_TREES {
-            return Err(PyValueError::new_err(format!("{k} trees: give at most {MAX_TREES}")));
+        let most = NbestRequest::MAX_TREES;
+        if k.get() > most {
+            return Err(PyValueError::new_err(format!("{k} trees: give at most {most}")));
         }
         let request = NbestRequest { trees: k.get(), constituents: false };
         let parser = Arc::clone(&self.parser);
@@ -222,6 +223,11 @@ impl PyParser {
         progress: Option<&Bound<'py, PyAny>>,
         stream: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if sentences.is_instance_of::<PyString>() || sentences.is_instance_of::<PyBytes>() {
+            return Err(PyTypeError::new_err(
+                "one sentence: give a list of sentences, or use parse()",
+            ));
+        }
         let total = sentences.len().ok();
         let progress = progress.map(|given| progress_of(given, total)).transpose()?.flatten();
         let iterator = sentences.try_iter()?.unbind();
@@ -306,9 +312,6 @@ fn progress_of(given: &Bound<'_, PyAny>, total: Option<usize>) -> PyResult<Optio
     let call = given.py().import("srparse._progress")?.call_method1("callback", (given,))?;
     Ok((!call.is_none()).then(|| Progress { call: call.unbind(), total }))
 }
-
-/// The most trees of a sentence: the width of a beam.
-const MAX_TREES: usize = 4096;
 
 fn other_number_of_ids(n_texts: usize) -> PyErr {
     PyValueError::new_err(format!("text {n_texts}: give as many ids as texts"))

@@ -87,6 +87,7 @@ def entry_points(parser):
         lambda value: srparse.evaluate([tree], [tree], heads=value),
         lambda value: srparse.compare([tree], [tree], value),
         lambda value: srparse.compare([tree], [tree], [tree], label=value, shuffles=10),
+        lambda value: srparse.compare([tree], [tree], [tree], shuffles=value),
         lambda value: srparse.train(train=value),
         lambda value: srparse.train(train=[tree], settings=value),
         lambda value: srparse.train(train=[tree], settings={"epochs": 1}, threads=value),
@@ -95,6 +96,21 @@ def entry_points(parser):
         tree.subtrees,
         lambda value: tree[value],
     ]
+
+
+@pytest.mark.parametrize("sentence", ["Dogs bark.", b"Dogs bark."])
+def test_one_sentence_is_no_batch(parser, sentence):
+    with pytest.raises(TypeError, match="one sentence: give a list"):
+        parser.parse_batch(sentence)
+    with pytest.raises(TypeError):
+        parser.parse_texts(sentence)
+
+
+@pytest.mark.parametrize("shuffles", [0, 10**9 + 1, 2**64 - 1])
+def test_shuffles_have_the_limits_of_the_command(parser, shuffles):
+    tree = parser.parse("Dogs bark.")
+    with pytest.raises(ValueError, match="give 1 to 1000000000"):
+        srparse.compare([tree], [tree], [tree], shuffles=shuffles)
 
 
 @pytest.mark.filterwarnings("ignore")

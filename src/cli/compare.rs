@@ -14,7 +14,7 @@ use super::options::{SCORING, ScoringArgs, ThreadsArg, Verbosity};
 use super::out::OutArg;
 use crate::eval::agreement::{MOST_SYSTEMS, NAMES};
 use crate::eval::report::compare::Report;
-use crate::eval::significance::{Settings, compare};
+use crate::eval::significance::{MAX_RESAMPLES, MAX_SHUFFLES, Settings, compare};
 use crate::eval::{BracketFilter, CHILDREN, Counts, Status};
 
 /// Compare two parsers on the same sentences.
@@ -57,11 +57,11 @@ pub struct CompareArgs {
     children: Option<String>,
     /// Number of shuffles; the smallest possible p-value is 1 / (N + 1).
     #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = TEST,
-          value_parser = clap::value_parser!(u64).range(1..=MOST_SHUFFLES))]
+          value_parser = clap::value_parser!(u64).range(1..=MAX_SHUFFLES))]
     shuffles: u64,
     /// Number of bootstrap samples for the confidence interval.
     #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = TEST,
-          value_parser = clap::value_parser!(u64).range(1..=MOST_RESAMPLES))]
+          value_parser = clap::value_parser!(u64).range(1..=MAX_RESAMPLES))]
     resamples: u64,
     /// Random seed.
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = TEST)]
@@ -85,11 +85,6 @@ pub struct CompareArgs {
 }
 
 const TEST: &str = "Significance options";
-
-/// The maximum number of shuffles.
-const MOST_SHUFFLES: u64 = 1_000_000_000;
-/// The maximum number of bootstrap samples: the difference of each is kept in memory.
-const MOST_RESAMPLES: u64 = 10_000_000;
 
 /// Runs the command.
 ///

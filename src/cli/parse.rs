@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use serde_json::Value;
 
 use super::options::{INPUT, OUTPUT};
 use super::page::player::{PlayedTrace, PlayerPage, Players};
@@ -21,7 +20,7 @@ use super::unseen::UnseenNotes;
 use super::{listed, page};
 use crate::model::Model;
 use crate::parse_request::ParseRequest;
-use crate::parser::{Parse, Parser, ParserWorker};
+use crate::parser::{NbestRequest, Parse, Parser, ParserWorker};
 use crate::tree::{Token, remove_tags};
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::{Origin, ids, penn};
@@ -73,10 +72,10 @@ pub struct ParseArgs {
     /// CoNLL-U and `id` of JSON. In brackets the output is `( (S ...) (ID x))`, in CoNLL-U `# sent_id = x`, in JSON `id`.
     #[arg(long, conflicts_with = "trace", help_heading = OUTPUT)]
     ids: bool,
-    /// Write K different trees per sentence, each with its rank and score, followed by a blank line; with --output
+    /// Write K different trees per sentence, at most 4096, each with its rank and score, followed by a blank line; with --output
     /// json, one list per sentence. The first is the tree without --nbest; the others follow, best first, from a beam at
     /// least K wide and without a threshold. Greedy search finds only one tree.
-    #[arg(long, value_name = "K", help_heading = OUTPUT)]
+    #[arg(long, value_name = "K", value_parser = number_of_trees, help_heading = OUTPUT)]
     nbest: Option<NonZeroUsize>,
     /// Add a confidence score for each constituent (span_scores, parallel to spans); needs --output json.
     #[arg(long, help_heading = OUTPUT)]
@@ -105,6 +104,12 @@ pub struct ParseArgs {
 }
 
 const SEARCH: &str = "Search options";
+
+fn number_of_trees(text: &str) -> Result<NonZeroUsize, String> {
+    let most = NbestRequest::MAX_TREES;
+    let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= most);
+    number.ok_or_else(|| format!("must be a number of trees from 1 to {most}"))
+}
 
 /// Output formats for trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -437,11 +442,8 @@ fn write_parse(
     args: &ParseArgs,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    let named = match origin.id().filter(|_| args.ids) {
-        Some(Value::String(id)) => Some(ids::with_id(&parse.tree, id)),
-        Some(id) => Some(ids::with_id(&parse.tree, &id.to_string())),
-        None => None,
-    };
+    let id = origin.id().filter(|_| args.ids);
+    let named = id.map(|id| ids::with_id(&parse.tree, &id.to_string()));
     let in_brackets = named.as_ref().unwrap_or(&parse.tree);
     let tree = &parse.tree;
     match args.output {

@@ -44,7 +44,7 @@ impl<I: Send, R: Send> Pipe<'_, '_, I, R> {
         let mut process = (self.make)();
         for item in items {
             if !take(out, process(item?))? {
-                break;
+                end(out, Ok(()));
             }
             if self.flushes_each {
                 out.flush()?;
@@ -84,11 +84,9 @@ impl<I: Send, R: Send> Pipe<'_, '_, I, R> {
             drop(results_in);
             let taken = take_in_order(&results_out, in_flight, out, take);
             if !matches!(taken, Ok(true)) {
-                // The reader may be blocked on input that never comes, and the other threads wait for it;
-                // nothing they hold is needed, so the program ends here.
-                let abandoned = out.abandon().map_err(anyhow::Error::from);
-                let failure = taken.and(abandoned).err();
-                std::process::exit(failure.map_or(2, |error| super::status_of(&error)).into());
+                // The reader may be blocked on input that never comes, and the other threads wait for it; nothing they
+                // hold is needed.
+                end(out, taken.map(|_| ()));
             }
             reader.join().map_err(|_| anyhow::anyhow!("the reading thread failed"))??;
             Ok(())
@@ -113,6 +111,13 @@ impl<I: Send, R: Send> Pipe<'_, '_, I, R> {
             }
         }
     }
+}
+
+/// Ends the program, with any number of threads in the same way: after a result with which the command stops, or a failure.
+fn end(out: &mut Out, taken: anyhow::Result<()>) -> ! {
+    let abandoned = out.abandon().map_err(anyhow::Error::from);
+    let failure = taken.and(abandoned).err();
+    std::process::exit(failure.map_or(2, |error| super::status_of(&error)).into())
 }
 
 /// The number of items that a thread takes at a time.

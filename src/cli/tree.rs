@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use console::Term;
-use serde_json::Value;
 
 use super::options::{INPUT, Numbers, OUTPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::out::{Out, OutArg};
@@ -22,7 +21,9 @@ use crate::tree::dependencies::head_positions;
 use crate::tree::draw::{self, TextStyle};
 use crate::tree::heads::HeadRules;
 use crate::treebank::tagged::{self, TaggedFormat};
-use crate::treebank::{Cleaning, Origin, ReadReport, TreeOrigin, Trees, ids, json, penn};
+use crate::treebank::{
+    Cleaning, Origin, ReadReport, SentenceId, TreeOrigin, Trees, ids, json, penn,
+};
 
 /// Clean, convert and draw the trees of a treebank.
 ///
@@ -325,14 +326,14 @@ fn write_tree(
         TreeOutput::Tagged => tagged::write_line(tree.tokens(), TaggedFormat::Slash, out),
         TreeOutput::Underscore => tagged::write_line(tree.tokens(), TaggedFormat::Underscore, out),
         TreeOutput::Conllu => {
-            let id = id.map(Value::from);
+            let id = id.map(SentenceId::from);
             let origin = Origin::Tree(Box::new(TreeOrigin { tree: None, id }));
             origin.write_comments(out)?;
             origin.write_parse(tree, out)
         }
         TreeOutput::Json => {
             let heads = head_positions(tree);
-            let id = id.map(Value::from);
+            let id = id.map(SentenceId::from);
             let whole = json::Parse { id: id.as_ref(), complete: true, ..json::Parse::bare(tree) };
             json::write_line(&json::Parse { heads: Some(&heads), ..whole }, out)
         }

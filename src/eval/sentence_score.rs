@@ -1,5 +1,7 @@
 //! The score of one pair of trees, by EVALB's rules.
 
+use std::cmp::Reverse;
+
 use crate::eval::brackets::{Bracket, Bracketing, UNCLOSED};
 use crate::eval::dependency::Attachments;
 use crate::eval::params::Params;
@@ -184,27 +186,28 @@ fn match_brackets(gold: &Bracketing<'_>, test: &Bracketing<'_>, params: &Params)
 
 /// Counts the test brackets that cross at least one gold bracket.
 ///
-/// For each position it suffices to know the leftmost start of a gold bracket that ends there and the
-/// rightmost end of one that starts there: a bracket is crossed if, strictly inside it, a bracket ends that
-/// started before it, or one starts that ends after it.
+/// Gold brackets nest. So it suffices to know for each position between two words the innermost gold bracket around it: a
+/// bracket is crossed if the one around its start ends inside of it, or the one around its end starts inside of it.
 fn count_crossing(gold: &Bracketing<'_>, test: &Bracketing<'_>, matches: &Matches) -> u32 {
-    let positions = gold.words.len() + 1;
-    let mut leftmost = vec![u32::MAX; positions];
-    let mut rightmost = vec![0; positions];
-    for bracket in scored(&gold.brackets, &matches.gold) {
-        let (start, end) = (bracket.start as usize, bracket.end as usize);
-        if start < positions && end < positions {
-            leftmost[end] = leftmost[end].min(bracket.start);
-            rightmost[start] = rightmost[start].max(bracket.end);
-        }
-    }
+    let mut brackets: Vec<(u32, u32)> =
+        scored(&gold.brackets, &matches.gold).map(|bracket| (bracket.start, bracket.end)).collect();
+    stable_sort_by_key(&mut brackets, |&(start, end)| (start, Reverse(end)));
+    let mut brackets = brackets.into_iter().peekable();
+    let mut open: Vec<(u32, u32)> = Vec::new();
+    let innermost: Vec<Option<(u32, u32)>> = (0..=gold.words.len() as u32)
+        .map(|position| {
+            while let Some(bracket) = brackets.next_if(|&(start, _)| start < position) {
+                open.push(bracket);
+            }
+            while open.pop_if(|(_, end)| *end <= position).is_some() {}
+            open.last().copied()
+        })
+        .collect();
+    let around = |position: u32| innermost.get(position as usize).copied().flatten();
     scored(&test.brackets, &matches.test)
         .filter(|bracket| {
-            let inside =
-                (bracket.start as usize + 1).min(positions)..positions.min(bracket.end as usize);
-            inside.start < inside.end
-                && (leftmost[inside.clone()].iter().any(|&start| start < bracket.start)
-                    || rightmost[inside].iter().any(|&end| end > bracket.end))
+            around(bracket.start).is_some_and(|(_, end)| end < bracket.end)
+                || around(bracket.end).is_some_and(|(start, _)| start > bracket.start)
         })
         .count() as u32
 }

@@ -51,6 +51,11 @@ impl Measures {
     }
 }
 
+/// The maximum number of shuffles.
+pub const MAX_SHUFFLES: u64 = 1_000_000_000;
+/// The maximum number of bootstrap samples: the difference of each is kept in memory.
+pub const MAX_RESAMPLES: u64 = 10_000_000;
+
 /// Settings of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {

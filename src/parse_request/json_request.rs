@@ -3,14 +3,16 @@
 use std::io::{Cursor, Write};
 use std::num::NonZeroUsize;
 
-use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::ParseRequest;
 use crate::error::{Error, Result};
 use crate::parser::{Parser, ParserWorker};
 use crate::tree::{Token, remove_tags};
-use crate::treebank::{Encoding, Input, InputFormat, Item, Origin, Sentences};
+use crate::treebank::sentence_id::on_one_line;
+use crate::treebank::{Encoding, Input, InputFormat, Item, Origin, SentenceId, Sentences};
 
 /// What is asked for.
 #[derive(Debug, Default, Deserialize)]
@@ -21,9 +23,9 @@ pub struct JsonRequest {
     /// The words of a sentence, with or without tags.
     pub tokens: Option<Value>,
     /// The name of that sentence.
-    pub id: Option<Value>,
+    pub id: Option<SentenceId>,
     /// Sentences, each a text, a list of words, or an object with either.
-    pub sentences: Option<Vec<Value>>,
+    pub sentences: Option<Vec<Box<RawValue>>>,
     /// The name of the model.
     pub model: Option<String>,
     /// The number of different trees.
@@ -40,6 +42,14 @@ pub struct JsonRequest {
     pub span_scores: bool,
     /// Whether words are written as in the raw text, or else without the escapes of treebanks.
     pub unescape: bool,
+}
+
+/// A sentence as `parse` reads it.
+#[derive(Serialize)]
+struct Sentence {
+    tokens: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<SentenceId>,
 }
 
 /// A number from 1.
@@ -67,26 +77,29 @@ impl JsonRequest {
     /// # Errors
     /// Why there is none.
     pub fn take_input(&mut self) -> std::result::Result<(InputFormat, Vec<u8>), String> {
+        if self.id.is_some() && self.tokens.is_none() {
+            let problem =
+                "id names one sentence: give it beside tokens, or in an object of sentences";
+            return Err(problem.to_owned());
+        }
         let parts = (self.text.take(), self.tokens.take(), self.sentences.take());
         match parts {
             (Some(text), None, None) => Ok((self.text_format(), text.into_bytes())),
             (None, Some(tokens), None) => {
-                let mut object = json!({ "tokens": tokens });
-                if let Some(id) = self.id.take() {
-                    object["id"] = id;
-                }
-                Ok((InputFormat::Json, object.to_string().into_bytes()))
+                let object = Sentence { tokens, id: self.id.take() };
+                let line = serde_json::to_vec(&object).map_err(|error| error.to_string())?;
+                Ok((InputFormat::Json, line))
             }
             (None, None, Some(sentences)) => {
                 let mut lines = Vec::new();
-                for sentence in sentences {
-                    let object = match sentence {
-                        Value::String(text) => json!({ "text": text }),
-                        Value::Array(tokens) => json!({ "tokens": tokens }),
-                        other => other,
-                    };
+                for sentence in &sentences {
+                    let value = on_one_line(sentence);
                     // Writing to memory does not fail.
-                    let _ = writeln!(lines, "{object}");
+                    let _ = match value.as_bytes().first() {
+                        Some(b'"') => writeln!(lines, "{{\"text\":{value}}}"),
+                        Some(b'[') => writeln!(lines, "{{\"tokens\":{value}}}"),
+                        _ => writeln!(lines, "{value}"),
+                    };
                 }
                 Ok((InputFormat::Json, lines))
             }

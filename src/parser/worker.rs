@@ -30,10 +30,15 @@ pub struct Parse {
 /// A request for n-best parses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NbestRequest {
-    /// The maximum number of different trees; at least 1.
+    /// The maximum number of different trees; 1 to [`Self::MAX_TREES`].
     pub trees: usize,
     /// Whether to compute a score for each constituent.
     pub constituents: bool,
+}
+
+impl NbestRequest {
+    /// The maximum width of a beam.
+    pub const MAX_TREES: usize = 4096;
 }
 
 /// Parses sentences in one thread, with memory of its own. Tokens without tags get predicted ones, if the scorer predicts

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Shared;
 use super::body::{self, Content};
-use super::own::{LONG, flags, media_type, named_model, unreadable};
+use super::own::{LONG, flags, media_type, named_model, object};
 use super::pattern;
 use super::reply::{JSON_LINES, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
@@ -41,8 +41,7 @@ impl FindRequest {
         let query: Self = flags(query, &["text", "trees"], &["pattern", "model"])?;
         match kind {
             "application/json" => {
-                let body: Self =
-                    serde_json::from_slice(&body).map_err(|error| unreadable("body", &error))?;
+                let body: Self = object(&body)?;
                 Ok(Self {
                     pattern: body.pattern.or(query.pattern),
                     model: body.model.or(query.model),

@@ -167,7 +167,12 @@ impl Server {
             }
         }
         let failed = |error: std::io::Error| Error::config("listen", format!("{address}: {error}"));
-        let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(failed)?.collect();
+        let unknown = |error: std::io::Error| {
+            let problem =
+                format!("{address}: {error}: give an address and a port, such as 127.0.0.1:9000");
+            Error::config("listen", problem)
+        };
+        let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(unknown)?.collect();
         let listener = TcpListener::bind(&addresses[..]).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let (sender, stop) = watch::channel(false);

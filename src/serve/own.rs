@@ -29,8 +29,7 @@ fn of_query(query: &str) -> std::result::Result<JsonRequest, Refusal> {
 
 /// What the body asks for, and the query where the body does not say.
 fn of_body(body: &[u8], query: JsonRequest) -> std::result::Result<JsonRequest, Refusal> {
-    let body: JsonRequest =
-        serde_json::from_slice(body).map_err(|error| unreadable("body", &error))?;
+    let body: JsonRequest = object(body)?;
     Ok(JsonRequest {
         model: body.model.or(query.model),
         nbest: body.nbest.or(query.nbest),
@@ -41,6 +40,15 @@ fn of_body(body: &[u8], query: JsonRequest) -> std::result::Result<JsonRequest, 
         unescape: body.unescape || query.unescape,
         ..body
     })
+}
+
+/// The object that a body contains.
+pub(super) fn object<T: DeserializeOwned>(body: &[u8]) -> std::result::Result<T, Refusal> {
+    // Otherwise a list would give the fields in their order.
+    if body.trim_ascii_start().starts_with(b"[") {
+        return Err(Refusal::bad("the body is a list: expected an object".to_owned()));
+    }
+    serde_json::from_slice(body).map_err(|error| unreadable("body", &error))
 }
 
 /// What a query asks for: numbers, names, and flags, which may be without a value. Some parameters belong into the body,

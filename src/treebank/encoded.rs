@@ -10,17 +10,20 @@ enum Kind {
     Gzip,
     /// Compressed by this program.
     Other(&'static str),
-    Utf16,
+    /// Text in an encoding of this name.
+    Encoded(&'static str),
 }
 
 /// The first bytes of kinds.
-const SIGNATURES: [(&[u8], Kind); 6] = [
+const SIGNATURES: [(&[u8], Kind); 8] = [
     (b"\x1f\x8b\x08", Kind::Gzip),
     (b"\xfd7zXZ\0", Kind::Other("xz")),
     (b"\x28\xb5\x2f\xfd", Kind::Other("zstd")),
     (b"BZh", Kind::Other("bzip2")),
-    (b"\xff\xfe", Kind::Utf16),
-    (b"\xfe\xff", Kind::Utf16),
+    (b"\xff\xfe\0\0", Kind::Encoded("UTF-32")),
+    (b"\0\0\xfe\xff", Kind::Encoded("UTF-32")),
+    (b"\xff\xfe", Kind::Encoded("UTF-16")),
+    (b"\xfe\xff", Kind::Encoded("UTF-16")),
 ];
 /// Maximum number of bytes that are examined.
 const LOOK: usize = 10;
@@ -55,9 +58,9 @@ pub(super) fn plain(
                 "compressed by {program}, and only gzip is read: write {program} -dc{name} | srparse …"
             )
         }
-        Some(Kind::Utf16) => {
+        Some(Kind::Encoded(encoding)) => {
             let name = name.map(|name| format!(" '{name}'")).unwrap_or_default();
-            format!("UTF-16 text: convert it, as with iconv -f UTF-16 -t UTF-8{name}")
+            format!("{encoding} text: convert it, as with iconv -f {encoding} -t UTF-8{name}")
         }
     };
     Err(io::Error::new(ErrorKind::Unsupported, problem))
@@ -117,7 +120,9 @@ fn kind(start: &[u8]) -> Option<Kind> {
         Some(kind) => Some(kind),
         None => match start {
             // ASCII in 16 bits a character.
-            [0, 1..128, 0, 1..128, ..] | [1..128, 0, 1..128, 0, ..] => Some(Kind::Utf16),
+            [0, 1..128, 0, 1..128, ..] | [1..128, 0, 1..128, 0, ..] => {
+                Some(Kind::Encoded("UTF-16"))
+            }
             _ => None,
         },
     }

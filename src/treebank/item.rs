@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::conllu::{self, Source};
+use super::sentence_id::SentenceId;
 use crate::error::Place;
 use crate::text::Layout;
 use crate::tree::dependencies::dependencies;
@@ -57,7 +56,7 @@ pub struct TreeOrigin {
     /// The tree, if it is kept.
     pub tree: Option<Tree>,
     /// The ID, a string, if IDs are kept.
-    pub id: Option<Value>,
+    pub id: Option<SentenceId>,
 }
 
 /// A sentence of raw text.
@@ -75,7 +74,7 @@ pub struct RawText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonOrigin {
     /// The value of `id`.
-    pub id: Option<Value>,
+    pub id: Option<SentenceId>,
     /// The place of each word in `text`, if the words are not given.
     pub layout: Option<Layout>,
 }
@@ -96,7 +95,7 @@ impl Origin {
     }
 
     /// Returns the value of `id` in JSON, or an ID that was kept.
-    pub fn id(&self) -> Option<&Value> {
+    pub fn id(&self) -> Option<&SentenceId> {
         match self {
             Self::Json(object) => object.id.as_ref(),
             Self::Tree(origin) => origin.id.as_ref(),
@@ -117,10 +116,9 @@ impl Origin {
                 None => Ok(()),
             },
             Self::Json(_) | Self::Tree(_) => match self.id() {
-                Some(Value::String(id)) => {
-                    writeln!(out, "# sent_id = {}", conllu::on_one_line(id))
+                Some(id) => {
+                    writeln!(out, "# sent_id = {}", conllu::on_one_line(&id.to_string()))
                 }
-                Some(id) => writeln!(out, "# sent_id = {id}"),
                 None => Ok(()),
             },
             _ => Ok(()),

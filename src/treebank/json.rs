@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::penn::{excerpt, is_space, write_brackets};
+use super::sentence_id::SentenceId;
 use super::tagged::LineProblem;
 use crate::text::{Layout, Tokenizer};
 use crate::tree::{Token, Tree};
@@ -20,7 +21,7 @@ pub struct Sentence {
     /// Its words; those without tags have empty ones.
     pub tokens: Vec<Token>,
     /// The value of `id`.
-    pub id: Option<Value>,
+    pub id: Option<SentenceId>,
     /// The place of each word in `text`, if there are no `tokens`.
     pub layout: Option<Layout>,
 }
@@ -95,7 +96,7 @@ fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
 
 #[derive(Deserialize)]
 struct Object {
-    id: Option<Value>,
+    id: Option<SentenceId>,
     tokens: Option<Vec<Readable>>,
     text: Option<Value>,
 }
@@ -144,7 +145,7 @@ impl<'de> Deserialize<'de> for Readable {
 #[derive(Debug, Clone, Copy)]
 pub struct Parse<'a> {
     /// The identifier that the input gave the sentence.
-    pub id: Option<&'a Value>,
+    pub id: Option<&'a SentenceId>,
     /// The tree.
     pub tree: &'a Tree,
     /// The position of each token's head, from 1; 0 is the root.
@@ -293,7 +294,10 @@ mod tests {
         let line = "{\"id\":[{}],\"tokens\":[\"a b\",[\"(\",\"-LRB-\"]]}\n";
         let tokens = [Token::untagged("a b"), Token::new("(", "-LRB-")];
         let sentence = read(line, false).unwrap();
-        assert_eq!((sentence.tokens, sentence.id), (tokens.into(), Some(serde_json::json!([{}]))));
+        assert_eq!(
+            (sentence.tokens, sentence.id),
+            (tokens.into(), serde_json::from_str("[{}]").ok())
+        );
         assert_eq!(read(" \r\n", true).unwrap(), Sentence::default());
     }
 

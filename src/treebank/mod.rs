@@ -34,6 +34,7 @@ pub mod penn;
 mod raw_text;
 mod reattach;
 mod recognize;
+pub(crate) mod sentence_id;
 pub mod sentences;
 pub mod tagged;
 mod text_window;
@@ -50,6 +51,7 @@ pub use expand::{Inputs, expand};
 pub use input::{ByteCounter, Encoding, Input};
 pub use item::{Item, JsonOrigin, Origin, RawText, TreeOrigin};
 pub use line_reader::LineReader;
+pub use sentence_id::SentenceId;
 pub use sentences::{InputFormat, Sentences};
 pub use tree_reader::FormatReader;
 

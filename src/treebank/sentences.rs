@@ -3,8 +3,6 @@
 
 use std::io::Read;
 
-use serde_json::Value;
-
 use super::clean::Cleaning;
 use super::conllu::SentenceReader;
 use super::ids;
@@ -16,6 +14,7 @@ use super::line_reader::LineReader;
 use super::penn::is_space;
 use super::raw_text::{TextLines, TextReader};
 use super::recognize;
+use super::sentence_id::SentenceId;
 use super::tagged::{self, LineProblem, TaggedFormat};
 use super::tree_reader::TreeReader;
 use crate::error::{Error, InputKind, Place, Result};
@@ -241,7 +240,7 @@ fn tree_item(
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
-            let id = keeps_ids.then(|| reader.id().map(Value::from)).flatten();
+            let id = keeps_ids.then(|| reader.id().map(SentenceId::from)).flatten();
             let tree = if keeps_ids { ids::without_id(tree) } else { tree };
             let Some(tree) = cleaning.strip(tree) else { return Ok(Some(Item::Blank)) };
             let kept = keeps_trees.then(|| tree.clone());

@@ -138,6 +138,7 @@ fn other_compressions_and_utf16_are_named() {
         ("c", b"BZh91AY&SY..."),
         ("d.mrg", &utf16),
         ("e.mrg", &utf16[2..]),
+        ("f.mrg", b"\xff\xfe\0\0(\0\0\0"),
     ]);
     for (file, says) in [
         ("a.xz", "compressed by xz, and only gzip is read: write xz -dc 'a.xz' | srparse …"),
@@ -145,6 +146,7 @@ fn other_compressions_and_utf16_are_named() {
         ("c", "compressed by bzip2, and only gzip is read: write bzip2 -dc 'c' | srparse …"),
         ("d.mrg", "UTF-16 text: convert it, as with iconv -f UTF-16 -t UTF-8 'd.mrg'"),
         ("e.mrg", "UTF-16 text: convert it, as with iconv -f UTF-16 -t UTF-8 'e.mrg'"),
+        ("f.mrg", "UTF-32 text: convert it, as with iconv -f UTF-32 -t UTF-8 'f.mrg'"),
     ] {
         for command in ["tree", "parse"] {
             let (status, out, said) = run(folder.path(), &[command, "--skip-bad", file]);

@@ -144,9 +144,21 @@ fn input_in_another_format_is_recognized() {
 
 #[test]
 fn strict_stops_at_the_first_line_that_does_not_read() {
-    for threads in ["1", "2"] {
+    let [one, two] = ["1", "2"].map(|threads| {
         let done = parse(&["--strict", "-j", threads]).write_stdin(THREE).assert().code(2);
-        assert_eq!(text(&done.get_output().stdout).lines().count(), 1);
+        let output = done.get_output();
+        assert_eq!(text(&output.stdout).lines().count(), 1);
+        text(&output.stderr)
+    });
+    assert_eq!(one, two);
+}
+
+#[test]
+fn a_sentence_has_a_limited_number_of_trees() {
+    for number in ["0", "4097", "18446744073709551616", "two"] {
+        let done = parse(&["--nbest", number]).write_stdin(THREE).assert().code(2);
+        let said = text(&done.get_output().stderr);
+        assert!(said.contains("must be a number of trees from 1 to 4096"), "{said}");
     }
 }
 

@@ -69,6 +69,9 @@ fn json_bodies_have_a_text_tokens_or_sentences() {
     let lines =
         "{\"text\":\"Dogs bark.\"}\n{\"tokens\":[\"We\",\"sing\"]}\n{\"id\":1,\"text\":\"Yes.\"}\n";
     assert_eq!(ask(sentences).body, parsed(&["--input", "json", "--nbest", "2"], lines));
+    let lines_apart = ask("{\"sentences\":[{\"id\":1.10,\n\"text\":\"Yes.\"}]}");
+    assert!(lines_apart.body.starts_with("{\"id\":1.10,"), "{}", lines_apart.body);
+    assert!(ask("{\"tokens\":[\"a\"],\"id\":1E5}").body.starts_with("{\"id\":1E5,"));
     let small = ask("{\"text\":\"Dogs bark.\",\"model\":\"small\"}").body;
     assert_ne!(small, server.parse("Dogs bark.").body);
     assert_eq!(small, server.ask(&post("/parse?model=small", "", "Dogs bark.")).body);
@@ -76,6 +79,8 @@ fn json_bodies_have_a_text_tokens_or_sentences() {
         ("{", 400, "the body cannot be read"),
         ("{\"text\":\"a\",\"tokens\":[]}", 400, "one of text, tokens and sentences"),
         ("{}", 400, "one of text, tokens and sentences"),
+        ("[\"Dogs bark.\"]", 400, "expected an object"),
+        ("{\"text\":\"a\",\"id\":7}", 400, "id names one sentence"),
         ("{\"txt\":\"a\"}", 400, "unknown field `txt`"),
         ("{\"text\":\"a\",\"nbest\":0}", 400, "0 is not a number from 1"),
         ("{\"text\":\"a\",\"nbest\":101}", 400, "nbest is at most 100"),
@@ -407,7 +412,7 @@ fn what_cannot_be_served_is_said() {
     let server = Running::start(&[]);
     for (arguments, problem) in [
         (&["--listen", &*server.address][..], "listen: "),
-        (&["--listen", "nonsense"], "listen: "),
+        (&["--listen", "nonsense"], "such as 127.0.0.1:9000"),
         (&["--model", "no.srm"], "no.srm"),
         (
             &["--model", "a=english-fast", "--model", "a=english-small"],

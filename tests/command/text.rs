@@ -171,6 +171,11 @@ fn objects_with_a_text_are_sentences_and_keep_their_id() {
     assert_eq!(lines[0]["end"], serde_json::json!([4, 9, 10, 14, 15]));
     assert_eq!(lines[1]["id"], serde_json::json!({ "n": [2] }));
     assert!(lines[1].get("text").is_none() && lines[2].get("id").is_none());
+    for id in ["1.10", "1E5", "12345678901234567890123", "null", "[1.0, {}]"] {
+        let input = format!("{{\"tokens\":[\"dogs\"],\"id\":{id}}}\n");
+        let json = printed(parse_words(&["--input", "json", "--output", "json"]), &input);
+        assert_eq!(json.starts_with(&format!("{{\"id\":{id},")), id != "null", "{json}");
+    }
     let conllu = printed(parse_words(&["--input", "json", "--output", "conllu"]), input);
     let comments: Vec<&str> = conllu.lines().filter(|line| line.starts_with('#')).collect();
     let expected =

@@ -142,7 +142,10 @@ impl Node {
             return "a learner with its settings".to_owned();
         }
         let node = self.resolved();
-        let alternatives: Vec<String> = node.list("anyOf").map(Self::range).collect();
+        // The alternatives of a range do not repeat the type.
+        let is_whole = node.text("type") == Some("integer");
+        let alternative = |node: Node| if is_whole { node.interval(whole) } else { node.range() };
+        let alternatives: Vec<String> = node.list("anyOf").map(alternative).collect();
         if !alternatives.is_empty() {
             return alternatives.join(", or ");
         }
@@ -166,7 +169,7 @@ impl Node {
                 format!("a list of {items}{at_least}")
             }
             Some("object") => "a table".to_owned(),
-            _ => node.interval(),
+            _ => node.interval(if is_whole { whole } else { number }),
         }
     }
 
@@ -174,7 +177,7 @@ impl Node {
         self.0.get(keyword).and_then(Value::as_f64)
     }
 
-    fn interval(self) -> String {
+    fn interval(self, number: fn(f64) -> String) -> String {
         let limit = |keyword| self.limit(keyword).map(number);
         if let Some(only) = limit("const") {
             return only;
@@ -202,6 +205,11 @@ impl Node {
             && is_within("maximum", |value, high| value <= high)
             && is_within("exclusiveMaximum", |value, high| value < high)
     }
+}
+
+/// A limit of whole numbers, as it can be given.
+fn whole(value: f64) -> String {
+    value.to_string()
 }
 
 fn number(value: f64) -> String {

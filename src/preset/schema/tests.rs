@@ -105,11 +105,11 @@ fn every_setting_is_explained_and_limited() {
         let is_number = matches!(node.text("type"), Some("integer" | "number"));
         if is_number && node.list("anyOf").next().is_none() && !path.ends_with("gaussian_prior") {
             assert!(
-                node.interval().contains("to")
-                    || node.interval().contains(" at most ")
-                    || node.interval().contains("below"),
+                node.interval(number).contains("to")
+                    || node.interval(number).contains(" at most ")
+                    || node.interval(number).contains("below"),
                 "{path}: {}",
-                node.interval()
+                node.interval(number)
             );
         }
         let variants = node.variants().into_iter().map(|(_, node)| node);

@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use serde_json::Value;
-
 use super::super::penn::{escape, is_space};
+use super::super::sentence_id::SentenceId;
 use crate::tree::{Token, Tree, Visit};
 
 const UPOS: usize = 3;
@@ -22,7 +21,7 @@ const CONSTITUENTS: &str = "Constituents=";
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Source {
     lines: Vec<Line>,
-    id: Option<Value>,
+    id: Option<SentenceId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,11 +38,11 @@ impl Source {
             let (key, value) = comment.split_once('=')?;
             (key.trim() == "sent_id").then(|| value.trim())
         });
-        self.id = values.next().map(Value::from);
+        self.id = values.next().map(SentenceId::from);
     }
 
     /// Returns the ID that was kept.
-    pub(in crate::treebank) fn id(&self) -> Option<&Value> {
+    pub(in crate::treebank) fn id(&self) -> Option<&SentenceId> {
         self.id.as_ref()
     }
 
