@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
 use srparse::Token;
 use srparse::text::{TextSentence, Tokenizer};
 
@@ -44,7 +44,13 @@ pub(crate) fn sentence(sentence: &Bound<'_, PyAny>, text: &Tokenizer) -> PyResul
     if let Ok(raw) = sentence.cast::<PyString>() {
         return of_text(sentence.py(), raw.to_cow()?.into_owned(), text);
     }
-    let Ok(items) = sentence.try_iter() else {
+    // Bytes have numbers, and the others have no order, or none of their own.
+    let has_no_words = sentence.is_instance_of::<PyBytes>()
+        || sentence.is_instance_of::<PySet>()
+        || sentence.is_instance_of::<PyFrozenSet>()
+        || sentence.is_instance_of::<PyDict>();
+    let items = if has_no_words { None } else { sentence.try_iter().ok() };
+    let Some(items) = items else {
         let problem = format!("a {} is no sentence: {FORM}", sentence.get_type().name()?);
         return Err(PyTypeError::new_err(problem));
     };

@@ -106,6 +106,12 @@ def test_one_sentence_is_no_batch(parser, sentence):
         parser.parse_texts(sentence)
 
 
+@pytest.mark.parametrize("value", [b"Dogs bark.", {"Dogs", "bark"}, frozenset("ab"), {"Dogs": "NNS"}])
+def test_bytes_and_collections_without_order_are_no_sentence(parser, value):
+    with pytest.raises(TypeError, match="is no sentence: give raw text"):
+        parser.parse(value)
+
+
 @pytest.mark.parametrize("shuffles", [0, 10**9 + 1, 2**64 - 1])
 def test_shuffles_have_the_limits_of_the_command(parser, shuffles):
     tree = parser.parse("Dogs bark.")

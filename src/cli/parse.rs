@@ -72,9 +72,9 @@ pub struct ParseArgs {
     /// CoNLL-U and `id` of JSON. In brackets the output is `( (S ...) (ID x))`, in CoNLL-U `# sent_id = x`, in JSON `id`.
     #[arg(long, conflicts_with = "trace", help_heading = OUTPUT)]
     ids: bool,
-    /// Write K different trees per sentence, at most 4096, each with its rank and score, followed by a blank line; with --output
-    /// json, one list per sentence. The first is the tree without --nbest; the others follow, best first, from a beam at
-    /// least K wide and without a threshold. Greedy search finds only one tree.
+    /// Write K different trees per sentence, at most 4096, each with its rank and score, followed by a blank line; with
+    /// --output json, one list per sentence. The first is the tree without --nbest; the others follow, best first, from a
+    /// beam at least K wide and without a threshold. Greedy search finds only one tree.
     #[arg(long, value_name = "K", value_parser = number_of_trees, help_heading = OUTPUT)]
     nbest: Option<NonZeroUsize>,
     /// Add a confidence score for each constituent (span_scores, parallel to spans); needs --output json.
