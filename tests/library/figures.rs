@@ -47,7 +47,7 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/results.md",
-        "| `balanced`, seeds 1 to 3 | {seeds|balanced,mean|own f1} ± {seeds|balanced,standard deviation|own f1} | \
+        "| `balanced`, seeds 1 to 5 | {seeds|balanced,mean|own f1} ± {seeds|balanced,standard deviation|own f1} | \
          {seeds|balanced,mean|gold f1} ± {seeds|balanced,standard deviation|gold f1} |",
     ),
     (
