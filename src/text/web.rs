@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::script::is_unspaced;
+
 /// The top-level domains that are recognized without `http://` or `www.`.
 const DOMAINS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "uk", "eu", "de", "info"];
 
@@ -85,10 +87,16 @@ fn host(text: &str) -> Option<usize> {
     Some(if has_path { trimmed(text) } else { host.len() })
 }
 
-/// The length of an address that extends to the end of the text or to a character that no address contains.
-/// It does not include final punctuation or closing brackets without an opening one.
+/// The length of an address that extends to the end of the text or to a character that no address contains, such as white
+/// space or one of a script without spaces. It does not include final punctuation or closing brackets without an opening one.
 fn trimmed(text: &str) -> usize {
-    let foreign = |c: char| "<>\"\u{201c}\u{201d}\u{2018}\u{2019}\u{ab}\u{bb}\u{2014}".contains(c);
+    let is_east_asian = |c: char| {
+        is_unspaced(c)
+            || ('\u{3000}'..='\u{303f}').contains(&c)
+            || ('\u{ff00}'..='\u{ffef}').contains(&c)
+    };
+    let quotes = "<>\"\u{201c}\u{201d}\u{2018}\u{2019}\u{ab}\u{bb}\u{2014}";
+    let foreign = |c: char| c.is_whitespace() || quotes.contains(c) || is_east_asian(c);
     let address = &text[..text.find(foreign).unwrap_or(text.len())];
     let pairs = [('(', ')'), ('[', ']'), ('{', '}')];
     let unmatched = pairs.map(|(opening, closing)| (closing, !address.contains(opening)));
@@ -112,6 +120,13 @@ mod tests {
         assert_eq!(found("a.b+c@d.example."), Some("a.b+c@d.example"));
         assert_eq!(found("my-site.org/x,y;"), Some("my-site.org/x,y"));
         assert_eq!(found("doi:10.1234/a.b(c)1.x)."), Some("doi:10.1234/a.b(c)1.x)"));
+        assert_eq!(
+            found("https://a.example/\u{e9}t\u{e9} et le chat."),
+            Some("https://a.example/\u{e9}t\u{e9}")
+        );
+        assert_eq!(found("a.org/b\tc"), Some("a.org/b"));
+        assert_eq!(found("https://a.example/をご覧ください。"), Some("https://a.example/"));
+        assert_eq!(found("https://a.example/b」と"), Some("https://a.example/b"));
     }
 
     #[test]

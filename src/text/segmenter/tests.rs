@@ -26,7 +26,9 @@ fn split(segmenter: &Segmenter, text: &str) -> String {
     let settings = TextSettings { tokenization: Tokenization::Learned, ..TextSettings::default() };
     let tokenizer = Tokenizer::new(settings, Some(segmenter.clone()));
     let found = tokenizer.sentences(text);
-    found[0].tokens.iter().map(|token| token.word.as_str()).collect::<Vec<_>>().join(" ")
+    // White space inside a word would look like that between words.
+    let words = found[0].tokens.iter().map(|token| token.word.replace(' ', "␣"));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
