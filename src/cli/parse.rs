@@ -213,6 +213,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         })
     };
     let preset = parser.preset();
+    let report = |totals: &Totals<u64>| report(args, totals, start);
     let work = Work {
         command: "parse",
         files: &args.files,
@@ -229,12 +230,13 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
         no_words: &no_words(args),
         unreadable: &|problem| unreadable(args, problem),
         make: &processor,
+        report: &report,
         resume: args.resume.then(|| args.causes(&model)),
     };
     let mut unseen = UnseenNotes::new(&parser, args.stream.verbosity.quiet, retags);
     let totals = stream::run(&work, &mut |tokens| unseen.add(tokens), &args.stream)?;
     unseen.end();
-    report(args, &totals, start);
+    report(&totals);
     Ok(args.stream.exit_code(&totals))
 }
 
@@ -443,7 +445,7 @@ fn write_parse(
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
     let id = origin.id().filter(|_| args.ids);
-    let named = id.map(|id| ids::with_id(&parse.tree, &id.to_string()));
+    let named = id.map(|id| ids::with_id(&parse.tree, id.as_str()));
     let in_brackets = named.as_ref().unwrap_or(&parse.tree);
     let tree = &parse.tree;
     match args.output {

@@ -59,6 +59,8 @@ pub(super) struct Work<'f, 'a, T> {
     pub(super) unreadable: &'f (dyn Fn(&str) -> Vec<u8> + Sync),
     /// Creates a processor; called once in each thread.
     pub(super) make: &'f (dyn Fn() -> Processor<'a, T> + Sync),
+    /// Prints what was done; called here only when the command stops early.
+    pub(super) report: &'f (dyn Fn(&Totals<T>) + Sync),
     /// With `--resume`, what the output depends on besides the input.
     pub(super) resume: Option<Causes>,
 }
@@ -205,7 +207,7 @@ where
     let words = |item: &NotedItem| item.noted.words;
     let pipe = Pipe { words, make: &make, threads: threads(args.threads, quiet), flushes_each };
     let mut results = Results {
-        strict: args.strict,
+        at_stop: args.strict.then_some(work.report),
         done,
         problems: Notes::new("lines that cannot be read", false),
         notes: Notes::new("partial parses", quiet),
@@ -404,15 +406,16 @@ impl<T: Default> Work<'_, '_, T> {
 }
 
 /// Writes and counts the results.
-struct Results<T> {
-    strict: bool,
+struct Results<'f, T> {
+    /// With `--strict`, called when the command stops.
+    at_stop: Option<&'f (dyn Fn(&Totals<T>) + Sync)>,
     done: Done<Totals<T>>,
     problems: Notes,
     notes: Notes,
     bar: ReadingBar,
 }
 
-impl<T: AddAssign + Serialize> Results<T> {
+impl<T: AddAssign + Serialize> Results<'_, T> {
     /// Writes a result; returns false if the command should stop.
     fn write(&mut self, item: Noted, result: Rendered<T>, out: &mut Out) -> anyhow::Result<bool> {
         let Noted { words, at, problem, note, sum } = item;
@@ -420,7 +423,9 @@ impl<T: AddAssign + Serialize> Results<T> {
         if let Some(problem) = &problem {
             totals.unreadable += 1;
             self.bar.suspend(|| self.problems.print(problem));
-            if self.strict {
+            if let Some(report) = self.at_stop {
+                self.notes.end();
+                report(totals);
                 return Ok(false);
             }
         }

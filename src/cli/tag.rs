@@ -93,6 +93,7 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     };
     let preset = stored_preset(&model, &[])?;
     let tokenizer = tokenizer(&model, &preset)?;
+    let report = |totals: &Totals<Accuracy>| report(args, totals, start);
     let work = Work {
         command: "tag",
         files: &args.files,
@@ -109,10 +110,11 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
         no_words: b"\n",
         unreadable: &unreadable,
         make: &processor,
+        report: &report,
         resume: None,
     };
     let totals = stream::run(&work, &mut |_| None, &args.stream)?;
-    report(args, &totals, start);
+    report(&totals);
     Ok(args.stream.exit_code(&totals))
 }
 

@@ -11,7 +11,7 @@ use super::ParseRequest;
 use crate::error::{Error, Result};
 use crate::parser::{Parser, ParserWorker};
 use crate::tree::{Token, remove_tags};
-use crate::treebank::sentence_id::on_one_line;
+use crate::treebank::sentence_id::without_line_breaks;
 use crate::treebank::{Encoding, Input, InputFormat, Item, Origin, SentenceId, Sentences};
 
 /// What is asked for.
@@ -93,7 +93,7 @@ impl JsonRequest {
             (None, None, Some(sentences)) => {
                 let mut lines = Vec::new();
                 for sentence in &sentences {
-                    let value = on_one_line(sentence);
+                    let value = without_line_breaks(sentence);
                     // Writing to memory does not fail.
                     let _ = match value.as_bytes().first() {
                         Some(b'"') => writeln!(lines, "{{\"text\":{value}}}"),

@@ -155,7 +155,8 @@ impl Pending {
 
     /// Ends the line; returns the number of tokens of the next sentence if one ends with the line whatever follows.
     pub(super) fn end_line(&mut self, text: &str) -> Option<usize> {
-        let cut = self.cut.filter(|cut| cut.end == self.pieces.len())?;
+        let is_last = |cut: &Cut| cut.depth == 0 && cut.end == self.pieces.len();
+        let cut = self.cut.filter(is_last)?;
         let is_certain = match self.pieces[cut.mark].role {
             Role::Period => !self.is_list_number(cut, text),
             Role::Exclamation => cut.mark + 1 == cut.end,

@@ -325,7 +325,9 @@ fn a_quotation_of_several_sentences_belongs_to_the_words_after_it() {
         ends("「はい。行く。」「来た。見た」彼は言う。"),
         ["「はい。", "行く。」", "「来た。", "見た」彼は言う。"]
     );
+    assert_eq!(ends("「彼は行く。\nそう。」と言った。来た。").len(), 2);
     // A quotation that never ends.
+    assert_eq!(ends("「はい。\n行く。\n\n来た。"), ["「はい。", "行く。", "来た。"]);
     assert_eq!(ends("「はい。行く。来た"), ["「はい。", "行く。", "来た"]);
     let long = format!("「{}", "はい。".repeat(700));
     assert_eq!(ends(&long).len(), 700);

@@ -1,4 +1,4 @@
-//! Streams that are no plain text, by their first bytes: compressed ones and UTF-16.
+//! Streams that are no plain text, by their first bytes: compressed ones, UTF-16 and UTF-32.
 
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
@@ -35,7 +35,7 @@ const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17rE8P\x90"];
 /// Returns a stream of the text that a stream contains, decompressed; `name` is that of the file, if it is one.
 ///
 /// # Errors
-/// When the stream fails, is compressed by another program than gzip, or is UTF-16.
+/// When the stream fails, is compressed by another program than gzip, or is UTF-16 or UTF-32.
 pub(super) fn plain(
     mut stream: Box<dyn Read + Send>,
     name: Option<&str>,

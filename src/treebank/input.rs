@@ -39,7 +39,7 @@ impl Input {
     /// Opens the input for reading, decompressed if it begins as gzip does.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be opened, is compressed by another program, or is UTF-16.
+    /// [`Error::Io`] when the file cannot be opened, is compressed by another program, or is UTF-16 or UTF-32.
     pub fn open(&self) -> Result<Box<dyn Read + Send>> {
         self.open_counted(&ByteCounter::default())
     }

@@ -117,7 +117,7 @@ impl Origin {
             },
             Self::Json(_) | Self::Tree(_) => match self.id() {
                 Some(id) => {
-                    writeln!(out, "# sent_id = {}", conllu::on_one_line(&id.to_string()))
+                    writeln!(out, "# sent_id = {}", conllu::on_one_line(id.as_str()))
                 }
                 None => Ok(()),
             },

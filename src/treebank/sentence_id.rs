@@ -1,7 +1,5 @@
 //! Names of sentences.
 
-use std::fmt::{self, Display, Formatter};
-
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -21,9 +19,10 @@ impl From<&str> for SentenceId {
     }
 }
 
-impl Display for SentenceId {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+impl SentenceId {
+    /// The name, or the value as JSON.
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 }
 
@@ -43,11 +42,11 @@ impl<'de> Deserialize<'de> for SentenceId {
             let text = serde_json::from_str(value.get()).map_err(D::Error::custom)?;
             return Ok(Self { text, is_json: false });
         }
-        Ok(Self { text: on_one_line(&value), is_json: true })
+        Ok(Self { text: without_line_breaks(&value), is_json: true })
     }
 }
 
-/// A value without line breaks, which are allowed between its parts only.
-pub(crate) fn on_one_line(value: &RawValue) -> String {
+/// A value without line breaks, which are allowed between its parts only; its strings stay as they are.
+pub(crate) fn without_line_breaks(value: &RawValue) -> String {
     value.get().replace(['\n', '\r'], " ")
 }

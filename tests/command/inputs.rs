@@ -130,7 +130,7 @@ fn gzip_is_recognized_whatever_the_name() {
 }
 
 #[test]
-fn other_compressions_and_utf16_are_named() {
+fn other_compressions_and_encodings_are_named() {
     let utf16: Vec<u8> = "\u{feff}(A b)".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let folder = folder(&[
         ("a.xz", b"\xfd7zXZ\0\0\x04..."),

@@ -146,10 +146,10 @@ fn input_in_another_format_is_recognized() {
 fn strict_stops_at_the_first_line_that_does_not_read() {
     let [one, two] = ["1", "2"].map(|threads| {
         let done = parse(&["--strict", "-j", threads]).write_stdin(THREE).assert().code(2);
-        let output = done.get_output();
-        assert_eq!(text(&output.stdout).lines().count(), 1);
-        text(&output.stderr)
+        assert_eq!(text(&done.get_output().stdout).lines().count(), 1);
+        transcript(&done)
     });
+    assert!(one.contains("1 unreadable"), "{one}");
     assert_eq!(one, two);
 }
 

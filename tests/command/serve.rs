@@ -412,7 +412,10 @@ fn what_cannot_be_served_is_said() {
     let server = Running::start(&[]);
     for (arguments, problem) in [
         (&["--listen", &*server.address][..], "listen: "),
-        (&["--listen", "nonsense"], "such as 127.0.0.1:9000"),
+        (
+            &["--listen", "nonsense"],
+            "listen: nonsense: invalid socket address: give an address and a port",
+        ),
         (&["--model", "no.srm"], "no.srm"),
         (
             &["--model", "a=english-fast", "--model", "a=english-small"],
