@@ -41,6 +41,9 @@ pub(super) type Processor<'a, T> =
 /// Called with each sentence before it is processed, in order; returns a note to print, if any.
 pub(super) type Inspect<'f> = &'f mut (dyn FnMut(&[Token]) -> Option<String> + Send);
 
+/// Prints what was done.
+pub(super) type Report<'f, T> = &'f (dyn Fn(&Totals<T>) + Sync);
+
 /// The work of a command on its input.
 pub(super) struct Work<'f, 'a, T> {
     /// The name of the command.
@@ -59,8 +62,8 @@ pub(super) struct Work<'f, 'a, T> {
     pub(super) unreadable: &'f (dyn Fn(&str) -> Vec<u8> + Sync),
     /// Creates a processor; called once in each thread.
     pub(super) make: &'f (dyn Fn() -> Processor<'a, T> + Sync),
-    /// Prints what was done; called here only when the command stops early.
-    pub(super) report: &'f (dyn Fn(&Totals<T>) + Sync),
+    /// Called when the command stops early.
+    pub(super) report: Report<'f, T>,
     /// With `--resume`, what the output depends on besides the input.
     pub(super) resume: Option<Causes>,
 }
@@ -408,7 +411,7 @@ impl<T: Default> Work<'_, '_, T> {
 /// Writes and counts the results.
 struct Results<'f, T> {
     /// With `--strict`, called when the command stops.
-    at_stop: Option<&'f (dyn Fn(&Totals<T>) + Sync)>,
+    at_stop: Option<Report<'f, T>>,
     done: Done<Totals<T>>,
     problems: Notes,
     notes: Notes,
