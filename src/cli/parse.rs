@@ -23,7 +23,7 @@ use crate::parse_request::ParseRequest;
 use crate::parser::{NbestRequest, Parse, Parser, ParserWorker};
 use crate::tree::{Token, remove_tags};
 use crate::treebank::sentences::InputFormat;
-use crate::treebank::{Origin, ids, penn};
+use crate::treebank::{Missing, Origin, Reason, ids, penn};
 
 /// Parse sentences into constituency trees.
 ///
@@ -226,9 +226,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
             keeps_ids: args.ids,
         },
         frame: frame(args)?,
-        blank: &blank(args),
-        no_words: &no_words(args),
-        unreadable: &|problem| unreadable(args, problem),
+        missing: &|sentence| missing(args, sentence),
         make: &processor,
         report: &report,
         resume: args.resume.then(|| args.causes(&model)),
@@ -240,45 +238,42 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     Ok(args.stream.exit_code(&totals))
 }
 
-/// Returns what is written for a sentence that cannot be read.
-fn unreadable(args: &ParseArgs, problem: &str) -> Vec<u8> {
+/// Returns what is written for a sentence without words to parse: of a tree in brackets a tree again, so that each gold
+/// tree has a parse.
+fn missing(args: &ParseArgs, missing: &Missing) -> Vec<u8> {
+    let problem = missing.problem();
+    match (args.output, &missing.reason) {
+        (OutputFormat::Json, _) => {
+            let mut out = Vec::new();
+            args.request(false).write_missing(missing.id.as_ref(), problem.as_deref(), &mut out);
+            out
+        }
+        (OutputFormat::Html, _) if args.trace.is_some() => player_line(problem),
+        (OutputFormat::Html, _) => page_line(Vec::new(), problem.as_deref()),
+        (_, Reason::Bad { .. }) => unreadable(args).to_vec(),
+        (OutputFormat::Brackets | OutputFormat::Pretty, Reason::NoWords)
+            if args.trace.is_none() && args.nbest.is_none() =>
+        {
+            NO_TREE.to_vec()
+        }
+        _ => b"\n".to_vec(),
+    }
+}
+
+/// Returns the text for a sentence that cannot be read.
+fn unreadable(args: &ParseArgs) -> &'static [u8] {
     match (args.output, args.nbest) {
-        (OutputFormat::Html, _) if args.trace.is_some() => player_line(Some(problem)),
-        (OutputFormat::Brackets, _) if args.trace.is_some() => b"# unreadable\n\n".to_vec(),
-        (OutputFormat::Json, _) => missing(args, Some(problem)),
-        (OutputFormat::Html, _) => page_line(Vec::new(), Some(problem)),
-        (OutputFormat::Brackets, Some(_)) => b"1\t-inf\t(())\n\n".to_vec(),
-        (OutputFormat::Pretty, Some(_)) => b"# rank = 1\n# score = -inf\n(())\n\n".to_vec(),
-        (OutputFormat::Conllu, Some(_)) => b"# unreadable\n\n\n".to_vec(),
-        (OutputFormat::Brackets | OutputFormat::Pretty, None) => NO_TREE.to_vec(),
-        (OutputFormat::Conllu, None) => b"# unreadable\n\n".to_vec(),
+        (OutputFormat::Brackets, _) if args.trace.is_some() => b"# unreadable\n\n",
+        (OutputFormat::Brackets, Some(_)) => b"1\t-inf\t(())\n\n",
+        (OutputFormat::Pretty, Some(_)) => b"# rank = 1\n# score = -inf\n(())\n\n",
+        (OutputFormat::Conllu, Some(_)) => b"# unreadable\n\n\n",
+        (OutputFormat::Conllu, None) => b"# unreadable\n\n",
+        _ => NO_TREE,
     }
 }
 
 /// A tree without words, in brackets.
 const NO_TREE: &[u8] = b"(())\n";
-
-/// Returns what is written for a blank line.
-fn blank(args: &ParseArgs) -> Vec<u8> {
-    match args.output {
-        OutputFormat::Json => missing(args, None),
-        OutputFormat::Html if args.trace.is_some() => player_line(None),
-        OutputFormat::Html => page_line(Vec::new(), None),
-        OutputFormat::Brackets | OutputFormat::Pretty | OutputFormat::Conllu => b"\n".to_vec(),
-    }
-}
-
-/// Returns what is written for a tree without words: in brackets a tree again, so that each gold tree has a parse.
-fn no_words(args: &ParseArgs) -> Vec<u8> {
-    match args.output {
-        OutputFormat::Brackets | OutputFormat::Pretty
-            if args.trace.is_none() && args.nbest.is_none() =>
-        {
-            NO_TREE.to_vec()
-        }
-        _ => blank(args),
-    }
-}
 
 /// Returns what is written before and after the results: a page has a head and an end.
 fn frame(args: &ParseArgs) -> io::Result<[Vec<u8>; 2]> {
@@ -303,8 +298,8 @@ fn page_line(trees: Vec<PageTree<'_>>, problem: Option<&str>) -> Vec<u8> {
 }
 
 /// Returns a line of the data of a page with players, for a sentence without a derivation.
-fn player_line(problem: Option<&str>) -> Vec<u8> {
-    let problem = Some(problem.unwrap_or("no words").to_owned());
+fn player_line(problem: Option<String>) -> Vec<u8> {
+    let problem = problem.or_else(|| Some("no words".to_owned()));
     let mut line = Vec::new();
     let systems = vec![PlayedTrace { name: String::new(), trace: None, problem }];
     // Writing to memory does not fail.
@@ -315,13 +310,6 @@ fn player_line(problem: Option<&str>) -> Vec<u8> {
 fn page_tree(parse: &Parse, rank: Option<usize>) -> PageTree<'_> {
     let Parse { tree, score, complete, .. } = parse;
     PageTree { rank, score: Some(*score), complete: Some(*complete), ..PageTree::of(tree) }
-}
-
-/// Returns the JSON of a sentence without a parse; `problem` says why it cannot be read.
-fn missing(args: &ParseArgs, problem: Option<&str>) -> Vec<u8> {
-    let mut out = Vec::new();
-    args.request(false).write_missing(problem, &mut out);
-    out
 }
 
 /// Returns whether the model's tagger tags the input; fails if it should and there is none.

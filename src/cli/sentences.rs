@@ -17,7 +17,7 @@ use crate::text::Layout;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::{InputFormat, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin, Trees};
+use crate::treebank::{ByteCounter, Cleaning, Input, Item, Missing, Origin, Reason, Trees};
 
 /// Where the trees come from.
 #[derive(Debug, clap::Args)]
@@ -207,10 +207,11 @@ fn next_of_text(sentences: &mut Sentences) -> Option<crate::Result<Content>> {
             Ok(Item::Sentence(tokens, origin)) => {
                 return Some(Ok(Content::Tokens(tokens, Box::new(origin))));
             }
-            Ok(Item::Blank | Item::NoWords) => {}
-            Ok(Item::Bad { at, problem } | Item::Stray { at, problem }) => {
-                return Some(Err(Error::syntax(at, problem)));
-            }
+            Ok(
+                Item::Missing(Missing { reason: Reason::Bad { at, problem }, .. })
+                | Item::Stray { at, problem },
+            ) => return Some(Err(Error::syntax(at, problem))),
+            Ok(Item::Missing(_)) => {}
             Err(error) => return Some(Err(error)),
         }
     }

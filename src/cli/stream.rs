@@ -21,7 +21,7 @@ use crate::model::{Model, embedded};
 use crate::text::Tokenizer;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Input, Item, Origin};
+use crate::treebank::{ByteCounter, Cleaning, Input, Item, Missing, Origin};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
@@ -54,12 +54,8 @@ pub(super) struct Work<'f, 'a, T> {
     pub(super) expected: ExpectedInput,
     /// The text before and after the results.
     pub(super) frame: [Vec<u8>; 2],
-    /// The output for a blank line, a sentence without words, or a tree that cleaning leaves none.
-    pub(super) blank: &'f [u8],
-    /// The output for another tree without words.
-    pub(super) no_words: &'f [u8],
-    /// Returns what is written for an item that cannot be read, given the problem.
-    pub(super) unreadable: &'f (dyn Fn(&str) -> Vec<u8> + Sync),
+    /// Returns what is written for a sentence without words to parse.
+    pub(super) missing: &'f (dyn Fn(&Missing) -> Vec<u8> + Sync),
     /// Creates a processor; called once in each thread.
     pub(super) make: &'f (dyn Fn() -> Processor<'a, T> + Sync),
     /// Called when the command stops early.
@@ -332,8 +328,9 @@ struct Noted {
 /// Why an item cannot be read.
 fn problem(item: &Item) -> Option<String> {
     match item {
-        Item::Bad { at, problem } | Item::Stray { at, problem } => Some(format!("{at}: {problem}")),
-        Item::Blank | Item::NoWords | Item::Sentence(..) => None,
+        Item::Stray { at, problem } => Some(format!("{at}: {problem}")),
+        Item::Missing(missing) => missing.problem(),
+        Item::Sentence(..) => None,
     }
 }
 
@@ -393,11 +390,7 @@ impl<T: Default> Work<'_, '_, T> {
     fn render(&self, processor: &mut Processor<'_, T>, item: Item) -> Rendered<T> {
         let mut result = Rendered::default();
         match item {
-            Item::Blank => result.bytes.extend_from_slice(self.blank),
-            Item::NoWords => result.bytes.extend_from_slice(self.no_words),
-            Item::Bad { at, problem } => {
-                result.bytes = (self.unreadable)(&format!("{at}: {problem}"));
-            }
+            Item::Missing(missing) => result.bytes = (self.missing)(&missing),
             Item::Stray { .. } => {}
             Item::Sentence(tokens, origin) => {
                 // Writing to memory does not fail.

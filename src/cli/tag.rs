@@ -14,9 +14,9 @@ use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals
 use crate::parser::{Tagger, TaggingWorker, stored_preset, tokenizer};
 use crate::tagger::Accuracy;
 use crate::tree::Token;
-use crate::treebank::Origin;
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::tagged::{TaggedFormat, write_line};
+use crate::treebank::{Missing, Origin, Reason};
 
 /// Tag sentences with parts of speech.
 ///
@@ -87,9 +87,9 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
             tag_sentence((tagger, &mut worker), (tokens, origin), args, result)
         })
     };
-    let unreadable = |_: &str| match args.output {
-        OutputFormat::Tagged | OutputFormat::Underscore => b"\n".to_vec(),
-        OutputFormat::Conllu => b"# unreadable\n\n".to_vec(),
+    let missing = |missing: &Missing| match (args.output, &missing.reason) {
+        (OutputFormat::Conllu, Reason::Bad { .. }) => b"# unreadable\n\n".to_vec(),
+        _ => b"\n".to_vec(),
     };
     let preset = stored_preset(&model, &[])?;
     let tokenizer = tokenizer(&model, &preset)?;
@@ -106,9 +106,7 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
             keeps_ids: false,
         },
         frame: Default::default(),
-        blank: b"\n",
-        no_words: b"\n",
-        unreadable: &unreadable,
+        missing: &missing,
         make: &processor,
         report: &report,
         resume: None,

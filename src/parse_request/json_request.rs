@@ -197,14 +197,14 @@ impl JsonLines {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         match item {
-            Item::Blank | Item::NoWords => self.request.write_missing(None, out),
-            Item::Bad { at, problem } => {
-                self.request.write_missing(Some(&format!("{at}: {problem}")), out);
+            Item::Missing(missing) => {
+                let problem = missing.problem();
+                self.request.write_missing(missing.id.as_ref(), problem.as_deref(), out);
             }
             Item::Stray { .. } => {}
-            Item::Sentence(tokens, _) if tokens.len() > self.max_words => {
+            Item::Sentence(tokens, origin) if tokens.len() > self.max_words => {
                 let problem = too_long(tokens.len(), self.max_words);
-                self.request.write_missing(Some(&problem), out);
+                self.request.write_missing(origin.id(), Some(&problem), out);
             }
             Item::Sentence(tokens, origin) => return self.sentence(tokens, &origin, model, out),
         }

@@ -11,7 +11,7 @@ use crate::parser::{NbestRequest, Parse, ParserWorker};
 use crate::text::Layout;
 use crate::tree::dependencies::head_positions;
 use crate::tree::{Token, Tree, remove_tags};
-use crate::treebank::{Origin, json, penn};
+use crate::treebank::{Origin, SentenceId, json, penn};
 
 /// The options for each sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -75,10 +75,10 @@ impl ParseRequest {
     }
 
     /// Writes the JSON of a sentence without a parse; `problem` says why it cannot be read.
-    pub fn write_missing(self, problem: Option<&str>, out: &mut Vec<u8>) {
+    pub fn write_missing(self, id: Option<&SentenceId>, problem: Option<&str>, out: &mut Vec<u8>) {
         let tree = Tree::default();
         let span_scores = self.span_scores.then_some(&[][..]);
-        let parse = json::Parse { span_scores, error: problem, ..json::Parse::bare(&tree) };
+        let parse = json::Parse { id, span_scores, error: problem, ..json::Parse::bare(&tree) };
         if self.nbest.is_some() {
             out.push(b'[');
         }

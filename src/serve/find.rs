@@ -124,8 +124,8 @@ type Sentences = Box<dyn Iterator<Item = Sentence> + Send>;
 fn to_search(item: Item) -> Option<Sentence> {
     match item {
         Item::Sentence(tokens, origin) => Some(Sentence::Parsed(tokens, origin.layout().cloned())),
-        Item::Bad { at, problem } => Some(Sentence::Bad(format!("{at}: {problem}"))),
-        Item::Blank | Item::NoWords | Item::Stray { .. } => None,
+        Item::Missing(missing) => missing.problem().map(Sentence::Bad),
+        Item::Stray { .. } => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::abbreviations::is_initial;
 use super::language::LanguageRules;
+use super::marks;
 use super::piece::{Abbreviation, Piece, Role};
 use super::tokenizer::Tokenizer;
 
@@ -20,8 +21,8 @@ pub(super) struct Pending {
     ends: Vec<usize>,
     /// Whether they do whatever follows; otherwise they stand in a quotation with which the sentence may go on.
     ends_are_final: bool,
-    /// The number of open brackets and quotation marks, in languages where a sentence may go on after a quotation.
-    depth: usize,
+    /// The open brackets and quotation marks, in languages where a sentence may go on after a quotation.
+    open: Vec<char>,
     in_quotes: bool,
     is_english: bool,
     rules: &'static LanguageRules,
@@ -48,7 +49,7 @@ impl Pending {
             cut: None,
             ends: Vec::new(),
             ends_are_final: false,
-            depth: 0,
+            open: Vec::new(),
             in_quotes: false,
             is_english,
             rules,
@@ -69,7 +70,7 @@ impl Pending {
             let is_glued = self.pieces.last().is_some_and(|last| last.end == piece.start);
             if piece.role == Role::Closing && is_next {
                 cut.end += 1;
-                cut.depth = cut.depth.saturating_sub(1);
+                cut.depth = depth_after(&self.open, first(piece, text));
             } else if piece.role != Role::Opening && !(is_next && is_more(piece.role, is_glued)) {
                 let cut = *cut;
                 self.cut = None;
@@ -81,11 +82,13 @@ impl Pending {
         }
         self.pieces.push(piece);
         match piece.role {
-            Role::Opening if !self.rules.after_quotations.is_empty() => self.depth += 1,
-            Role::Closing => self.depth = self.depth.saturating_sub(1),
+            Role::Opening if !self.rules.after_quotations.is_empty() => {
+                self.open.push(first(piece, text));
+            }
+            Role::Closing => self.open.truncate(depth_after(&self.open, first(piece, text))),
             role if may_end(role) => {
                 let end = self.pieces.len();
-                self.cut = Some(Cut { mark: end - 1, end, depth: self.depth });
+                self.cut = Some(Cut { mark: end - 1, end, depth: self.open.len() });
             }
             _ => {}
         }
@@ -97,7 +100,7 @@ impl Pending {
 
     /// Ends sentences in a quotation that has too many tokens, or a sentence that has.
     fn end_at_limit(&mut self) {
-        self.depth = 0;
+        self.open.clear();
         if self.ends.is_empty() {
             self.end();
         }
@@ -106,8 +109,8 @@ impl Pending {
 
     /// Decides whether the sentence goes on after a quotation that has just closed, where `next` follows.
     fn end_quotation(&mut self, next: Piece, text: &str) {
-        let has_closed =
-            self.depth == 0 && self.pieces.last().is_some_and(|last| last.role == Role::Closing);
+        let has_closed = self.open.is_empty()
+            && self.pieces.last().is_some_and(|last| last.role == Role::Closing);
         if has_closed && self.rules.after_quotations.contains(&text[next.start..next.end]) {
             self.ends.clear();
         }
@@ -145,7 +148,7 @@ impl Pending {
     /// Ends the paragraph; returns the number of tokens of its next sentence, if there is one.
     pub(super) fn end_paragraph(&mut self) -> Option<usize> {
         self.in_quotes = false;
-        self.depth = 0;
+        self.open.clear();
         if let Some(cut) = self.cut.filter(|cut| cut.end == self.pieces.len()) {
             self.separate_period(cut.mark);
         }
@@ -290,6 +293,17 @@ impl Pending {
         }
         if opens { Role::Opening } else { Role::Closing }
     }
+}
+
+/// The first character of a token.
+fn first(piece: Piece, text: &str) -> char {
+    text[piece.start..].chars().next().unwrap_or_default()
+}
+
+/// How many brackets and quotation marks are still open after a closing one. One that closes none of them changes
+/// nothing.
+fn depth_after(open: &[char], closing: char) -> usize {
+    open.iter().rposition(|&opening| marks::is_pair(opening, closing)).unwrap_or(open.len())
 }
 
 /// Whether a token of this role may end a sentence.

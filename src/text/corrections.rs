@@ -6,7 +6,7 @@ use super::language::LanguageRules;
 use super::script::is_unspaced;
 
 /// Marks that are words of their own.
-const SEPARATE: &str = "\u{201e}\u{201c}\u{201d}\u{ab}\u{bb}\u{2039}\u{203a}\"\u{bf}\u{a1}";
+const SEPARATE: &str = "\u{201e}\u{201c}\u{201d}\u{ab}\u{bb}\u{2039}\u{203a}\"\u{bf}\u{a1}\u{301d}\u{301e}\u{301f}\u{ff62}\u{ff63}";
 
 /// Corrects where words end, in bytes in ascending order: a period belongs to the abbreviation or ordinal number before
 /// it, and to no other number or word; quotation marks, brackets around words, and pronouns after a verb and a hyphen are
@@ -22,7 +22,7 @@ pub(super) fn correct(
     let (mut before, mut after_pronoun) = (None, None);
     for (at, c) in line.char_indices() {
         let end = at + c.len_utf8();
-        let is_separate = brackets.is_separate(before, c, line[end..].chars().next());
+        let is_separate = brackets.is_separate(before, c, &line[end..]);
         match c {
             // `Vas-y.`: no initial.
             '.' if after_pronoun == Some(at) && !line[end..].starts_with('.') => {
@@ -61,20 +61,20 @@ struct Brackets {
 }
 
 impl Brackets {
-    /// Reads the next character; returns whether it is a bracket around words, not around parts of one: `étudiant(s)`.
-    /// Those of emoticons are learned.
-    fn is_separate(&mut self, before: Option<char>, c: char, after: Option<char>) -> bool {
-        let is_word = |c: char| c.is_alphanumeric() && !is_unspaced(c);
+    /// Reads the character before `rest`; returns whether it is a bracket around words, not around parts of one:
+    /// `étudiant(s)`, `夫（おっと）`. Those of emoticons are learned.
+    fn is_separate(&mut self, before: Option<char>, c: char, rest: &str) -> bool {
+        let is_joined = |to: char| c.is_ascii() && to.is_alphanumeric() && !is_unspaced(to);
         match c {
-            '(' | '[' => {
-                let is_separate = !before.is_some_and(is_word);
+            '(' | '[' | '\u{ff08}' | '\u{ff3b}' => {
+                let is_separate = !before.is_some_and(is_joined) && !is_reading(before, rest);
                 self.opening = Some(is_separate);
                 is_separate
             }
-            ')' | ']' => {
+            ')' | ']' | '\u{ff09}' | '\u{ff3d}' => {
                 let is_opened_so = self.opening.take().unwrap_or(true);
                 let is_emoticon = before.is_some_and(|c| ":;-=^".contains(c));
-                is_opened_so && !is_emoticon && !after.is_some_and(is_word)
+                is_opened_so && !is_emoticon && !rest.starts_with(is_joined)
             }
             _ => {
                 if c.is_whitespace() {
@@ -84,6 +84,15 @@ impl Brackets {
             }
         }
     }
+}
+
+/// Whether the text in brackets before `rest` is in Hiragana, as the reading of a Chinese character is.
+fn is_reading(before: Option<char>, rest: &str) -> bool {
+    let is_hiragana = |c: char| ('\u{3041}'..='\u{309f}').contains(&c);
+    let after = rest.trim_start_matches(is_hiragana);
+    before.is_some_and(|c| is_unspaced(c) && !is_hiragana(c))
+        && after.len() < rest.len()
+        && after.starts_with([')', '\u{ff09}'])
 }
 
 /// The ends of words up to a place.

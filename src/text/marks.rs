@@ -11,9 +11,26 @@ const PERIODS: &str =
 const EXCLAMATIONS: &str =
     "?!\u{ff1f}\u{ff01}\u{61f}\u{37e}\u{203c}\u{203d}\u{2047}\u{2048}\u{2049}\u{1367}";
 const OPENING: &str = "([{\u{ff08}\u{ff3b}\u{ff5b}\u{201c}\u{2018}\u{201e}\u{201a}\u{ab}\u{2039}\u{300c}\
-                       \u{300e}\u{3010}\u{300a}\u{3008}\u{3014}\u{bf}\u{a1}";
+                       \u{300e}\u{3010}\u{300a}\u{3008}\u{3014}\u{301d}\u{ff62}\u{bf}\u{a1}";
 const CLOSING: &str = ")]}\u{ff09}\u{ff3d}\u{ff5d}\u{201d}\u{2019}\u{bb}\u{203a}\u{300d}\u{300f}\u{3011}\
-                       \u{300b}\u{3009}\u{3015}";
+                       \u{300b}\u{3009}\u{3015}\u{301e}\u{301f}\u{ff63}";
+/// Brackets and quotation marks that belong together; full-width and ASCII ones are often mixed.
+const PAIRS: [&str; 14] = [
+    "()\u{ff08}\u{ff09}",
+    "[]\u{ff3b}\u{ff3d}",
+    "{}\u{ff5b}\u{ff5d}",
+    "\u{300c}\u{300d}\u{ff62}\u{ff63}",
+    "\u{300e}\u{300f}",
+    "\u{3010}\u{3011}",
+    "\u{300a}\u{300b}",
+    "\u{3008}\u{3009}",
+    "\u{3014}\u{3015}",
+    "\u{301d}\u{301e}\u{301f}",
+    "\u{201c}\u{201d}\u{201e}",
+    "\u{2018}\u{2019}\u{201a}",
+    "\"\u{ff02}",
+    "'",
+];
 
 /// Tokens of several characters. Emoticons belong to the sentence before them, as closing brackets do.
 const GROUPS: &[(&str, Role)] = &[
@@ -79,6 +96,11 @@ fn role(c: char) -> Role {
         '"' | '\'' | '\u{ff02}' => Role::Quote,
         _ => Role::Word,
     }
+}
+
+/// Whether a bracket or quotation mark closes an opening one.
+pub(super) fn is_pair(opening: char, closing: char) -> bool {
+    PAIRS.iter().any(|marks| marks.contains(opening) && marks.contains(closing))
 }
 
 /// The length of the first character with the marks on it.

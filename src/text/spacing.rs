@@ -2,7 +2,7 @@
 
 use compact_str::CompactString;
 
-use super::script::is_mostly_unspaced;
+use super::script::Script;
 use crate::escapes::{mark, unescape};
 
 /// Words that follow an opening mark, or come before a closing one, without a space.
@@ -47,7 +47,7 @@ impl Spacing {
         let glued = glued.filter(|pair| pair[0].ends_with('$') && pair[1].starts_with('$')).count();
         let joined = words().filter(|word| is_compound(word)).count();
         Self {
-            is_unspaced: is_mostly_unspaced(words()),
+            is_unspaced: Script::of_text(words()).is_some(),
             splits_compounds,
             attached: attached.to_vec(),
             glue: (glued >= ENOUGH).then_some('$'),

@@ -326,6 +326,20 @@ fn a_quotation_of_several_sentences_belongs_to_the_words_after_it() {
         ["「はい。", "行く。」", "「来た。", "見た」彼は言う。"]
     );
     assert_eq!(ends("「彼は行く。\nそう。」と言った。来た。").len(), 2);
+    for text in [
+        "「はい。行く。」という人。",
+        "「はい。行く。」を聞く。",
+        "「はい。行く。」の意味。",
+        "〝はい。行く。〟と言う。",
+        "｢はい。行く。｣と言う。",
+        "\"はい。行く。\"と言う。",
+        // Marks that close nothing, and one that is not closed.
+        "「はい。行く。）」と言う。",
+        "「はい。（行く。」と言う。",
+        "「はい（笑)。行く。」と言う。",
+    ] {
+        assert_eq!(ends(text), [text]);
+    }
     // A quotation that never ends.
     assert_eq!(ends("「はい。\n行く。\n\n来た。"), ["「はい。", "行く。", "来た。"]);
     assert_eq!(ends("「はい。行く。来た"), ["「はい。", "行く。", "来た"]);

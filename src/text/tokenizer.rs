@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::language::{Language, LanguageRules};
-use super::script::is_mostly_unspaced;
+use super::script::Script;
 use super::segmenter::{Marks, Segmenter};
 use super::settings::TextSettings;
 use super::splitter::{Layout, Splitter, TextSentence};
@@ -78,10 +78,9 @@ impl Tokenizer {
     /// Why the words of a text, such as a sentence, cannot be found, if they cannot: its script has no spaces between
     /// words, and the model has not learned where they end.
     pub fn refuses(&self, text: &str) -> Option<&'static str> {
-        let is_refused = self.segmenter.is_none()
-            && is_mostly_unspaced([text])
-            && text.trim().chars().nth(1).is_some();
-        is_refused.then_some(
+        let script = Script::of_text([text]).filter(|_| text.trim().chars().nth(1).is_some())?;
+        let is_known = self.segmenter().is_some_and(|segmenter| segmenter.knows_script(script));
+        (!is_known).then_some(
             "the script has no spaces between words, and the model has not learned where words end: give words \
              (`--input tokens`), or use a model trained on a treebank of this language",
         )

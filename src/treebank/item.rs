@@ -15,17 +15,8 @@ use crate::tree::{Token, Tree};
 pub enum Item {
     /// A sentence of one or more tokens, with what the input contains besides words and tags.
     Sentence(Vec<Token>, Origin),
-    /// A blank line, a CoNLL-U sentence without words, or a tree that cleaning leaves none.
-    Blank,
-    /// A tree without words, or with traces alone.
-    NoWords,
-    /// A line, sentence or tree that cannot be read.
-    Bad {
-        /// Where.
-        at: Place,
-        /// The problem and how to fix it.
-        problem: String,
-    },
+    /// A place of a sentence that has no words to parse.
+    Missing(Missing),
     /// Surplus text after a tree, which has an item already.
     Stray {
         /// Where.
@@ -33,6 +24,51 @@ pub enum Item {
         /// The problem and how to fix it.
         problem: String,
     },
+}
+
+/// A sentence without words to parse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// Why it has none.
+    pub reason: Reason,
+    /// The value of `id` in JSON, or an ID that was kept.
+    pub id: Option<SentenceId>,
+}
+
+/// Why a sentence has no words to parse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// It is a blank line, a sentence without words, or a tree that cleaning leaves none.
+    Blank,
+    /// It is a tree without words, or with traces alone.
+    NoWords,
+    /// It cannot be read.
+    Bad {
+        /// Where.
+        at: Place,
+        /// The problem and how to fix it.
+        problem: String,
+    },
+}
+
+impl Missing {
+    /// Why it cannot be read; `None` if it can.
+    pub fn problem(&self) -> Option<String> {
+        match &self.reason {
+            Reason::Bad { at, problem } => Some(format!("{at}: {problem}")),
+            Reason::Blank | Reason::NoWords => None,
+        }
+    }
+}
+
+impl Item {
+    /// A blank line.
+    pub const BLANK: Self = Self::Missing(Missing { reason: Reason::Blank, id: None });
+
+    /// What cannot be read, and has no ID.
+    pub fn bad(at: Place, problem: impl Into<String>) -> Self {
+        Self::Missing(Missing { reason: Reason::Bad { at, problem: problem.into() }, id: None })
+    }
 }
 
 /// The source of a sentence, which CoNLL-U output preserves.

@@ -82,6 +82,16 @@ pub fn parse_line(
     }
 }
 
+/// The `id` of an object that is no sentence; `None` if it has none or the line is no object.
+pub fn id(line: &str) -> Option<SentenceId> {
+    #[derive(Deserialize)]
+    struct Named {
+        id: Option<SentenceId>,
+    }
+
+    serde_json::from_str::<Named>(line).ok()?.id
+}
+
 /// The format that messages recommend.
 const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"} on one line";
 

@@ -49,7 +49,7 @@ use std::path::{Path, PathBuf};
 pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
 pub use expand::{Inputs, expand};
 pub use input::{ByteCounter, Encoding, Input};
-pub use item::{Item, JsonOrigin, Origin, RawText, TreeOrigin};
+pub use item::{Item, JsonOrigin, Missing, Origin, RawText, Reason, TreeOrigin};
 pub use line_reader::LineReader;
 pub use sentence_id::SentenceId;
 pub use sentences::{InputFormat, Sentences};

@@ -33,7 +33,7 @@ impl TextReader {
         loop {
             if let Some(sentence) = self.splitter.next_sentence() {
                 return Ok(Some(match self.tokenizer.refuses(&sentence.layout.text) {
-                    Some(problem) => Item::Bad { at: self.began(), problem: problem.to_owned() },
+                    Some(problem) => Item::bad(self.began(), problem),
                     None => self.origins.item(sentence),
                 }));
             }
@@ -64,8 +64,7 @@ impl TextReader {
         match self.lines.decode() {
             Ok(line) => self.splitter.add_line(&line),
             Err((column, problem)) => {
-                self.bad =
-                    Some(Item::Bad { at: self.lines.place(column), problem: problem.to_owned() });
+                self.bad = Some(Item::bad(self.lines.place(column), problem));
                 let characters = String::from_utf8_lossy(self.lines.bytes()).chars().count();
                 self.splitter.skip_line(characters as u64);
             }
@@ -99,19 +98,17 @@ impl TextLines {
             Ok(line) => {
                 let item = match self.tokenizer.one_sentence(&line) {
                     Some(sentence) => match self.tokenizer.refuses(&sentence.layout.text) {
-                        Some(problem) => {
-                            Item::Bad { at: self.lines.place(1), problem: problem.to_owned() }
-                        }
+                        Some(problem) => Item::bad(self.lines.place(1), problem),
                         None => self.origins.item(sentence.after(self.characters)),
                     },
-                    None => Item::Blank,
+                    None => Item::BLANK,
                 };
                 (item, line.chars().count())
             }
             Err((column, problem)) => {
                 let at = self.lines.place(column);
                 let length = String::from_utf8_lossy(self.lines.bytes()).chars().count();
-                (Item::Bad { at, problem: problem.to_owned() }, length)
+                (Item::bad(at, problem), length)
             }
         };
         self.characters += length as u64;

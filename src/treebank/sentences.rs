@@ -8,7 +8,7 @@ use super::conllu::SentenceReader;
 use super::ids;
 use super::input::{ByteCounter, Encoding, Input};
 pub use super::input_format::InputFormat;
-use super::item::{Item, JsonOrigin, Origin, TreeOrigin};
+use super::item::{Item, JsonOrigin, Missing, Origin, Reason, TreeOrigin};
 use super::json;
 use super::line_reader::LineReader;
 use super::penn::is_space;
@@ -229,7 +229,7 @@ impl Iterator for Sentences {
 }
 
 fn sentence(tokens: Vec<Token>) -> Item {
-    if tokens.is_empty() { Item::Blank } else { Item::Sentence(tokens, Origin::Plain) }
+    if tokens.is_empty() { Item::BLANK } else { Item::Sentence(tokens, Origin::Plain) }
 }
 
 fn tree_item(
@@ -242,22 +242,25 @@ fn tree_item(
         Ok(Some(tree)) => {
             let id = keeps_ids.then(|| reader.id().map(SentenceId::from)).flatten();
             let tree = if keeps_ids { ids::without_id(tree) } else { tree };
-            let Some(tree) = cleaning.strip(tree) else { return Ok(Some(Item::Blank)) };
+            let Some(tree) = cleaning.strip(tree) else {
+                return Ok(Some(Item::Missing(Missing { reason: Reason::Blank, id })));
+            };
             let kept = keeps_trees.then(|| tree.clone());
             let mut tokens = tree.into_tokens();
             tokens.retain(|token| token.tag != TRACE);
-            match (sentence(tokens), kept) {
-                (Item::Sentence(tokens, _), tree) if tree.is_some() || id.is_some() => {
-                    Item::Sentence(tokens, Origin::Tree(Box::new(TreeOrigin { tree, id })))
-                }
-                (Item::Blank, _) => Item::NoWords,
-                (item, _) => item,
+            if tokens.is_empty() {
+                Item::Missing(Missing { reason: Reason::NoWords, id })
+            } else if kept.is_some() || id.is_some() {
+                let origin = TreeOrigin { tree: kept, id };
+                Item::Sentence(tokens, Origin::Tree(Box::new(origin)))
+            } else {
+                Item::Sentence(tokens, Origin::Plain)
             }
         }
         Err(Error::Syntax { at, problem }) if reader.is_stray() => Item::Stray { at, problem },
-        Err(Error::Syntax { at, problem }) => Item::Bad { at, problem },
+        Err(Error::Syntax { at, problem }) => Item::bad(at, problem),
         Err(Error::Tree { at, began, problem }) => {
-            Item::Bad { at, problem: format!("{problem} (the tree began on line {began})") }
+            Item::bad(at, format!("{problem} (the tree began on line {began})"))
         }
         Err(other) => return Err(other),
     }))
@@ -287,8 +290,14 @@ fn json_item(
     lines.begin();
     let object = parse_line(lines, |line| json::parse_line(line, needs_tags, tokenizer));
     Ok(Some(match object {
-        Err(problem) => bad_line(lines, problem),
-        Ok(object) if object.tokens.is_empty() => Item::Blank,
+        Err(LineProblem { column, problem }) => {
+            let reason = Reason::Bad { at: lines.place(column), problem };
+            let id = lines.decode().ok().and_then(|line| json::id(&line));
+            Item::Missing(Missing { reason, id })
+        }
+        Ok(json::Sentence { tokens, id, .. }) if tokens.is_empty() => {
+            Item::Missing(Missing { reason: Reason::Blank, id })
+        }
         Ok(json::Sentence { tokens, id: None, layout: None }) => {
             Item::Sentence(tokens, Origin::Plain)
         }
@@ -313,7 +322,7 @@ fn conllu_item(lines: &mut LineReader, keeps_ids: bool) -> Result<Option<Item>> 
             let tokens = sentence_reader.finish();
             match (fault.take(), tokens) {
                 (Some(fault), _) => return Ok(Some(fault)),
-                (None, Some(tokens)) if tokens.is_empty() => return Ok(Some(Item::Blank)),
+                (None, Some(tokens)) if tokens.is_empty() => return Ok(Some(Item::BLANK)),
                 (None, Some(tokens)) => {
                     let mut source = sentence_reader.take_source();
                     if keeps_ids {
@@ -350,7 +359,7 @@ fn parse_line<T>(
 }
 
 fn bad_line(lines: &LineReader, LineProblem { column, problem }: LineProblem) -> Item {
-    Item::Bad { at: lines.place(column), problem }
+    Item::bad(lines.place(column), problem)
 }
 
 #[cfg(test)]
@@ -369,9 +378,12 @@ mod tests {
             .iter()
             .map(|item| match item {
                 Item::Sentence(..) => "s".to_owned(),
-                Item::Blank => "b".to_owned(),
-                Item::NoWords => "n".to_owned(),
-                Item::Bad { at, .. } | Item::Stray { at, .. } => at.line.to_string(),
+                Item::Stray { at, .. } => at.line.to_string(),
+                Item::Missing(missing) => match &missing.reason {
+                    Reason::Blank => "b".to_owned(),
+                    Reason::NoWords => "n".to_owned(),
+                    Reason::Bad { at, .. } => at.line.to_string(),
+                },
             })
             .collect()
     }

@@ -106,6 +106,9 @@ fn a_sentence_over_the_limit_is_not_parsed() {
         reply.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), lines[0]["complete"].clone()), (2, Value::Bool(true)));
     assert_eq!(lines[1]["error"], "a sentence of 7 words: the limit is 5 here");
+    let named = "{\"sentences\":[{\"id\":3,\"text\":\"The old dogs bark at us.\"},{\"id\":4}]}";
+    let body = server.ask(&post("/parse", JSON, named)).body;
+    assert!(body.lines().zip(3..).all(|(line, id)| line.starts_with(&format!("{{\"id\":{id},"))));
     let corenlp = server.ask(&post("/", "", "The old dogs bark at us."));
     assert_eq!((corenlp.status, corenlp.body.contains("the limit is 5")), (400, true));
 }

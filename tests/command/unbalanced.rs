@@ -47,8 +47,8 @@ fn answers(bytes: &str) -> Vec<String> {
     let items = Sentences::from_reader(input, "t", InputFormat::Penn, Encoding::Utf8);
     let answer = |item: Item| match item {
         Item::Sentence(tokens, _) => Some(tokens.iter().map(|t| t.word.as_str()).collect()),
-        Item::Blank | Item::NoWords => Some("blank".to_owned()),
-        Item::Bad { .. } => Some("bad".to_owned()),
+        Item::Missing(missing) if missing.problem().is_some() => Some("bad".to_owned()),
+        Item::Missing(_) => Some("blank".to_owned()),
         Item::Stray { .. } => None,
     };
     items.filter_map(|item| answer(item.unwrap())).collect()

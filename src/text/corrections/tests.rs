@@ -43,6 +43,10 @@ fn quotation_marks_and_brackets_are_words() {
         (":-)", &[3], &[3]),
         ("A\u{2000}]", &[1, 5], &[1, 5]),
         ("\u{56fd}(1)", &[6], &[3, 4, 5, 6]),
+        ("\u{7b11}\u{ff09}", &[6], &[3, 6]),
+        ("\u{56fd}\u{ff08}\u{682a}\u{ff09}", &[12], &[3, 6, 9, 12]),
+        // The reading of the character before it.
+        ("\u{56fd}\u{ff08}\u{304f}\u{306b}\u{ff09}", &[15], &[15]),
     ] {
         let mut ends = learned.to_vec();
         correct(line, Language::Other.rules(), |_| false, &mut ends);

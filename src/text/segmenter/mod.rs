@@ -9,6 +9,9 @@ mod features;
 #[cfg(feature = "train")]
 mod train;
 
+use std::sync::OnceLock;
+
+use super::script::Script;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 use features::{Features, Text};
@@ -21,6 +24,8 @@ pub(crate) struct Segmenter {
     weights: Array<i8>,
     /// The hashes of known words, in ascending order.
     words: Array<u32>,
+    /// Whether the treebank has words of one character in each script without spaces.
+    scripts: [OnceLock<bool>; Script::ALL.len()],
 }
 
 /// How the treebank writes words that differ from the text.
@@ -54,6 +59,7 @@ impl Segmenter {
             marks: Marks { glue: mark(glue), join: mark(join) },
             weights: sections.get("weights")?,
             words: sections.get("words")?,
+            scripts: Default::default(),
         };
         if !segmenter.weights.len().is_power_of_two() || segmenter.weights.len() < 2 {
             let problem = "the number of weights of the segmenter is not a power of two";
@@ -76,6 +82,13 @@ impl Segmenter {
     /// Whether the treebank has a word.
     pub(super) fn knows(&self, word: &str) -> bool {
         self.words.binary_search(&features::word_hash(word)).is_ok()
+    }
+
+    /// Whether the treebank is in a script without spaces between words: then it has words of one character, if only
+    /// a punctuation mark.
+    pub(super) fn knows_script(&self, script: Script) -> bool {
+        let knows = |c: char| self.knows(c.encode_utf8(&mut [0; 4]));
+        *self.scripts[script as usize].get_or_init(|| script.characters().any(knows))
     }
 
     /// How the treebank writes words that differ from the text.

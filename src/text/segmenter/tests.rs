@@ -38,6 +38,20 @@ fn words_of_a_script_without_spaces_are_found() {
 }
 
 #[test]
+fn text_in_a_script_that_the_treebank_does_not_have_is_refused() {
+    let refused = |treebank: &str, text: &str| {
+        let settings =
+            TextSettings { tokenization: Tokenization::Learned, ..TextSettings::default() };
+        Tokenizer::new(settings, Some(trained(treebank))).refuses(text).is_some()
+    };
+    let (japanese, french) = ("犬 が 走る 。\n猫 が 寝る 。", "un lac d' eau .\nun lac .");
+    assert!(!refused(japanese, "猫だ。ヘェー"));
+    assert!(refused(japanese, "\u{e2a}\u{e27}\u{e31}\u{e2a}\u{e14}\u{e35}"));
+    assert!(refused(french, "猫が走る。"));
+    assert!(!refused(french, "猫") && !refused(french, "un lac 猫が"));
+}
+
+#[test]
 fn endings_and_elisions_are_split_and_addresses_are_not() {
     let segmenter = trained("kata nya , anjing\nanjing nya lari .\nkatanya tidak .");
     assert_eq!(split(&segmenter, "kata, anjingnya lari."), "kata , anjing nya lari .");

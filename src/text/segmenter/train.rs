@@ -44,7 +44,12 @@ impl Segmenter {
         let words = Words::of(&lines);
         let examples: Vec<Example> = lines.iter().map(|line| Example::new(line, marks)).collect();
         let weights = learn(&examples, &words, &mut rng);
-        Self { marks, weights: weights.into(), words: words.all.into() }
+        Self {
+            marks,
+            weights: weights.into(),
+            words: words.all.into(),
+            scripts: Default::default(),
+        }
     }
 }
 
