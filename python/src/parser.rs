@@ -254,6 +254,9 @@ impl PyParser {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let sentence = self::sentence(sentence, &self.parser.tokenizer())?;
         let (n, parser, mut tokens) = (sentence.size(), Arc::clone(&self.parser), sentence.tokens);
+        if sentence.offsets.is_none() {
+            srparse::tree::remove_tags(&mut tokens);
+        }
         let tagged = work(py, n, move || parser.worker().tag(&mut tokens).map(|()| tokens))?;
         let tokens = tagged.map_err(exception)?;
         tokens.iter().map(|tagged| token(py, tagged)).collect()

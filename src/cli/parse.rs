@@ -383,7 +383,7 @@ fn trace_sentence(
     result: &mut Rendered<u64>,
 ) -> io::Result<()> {
     let gold = if let Origin::Tree(origin) = origin { origin.tree.clone() } else { None };
-    if retags {
+    if retags && origin.layout().is_none() {
         remove_tags(&mut tokens);
     }
     let trace = parser.trace(&tokens, gold, best.get()).map_err(io::Error::other)?;

@@ -13,7 +13,7 @@ use super::options::{INPUT, OUTPUT};
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
 use crate::parser::{Tagger, TaggingWorker, stored_preset, tokenizer};
 use crate::tagger::Accuracy;
-use crate::tree::Token;
+use crate::tree::{Token, remove_tags};
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::tagged::{TaggedFormat, write_line};
 use crate::treebank::{Missing, Origin, Reason};
@@ -92,7 +92,7 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
         _ => b"\n".to_vec(),
     };
     let preset = stored_preset(&model, &[])?;
-    let tokenizer = tokenizer(&model, &preset)?;
+    let tokenizer = tokenizer(&model, &preset, |tag| tagger.knows_tag(tag))?;
     let report = |totals: &Totals<Accuracy>| report(args, totals, start);
     let work = Work {
         command: "tag",
@@ -140,12 +140,13 @@ fn tag_sentence(
     args: &TagArgs,
     result: &mut Rendered<Accuracy>,
 ) -> io::Result<()> {
+    let gold = if args.accuracy { tokens.clone() } else { Vec::new() };
+    if origin.layout().is_none() {
+        remove_tags(&mut tokens);
+    }
+    worker.tag(&mut tokens);
     if args.accuracy {
-        let gold = tokens.clone();
-        worker.tag(&mut tokens);
         result.tally = Accuracy::of(&gold, &tokens, |word| tagger.knows(word));
-    } else {
-        worker.tag(&mut tokens);
     }
     let out = &mut result.bytes;
     match args.output {

@@ -172,7 +172,7 @@ impl JsonLines {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let written = if let Some(best) = self.trace {
-            if self.request.retags {
+            if self.request.retags && origin.layout().is_none() {
                 remove_tags(&mut tokens);
             }
             let trace = parser.trace(&tokens, None, best.get())?;

@@ -16,7 +16,7 @@ use crate::treebank::{Origin, SentenceId, json, penn};
 /// The options for each sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ParseRequest {
-    /// Whether the tagger replaces the tags of the input.
+    /// Whether the tagger replaces the tags of the input; those that the splitter of raw text knows stay.
     pub retags: bool,
     /// The number of different trees; `None` for one tree that is not in a list.
     pub nbest: Option<NonZeroUsize>,
@@ -37,7 +37,7 @@ impl ParseRequest {
         mut tokens: Vec<Token>,
         layout: Option<&Layout>,
     ) -> Result<Vec<Parse>> {
-        if self.retags {
+        if self.retags && layout.is_none() {
             remove_tags(&mut tokens);
         }
         let mut parses = if self.nbest.is_none() && !self.span_scores {

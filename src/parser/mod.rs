@@ -113,7 +113,8 @@ impl Parser {
         let scorer = load_scorer(&plan.preset.learner, components, &model.sections)?;
         let has_tagger = model.header.tagger.is_some();
         let tagger_sections = has_tagger.then(|| model.sections.part(TAGGER_PART));
-        let tokenizer = tokenizer(model, &plan.preset)?;
+        let knows = |tag: &str| vocabulary.tags().position(tag).is_some();
+        let tokenizer = tokenizer(model, &plan.preset, knows)?;
         let tagger = OnceLock::new();
         Ok(Self { plan, vocabulary, system, scorer, tokenizer, tagger_sections, tagger })
     }
@@ -260,7 +261,7 @@ impl ParserWorker<'_> {
         }
     }
 
-    /// Replaces the tags of all tokens except traces by predicted ones.
+    /// Gives tokens without tags predicted ones.
     ///
     /// # Errors
     /// When the model has no tagger, or a corrupt one.
@@ -284,11 +285,6 @@ impl ParserWorker<'_> {
         }
         let mut tagged = tokens.to_vec();
         self.tag(&mut tagged)?;
-        for (tagged, token) in tagged.iter_mut().zip(tokens) {
-            if !token.tag.is_empty() {
-                tagged.tag.clone_from(&token.tag);
-            }
-        }
         Ok(Some(tagged))
     }
 }
@@ -350,6 +346,15 @@ impl Tagger {
         }
     }
 
+    /// Whether a tag was seen in training.
+    pub(crate) fn knows_tag(&self, tag: &str) -> bool {
+        let tags = match &self.0 {
+            TaggerKind::Separate(tagger) => tagger.tags(),
+            TaggerKind::Parser(parser) => parser.vocabulary.tags(),
+        };
+        tags.position(tag).is_some()
+    }
+
     /// Whether a word was seen in training.
     pub fn knows(&self, word: &str) -> bool {
         match &self.0 {
@@ -368,7 +373,7 @@ pub enum TaggingWorker<'a> {
 }
 
 impl TaggingWorker<'_> {
-    /// Replaces the tags of all tokens except traces by predicted ones.
+    /// Gives tokens without tags predicted ones.
     pub fn tag(&mut self, tokens: &mut [Token]) {
         match self {
             Self::Separate(worker) => worker.tag(tokens),
@@ -377,14 +382,18 @@ impl TaggingWorker<'_> {
     }
 }
 
-/// How a model splits raw text, by the settings of a preset.
+/// How a model splits raw text, by the settings of a preset; `knows` is whether it knows a tag.
 ///
 /// # Errors
 /// When the word boundaries that it has learned are corrupt.
-pub(crate) fn tokenizer(model: &Model, preset: &Preset) -> Result<Tokenizer> {
+pub(crate) fn tokenizer(
+    model: &Model,
+    preset: &Preset,
+    knows: impl Fn(&str) -> bool,
+) -> Result<Tokenizer> {
     let is_learned = preset.text.tokenization == Tokenization::Learned;
     let segmenter = if is_learned { Segmenter::load(&model.sections)? } else { None };
-    Ok(Tokenizer::new(preset.text, segmenter))
+    Ok(Tokenizer::new(preset.text, segmenter).tagging_quotes(knows("``") && knows("''")))
 }
 
 /// The preset stored in a model, with changes to settings that do not affect training: `search.…`,

@@ -10,7 +10,7 @@ use crate::oracle::replay::same_brackets;
 use crate::scorer::Reading;
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::{Action, TransitionSystem};
-use crate::tree::{Token, Tree, remove_tags};
+use crate::tree::{Token, Tree};
 use crate::treebank::{CleanedSentence, Cleaning, reattach};
 
 /// A parse of a sentence.
@@ -183,9 +183,8 @@ impl Worker<'_> {
         self.finish(&decoded[0], &input)
     }
 
-    /// Replaces the tags of all tokens except traces by predicted ones, if the scorer predicts tags.
+    /// Gives tokens without tags predicted ones, if the scorer predicts tags.
     pub fn tag(&mut self, tokens: &mut [Token]) {
-        remove_tags(tokens);
         if let Cow::Owned(tagged) = self.prepare(tokens).tokens {
             tokens.clone_from_slice(&tagged);
         }

@@ -7,7 +7,7 @@ use super::{Accuracy, Tagger, TaggerWorker};
 use crate::classifier::Fit;
 use crate::observer::Quiet;
 use crate::parallel;
-use crate::tree::Token;
+use crate::tree::{Token, remove_tags};
 use crate::{Error, Result};
 
 /// Divides `n` sentences into `parts` consecutive ranges whose sizes differ by at most one.
@@ -46,6 +46,7 @@ pub fn jackknife(
         let mut accuracy = Accuracy::default();
         let tag = |gold: &&[Token]| {
             let mut tokens = gold.to_vec();
+            remove_tags(&mut tokens);
             worker.tag(&mut tokens);
             accuracy += Accuracy::of(gold, &tokens, |word| tagger.lexicon().knows(word));
             tokens

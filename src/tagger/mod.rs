@@ -24,7 +24,7 @@ pub mod two_pass;
 use crate::Result;
 use crate::memory::Sections;
 use crate::symbols::Symbols;
-use crate::tree::{TRACE, Token};
+use crate::tree::Token;
 pub use accuracy::Accuracy;
 use lexicon::Lexicon;
 
@@ -62,11 +62,11 @@ impl<'a> TaggerWorker<'a> {
         Self { tags: tagger.tags(), predictor: tagger.predictor(), numbers: Vec::new() }
     }
 
-    /// Replaces the tags of all tokens except traces with predicted ones.
+    /// Gives tokens without tags predicted ones.
     pub fn tag(&mut self, tokens: &mut [Token]) {
         self.predictor.predict(tokens, &mut self.numbers);
         for (token, &number) in tokens.iter_mut().zip(&self.numbers) {
-            if token.tag != TRACE {
+            if token.tag.is_empty() {
                 token.tag = self.tags.name(u32::from(number)).unwrap_or_default().into();
             }
         }

@@ -54,7 +54,8 @@ fn skip(text: &str, characters: u64) -> &str {
 /// A sentence of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSentence {
-    /// Its words, without tags, written as in a tree: `(` is `-LRB-`.
+    /// Its words, written as in a tree: `(` is `-LRB-`. They have no tags, except straight quotation marks if the model
+    /// knows ` `` ` and `''`.
     pub tokens: Vec<Token>,
     /// Their original text and offsets.
     pub layout: Layout,
@@ -238,7 +239,8 @@ impl Splitter {
             };
             let around =
                 [at.checked_sub(1), Some(at + 1)].map(|at| pieces.get(at?).filter(is_word));
-            tokens.push(Token::untagged(marked(form, piece, around, marks)));
+            let tag = self.tokenizer.tag(&text[piece.start..piece.end], piece.role);
+            tokens.push(Token::new(marked(form, piece, around, marks), tag));
         }
         let layout = Layout {
             text: text[start.min(at)..at].to_owned(),

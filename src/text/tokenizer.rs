@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::language::{Language, LanguageRules};
+use super::piece::Role;
 use super::script::Script;
 use super::segmenter::{Marks, Segmenter};
 use super::settings::TextSettings;
@@ -14,6 +15,7 @@ pub struct Tokenizer {
     settings: TextSettings,
     segmenter: Option<Arc<Segmenter>>,
     straightens: bool,
+    tags_quotes: bool,
 }
 
 impl Default for Tokenizer {
@@ -37,7 +39,14 @@ impl Tokenizer {
             None => settings.language,
         };
         let straightens = segmenter.as_ref().is_some_and(has_straight_apostrophes);
-        Self { settings, segmenter: segmenter.map(Arc::new), straightens }
+        let segmenter = segmenter.map(Arc::new);
+        Self { settings, segmenter, straightens, tags_quotes: false }
+    }
+
+    /// The same, which tags straight quotation marks if `tags_quotes`: those that open as ` `` `, the others as `''`.
+    #[must_use]
+    pub(crate) fn tagging_quotes(self, tags_quotes: bool) -> Self {
+        Self { tags_quotes, ..self }
     }
 
     /// The settings.
@@ -89,6 +98,15 @@ impl Tokenizer {
     /// Whether curly apostrophes are written as straight ones, as the treebank has them.
     pub(super) fn straightens(&self) -> bool {
         self.straightens
+    }
+
+    /// The tag of a token; empty for all but straight quotation marks.
+    pub(super) fn tag(&self, surface: &str, role: Role) -> &'static str {
+        match (surface, role) {
+            ("\"" | "\u{ff02}", Role::Closing) if self.tags_quotes => "''",
+            ("\"" | "\u{ff02}", _) if self.tags_quotes => "``",
+            _ => "",
+        }
     }
 
     pub(super) fn rules(&self) -> &'static LanguageRules {

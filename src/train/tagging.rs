@@ -11,7 +11,7 @@ use crate::observer::Part;
 use crate::preset::TaggerChoice;
 use crate::tagger::jackknife::jackknife;
 use crate::tagger::{Accuracy, Tagger, TaggerWorker};
-use crate::tree::{TRACE, Token, Tree};
+use crate::tree::{TRACE, Token, Tree, remove_tags};
 use crate::treebank::Treebank;
 
 /// A tagger of the parser.
@@ -94,6 +94,7 @@ impl Tagging {
         let mut worker = TaggerWorker::new(&*self.tagger);
         let tagged = |tree| {
             let mut tokens = words(tree);
+            remove_tags(&mut tokens);
             worker.tag(&mut tokens);
             tokens
         };
@@ -148,6 +149,7 @@ fn score(tagger: &dyn Tagger, set: &Treebank) -> Accuracy {
     for tree in &set.trees {
         let gold = words(tree);
         let mut tokens = gold.clone();
+        remove_tags(&mut tokens);
         worker.tag(&mut tokens);
         accuracy += Accuracy::of(&gold, &tokens, |word| tagger.lexicon().knows(word));
     }

@@ -190,6 +190,29 @@ fn objects_with_a_text_are_sentences_and_keep_their_id() {
 }
 
 #[test]
+fn straight_quotation_marks_have_the_tags_of_their_side() {
+    let text = "He said \"no\" to it, \"and\" she barked.\n";
+    let run = |command: &str, options: &[&str], input: &str| {
+        let mut run = srparse(&[command, "-q", "--model", "english-small"]);
+        run.args(options);
+        printed(run, input)
+    };
+    let tagged = run("tag", &["--input", "text"], text);
+    let marks: Vec<&str> = tagged.split(' ').filter(|word| word.starts_with('"')).collect();
+    assert_eq!(marks, ["\"/``", "\"/''", "\"/``", "\"/''"]);
+    let json = serde_json::json!({ "text": text }).to_string();
+    for (format, input) in [("text", text), ("lines", text), ("json", &json)] {
+        let tree = run("parse", &["--input", format, "--retag"], input);
+        let marks: Vec<&str> = tree.split('(').filter(|part| part.contains('"')).collect();
+        assert!(marks.iter().map(|part| &part[..2]).eq(["``", "''", "``", "''"]), "{tree}");
+    }
+    // Given tags do not stay.
+    let wrong = "He/PRP said/VBD \"/VB no/UH \"/VB ./.\n";
+    assert!(!run("tag", &["--input", "tagged"], wrong).contains("\"/VB"));
+    assert!(!run("parse", &["--retag"], wrong).contains("(VB \")"));
+}
+
+#[test]
 fn each_file_of_raw_text_is_a_document() {
     let folder = crate::command::folder(&[("a.txt", b"Dogs bark. Cats"), ("b.txt", b"\nBirds\n")]);
     for format in ["text", "lines"] {

@@ -2,6 +2,7 @@ use super::*;
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
 use crate::feature::Indicators;
 use crate::tagger::TaggerWorker;
+use crate::tree::remove_tags;
 
 fn make(columns: &[Column], _tags: usize) -> Result<Box<dyn Learner>> {
     let params = PerceptronParams { epochs: 20, ..PerceptronParams::default() };
@@ -31,7 +32,7 @@ fn fitted() -> TwoPassTagger {
 
 fn tagged(tagger: &dyn Tagger, words: &[Token]) -> Vec<Token> {
     let mut tokens = words.to_vec();
-    tokens.iter_mut().for_each(|token| token.tag = "?".into());
+    remove_tags(&mut tokens);
     TaggerWorker::new(tagger).tag(&mut tokens);
     tokens
 }
