@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use srparse::neural::inference::{
-    InstructionSet, PackedLstm, PackedTransformer, Places, Rows, Steps, TransformerScratch,
+    InstructionSet, PackedLstm, PackedTransformer, PaddedLayout, Rows, Steps, TransformerScratch,
 };
 
 use srparse::neural::params::Builder;
@@ -32,7 +32,8 @@ fn lstm(criterion: &mut Criterion) {
         recurrent: builder.matrix(UNITS, 4 * UNITS),
     };
     let params = builder.finish().expect("it is small");
-    let packed = PackedLstm::pack(&Quantized::new(&params), lstm, &Places::blocks(1, INPUTS, 4));
+    let packed =
+        PackedLstm::pack(&Quantized::new(&params), lstm, &PaddedLayout::blocks(1, INPUTS, 4));
     let mut group = criterion.benchmark_group("lstm");
     group.throughput(Throughput::Elements(WORDS as u64));
     for set in InstructionSet::available() {

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use srparse::neural::inference::{Inputs, InstructionSet, Matrix, Places, Rows, WINDOW};
+use srparse::neural::inference::{Inputs, InstructionSet, Matrix, PaddedLayout, Rows, WINDOW};
 use srparse::neural::params::Builder;
 use srparse::neural::{Param, Params, Quantized};
 
@@ -119,7 +119,7 @@ fn matrix(inputs: usize, outputs: usize) -> (Params, Param) {
 /// The rate of the products of so many rows.
 fn products(set: InstructionSet, n: usize, inputs: usize, outputs: usize) -> f64 {
     let (params, weights) = matrix(inputs, outputs);
-    let places = [inputs, outputs].map(|size| Places::blocks(1, size, 4));
+    let places = [inputs, outputs].map(|size| PaddedLayout::blocks(1, size, 4));
     let matrix = Matrix::pack(&Quantized::new(&params), (weights, None), &places[0], &places[1]);
     let values: Vec<f32> = (0..inputs).map(|at| (at % 9) as f32 / 4.0 - 1.0).collect();
     let (mut rows, mut out) = (Rows::default(), Vec::new());

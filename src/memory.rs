@@ -12,7 +12,7 @@ pub const MODEL_MAGIC: &[u8; 8] = b"SRPARSE\0";
 
 /// The bytes from which arrays are read in place, aligned to 64 bytes.
 #[derive(Debug)]
-pub enum Memory {
+pub enum ModelBytes {
     /// Part of the executable.
     Static(&'static [u8]),
     /// A file mapped into memory.
@@ -21,7 +21,7 @@ pub enum Memory {
     Owned(Vec<u64>, usize),
 }
 
-impl Memory {
+impl ModelBytes {
     /// Copies bytes into aligned memory.
     pub fn owned(bytes: &[u8]) -> Self {
         let mut words = vec![0u64; bytes.len().div_ceil(8)];
@@ -45,13 +45,13 @@ pub enum Array<T> {
     /// Owned values.
     Owned(Vec<T>),
     /// A range of bytes of shared memory.
-    Shared(Arc<Memory>, Range<usize>),
+    Shared(Arc<ModelBytes>, Range<usize>),
 }
 
 impl<T: Pod> Array<T> {
     /// Returns the array at a byte range; `None` if the range is out of bounds, not a multiple of the element
     /// size, or not aligned for it.
-    pub fn shared(memory: &Arc<Memory>, range: Range<usize>) -> Option<Self> {
+    pub fn shared(memory: &Arc<ModelBytes>, range: Range<usize>) -> Option<Self> {
         let bytes = memory.bytes().get(range.clone())?;
         bytemuck::try_cast_slice::<u8, T>(bytes).ok()?;
         Some(Self::Shared(Arc::clone(memory), range))
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_range_outside_or_misaligned_is_refused() {
-        let memory = Arc::new(Memory::owned(&[1, 0, 0, 0, 2, 0, 0, 0]));
+        let memory = Arc::new(ModelBytes::owned(&[1, 0, 0, 0, 2, 0, 0, 0]));
         assert_eq!(&*Array::<u32>::shared(&memory, 0..8).unwrap(), [1, 2]);
         assert!(Array::<u32>::shared(&memory, 0..6).is_none());
         assert!(Array::<u32>::shared(&memory, 1..5).is_none());

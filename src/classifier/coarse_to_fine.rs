@@ -12,7 +12,7 @@
 //! is rare, the weakest are dropped. A row has the same size however many of its weights are 0, so pruning
 //! drops whole rows but no single weights.
 
-use super::linear::{Pruning, Tables, Weights};
+use super::linear::{Pruning, WeightTables, Weights};
 use super::packed::{Lookup, home};
 use super::{Classifier, Evidence, ScoreScale, Scratch, first_best};
 use crate::feature::template::DecisionStep;
@@ -234,7 +234,7 @@ impl TwoStepIndicators {
 pub struct CoarseToFine {
     indicators: TwoStepIndicators,
     kinds: CoarseTable,
-    classes: Tables,
+    classes: WeightTables,
     /// The kind of every class.
     kind_of: Array<u8>,
     members: [Members; KINDS],
@@ -253,7 +253,7 @@ impl CoarseToFine {
     pub fn new(
         indicators: TwoStepIndicators,
         kinds: CoarseTable,
-        classes: Tables,
+        classes: WeightTables,
         kind_of: Array<u8>,
     ) -> Self {
         let mut members = [Members::None; KINDS];
@@ -274,7 +274,7 @@ impl CoarseToFine {
     /// # Errors
     /// When a section is missing, or is not of such a model.
     pub fn load(indicators: TwoStepIndicators, sections: &Sections) -> Result<Self> {
-        let (kinds, classes) = (CoarseTable::load(sections)?, Tables::load(sections)?);
+        let (kinds, classes) = (CoarseTable::load(sections)?, WeightTables::load(sections)?);
         let kind_of: Array<u8> = sections.get("kinds.of")?;
         if kind_of.len() != classes.offsets.len() {
             return Err(Error::Corrupt("the kinds are not those of the classes".into()));

@@ -74,7 +74,7 @@ impl Lbfgs {
         mut function: impl FnMut(&[f64], &mut [f64]) -> f64,
         mut each: impl FnMut(Arrival<'_>) -> bool,
     ) -> Minimum {
-        let mut search = Search::new(start, &mut function);
+        let mut search = LineSearch::new(start, &mut function);
         let mut history = History::new(self.history);
         let first_norm = dot(&search.gradient, &search.gradient).sqrt();
         let mut iteration = 0;
@@ -118,7 +118,7 @@ const CURVATURE: f64 = 0.9;
 const MAX_TRIALS: u32 = 30;
 
 /// The point, the search direction, and the trial point.
-struct Search {
+struct LineSearch {
     point: Vec<f64>,
     gradient: Vec<f64>,
     value: f64,
@@ -136,7 +136,7 @@ struct Trial {
     slope: f64,
 }
 
-impl Search {
+impl LineSearch {
     fn new(start: Vec<f64>, function: &mut impl FnMut(&[f64], &mut [f64]) -> f64) -> Self {
         let mut gradient = vec![0.0; start.len()];
         let value = function(&start, &mut gradient);
@@ -287,7 +287,7 @@ impl History {
 
     /// Stores the step from the point to the trial point, in place of the oldest one if the history is
     /// full.
-    fn remember(&mut self, search: &Search) {
+    fn remember(&mut self, search: &LineSearch) {
         if self.most == 0 {
             return;
         }

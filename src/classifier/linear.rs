@@ -1,7 +1,7 @@
 //! A linear model over indicators, packed for speed ([`super::packed`]).
 
 use super::packed::Lookup;
-pub use super::packed::{Pruning, Tables, Weights, check_classes};
+pub use super::packed::{Pruning, WeightTables, Weights, check_classes};
 use super::{Classifier, Evidence, ScoreScale, Scratch};
 use crate::Result;
 use crate::feature::{Indicators, RowRef};
@@ -11,12 +11,12 @@ use crate::memory::Sections;
 #[derive(Debug, Clone)]
 pub struct LinearModel {
     indicators: Indicators,
-    tables: Tables,
+    tables: WeightTables,
 }
 
 impl LinearModel {
     /// A model with the indicators of a template file and packed weights.
-    pub fn new(indicators: Indicators, tables: Tables) -> Self {
+    pub fn new(indicators: Indicators, tables: WeightTables) -> Self {
         Self { indicators, tables }
     }
 
@@ -25,11 +25,11 @@ impl LinearModel {
     /// # Errors
     /// When a section is missing, or is not of a linear model.
     pub fn load(indicators: Indicators, sections: &Sections) -> Result<Self> {
-        Ok(Self::new(indicators, Tables::load(sections)?))
+        Ok(Self::new(indicators, WeightTables::load(sections)?))
     }
 
     /// The packed weights.
-    pub fn tables(&self) -> &Tables {
+    pub fn tables(&self) -> &WeightTables {
         &self.tables
     }
 }

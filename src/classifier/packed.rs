@@ -88,7 +88,7 @@ pub struct Lookup {
 
 /// The packed tables, as stored.
 #[derive(Debug, Clone)]
-pub struct Tables {
+pub struct WeightTables {
     buckets: Array<u32>,
     rows: Array<u16>,
     /// Added to the score of each class: 0, or minus infinity for a class that was never seen.
@@ -125,7 +125,7 @@ fn search(bucket: &[u32; BUCKET], fingerprint: u32) -> usize {
     if found == 0 { 0 } else { found.trailing_zeros() as usize + 1 }
 }
 
-impl Tables {
+impl WeightTables {
     /// Writes the offsets of the ids' rows into `places` (emptied first); ids without a row are left out.
     fn find(&self, ids: &[u64], places: &mut Vec<u32>) {
         let buckets = self.buckets.as_chunks::<BUCKET>().0;
@@ -243,7 +243,7 @@ impl Tables {
         sections.put("linear.parameters", vec![self.scale, log_prob].into());
     }
 
-    /// Reads what [`Tables::store`] wrote.
+    /// Reads what [`WeightTables::store`] wrote.
     ///
     /// # Errors
     /// When a section is missing, or is not of a linear model.
@@ -342,7 +342,7 @@ impl Weights {
         seen: &[bool],
         kind: ScoreScale,
         n_templates: usize,
-    ) -> Tables {
+    ) -> WeightTables {
         let largest = self.largest();
         let min_weight = pruning.min_weight * largest;
         let long = if pruning.max_bytes > 0 { LONG_IF_SMALL } else { LONG };
@@ -472,10 +472,16 @@ impl Writer {
     }
 
     /// The tables; `seen` marks the classes that occurred in training.
-    fn tables(self, seen: &[bool], kind: ScoreScale) -> Tables {
+    fn tables(self, seen: &[bool], kind: ScoreScale) -> WeightTables {
         let Self { buckets, rows, scale, .. } = self;
         let offset = |&seen: &bool| if seen { 0.0 } else { f32::NEG_INFINITY };
         let offsets: Vec<f32> = seen.iter().map(offset).collect();
-        Tables { buckets: buckets.into(), rows: rows.into(), offsets: offsets.into(), scale, kind }
+        WeightTables {
+            buckets: buckets.into(),
+            rows: rows.into(),
+            offsets: offsets.into(),
+            scale,
+            kind,
+        }
     }
 }

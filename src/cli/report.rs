@@ -75,7 +75,7 @@ struct ReportPage<'a> {
 type Gold = Vec<(Tree, Option<Place>)>;
 
 /// The parses of all trees with one source of tags.
-struct Run {
+struct TagSourceParses {
     /// The source of the tags.
     tags: &'static str,
     found: Found,
@@ -149,7 +149,7 @@ fn parse(
     params: &Params,
     own_tags: bool,
     args: &ReportArgs,
-) -> anyhow::Result<Run> {
+) -> anyhow::Result<TagSourceParses> {
     let mut bar = ReadingBar::of_count(!args.verbosity.quiet, gold.len(), "sentences");
     // A wrong tag may change which words count.
     let mut evaluation = Evaluation::new(params.clone(), None);
@@ -177,14 +177,19 @@ fn parse(
         bar.add(1);
     }
     let found = Found { systems: vec![system], sentences, brackets: Vec::new() };
-    Ok(Run { tags: if own_tags { "own tags" } else { "gold tags" }, found, partial, seconds })
+    Ok(TagSourceParses {
+        tags: if own_tags { "own tags" } else { "gold tags" },
+        found,
+        partial,
+        seconds,
+    })
 }
 
 /// A score and its name.
 type Score = (&'static str, fn(&Totals) -> f64);
 
 /// The table of scores: for each its name and the value of each run.
-fn scores(runs: &[Run]) -> Vec<(&'static str, Vec<String>)> {
+fn scores(runs: &[TagSourceParses]) -> Vec<(&'static str, Vec<String>)> {
     let percents: [Score; 6] = [
         ("F1", Totals::f1),
         ("precision", Totals::precision),
@@ -193,13 +198,14 @@ fn scores(runs: &[Run]) -> Vec<(&'static str, Vec<String>)> {
         ("tagging accuracy", Totals::tagging),
         ("coverage", Totals::coverage),
     ];
-    let all = |run: &Run| run.found.systems[0].evaluation.all;
+    let all = |run: &TagSourceParses| run.found.systems[0].evaluation.all;
     let percents = percents
         .map(|(name, of)| (name, runs.iter().map(|run| format!("{:.2}", of(&all(run)))).collect()));
     let mut rows: Vec<(&str, Vec<String>)> = percents.into();
     rows.push(("sentences", runs.iter().map(|run| grouped(all(run).sentences)).collect()));
     rows.push(("partial parses", runs.iter().map(|run| grouped(run.partial)).collect()));
-    let speed = |run: &Run| grouped((all(run).sentences as f64 / run.seconds.max(1e-9)) as u64);
+    let speed =
+        |run: &TagSourceParses| grouped((all(run).sentences as f64 / run.seconds.max(1e-9)) as u64);
     rows.push(("sentences/s, one thread", runs.iter().map(speed).collect()));
     rows
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{PARTS, TAGS, WORDS, WordInventory};
 use crate::memory::{Array, Sections};
 use crate::neural::params::Builder;
-use crate::neural::{Dropout, ForwardPass, Param, Tables, Var};
+use crate::neural::{Dropout, ForwardPass, Param, RowTables, Var};
 use crate::symbols::{FIRST, Lists, NOTHING, Sentence, UNKNOWN, Vocabulary, VocabularySizes};
 use crate::treebank::embeddings::PretrainedEmbeddings;
 use crate::{Error, Result};
@@ -212,7 +212,7 @@ impl Embeddings {
         &self,
         sentence: &Sentence,
         token: Option<usize>,
-        tables: &impl Tables,
+        tables: &impl RowTables,
         dropout: Option<&mut Dropout>,
         out: &mut [f32],
         mut used: impl FnMut(usize, Param, u32, f32),

@@ -27,7 +27,7 @@ pub use self::transformer::{Pretrained, TransformerParams};
 use self::transformer::{TransformerEncoder, TransformerMatrices};
 use crate::Result;
 use crate::memory::Sections;
-use crate::neural::inference::{InstructionSet, Places, Rows};
+use crate::neural::inference::{InstructionSet, PaddedLayout, Rows};
 use crate::neural::params::Builder;
 use crate::neural::tape::Layout;
 use crate::neural::{Dropout, Params, Quantized, Tape, Var};
@@ -266,7 +266,7 @@ pub struct EncoderScratch {
 
 impl CompiledEncoder {
     /// How the numbers of a hidden state are laid out in a row.
-    pub fn places(&self) -> Places {
+    pub fn places(&self) -> PaddedLayout {
         match self {
             Self::BiLstm(encoder) => encoder.places(),
             Self::Transformer(encoder) => encoder.places(),

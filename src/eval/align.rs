@@ -26,7 +26,7 @@ use crate::eval::counts::Counts;
 use crate::eval::params::Params;
 use crate::tree::{Token, Tree};
 use crate::treebank::penn;
-use characters::{Run, aligned};
+use characters::{EqualRange, aligned};
 
 /// The scores of aligned trees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl<'t> Side<'t> {
     }
 
     /// Decides by the tags of the gold words which words count: a word with characters of several by the first that does.
-    fn follow(&mut self, gold: &Side<'t>, pairs: &[Run], params: &Params) {
+    fn follow(&mut self, gold: &Side<'t>, pairs: &[EqualRange], params: &Params) {
         let mut runs = pairs.iter().peekable();
         let mut at_gold = 0;
         for word in &mut self.words {
@@ -251,7 +251,7 @@ fn plain(word: &str) -> impl Iterator<Item = char> {
 }
 
 /// Numbers the positions of the common text: of aligned characters, and between them those of either side alone.
-fn place(gold: &mut Side<'_>, test: &mut Side<'_>, runs: &[Run]) {
+fn place(gold: &mut Side<'_>, test: &mut Side<'_>, runs: &[EqualRange]) {
     let (of_gold, of_test) = (gold.counted_characters(), test.counted_characters());
     let mut at = Place::default();
     let (mut g, mut t) = (0, 0);

@@ -49,7 +49,7 @@ pub fn symbol(value: u32) -> SymbolValue {
 
 /// A position in a configuration.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct FoundPosition {
     /// The constituent, if the position is on the stack or a descendant of such an item.
     node: u32,
     /// The head token, or a marker if the position does not exist.
@@ -58,10 +58,10 @@ struct Found {
     projection: u32,
 }
 
-const MISSING: Found = Found::token(NO_TOKEN);
-const OUTSIDE: Found = Found::token(BEYOND);
+const MISSING: FoundPosition = FoundPosition::token(NO_TOKEN);
+const OUTSIDE: FoundPosition = FoundPosition::token(BEYOND);
 
-impl Found {
+impl FoundPosition {
     /// A token that has no dependents.
     const fn token(token: u32) -> Self {
         Self { node: NO_NODE, token, projection: NO_NODE }
@@ -70,13 +70,13 @@ impl Found {
 
 /// How a position is reached: from an anchor, or by a step from another position.
 #[derive(Debug, Clone, Copy)]
-enum Way {
+enum AddressPart {
     Anchor(Anchor),
     Step(u16, PathStep),
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Ask {
+enum Attribute {
     Field(u16, Field),
     Kids(u16, Field),
     Group(Group, bool, Field),
@@ -95,85 +95,85 @@ enum Ask {
 /// Evaluates the addresses of a template file.
 #[derive(Debug, Clone)]
 pub struct Extractor {
-    ways: Vec<Way>,
-    asks: Vec<(Ask, bool)>,
+    parts: Vec<AddressPart>,
+    attributes: Vec<(Attribute, bool)>,
 }
 
 /// Working memory of one thread for [`Extractor::extract`].
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
-    found: Vec<Found>,
+    found: Vec<FoundPosition>,
 }
 
 impl Extractor {
     /// Returns the extractor for a template file.
     pub fn new(templates: &Templates) -> Self {
-        let mut extractor = Self { ways: Vec::new(), asks: Vec::new() };
+        let mut extractor = Self { parts: Vec::new(), attributes: Vec::new() };
         let mut paths: Vec<Path> = Vec::new();
         for Address { question, binned } in templates.addresses() {
             let mut place = |path: &Path| extractor.place(&mut paths, path);
-            let ask = match question {
-                Question::Field(path, field) => Ask::Field(place(path), *field),
+            let attribute = match question {
+                Question::Field(path, field) => Attribute::Field(place(path), *field),
                 Question::Group { group, terminals, field } => {
-                    Ask::Group(*group, *terminals, *field)
+                    Attribute::Group(*group, *terminals, *field)
                 }
-                Question::Kids(path, field) => Ask::Kids(place(path), *field),
-                Question::Distance(a, b) => Ask::Distance(place(a), place(b)),
-                Question::Comma(a, b) => Ask::Comma(place(a), place(b)),
-                Question::StackSize => Ask::StackSize,
-                Question::BufferSize => Ask::BufferSize,
-                Question::StackEmpty => Ask::StackEmpty,
-                Question::BufferEmpty => Ask::BufferEmpty,
-                Question::OpenPunctuation => Ask::OpenPunctuation,
-                Question::Pending(n) => Ask::Pending(*n),
-                Question::Action(back) => Ask::Action(*back),
-                Question::Tree(levels) => Ask::Tree(*levels),
+                Question::Kids(path, field) => Attribute::Kids(place(path), *field),
+                Question::Distance(a, b) => Attribute::Distance(place(a), place(b)),
+                Question::Comma(a, b) => Attribute::Comma(place(a), place(b)),
+                Question::StackSize => Attribute::StackSize,
+                Question::BufferSize => Attribute::BufferSize,
+                Question::StackEmpty => Attribute::StackEmpty,
+                Question::BufferEmpty => Attribute::BufferEmpty,
+                Question::OpenPunctuation => Attribute::OpenPunctuation,
+                Question::Pending(n) => Attribute::Pending(*n),
+                Question::Action(back) => Attribute::Action(*back),
+                Question::Tree(levels) => Attribute::Tree(*levels),
             };
-            extractor.asks.push((ask, *binned));
+            extractor.attributes.push((attribute, *binned));
         }
         extractor
     }
 
-    /// Returns the index of a path in `ways`, adding all of its prefixes.
+    /// Returns the index of a path in `parts`, adding all of its prefixes.
     fn place(&mut self, paths: &mut Vec<Path>, path: &Path) -> u16 {
         if let Some(known) = paths.iter().position(|known| known == path) {
             return known as u16;
         }
-        let way = match path.steps.split_last() {
-            None => Way::Anchor(path.anchor),
+        let part = match path.steps.split_last() {
+            None => AddressPart::Anchor(path.anchor),
             Some((&step, before)) => {
                 let before = Path { anchor: path.anchor, steps: before.to_vec() };
-                Way::Step(self.place(paths, &before), step)
+                AddressPart::Step(self.place(paths, &before), step)
             }
         };
         paths.push(path.clone());
-        self.ways.push(way);
-        self.ways.len() as u16 - 1
+        self.parts.push(part);
+        self.parts.len() as u16 - 1
     }
 
     /// Returns the number of columns.
     #[cfg(test)]
     pub(crate) fn n_columns(&self) -> usize {
-        self.asks.len()
+        self.attributes.len()
     }
 
     /// Returns how many items on each side of a candidate the row depends on; `None` if it depends on other parts
     /// of the configuration too.
     pub fn reach(&self) -> Option<usize> {
-        let of_way = |way: &Way| match *way {
-            Way::Anchor(Anchor::Before(n) | Anchor::After(n)) => Some(usize::from(n) + 1),
-            Way::Anchor(
+        let reach_of_part = |part: &AddressPart| match *part {
+            AddressPart::Anchor(Anchor::Before(n) | Anchor::After(n)) => Some(usize::from(n) + 1),
+            AddressPart::Anchor(
                 Anchor::Stack(_) | Anchor::Buffer(_) | Anchor::Open(_) | Anchor::Complete(_),
             ) => None,
-            Way::Anchor(_) | Way::Step(..) => Some(0),
+            AddressPart::Anchor(_) | AddressPart::Step(..) => Some(0),
         };
-        let is_local = |ask: &Ask| {
-            use Ask::{Comma, Distance, Field, Group, Kids};
-            matches!(ask, Field(..) | Kids(..) | Group(..) | Distance(..) | Comma(..))
+        let is_local = |attribute: &Attribute| {
+            use Attribute::{Comma, Distance, Field, Group, Kids};
+            matches!(attribute, Field(..) | Kids(..) | Group(..) | Distance(..) | Comma(..))
         };
-        let reaches = self.ways.iter().map(of_way);
+        let reaches = self.parts.iter().map(reach_of_part);
         let farthest = reaches.reduce(|a, b| Some(a?.max(b?))).unwrap_or(Some(0));
-        farthest.filter(|_| self.asks.iter().all(|(ask, _)| is_local(ask)))
+        farthest.filter(|_| self.attributes.iter().all(|(attribute, _)| is_local(attribute)))
     }
 
     /// Writes the columns of a configuration into `row`.
@@ -185,58 +185,63 @@ impl Extractor {
         row: &mut Row,
     ) {
         scratch.found.clear();
-        for way in &self.ways {
-            let found = match *way {
-                Way::Anchor(anchor) => anchored(sentence, view, anchor),
-                Way::Step(from, step) => stepped(view, scratch.found[usize::from(from)], step),
+        for part in &self.parts {
+            let found = match *part {
+                AddressPart::Anchor(anchor) => anchored(sentence, view, anchor),
+                AddressPart::Step(from, step) => {
+                    stepped(view, scratch.found[usize::from(from)], step)
+                }
             };
             scratch.found.push(found);
         }
         row.values.clear();
         row.members.clear();
         let found = |place: u16| scratch.found[usize::from(place)];
-        for &(ask, binned) in &self.asks {
-            let value = match ask {
-                Ask::Field(place, field) => field_of(sentence, view, found(place), field),
-                Ask::Kids(place, field) => {
+        for &(attribute, binned) in &self.attributes {
+            let value = match attribute {
+                Attribute::Field(place, field) => field_of(sentence, view, found(place), field),
+                Attribute::Kids(place, field) => {
                     let node = found(place).node;
                     let kids = if node == NO_NODE { &[][..] } else { view.forest.children(node) };
                     let kids = kids.iter().map(|&node| on_top(view, node));
                     let kids = kids.map(|kid| field_of(sentence, view, kid, field));
                     write_set(kids, &mut row.members)
                 }
-                Ask::Group(group, terminals, field) => {
+                Attribute::Group(group, terminals, field) => {
                     let parts = view.focus.map(|focus| group_of(group, focus)).unwrap_or_default();
                     let parts =
                         parts.map(|(first, last)| &view.frontier[first as usize..last as usize]);
                     let field = |found| field_of(sentence, view, found, field);
                     if terminals {
                         let tokens = parts.into_iter().flat_map(|part| tokens_under(view, part));
-                        write_set(tokens.map(|token| field(Found::token(token))), &mut row.members)
+                        write_set(
+                            tokens.map(|token| field(FoundPosition::token(token))),
+                            &mut row.members,
+                        )
                     } else {
                         let kids = parts.into_iter().flatten();
                         write_set(kids.map(|&node| field(on_top(view, node))), &mut row.members)
                     }
                 }
-                Ask::Distance(a, b) => match (found(a).token, found(b).token) {
+                Attribute::Distance(a, b) => match (found(a).token, found(b).token) {
                     (BEYOND.., _) | (_, BEYOND..) => 0,
                     (a, b) => a.abs_diff(b),
                 },
-                Ask::Comma(a, b) => match (found(a).token, found(b).token) {
+                Attribute::Comma(a, b) => match (found(a).token, found(b).token) {
                     (BEYOND.., _) | (_, BEYOND..) => 0,
                     (a, b) => u32::from(comma_between(sentence, a.min(b), a.max(b))),
                 },
-                Ask::StackSize => view.stack.len() as u32,
-                Ask::BufferSize => sentence.len() as u32 - view.buffer,
-                Ask::StackEmpty => u32::from(view.stack.is_empty()),
-                Ask::BufferEmpty => u32::from(view.buffer as usize >= sentence.len()),
-                Ask::OpenPunctuation => sentence.before(view.buffer).open % 2,
-                Ask::Pending(n) => pending(view, n.into()),
-                Ask::Action(back) => {
+                Attribute::StackSize => view.stack.len() as u32,
+                Attribute::BufferSize => sentence.len() as u32 - view.buffer,
+                Attribute::StackEmpty => u32::from(view.stack.is_empty()),
+                Attribute::BufferEmpty => u32::from(view.buffer as usize >= sentence.len()),
+                Attribute::OpenPunctuation => sentence.before(view.buffer).open % 2,
+                Attribute::Pending(n) => pending(view, n.into()),
+                Attribute::Action(back) => {
                     let code = view.recent[usize::from(back)].checked_sub(1);
                     code.map_or(0, |code| view.numbers[code as usize] + 1)
                 }
-                Ask::Tree(levels) => tree::write(sentence, view, levels, &mut row.members),
+                Attribute::Tree(levels) => tree::write(sentence, view, levels, &mut row.members),
             };
             row.values.push(if binned { bin(value) } else { value });
         }
@@ -266,23 +271,23 @@ fn pending(view: &View<'_>, n: usize) -> u32 {
     inside.map_or(view.complete.len() as u32, |inside| inside.first) - own.first
 }
 
-fn on_frontier(view: &View<'_>, at: Option<usize>) -> Found {
+fn on_frontier(view: &View<'_>, at: Option<usize>) -> FoundPosition {
     let node = at.and_then(|at| view.frontier.get(at));
     node.map_or(OUTSIDE, |&node| on_top(view, node))
 }
 
 /// A constituent that is part of no other one with its head.
-fn on_top(view: &View<'_>, node: u32) -> Found {
-    Found { node, token: view.forest.node(node).head, projection: node }
+fn on_top(view: &View<'_>, node: u32) -> FoundPosition {
+    FoundPosition { node, token: view.forest.node(node).head, projection: node }
 }
 
-fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
+fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> FoundPosition {
     let on_stack = |node: Option<u32>| node.map_or(OUTSIDE, |node| on_top(view, node));
     match anchor {
         Anchor::Stack(n) => on_stack(view.stack.nth(n.into())),
         Anchor::Buffer(n) => {
             let token = view.buffer + u32::from(n);
-            if (token as usize) < sentence.len() { Found::token(token) } else { OUTSIDE }
+            if (token as usize) < sentence.len() { FoundPosition::token(token) } else { OUTSIDE }
         }
         Anchor::Before(n) => on_frontier(
             view,
@@ -300,20 +305,20 @@ fn anchored(sentence: &Sentence, view: &View<'_>, anchor: Anchor) -> Found {
 }
 
 /// Returns a child of the candidate by its index on the frontier, or [`MISSING`].
-fn child_of(view: &View<'_>, at: impl Fn(Focus) -> Option<u32>) -> Found {
+fn child_of(view: &View<'_>, at: impl Fn(Focus) -> Option<u32>) -> FoundPosition {
     let is_child = |focus: Focus| at(focus).filter(|at| (focus.first..focus.last).contains(at));
     let child = view.focus.and_then(is_child);
     child.map_or(MISSING, |at| on_top(view, view.frontier[at as usize]))
 }
 
-fn stepped(view: &View<'_>, from: Found, step: PathStep) -> Found {
+fn stepped(view: &View<'_>, from: FoundPosition, step: PathStep) -> FoundPosition {
     if from.token >= BEYOND {
         return MISSING;
     }
     let dependent = |pick: fn(&Dependents) -> u32| match pick(&dependents_of(view, from)) {
         NO_NODE => MISSING,
         // Its dependents, but not the constituent, are reached from here.
-        node => Found { node: NO_NODE, ..on_top(view, node) },
+        node => FoundPosition { node: NO_NODE, ..on_top(view, node) },
     };
     let children = if from.node == NO_NODE { &[][..] } else { view.forest.children(from.node) };
     let child = |child: Option<&u32>| child.map_or(MISSING, |&node| below(view, from, node));
@@ -333,14 +338,14 @@ fn stepped(view: &View<'_>, from: Found, step: PathStep) -> Found {
 }
 
 /// A child of a constituent: the head child shares its head.
-fn below(view: &View<'_>, parent: Found, node: u32) -> Found {
+fn below(view: &View<'_>, parent: FoundPosition, node: u32) -> FoundPosition {
     let child = on_top(view, node);
     let is_head = child.token == parent.token;
-    Found { projection: if is_head { parent.projection } else { node }, ..child }
+    FoundPosition { projection: if is_head { parent.projection } else { node }, ..child }
 }
 
 /// The dependents of a token so far.
-fn dependents_of(view: &View<'_>, found: Found) -> Dependents {
+fn dependents_of(view: &View<'_>, found: FoundPosition) -> Dependents {
     match found.projection {
         NO_NODE => Dependents::default(),
         node => view.forest.dependents(node),
@@ -348,8 +353,8 @@ fn dependents_of(view: &View<'_>, found: Found) -> Dependents {
 }
 
 #[inline(always)]
-fn field_of(sentence: &Sentence, view: &View<'_>, found: Found, field: Field) -> u32 {
-    let Found { node, token, .. } = found;
+fn field_of(sentence: &Sentence, view: &View<'_>, found: FoundPosition, field: Field) -> u32 {
+    let FoundPosition { node, token, .. } = found;
     if token >= BEYOND {
         if node != NO_NODE {
             return of_open_nonterminal(sentence, view, view.forest.node(node), field);

@@ -26,7 +26,7 @@ pub fn is_embedded(path: &Path) -> bool {
 /// In a build without the feature of this name.
 pub(super) fn read(name: &Path) -> Result<Model> {
     match bytes(name) {
-        Some(bytes) => super::file::read_memory(crate::memory::Memory::Static(bytes), name),
+        Some(bytes) => super::file::read_memory(crate::memory::ModelBytes::Static(bytes), name),
         None => Err(Error::Model {
             path: name.to_path_buf(),
             problem:

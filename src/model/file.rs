@@ -21,7 +21,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::{Header, Model};
-use crate::memory::{Array, MODEL_MAGIC, Memory, Section, Sections};
+use crate::memory::{Array, MODEL_MAGIC, ModelBytes, Section, Sections};
 use crate::{Error, Result, output};
 
 /// The version of the format that is written and read.
@@ -126,13 +126,13 @@ pub fn read(path: &Path) -> Result<Model> {
 }
 
 /// Reads a file, of which no more than `length` bytes, into aligned memory.
-fn read_whole(file: File, length: u64) -> std::io::Result<Memory> {
+fn read_whole(file: File, length: u64) -> std::io::Result<ModelBytes> {
     let mut words = vec![0u64; length.div_ceil(8) as usize];
     let mut filled = 0;
     let mut file = file.take(length);
     loop {
         match file.read(&mut bytemuck::cast_slice_mut(&mut words)[filled..]) {
-            Ok(0) => return Ok(Memory::Owned(words, filled)),
+            Ok(0) => return Ok(ModelBytes::Owned(words, filled)),
             Ok(n) => filled += n,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -140,7 +140,7 @@ fn read_whole(file: File, length: u64) -> std::io::Result<Memory> {
     }
 }
 
-fn map(file: &File) -> std::io::Result<Memory> {
+fn map(file: &File) -> std::io::Result<ModelBytes> {
     // SAFETY: the map is read-only, and models are replaced by renaming, never written in place. Another program that
     // does overwrite the file changes plain numbers under our eyes, of which every value is valid; positions among them
     // are checked at each use, so that scores are wrong or a position is refused with a panic. If the file is cut, the
@@ -153,7 +153,7 @@ fn map(file: &File) -> std::io::Result<Memory> {
     {
         mapped.push((file, modified));
     }
-    Ok(Memory::Mapped(map))
+    Ok(ModelBytes::Mapped(map))
 }
 
 /// The files that have been mapped, and when they were last changed before that.
@@ -171,7 +171,7 @@ pub fn is_mapped_file_changed() -> bool {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_memory(memory: Memory, path: &Path) -> Result<Model> {
+pub fn read_memory(memory: ModelBytes, path: &Path) -> Result<Model> {
     let fail = |problem: String| Error::Model { path: path.to_path_buf(), problem };
     let bytes = memory.bytes();
     let word = |at: usize| -> Option<u32> {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     fn read_bytes(bytes: &[u8]) -> Result<Model> {
-        read_memory(Memory::owned(bytes), Path::new("m.srm"))
+        read_memory(ModelBytes::owned(bytes), Path::new("m.srm"))
     }
 
     #[test]

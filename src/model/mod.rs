@@ -14,7 +14,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::memory::{Memory, Sections};
+use crate::memory::{ModelBytes, Sections};
 
 /// The description of a model in its file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -134,7 +134,7 @@ impl Model {
     /// # Errors
     /// When they are not a model of this version.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self> {
-        file::read_memory(Memory::owned(bytes), name.as_ref())
+        file::read_memory(ModelBytes::owned(bytes), name.as_ref())
     }
 
     /// A check sum of its model file.

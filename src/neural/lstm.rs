@@ -40,9 +40,9 @@ impl Lstm {
 }
 
 dispatched! {
-    /// From what goes into the gates to the output of a step. `kept` is the memory before, empty for the first step;
+    /// From what goes into the gates to the output of a step. `memory_before` is the memory before, empty for the first step;
     /// `tangents` are those of the memory.
-    pub(super) forward(gates: &mut [f32], kept: &[f32], memory: &mut [f32], tangents: &mut [f32], output: &mut [f32]),
+    pub(super) forward(gates: &mut [f32], memory_before: &[f32], memory: &mut [f32], tangents: &mut [f32], output: &mut [f32]),
     |_fused, _WIDE| {
         let n = output.len();
         let (sigmoids, fresh) = gates.split_at_mut(3 * n);
@@ -53,8 +53,8 @@ dispatched! {
         for ((memory, input), fresh) in memory.iter_mut().zip(input).zip(&*fresh) {
             *memory = input * fresh;
         }
-        for ((memory, forget), kept) in memory.iter_mut().zip(forget).zip(kept) {
-            *memory += forget * kept;
+        for ((memory, forget), memory_before) in memory.iter_mut().zip(forget).zip(memory_before) {
+            *memory += forget * memory_before;
         }
         for ((output, tangents), (memory, say)) in output.iter_mut().zip(tangents).zip(memory.iter().zip(say)) {
             *tangents = tangent(*memory);
@@ -64,18 +64,18 @@ dispatched! {
 }
 
 /// What a step was, and the gradients of its output and memory.
-pub(super) struct Step<'a> {
+pub(super) struct LstmStep<'a> {
     pub(super) gates: &'a [f32],
     pub(super) tangents: &'a [f32],
     /// The memory before; empty for the first step.
-    pub(super) kept: &'a [f32],
+    pub(super) memory_before: &'a [f32],
     pub(super) d_output: &'a [f32],
     pub(super) d_memory: &'a [f32],
 }
 
 dispatched! {
     /// The gradient of what went into the gates; that of the memory before is added to `d_kept`, if there was one.
-    pub(super) backward(step: &Step<'_>, d_gates: &mut [f32], d_kept: &mut [f32]),
+    pub(super) backward(step: &LstmStep<'_>, d_gates: &mut [f32], d_kept: &mut [f32]),
     |_fused, _WIDE| {
         let n = step.d_output.len();
         let of = |gate: usize| &step.gates[gate * n..][..n];
@@ -94,13 +94,13 @@ dispatched! {
             // Of the memory, for now.
             d_forget[at] = memory;
         }
-        if step.kept.is_empty() {
+        if step.memory_before.is_empty() {
             return d_forget.fill(0.0);
         }
-        let (kept, d_kept) = (&step.kept[..n], &mut d_kept[..n]);
+        let (memory_before, d_kept) = (&step.memory_before[..n], &mut d_kept[..n]);
         for at in 0..n {
             d_kept[at] += d_forget[at] * forget[at];
-            d_forget[at] *= kept[at] * forget[at] * (1.0 - forget[at]);
+            d_forget[at] *= memory_before[at] * forget[at] * (1.0 - forget[at]);
         }
     }
 }

@@ -29,6 +29,6 @@ pub mod transformer;
 pub use dropout::{Dropout, ForwardPass};
 pub use lstm::Lstm;
 pub use optimizer::{Decay, MovingAverage, Optimizer, OptimizerParams, OptimizerState};
-pub use params::{Gradients, Param, Params, Tables};
+pub use params::{Gradients, Param, Params, RowTables};
 pub use quantized::Quantized;
 pub use tape::{Cell, Tape, Var};

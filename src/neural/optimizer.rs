@@ -160,13 +160,13 @@ impl Optimizer {
             OptimizerParams::Adam { rate, weight_decay, .. } => {
                 let unbiased = |moment: f32| 1.0 - moment.powf(self.steps as f32);
                 let step = rate * factor * unbiased(SECOND_MOMENT).sqrt() / unbiased(FIRST_MOMENT);
-                let step = Step { rate: step, scale, decay: rate * factor * weight_decay };
+                let step = AdamStep { rate: step, scale, decay: rate * factor * weight_decay };
                 self.adam(network, gradients, step);
             }
         }
     }
 
-    fn adam(&mut self, network: &mut Params, gradients: &Gradients, step: Step) {
+    fn adam(&mut self, network: &mut Params, gradients: &Gradients, step: AdamStep) {
         let n_dense = network.dense();
         let layout = network.layout().to_vec();
         let (first, rows_first) = self.first.split_at_mut(n_dense);
@@ -228,7 +228,7 @@ fn descend(network: &mut Params, gradients: &Gradients, step: f32) {
 
 /// A step of Adam.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct AdamStep {
     rate: f32,
     /// What gradients are multiplied by.
     scale: f32,
@@ -236,7 +236,7 @@ struct Step {
     decay: f32,
 }
 
-impl Step {
+impl AdamStep {
     /// The step of a parameter.
     fn of(self, entry: &Entry) -> Self {
         let decay = if entry.kind == Kind::Matrix { self.decay * entry.rate } else { 0.0 };

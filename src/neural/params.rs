@@ -380,12 +380,12 @@ impl Params {
 }
 
 /// Tables whose rows can be added up.
-pub trait Tables {
+pub trait RowTables {
     /// Adds a row of a table, or the last one for a number beyond it, times a factor.
     fn add_row(&self, table: Param, row: u32, factor: f32, to: &mut [f32]);
 }
 
-impl Tables for Params {
+impl RowTables for Params {
     fn add_row(&self, table: Param, row: u32, factor: f32, to: &mut [f32]) {
         to.iter_mut().zip(self.row(table, row)).for_each(|(sum, value)| *sum += factor * value);
     }

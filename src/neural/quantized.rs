@@ -2,7 +2,7 @@
 //! or from -7 to 7, with a scale for each row. In a table of 4 bits, the first half of a row is stored in the low bits of
 //! bytes, and the second half in the high ones.
 
-use super::params::{Bits, Entry, Extent, Kind, Param, Params, Tables};
+use super::params::{Bits, Entry, Extent, Kind, Param, Params, RowTables};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
 
@@ -131,7 +131,7 @@ impl Quantized {
     }
 }
 
-impl Tables for Quantized {
+impl RowTables for Quantized {
     fn add_row(&self, table: Param, row: u32, factor: f32, to: &mut [f32]) {
         let row = row.min(table.rows.saturating_sub(1)) as usize;
         let scale = factor * self.scales[table.first_scale() + row];

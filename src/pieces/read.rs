@@ -19,7 +19,7 @@ const MOST_CHARACTERS: u32 = 100;
 /// A part of `tokenizer.json` that is done before pieces are looked for. Whatever is not here is refused.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
-enum Step {
+enum Preparation {
     BertNormalizer {
         clean_text: bool,
         handle_chinese_chars: bool,
@@ -46,7 +46,7 @@ enum Step {
     },
     Sequence {
         #[serde(alias = "pretokenizers")]
-        normalizers: Vec<Step>,
+        normalizers: Vec<Preparation>,
     },
 }
 
@@ -259,8 +259,15 @@ fn kind(path: &Path, file: &TokenizerFile) -> Result<Kind> {
     match (&file.model.model[..], &normalizer[..], &splitter[..]) {
         (
             "WordPiece",
-            &[Step::BertNormalizer { clean_text, handle_chinese_chars, strip_accents, lowercase }],
-            [Step::BertPreTokenizer],
+            &[
+                Preparation::BertNormalizer {
+                    clean_text,
+                    handle_chinese_chars,
+                    strip_accents,
+                    lowercase,
+                },
+            ],
+            [Preparation::BertPreTokenizer],
         ) if prefix == "##" => Ok(Kind::WordPiece {
             clean: clean_text,
             split_chinese: handle_chinese_chars,
@@ -268,19 +275,20 @@ fn kind(path: &Path, file: &TokenizerFile) -> Result<Kind> {
             lowercase,
             most_characters: file.model.max_input_chars_per_word.unwrap_or(MOST_CHARACTERS),
         }),
-        ("BPE", [], [Step::ByteLevel { use_regex: true }]) if prefix.is_empty() => {
+        ("BPE", [], [Preparation::ByteLevel { use_regex: true }]) if prefix.is_empty() => {
             Ok(Kind::BytePairs)
         }
         (
             "Unigram",
             tables @ ([] | [_]),
-            [Step::WhitespaceSplit, Step::Metaspace { .. }] | [Step::Metaspace { .. }],
+            [Preparation::WhitespaceSplit, Preparation::Metaspace { .. }]
+            | [Preparation::Metaspace { .. }],
         ) => {
             let table = match tables {
-                [Step::Precompiled { precompiled_charsmap: Some(table) }] => {
+                [Preparation::Precompiled { precompiled_charsmap: Some(table) }] => {
                     charsmap::checked(table)
                 }
-                [] | [Step::Precompiled { .. }] => Some(String::new()),
+                [] | [Preparation::Precompiled { .. }] => Some(String::new()),
                 _ => return Err(other_kind(path, "another normalizer than `Precompiled`")),
             };
             let malformed = "`precompiled_charsmap` is malformed: download the file again";
@@ -295,18 +303,18 @@ fn kind(path: &Path, file: &TokenizerFile) -> Result<Kind> {
 }
 
 /// The steps of a normalizer or a splitter in order, without those that have no effect here.
-fn steps(path: &Path, name: &str, value: Option<&Value>) -> Result<Vec<Step>> {
+fn steps(path: &Path, name: &str, value: Option<&Value>) -> Result<Vec<Preparation>> {
     let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
-    let step = Step::deserialize(value).map_err(|error| {
+    let step = Preparation::deserialize(value).map_err(|error| {
         other_kind(path, &format!("`{name}` has a step that is not known ({error})"))
     })?;
     let steps = match step {
-        Step::Sequence { normalizers } => normalizers,
+        Preparation::Sequence { normalizers } => normalizers,
         step => vec![step],
     };
-    let is_refused = |step: &Step| match step {
-        Step::Sequence { .. } => true,
-        Step::Metaspace { replacement, prepend_scheme } => {
+    let is_refused = |step: &Preparation| match step {
+        Preparation::Sequence { .. } => true,
+        Preparation::Metaspace { replacement, prepend_scheme } => {
             *replacement != '▁' || prepend_scheme.as_deref().is_some_and(|scheme| scheme == "never")
         }
         _ => false,
@@ -314,10 +322,11 @@ fn steps(path: &Path, name: &str, value: Option<&Value>) -> Result<Vec<Step>> {
     if steps.iter().any(is_refused) {
         return Err(other_kind(path, &format!("`{name}` has a step that is not known")));
     }
-    let joins_spaces = |step: &Step| match step {
-        Step::Replace { pattern: Pattern::Regex(pattern) | Pattern::String(pattern), content } => {
-            [" {2,}", "  +", "  ", "\n"].contains(&pattern.as_str()) && content == " "
-        }
+    let joins_spaces = |step: &Preparation| match step {
+        Preparation::Replace {
+            pattern: Pattern::Regex(pattern) | Pattern::String(pattern),
+            content,
+        } => [" {2,}", "  +", "  ", "\n"].contains(&pattern.as_str()) && content == " ",
         _ => false,
     };
     Ok(steps.into_iter().filter(|step| !joins_spaces(step)).collect())

@@ -9,7 +9,7 @@ use super::{Configuration, Lesson, OnlineLearner};
 use crate::classifier::coarse_to_fine::{
     CoarseTable, CoarseToFine, KINDS, TwoStepIndicators, rank,
 };
-use crate::classifier::linear::{LinearModel, Pruning, Tables, Weights};
+use crate::classifier::linear::{LinearModel, Pruning, WeightTables, Weights};
 use crate::classifier::packed::Lookup;
 use crate::classifier::sparse::{self, SparseWeights};
 use crate::classifier::{self, Classifier, ScoreScale};
@@ -23,7 +23,7 @@ use crate::transition::Action;
 pub struct Learning {
     indicators: Indicators,
     /// The weights that training continues from.
-    initial: Option<Tables>,
+    initial: Option<WeightTables>,
     weights: SparseWeights,
     /// Whether each class occurs in a gold derivation.
     seen: Vec<bool>,
@@ -46,7 +46,7 @@ struct CoarseStep {
 /// The weights of a packed model that training continues from.
 #[derive(Debug, Clone)]
 pub struct InitialWeights {
-    classes: Tables,
+    classes: WeightTables,
     kinds: Option<CoarseTable>,
 }
 
@@ -61,7 +61,7 @@ impl InitialWeights {
         n_classes: usize,
         coarse_to_fine: bool,
     ) -> Result<Self> {
-        let tables = Tables::load(sections)?;
+        let tables = WeightTables::load(sections)?;
         if tables.offsets.len() != classes.len() {
             return Err(Error::corrupt("the weights are not those of the system's actions"));
         }

@@ -2,7 +2,7 @@
 
 /// The evidence of a line about the end of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum LineKind {
     /// Text that may go on in the next line.
     Text,
     /// Text that hardly goes on in the next line: it is short, or ends with a mark.
@@ -37,7 +37,7 @@ const BULLETS: &[char] =
 /// The number of characters that hardly fit in a line which was broken to limit its length.
 const SHORT: usize = 45;
 
-impl Line {
+impl LineKind {
     /// The kind of the line after `before`.
     pub(super) fn after(before: Self, line: &str) -> Self {
         let text = line.trim();
@@ -75,11 +75,11 @@ fn is_header(line: &str) -> bool {
 
 /// Whether a line begins with a bullet, or with a dash, a number or a letter (`2.`, `(b)`) where the line before it
 /// does not go on.
-fn is_item(text: &str, before: Line) -> bool {
+fn is_item(text: &str, before: LineKind) -> bool {
     let (mark, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let is_bullet = |marks: &[char]| mark.chars().count() == 1 && mark.starts_with(marks);
     let may_be = is_bullet(&['-', '\u{2013}']) || is_number(mark);
-    !rest.is_empty() && (is_bullet(BULLETS) || before != Line::Text && may_be)
+    !rest.is_empty() && (is_bullet(BULLETS) || before != LineKind::Text && may_be)
 }
 
 /// Whether a word numbers an item: `2.`, `2)`, `(2)`, `b)`, `(b)`.
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn headers_and_items_are_recognized() {
-        let after = |line: &str| Line::after(Line::Short, line);
+        let after = |line: &str| LineKind::after(LineKind::Short, line);
         for line in [
             "From: Ann",
             "Subject: Re: dogs",
@@ -111,7 +111,7 @@ mod tests {
             "a) milk",
             "(b) milk",
         ] {
-            assert_eq!(after(line), Line::Item, "{line}");
+            assert_eq!(after(line), LineKind::Item, "{line}");
         }
         for line in [
             "Dogs bark.",
@@ -125,22 +125,25 @@ mod tests {
             "From:x",
             ") x",
         ] {
-            assert_eq!(after(line), Line::Short, "{line}");
+            assert_eq!(after(line), LineKind::Short, "{line}");
         }
-        assert_eq!(after(" \n"), Line::Blank);
+        assert_eq!(after(" \n"), LineKind::Blank);
     }
 
     #[test]
     fn a_number_after_a_full_line_is_part_of_its_text() {
         let line = "These dogs bark all night and sleep all day, as on";
-        assert_eq!(Line::after(Line::Blank, line), Line::Text);
-        assert_eq!(Line::after(Line::Blank, &format!("{line} the first.")), Line::Short);
-        assert_eq!(Line::after(Line::Text, "12. That is all."), Line::Short);
-        assert_eq!(Line::after(Line::Text, "- which is much -"), Line::Short);
-        assert_eq!(Line::after(Line::Text, "* milk"), Line::Item);
+        assert_eq!(LineKind::after(LineKind::Blank, line), LineKind::Text);
         assert_eq!(
-            Line::after(Line::Blank, "Buy these things, and do not forget any of them:"),
-            Line::Short
+            LineKind::after(LineKind::Blank, &format!("{line} the first.")),
+            LineKind::Short
+        );
+        assert_eq!(LineKind::after(LineKind::Text, "12. That is all."), LineKind::Short);
+        assert_eq!(LineKind::after(LineKind::Text, "- which is much -"), LineKind::Short);
+        assert_eq!(LineKind::after(LineKind::Text, "* milk"), LineKind::Item);
+        assert_eq!(
+            LineKind::after(LineKind::Blank, "Buy these things, and do not forget any of them:"),
+            LineKind::Short
         );
     }
 }

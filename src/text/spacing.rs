@@ -26,7 +26,7 @@ pub(super) struct Spacing {
 
 /// A sentence as in a text.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct SpacedLine {
     pub(super) text: String,
     /// Where its words end, in bytes.
     pub(super) ends: Vec<usize>,
@@ -56,8 +56,8 @@ impl Spacing {
     }
 
     /// The text of a sentence.
-    pub(super) fn line(&self, words: &[CompactString]) -> Line {
-        let mut line = Line::default();
+    pub(super) fn line(&self, words: &[CompactString]) -> SpacedLine {
+        let mut line = SpacedLine::default();
         let mut in_quotes = false;
         for (at, word) in words.iter().enumerate() {
             if at > 0 && !self.is_joined(&words[at - 1], word, in_quotes) {
@@ -71,8 +71,8 @@ impl Spacing {
     }
 
     /// Sentences as one line.
-    pub(super) fn joined(&self, lines: impl Iterator<Item = Line>) -> Line {
-        let mut all = Line::default();
+    pub(super) fn joined(&self, lines: impl Iterator<Item = SpacedLine>) -> SpacedLine {
+        let mut all = SpacedLine::default();
         for line in lines {
             if !all.text.is_empty() && !self.is_unspaced {
                 all.text.push(' ');

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::boundary::Pending;
 use super::chunk;
 use super::forms::form;
-use super::line::Line;
+use super::line::LineKind;
 use super::piece::{Piece, Role};
 use super::segmenter::Marks;
 use super::tokenizer::Tokenizer;
@@ -107,7 +107,7 @@ pub struct Splitter {
     /// The number of characters skipped after the text.
     skipped: u64,
     paragraph_ended: bool,
-    line: Line,
+    line: LineKind,
     /// Whether the sentence ends before the last line.
     ends_before_line: bool,
 }
@@ -127,7 +127,7 @@ impl Splitter {
             next: 0,
             skipped: 0,
             paragraph_ended: false,
-            line: Line::Blank,
+            line: LineKind::Blank,
             ends_before_line: false,
         }
     }
@@ -136,9 +136,9 @@ impl Splitter {
     /// ends the paragraph.
     pub fn add_line(&mut self, line: &str) {
         self.forget_returned();
-        let kind = Line::after(self.line, line);
+        let kind = LineKind::after(self.line, line);
         self.ends_before_line = self.line.ends_before(kind, line);
-        self.paragraph_ended |= kind == Line::Blank;
+        self.paragraph_ended |= kind == LineKind::Blank;
         self.line = kind;
         self.text.push_str(line);
     }
@@ -153,7 +153,7 @@ impl Splitter {
     /// Ends the paragraph, as a blank line and the end of the input do.
     pub fn end_paragraph(&mut self) {
         self.paragraph_ended = true;
-        self.line = Line::Blank;
+        self.line = LineKind::Blank;
     }
 
     /// The next sentence; `None` if its end has not been reached.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::symbols::{Label, Symbols};
 
 /// The effect of an action, as its system writes it; in the order that breaks ties between scores.
-pub(super) trait Step: Copy + Ord {
+pub(super) trait SystemAction: Copy + Ord {
     /// The number that model files and features have for it.
     fn number(self) -> u32;
     /// The step of a number.
@@ -29,7 +29,7 @@ pub(super) trait Step: Copy + Ord {
 #[derive(Debug, Clone)]
 pub(super) struct Inventory<A>(Vec<A>);
 
-impl<A: Step> Inventory<A> {
+impl<A: SystemAction> Inventory<A> {
     /// The steps of stored numbers, after checks; `kind` is the kind of the system, and `ends` every such system has.
     ///
     /// # Errors
@@ -110,11 +110,11 @@ impl<A: Step> Inventory<A> {
         };
         let all: BTreeSet<A> =
             self.0.iter().copied().chain(other.0.iter().map(renumbered)).collect();
-        Ok(all.into_iter().map(Step::number).collect())
+        Ok(all.into_iter().map(SystemAction::number).collect())
     }
 }
 
-fn name<A: Step>(step: A, labels: &Symbols) -> String {
+fn name<A: SystemAction>(step: A, labels: &Symbols) -> String {
     let label = step.label().and_then(|label| labels.name(label.0.into()));
     step.name(label.unwrap_or_default())
 }

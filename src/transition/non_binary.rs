@@ -24,7 +24,7 @@ use super::gold_tree::{
     repeats_a_label,
 };
 use super::head_finder::HeadFinder;
-use super::inventory::{Inventory, Step, stored};
+use super::inventory::{Inventory, SystemAction, stored};
 use super::{Action, ActionKind, Forest, Oracle, State, StoredSystem, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Binarization;
@@ -55,7 +55,7 @@ enum NonBinaryStep {
     Finish,
 }
 
-impl Step for NonBinaryStep {
+impl SystemAction for NonBinaryStep {
     fn kind(self) -> ActionKind {
         match self {
             Self::Shift => ActionKind::Shift,
@@ -182,7 +182,7 @@ impl NonBinary {
         let label = Label(common.unwrap_or(0) as u16);
         let join = NonBinaryStep::Reduce { label, temporary: false, arity: 2 };
         seen.extend([NonBinaryStep::Shift, NonBinaryStep::Finish, join]);
-        let actions = seen.into_iter().map(Step::number).collect();
+        let actions = seen.into_iter().map(SystemAction::number).collect();
         Self::from_tables(NonBinaryTables {
             labels,
             actions,
@@ -207,7 +207,7 @@ impl NonBinary {
             actions.extend((1..=max_arity.clamp(2, MAX_ARITY)).map(of_arity));
         }
         actions.push(NonBinaryStep::Finish);
-        let actions = actions.into_iter().map(Step::number).collect();
+        let actions = actions.into_iter().map(SystemAction::number).collect();
         Self::from_tables(NonBinaryTables { actions, max_roots: u32::MAX, ..self.tables.clone() })
     }
 

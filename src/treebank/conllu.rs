@@ -61,8 +61,8 @@ impl SentenceReader {
         }
         let [id, form, _, upos, xpos, ..] = columns;
         match line_of(id) {
-            Some(Line::Word(number)) if number == self.tokens.len() as u64 + 1 => {}
-            Some(Line::Word(number)) => {
+            Some(ConlluLine::Word(number)) if number == self.tokens.len() as u64 + 1 => {}
+            Some(ConlluLine::Word(number)) => {
                 let problem = format!(
                     "ID {number} instead of {}: number the words of a sentence from 1, and separate \
                      sentences by a blank line",
@@ -70,7 +70,7 @@ impl SentenceReader {
                 );
                 return Err(LineProblem::new(line, id, problem));
             }
-            Some(Line::Other) => {
+            Some(ConlluLine::Other) => {
                 self.source.other(line);
                 return Ok(());
             }
@@ -105,18 +105,18 @@ impl SentenceReader {
     }
 }
 
-enum Line {
+enum ConlluLine {
     Word(u64),
     /// A multiword token range or an empty node.
     Other,
 }
 
 /// Classifies a line by its ID; `None` for an invalid ID.
-fn line_of(id: &str) -> Option<Line> {
+fn line_of(id: &str) -> Option<ConlluLine> {
     if let Some((first, second)) = id.split_once(['-', '.']) {
-        return (is_number(first) && is_number(second)).then_some(Line::Other);
+        return (is_number(first) && is_number(second)).then_some(ConlluLine::Other);
     }
-    if is_number(id) { id.parse().ok().map(Line::Word) } else { None }
+    if is_number(id) { id.parse().ok().map(ConlluLine::Word) } else { None }
 }
 
 fn is_number(text: &str) -> bool {

@@ -18,7 +18,7 @@ mod runs;
 use compact_str::CompactString;
 
 use ancestors::Ancestors;
-use runs::{Chains, Run, Runs};
+use runs::{Chains, Runs, VertexRun};
 
 use crate::tree::{Token, Tree, TreeBuilder};
 
@@ -207,7 +207,7 @@ impl Graph {
             if !runs.is_empty() || !children.windows(2).all(is_next) {
                 let own: Vec<(u32, u32)> = children.iter().map(|&child| span_of(child)).collect();
                 for (&child, &span) in children.iter().zip(&own) {
-                    runs.add(span.0, Run::of(child, span), &mut chains);
+                    runs.add(span.0, VertexRun::of(child, span), &mut chains);
                 }
                 let head = head.map(span_of).filter(|(start, end)| start < end);
                 *children =

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use srparse::eval::{Evaluation, Params};
-use srparse::memory::Memory;
+use srparse::memory::ModelBytes;
 use srparse::model::file;
 use srparse::tree::remove_tags;
 use srparse::{Model, Parser, Preset, Tagger, Trainer, Tree, Treebank, TreebankProfile};
@@ -148,7 +148,7 @@ fn train_store_and_parse(is_chosen: impl Fn(&str) -> bool) {
         let model = train(name, trees, &settings(&preset));
         let mut bytes = Vec::new();
         file::write_to(&model, &mut bytes).unwrap();
-        let stored = file::read_memory(Memory::owned(&bytes), Path::new(name)).unwrap();
+        let stored = file::read_memory(ModelBytes::owned(&bytes), Path::new(name)).unwrap();
         if preset.only_tagger {
             tags_alike(&model, &stored, &dev);
             continue;

@@ -16,7 +16,7 @@ use crate::sort::sort_by_key;
 const SAVE_EVERY: usize = 50;
 
 /// The training task of a label.
-struct Task<'a> {
+struct LabelTraining<'a> {
     design: &'a Design,
     params: &'a BoostingParams,
     /// The name of its checkpoint.
@@ -24,7 +24,7 @@ struct Task<'a> {
     fit: &'a Fit<'a>,
 }
 
-impl Task<'_> {
+impl LabelTraining<'_> {
     fn load(&self, name: &str) -> Option<Ensemble> {
         Ensemble::load(&self.fit.checkpoint?.load(name)?).ok()
     }
@@ -95,7 +95,7 @@ pub fn fit_label(
     params: &BoostingParams,
     fit: &Fit<'_>,
 ) -> Result<Ensemble> {
-    let task = Task { design, params, name: "trees", fit };
+    let task = LabelTraining { design, params, name: "trees", fit };
     let trees = task.run(examples, |done, ensemble| fit.step(done, &line(ensemble)))?;
     Ok(trees.unwrap_or_default())
 }
@@ -124,7 +124,7 @@ pub fn fit_labels(
         let (label, name) = order[at];
         // Names of labels may differ in case only, or contain characters that file names cannot.
         let kept_as = format!("label{label}");
-        let task = Task { design, params, name: &kept_as, fit };
+        let task = LabelTraining { design, params, name: &kept_as, fit };
         let progress = |share: f64, ensemble: &Ensemble| {
             if let Ok(mut shares) = shares.lock() {
                 shares[at] = share;

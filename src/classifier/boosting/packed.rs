@@ -20,7 +20,7 @@ pub struct Ensembles {
     /// `None` for a label that was never correct in training or was not trained: its confidence is minus
     /// infinity.
     labels: Vec<Option<Ensemble>>,
-    tables: Tables,
+    tables: TestTables,
 }
 
 /// Scratch memory of one thread.
@@ -40,7 +40,7 @@ pub struct ActiveTests {
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Default)]
-struct Tables {
+struct TestTables {
     is_set: Vec<bool>,
     /// A hash table of the tests; a free slot has the number [`NONE`].
     slots: Vec<(Test, u32)>,
@@ -60,7 +60,7 @@ fn hash(test: Test) -> usize {
     (mixed ^ (mixed >> 15)) as usize
 }
 
-impl Tables {
+impl TestTables {
     fn new(columns: &[Column], labels: &[Option<Ensemble>]) -> Self {
         let mut tables = Self { is_set: sets(columns), ..Self::default() };
         let all = labels.iter().flatten().flat_map(|ensemble| &ensemble.tests);
@@ -182,7 +182,7 @@ impl Tables {
 impl Ensembles {
     /// The ensembles of all labels, for rows of the given columns.
     pub fn new(columns: &[Column], labels: Vec<Option<Ensemble>>) -> Self {
-        let tables = Tables::new(columns, &labels);
+        let tables = TestTables::new(columns, &labels);
         Self { columns: columns.to_vec(), labels, tables }
     }
 

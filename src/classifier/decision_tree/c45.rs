@@ -190,7 +190,7 @@ impl Choice<'_> {
                     .runs
                     .iter()
                     .filter(|run| run.code > 0 && run.n >= min && n - run.n >= min);
-                let test = |run: &super::tally::Run| {
+                let test = |run: &super::tally::ValueCount| {
                     let cells = tally.cells(run);
                     let rest = |&(class, count): &(u16, u32)| {
                         let all = counts[usize::from(class)];

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tally::{Run, Tally, n_log_n};
+use super::tally::{Tally, ValueCount, n_log_n};
 use crate::sort::sort_by;
 
 /// A measure of how mixed the classes of some instances are.
@@ -72,7 +72,7 @@ impl Sides {
     }
 
     /// Moves the instances of a value to the right, or back to the left.
-    pub(super) fn move_run(&mut self, tally: &Tally, run: &Run, to_right: bool) {
+    pub(super) fn move_run(&mut self, tally: &Tally, run: &ValueCount, to_right: bool) {
         let impurity = self.impurity;
         for &(class, count) in tally.cells(run) {
             let (left, right) =
@@ -132,7 +132,7 @@ impl Sides {
                 common = class;
             }
         }
-        let share = |run: &Run| {
+        let share = |run: &ValueCount| {
             let count = tally.cells(run).iter().find(|cell| usize::from(cell.0) == common);
             count.map_or(0.0, |cell| f64::from(cell.1) / f64::from(run.n))
         };
@@ -183,7 +183,7 @@ impl Sides {
                 (of_side(&self.left, n_left), of_side(&self.right, n_right))
             }
         };
-        let is_nearer = |run: &Run| {
+        let is_nearer = |run: &ValueCount| {
             let cells = tally.cells(run).iter();
             let differences = cells.map(|&(class, count)| {
                 f64::from(count) * (right[usize::from(class)] - left[usize::from(class)])

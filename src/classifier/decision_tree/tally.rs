@@ -4,7 +4,7 @@ use super::table::Coding;
 
 /// The instances with one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct ValueCount {
     /// The code of the value.
     pub(super) code: u16,
     /// The number of instances.
@@ -16,7 +16,7 @@ pub(super) struct Run {
 /// The non-zero counts of one column, by value and class; values are in order of code.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<ValueCount>,
     cells: Vec<(u16, u32)>,
     keys: Vec<u32>,
     starts: Vec<u32>,
@@ -29,7 +29,7 @@ const FEW: usize = 256;
 
 impl Tally {
     /// The classes of the instances of a run, with their counts.
-    pub(super) fn cells(&self, run: &Run) -> &[(u16, u32)] {
+    pub(super) fn cells(&self, run: &ValueCount) -> &[(u16, u32)] {
         &self.cells[run.first as usize..run.last as usize]
     }
 
@@ -70,7 +70,7 @@ impl Tally {
                 }
                 _ => {
                     let first = self.cells.len() as u32;
-                    self.runs.push(Run { code, n: 1, first, last: first + 1 });
+                    self.runs.push(ValueCount { code, n: 1, first, last: first + 1 });
                     self.cells.push((class, 1));
                 }
             }
@@ -112,7 +112,7 @@ impl Tally {
             for cell in &mut cells[first as usize..] {
                 cell.1 = std::mem::take(&mut counts[usize::from(cell.0)]);
             }
-            runs.push(Run { code, n: end - begin, first, last: cells.len() as u32 });
+            runs.push(ValueCount { code, n: end - begin, first, last: cells.len() as u32 });
             begin = end;
         }
     }

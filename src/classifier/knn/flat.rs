@@ -9,7 +9,7 @@
 //! Rows are sorted as in the tree, so the rows of a block are similar, and many of its columns do not
 //! contain the query's value: a mask of 64 bits for each column of a block detects most of them.
 
-use super::search::{Found, Memory};
+use super::search::{Memory, Neighbors};
 use super::tree::Sorted;
 use super::values::{Shared, Values};
 use crate::memory::{Array, Sections};
@@ -91,7 +91,7 @@ impl Flat {
         let Memory { tables, shared, here, sums, nearest, found, .. } = memory;
         let own = tables.shared(values, shared);
         sort_by_key(shared, |one| (std::cmp::Reverse(one.weight), one.level));
-        let mut found = Found::new(k, nearest, found);
+        let mut found = Neighbors::new(k, nearest, found);
         let asked = |level: usize| tables.id(values, level);
         let begin = self.block_of(&asked);
         let others = (0..self.lightest.len()).filter(|&block| block != begin);
@@ -128,7 +128,7 @@ impl Flat {
         shared: &[Shared],
         here: &mut Vec<Shared>,
         sums: &mut Vec<u32>,
-        found: &mut Found<'_>,
+        found: &mut Neighbors<'_>,
     ) {
         let masks = &self.masks[block * self.width..][..self.width];
         here.clear();

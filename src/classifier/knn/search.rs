@@ -5,7 +5,7 @@
 //! limit decreases early. The result does not depend on the order.
 
 use super::tree::{Block, Rest, Tree, join};
-use super::values::{Shared, Tables, Values};
+use super::values::{QueryDistances, Shared, Values};
 
 /// Rows that were found are filtered once there are this many.
 const FILTER_AT: usize = 1 << 12;
@@ -15,8 +15,8 @@ const FILTER_AT: usize = 1 << 12;
 pub struct Memory {
     /// The model that the tables belong to.
     pub(super) model: u64,
-    pub(super) tables: Tables,
-    steps: Vec<Step>,
+    pub(super) tables: QueryDistances,
+    steps: Vec<QueuedBlock>,
     /// The features of the query that rows may share: all of them, and those that occur in a block.
     pub(super) shared: Vec<Shared>,
     pub(super) here: Vec<Shared>,
@@ -35,14 +35,14 @@ pub struct Memory {
 
 /// A block to enter.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct QueuedBlock {
     distance: u32,
     at: u32,
     depth: u32,
 }
 
 /// The distances and rows found so far.
-pub(super) struct Found<'a> {
+pub(super) struct Neighbors<'a> {
     k: usize,
     /// The distance beyond which rows are not needed.
     limit: u32,
@@ -51,7 +51,7 @@ pub(super) struct Found<'a> {
     sift_at: usize,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Neighbors<'a> {
     /// An empty result, for the `k` smallest distances.
     pub(super) fn new(k: usize, nearest: &'a mut Vec<u32>, rows: &'a mut Vec<(u32, u32)>) -> Self {
         nearest.clear();
@@ -93,10 +93,10 @@ impl Tree {
     pub(super) fn search(&self, values: &Values, k: usize, least: u32, memory: &mut Memory) {
         let Memory { tables, steps, nearest, found, .. } = memory;
         let width = values.n_levels();
-        let mut found = Found::new(k, nearest, found);
+        let mut found = Neighbors::new(k, nearest, found);
         steps.clear();
-        steps.push(Step { distance: least, at: 0, depth: 0 });
-        'next: while let Some(Step { mut distance, at, depth }) = steps.pop() {
+        steps.push(QueuedBlock { distance: least, at: 0, depth: 0 });
+        'next: while let Some(QueuedBlock { mut distance, at, depth }) = steps.pop() {
             if distance > found.limit {
                 continue;
             }
@@ -116,11 +116,11 @@ impl Tree {
                         let distance = distance + tables.distance(values, depth, id);
                         if distance <= found.limit {
                             let (at, depth) = (join(place), depth as u32 + 1);
-                            steps.push(Step { distance, at, depth });
+                            steps.push(QueuedBlock { distance, at, depth });
                         }
                     }
                     if steps.len() > first + 1 {
-                        let key = |step: &Step| std::cmp::Reverse((step.distance, step.at));
+                        let key = |step: &QueuedBlock| std::cmp::Reverse((step.distance, step.at));
                         steps[first..].sort_unstable_by_key(key);
                     }
                 }
@@ -144,7 +144,7 @@ impl Tree {
 /// The distance of a row; `None` if it is beyond the limit.
 #[inline]
 fn sum_within(
-    tables: &mut Tables,
+    tables: &mut QueryDistances,
     values: &Values,
     depth: usize,
     ids: &[u16],

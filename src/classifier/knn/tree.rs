@@ -163,7 +163,7 @@ impl Tree {
 }
 
 /// A block to be written: its rows, the length of its prefix, and where to store its offset.
-struct Task {
+struct SplitTask {
     first: usize,
     end: usize,
     depth: usize,
@@ -176,8 +176,8 @@ fn write_blocks<'a>(
     row: impl Fn(usize) -> &'a [u16],
 ) -> Result<Vec<u16>> {
     let mut blocks: Vec<u16> = Vec::new();
-    let mut tasks = vec![Task { first: 0, end: n_rows, depth: 0, wanted_at: None }];
-    while let Some(Task { first, end, depth, wanted_at }) = tasks.pop() {
+    let mut tasks = vec![SplitTask { first: 0, end: n_rows, depth: 0, wanted_at: None }];
+    while let Some(SplitTask { first, end, depth, wanted_at }) = tasks.pop() {
         if blocks.len() > u32::MAX as usize - (FEW + 1) * (width + 4) {
             let problem =
                 "too many instances for memory-based learning: use fewer trees or templates";
@@ -221,7 +221,7 @@ fn write_blocks<'a>(
         blocks.resize(places + 2 * children.len(), 0);
         let task = |(child, &(first, end)): (usize, &(usize, usize))| {
             let wanted_at = Some(places + 2 * child);
-            Task { first, end, depth: depth + 1, wanted_at }
+            SplitTask { first, end, depth: depth + 1, wanted_at }
         };
         tasks.extend(children.iter().enumerate().rev().map(task));
     }

@@ -1,6 +1,6 @@
 //! The distance of the query's value to the values of training rows, column by column.
 //!
-//! Each thread has [`Tables`]: for every level of the tree, the distance from the query's value to each id.
+//! Each thread has [`QueryDistances`]: for every level of the tree, the distance from the query's value to each id.
 //! A distance is computed when it is first needed, because most never are, and kept until the query has
 //! another value in that column. Consecutive queries of a parse share many values. For columns with few
 //! values, all distances are computed when the model is created.
@@ -286,7 +286,7 @@ fn with_distributions(params: &KnnParams) -> bool {
 
 /// The distances of one query's values, for one thread.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tables {
+pub(super) struct QueryDistances {
     distances: Vec<u32>,
     levels: Vec<QueryLevel>,
     /// The distribution of the query's value at each level.
@@ -311,7 +311,7 @@ struct QueryLevel {
     known: Vec<u32>,
 }
 
-impl Tables {
+impl QueryDistances {
     /// Clears everything and allocates space for a model.
     pub(super) fn reset(&mut self, values: &Values) {
         let n_ids = values.firsts.last().map_or(0, |&n| n as usize);

@@ -4,7 +4,7 @@
 //! free slots.
 
 use super::{
-    BUCKET, DENSE, IDS, LONG, LONG_IF_SMALL, OFFSETS, Pruning, Tables, Weights, Writer, home,
+    BUCKET, DENSE, IDS, LONG, LONG_IF_SMALL, OFFSETS, Pruning, WeightTables, Weights, Writer, home,
 };
 use crate::sort::{sort_by, sort_by_key};
 
@@ -17,7 +17,7 @@ struct Slot {
     row: Vec<(u16, f32)>,
 }
 
-impl Tables {
+impl WeightTables {
     /// The tables for `n_classes` classes, of which `classes` has the one that each class becomes.
     #[must_use]
     pub fn renumbered(&self, classes: &[u16], n_classes: usize) -> Self {
@@ -171,11 +171,11 @@ mod tests {
         weights
     }
 
-    fn pack(weights: &Weights) -> Tables {
+    fn pack(weights: &Weights) -> WeightTables {
         weights.pack(&Pruning::default(), &[true; CLASSES], ScoreScale::Margin, 8)
     }
 
-    fn scores(tables: &Tables, id: u64) -> Vec<f32> {
+    fn scores(tables: &WeightTables, id: u64) -> Vec<f32> {
         let mut lookup = Lookup { ids: vec![id], ..Lookup::default() };
         let mut scores = vec![0.0; tables.offsets.len()];
         tables.add_scores(&mut lookup, &mut scores);

@@ -33,7 +33,7 @@ pub struct SubtreeModel {
 }
 
 /// A subtree that was found: the node of the trie, the depth of the last node, and the occurrences.
-type Found = (u32, u32, Range<usize>);
+type SubtreeMatch = (u32, u32, Range<usize>);
 
 /// The number of nodes of a subtree, and the nodes: their order is that of the trie.
 type SizedSubtree<'a> = (usize, &'a [Key]);
@@ -42,7 +42,7 @@ type SizedSubtree<'a> = (usize, &'a [Key]);
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     forest: Forest,
-    found: Vec<Found>,
+    found: Vec<SubtreeMatch>,
     /// The last node of each occurrence.
     occurrences: Vec<u32>,
     /// Children of a node of the trie, each with a last node.

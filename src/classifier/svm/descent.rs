@@ -27,7 +27,7 @@ const LONGEST_REST: u8 = 4;
 
 /// The optimization problem of a block.
 #[derive(Debug, Clone, Copy)]
-pub struct Task<'a> {
+pub struct BinaryProblem<'a> {
     /// The features.
     pub groups: &'a Groups,
     /// The instances of each row that are positive for each classifier.
@@ -77,7 +77,7 @@ struct State<const L: usize> {
 }
 
 impl<const L: usize> State<L> {
-    fn margins(&self, task: &Task<'_>, row: usize) -> [f32; L] {
+    fn margins(&self, task: &BinaryProblem<'_>, row: usize) -> [f32; L] {
         let mut sums = [0.0; L];
         for &group in task.groups.row(row) {
             let factor = task.groups.factors[group as usize];
@@ -92,7 +92,7 @@ impl<const L: usize> State<L> {
     }
 
     /// Takes one step for every classifier; returns the largest change of a margin.
-    fn step(&mut self, task: &Task<'_>, row: usize) -> f32 {
+    fn step(&mut self, task: &BinaryProblem<'_>, row: usize) -> f32 {
         let margins = self.margins(task, row);
         let (norm, total) = (task.groups.norms[row], task.targets.total(row));
         let mut positive = [0.0; L];
@@ -127,7 +127,7 @@ impl<const L: usize> State<L> {
 
     /// The weights, recomputed from the dual variables, which accumulates fewer rounding errors than the
     /// steps.
-    fn finish(self, task: &Task<'_>, solved: bool) -> Solution {
+    fn finish(self, task: &BinaryProblem<'_>, solved: bool) -> Solution {
         let Self { mut weights, duals } = self;
         weights.fill([0.0; L]);
         let mut rest = vec![[0.0f32; L]; weights.len()];
@@ -163,7 +163,7 @@ impl<const L: usize> State<L> {
 pub const MAX_BLOCK: usize = 16;
 
 /// Solves a block of at most [`MAX_BLOCK`] classifiers; `each_epoch` stops it by returning false.
-pub fn solve(task: &Task<'_>, each_epoch: impl FnMut(Epoch) -> bool) -> Solution {
+pub fn solve(task: &BinaryProblem<'_>, each_epoch: impl FnMut(Epoch) -> bool) -> Solution {
     match task.classifiers {
         0..=1 => solve_lanes::<1>(task, each_epoch),
         2..=4 => solve_lanes::<4>(task, each_epoch),
@@ -173,7 +173,7 @@ pub fn solve(task: &Task<'_>, each_epoch: impl FnMut(Epoch) -> bool) -> Solution
 }
 
 fn solve_lanes<const L: usize>(
-    task: &Task<'_>,
+    task: &BinaryProblem<'_>,
     mut each_epoch: impl FnMut(Epoch) -> bool,
 ) -> Solution {
     let n_rows = task.targets.len();

@@ -37,7 +37,7 @@ use crate::feature::Indicators;
 use crate::memory::{Array, Sections};
 use crate::parallel;
 use crate::{Error, Result};
-use descent::{Epoch, MAX_BLOCK, Solution, Task};
+use descent::{BinaryProblem, Epoch, MAX_BLOCK, Solution};
 use groups::{Factors, Groups};
 use rows::{BinaryClassifiers, Rows, Targets};
 use table::{MapModel, Packing};
@@ -202,12 +202,12 @@ impl Training<'_> {
         let block = |&first: &usize| -> Result<Solution> {
             let name = block_name(first);
             let n_places = groups.len() + self.rows.len();
-            if let Some(kept) = checkpoint
-                .and_then(|kept| load_solution(kept, &name, n_places, self.classifiers.len()))
-            {
-                return Ok(kept);
+            if let Some(checkpoint) = checkpoint.and_then(|checkpoint| {
+                load_solution(checkpoint, &name, n_places, self.classifiers.len())
+            }) {
+                return Ok(checkpoint);
             }
-            let task = Task {
+            let task = BinaryProblem {
                 groups: &groups,
                 targets: &self.targets,
                 first,
@@ -250,10 +250,11 @@ impl Training<'_> {
         let mut duals = Vec::with_capacity(n);
         for classifier in 0..n {
             let name = format!("classifier-{classifier}");
-            let kept = fit.checkpoint.and_then(|kept| load_dual(kept, &name, self.rows.len()));
+            let earlier =
+                fit.checkpoint.and_then(|checkpoint| load_dual(checkpoint, &name, self.rows.len()));
             let mut stopped = false;
-            let dual = match (kept, params.solver) {
-                (Some(kept), _) => kept,
+            let dual = match (earlier, params.solver) {
+                (Some(earlier), _) => earlier,
                 #[cfg(feature = "linfa")]
                 (None, Solver::Linfa) => {
                     stopped = fit.is_stopped();
@@ -300,7 +301,7 @@ fn block_name(first: usize) -> String {
     format!("classifiers-{first}")
 }
 
-fn epoch_line(task: &Task<'_>, Epoch { epoch, active, change }: Epoch) -> String {
+fn epoch_line(task: &BinaryProblem<'_>, Epoch { epoch, active, change }: Epoch) -> String {
     let (first, last) = (task.first + 1, task.first + task.classifiers);
     format!(
         "classifiers {first} to {last}, pass {epoch}: {active} rows, margins changed by up to {change:.3}"
@@ -308,7 +309,7 @@ fn epoch_line(task: &Task<'_>, Epoch { epoch, active, change }: Epoch) -> String
 }
 
 /// The log line at the end of a block, which reports whether it converged.
-fn end_line(task: &Task<'_>, solution: &Solution) -> String {
+fn end_line(task: &BinaryProblem<'_>, solution: &Solution) -> String {
     let (first, last) = (task.first + 1, task.first + task.classifiers);
     let outcome = if solution.solved { "converged" } else { "stopped before it converged" };
     format!("classifiers {first} to {last}: {outcome}")
@@ -328,12 +329,12 @@ fn solution_sections(solution: &Solution) -> Sections {
 
 /// A block from the checkpoint, if it is valid.
 fn load_solution(
-    kept: &dyn Checkpoint,
+    checkpoint: &dyn Checkpoint,
     name: &str,
     n_places: usize,
     n_classifiers: usize,
 ) -> Option<Solution> {
-    let sections = kept.load(name)?;
+    let sections = checkpoint.load(name)?;
     let ends: Array<u32> = sections.get("ends").ok()?;
     let classifiers: Array<u16> = sections.get("classifiers").ok()?;
     let weights: Array<f32> = sections.get("weights").ok()?;
@@ -358,8 +359,8 @@ fn dual_sections(dual: &Dual) -> Sections {
 
 #[cfg(any(test, feature = "linfa"))]
 /// A classifier from the checkpoint, if it is valid.
-fn load_dual(kept: &dyn Checkpoint, name: &str, n_rows: usize) -> Option<Dual> {
-    let sections = kept.load(name)?;
+fn load_dual(checkpoint: &dyn Checkpoint, name: &str, n_rows: usize) -> Option<Dual> {
+    let sections = checkpoint.load(name)?;
     let weights: Array<u64> = sections.get("weights").ok()?;
     let bias: Array<u64> = sections.get("bias").ok()?;
     let &[bias] = &*bias else { return None };

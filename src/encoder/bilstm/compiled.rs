@@ -3,7 +3,7 @@
 use super::{BiLstmEncoder, Embeddings, padded};
 use crate::encoder::EncoderScratch;
 use crate::encoder::transformer::compiled::CompiledTransformer;
-use crate::neural::inference::{InstructionSet, PackedLstm, Places, Steps};
+use crate::neural::inference::{InstructionSet, PackedLstm, PaddedLayout, Steps};
 use crate::neural::lanes::LANES;
 use crate::neural::{Lstm, Quantized};
 use crate::symbols::Sentence;
@@ -28,7 +28,7 @@ impl CompiledBiLstm {
     /// Packs an encoder.
     pub fn new(encoder: &BiLstmEncoder, params: &Quantized) -> Self {
         let pack = |(layer, pair): (usize, &[Lstm; 2])| {
-            let embedding = || Places::blocks(1, pair[0].input.rows as usize, 4);
+            let embedding = || PaddedLayout::blocks(1, pair[0].input.rows as usize, 4);
             let inputs = if layer == 0 { embedding() } else { outputs(encoder.lstm_dim) };
             pair.map(|lstm| PackedLstm::pack(params, lstm, &inputs))
         };
@@ -38,7 +38,7 @@ impl CompiledBiLstm {
     }
 
     /// How the numbers of a hidden state are laid out in a row.
-    pub(in crate::encoder) fn places(&self) -> Places {
+    pub(in crate::encoder) fn places(&self) -> PaddedLayout {
         outputs(self.lstm_dim)
     }
 
@@ -82,6 +82,6 @@ impl CompiledBiLstm {
 }
 
 /// The layout of the outputs of a layer: both directions.
-fn outputs(lstm_dim: usize) -> Places {
-    Places::blocks(2, lstm_dim, LANES)
+fn outputs(lstm_dim: usize) -> PaddedLayout {
+    PaddedLayout::blocks(2, lstm_dim, LANES)
 }

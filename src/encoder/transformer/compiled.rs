@@ -6,7 +6,9 @@ use super::windows::{Layout, Source};
 use super::{Embeddings, TransformerEncoder};
 use crate::encoder::EncoderScratch;
 use crate::neural::Quantized;
-use crate::neural::inference::{InstructionSet, PackedTransformer, Places, TransformerScratch};
+use crate::neural::inference::{
+    InstructionSet, PackedTransformer, PaddedLayout, TransformerScratch,
+};
 use crate::neural::lanes::LANES;
 use crate::symbols::Sentence;
 
@@ -44,8 +46,8 @@ impl CompiledTransformer {
     }
 
     /// How the numbers of a hidden state are laid out in a row.
-    pub(in crate::encoder) fn places(&self) -> Places {
-        Places::blocks(1, self.width, LANES)
+    pub(in crate::encoder) fn places(&self) -> PaddedLayout {
+        PaddedLayout::blocks(1, self.width, LANES)
     }
 
     /// As [`CompiledEncoder::encode`](crate::encoder::CompiledEncoder::encode).

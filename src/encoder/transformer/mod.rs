@@ -23,7 +23,7 @@ use crate::memory::{Array, Sections};
 use crate::neural::params::{Bits, Builder};
 use crate::neural::tape::{Function, Layout, Lookup};
 use crate::neural::transformer::{Activation, LayerNorm, Linear, Transformer, TransformerLayer};
-use crate::neural::{Dropout, Param, Params, Tables, Tape, Var};
+use crate::neural::{Dropout, Param, Params, RowTables, Tape, Var};
 use crate::parallel;
 use crate::symbols::{CASES, Sentence};
 
@@ -363,7 +363,7 @@ impl Embeddings {
         &self,
         sentence: &Sentence,
         source: &Source,
-        tables: &impl Tables,
+        tables: &impl RowTables,
         out: &mut [f32],
         mut used: impl FnMut(Param, u32),
     ) {

@@ -10,11 +10,11 @@ const NEAR: usize = 32;
 const FAR: usize = 1 << 14;
 
 /// Equal characters: where they begin on either side, and how many they are.
-pub(super) type Run = (usize, usize, usize);
+pub(super) type EqualRange = (usize, usize, usize);
 
 /// Aligns equal characters; linear in the length of both texts.
-pub(super) fn aligned(gold: &[char], test: &[char]) -> Vec<Run> {
-    let (mut runs, mut at): (Vec<Run>, _) = (Vec::new(), (0, 0));
+pub(super) fn aligned(gold: &[char], test: &[char]) -> Vec<EqualRange> {
+    let (mut runs, mut at): (Vec<EqualRange>, _) = (Vec::new(), (0, 0));
     while at.0 < gold.len() && at.1 < test.len() {
         let equal = gold[at.0..].iter().zip(&test[at.1..]).take_while(|(a, b)| a == b).count();
         if equal > 0 {
@@ -34,7 +34,7 @@ fn extended(
     gold: &[char],
     test: &[char],
     (mut g, mut t): (usize, usize),
-    runs: &mut Vec<Run>,
+    runs: &mut Vec<EqualRange>,
 ) -> (usize, usize) {
     let mut taken = 0;
     while g > 0 && t > 0 && gold[g - 1] == test[t - 1] {

@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 
 use super::lanes::{HIDDEN_SCALE, Panel, ZEROS};
-use super::matrix::{Matrix, Places, Rows, windows};
+use super::matrix::{Matrix, PaddedLayout, Rows, windows};
 use super::{InstructionSet, loops};
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Lstm, Quantized};
@@ -42,9 +42,9 @@ impl Steps {
 
 impl PackedLstm {
     /// Packs the weights; the inputs stand at `inputs`.
-    pub fn pack(quantized: &Quantized, lstm: Lstm, inputs: &Places) -> Self {
+    pub fn pack(quantized: &Quantized, lstm: Lstm, inputs: &PaddedLayout) -> Self {
         let units = lstm.recurrent.rows as usize;
-        let (gates, own) = (Places::gates(units), Places::blocks(1, units, LANES));
+        let (gates, own) = (PaddedLayout::gates(units), PaddedLayout::blocks(1, units, LANES));
         Self {
             input: Matrix::pack(quantized, (lstm.input, Some(lstm.bias)), inputs, &gates),
             recurrent: Matrix::pack(quantized, (lstm.recurrent, None), &own, &gates),

@@ -11,9 +11,9 @@ use crate::neural::{Param, Quantized};
 
 /// The layout of the rows or columns of a packed matrix; some places are padding.
 #[derive(Debug, Clone)]
-pub struct Places(Vec<Option<u32>>);
+pub struct PaddedLayout(Vec<Option<u32>>);
 
-impl Places {
+impl PaddedLayout {
     /// `blocks` blocks of `size` numbers, each padded to a multiple of `multiple`.
     pub fn blocks(blocks: usize, size: usize, multiple: usize) -> Self {
         let padded = size.next_multiple_of(multiple);
@@ -141,8 +141,8 @@ impl Matrix {
     pub fn pack(
         quantized: &Quantized,
         (weights, bias): (Param, Option<Param>),
-        inputs: &Places,
-        outputs: &Places,
+        inputs: &PaddedLayout,
+        outputs: &PaddedLayout,
     ) -> Self {
         /// The bytes of the weights of four inputs in a panel.
         const QUAD: usize = 4 * PANEL;

@@ -27,7 +27,7 @@ pub use crate::neural::instructions::InstructionSet;
 pub use decision::Decision;
 pub use lanes::{HIDDEN_SCALE, PANEL, Panel};
 pub use lstm::{PackedLstm, Steps};
-pub use matrix::{Inputs, Matrix, Places, Rows, WINDOW, windows};
+pub use matrix::{Inputs, Matrix, PaddedLayout, Rows, WINDOW, windows};
 pub use stacked::{StackedLstm, StackedState};
 pub use transformer::{PackedTransformer, TransformerScratch};
 

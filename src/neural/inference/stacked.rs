@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 
 use super::lanes::{HIDDEN_SCALE, Panel, ZEROS};
-use super::matrix::Places;
+use super::matrix::PaddedLayout;
 use super::{InstructionSet, PackedLstm};
 use crate::neural::lanes::{LANES, Lanes};
 use crate::neural::{Lstm, Quantized};
@@ -21,10 +21,10 @@ pub struct StackedState {
 
 impl StackedLstm {
     /// Packs the weights of layers, the lowest first; the inputs of the lowest stand at `inputs`.
-    pub fn pack(quantized: &Quantized, layers: &[Lstm], inputs: &Places) -> Self {
+    pub fn pack(quantized: &Quantized, layers: &[Lstm], inputs: &PaddedLayout) -> Self {
         let pack = |(layer, &lstm): (usize, &Lstm)| match layer {
             0 => PackedLstm::pack(quantized, lstm, inputs),
-            _ => PackedLstm::pack(quantized, lstm, &Places::blocks(1, lstm.inputs(), LANES)),
+            _ => PackedLstm::pack(quantized, lstm, &PaddedLayout::blocks(1, lstm.inputs(), LANES)),
         };
         Self(layers.iter().enumerate().map(pack).collect())
     }

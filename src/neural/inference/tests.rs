@@ -51,7 +51,7 @@ fn products(matrix: &Matrix, set: InstructionSet, rows: &Rows) -> Vec<Panel> {
 fn products_are_those_of_the_definition() {
     for (n, inputs, outputs) in [(1, 5, 3), (2, 40, 70), (7, 33, 64), (4, 164, 200)] {
         let (params, weights, bias) = matrix(inputs, outputs);
-        let places = [Places::blocks(1, inputs, 4), Places::blocks(1, outputs, PANEL)];
+        let places = [PaddedLayout::blocks(1, inputs, 4), PaddedLayout::blocks(1, outputs, PANEL)];
         let packed =
             Matrix::pack(&Quantized::new(&params), (weights, Some(bias)), &places[0], &places[1]);
         let values = numbers(n * inputs, 1);
@@ -79,7 +79,7 @@ fn extremes_are_exact() {
     for (at, weight) in params.of_mut(weights).iter_mut().enumerate() {
         *weight = if at / 64 % 3 == 0 { -LARGEST } else { LARGEST };
     }
-    let places = [Places::blocks(1, 64, 4), Places::blocks(1, 64, PANEL)];
+    let places = [PaddedLayout::blocks(1, 64, 4), PaddedLayout::blocks(1, 64, PANEL)];
     let packed =
         Matrix::pack(&Quantized::new(&params), (weights, Some(bias)), &places[0], &places[1]);
     for sign in [-LARGEST, LARGEST] {
@@ -96,7 +96,7 @@ fn extremes_are_exact() {
 #[test]
 fn a_row_does_not_depend_on_the_others() {
     let (params, weights, bias) = matrix(20, 70);
-    let places = [Places::blocks(1, 20, 4), Places::blocks(1, 70, PANEL)];
+    let places = [PaddedLayout::blocks(1, 20, 4), PaddedLayout::blocks(1, 70, PANEL)];
     let packed =
         Matrix::pack(&Quantized::new(&params), (weights, Some(bias)), &places[0], &places[1]);
     let values = numbers(9 * 20, 5);
@@ -125,7 +125,7 @@ fn lstms_are_near_those_of_the_tape() {
         };
         let params = builder.finish().unwrap();
         let packed =
-            PackedLstm::pack(&Quantized::new(&params), lstm, &Places::blocks(1, inputs, 4));
+            PackedLstm::pack(&Quantized::new(&params), lstm, &PaddedLayout::blocks(1, inputs, 4));
         let values = numbers(n * inputs, 2);
         for backwards in [false, true] {
             let mut tape = Tape::default();
@@ -163,7 +163,7 @@ fn steps_are_those_of_whole_sequences() {
     let quantized = Quantized::new(&builder.finish().unwrap());
     let values = numbers(n * inputs, 3);
     for set in InstructionSet::available() {
-        let stacked = StackedLstm::pack(&quantized, &layers, &Places::blocks(1, inputs, 4));
+        let stacked = StackedLstm::pack(&quantized, &layers, &PaddedLayout::blocks(1, inputs, 4));
         let (mut rows, mut steps) = (rows(set, &values, inputs), Steps::default());
         for lstm in stacked.layers() {
             lstm.run(set, &rows, n, false, &mut steps);

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::tests::check_gradients;
 use super::*;
 use crate::neural::params::Builder;
-use crate::neural::{Gradients, Lstm, Param, Params, Tables};
+use crate::neural::{Gradients, Lstm, Param, Params, RowTables};
 
 const INPUTS: usize = 3;
 const CELLS: usize = 5;

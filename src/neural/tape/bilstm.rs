@@ -153,15 +153,15 @@ impl Direction {
             let said = &outputs[before.start * cells..before.end * cells];
             add_product(said, recurrent, &mut gates[..4 * said.len()]);
             let own = rows.start * cells..rows.end * cells;
-            let (memory, kept) =
+            let (memory, memory_before) =
                 disjoint(memory, own.clone(), before.start * cells..before.end * cells);
-            let kept = kept.chunks_exact(cells).chain(std::iter::repeat(&[][..]));
+            let memory_before = memory_before.chunks_exact(cells).chain(std::iter::repeat(&[][..]));
             let values =
                 memory.chunks_exact_mut(cells).zip(tangents[own.clone()].chunks_exact_mut(cells));
             let values = values.zip(outputs[own].chunks_exact_mut(cells));
-            let steps = gates.chunks_exact_mut(4 * cells).zip(kept).zip(values);
-            for ((gates, kept), ((memory, tangents), output)) in steps {
-                lstm::forward(gates, kept, memory, tangents, output);
+            let steps = gates.chunks_exact_mut(4 * cells).zip(memory_before).zip(values);
+            for ((gates, memory_before), ((memory, tangents), output)) in steps {
+                lstm::forward(gates, memory_before, memory, tangents, output);
             }
         }
     }
@@ -205,11 +205,12 @@ impl Direction {
             let mut d_kept = d_kept.chunks_exact_mut(cells);
             for (at, row) in rows.clone().enumerate() {
                 let of = |row: usize| row * cells..(row + 1) * cells;
-                let kept = if at < before.len() { &memory[of(before.start + at)] } else { &[][..] };
-                let step = lstm::Step {
+                let memory_before =
+                    if at < before.len() { &memory[of(before.start + at)] } else { &[][..] };
+                let step = lstm::LstmStep {
                     gates: &gates[4 * row * cells..4 * (row + 1) * cells],
                     tangents: &tangents[of(row)],
-                    kept,
+                    memory_before,
                     d_output: &d_outputs[of(row)],
                     d_memory: &d_memory[of(at)],
                 };

@@ -47,9 +47,9 @@ impl Tape {
             let said = &old[before.output.range()];
             kernel::add_products(1, said, params.of(lstm.recurrent), parts.gates);
         }
-        let kept = before.map_or(&[][..], |before| &old[before.memory.range()]);
-        lstm::forward(parts.gates, kept, parts.memory, parts.tangent, parts.output);
-        self.ops.push(Op::Step { lstm, x, before, out });
+        let memory_before = before.map_or(&[][..], |before| &old[before.memory.range()]);
+        lstm::forward(parts.gates, memory_before, parts.memory, parts.tangent, parts.output);
+        self.ops.push(Op::LstmStep { lstm, x, before, out });
         Cell { output: out.part(0, n), memory: out.part(n, n) }
     }
 
@@ -70,9 +70,15 @@ impl Tape {
             if let Some(last) = last {
                 kernel::add_products(1, &output[of(last)], params.of(lstm.recurrent), gates);
             }
-            let (memory, kept) = two_rows(memory, row, last, cells);
-            let kept = kept.as_deref().unwrap_or_default();
-            lstm::forward(gates, kept, memory, &mut tangent[of(row)], &mut output[of(row)]);
+            let (memory, memory_before) = two_rows(memory, row, last, cells);
+            let memory_before = memory_before.as_deref().unwrap_or_default();
+            lstm::forward(
+                gates,
+                memory_before,
+                memory,
+                &mut tangent[of(row)],
+                &mut output[of(row)],
+            );
         }
         self.ops.push(Op::Sequence { lstm, x, backwards, out });
         out.part(0, n * cells)
@@ -92,10 +98,10 @@ impl Tape {
         let d = Parts::of(new, n);
         let values = &*values;
         let own = &values[out.range()];
-        let step = lstm::Step {
+        let step = lstm::LstmStep {
             gates: &own[2 * n..6 * n],
             tangents: &own[6 * n..],
-            kept: before.map_or(&[], |before| &values[before.memory.range()]),
+            memory_before: before.map_or(&[], |before| &values[before.memory.range()]),
             d_output: d.output,
             d_memory: d.memory,
         };
@@ -133,10 +139,10 @@ impl Tape {
             let (row, last) = rows(n, step, backwards);
             let four = 4 * row * cells..4 * (row + 1) * cells;
             let (d_memory, d_kept) = two_rows(d.memory, row, last, cells);
-            let step = lstm::Step {
+            let step = lstm::LstmStep {
                 gates: &gates[four.clone()],
                 tangents: &tangent[of(row)],
-                kept: last.map_or(&[], |last| &memory[of(last)]),
+                memory_before: last.map_or(&[], |last| &memory[of(last)]),
                 d_output: &d.output[of(row)],
                 d_memory,
             };

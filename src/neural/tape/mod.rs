@@ -130,7 +130,7 @@ enum Op {
         out: Var,
     },
     /// A step of an LSTM ([`lstm`]).
-    Step {
+    LstmStep {
         lstm: Lstm,
         x: Var,
         before: Option<Cell>,
@@ -360,7 +360,9 @@ impl Tape {
                         *dx += dy * factor;
                     }
                 }
-                Op::Step { lstm, x, before, out } => self.back_step(lstm, x, before, out, params),
+                Op::LstmStep { lstm, x, before, out } => {
+                    self.back_step(lstm, x, before, out, params)
+                }
                 Op::Sequence { lstm, x, backwards, out } => {
                     self.back_sequence(lstm, x, backwards, out, params);
                 }

@@ -12,9 +12,9 @@ pub struct LstmLayers(Vec<Lstm>);
 
 /// The cells of all layers at a step, the lowest layer first.
 #[derive(Debug, Clone)]
-pub struct Step(Arc<[Cell]>);
+pub struct LstmState(Arc<[Cell]>);
 
-impl Step {
+impl LstmState {
     /// The output of the highest layer.
     pub fn output(&self) -> Var {
         self.0[self.0.len() - 1].output
@@ -34,7 +34,12 @@ impl LstmLayers {
     }
 
     /// Computes one step after the step `before`, or the first one. Dropout applies to the input of each layer.
-    pub fn step(&self, mut x: Var, before: Option<&Step>, pass: &mut ForwardPass<'_>) -> Step {
+    pub fn step(
+        &self,
+        mut x: Var,
+        before: Option<&LstmState>,
+        pass: &mut ForwardPass<'_>,
+    ) -> LstmState {
         let step = |(layer, &lstm): (usize, &Lstm)| {
             let input = pass.dropout(x);
             let before = before.map(|before| before.0[layer]);
@@ -42,7 +47,7 @@ impl LstmLayers {
             x = cell.output;
             cell
         };
-        Step(self.0.iter().enumerate().map(step).collect())
+        LstmState(self.0.iter().enumerate().map(step).collect())
     }
 
     /// Runs the layers over the rows of `x` from last to first; returns the outputs of the highest layer, one

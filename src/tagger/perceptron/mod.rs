@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::lexicon::Lexicon;
 use super::{TagPredictor, Tagger};
 use crate::classifier::Fit;
-use crate::classifier::packed::{Pruning, Tables};
+use crate::classifier::packed::{Pruning, WeightTables};
 use crate::memory::Sections;
 use crate::model::bincode_section;
 use crate::symbols::Symbols;
@@ -71,7 +71,7 @@ impl PerceptronTaggerParams {
 pub struct PerceptronTagger {
     tags: Symbols,
     lexicon: Lexicon,
-    tables: Tables,
+    tables: WeightTables,
 }
 
 impl PerceptronTagger {
@@ -81,7 +81,7 @@ impl PerceptronTagger {
     /// When the sections are not those of such a tagger.
     pub fn load(sections: &Sections) -> Result<Self> {
         let tags: Symbols = bincode_section::get(sections, "tags")?;
-        let tables = Tables::load(sections)?;
+        let tables = WeightTables::load(sections)?;
         if tags.is_empty() || tables.offsets.len() != tags.len() {
             let (listed, scored) = (tags.len(), tables.offsets.len());
             return Err(Error::Corrupt(format!(

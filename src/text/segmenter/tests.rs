@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use compact_str::CompactString;
 use proptest::prelude::*;
 
-use super::super::spacing::{Line, Spacing};
+use super::super::spacing::{SpacedLine, Spacing};
 use super::*;
 use crate::preset::{Preset, TreebankProfile};
 use crate::text::chunk;
@@ -125,7 +125,7 @@ fn of_treebank(name: &str, profile: &str) -> Option<Vec<Vec<CompactString>>> {
 }
 
 /// F1 of the words of a line.
-fn matches(tokenizer: &Tokenizer, line: &Line) -> [usize; 3] {
+fn matches(tokenizer: &Tokenizer, line: &SpacedLine) -> [usize; 3] {
     let mut pieces = Vec::new();
     chunk::split(&line.text, 0..line.text.len(), tokenizer, &mut pieces);
     let found: Vec<_> = pieces.iter().map(|piece| (piece.start, piece.end)).collect();

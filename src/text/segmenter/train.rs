@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rustc_hash::FxHashMap;
 
 use super::super::settings::{Compounds, TextSettings};
-use super::super::spacing::{Line, Spacing};
+use super::super::spacing::{SpacedLine, Spacing};
 use super::features::{Features, Text, word_hash};
 use super::{Marks, Segmenter};
 
@@ -61,7 +61,7 @@ struct Words {
 }
 
 impl Words {
-    fn of(lines: &[Line]) -> Self {
+    fn of(lines: &[SpacedLine]) -> Self {
         let mut folds: FxHashMap<u32, u32> = FxHashMap::default();
         for (index, line) in lines.iter().enumerate() {
             let mut start = 0;
@@ -83,7 +83,7 @@ impl Words {
 }
 
 impl Example {
-    fn new(line: &Line, marks: Marks) -> Self {
+    fn new(line: &SpacedLine, marks: Marks) -> Self {
         let text = Text::new(&line.text, false);
         let mut ends = line.ends.iter().peekable();
         let mut decisions = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::symbols::Label;
 use crate::transition::ActionKind;
-use crate::transition::inventory::Step;
+use crate::transition::inventory::SystemAction;
 
 /// The effect of an action of the binary system; the direction names the head child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +23,7 @@ pub(super) enum BinaryStep {
     Finish,
 }
 
-impl Step for BinaryStep {
+impl SystemAction for BinaryStep {
     fn kind(self) -> ActionKind {
         match self {
             Self::Shift => ActionKind::Shift,

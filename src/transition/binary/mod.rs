@@ -22,7 +22,7 @@ use action::BinaryStep;
 use super::gold_tree::{
     MAX_LABELS, ROOT, check_run, check_tree, label_of, repeats_a_label, too_many_labels,
 };
-use super::inventory::{Inventory, Step, stored};
+use super::inventory::{Inventory, SystemAction, stored};
 use super::{Action, ActionKind, Forest, Oracle, State, StoredSystem, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::binarize;
@@ -100,7 +100,7 @@ impl Binary {
             BinaryStep::Left(common),
             BinaryStep::Right(common),
         ]);
-        let actions = seen.into_iter().map(Step::number).collect();
+        let actions = seen.into_iter().map(SystemAction::number).collect();
         Self::from_tables(BinaryTables { labels, actions, max_unaries, repeated_labels })
     }
 }

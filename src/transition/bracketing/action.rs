@@ -2,7 +2,7 @@
 
 use crate::symbols::Label;
 use crate::transition::ActionKind;
-use crate::transition::inventory::Step;
+use crate::transition::inventory::SystemAction;
 
 /// The effect of an action of the bracketing systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +17,7 @@ pub(super) enum BracketStep {
     Finish,
 }
 
-impl Step for BracketStep {
+impl SystemAction for BracketStep {
     fn kind(self) -> ActionKind {
         match self {
             Self::Shift => ActionKind::Shift,

@@ -32,7 +32,7 @@ use super::gold_tree::{
     ROOT, binarized_labels_of, check_run, may_repeat, n_roots, repeats_a_label,
 };
 use super::head_finder::HeadFinder;
-use super::inventory::{Inventory, Step, stored};
+use super::inventory::{Inventory, SystemAction, stored};
 use super::shared_stack::Stack;
 use super::{Action, ActionKind, Forest, Open, Oracle, State, StoredSystem, TransitionSystem};
 use crate::Result;
@@ -144,7 +144,7 @@ impl Bracketing {
             max_roots = max_roots.max(n_roots(tree));
             repeated_labels |= repeats_a_label(tree);
         }
-        let actions = seen.into_iter().map(Step::number).collect();
+        let actions = seen.into_iter().map(SystemAction::number).collect();
         Self::from_tables(BracketingTables {
             labels,
             actions,

@@ -21,7 +21,7 @@ use super::{BracketStep, Bracketing, Strategy, corner, only_corner};
 use crate::Result;
 use crate::symbols::Label;
 use crate::transition::gold_brackets::{Gold, chain};
-use crate::transition::inventory::Step;
+use crate::transition::inventory::SystemAction;
 use crate::transition::{Action, ActionKind, Forest, Oracle, State, TransitionSystem};
 use crate::tree::Tree;
 

@@ -16,7 +16,7 @@ use super::{NonBinary, NonBinaryStep};
 use crate::Result;
 use crate::symbols::Label;
 use crate::transition::gold_brackets::{Gold, chain};
-use crate::transition::inventory::Step;
+use crate::transition::inventory::SystemAction;
 use crate::transition::{Action, Forest, Oracle, State, TransitionSystem};
 use crate::tree::Tree;
 

@@ -20,12 +20,12 @@ const CONSTITUENTS: &str = "Constituents=";
 /// The lines of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Source {
-    lines: Vec<Line>,
+    lines: Vec<SourceLine>,
     id: Option<SentenceId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Line {
+struct SourceLine {
     text: String,
     is_word: bool,
 }
@@ -48,12 +48,12 @@ impl Source {
 
     /// Adds the line of a word.
     pub(super) fn word(&mut self, line: &str) {
-        self.lines.push(Line { text: line.to_owned(), is_word: true });
+        self.lines.push(SourceLine { text: line.to_owned(), is_word: true });
     }
 
     /// Adds a comment, a multiword token range or an empty node.
     pub(super) fn other(&mut self, line: &str) {
-        self.lines.push(Line { text: line.to_owned(), is_word: false });
+        self.lines.push(SourceLine { text: line.to_owned(), is_word: false });
     }
 
     /// Writes the sentence with its parse, and a blank line. HEAD and DEPREL are those of the parse; XPOS is
@@ -98,7 +98,7 @@ impl Source {
         change: impl Fn(usize, &mut [Cow<'_, str>]),
     ) -> io::Result<()> {
         let mut position = 0;
-        for Line { text, is_word } in &self.lines {
+        for SourceLine { text, is_word } in &self.lines {
             if *is_word {
                 let mut columns: Vec<Cow<'_, str>> = text.split('\t').map(Cow::Borrowed).collect();
                 change(position, &mut columns);

@@ -50,7 +50,7 @@ fn pairs(tokens: &[Token]) -> Vec<Pair> {
 }
 
 /// The places of the tokens of a graph that is continuous.
-struct Places {
+struct TokenPlaces {
     ancestors: Ancestors,
     parents: Vec<u32>,
     /// The node above each token.
@@ -59,7 +59,7 @@ struct Places {
     spans: Vec<(u32, u32)>,
 }
 
-impl Places {
+impl TokenPlaces {
     /// Moves the tokens of a pair below one node where the tree stays continuous: the node of the inner token if the
     /// other one is next to it, or else the lowest node above both.
     fn join(&mut self, Pair { opening, closing }: Pair) {
@@ -130,9 +130,9 @@ impl Graph {
         }
         let (parents, above) = self.parents();
         let ancestors = Ancestors::new(parents.clone(), order);
-        let mut places = Places { ancestors, parents, above: above.clone(), spans };
+        let mut places = TokenPlaces { ancestors, parents, above: above.clone(), spans };
         pairs.into_iter().for_each(|pair| places.join(pair));
-        let Places { above: below, spans, .. } = places;
+        let TokenPlaces { above: below, spans, .. } = places;
         let mut is_changed = vec![false; self.nodes.len()];
         let is_moved = |position: u32| above[position as usize] != below[position as usize];
         for position in (0..self.tokens.len() as u32).filter(|&position| is_moved(position)) {

@@ -7,7 +7,7 @@ use super::Vertex;
 
 /// Adjacent vertices.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
+pub(super) struct VertexRun {
     /// One past the last token.
     end: u32,
     first: Vertex,
@@ -16,7 +16,7 @@ pub(super) struct Run {
     words: u32,
 }
 
-impl Run {
+impl VertexRun {
     /// A child that was not raised.
     pub(super) fn of(child: Vertex, (start, end): (u32, u32)) -> Self {
         Self { end, first: child, last: child, words: end - start }
@@ -42,7 +42,7 @@ impl Chains {
     }
 
     /// The vertices of a run.
-    pub(super) fn list(&mut self, run: &Run) -> Vec<Vertex> {
+    pub(super) fn list(&mut self, run: &VertexRun) -> Vec<Vertex> {
         let mut list = vec![run.first];
         let mut at = run.first;
         while at != run.last {
@@ -56,7 +56,7 @@ impl Chains {
 /// Runs that are not adjacent, by their first token. What passes through many nodes is never copied: of two sets, the
 /// smaller one is added to the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Runs(BTreeMap<u32, Run>);
+pub(super) struct Runs(BTreeMap<u32, VertexRun>);
 
 impl Runs {
     pub(super) fn is_empty(&self) -> bool {
@@ -64,18 +64,18 @@ impl Runs {
     }
 
     /// Adds a run, joined with those next to it.
-    pub(super) fn add(&mut self, mut start: u32, mut run: Run, chains: &mut Chains) {
+    pub(super) fn add(&mut self, mut start: u32, mut run: VertexRun, chains: &mut Chains) {
         if let Some((&left_start, &left)) = self.0.range(..start).next_back()
             && left.end == start
         {
             self.0.remove(&left_start);
             *chains.next(left.last) = run.first;
             (start, run) =
-                (left_start, Run { first: left.first, words: left.words + run.words, ..run });
+                (left_start, VertexRun { first: left.first, words: left.words + run.words, ..run });
         }
         if let Some(right) = self.0.remove(&run.end) {
             *chains.next(run.last) = right.first;
-            run = Run { first: run.first, words: run.words + right.words, ..right };
+            run = VertexRun { first: run.first, words: run.words + right.words, ..right };
         }
         self.0.insert(start, run);
     }
@@ -99,7 +99,7 @@ impl Runs {
         &mut self,
         own: &[(u32, u32)],
         head: Option<(u32, u32)>,
-    ) -> Option<Run> {
+    ) -> Option<VertexRun> {
         let of_own = || own.iter().filter_map(|&(start, _)| self.containing(start));
         let kept = match head {
             Some((start, _)) => self.containing(start),

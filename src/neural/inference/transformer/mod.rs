@@ -12,7 +12,7 @@ use bytemuck::Zeroable;
 
 use super::bytes::Sums;
 use super::lanes::PANEL;
-use super::{InstructionSet, Matrix, Places};
+use super::{InstructionSet, Matrix, PaddedLayout};
 use crate::neural::Quantized;
 use crate::neural::lanes::LANES;
 use crate::neural::transformer::{Activation, Linear, Transformer, TransformerLayer};
@@ -83,8 +83,8 @@ impl TransformerScratch {
 
 /// Packs a matrix whose inputs and outputs are of one block.
 fn pack(quantized: &Quantized, Linear { weights, bias }: Linear) -> Matrix {
-    let inputs = Places::blocks(1, weights.rows as usize, LANES);
-    let outputs = Places::blocks(1, weights.columns as usize, PANEL);
+    let inputs = PaddedLayout::blocks(1, weights.rows as usize, LANES);
+    let outputs = PaddedLayout::blocks(1, weights.columns as usize, PANEL);
     Matrix::pack(quantized, (weights, Some(bias)), &inputs, &outputs)
 }
 
@@ -92,13 +92,13 @@ impl PackedLayer {
     fn pack(quantized: &Quantized, layer: &TransformerLayer) -> Self {
         let number = layer.heads as usize;
         let heads = Heads { number, width: layer.output.weights.rows as usize / number.max(1) };
-        let places = |blocks| Places::blocks(blocks, heads.width, LANES);
+        let places = |blocks| PaddedLayout::blocks(blocks, heads.width, LANES);
         let Linear { weights, bias } = layer.input;
-        let width = Places::blocks(1, weights.rows as usize, LANES);
+        let width = PaddedLayout::blocks(1, weights.rows as usize, LANES);
         let mut input = Matrix::pack(quantized, (weights, Some(bias)), &width, &places(3 * number));
         scale_queries(&mut input, heads);
         let Linear { weights, bias } = layer.output;
-        let width = Places::blocks(1, weights.columns as usize, PANEL);
+        let width = PaddedLayout::blocks(1, weights.columns as usize, PANEL);
         Self {
             input,
             output: Matrix::pack(quantized, (weights, Some(bias)), &places(number), &width),

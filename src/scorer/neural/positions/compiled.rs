@@ -6,9 +6,9 @@ use super::contributions::Contributions;
 use super::{POSITIONS, Positions, SYMBOLS, best_tag};
 use crate::classifier::ScoreScale;
 use crate::encoder::{CompiledEncoder, EncoderScratch};
-use crate::neural::inference::{Decision, InstructionSet, Matrix, Panel, Places, windows};
+use crate::neural::inference::{Decision, InstructionSet, Matrix, PaddedLayout, Panel, windows};
 use crate::neural::lanes::{LANES, Lanes};
-use crate::neural::{Param, Quantized, Tables};
+use crate::neural::{Param, Quantized, RowTables};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::normalize;
 use crate::scorer::{Configuration, Memory, Reading, Scorer};
@@ -53,7 +53,7 @@ impl CompiledPositions {
     ) -> Self {
         let encoder = network.encoder.compile(&params);
         let decision = network.decision;
-        let blocks = |number, size| Places::blocks(number, size, LANES);
+        let blocks = |number, size| PaddedLayout::blocks(number, size, LANES);
         let (hidden, states) = (network.hidden, encoder.places());
         let of = (network.weights, None);
         let contributions = Matrix::pack(&params, of, &states, &blocks(POSITIONS, hidden));

@@ -8,11 +8,11 @@ use super::StackLstm;
 use super::stack::Stack;
 use crate::classifier::ScoreScale;
 use crate::neural::inference::{
-    Decision, HIDDEN_SCALE, Inputs, InstructionSet, Matrix, PackedLstm, Panel, Places, Rows,
+    Decision, HIDDEN_SCALE, Inputs, InstructionSet, Matrix, PackedLstm, PaddedLayout, Panel, Rows,
     StackedLstm, StackedState, Steps, windows,
 };
 use crate::neural::lanes::{LANES, Lanes};
-use crate::neural::{Param, Quantized, Tables};
+use crate::neural::{Param, Quantized, RowTables};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::lstm::LstmLayers;
 use crate::scorer::neural::{action_row, normalize};
@@ -77,8 +77,8 @@ struct StackLstmScratch {
 }
 
 /// Blocks of numbers, each in lanes of its own.
-fn blocks(number: usize, size: u32) -> Places {
-    Places::blocks(number, size as usize, LANES)
+fn blocks(number: usize, size: u32) -> PaddedLayout {
+    PaddedLayout::blocks(number, size as usize, LANES)
 }
 
 impl CompiledStackLstm {

@@ -6,7 +6,7 @@ use crate::classifier::ScoreScale;
 use crate::neural::tape::Function;
 use crate::neural::{ForwardPass, Param, Params, Var};
 use crate::scorer::factored::Classes;
-use crate::scorer::neural::lstm::Step;
+use crate::scorer::neural::lstm::LstmState;
 use crate::scorer::neural::{TrainingMemory, action_row, write_choices};
 use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Reading};
 use crate::transition::{Action, Forest, View};
@@ -20,16 +20,16 @@ pub struct RecordedMemory {
     buffer: Var,
     stack: Stack<Item>,
     /// The step of the bottom of the stack.
-    bottom: Step,
+    bottom: LstmState,
     /// The step of the last action.
-    history: Step,
+    history: LstmState,
 }
 
 /// An item of the stack: its vector, and the step of the stack LSTM.
 #[derive(Debug)]
 struct Item {
     vector: Var,
-    step: Step,
+    step: LstmState,
 }
 
 /// One row of `dim` values for each word.
