@@ -12,6 +12,7 @@ use super::descent::Solution;
 use super::groups::{Factors, Feature, Groups};
 use super::rows::{BinaryClassifiers, Rows};
 use crate::classifier::linear::Pruning;
+use crate::classifier::packed::home;
 use crate::classifier::{Classifier, Evidence, ScoreScale, Scratch};
 use crate::feature::{Indicators, RowRef};
 use crate::hash::MULTIPLIER;
@@ -37,10 +38,6 @@ fn mix(hash: u64) -> u64 {
 /// The hash of a pair of ids, the smaller first.
 fn pair(a: u64, b: u64) -> u64 {
     mix(a.wrapping_mul(MULTIPLIER).wrapping_add(b))
-}
-
-fn home(hash: u64, n_buckets: usize) -> usize {
-    (((hash >> 32) * n_buckets as u64) >> 32) as usize
 }
 
 /// The upper half of a float, rounded to the nearest.
