@@ -75,28 +75,12 @@ enum AddressPart {
     Step(u16, PathStep),
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Attribute {
-    Field(u16, Field),
-    Kids(u16, Field),
-    Group(Group, bool, Field),
-    Distance(u16, u16),
-    Comma(u16, u16),
-    StackSize,
-    BufferSize,
-    StackEmpty,
-    BufferEmpty,
-    OpenPunctuation,
-    Pending(u8),
-    Action(u8),
-    Tree(u8),
-}
-
 /// Evaluates the addresses of a template file.
 #[derive(Debug, Clone)]
 pub struct Extractor {
     parts: Vec<AddressPart>,
-    attributes: Vec<(Attribute, bool)>,
+    /// About positions in `parts`, and whether the value is binned.
+    questions: Vec<(Question<u16>, bool)>,
 }
 
 /// Working memory of one thread for [`Extractor::extract`].
@@ -108,28 +92,11 @@ pub struct Scratch {
 impl Extractor {
     /// Returns the extractor for a template file.
     pub fn new(templates: &Templates) -> Self {
-        let mut extractor = Self { parts: Vec::new(), attributes: Vec::new() };
+        let mut extractor = Self { parts: Vec::new(), questions: Vec::new() };
         let mut paths: Vec<Path> = Vec::new();
         for Address { question, binned } in templates.addresses() {
-            let mut place = |path: &Path| extractor.place(&mut paths, path);
-            let attribute = match question {
-                Question::Field(path, field) => Attribute::Field(place(path), *field),
-                Question::Group { group, terminals, field } => {
-                    Attribute::Group(*group, *terminals, *field)
-                }
-                Question::Kids(path, field) => Attribute::Kids(place(path), *field),
-                Question::Distance(a, b) => Attribute::Distance(place(a), place(b)),
-                Question::Comma(a, b) => Attribute::Comma(place(a), place(b)),
-                Question::StackSize => Attribute::StackSize,
-                Question::BufferSize => Attribute::BufferSize,
-                Question::StackEmpty => Attribute::StackEmpty,
-                Question::BufferEmpty => Attribute::BufferEmpty,
-                Question::OpenPunctuation => Attribute::OpenPunctuation,
-                Question::Pending(n) => Attribute::Pending(*n),
-                Question::Action(back) => Attribute::Action(*back),
-                Question::Tree(levels) => Attribute::Tree(*levels),
-            };
-            extractor.attributes.push((attribute, *binned));
+            let question = question.map(|path| extractor.place(&mut paths, path));
+            extractor.questions.push((question, *binned));
         }
         extractor
     }
@@ -154,7 +121,7 @@ impl Extractor {
     /// Returns the number of columns.
     #[cfg(test)]
     pub(crate) fn n_columns(&self) -> usize {
-        self.attributes.len()
+        self.questions.len()
     }
 
     /// Returns how many items on each side of a candidate the row depends on; `None` if it depends on other parts
@@ -167,13 +134,13 @@ impl Extractor {
             ) => None,
             AddressPart::Anchor(_) | AddressPart::Step(..) => Some(0),
         };
-        let is_local = |attribute: &Attribute| {
-            use Attribute::{Comma, Distance, Field, Group, Kids};
-            matches!(attribute, Field(..) | Kids(..) | Group(..) | Distance(..) | Comma(..))
+        let is_local = |question: &Question<u16>| {
+            use Question::{Comma, Distance, Field, Group, Kids};
+            matches!(question, Field(..) | Kids(..) | Group { .. } | Distance(..) | Comma(..))
         };
         let reaches = self.parts.iter().map(reach_of_part);
         let farthest = reaches.reduce(|a, b| Some(a?.max(b?))).unwrap_or(Some(0));
-        farthest.filter(|_| self.attributes.iter().all(|(attribute, _)| is_local(attribute)))
+        farthest.filter(|_| self.questions.iter().all(|(question, _)| is_local(question)))
     }
 
     /// Writes the columns of a configuration into `row`.
@@ -197,17 +164,17 @@ impl Extractor {
         row.values.clear();
         row.members.clear();
         let found = |place: u16| scratch.found[usize::from(place)];
-        for &(attribute, binned) in &self.attributes {
-            let value = match attribute {
-                Attribute::Field(place, field) => field_of(sentence, view, found(place), field),
-                Attribute::Kids(place, field) => {
+        for &(question, binned) in &self.questions {
+            let value = match question {
+                Question::Field(place, field) => field_of(sentence, view, found(place), field),
+                Question::Kids(place, field) => {
                     let node = found(place).node;
                     let kids = if node == NO_NODE { &[][..] } else { view.forest.children(node) };
                     let kids = kids.iter().map(|&node| on_top(view, node));
                     let kids = kids.map(|kid| field_of(sentence, view, kid, field));
                     write_set(kids, &mut row.members)
                 }
-                Attribute::Group(group, terminals, field) => {
+                Question::Group { group, terminals, field } => {
                     let parts = view.focus.map(|focus| group_of(group, focus)).unwrap_or_default();
                     let parts =
                         parts.map(|(first, last)| &view.frontier[first as usize..last as usize]);
@@ -223,25 +190,25 @@ impl Extractor {
                         write_set(kids.map(|&node| field(on_top(view, node))), &mut row.members)
                     }
                 }
-                Attribute::Distance(a, b) => match (found(a).token, found(b).token) {
+                Question::Distance(a, b) => match (found(a).token, found(b).token) {
                     (BEYOND.., _) | (_, BEYOND..) => 0,
                     (a, b) => a.abs_diff(b),
                 },
-                Attribute::Comma(a, b) => match (found(a).token, found(b).token) {
+                Question::Comma(a, b) => match (found(a).token, found(b).token) {
                     (BEYOND.., _) | (_, BEYOND..) => 0,
                     (a, b) => u32::from(comma_between(sentence, a.min(b), a.max(b))),
                 },
-                Attribute::StackSize => view.stack.len() as u32,
-                Attribute::BufferSize => sentence.len() as u32 - view.buffer,
-                Attribute::StackEmpty => u32::from(view.stack.is_empty()),
-                Attribute::BufferEmpty => u32::from(view.buffer as usize >= sentence.len()),
-                Attribute::OpenPunctuation => sentence.before(view.buffer).open % 2,
-                Attribute::Pending(n) => pending(view, n.into()),
-                Attribute::Action(back) => {
+                Question::StackSize => view.stack.len() as u32,
+                Question::BufferSize => sentence.len() as u32 - view.buffer,
+                Question::StackEmpty => u32::from(view.stack.is_empty()),
+                Question::BufferEmpty => u32::from(view.buffer as usize >= sentence.len()),
+                Question::OpenPunctuation => sentence.before(view.buffer).open % 2,
+                Question::Pending(n) => pending(view, n.into()),
+                Question::Action(back) => {
                     let code = view.recent[usize::from(back)].checked_sub(1);
                     code.map_or(0, |code| view.numbers[code as usize] + 1)
                 }
-                Attribute::Tree(levels) => tree::write(sentence, view, levels, &mut row.members),
+                Question::Tree(levels) => tree::write(sentence, view, levels, &mut row.members),
             };
             row.values.push(if binned { bin(value) } else { value });
         }

@@ -187,13 +187,13 @@ pub struct Path {
     pub steps: Vec<PathStep>,
 }
 
-/// The question that an address asks about a configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Question {
+/// The question that an address asks about a configuration, with positions of the type `P`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Question<P = Path> {
     /// A field of a position.
-    Field(Path, Field),
+    Field(P, Field),
     /// A field of all children of a position, as a set.
-    Kids(Path, Field),
+    Kids(P, Field),
     /// A field of a group of the candidate's children, or of all tokens they dominate, as a set.
     Group {
         /// The children.
@@ -204,9 +204,9 @@ pub enum Question {
         field: Field,
     },
     /// The distance in words between the heads of two positions.
-    Distance(Path, Path),
+    Distance(P, P),
     /// Whether there is a comma between the heads of two positions.
-    Comma(Path, Path),
+    Comma(P, P),
     /// Items on the stack.
     StackSize,
     /// Tokens in the buffer.
@@ -223,6 +223,27 @@ pub enum Question {
     Action(u8),
     /// The configuration as a tree, with this number of levels of each stack item.
     Tree(u8),
+}
+
+impl<P> Question<P> {
+    /// The same question about other positions.
+    pub fn map<Q>(&self, mut position: impl FnMut(&P) -> Q) -> Question<Q> {
+        match self {
+            Self::Field(at, field) => Question::Field(position(at), *field),
+            Self::Kids(at, field) => Question::Kids(position(at), *field),
+            &Self::Group { group, terminals, field } => Question::Group { group, terminals, field },
+            Self::Distance(a, b) => Question::Distance(position(a), position(b)),
+            Self::Comma(a, b) => Question::Comma(position(a), position(b)),
+            Self::StackSize => Question::StackSize,
+            Self::BufferSize => Question::BufferSize,
+            Self::StackEmpty => Question::StackEmpty,
+            Self::BufferEmpty => Question::BufferEmpty,
+            Self::OpenPunctuation => Question::OpenPunctuation,
+            Self::Pending(n) => Question::Pending(*n),
+            Self::Action(back) => Question::Action(*back),
+            Self::Tree(levels) => Question::Tree(*levels),
+        }
+    }
 }
 
 /// A question and how its value is encoded.
