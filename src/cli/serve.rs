@@ -53,7 +53,7 @@ pub struct ServeArgs {
     #[arg(long, help_heading = ACCESS)]
     token: Option<String>,
     /// Answer pages of another origin as well: its scheme, host and port; * for all.
-    #[arg(long, value_name = "ORIGIN", help_heading = ACCESS)]
+    #[arg(long, value_name = "ORIGIN", value_parser = origin, help_heading = ACCESS)]
     allow_origin: Option<String>,
     /// Largest body of a request, in bytes, or with K or M.
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = size, help_heading = LIMITS)]
@@ -93,6 +93,16 @@ fn size(text: &str) -> Result<usize, String> {
     // A reply in memory is larger than the text.
     let bytes = bytes.filter(|&bytes| 0 < bytes && bytes <= 1 << 30);
     bytes.ok_or_else(|| "write a number of bytes up to 1024M, such as 500K or 8M".to_owned())
+}
+
+/// Reads an origin as browsers send it.
+fn origin(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    let is_host = |host: &str| !host.is_empty() && !host.contains(['/', ' ', '@']);
+    if text == "*" || host.is_some_and(is_host) {
+        return Ok(text.to_owned());
+    }
+    Err("write a scheme and a host without a path, such as https://example.org, or *".to_owned())
 }
 
 /// Runs the command.

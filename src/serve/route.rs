@@ -7,7 +7,7 @@ use std::time::Instant;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue, ORIGIN};
+use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, HOST, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 
@@ -84,6 +84,14 @@ async fn dispatch(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<
     if !methods.split(", ").any(|method| method == head.method.as_str()) {
         let problem = format!("the method {} is not for {path}: use {methods}", head.method);
         return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, problem).with("Allow", methods));
+    }
+    let encoding = head.headers.get(CONTENT_ENCODING).filter(|name| *name != "identity");
+    if let Some(name) = encoding.filter(|_| head.method == Method::POST) {
+        let problem = format!(
+            "bodies in {} are not read: send them without encoding",
+            String::from_utf8_lossy(name.as_bytes())
+        );
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
     }
     match (path, head.method == Method::POST) {
         ("/", true) => corenlp::annotate(shared, head, body).await,

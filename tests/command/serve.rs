@@ -96,6 +96,8 @@ fn json_bodies_have_a_text_tokens_or_sentences() {
     assert_eq!(xml.status, 415);
     let latin = server.ask(&post("/parse", "Content-Type: text/plain; charset=latin-1\r\n", "a"));
     assert_eq!(latin.status, 415);
+    let packed = server.ask(&post("/parse", "Content-Encoding: gzip\r\n", "a"));
+    assert_eq!((packed.status, packed.body.contains("bodies in gzip are not read")), (415, true));
 }
 
 #[test]
@@ -415,6 +417,10 @@ fn what_cannot_be_served_is_said() {
     let server = Running::start(&[]);
     for (arguments, problem) in [
         (&["--listen", &*server.address][..], "listen: "),
+        (
+            &["--allow-origin", "foo"],
+            "write a scheme and a host without a path, such as https://example.org, or *",
+        ),
         (
             &["--listen", "nonsense"],
             "listen: nonsense: invalid socket address: give an address and a port",
