@@ -111,6 +111,8 @@ pub enum InputKind {
     Model,
     /// Trees in brackets.
     Trees,
+    /// A treebank in export format or XML.
+    Treebank,
     /// CoNLL-U.
     Conllu,
     /// Raw text.
@@ -124,6 +126,7 @@ impl fmt::Display for InputKind {
         f.write_str(match self {
             Self::Model => "a model file",
             Self::Trees => "trees in brackets",
+            Self::Treebank => "a treebank in export format or XML",
             Self::Conllu => "CoNLL-U",
             Self::Text => "raw text",
             Self::Tokens => "words without tags",

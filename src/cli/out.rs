@@ -33,7 +33,7 @@ impl OutArg {
         &self,
         inputs: impl IntoIterator<Item = &'p PathBuf>,
     ) -> anyhow::Result<Out> {
-        let Some(path) = &self.out else { return Ok(Out::stdout()) };
+        let Some(path) = self.file() else { return Ok(Out::stdout()) };
         refuse_input("--out", path, inputs)?;
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
@@ -59,7 +59,7 @@ impl OutArg {
         inputs: &[&PathBuf],
         causes: Causes,
     ) -> anyhow::Result<(Out, Option<Done<T>>)> {
-        let Some(path) = &self.out else {
+        let Some(path) = self.file() else {
             anyhow::bail!("--resume needs a file to go on with: add --out FILE");
         };
         refuse_input("--out", path, inputs.iter().copied())?;
@@ -83,7 +83,12 @@ impl OutArg {
 
     /// Whether the output appears on the terminal.
     pub(super) fn is_terminal(&self) -> bool {
-        self.out.is_none() && io::stdout().is_terminal()
+        self.file().is_none() && io::stdout().is_terminal()
+    }
+
+    /// The file; `-` is standard output.
+    fn file(&self) -> Option<&PathBuf> {
+        self.out.as_ref().filter(|path| path.as_os_str() != "-")
     }
 }
 

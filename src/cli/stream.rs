@@ -341,7 +341,7 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
     };
     let advice = match found {
         InputKind::Model => format!("give a model with --model {input}"),
-        InputKind::Trees => "add --input penn".to_owned(),
+        InputKind::Trees | InputKind::Treebank => "add --input penn".to_owned(),
         InputKind::Conllu => "add --input conllu".to_owned(),
         InputKind::Text => "add --input text".to_owned(),
         InputKind::Tokens => "add --input tokens".to_owned(),

@@ -48,9 +48,11 @@ impl Script {
         most.filter(|_| 2 * counts.iter().sum::<u64>() > letters)
     }
 
-    /// Its characters.
+    /// Its characters, without the rare ones of Chinese.
     pub(super) fn characters(self) -> impl Iterator<Item = char> {
-        ('\u{e01}'..='\u{3ffff}').filter(move |&c| Self::of(c) == Some(self))
+        ('\u{e01}'..='\u{30ff}')
+            .chain('\u{4e00}'..='\u{9fff}')
+            .filter(move |&c| Self::of(c) == Some(self))
     }
 }
 

@@ -141,9 +141,10 @@ impl FormatReader for AlpinoXmlReader {
         match sentence {
             Some(_) => {
                 let problem = "the text ends inside the sentence".to_owned();
+                self.xml.end();
                 Err(Error::Tree { at: self.xml.place(), began: self.began, problem })
             }
-            None => Ok(None),
+            None => self.xml.check_end().map(|()| None),
         }
     }
 
@@ -314,6 +315,10 @@ mod tests {
             let found = next(&mut reader);
             assert!(found.starts_with(says), "{found} instead of {says}");
         }
+        let cut = "<treebank><alpino_ds/>";
+        let mut cut = AlpinoXmlReader::new(Box::new(cut.as_bytes()), "x", Encoding::Utf8);
+        assert_eq!(next(&mut cut), "(VROOT )");
+        assert!(next(&mut cut).starts_with("x:1:23: the text ends inside an element"));
         let html = "<treebank><s/></treebank>";
         let mut html = AlpinoXmlReader::new(Box::new(html.as_bytes()), "x", Encoding::Utf8);
         assert!(next(&mut html).starts_with("x:1:11: the XML begins with <s>"));

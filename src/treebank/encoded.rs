@@ -1,4 +1,4 @@
-//! Streams that are no plain text, by their first bytes: compressed ones, UTF-16 and UTF-32.
+//! Streams that are no plain text, by their first bytes: compressed ones, UTF-16 and UTF-32, documents.
 
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
@@ -12,10 +12,12 @@ enum Kind {
     Other(&'static str),
     /// Text in an encoding of this name.
     Encoded(&'static str),
+    /// A document that contains more than text.
+    Document(&'static str),
 }
 
 /// The first bytes of kinds.
-const SIGNATURES: [(&[u8], Kind); 8] = [
+const SIGNATURES: [(&[u8], Kind); 11] = [
     (b"\x1f\x8b\x08", Kind::Gzip),
     (b"\xfd7zXZ\0", Kind::Other("xz")),
     (b"\x28\xb5\x2f\xfd", Kind::Other("zstd")),
@@ -24,6 +26,9 @@ const SIGNATURES: [(&[u8], Kind); 8] = [
     (b"\0\0\xfe\xff", Kind::Encoded("UTF-32")),
     (b"\xff\xfe", Kind::Encoded("UTF-16")),
     (b"\xfe\xff", Kind::Encoded("UTF-16")),
+    (b"PK\x03\x04", Kind::Document("a zip archive or a document such as .docx or .odt")),
+    (b"\xd0\xcf\x11\xe0", Kind::Document("a document such as .doc")),
+    (b"%PDF-", Kind::Document("a PDF document")),
 ];
 /// Maximum number of bytes that are examined.
 const LOOK: usize = 10;
@@ -35,7 +40,7 @@ const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17rE8P\x90"];
 /// Returns a stream of the text that a stream contains, decompressed; `name` is that of the file, if it is one.
 ///
 /// # Errors
-/// When the stream fails, is compressed by another program than gzip, or is UTF-16 or UTF-32.
+/// When the stream fails, is compressed by another program than gzip, is UTF-16 or UTF-32, or is a document.
 pub(super) fn plain(
     mut stream: Box<dyn Read + Send>,
     name: Option<&str>,
@@ -62,6 +67,7 @@ pub(super) fn plain(
             let name = name.map(|name| format!(" '{name}'")).unwrap_or_default();
             format!("{encoding} text: convert it, as with iconv -f {encoding} -t UTF-8{name}")
         }
+        Some(Kind::Document(what)) => format!("{what}, not plain text: save it as text first"),
     };
     Err(io::Error::new(ErrorKind::Unsupported, problem))
 }

@@ -80,9 +80,10 @@ impl FormatReader for GeniaXmlReader {
         }
         if self.state.sentence.is_some() {
             let problem = "the text ends inside the sentence".to_owned();
+            self.xml.end();
             return Err(Error::Tree { at: self.xml.place(), began: self.state.began, problem });
         }
-        Ok(None)
+        self.xml.check_end().map(|()| None)
     }
 
     fn began(&self) -> u64 {
@@ -271,7 +272,11 @@ mod tests {
              <sentence id='s1'><cons cat='S'><cons cat='NP' role='SBJ' id='i1'><tok cat='NNS'>A&amp;B&#x3b1;</tok></cons> \
              <cons cat='VP'><tok cat='VBP'>grow</tok> <cons cat='NP' null='NONE' ref='i1'/></cons></cons>\
              <tok cat='.'>.</tok></sentence><sentence/></PubmedArticle></PubmedArticleSet></annotation>";
-        let mut reader = GeniaXmlReader::new(Box::new(text.as_bytes()), "x", Encoding::Utf8);
+        let (whole, cut) = (text, text.rsplit_once("</PubmedArticle>").unwrap().0);
+        let mut cut = GeniaXmlReader::new(Box::new(cut.as_bytes()), "x", Encoding::Utf8);
+        assert_eq!([next(&mut cut).len(), next(&mut cut).len()], [65, 4]);
+        assert!(next(&mut cut).contains("the text ends inside an element"));
+        let mut reader = GeniaXmlReader::new(Box::new(whole.as_bytes()), "x", Encoding::Utf8);
         let expected = "( (S (NP-SBJ (NNS A&Bα)) (VP (VBP grow) (NP (-NONE- *)))) (. .))";
         assert_eq!(next(&mut reader), expected);
         assert_eq!((reader.began(), reader.id()), (3, Some("12.s1")));

@@ -4,6 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use super::conllu::COLUMNS;
 use super::penn::is_space;
+use super::tree_reader::{EXPORT, XML};
 use crate::error::InputKind;
 use crate::memory::MODEL_MAGIC;
 
@@ -42,7 +43,18 @@ pub(super) fn kind(start: &[u8]) -> Option<InputKind> {
     if begins_with_trees(text) {
         return Some(InputKind::Trees);
     }
+    if is_export_or_xml(text) {
+        return Some(InputKind::Treebank);
+    }
     begins_with_columns(text).then_some(InputKind::Conllu)
+}
+
+/// Whether a text begins as treebanks in export format and XML do.
+fn is_export_or_xml(text: &str) -> bool {
+    let text = text.trim_start();
+    let begins = |text: &str, with: &[&str]| with.iter().any(|with| text.starts_with(with));
+    let after_comments = text.lines().find(|line| !line.starts_with("%%")).unwrap_or_default();
+    begins(text, &XML) || begins(after_comments, &EXPORT)
 }
 
 /// Recognizes an input without tags, which `separator` joins to words, by its beginning; `None` if it has tags.
@@ -169,6 +181,21 @@ mod tests {
         assert_eq!(untagged(words), Some(InputKind::Tokens));
         for text in ["", "dogs/NNS\n", "dogs/NNS bark\nno tags here\n", "a/b c.\n"] {
             assert_eq!(untagged(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn export_and_xml_are_recognized() {
+        for text in [
+            "#FORMAT 4\n#BOS 1\n",
+            "%% words\n%% tags\n#BOS 1\n",
+            "\u{feff}<?xml version='1.0'?>\n<corpus>",
+            " <alpino_ds>",
+        ] {
+            assert_eq!(kind(text.as_bytes()), Some(InputKind::Treebank), "{text}");
+        }
+        for text in ["%% a comment\n\\section{One}\n", "<b>No</b>", "# BOS"] {
+            assert_eq!(kind(text.as_bytes()), None, "{text}");
         }
     }
 

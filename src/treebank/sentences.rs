@@ -156,9 +156,8 @@ impl Sentences {
         let first = start.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         match (self.format, kind) {
             (_, InputKind::Model) => false,
-            (InputFormat::Penn, InputKind::Trees) | (InputFormat::Conllu, InputKind::Conllu) => {
-                true
-            }
+            (InputFormat::Penn, InputKind::Trees | InputKind::Treebank)
+            | (InputFormat::Conllu, InputKind::Conllu) => true,
             (InputFormat::Tagged, _) => tagged::parse_line(first, TaggedFormat::Slash).is_ok(),
             (InputFormat::Underscore, _) => {
                 tagged::parse_line(first, TaggedFormat::Underscore).is_ok()

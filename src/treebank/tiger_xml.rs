@@ -123,9 +123,10 @@ impl FormatReader for TigerXmlReader {
         }
         match sentence {
             Some(_) => {
+                self.xml.end();
                 Err(self.broken(self.xml.place(), "the text ends inside the sentence".to_owned()))
             }
-            None => Ok(None),
+            None => self.xml.check_end().map(|()| None),
         }
     }
 
@@ -269,6 +270,17 @@ mod tests {
         assert!(next(&mut html).starts_with("x:1:1: the XML begins with <html>"));
         assert_eq!(next(&mut html), "end");
         assert!(next(&mut self::reader("<corpus><s>")).starts_with("x:1:12: the text ends inside"));
+        for (text, column) in [("<corpus><s/>", 13), ("<?xml?><corpus>", 16)] {
+            let mut cut = self::reader(text);
+            if text.contains("<s") {
+                assert_eq!(next(&mut cut), "(VROOT )");
+            }
+            let says = next(&mut cut);
+            let expected =
+                format!("x:1:{column}: the text ends inside an element: the file is cut off");
+            assert!(says.starts_with(&expected), "{says}");
+            assert_eq!(next(&mut cut), "end");
+        }
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl TreeReader {
         let begins = |head: &[u8], with: &[&str]| {
             with.iter().any(|with| text_of(head).starts_with(with.as_bytes()))
         };
-        let is_export = begins(&head, &["%%", "#FORMAT", "#BOT", "#BOS"]);
+        let is_export = begins(&head, &EXPORT) || begins(&head, &["%%"]);
         let is_xml = begins(&head, &XML);
         let root = if is_xml { first_element(&mut head, &mut stream)? } else { String::new() };
         let text = text_of(&head);
@@ -189,8 +189,11 @@ impl TreeReader {
     }
 }
 
+/// What export format begins with, or a comment (`%%`).
+pub(super) const EXPORT: [&str; 3] = ["#FORMAT", "#BOT", "#BOS"];
+
 /// What XML begins with.
-const XML: [&str; 6] =
+pub(super) const XML: [&str; 6] =
     ["<?xml", "<corpus", "<alpino_ds", "<treebank", "<annotation", "<PubmedArticleSet"];
 
 /// The text without what may stand before it.

@@ -16,6 +16,8 @@ pub(super) struct Xml {
     name: String,
     encoding: Encoding,
     buffer: Vec<u8>,
+    /// The number of open elements.
+    depth: u64,
     ended: bool,
 }
 
@@ -27,7 +29,7 @@ impl Xml {
         encoding: Encoding,
     ) -> Self {
         let (reader, name) = (Reader::from_reader(TextWindow::new(reader, encoding)), name.into());
-        Self { reader, name, encoding, buffer: Vec::new(), ended: false }
+        Self { reader, name, encoding, buffer: Vec::new(), depth: 0, ended: false }
     }
 
     /// Returns the name used in messages.
@@ -51,9 +53,16 @@ impl Xml {
                 self.ended = true;
                 Ok(None)
             }
-            Ok(event) => Ok(Some((event, at))),
+            Ok(event) => {
+                match event {
+                    Event::Start(_) => self.depth += 1,
+                    Event::End(_) => self.depth = self.depth.saturating_sub(1),
+                    _ => {}
+                }
+                Ok(Some((event, at)))
+            }
             Err(error) => {
-                self.ended = true;
+                (self.ended, self.depth) = (true, 0);
                 let text = self.reader.get_ref();
                 let (line, column) = text.place(text.pos);
                 let here = Place::new(&self.name, line, column);
@@ -64,7 +73,20 @@ impl Xml {
 
     /// Reads no further.
     pub(super) fn end(&mut self) {
-        self.ended = true;
+        (self.ended, self.depth) = (true, 0);
+    }
+
+    /// Checks at the end that no element is open; reports it once.
+    ///
+    /// # Errors
+    /// [`Error::Syntax`] when one is.
+    pub(super) fn check_end(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.depth) == 0 {
+            return Ok(());
+        }
+        let problem =
+            "the text ends inside an element: the file is cut off, so trees may be missing";
+        Err(Error::syntax(self.place(), problem))
     }
 
     /// Returns the place of the next event.

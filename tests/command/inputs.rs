@@ -139,6 +139,9 @@ fn other_compressions_and_encodings_are_named() {
         ("d.mrg", &utf16),
         ("e.mrg", &utf16[2..]),
         ("f.mrg", b"\xff\xfe\0\0(\0\0\0"),
+        ("g.docx", b"PK\x03\x04\x14\0"),
+        ("h.doc", b"\xd0\xcf\x11\xe0\xa1\xb1"),
+        ("i.pdf", b"%PDF-1.4\nDogs bark.\n"),
     ]);
     for (file, says) in [
         ("a.xz", "compressed by xz, and only gzip is read: write xz -dc 'a.xz' | srparse …"),
@@ -147,6 +150,12 @@ fn other_compressions_and_encodings_are_named() {
         ("d.mrg", "UTF-16 text: convert it, as with iconv -f UTF-16 -t UTF-8 'd.mrg'"),
         ("e.mrg", "UTF-16 text: convert it, as with iconv -f UTF-16 -t UTF-8 'e.mrg'"),
         ("f.mrg", "UTF-32 text: convert it, as with iconv -f UTF-32 -t UTF-8 'f.mrg'"),
+        (
+            "g.docx",
+            "a zip archive or a document such as .docx or .odt, not plain text: save it as text first",
+        ),
+        ("h.doc", "a document such as .doc, not plain text: save it as text first"),
+        ("i.pdf", "a PDF document, not plain text: save it as text first"),
     ] {
         for command in ["tree", "parse"] {
             let (status, out, said) = run(folder.path(), &[command, "--skip-bad", file]);
@@ -167,6 +176,8 @@ fn the_name_of_the_output_says_whether_it_is_compressed() {
         flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut read).unwrap();
         assert_eq!(read, TREE);
     }
+    let (_, stdout, _) = run(folder.path(), &["tree", "-q", "-o", "-", "a.mrg"]);
+    assert!(stdout.starts_with('(') && !folder.path().join("-").exists(), "{stdout}");
     let (status, _, said) = run(folder.path(), &["tree", "-o", "d.xz", "a.mrg"]);
     assert!(status == 2 && said.contains("--out d.xz: only gzip is written"), "{said}");
     assert!(!folder.path().join("d.xz").exists());

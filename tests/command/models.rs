@@ -34,6 +34,36 @@ fn srparse(arguments: &[&str], folders: &[&Path]) -> Command {
     command
 }
 
+/// The models of the repository, by their names.
+fn languages() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let files = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let models = files.filter(|file| file.extension().is_some_and(|extension| extension == "srm"));
+    models.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn text_without_spaces_is_refused_by_models_of_other_scripts() {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let names = languages();
+    assert!(names.len() >= 9, "{names:?}");
+    for name in &names {
+        for (line, language) in [
+            (
+                "\u{79c1}\u{306f}\u{6628}\u{65e5}\u{6771}\u{4eac}\u{3078}\u{884c}\u{304d}\u{307e}\u{3057}\u{305f}\u{3002}",
+                "japanese",
+            ),
+            ("\u{e20}\u{e32}\u{e29}\u{e32}\u{e44}\u{e17}\u{e22}", "thai"),
+        ] {
+            let mut parse =
+                srparse(&["parse", "-q", "--input", "text", "--model", name], &[&models]);
+            let done = parse.write_stdin(line).output().unwrap();
+            let is_refused = text(&done.stderr).contains("the script has no spaces between words");
+            assert_eq!(is_refused, name != language, "{name}: {line}");
+        }
+    }
+}
+
 #[test]
 fn a_model_is_found_by_its_name_in_the_first_folder_that_has_it() {
     let (first, second, work) = (folder(), folder(), tempfile::tempdir().unwrap());

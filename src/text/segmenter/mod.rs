@@ -24,7 +24,7 @@ pub(crate) struct Segmenter {
     weights: Array<i8>,
     /// The hashes of known words, in ascending order.
     words: Array<u32>,
-    /// Whether the treebank has words of one character in each script without spaces.
+    /// Whether the treebank has words in each script without spaces.
     scripts: [OnceLock<bool>; Script::ALL.len()],
 }
 
@@ -84,11 +84,12 @@ impl Segmenter {
         self.words.binary_search(&features::word_hash(word)).is_ok()
     }
 
-    /// Whether the treebank is in a script without spaces between words: then it has words of one character, if only
-    /// a punctuation mark.
+    /// Whether the treebank has words in a script without spaces between words: then it has several of one character,
+    /// if only punctuation marks. One may be an accident, because two words can have the same hash.
     pub(super) fn knows_script(&self, script: Script) -> bool {
         let knows = |c: char| self.knows(c.encode_utf8(&mut [0; 4]));
-        *self.scripts[script as usize].get_or_init(|| script.characters().any(knows))
+        *self.scripts[script as usize]
+            .get_or_init(|| script.characters().filter(|&c| knows(c)).nth(1).is_some())
     }
 
     /// How the treebank writes words that differ from the text.

@@ -57,7 +57,8 @@ impl<R: Read> PennReader<R> {
             self.begins_at(self.word.start);
         }
         let problem = format!(
-            "`{}` is outside of any tree: remove it, or choose the input format of this file",
+            "`{}` is outside of any tree: remove it, or write trees in brackets, as `srparse parse` does without --output and \
+             --nbest; for sentences without trees, choose another --input of `parse` or `tag`",
             self.excerpt()
         );
         Error::syntax(self.place(self.text.place(self.word.start)), problem)
