@@ -19,15 +19,17 @@ use compact_str::CompactString;
 use super::input::Encoding;
 use super::text_window::{More, TextWindow};
 use crate::error::{Error, Place, Result};
-use crate::tree::{Tree, TreeBuilder, is_root_label};
+use crate::tree::{Tree, TreeBuilder};
 
 mod faults;
 mod lemmas;
+mod margin;
 mod skip;
 mod write;
 
 pub use crate::escapes::unescape;
 pub(super) use faults::excerpt;
+use margin::Margin;
 pub use write::{escape, write_brackets, write_line, write_pretty, write_subtree};
 
 /// Reads trees from one stream, each as soon as its last bracket is there.
@@ -45,16 +47,18 @@ pub struct PennReader<R> {
     word: Word,
     failure: Option<io::Error>,
     lenient: bool,
-    /// Whether all trees so far began at the left margin; none before the first.
-    trees_at_margin: Option<bool>,
+    margin: Margin,
+    /// The indentation of the tree, if it begins a line.
+    indentation: Option<u64>,
     /// Whether a tree so far had several lines.
     spans_lines: bool,
     /// The line on which the last tree ended.
     ended: u64,
     is_stray: bool,
-    /// Whether lines inside trees start with a bracket in this file, once that is known.
-    flush_left: Option<bool>,
-    bracket_at_margin: bool,
+    /// How many bytes have been looked through in vain for ends of trees since the last whole one.
+    looked: usize,
+    /// Whether brackets at the margin are known to belong to the tree.
+    is_flush_left: bool,
     /// Whether lemmas follow words in this file.
     lemmas: Lemmas,
     /// How many lemmas were left out of whole trees.
@@ -160,22 +164,23 @@ impl<R: Read> PennReader<R> {
             word: Word::default(),
             failure: None,
             lenient: false,
-            trees_at_margin: None,
+            margin: Margin::Unknown,
+            indentation: None,
             spans_lines: false,
             ended: 0,
             is_stray: false,
-            flush_left: None,
-            bracket_at_margin: false,
+            is_flush_left: false,
+            looked: 0,
             lemmas: Lemmas::Unknown,
             n_lemmas: 0,
             new_lemmas: 0,
         }
     }
 
-    /// Prepares for a file with malformed trees, of which each is to be one error. Once a whole tree has been read
-    /// without a bracket at the left margin, such a bracket begins a new tree, even if others are still open; before,
-    /// it does if its label is that of the first root. What follows the last bracket of a tree belongs to it if its
-    /// brackets do not balance; see [`PennReader::is_stray`].
+    /// Prepares for a file with malformed trees, of which each is to be one error. A bracket that begins a line, indented
+    /// no more than the tree is, begins a new tree unless the tree goes on: with it, all brackets balance before several
+    /// other trees could have begun. What follows the last bracket of a tree belongs to it if its brackets do not balance;
+    /// see [`PennReader::is_stray`].
     #[must_use]
     pub fn lenient(mut self) -> Self {
         self.lenient = true;
@@ -210,7 +215,6 @@ impl<R: Read> PennReader<R> {
     pub fn read(&mut self) -> Result<Option<Tree>> {
         self.builder.clear();
         self.skip_after_error()?;
-        self.bracket_at_margin = false;
         if !self.find_tree()? {
             return Ok(None);
         }
@@ -218,22 +222,11 @@ impl<R: Read> PennReader<R> {
         self.begins_at(self.text.pos - 1);
         self.forget_lemmas();
         self.read_tree()?;
-        self.ended = self.text.line();
+        (self.ended, self.looked) = (self.text.line(), 0);
         self.check_lemmas()?;
         self.n_lemmas += self.new_lemmas;
         self.spans_lines |= self.ended > self.began;
-        if self.bracket_at_margin {
-            self.flush_left = Some(true);
-        } else if self.flush_left.is_none() {
-            self.flush_left = Some(false);
-        }
         Ok(Some(self.builder.finish()))
-    }
-
-    /// Notes where a tree begins.
-    fn begins_at(&mut self, position: usize) {
-        let at_margin = self.text.starts_line(position);
-        self.trees_at_margin = Some(at_margin && self.trees_at_margin != Some(false));
     }
 
     /// Moves past the next opening bracket; returns false at the end.
@@ -297,7 +290,7 @@ impl<R: Read> PennReader<R> {
 
     /// Handles an opening bracket inside a tree.
     fn open(&mut self, inside: Inside) -> Result<Inside> {
-        if self.text.starts_line(self.text.pos - 1) {
+        if self.is_at_margin(self.text.pos - 1) {
             self.check_margin(&inside)?;
         }
         match inside {
@@ -331,44 +324,6 @@ impl<R: Read> PennReader<R> {
             Inside::Bracket => return Err(self.no_label(0)),
         }
         Ok(())
-    }
-
-    /// Checks a bracket at the left margin inside a tree, which may begin the next tree.
-    fn check_margin(&mut self, inside: &Inside) -> Result<()> {
-        if matches!(inside, Inside::Bracket) && self.builder.depth() == 0 {
-            return Ok(());
-        }
-        self.bracket_at_margin = true;
-        if self.begins_tree()? {
-            self.text.pos -= 1;
-            return Err(self.unclosed(inside, "the next tree begins"));
-        }
-        Ok(())
-    }
-
-    /// Returns whether the bracket before the position, which is at the left margin, certainly begins a tree.
-    fn begins_tree(&mut self) -> Result<bool> {
-        if self.lenient && self.flush_left == Some(false) {
-            return Ok(true);
-        }
-        let mut whole = false;
-        loop {
-            let rest = self.text.window()[self.text.pos..].trim_start_matches(is_space);
-            let stop = rest.find(|c: char| is_space(c) || c == '(' || c == ')');
-            if stop.is_some() || whole {
-                let label = &rest[..stop.unwrap_or(rest.len())];
-                let is_first_root = self.lenient
-                    && self.flush_left.is_none()
-                    && self.builder.last_token().is_some()
-                    && self
-                        .builder
-                        .root_label()
-                        .is_some_and(|root| root.is_empty() || root == label);
-                let is_root = if label.is_empty() { stop.is_some() } else { is_root_label(label) };
-                return Ok(is_root || is_first_root);
-            }
-            whole = self.more(self.text.pos - 1)? != More::Text;
-        }
     }
 
     /// Copies the word, with escaped brackets replaced by `-LRB-` and `-RRB-`.

@@ -46,6 +46,8 @@ pub(super) struct TextWindow<R> {
     line: u64,
     line_start: usize,
     columns_before: u64,
+    /// Whether the discarded part of the current line is white space.
+    blank_before: bool,
     /// Bytes consumed since [`TextWindow::begin_event`].
     event: usize,
 }
@@ -67,6 +69,7 @@ impl<R: Read> TextWindow<R> {
             line: 1,
             line_start: 0,
             columns_before: 0,
+            blank_before: true,
             event: 0,
         }
     }
@@ -97,11 +100,19 @@ impl<R: Read> TextWindow<R> {
         at == self.line_start && self.columns_before == 0
     }
 
+    /// Returns how many characters of white space are before a position on its line; `None` if others are too.
+    pub(super) fn indentation(&self, at: usize) -> Option<u64> {
+        let before = &self.window.as_bytes()[self.line_start.min(at)..at];
+        let is_blank = before.iter().rev().all(u8::is_ascii_whitespace) && self.blank_before;
+        is_blank.then(|| self.columns_before + before.len() as u64)
+    }
+
     /// Records that a new line begins at `start`.
     pub(super) fn newline(&mut self, start: usize) {
         self.line += 1;
         self.line_start = start;
         self.columns_before = 0;
+        self.blank_before = true;
     }
 
     /// The error of a failed read.
@@ -115,7 +126,9 @@ impl<R: Read> TextWindow<R> {
     /// Discards the window before `keep`, which shifts all positions, and adds the next text.
     pub(super) fn more(&mut self, keep: usize) -> io::Result<More> {
         if self.line_start < keep {
-            self.columns_before += count_characters(&self.window.as_bytes()[self.line_start..keep]);
+            let discarded = &self.window.as_bytes()[self.line_start..keep];
+            self.columns_before += count_characters(discarded);
+            self.blank_before &= discarded.iter().all(u8::is_ascii_whitespace);
         }
         self.line_start = self.line_start.saturating_sub(keep);
         self.pos -= keep;

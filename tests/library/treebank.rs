@@ -186,6 +186,34 @@ fn bad_trees_are_skipped_counted_and_named() {
 }
 
 #[test]
+fn trees_are_skipped_one_by_one_wherever_lines_begin() {
+    let words = |text: &str| {
+        let mut reader = reader(text.as_bytes()).lenient();
+        let trees = std::iter::from_fn(|| reader.read().transpose());
+        let trees = trees.map(|tree| {
+            tree.map_or("!".to_owned(), |tree| {
+                tree.tokens().iter().map(|token| token.word.as_str()).collect()
+            })
+        });
+        trees.collect::<Vec<String>>().join(" ")
+    };
+    for (text, answers) in [
+        // Whole trees with brackets at the margin.
+        ("( (S (N a)\n(V b)))\n( (S (N c)\n(V d)))\n", "ab cd"),
+        ("(S (N a))\n(S (N b)\n(V c)\n(S\n(N d)))\n(S (N e))\n", "a bcd e"),
+        (" (S (N a)\n (V b))\n (NP (N c))\n", "ab c"),
+        // Trees that are not closed.
+        ("(S (N a))\n(S (N b)\n(S (N c))\n(NP (N d))\n", "a ! c d"),
+        (" (S (N a))\n (S (N b)\n (S (N c))\n (S (N d))\n", "a ! c d"),
+        ("\t(S (N a)\n\t  (V b)\n\t(S (N c))\n", "! c"),
+        // A bracket too many.
+        (" (S (N a)) (V b))\n (S (N c))\n", "a ! c"),
+    ] {
+        assert_eq!(words(text), answers, "{text}");
+    }
+}
+
+#[test]
 fn skipping_inside_indented_trees_finds_the_next_one() {
     let text = "(ROOT\n  (NP (A a)))\n(ROOT\n  (NP x (A a)\n  (B b)))\n(ROOT\n  (NP (C c)))\n";
     let mut reader = reader(text.as_bytes()).lenient();

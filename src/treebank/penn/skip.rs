@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use super::margin::Margin;
 use super::{CLASS, Lexeme, PennReader, Recover, SPACE, WORD};
 use crate::error::Result;
 use crate::treebank::text_window::More;
@@ -54,8 +55,7 @@ impl<R: Read> PennReader<R> {
                 Lexeme::Bad => self.text.step_over_bad(),
                 Lexeme::Close => open -= 1,
                 Lexeme::Open => {
-                    let at_margin = self.text.starts_line(self.text.pos - 1);
-                    if at_margin && (self.flush_left != Some(true) || self.begins_tree()?) {
+                    if self.is_at_margin(self.text.pos - 1) && self.begins_tree(open)? {
                         self.text.pos -= 1;
                         return Ok(());
                     }
@@ -92,12 +92,14 @@ impl<R: Read> PennReader<R> {
     /// begin at the margin in this file, this bracket does not, and more brackets are closed than opened before the
     /// next tree, or it opens nothing.
     pub(super) fn is_rest_of_tree(&mut self) -> Result<bool> {
-        if self.trees_at_margin != Some(true) || self.text.starts_line(self.text.pos - 1) {
+        let Margin::At(margin) = self.margin else { return Ok(false) };
+        if self.text.indentation(self.text.pos - 1) == Some(margin) {
             return Ok(false);
         }
         // In a file of one tree per line, an indented line is a tree without its first bracket.
         let (is_same_line, mut spans_lines) = (self.text.line() == self.ended, self.spans_lines);
         let (mut length, mut open, mut before, mut has_words) = (0, 1, b'(', false);
+        let mut indentation = None;
         while length < LOOK_AHEAD {
             let at = self.text.pos + length;
             let Some(&byte) = self.text.window().as_bytes().get(at) else {
@@ -108,7 +110,7 @@ impl<R: Read> PennReader<R> {
                 }
             };
             match (before, byte) {
-                (b'\n', b'(') => return Ok(!has_words),
+                (_, b'(') if indentation == Some(margin) => return Ok(!has_words),
                 (_, b'\n') if is_same_line && !spans_lines && open == 0 => return Ok(false),
                 (b'\\', _) => {}
                 (_, b'(') => open += 1,
@@ -117,6 +119,11 @@ impl<R: Read> PennReader<R> {
                 _ => has_words |= CLASS[usize::from(byte)] == WORD,
             }
             spans_lines |= byte == b'\n';
+            indentation = match byte {
+                b'\n' => Some(0),
+                byte if CLASS[usize::from(byte)] == SPACE => indentation.map(|width| width + 1),
+                _ => None,
+            };
             (before, length) = (byte, length + 1);
         }
         Ok(false)
