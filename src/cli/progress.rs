@@ -1,5 +1,6 @@
 //! The progress of training: a bar on a terminal, lines in a log, a learning curve in a file.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -112,7 +113,8 @@ impl Observer for ProgressLog<'_> {
 /// A learning curve as a table that `srparse chart` draws.
 struct Curve {
     path: PathBuf,
-    table: String,
+    /// By model and epoch: models that are trained side by side are not in order.
+    scores: BTreeMap<(u32, u32), EpochScores>,
     /// Whether the file has all rows.
     is_written: bool,
 }
@@ -120,22 +122,29 @@ struct Curve {
 impl Curve {
     /// A table without rows.
     fn new(path: &Path) -> Self {
-        let table = "series\tepoch\tpercent\n".to_owned();
-        Self { path: path.to_owned(), table, is_written: true }
+        Self { path: path.to_owned(), scores: BTreeMap::new(), is_written: true }
     }
 
-    fn add(&mut self, EpochScores { model, epoch, accuracy, f1 }: EpochScores) {
-        let model = if model > 1 { format!(", model {model}") } else { String::new() };
-        if let Some(accuracy) = accuracy {
-            self.table += &format!("training accuracy{model}\t{epoch}\t{accuracy:.2}\n");
+    fn add(&mut self, scores: EpochScores) {
+        self.scores.insert((scores.model, scores.epoch), scores);
+    }
+
+    fn table(&self) -> String {
+        let mut table = "series\tepoch\tpercent\n".to_owned();
+        for &EpochScores { model, epoch, accuracy, f1 } in self.scores.values() {
+            let model = if model > 1 { format!(", model {model}") } else { String::new() };
+            if let Some(accuracy) = accuracy {
+                table += &format!("training accuracy{model}\t{epoch}\t{accuracy:.2}\n");
+            }
+            if let Some(f1) = f1 {
+                table += &format!("F1 on the dev set{model}\t{epoch}\t{f1:.2}\n");
+            }
         }
-        if let Some(f1) = f1 {
-            self.table += &format!("F1 on the dev set{model}\t{epoch}\t{f1:.2}\n");
-        }
+        table
     }
 
     fn write(&self) -> Result<()> {
-        crate::output::write(&self.path, |out| out.write_all(self.table.as_bytes()))
+        crate::output::write(&self.path, |out| out.write_all(self.table().as_bytes()))
     }
 }
 
@@ -152,4 +161,25 @@ fn progress_bar(quiet: bool) -> ProgressBar {
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_learning_curve_does_not_depend_on_which_model_is_faster() {
+        let mut curve = Curve::new(Path::new("curve.tsv"));
+        for (model, epoch) in [(2, 1), (1, 1), (2, 2), (1, 2)] {
+            curve.add(EpochScores { model, epoch, accuracy: None, f1: Some(80.0) });
+        }
+        let dev = "F1 on the dev set";
+        let rows = [
+            format!("{dev}\t1\t80.00"),
+            format!("{dev}\t2\t80.00"),
+            format!("{dev}, model 2\t1\t80.00"),
+            format!("{dev}, model 2\t2\t80.00"),
+        ];
+        assert_eq!(curve.table().lines().skip(1).collect::<Vec<_>>(), rows);
+    }
 }

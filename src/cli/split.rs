@@ -1,6 +1,7 @@
 //! `srparse split`: divides a treebank into parts.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -211,13 +212,15 @@ fn listed(
 
 /// The names by which a list may mean a tree.
 fn names_of(entry: &Entry) -> Vec<String> {
-    let file = entry.file.strip_suffix(".gz").unwrap_or(&entry.file);
-    let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name_of = |file: Option<&OsStr>| file.map(|name| name.to_string_lossy().into_owned());
+    let name = name_of(Path::new(&entry.file).file_name());
+    let plain = entry.file.strip_suffix(".gz").unwrap_or(&entry.file);
+    let stem = name_of(Path::new(plain).file_stem());
     let id = entry.id.clone();
     let document = entry.id.as_deref().map(|id| {
         partition::document(id).trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
     });
-    [Some(entry.file.clone()), stem, id, document].into_iter().flatten().collect()
+    [Some(entry.file.clone()), name, stem, id, document].into_iter().flatten().collect()
 }
 
 /// Splits `NAME=VALUE`.

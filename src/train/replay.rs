@@ -6,12 +6,13 @@ use crate::observer::{Event, Observer};
 use crate::oracle::Example;
 use crate::oracle::replay::check_replay;
 use crate::parallel;
+use crate::preset::Preset;
 use crate::symbols::Vocabulary;
 use crate::transition::TransitionSystem;
 use crate::tree::Tree;
 
-/// The share of trees that the system cannot rebuild above which training is refused.
-const MAX_UNFIT: f64 = 0.1;
+/// The share of training trees that the system cannot rebuild above which training is refused.
+pub(super) const MAX_UNFIT: f64 = 0.1;
 /// The number of such trees that messages name.
 const NAMED_UNFIT: usize = 3;
 /// The number of such trees that a model lists.
@@ -35,7 +36,18 @@ impl Replayed {
     }
 }
 
-/// Replays all trees, and keeps those that are rebuilt.
+/// The error that no tree can be used.
+pub(super) fn none_left(which: &str, Preset { max_words, .. }: &Preset) -> Error {
+    let problem = "none has words after cleaning, and no more than max_words allows";
+    Error::Unfit(format!("no {which} tree is left: {problem} ({max_words})"))
+}
+
+/// The trees that have words.
+pub(super) fn usable(trees: &[Tree]) -> Vec<&Tree> {
+    trees.iter().filter(|tree| !tree.tokens().is_empty()).collect()
+}
+
+/// Replays all trees, and keeps those that are rebuilt: all but a share of at most `max_unfit`, and at least one.
 ///
 /// # Errors
 /// [`Error::Unfit`] when too many cannot be rebuilt.
@@ -43,6 +55,7 @@ pub(super) fn replay(
     system: &dyn TransitionSystem,
     vocabulary: &Vocabulary,
     trees: &[&Tree],
+    max_unfit: f64,
     observer: &dyn Observer,
 ) -> Result<Replayed> {
     let replay = |tree: &&Tree| -> Result<_> {
@@ -69,7 +82,7 @@ pub(super) fn replay(
     summary.trees = examples.len() as u64;
     report(system, &summary, (dropped, nodes), observer);
     let unfit = summary.skipped.len();
-    if unfit as f64 > MAX_UNFIT * trees.len() as f64 {
+    if unfit as f64 > max_unfit * trees.len() as f64 || unfit == trees.len() {
         let named = summary.skipped[..unfit.min(NAMED_UNFIT)].join("; ");
         let problem = format!("{unfit} of {} trees cannot be rebuilt: {named}", trees.len());
         return Err(Error::Unfit(problem));

@@ -9,9 +9,10 @@ use compact_str::CompactString;
 use rustc_hash::FxHasher;
 
 use super::initial::{self, Initial};
+use super::replay::{MAX_UNFIT, none_left, replay, usable};
 use super::session::{Checkpoints, DevSet, Session, SilverTrees, is_short, words};
 use super::tagging::Tagging;
-use super::{Trained, merge, replay, teacher, train};
+use super::{Trained, merge, teacher, train};
 use crate::encoder::Pretrained;
 use crate::error::{Error, Result};
 use crate::feature::Templates;
@@ -228,14 +229,13 @@ impl<'a> Trainer<'a> {
             tagging => predicted.as_ref().and(tagging.as_ref()).map(|tagging| tagging.tokens(dev)),
         };
         let trees = self.prepare(predicted.as_ref().unwrap_or(&train.trees));
-        let usable = usable(&trees);
-        let silver = self.silver_trees()?;
-        let silver = self::usable(&silver);
-        if usable.is_empty() {
-            return Err(Error::Unfit("no training tree has any words left after cleaning".into()));
+        let (gold, silver) = (usable(&trees), self.silver_trees()?);
+        let silver = usable(&silver);
+        if gold.is_empty() {
+            return Err(none_left("training", &plan.preset));
         }
         let minimum = plan.preset.clean.unknown_below.max(1);
-        let all = usable.iter().chain(&silver);
+        let all = gold.iter().chain(&silver);
         let known = initial.as_ref().map(|initial| initial.vocabulary.clone());
         let mut vocabulary =
             known.unwrap_or_default().with_sentences(all.map(|tree| tree.tokens()), minimum);
@@ -245,14 +245,14 @@ impl<'a> Trainer<'a> {
         let embeddings = pretrained.map(|pretrained| self.add_words(pretrained, &mut vocabulary));
         let encoder = match &initial {
             Some(initial) => initial.encoder.clone(),
-            None => self.read_encoder(usable.iter().chain(&silver).copied(), &mut vocabulary)?,
+            None => self.read_encoder(gold.iter().chain(&silver).copied(), &mut vocabulary)?,
         };
         let run = Run {
             trainer: self,
             files: &train.files,
             dev,
             dev_tokens: dev_tokens.as_deref(),
-            trees: &usable,
+            trees: &gold,
             silver: &silver,
             vocabulary: &vocabulary,
             embeddings: embeddings.as_ref(),
@@ -260,8 +260,8 @@ impl<'a> Trainer<'a> {
             initial: initial.as_ref(),
         };
         let source = match &self.initial {
-            Some(model) => Source::Extended(&model.header.system, &usable),
-            None => Source::Trees(&usable),
+            Some(model) => Source::Extended(&model.header.system, &gold),
+            None => Source::Trees(&gold),
         };
         let system = plan.builder(source, &vocabulary).build()?;
         let mut model = run.train(&*system)?;
@@ -284,7 +284,7 @@ impl<'a> Trainer<'a> {
         }
         let trees = self.prepare(&self.stripped(silver).trees);
         if usable(&trees).is_empty() {
-            return Err(Error::Unfit("no silver tree has any words left after cleaning".into()));
+            return Err(none_left("silver", &self.plan.preset));
         }
         Ok(trees)
     }
@@ -351,11 +351,6 @@ impl<'a> Trainer<'a> {
     }
 }
 
-/// The trees that have words.
-fn usable(trees: &[Tree]) -> Vec<&Tree> {
-    trees.iter().filter(|tree| !tree.tokens().is_empty()).collect()
-}
-
 /// The words of a tree.
 fn words_of(tree: &Tree) -> Vec<CompactString> {
     tree.tokens().iter().map(|token| token.word.clone()).collect()
@@ -393,13 +388,14 @@ impl Run<'_> {
     fn train(&self, system: &dyn TransitionSystem) -> Result<Model> {
         let trainer = self.trainer;
         let Preset { clean, search, max_words, .. } = &trainer.plan.preset;
-        let mut replayed = replay::replay(system, self.vocabulary, self.trees, trainer.observer)?;
+        let replay = |trees, most| replay(system, self.vocabulary, trees, most, trainer.observer);
+        let mut replayed = replay(self.trees, MAX_UNFIT)?;
         let (gold, mut share) = (replayed.examples.len(), 0.0);
         if let Some((_, of_silver)) = trainer.silver {
             share = of_silver;
             trainer.log("silver trees:");
-            let silver = replay::replay(system, self.vocabulary, self.silver, trainer.observer)?;
-            replayed.append(silver);
+            // Trees of another parser may have labels that the treebank does not have.
+            replayed.append(replay(self.silver, 1.0)?);
         }
         let mut training = replayed.summary;
         training.files = self.files.to_vec();

@@ -1,7 +1,7 @@
 //! Treebanks divided into parts: by share, by document, by list.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -16,7 +16,7 @@ use crate::tree::Tree;
 pub struct Entry {
     /// The tree, as read.
     pub tree: Tree,
-    /// The name of its file, without the folder.
+    /// Its file.
     pub file: String,
     /// Its ID.
     pub id: Option<String>,
@@ -42,9 +42,7 @@ pub fn read(paths: &[PathBuf], options: &ReadOptions) -> Result<(Vec<Entry>, Rea
     let mut trees = Trees::open(paths, options)?;
     let mut entries = Vec::new();
     while let Some(tree) = trees.next().transpose()? {
-        let path = trees.place().map(|place| place.path).unwrap_or_default();
-        let name = Path::new(&path).file_name();
-        let file = name.map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned());
+        let file = trees.place().map(|place| place.path).unwrap_or_default();
         entries.push(Entry { tree, file, id: trees.id().map(str::to_owned) });
     }
     Ok((entries, trees.report().clone()))

@@ -67,6 +67,20 @@ fn documents_stay_whole_and_lists_name_parts() {
     assert!(out.contains("test\t6\t6\t24\ntrain\t9\t9\t36\n"), "{out}");
     let (_, out, _) = run(folder.path(), &[&list[..], &["--by", "file"]].concat());
     assert!(out.contains("test\t15\t2\t60\ntrain\t0\t0\t0\n"), "{out}");
+    // Files of the same name in two folders are two documents.
+    let paths = ["one/a.psd", "two/a.psd"].map(|path| folder.path().join(path));
+    for (path, bank) in paths.iter().zip(["a.psd", "b.psd"]) {
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        fs::copy(folder.path().join(bank), path).unwrap();
+    }
+    let by_path = ["split", "-o", "parts", "--by", "file", "--share", "x=60,y=40", "one", "two"];
+    let (_, out, _) = run(folder.path(), &by_path);
+    assert!(out.contains("x\t10\t1\t40\ny\t5\t1\t20\n"), "{out}");
+    fs::write(folder.path().join("list"), "two/a.psd\n").unwrap();
+    let listed =
+        ["split", "-o", "parts", "--list", "test=list", "--share", "train=100", "one", "two"];
+    let (_, out, _) = run(folder.path(), &listed);
+    assert!(out.contains("test\t5\t5\t20\ntrain\t10\t10\t40\n"), "{out}");
     fs::write(folder.path().join("list"), "a\nc.psd\n").unwrap();
     let (status, _, said) = run(folder.path(), &list);
     assert_eq!(status, 2);

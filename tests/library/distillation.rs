@@ -98,10 +98,25 @@ fn silver_trees_are_used_by_their_share() {
 }
 
 #[test]
+fn silver_trees_with_labels_that_the_treebank_does_not_have_are_left_out() {
+    let tiny = crate::tiny::treebank();
+    let unknown: Tree = "(TOP (QP (NN dogs) (NN cats)))".parse().unwrap();
+    let mut silver = tiny.clone();
+    silver.trees.extend([unknown.clone(), unknown.clone()]);
+    let model = train(&trainer("fast", &[]).silver(&silver, 0.5)).unwrap();
+    assert_eq!(model.header.training.trees, 2 * tiny.trees.len() as u64);
+    assert_eq!(model.header.training.skipped.len(), 2);
+    silver.trees = vec![unknown];
+    let error =
+        train(&trainer("fast", &[]).silver(&silver, 0.5)).map(drop).unwrap_err().to_string();
+    assert!(error.contains("1 of 1 trees cannot be rebuilt: tree 1: the label QP"), "{error}");
+}
+
+#[test]
 fn silver_trees_need_words_and_a_learner_with_epochs() {
     let empty = Treebank { trees: vec![Tree::default()], ..Treebank::default() };
     let error = train(&trainer("fast", &[]).silver(&empty, 0.5)).map(drop).unwrap_err().to_string();
-    assert!(error.contains("no silver tree has any words"), "{error}");
+    assert!(error.contains("no silver tree is left: none has words after cleaning"), "{error}");
     let silver = crate::tiny::treebank();
     let error = train(&trainer("kalt-2004-sr-l", &[]).silver(&silver, 0.5))
         .map(drop)
