@@ -244,8 +244,10 @@ impl Preset {
             return Ok(self);
         }
         let mut value = self.to_json();
-        for setting in settings {
-            set::apply(&mut value, setting)?;
+        let mut rest = settings;
+        while let Some((setting, later)) = rest.split_first() {
+            let more = set::apply(&mut value, setting, later)?;
+            rest = &later[more..];
         }
         Self::from_json(value)
     }
@@ -312,6 +314,16 @@ mod tests {
         assert_eq!(Preset::load("fast", &none).unwrap().tagger, TaggerChoice::None);
         let refused = Preset::load("fast", &["tagger.kind=nine".to_owned()]).unwrap_err();
         assert!(refused.to_string().starts_with("tagger.kind: "), "{refused}");
+        // Some need settings that have no defaults.
+        let decay = ["learner.decay.kind=inverse", "learner.decay.by=0.5", "epochs=3"];
+        let preset = Preset::load("small", &decay.map(str::to_owned)).unwrap();
+        let table = "kind = \"inverse\"\nby = 0.5";
+        assert!(preset.to_toml().contains(table), "{}", preset.to_toml());
+        for settings in [&decay[..1], &["learner.decay.kind=inverse", "epochs=3"]] {
+            let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+            let refused = Preset::load("small", &settings).unwrap_err();
+            assert_eq!(refused.to_string(), "learner.decay.by: is missing");
+        }
     }
 
     #[test]

@@ -7,11 +7,12 @@ use crate::error::{Error, Result, did_you_mean};
 
 /// Changes one setting of a preset. A key is a dotted path, or the last part of one if that is unambiguous;
 /// in a preset for a parser, the last part alone never means a setting of the tagger. The whole path of a
-/// table or a list replaces all of it.
+/// table or a list replaces all of it. Another kind may need settings that have no defaults: those of its table in the
+/// `later` settings that follow at once. Returns how many of these are done.
 ///
 /// # Errors
 /// When the key is unknown or ambiguous, or the value is not allowed.
-pub(super) fn apply(preset: &mut Value, setting: &str) -> Result<()> {
+pub(super) fn apply(preset: &mut Value, setting: &str, later: &[String]) -> Result<usize> {
     let Some((key, text)) = setting.split_once('=') else {
         return Err(Error::config(setting, "a setting is KEY=VALUE, such as learner.epochs=5"));
     };
@@ -19,16 +20,39 @@ pub(super) fn apply(preset: &mut Value, setting: &str) -> Result<()> {
     let path = full_path(preset, key)?;
     // The value is a TOML value if it parses as one, unless only a string is allowed.
     let as_text = Value::String(text.to_owned());
-    let value = text::read_value(text).unwrap_or_else(|| as_text.clone());
+    let changed = replaced(preset, &path, value_of(text))
+        .or_else(|refused| replaced(preset, &path, as_text).map_err(|_| refused));
     // Another kind may have none of the settings of the present one, so it begins with its defaults.
-    let kind = path.strip_suffix(".kind").map(|table| (table, json!({ "kind": text })));
-    let changed = replaced(preset, &path, value).or_else(|refused| {
-        let others = std::iter::once((&*path, as_text)).chain(kind);
-        let mut others = others.filter_map(|(path, value)| replaced(preset, path, value).ok());
-        others.next().ok_or(refused)
-    });
-    *preset = changed?;
-    Ok(())
+    let (changed, more) = match (changed, path.strip_suffix(".kind")) {
+        (Err(_), Some(table)) => of_kind(preset, table, text, later)?,
+        (changed, _) => (changed?, 0),
+    };
+    *preset = changed;
+    Ok(more)
+}
+
+fn value_of(text: &str) -> Value {
+    text::read_value(text).unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// The preset with a table of another kind, with as few of the later settings as possible, and how many these are.
+fn of_kind(preset: &Value, table: &str, kind: &str, later: &[String]) -> Result<(Value, usize)> {
+    let mut settings = json!({ "kind": kind });
+    let mut more = 0;
+    loop {
+        let refused = match replaced(preset, table, settings.clone()) {
+            Ok(changed) => return Ok((changed, more)),
+            Err(refused) => refused,
+        };
+        let next = later.get(more).and_then(|setting| setting.split_once('='));
+        let key = |key| str::strip_prefix(str::trim(key), table)?.strip_prefix('.');
+        let Some((key, text)) = next.and_then(|(path, text)| Some((key(path)?, text.trim())))
+        else {
+            return Err(refused);
+        };
+        settings[key] = value_of(text);
+        more += 1;
+    }
 }
 
 /// The preset with another value at a path, if that is allowed there.
