@@ -57,7 +57,8 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/results.md",
-        "| `beam` | {own-tags|beam,craft/dev|own f1} | {own-tags|beam,craft/dev|gold f1} |",
+        "| `beam`, seeds 1 to 3 | {seeds|beam,mean|own f1} ± {seeds|beam,standard deviation|own f1} | \
+         {seeds|beam,mean|gold f1} ± {seeds|beam,standard deviation|gold f1} |",
     ),
     (
         "docs/results.md",
