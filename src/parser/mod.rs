@@ -347,6 +347,7 @@ impl Tagger {
     }
 
     /// Whether a tag was seen in training.
+    #[cfg(feature = "cli")]
     pub(crate) fn knows_tag(&self, tag: &str) -> bool {
         let tags = match &self.0 {
             TaggerKind::Separate(tagger) => tagger.tags(),

@@ -361,7 +361,7 @@ impl Tape {
                     }
                 }
                 Op::LstmStep { lstm, x, before, out } => {
-                    self.back_step(lstm, x, before, out, params)
+                    self.back_step(lstm, x, before, out, params);
                 }
                 Op::Sequence { lstm, x, backwards, out } => {
                     self.back_sequence(lstm, x, backwards, out, params);
