@@ -29,7 +29,7 @@ mod write;
 
 pub use crate::escapes::unescape;
 pub(super) use faults::excerpt;
-use margin::Margin;
+use margin::{ENOUGH, Layout, Margin};
 pub use write::{escape, write_brackets, write_line, write_pretty, write_subtree};
 
 /// Reads trees from one stream, each as soon as its last bracket is there.
@@ -59,6 +59,7 @@ pub struct PennReader<R> {
     looked: usize,
     /// Whether brackets at the margin are known to belong to the tree.
     is_flush_left: bool,
+    layout: Layout,
     /// Whether lemmas follow words in this file.
     lemmas: Lemmas,
     /// How many lemmas were left out of whole trees.
@@ -170,6 +171,7 @@ impl<R: Read> PennReader<R> {
             ended: 0,
             is_stray: false,
             is_flush_left: false,
+            layout: Layout::Indented(0),
             looked: 0,
             lemmas: Lemmas::Unknown,
             n_lemmas: 0,
@@ -223,6 +225,12 @@ impl<R: Read> PennReader<R> {
         self.forget_lemmas();
         self.read_tree()?;
         (self.ended, self.looked) = (self.text.line(), 0);
+        self.layout = match self.layout {
+            Layout::Indented(trees) if !self.is_flush_left => {
+                Layout::Indented(ENOUGH.min(trees + 1))
+            }
+            _ => Layout::FlushLeft,
+        };
         self.check_lemmas()?;
         self.n_lemmas += self.new_lemmas;
         self.spans_lines |= self.ended > self.began;

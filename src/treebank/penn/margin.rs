@@ -16,6 +16,18 @@ const MAX_TREES: usize = 64;
 /// The number of bytes that have any label of a root.
 const MAX_LABEL: usize = 256;
 
+/// How the whole trees so far were written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// This many, at most [`ENOUGH`], without brackets at the margin inside.
+    Indented(u32),
+    /// At least one with such brackets.
+    FlushLeft,
+}
+
+/// After so many trees without brackets at the margin inside, these begin trees.
+pub(super) const ENOUGH: u32 = 100;
+
 /// Where the trees so far began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Margin {
@@ -70,17 +82,21 @@ impl<R: Read> PennReader<R> {
         if is_root || !self.lenient || self.is_flush_left {
             return Ok(is_root);
         }
+        if self.layout == Layout::Indented(ENOUGH) {
+            return Ok(true);
+        }
         self.is_flush_left = self.goes_on(open)?;
         Ok(!self.is_flush_left)
     }
 
     /// Returns whether a tree goes on with the bracket before the position, which is at the margin: its `open` brackets are
     /// closed before [`MAX_TREES`] brackets at the margin could have begun other trees, no root is among these, and one has
-    /// another label than the tree.
+    /// another label than the tree, unless whole trees so far had brackets at the margin.
     fn goes_on(&mut self, open: usize) -> Result<bool> {
         let root = CompactString::from(self.builder.root_label().unwrap_or_default());
         let is_like_root = |text: &str| !root.is_empty() && label(text) == root;
-        let mut has_other = !is_like_root(&self.text.window()[self.text.pos..]);
+        let mut has_other =
+            self.layout == Layout::FlushLeft || !is_like_root(&self.text.window()[self.text.pos..]);
         let (open, mut depth, mut trees) = (open as i64, 1_i64, 0);
         let (mut length, mut before, mut indentation) = (0, b'(', None);
         let mut is_all = false;
