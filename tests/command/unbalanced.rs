@@ -95,6 +95,36 @@ fn one_bracket_too_many_or_too_few_spoils_one_sentence() {
 }
 
 #[test]
+fn whole_trees_are_read_wherever_their_lines_begin() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for layout in [Layout::LineWithTop, Layout::Bare] {
+        let trees = TREES.map(|tree| laid_out(tree, layout));
+        let whole = answers(&format!("{}\n", trees.join("\n")));
+        for round in 0..1000 {
+            let margin = ["", "  ", "\t"][rng.random_range(0..3)];
+            let mut text = String::new();
+            for tree in &trees {
+                text += margin;
+                // The brackets of a root without a label stay together.
+                let (root, rest) = tree.split_at(2);
+                text += root;
+                for (at, part) in rest.split(" (").enumerate() {
+                    let indentation = ["", margin, "    "][rng.random_range(0..3)];
+                    match at {
+                        0 => {}
+                        _ if rng.random_bool(0.5) => text += &format!("\n{indentation}("),
+                        _ => text += " (",
+                    }
+                    text += part;
+                }
+                text += "\n";
+            }
+            assert_eq!(answers(&text), whole, "{layout:?}, round {round}:\n{text}");
+        }
+    }
+}
+
+#[test]
 fn trees_that_share_a_line_are_all_read() {
     let text = "(S (A a)) (S (B b))(S (C c))\n(S (D d))\n  (S (E e))\n  (S (F f))\n";
     assert_eq!(answers(text), ["a", "b", "c", "d", "e", "f"]);

@@ -105,7 +105,7 @@ impl<R: Read> PennReader<R> {
             let Some(&byte) = self.text.window().as_bytes().get(at) else {
                 match self.more(self.text.pos - 1)? {
                     More::Text => continue,
-                    More::End | More::Bad => break,
+                    More::End | More::Bad => return self.look_in_vain(length),
                 }
             };
             // A label must be whole.
@@ -127,7 +127,7 @@ impl<R: Read> PennReader<R> {
                             has_other |= !is_like_root(inside);
                         }
                         if trees == MAX_TREES || begins_with_root(inside) {
-                            break;
+                            return self.look_in_vain(length);
                         }
                     }
                     depth += 1;
@@ -143,6 +143,11 @@ impl<R: Read> PennReader<R> {
             }
             (before, length) = (byte, length + 1);
         }
+        // Nothing shows that another tree begins.
+        Ok(true)
+    }
+
+    fn look_in_vain(&mut self, length: usize) -> Result<bool> {
         self.looked += length;
         Ok(false)
     }
