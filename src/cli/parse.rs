@@ -21,7 +21,8 @@ use super::{listed, page};
 use crate::model::Model;
 use crate::parse_request::ParseRequest;
 use crate::parser::{NbestRequest, Parse, Parser, ParserWorker};
-use crate::tree::{Token, remove_tags};
+use crate::text::remove_given_tags;
+use crate::tree::Token;
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::{Missing, Origin, Reason, ids, penn};
 
@@ -383,8 +384,8 @@ fn trace_sentence(
     result: &mut Rendered<u64>,
 ) -> io::Result<()> {
     let gold = if let Origin::Tree(origin) = origin { origin.tree.clone() } else { None };
-    if retags && origin.layout().is_none() {
-        remove_tags(&mut tokens);
+    if retags {
+        remove_given_tags(&mut tokens, origin.layout());
     }
     let trace = parser.trace(&tokens, gold, best.get()).map_err(io::Error::other)?;
     result.tally = u64::from(!trace.complete);

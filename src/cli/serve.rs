@@ -99,7 +99,8 @@ fn size(text: &str) -> Result<usize, String> {
 fn origin(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     let is_host = |host: &str| !host.is_empty() && !host.contains(['/', ' ', '@']);
-    if text == "*" || host.is_some_and(is_host) {
+    // `null` is the origin of a page in a file.
+    if ["*", "null"].contains(&text) || host.is_some_and(is_host) {
         return Ok(text.to_owned());
     }
     Err("write a scheme and a host without a path, such as https://example.org, or *".to_owned())

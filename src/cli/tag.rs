@@ -13,7 +13,8 @@ use super::options::{INPUT, OUTPUT};
 use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
 use crate::parser::{Tagger, TaggingWorker, stored_preset, tokenizer};
 use crate::tagger::Accuracy;
-use crate::tree::{Token, remove_tags};
+use crate::text::remove_given_tags;
+use crate::tree::Token;
 use crate::treebank::sentences::InputFormat;
 use crate::treebank::tagged::{TaggedFormat, write_line};
 use crate::treebank::{Missing, Origin, Reason};
@@ -141,9 +142,7 @@ fn tag_sentence(
     result: &mut Rendered<Accuracy>,
 ) -> io::Result<()> {
     let gold = if args.accuracy { tokens.clone() } else { Vec::new() };
-    if origin.layout().is_none() {
-        remove_tags(&mut tokens);
-    }
+    remove_given_tags(&mut tokens, origin.layout());
     worker.tag(&mut tokens);
     if args.accuracy {
         result.tally = Accuracy::of(&gold, &tokens, |word| tagger.knows(word));

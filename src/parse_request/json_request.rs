@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use super::ParseRequest;
 use crate::error::{Error, Result};
 use crate::parser::{Parser, ParserWorker};
-use crate::tree::{Token, remove_tags};
+use crate::text::remove_given_tags;
+use crate::tree::Token;
 use crate::treebank::sentence_id::without_line_breaks;
 use crate::treebank::{Encoding, Input, InputFormat, Item, Origin, SentenceId, Sentences};
 
@@ -172,8 +173,8 @@ impl JsonLines {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let written = if let Some(best) = self.trace {
-            if self.request.retags && origin.layout().is_none() {
-                remove_tags(&mut tokens);
+            if self.request.retags {
+                remove_given_tags(&mut tokens, origin.layout());
             }
             let trace = parser.trace(&tokens, None, best.get())?;
             serde_json::to_writer(&mut *out, &trace)

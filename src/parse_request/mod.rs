@@ -8,9 +8,9 @@ use std::num::NonZeroUsize;
 
 use crate::error::Result;
 use crate::parser::{NbestRequest, Parse, ParserWorker};
-use crate::text::Layout;
+use crate::text::{Layout, remove_given_tags};
 use crate::tree::dependencies::head_positions;
-use crate::tree::{Token, Tree, remove_tags};
+use crate::tree::{Token, Tree};
 use crate::treebank::{Origin, SentenceId, json, penn};
 
 /// The options for each sentence.
@@ -37,8 +37,8 @@ impl ParseRequest {
         mut tokens: Vec<Token>,
         layout: Option<&Layout>,
     ) -> Result<Vec<Parse>> {
-        if self.retags && layout.is_none() {
-            remove_tags(&mut tokens);
+        if self.retags {
+            remove_given_tags(&mut tokens, layout);
         }
         let mut parses = if self.nbest.is_none() && !self.span_scores {
             vec![worker.parse(&tokens)?]

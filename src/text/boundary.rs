@@ -83,7 +83,8 @@ impl Pending {
         self.pieces.push(piece);
         match piece.role {
             Role::Opening if !self.rules.after_quotations.is_empty() => {
-                self.open.push(first(piece, text));
+                let mark = first(piece, text);
+                self.open.extend(marks::is_pair(mark, mark).then_some(mark));
             }
             Role::Closing => self.open.truncate(depth_after(&self.open, first(piece, text))),
             role if may_end(role) => {

@@ -15,7 +15,7 @@ const OPENING: &str = "([{\u{ff08}\u{ff3b}\u{ff5b}\u{201c}\u{2018}\u{201e}\u{201
 const CLOSING: &str = ")]}\u{ff09}\u{ff3d}\u{ff5d}\u{201d}\u{2019}\u{bb}\u{203a}\u{300d}\u{300f}\u{3011}\
                        \u{300b}\u{3009}\u{3015}\u{301e}\u{301f}\u{ff63}";
 /// Brackets and quotation marks that belong together; full-width and ASCII ones are often mixed.
-const PAIRS: [&str; 14] = [
+const PAIRS: [&str; 16] = [
     "()\u{ff08}\u{ff09}",
     "[]\u{ff3b}\u{ff3d}",
     "{}\u{ff5b}\u{ff5d}",
@@ -28,8 +28,10 @@ const PAIRS: [&str; 14] = [
     "\u{301d}\u{301e}\u{301f}",
     "\u{201c}\u{201d}\u{201e}",
     "\u{2018}\u{2019}\u{201a}",
+    "\u{ab}\u{bb}",
+    "\u{2039}\u{203a}",
     "\"\u{ff02}",
-    "'",
+    "`'",
 ];
 
 /// Tokens of several characters. Emoticons belong to the sentence before them, as closing brackets do.
@@ -98,7 +100,8 @@ fn role(c: char) -> Role {
     }
 }
 
-/// Whether a bracket or quotation mark closes an opening one.
+/// Whether a bracket or quotation mark closes an opening one; one that is never closed, such as `¿`, has no pair with itself
+/// either.
 pub(super) fn is_pair(opening: char, closing: char) -> bool {
     PAIRS.iter().any(|marks| marks.contains(opening) && marks.contains(closing))
 }

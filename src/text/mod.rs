@@ -42,6 +42,7 @@ pub(crate) use segmenter::Segmenter;
 pub use settings::{Compounds, Punctuation, TextSettings, Tokenization};
 #[doc(hidden)]
 pub use splitter::Splitter;
+pub(crate) use splitter::remove_given_tags;
 pub use splitter::{Layout, TextSentence};
 pub use tokenizer::Tokenizer;
 

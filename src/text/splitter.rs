@@ -10,7 +10,7 @@ use super::line::LineKind;
 use super::piece::{Piece, Role};
 use super::segmenter::Marks;
 use super::tokenizer::Tokenizer;
-use crate::tree::Token;
+use crate::tree::{Token, remove_tags};
 
 /// The original text of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +43,13 @@ impl Layout {
             (Some(this), Some(next)) => this.end < next.start,
             _ => self.space_after,
         }
+    }
+}
+
+/// Removes the tags that the input has; those that the splitter of raw text gives stay.
+pub(crate) fn remove_given_tags(tokens: &mut [Token], layout: Option<&Layout>) {
+    if layout.is_none() {
+        remove_tags(tokens);
     }
 }
 

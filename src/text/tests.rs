@@ -333,6 +333,9 @@ fn a_quotation_of_several_sentences_belongs_to_the_words_after_it() {
         "〝はい。行く。〟と言う。",
         "｢はい。行く。｣と言う。",
         "\"はい。行く。\"と言う。",
+        "«はい。行く。»と言う。",
+        "``はい。行く。''と言う。",
+        "「¡はい。行く。」と言う。",
         // Marks that close nothing, and one that is not closed.
         "「はい。行く。）」と言う。",
         "「はい。（行く。」と言う。",

@@ -38,7 +38,7 @@ impl Replayed {
 
 /// The error that no tree can be used.
 pub(super) fn none_left(which: &str, Preset { max_words, .. }: &Preset) -> Error {
-    let problem = "none has words after cleaning, and no more than max_words allows";
+    let problem = "all are empty after cleaning, or longer than max_words";
     Error::Unfit(format!("no {which} tree is left: {problem} ({max_words})"))
 }
 

@@ -138,14 +138,7 @@ impl FormatReader for AlpinoXmlReader {
                 _ => {}
             }
         }
-        match sentence {
-            Some(_) => {
-                let problem = "the text ends inside the sentence".to_owned();
-                self.xml.end();
-                Err(Error::Tree { at: self.xml.place(), began: self.began, problem })
-            }
-            None => self.xml.check_end().map(|()| None),
-        }
+        self.xml.check_end(sentence.map(|_| self.began)).map(|()| None)
     }
 
     fn began(&self) -> u64 {

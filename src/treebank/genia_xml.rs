@@ -78,12 +78,8 @@ impl FormatReader for GeniaXmlReader {
                 }
             }
         }
-        if self.state.sentence.is_some() {
-            let problem = "the text ends inside the sentence".to_owned();
-            self.xml.end();
-            return Err(Error::Tree { at: self.xml.place(), began: self.state.began, problem });
-        }
-        self.xml.check_end().map(|()| None)
+        let State { sentence, began, .. } = &self.state;
+        self.xml.check_end(sentence.as_ref().map(|_| *began)).map(|()| None)
     }
 
     fn began(&self) -> u64 {

@@ -29,7 +29,7 @@ mod write;
 
 pub use crate::escapes::unescape;
 pub(super) use faults::excerpt;
-use margin::{ENOUGH, Layout, Margin};
+use margin::Margin;
 pub use write::{escape, write_brackets, write_line, write_pretty, write_subtree};
 
 /// Reads trees from one stream, each as soon as its last bracket is there.
@@ -57,9 +57,9 @@ pub struct PennReader<R> {
     is_stray: bool,
     /// How many bytes have been looked through in vain for ends of trees since the last whole one.
     looked: usize,
-    /// Whether brackets at the margin are known to belong to the tree.
+    /// Whether brackets at the margin are known to belong to the tree, and to a whole tree so far.
     is_flush_left: bool,
-    layout: Layout,
+    was_flush_left: bool,
     /// Whether lemmas follow words in this file.
     lemmas: Lemmas,
     /// How many lemmas were left out of whole trees.
@@ -171,7 +171,7 @@ impl<R: Read> PennReader<R> {
             ended: 0,
             is_stray: false,
             is_flush_left: false,
-            layout: Layout::Indented(0),
+            was_flush_left: false,
             looked: 0,
             lemmas: Lemmas::Unknown,
             n_lemmas: 0,
@@ -225,12 +225,7 @@ impl<R: Read> PennReader<R> {
         self.forget_lemmas();
         self.read_tree()?;
         (self.ended, self.looked) = (self.text.line(), 0);
-        self.layout = match self.layout {
-            Layout::Indented(trees) if !self.is_flush_left => {
-                Layout::Indented(ENOUGH.min(trees + 1))
-            }
-            _ => Layout::FlushLeft,
-        };
+        self.was_flush_left |= self.is_flush_left;
         self.check_lemmas()?;
         self.n_lemmas += self.new_lemmas;
         self.spans_lines |= self.ended > self.began;

@@ -121,13 +121,7 @@ impl FormatReader for TigerXmlReader {
                 _ => {}
             }
         }
-        match sentence {
-            Some(_) => {
-                self.xml.end();
-                Err(self.broken(self.xml.place(), "the text ends inside the sentence".to_owned()))
-            }
-            None => self.xml.check_end().map(|()| None),
-        }
+        self.xml.check_end(sentence.map(|_| self.began)).map(|()| None)
     }
 
     fn began(&self) -> u64 {

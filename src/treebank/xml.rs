@@ -76,17 +76,22 @@ impl Xml {
         (self.ended, self.depth) = (true, 0);
     }
 
-    /// Checks at the end that no element is open; reports it once.
+    /// Checks at the end that no element is open, `sentence` the line where the open sentence began; reports it once.
     ///
     /// # Errors
-    /// [`Error::Syntax`] when one is.
-    pub(super) fn check_end(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.depth) == 0 {
-            return Ok(());
+    /// [`Error::Tree`] when a sentence is open, [`Error::Syntax`] when another element is.
+    pub(super) fn check_end(&mut self, sentence: Option<u64>) -> Result<()> {
+        let depth = std::mem::take(&mut self.depth);
+        let (at, cut) = (self.place(), "the text ends inside");
+        match sentence {
+            Some(began) => Err(Error::Tree { at, began, problem: format!("{cut} the sentence") }),
+            None if depth == 0 => Ok(()),
+            None => {
+                let problem =
+                    format!("{cut} an element: the file is cut off, so trees may be missing");
+                Err(Error::syntax(at, problem))
+            }
         }
-        let problem =
-            "the text ends inside an element: the file is cut off, so trees may be missing";
-        Err(Error::syntax(self.place(), problem))
     }
 
     /// Returns the place of the next event.

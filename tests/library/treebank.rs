@@ -206,6 +206,7 @@ fn trees_are_skipped_one_by_one_wherever_lines_begin() {
         ("(S (N a))\n(S (N b)\n(S (N c))\n(NP (N d))\n", "a ! c d"),
         (" (S (N a))\n (S (N b)\n (S (N c))\n (S (N d))\n", "a ! c d"),
         ("\t(S (N a)\n\t  (V b)\n\t(S (N c))\n", "! c"),
+        ("(\\\n(\\\n((", "! ! !"),
         // A bracket too many.
         (" (S (N a)) (V b))\n (S (N c))\n", "a ! c"),
     ] {

@@ -1,5 +1,6 @@
 //! How well sentences and tokens are found in the text of treebanks:
-//! `cargo test --test treebanks raw_text -- --nocapture` prints the scores.
+//! `cargo test --test treebanks raw_text -- --nocapture` prints the scores; with `TEXTS=FOLDER` it writes the texts with
+//! headings apart.
 //!
 //! The treebanks do not say where their texts have spaces. Here two tokens have one between them unless
 //! - the first is an opening bracket, an opening quotation mark, or one of $ £ € # ~;
@@ -202,15 +203,9 @@ fn scores(name: &str, headings_apart: bool) -> Option<(f64, f64)> {
     let path = crate::treebank(name)?;
     let sentences = if name.ends_with(".conllu") { of_columns(path) } else { of_trees(path) };
     let gold = Text::of(&sentences, headings_apart);
-    if let Some(folder) = std::env::var_os("DUMP") {
-        let base =
-            PathBuf::from(folder).join(format!("{}-{headings_apart}", name.replace('/', "-")));
-        std::fs::write(base.with_extension("txt"), &gold.text).unwrap();
-        let list = |set: &BTreeSet<Range>| {
-            set.iter().map(|(a, b)| format!("{a} {b}\n")).collect::<String>()
-        };
-        std::fs::write(base.with_extension("tok"), list(&gold.tokens)).unwrap();
-        std::fs::write(base.with_extension("sen"), list(&gold.sentences)).unwrap();
+    if let Some(folder) = std::env::var_os("TEXTS").filter(|_| headings_apart) {
+        let file = PathBuf::from(folder).join(name.replace('/', "-")).with_extension("txt");
+        std::fs::write(file, &gold.text).unwrap();
     }
     let found = gold.found();
     let scores = (f1(&gold.tokens, &found.tokens), f1(&gold.sentences, &found.sentences));

@@ -16,18 +16,6 @@ const MAX_TREES: usize = 64;
 /// The number of bytes that have any label of a root.
 const MAX_LABEL: usize = 256;
 
-/// How the whole trees so far were written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
-    /// This many, at most [`ENOUGH`], without brackets at the margin inside.
-    Indented(u32),
-    /// At least one with such brackets.
-    FlushLeft,
-}
-
-/// After so many trees without brackets at the margin inside, these begin trees.
-pub(super) const ENOUGH: u32 = 100;
-
 /// Where the trees so far began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Margin {
@@ -82,9 +70,6 @@ impl<R: Read> PennReader<R> {
         if is_root || !self.lenient || self.is_flush_left {
             return Ok(is_root);
         }
-        if self.layout == Layout::Indented(ENOUGH) {
-            return Ok(true);
-        }
         self.is_flush_left = self.goes_on(open)?;
         Ok(!self.is_flush_left)
     }
@@ -96,8 +81,9 @@ impl<R: Read> PennReader<R> {
         let root = CompactString::from(self.builder.root_label().unwrap_or_default());
         let is_like_root = |text: &str| !root.is_empty() && label(text) == root;
         let mut has_other =
-            self.layout == Layout::FlushLeft || !is_like_root(&self.text.window()[self.text.pos..]);
+            self.was_flush_left || !is_like_root(&self.text.window()[self.text.pos..]);
         let (open, mut depth, mut trees) = (open as i64, 1_i64, 0);
+        let margin = self.indentation.unwrap_or(0);
         let (mut length, mut before, mut indentation) = (0, b'(', None);
         let mut is_all = false;
         while self.looked + length < MAX_LOOKED {
@@ -114,13 +100,8 @@ impl<R: Read> PennReader<R> {
                 continue;
             }
             match byte {
-                b'\n' => indentation = Some(0),
-                byte if CLASS[usize::from(byte)] == SPACE => {
-                    indentation = indentation.map(|width| width + 1);
-                }
                 b'(' if before != b'\\' => {
-                    let margin = self.indentation.unwrap_or(0);
-                    if indentation.take().is_some_and(|width| width <= margin) {
+                    if indentation.is_some_and(|width| width <= margin) {
                         let inside = &self.text.window()[at + 1..];
                         if depth == 0 {
                             trees += 1;
@@ -137,10 +118,10 @@ impl<R: Read> PennReader<R> {
                     if depth == -open {
                         return Ok(has_other);
                     }
-                    indentation = None;
                 }
-                _ => indentation = None,
+                _ => {}
             }
+            indentation = indentation_after(indentation, byte);
             (before, length) = (byte, length + 1);
         }
         // Nothing shows that another tree begins.
@@ -150,6 +131,15 @@ impl<R: Read> PennReader<R> {
     fn look_in_vain(&mut self, length: usize) -> Result<bool> {
         self.looked += length;
         Ok(false)
+    }
+}
+
+/// Returns how much white space the line begins with after one more byte; `None` after anything else.
+pub(super) fn indentation_after(before: Option<u64>, byte: u8) -> Option<u64> {
+    match byte {
+        b'\n' => Some(0),
+        byte if CLASS[usize::from(byte)] == SPACE => before.map(|width| width + 1),
+        _ => None,
     }
 }
 

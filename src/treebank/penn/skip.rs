@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::margin::Margin;
+use super::margin::{Margin, indentation_after};
 use super::{CLASS, Lexeme, PennReader, Recover, SPACE, WORD};
 use crate::error::Result;
 use crate::treebank::text_window::More;
@@ -119,11 +119,7 @@ impl<R: Read> PennReader<R> {
                 _ => has_words |= CLASS[usize::from(byte)] == WORD,
             }
             spans_lines |= byte == b'\n';
-            indentation = match byte {
-                b'\n' => Some(0),
-                byte if CLASS[usize::from(byte)] == SPACE => indentation.map(|width| width + 1),
-                _ => None,
-            };
+            indentation = indentation_after(indentation, byte);
             (before, length) = (byte, length + 1);
         }
         Ok(false)
