@@ -381,7 +381,7 @@ fn statistics(
         writeln!(
             out,
             "{}\t{count}\t{:.2} %",
-            system.kind_name(action),
+            system.actions().row(action).name,
             percent(count, total as u64)
         )?;
     }

@@ -269,7 +269,8 @@ impl Tracer<'_> {
         let mut inventory = Vec::new();
         system.inventory(&cursor.state, forest, &mut inventory);
         let name = |class: u16| {
-            inventory.get(usize::from(class)).map_or_else(String::new, |&a| system.kind_name(a))
+            let action = inventory.get(usize::from(class));
+            action.map_or_else(String::new, |&action| system.actions().row(action).name.clone())
         };
         Some(match evidence {
             Evidence::Scores => return None,

@@ -138,10 +138,10 @@ impl InitialModel {
         coarse_to_fine: bool,
     ) -> Result<InitialWeights> {
         check_classes(classes.len())?;
-        let numbers = &system.numbers()[..system.n_actions()];
+        let numbers = &system.actions().numbers()[..system.n_actions()];
         let class = |number| numbers.iter().position(|own| own == number);
         let mut before: Vec<u16> = Vec::new();
-        for number in &self.system.numbers()[..self.system.n_actions()] {
+        for number in &self.system.actions().numbers()[..self.system.n_actions()] {
             let class = class(number);
             let class = class.ok_or_else(|| Error::corrupt("an action has another number"))?;
             before.push(class as u16);

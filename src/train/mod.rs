@@ -26,7 +26,7 @@ pub mod initial;
 mod merge;
 pub mod neural;
 pub mod online;
-mod perceptrons;
+pub mod perceptrons;
 mod replay;
 pub mod session;
 pub mod structured;

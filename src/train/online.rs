@@ -1,19 +1,18 @@
 //! Online training: an averaged perceptron learns from every decision while it parses the training sentences.
 
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 
-use super::epochs::{EpochLearner, EpochReport, Progress};
-use super::perceptrons::{self, Extent, PerceptronLearner, RandomOrder};
+use super::epochs::{EpochReport, Progress};
+use super::perceptrons::{self, Extent, LearningRule};
 use super::session::check_explores;
 use super::walk::Walk;
 use super::{Session, Trained};
 use crate::Result;
-use crate::classifier::linear::Pruning;
-use crate::memory::Sections;
 use crate::oracle::{OracleKind, oracle};
 use crate::parallel;
 use crate::scorer::perceptron::{Exploration, OnlineParams};
-use crate::scorer::{FactoredReading, OnlinePerceptron, Scorer};
+use crate::scorer::{FactoredReading, OnlinePerceptron};
 use crate::transition::Oracle;
 
 /// Trains perceptrons online.
@@ -32,18 +31,13 @@ pub fn train(params: &OnlineParams, session: &Session<'_>) -> Result<Trained> {
     let progress = Progress::new(session.observer, total);
     let classes = components.classes();
     let initial = session.initial_weights(&classes, coarse_to_fine)?;
-    let make = |seed, progress| {
-        let classes = classes.clone();
-        let mut perceptron =
-            OnlinePerceptron::untrained(components.templates, classes, coarse_to_fine);
-        if let Some(initial) = &initial {
-            perceptron = perceptron.continuing(initial.clone());
-        }
-        OnlineEpochs::new(session, &oracles, perceptron, seed, progress)
-            .exploring(explores.then_some(exploration))
-            .pruned(prune)
-    };
-    perceptrons::train(session, Extent { epochs, models }, &prune, make, &progress)
+    let mut untrained = OnlinePerceptron::untrained(components.templates, classes, coarse_to_fine);
+    if let Some(initial) = initial {
+        untrained = untrained.continuing(initial);
+    }
+    let exploration = explores.then_some(exploration);
+    let rule = || FromDecisions::new(session, &oracles, exploration, &progress);
+    perceptrons::train(session, Extent { epochs, models }, &prune, &untrained, rule, &progress)
 }
 
 /// The oracles of all training trees.
@@ -60,93 +54,51 @@ pub(super) fn oracles<'a>(
     oracles.into_iter().collect()
 }
 
-/// A perceptron that learns from single decisions.
-pub struct OnlineEpochs<'a> {
+/// Learning from every decision.
+pub struct FromDecisions<'a> {
     session: &'a Session<'a>,
     oracles: &'a [Box<dyn Oracle + 'a>],
-    perceptron: OnlinePerceptron,
     exploration: Option<Exploration>,
-    prune: Pruning,
-    order: RandomOrder,
     walk: Walk,
     progress: &'a Progress<'a>,
 }
 
-impl<'a> OnlineEpochs<'a> {
-    /// Training on the gold path. The seed decides the order of the sentences and the exploration.
+impl<'a> FromDecisions<'a> {
+    /// Learning on the gold path, or with exploration, for which the oracles must be dynamic.
     pub fn new(
         session: &'a Session<'a>,
         oracles: &'a [Box<dyn Oracle + 'a>],
-        perceptron: OnlinePerceptron,
-        seed: u64,
+        exploration: Option<Exploration>,
         progress: &'a Progress<'a>,
     ) -> Self {
-        Self {
-            session,
-            oracles,
-            perceptron,
-            exploration: None,
-            prune: Pruning::default(),
-            order: RandomOrder::new(session, seed),
-            walk: Walk::default(),
-            progress,
-        }
-    }
-
-    /// Enables exploration, for which the oracles must be dynamic.
-    #[must_use]
-    pub fn exploring(self, exploration: Option<Exploration>) -> Self {
-        Self { exploration, ..self }
-    }
-
-    /// Prunes snapshots.
-    #[must_use]
-    pub fn pruned(self, prune: Pruning) -> Self {
-        Self { prune, ..self }
+        Self { session, oracles, exploration, walk: Walk::default(), progress }
     }
 }
 
-impl EpochLearner for OnlineEpochs<'_> {
-    fn train_epoch(&mut self, epoch: u32) -> EpochReport {
-        let Self { session, oracles, perceptron, exploration, order, walk, progress, .. } = self;
+impl LearningRule for FromDecisions<'_> {
+    fn train_epoch(
+        &mut self,
+        perceptron: &mut OnlinePerceptron,
+        epoch: u32,
+        trees: &[usize],
+        rng: &mut ChaCha8Rng,
+    ) -> EpochReport {
+        let Self { session, oracles, exploration, walk, progress } = self;
         let exploration = exploration.filter(|exploration| epoch >= exploration.from_epoch);
-        let trees = order.next_epoch(session);
         let mut learner = FactoredReading::new(perceptron);
         let mut report = EpochReport::default();
         let mut done = 0;
-        for &at in &trees {
+        for &at in trees {
             if progress.is_stopped() {
                 break;
             }
             let sentence = (session.components.system, &session.examples[at].sentence);
-            let draw = &mut || order.rng.random();
+            let draw = &mut || rng.random();
             walk.sentence(sentence, &*oracles[at], &mut learner, exploration, draw, &mut report);
             done += 1;
             progress.add(1);
         }
         report.is_complete = done == trees.len();
         report
-    }
-
-    fn snapshot(&self) -> (Box<dyn Scorer>, Sections) {
-        perceptrons::snapshot(&self.perceptron, &self.prune)
-    }
-
-    fn describe(&self, epoch: u32, report: &EpochReport) -> String {
-        perceptrons::describe(epoch, report, &self.perceptron)
-    }
-
-    fn store(&self, sections: &mut Sections) {
-        perceptrons::store(&self.perceptron, &self.order, sections);
-    }
-
-    fn resume(&mut self, sections: &Sections) -> Result<()> {
-        perceptrons::resume(&mut self.perceptron, &mut self.order, sections)
-    }
-}
-
-impl PerceptronLearner for OnlineEpochs<'_> {
-    fn into_perceptron(self) -> OnlinePerceptron {
-        self.perceptron
     }
 }

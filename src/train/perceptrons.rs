@@ -1,5 +1,4 @@
-//! Shared by online and structured training: one perceptron with its best epoch, or several whose weights
-//! are added.
+//! Training of perceptrons in epochs, by a rule: one perceptron with its best epoch, or several whose weights are added.
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -15,10 +14,67 @@ use crate::memory::Sections;
 use crate::parallel;
 use crate::scorer::{OnlinePerceptron, Scorer};
 
-/// A perceptron that is trained epoch by epoch.
-pub(super) trait PerceptronLearner: EpochLearner + Send {
-    /// The perceptron.
-    fn into_perceptron(self) -> OnlinePerceptron;
+/// How a perceptron learns from training trees.
+pub trait LearningRule: Send {
+    /// Trains on the trees, which are positions among the session's examples, in order; when stopped, on some.
+    fn train_epoch(
+        &mut self,
+        perceptron: &mut OnlinePerceptron,
+        epoch: u32,
+        trees: &[usize],
+        rng: &mut ChaCha8Rng,
+    ) -> EpochReport;
+}
+
+/// A perceptron that learns by a rule.
+pub struct PerceptronLearner<'a, R> {
+    session: &'a Session<'a>,
+    rule: R,
+    perceptron: OnlinePerceptron,
+    prune: Pruning,
+    order: RandomOrder,
+}
+
+impl<'a, R> PerceptronLearner<'a, R> {
+    /// Training of a perceptron. The seed decides the order of the sentences, and all that is random in the rule.
+    pub fn new(session: &'a Session<'a>, rule: R, perceptron: OnlinePerceptron, seed: u64) -> Self {
+        let order = RandomOrder::new(session, seed);
+        Self { session, rule, perceptron, prune: Pruning::default(), order }
+    }
+}
+
+impl<R: LearningRule> EpochLearner for PerceptronLearner<'_, R> {
+    fn train_epoch(&mut self, epoch: u32) -> EpochReport {
+        let trees = self.order.next_epoch(self.session);
+        self.rule.train_epoch(&mut self.perceptron, epoch, &trees, &mut self.order.rng)
+    }
+
+    fn snapshot(&self) -> (Box<dyn Scorer>, Sections) {
+        let scorer = self.perceptron.finish(&self.prune);
+        let mut sections = Sections::default();
+        scorer.classifier().store(&mut sections);
+        (Box::new(scorer), sections)
+    }
+
+    fn describe(&self, epoch: u32, report: &EpochReport) -> String {
+        match self.perceptron.n_features() {
+            0 => format!("epoch {epoch}: no mistakes to learn from"),
+            n => format!("epoch {epoch}: {}, {n} features", report.accuracy_text()),
+        }
+    }
+
+    fn store(&self, sections: &mut Sections) {
+        self.perceptron.store(sections);
+        self.order.store(sections);
+    }
+
+    fn resume(&mut self, sections: &Sections) -> Result<()> {
+        let (position, order) = self.order.stored(sections)?;
+        self.perceptron.resume(sections)?;
+        self.order.rng.set_word_pos(position);
+        self.order.order = order;
+        Ok(())
+    }
 }
 
 /// The number of epochs and models.
@@ -28,18 +84,22 @@ pub(super) struct Extent {
     pub(super) models: u32,
 }
 
-/// Trains perceptrons, each with a seed of its own.
-pub(super) fn train<'a, L: PerceptronLearner>(
-    session: &'a Session<'a>,
+/// Trains perceptrons, each with a seed of its own and a rule that `rule` makes.
+pub(super) fn train<R: LearningRule>(
+    session: &Session<'_>,
     Extent { epochs, models }: Extent,
     prune: &Pruning,
-    make: impl Fn(u64, &'a Progress<'a>) -> L + Sync,
-    progress: &'a Progress<'a>,
+    untrained: &OnlinePerceptron,
+    rule: impl Fn() -> R + Sync,
+    progress: &Progress<'_>,
 ) -> Result<Trained> {
     check_classes(session.components.classes().len())?;
     let one = |number: usize| {
         let seed = session.seed.wrapping_add(number as u64);
-        let mut learner = make(seed, progress);
+        let order = RandomOrder::new(session, seed);
+        let perceptron = untrained.clone();
+        let mut learner =
+            PerceptronLearner { session, rule: rule(), perceptron, prune: *prune, order };
         let session = &Session { seed, ..*session };
         let checkpoint = session.checkpoint(|| session.fingerprint())?;
         let (model, is_part) = (number as u32 + 1, models > 1);
@@ -60,8 +120,8 @@ pub(super) fn train<'a, L: PerceptronLearner>(
         return Err(Error::Stopped);
     }
     let learned = learned.into_iter().filter(|(_, trained)| trained.epoch > 0);
-    let learners: Vec<_> = learned.map(|(learner, _)| learner.into_perceptron()).collect();
-    let scorer = OnlinePerceptron::finish_all(&learners, prune).ok_or(Error::Stopped)?;
+    let perceptrons: Vec<_> = learned.map(|(learner, _)| learner.perceptron).collect();
+    let scorer = OnlinePerceptron::finish_all(&perceptrons, prune).ok_or(Error::Stopped)?;
     let dev = session.score_dev(&scorer);
     if let Some(dev) = &dev {
         session.log(&dev_line(dev));
@@ -73,67 +133,38 @@ pub(super) fn train<'a, L: PerceptronLearner>(
 
 /// The order of the sentences, shuffled again for each epoch, and all that is random besides.
 #[derive(Debug)]
-pub(super) struct RandomOrder {
-    pub(super) rng: ChaCha8Rng,
+struct RandomOrder {
+    rng: ChaCha8Rng,
     order: Vec<usize>,
 }
 
 impl RandomOrder {
-    pub(super) fn new(session: &Session<'_>, seed: u64) -> Self {
+    fn new(session: &Session<'_>, seed: u64) -> Self {
         let rng = ChaCha8Rng::seed_from_u64(seed);
         Self { rng, order: (0..session.examples.len()).collect() }
     }
 
     /// The trees of the next epoch.
-    pub(super) fn next_epoch(&mut self, session: &Session<'_>) -> Vec<usize> {
+    fn next_epoch(&mut self, session: &Session<'_>) -> Vec<usize> {
         self.order.shuffle(&mut self.rng);
         session.epoch(&self.order, &mut self.rng)
     }
-}
+    fn store(&self, sections: &mut Sections) {
+        let at = self.rng.get_word_pos();
+        sections.put("random", vec![at as u64, (at >> 64) as u64].into());
+        let order: Vec<u64> = self.order.iter().map(|&at| at as u64).collect();
+        sections.put("order", order.into());
+    }
 
-/// Stores the state of training.
-pub(super) fn store(perceptron: &OnlinePerceptron, order: &RandomOrder, sections: &mut Sections) {
-    perceptron.store(sections);
-    let RandomOrder { rng, order } = order;
-    let at = rng.get_word_pos();
-    sections.put("random", vec![at as u64, (at >> 64) as u64].into());
-    sections.put("order", order.iter().map(|&at| at as u64).collect::<Vec<_>>().into());
-}
-
-/// Loads the state of training; after an error nothing has changed.
-pub(super) fn resume(
-    perceptron: &mut OnlinePerceptron,
-    order: &mut RandomOrder,
-    sections: &Sections,
-) -> Result<()> {
-    let (position, stored) = (sections.get::<u64>("random")?, sections.get::<u64>("order")?);
-    let stored: Vec<usize> = stored.iter().map(|&at| at as usize).collect();
-    let mut sorted = stored.clone();
-    sorted.sort_unstable();
-    let (true, &[low, high]) = (sorted.into_iter().eq(0..order.order.len()), &*position) else {
-        return Err(Error::corrupt("the order of the sentences is that of others"));
-    };
-    perceptron.resume(sections)?;
-    order.rng.set_word_pos(u128::from(high) << 64 | u128::from(low));
-    order.order = stored;
-    Ok(())
-}
-
-/// The scorer of a perceptron's averaged weights, and what a model stores of it.
-pub(super) fn snapshot(
-    perceptron: &OnlinePerceptron,
-    prune: &Pruning,
-) -> (Box<dyn Scorer>, Sections) {
-    let scorer = perceptron.finish(prune);
-    let mut sections = Sections::default();
-    scorer.classifier().store(&mut sections);
-    (Box::new(scorer), sections)
-}
-
-/// An epoch of a perceptron in the log.
-pub(super) fn describe(epoch: u32, report: &EpochReport, perceptron: &OnlinePerceptron) -> String {
-    match perceptron.n_features() {
-        0 => format!("epoch {epoch}: no mistakes to learn from"),
-        n => format!("epoch {epoch}: {}, {n} features", report.accuracy_text()),
+    /// The stored position of the generator, and the stored order, which has as many sentences.
+    fn stored(&self, sections: &Sections) -> Result<(u128, Vec<usize>)> {
+        let (position, stored) = (sections.get::<u64>("random")?, sections.get::<u64>("order")?);
+        let order: Vec<usize> = stored.iter().map(|&at| at as usize).collect();
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        let (true, &[low, high]) = (sorted.into_iter().eq(0..self.order.len()), &*position) else {
+            return Err(Error::corrupt("the order of the sentences is that of others"));
+        };
+        Ok((u128::from(high) << 64 | u128::from(low), order))
     }
 }

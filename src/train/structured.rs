@@ -9,18 +9,17 @@
 //! Sentences are searched in batches: all sentences of a batch with the same weights, on any number of
 //! threads, then all updates in order (Zhao and Huang 2013). So the result does not depend on the threads.
 
-use super::epochs::{EpochLearner, EpochReport, Progress};
-use super::perceptrons::{self, Extent, PerceptronLearner, RandomOrder};
+use rand::rngs::ChaCha8Rng;
+
+use super::epochs::{EpochReport, Progress};
+use super::perceptrons::{self, Extent, LearningRule};
 use super::{Session, Trained};
 use crate::Result;
 use crate::decode::beam::{Agenda, Beam, Follow};
 use crate::decode::{Cursor, PathScore, Problem};
-use crate::memory::Sections;
 use crate::parallel;
-use crate::scorer::perceptron::{Changes, InitialWeights, StructuredParams, Update};
-use crate::scorer::{
-    Components, Configuration, FactoredReading, OnlinePerceptron, Reading, Scorer,
-};
+use crate::scorer::perceptron::{Changes, StructuredParams, Update};
+use crate::scorer::{Components, Configuration, FactoredReading, OnlinePerceptron, Reading};
 use crate::transition::{Action, Forest, State};
 
 /// Trains perceptrons on whole derivations.
@@ -32,16 +31,22 @@ pub fn train(params: &StructuredParams, session: &Session<'_>) -> Result<Trained
     let gold = derivations(session)?;
     let total = session.trees_in(u64::from(epochs) * u64::from(models));
     let progress = Progress::new(session.observer, total);
+    let mut untrained = untrained(session, &gold);
     let classes = session.components.classes().with_idle();
-    let initial = session.initial_weights(&classes, false)?;
-    let make = |seed, progress| {
-        let learner = StructuredEpochs::new(session, &gold, *params, seed, progress);
-        match &initial {
-            Some(initial) => learner.continuing(initial.clone()),
-            None => learner,
-        }
-    };
-    perceptrons::train(session, Extent { epochs, models }, prune, make, &progress)
+    if let Some(initial) = session.initial_weights(&classes, false)? {
+        untrained = untrained.continuing(initial);
+    }
+    let rule = || FromDerivations { session, gold: &gold, params: *params, progress: &progress };
+    perceptrons::train(session, Extent { epochs, models }, prune, &untrained, rule, &progress)
+}
+
+/// A perceptron without weights, for the actions of gold derivations.
+pub fn untrained(session: &Session<'_>, gold: &[Vec<Action>]) -> OnlinePerceptron {
+    let Components { templates, .. } = session.components;
+    let classes = session.components.classes().with_idle();
+    let mut perceptron = OnlinePerceptron::untrained(templates, classes, false);
+    gold.iter().for_each(|derivation| perceptron.mark_seen(derivation));
+    perceptron
 }
 
 /// The gold derivations of all training trees.
@@ -53,38 +58,16 @@ pub fn derivations(session: &Session<'_>) -> Result<Vec<Vec<Action>>> {
     session.examples.iter().map(|example| system.derivation(&example.tree)).collect()
 }
 
-/// A perceptron that learns from whole derivations.
-pub struct StructuredEpochs<'a> {
-    session: &'a Session<'a>,
-    gold: &'a [Vec<Action>],
-    perceptron: OnlinePerceptron,
-    params: StructuredParams,
-    order: RandomOrder,
-    progress: &'a Progress<'a>,
-}
-
-impl<'a> StructuredEpochs<'a> {
-    /// An untrained perceptron. The seed decides the order of the sentences.
-    pub fn new(
-        session: &'a Session<'a>,
-        gold: &'a [Vec<Action>],
-        params: StructuredParams,
-        seed: u64,
-        progress: &'a Progress<'a>,
-    ) -> Self {
-        let Components { templates, .. } = session.components;
-        let classes = session.components.classes().with_idle();
-        let mut perceptron = OnlinePerceptron::untrained(templates, classes, false);
-        gold.iter().for_each(|derivation| perceptron.mark_seen(derivation));
-        let order = RandomOrder::new(session, seed);
-        Self { session, gold, perceptron, params, order, progress }
-    }
-
-    /// Continues from the weights of a model.
-    fn continuing(mut self, initial: InitialWeights) -> Self {
-        self.perceptron = self.perceptron.continuing(initial);
-        self
-    }
+/// Learning from whole derivations.
+pub struct FromDerivations<'a> {
+    /// The training run.
+    pub session: &'a Session<'a>,
+    /// The gold derivations.
+    pub gold: &'a [Vec<Action>],
+    /// The settings.
+    pub params: StructuredParams,
+    /// Counts the sentences.
+    pub progress: &'a Progress<'a>,
 }
 
 /// The updates from one sentence.
@@ -93,11 +76,16 @@ struct Lesson {
     is_correct: bool,
 }
 
-impl EpochLearner for StructuredEpochs<'_> {
+impl LearningRule for FromDerivations<'_> {
     /// Decisions are sentences here.
-    fn train_epoch(&mut self, _epoch: u32) -> EpochReport {
-        let Self { session, gold, perceptron, params, order, progress } = self;
-        let trees = order.next_epoch(session);
+    fn train_epoch(
+        &mut self,
+        perceptron: &mut OnlinePerceptron,
+        _epoch: u32,
+        trees: &[usize],
+        _rng: &mut ChaCha8Rng,
+    ) -> EpochReport {
+        let Self { session, gold, params, progress } = self;
         let mut report = EpochReport::default();
         for batch in trees.chunks(params.batch as usize) {
             if progress.is_stopped() {
@@ -118,28 +106,6 @@ impl EpochLearner for StructuredEpochs<'_> {
         }
         report.is_complete = report.decisions == trees.len() as u64;
         report
-    }
-
-    fn snapshot(&self) -> (Box<dyn Scorer>, Sections) {
-        perceptrons::snapshot(&self.perceptron, &self.params.prune)
-    }
-
-    fn describe(&self, epoch: u32, report: &EpochReport) -> String {
-        perceptrons::describe(epoch, report, &self.perceptron)
-    }
-
-    fn store(&self, sections: &mut Sections) {
-        perceptrons::store(&self.perceptron, &self.order, sections);
-    }
-
-    fn resume(&mut self, sections: &Sections) -> Result<()> {
-        perceptrons::resume(&mut self.perceptron, &mut self.order, sections)
-    }
-}
-
-impl PerceptronLearner for StructuredEpochs<'_> {
-    fn into_perceptron(self) -> OnlinePerceptron {
-        self.perceptron
     }
 }
 

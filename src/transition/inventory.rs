@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::action_table::{ActionRow, ActionTable};
 use super::gold_tree::{MAX_LABELS, too_many_labels};
 use super::{Action, ActionKind};
 use crate::error::{Error, Result};
@@ -27,7 +28,10 @@ pub(super) trait SystemAction: Copy + Ord {
 
 /// All steps of a system, in order: the code of an action is the position of its step.
 #[derive(Debug, Clone)]
-pub(super) struct Inventory<A>(Vec<A>);
+pub(super) struct Inventory<A> {
+    steps: Vec<A>,
+    table: ActionTable,
+}
 
 impl<A: SystemAction> Inventory<A> {
     /// The steps of stored numbers, after checks; `kind` is the kind of the system, and `ends` every such system has.
@@ -45,17 +49,23 @@ impl<A: SystemAction> Inventory<A> {
         if !(same && sorted && total && few && steps.iter().all(known)) {
             return Err(Error::corrupt(format!("the action table is not that of a {kind} system")));
         }
-        Ok(Self(steps))
+        let row = |&step: &A| ActionRow {
+            number: step.number(),
+            kind: step.kind(),
+            label: step.label(),
+            name: name(step, labels),
+        };
+        Ok(Self { table: ActionTable::new(steps.iter().map(row)), steps })
     }
 
     /// The effect of an action.
     pub(super) fn step(&self, action: Action) -> A {
-        self.0[action.code as usize]
+        self.steps[action.code as usize]
     }
 
     /// The action that does something, if the system has it.
     pub(super) fn find(&self, step: A) -> Option<Action> {
-        self.0.binary_search(&step).ok().map(|at| Action::new(at as u32))
+        self.steps.binary_search(&step).ok().map(|at| Action::new(at as u32))
     }
 
     /// SHIFT, which is the first action of every system.
@@ -65,23 +75,23 @@ impl<A: SystemAction> Inventory<A> {
 
     /// FINISH, which is the last action of every system.
     pub(super) fn finish(&self) -> Action {
-        Action::new(self.0.len() as u32 - 1)
+        Action::new(self.steps.len() as u32 - 1)
     }
 
     /// All steps, in order.
     pub(super) fn steps(&self) -> &[A] {
-        &self.0
+        &self.steps
+    }
+
+    /// The actions as all systems describe them.
+    pub(super) fn table(&self) -> &ActionTable {
+        &self.table
     }
 
     /// The actions whose steps are wanted, in order.
     pub(super) fn select(&self, wanted: impl Fn(A) -> bool) -> Vec<Action> {
-        let numbered = self.0.iter().zip(0..).filter(|(step, _)| wanted(**step));
+        let numbered = self.steps.iter().zip(0..).filter(|(step, _)| wanted(**step));
         numbered.map(|(_, code)| Action::new(code)).collect()
-    }
-
-    /// The name of an action.
-    pub(super) fn name(&self, action: Action, labels: &Symbols) -> String {
-        name(self.step(action), labels)
     }
 
     /// The actions of a derivation.
@@ -109,7 +119,7 @@ impl<A: SystemAction> Inventory<A> {
             None => step,
         };
         let all: BTreeSet<A> =
-            self.0.iter().copied().chain(other.0.iter().map(renumbered)).collect();
+            self.steps.iter().copied().chain(other.steps.iter().map(renumbered)).collect();
         Ok(all.into_iter().map(SystemAction::number).collect())
     }
 }

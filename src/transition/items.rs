@@ -23,6 +23,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::action_table::{ActionRow, ActionTable};
 use super::gold_tree::{ROOT, check_tree, label_of, labels_of};
 use super::head_finder::HeadFinder;
 use super::inventory::{add_labels, stored};
@@ -62,6 +63,7 @@ pub struct ItemTables {
 #[derive(Debug, Clone)]
 pub struct Items {
     tables: ItemTables,
+    actions: ActionTable,
     heads: Option<HeadFinder>,
 }
 
@@ -239,7 +241,14 @@ impl StoredSystem for Items {
         if tables.max_children < 2 {
             return Err(Error::corrupt("an item system joins at least 2 children"));
         }
-        Ok(Self { tables, heads: None })
+        let row = |(name, code): (&str, u16)| ActionRow {
+            number: code.into(),
+            kind: if Label(code) == TOP { ActionKind::Finish } else { ActionKind::Reduce },
+            label: Some(Label(code)),
+            name: format!("INFER-{name}"),
+        };
+        let actions = ActionTable::new(tables.labels.names().zip(0..).map(row));
+        Ok(Self { tables, actions, heads: None })
     }
 
     fn union(&self, other: &Self) -> Result<Self> {
@@ -266,29 +275,17 @@ impl TransitionSystem for Items {
         &self.tables.labels
     }
 
+    fn actions(&self) -> &ActionTable {
+        &self.actions
+    }
+
     fn n_actions(&self) -> usize {
         0
     }
 
-    fn numbers(&self) -> &[u32] {
-        &[]
-    }
-
-    fn kind(&self, action: Action) -> ActionKind {
-        if label(action) == TOP { ActionKind::Finish } else { ActionKind::Reduce }
-    }
-
-    fn label(&self, action: Action) -> Option<Label> {
-        Some(label(action))
-    }
-
     fn name(&self, action: Action) -> String {
         let [first, last] = action.place;
-        format!("{}[{first},{last}]", self.kind_name(action))
-    }
-
-    fn kind_name(&self, action: Action) -> String {
-        format!("INFER-{}", self.label_name(label(action)))
+        format!("{}[{first},{last}]", self.actions.row(action).name)
     }
 
     /// Of the reduced tree; in a free order, the derivation from left to right.

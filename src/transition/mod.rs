@@ -22,10 +22,12 @@
 //! sentence have built. An [`Action`] is a number; what it does is the system's own business, so searches, scorers and
 //! training know all systems as `dyn TransitionSystem`.
 //!
-//! What they share: [`shared_stack`] (stacks), `inventory` (the actions of a system and of two together), [`head_finder`]
-//! (head children), [`built_tree`] (what has been built, as a tree), [`gold_tree`] (what is read off training trees),
-//! `gold_brackets` (for dynamic oracles, each of which stands beside its system).
+//! What they share: [`shared_stack`] (stacks), [`action_table`] (the kind, label and name of each action), `inventory` (the
+//! actions of a system without candidates, and of two together), [`head_finder`] (head children), [`built_tree`] (what has
+//! been built, as a tree), [`gold_tree`] (what is read off training trees), `gold_brackets` (for dynamic oracles, each of
+//! which stands beside its system).
 
+pub mod action_table;
 pub mod binary;
 pub mod bracketing;
 pub mod built_tree;
@@ -41,6 +43,7 @@ pub mod state;
 
 use std::borrow::Cow;
 
+pub use action_table::ActionTable;
 pub use shared_stack::StackView;
 pub use state::{Constituent, Dependents, Focus, Forest, NO_HEAD, NO_NODE, Open, State, View};
 
@@ -102,20 +105,24 @@ pub trait TransitionSystem: Send + Sync {
     fn facts(&self) -> Vec<(&'static str, String)>;
     /// The names of the labels, by number.
     fn labels(&self) -> &Symbols;
+    /// The actions, by code.
+    fn actions(&self) -> &ActionTable;
     /// The number of actions that a scorer ranks, which have the lowest codes; 0 in systems with candidates.
-    fn n_actions(&self) -> usize;
-    /// The number that features have for each action, by code; empty in systems with candidates.
-    fn numbers(&self) -> &[u32];
+    fn n_actions(&self) -> usize {
+        self.actions().n_actions()
+    }
 
     /// The kind of an action.
-    fn kind(&self, action: Action) -> ActionKind;
+    fn kind(&self, action: Action) -> ActionKind {
+        self.actions().row(action).kind
+    }
     /// The label of the constituent that an action builds or opens, if any.
-    fn label(&self, action: Action) -> Option<Label>;
-    /// The action as the literature writes it, such as `REDUCE-LEFT-NP`.
-    fn name(&self, action: Action) -> String;
-    /// The name shared by all actions of its code.
-    fn kind_name(&self, action: Action) -> String {
-        self.name(action)
+    fn label(&self, action: Action) -> Option<Label> {
+        self.actions().row(action).label
+    }
+    /// The name of an action, with the place of a candidate.
+    fn name(&self, action: Action) -> String {
+        self.actions().row(action).name.clone()
     }
     /// The name of a label; empty if the number is out of range.
     fn label_name(&self, label: Label) -> &str {
@@ -191,7 +198,7 @@ pub trait TransitionSystem: Send + Sync {
             complete: forest.stacks.view(state.items),
             buffer: state.buffer,
             recent: state.recent,
-            numbers: self.numbers(),
+            numbers: self.actions().numbers(),
             focus: None,
             signatures: &[],
         }

@@ -25,7 +25,9 @@ use super::gold_tree::{
 };
 use super::head_finder::HeadFinder;
 use super::inventory::{Inventory, SystemAction, stored};
-use super::{Action, ActionKind, Forest, Oracle, State, StoredSystem, TransitionSystem};
+use super::{
+    Action, ActionKind, ActionTable, Forest, Oracle, State, StoredSystem, TransitionSystem,
+};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::Binarization;
 use crate::tree::{Tree, Visit};
@@ -309,24 +311,8 @@ impl TransitionSystem for NonBinary {
         &self.tables.labels
     }
 
-    fn n_actions(&self) -> usize {
-        self.tables.actions.len()
-    }
-
-    fn numbers(&self) -> &[u32] {
-        &self.tables.actions
-    }
-
-    fn kind(&self, action: Action) -> ActionKind {
-        self.inventory.step(action).kind()
-    }
-
-    fn label(&self, action: Action) -> Option<Label> {
-        self.inventory.step(action).label()
-    }
-
-    fn name(&self, action: Action) -> String {
-        self.inventory.name(action, &self.tables.labels)
+    fn actions(&self) -> &ActionTable {
+        self.inventory.table()
     }
 
     fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {

@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::action_table::{ActionRow, ActionTable};
 use super::built_tree::visible_label;
 use super::gold_tree::{
     MAX_LABELS, ROOT, binarized_labels_of, check_run, check_tree, label_of, may_repeat,
@@ -59,8 +60,7 @@ pub struct PredictiveTables {
 #[derive(Debug, Clone)]
 pub struct Predictive {
     tables: PredictiveTables,
-    /// The number that features have for each action, by code.
-    numbers: Vec<u32>,
+    actions: ActionTable,
     /// The empty prediction, if the lists have it.
     nothing: Option<Action>,
 }
@@ -102,14 +102,6 @@ impl Predictive {
             binarization,
             repeated_labels,
         })
-    }
-
-    fn list_name(&self, list: &[Prediction]) -> String {
-        let name = |&child: &Prediction| {
-            let mark = if child % 2 == 1 { "*" } else { "" };
-            format!("{}{mark}", self.tables.names.name(child / 2).unwrap_or_default())
-        };
-        list.iter().map(name).collect::<Vec<_>>().join(" ")
     }
 
     /// MATCH, which takes the next word for the predicted tag.
@@ -166,6 +158,15 @@ impl Predictive {
     }
 }
 
+/// The names of predicted children.
+fn list_name(names: &Symbols, list: &[Prediction]) -> String {
+    let name = |&child: &Prediction| {
+        let mark = if child % 2 == 1 { "*" } else { "" };
+        format!("{}{mark}", names.name(child / 2).unwrap_or_default())
+    };
+    list.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
 /// The steps that build a tree: a list of predicted children, or `None` for a word.
 fn derive(
     tree: &Tree,
@@ -216,9 +217,15 @@ impl StoredSystem for Predictive {
             return Err(Error::corrupt("the tables are not those of a predictive system"));
         }
         let nothing = lists.first().filter(|list| list.is_empty()).map(|_| Action::new(0));
-        // MATCH is 0, FINISH 1.
-        let numbers = (2..2 + lists.len() as u32).chain([0, 1]).collect();
-        Ok(Self { numbers, nothing, tables })
+        let row = |number, kind, name| ActionRow { number, kind, label: None, name };
+        let predictions = lists.iter().zip(2..).map(|(list, number)| {
+            row(number, ActionKind::Open, format!("PREDICT({})", list_name(names, list)))
+        });
+        let others = [
+            row(0, ActionKind::Shift, "MATCH".to_owned()),
+            row(1, ActionKind::Finish, "FINISH".to_owned()),
+        ];
+        Ok(Self { actions: ActionTable::new(predictions.chain(others)), nothing, tables })
     }
 
     fn union(&self, other: &Self) -> Result<Self> {
@@ -269,33 +276,13 @@ impl TransitionSystem for Predictive {
         &self.tables.names
     }
 
+    fn actions(&self) -> &ActionTable {
+        &self.actions
+    }
+
     /// The predictions: the others are forced.
     fn n_actions(&self) -> usize {
         self.tables.lists.len()
-    }
-
-    fn numbers(&self) -> &[u32] {
-        &self.numbers
-    }
-
-    fn kind(&self, action: Action) -> ActionKind {
-        match action {
-            _ if action == self.matching() => ActionKind::Shift,
-            _ if action == self.finish() => ActionKind::Finish,
-            _ => ActionKind::Open,
-        }
-    }
-
-    fn label(&self, _action: Action) -> Option<Label> {
-        None
-    }
-
-    fn name(&self, action: Action) -> String {
-        match self.kind(action) {
-            ActionKind::Shift => "MATCH".to_owned(),
-            ActionKind::Finish => "FINISH".to_owned(),
-            _ => format!("PREDICT({})", self.list_name(&self.tables.lists[action.code as usize])),
-        }
     }
 
     fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {
@@ -304,7 +291,10 @@ impl TransitionSystem for Predictive {
             None => Ok(self.matching()),
             Some(list) => match self.tables.lists.binary_search(&list) {
                 Ok(at) => Ok(Action::new(at as u32)),
-                Err(_) => Err(Error::Unfit(format!("no prediction of {}", self.list_name(&list)))),
+                Err(_) => {
+                    let list = list_name(&self.tables.names, &list);
+                    Err(Error::Unfit(format!("no prediction of {list}")))
+                }
             },
         };
         let mut actions: Vec<Action> = steps.into_iter().map(action).collect::<Result<_>>()?;

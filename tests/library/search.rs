@@ -12,8 +12,9 @@ use srparse::scorer::perceptron::{StructuredParams, Update};
 use srparse::scorer::{Configuration, Memory, OnlinePerceptron, Reading, Scorer};
 use srparse::symbols::Vocabulary;
 use srparse::train::epochs::EpochLearner;
-use srparse::train::online::OnlineEpochs;
-use srparse::train::structured::{StructuredEpochs, derivations};
+use srparse::train::online::FromDecisions;
+use srparse::train::perceptrons::PerceptronLearner;
+use srparse::train::structured::{FromDerivations, derivations, untrained};
 use srparse::train::{EpochReport, Progress};
 use srparse::transition::binary::Binary;
 use srparse::transition::predictive::Predictive;
@@ -66,7 +67,8 @@ fn structured<S: TransitionSystem + Clone>(
     let lab = Lab::new(system.clone(), trees);
     let session = lab.session();
     let (gold, progress) = (derivations(&session).unwrap(), Progress::new(&Silent, 0));
-    let mut learner = StructuredEpochs::new(&session, &gold, params, 1, &progress);
+    let rule = FromDerivations { session: &session, gold: &gold, params, progress: &progress };
+    let mut learner = PerceptronLearner::new(&session, rule, untrained(&session, &gold), 1);
     let reports = (1..=epochs).map(|epoch| learner.train_epoch(epoch)).collect();
     let (scorer, sections) = learner.snapshot();
     (scorer, sections, reports)
@@ -123,7 +125,8 @@ fn half_trained(trees: &[Tree]) -> (Binary, Box<dyn Scorer>) {
     let progress = Progress::new(&Silent, 0);
     let classes = lab.components().classes();
     let perceptron = OnlinePerceptron::untrained(&lab.templates, classes, false);
-    let mut learner = OnlineEpochs::new(&session, &oracles, perceptron, 1, &progress);
+    let rule = FromDecisions::new(&session, &oracles, None, &progress);
+    let mut learner = PerceptronLearner::new(&session, rule, perceptron, 1);
     learner.train_epoch(1);
     let (scorer, _) = learner.snapshot();
     (lab.system.clone(), scorer)

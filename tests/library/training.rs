@@ -12,7 +12,8 @@ use srparse::oracle::OracleKind;
 use srparse::scorer::perceptron::Exploration;
 use srparse::scorer::{Configuration, Lesson, Memory, OnlineLearner, OnlinePerceptron, Reading};
 use srparse::train::epochs::EpochLearner;
-use srparse::train::online::OnlineEpochs;
+use srparse::train::online::FromDecisions;
+use srparse::train::perceptrons::PerceptronLearner;
 use srparse::train::walk::Walk;
 use srparse::train::{EpochReport, Progress, batch};
 use srparse::transition::binary::Binary;
@@ -107,7 +108,8 @@ fn exploration_begins_in_its_first_epoch() {
     let [mut on_gold_path, mut exploring] = [None, Some(exploration)].map(|exploration| {
         let classes = lab.components().classes();
         let perceptron = OnlinePerceptron::untrained(&lab.templates, classes, false);
-        OnlineEpochs::new(&session, &oracles, perceptron, 1, &progress).exploring(exploration)
+        let rule = FromDecisions::new(&session, &oracles, exploration, &progress);
+        PerceptronLearner::new(&session, rule, perceptron, 1)
     });
     assert_eq!(on_gold_path.train_epoch(1), exploring.train_epoch(1));
     assert_ne!(on_gold_path.train_epoch(2), exploring.train_epoch(2));

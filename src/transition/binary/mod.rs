@@ -23,7 +23,7 @@ use super::gold_tree::{
     MAX_LABELS, ROOT, check_run, check_tree, label_of, repeats_a_label, too_many_labels,
 };
 use super::inventory::{Inventory, SystemAction, stored};
-use super::{Action, ActionKind, Forest, Oracle, State, StoredSystem, TransitionSystem};
+use super::{Action, ActionTable, Forest, Oracle, State, StoredSystem, TransitionSystem};
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::binarize::binarize;
 use crate::tree::{Tree, Visit};
@@ -202,24 +202,8 @@ impl TransitionSystem for Binary {
         &self.tables.labels
     }
 
-    fn n_actions(&self) -> usize {
-        self.tables.actions.len()
-    }
-
-    fn numbers(&self) -> &[u32] {
-        &self.tables.actions
-    }
-
-    fn kind(&self, action: Action) -> ActionKind {
-        self.inventory.step(action).kind()
-    }
-
-    fn label(&self, action: Action) -> Option<Label> {
-        self.inventory.step(action).label()
-    }
-
-    fn name(&self, action: Action) -> String {
-        self.inventory.name(action, &self.tables.labels)
+    fn actions(&self) -> &ActionTable {
+        self.inventory.table()
     }
 
     fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {

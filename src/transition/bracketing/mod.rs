@@ -34,7 +34,9 @@ use super::gold_tree::{
 use super::head_finder::HeadFinder;
 use super::inventory::{Inventory, SystemAction, stored};
 use super::shared_stack::Stack;
-use super::{Action, ActionKind, Forest, Open, Oracle, State, StoredSystem, TransitionSystem};
+use super::{
+    Action, ActionKind, ActionTable, Forest, Open, Oracle, State, StoredSystem, TransitionSystem,
+};
 use crate::Result;
 use crate::symbols::{Label, Sentence, Symbols};
 use crate::tree::Tree;
@@ -255,25 +257,13 @@ impl TransitionSystem for Bracketing {
         &self.tables.labels
     }
 
+    fn actions(&self) -> &ActionTable {
+        self.inventory.table()
+    }
+
     /// Without FINISH where it is forced.
     fn n_actions(&self) -> usize {
         self.tables.actions.len() - usize::from(self.opens_root())
-    }
-
-    fn numbers(&self) -> &[u32] {
-        &self.tables.actions
-    }
-
-    fn kind(&self, action: Action) -> ActionKind {
-        self.inventory.step(action).kind()
-    }
-
-    fn label(&self, action: Action) -> Option<Label> {
-        self.inventory.step(action).label()
-    }
-
-    fn name(&self, action: Action) -> String {
-        self.inventory.name(action, &self.tables.labels)
     }
 
     fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {
