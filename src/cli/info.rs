@@ -67,11 +67,12 @@ fn write_info(args: &InfoArgs, out: &mut impl Write) -> anyhow::Result<()> {
     }
     let name = args.model.as_deref().unwrap_or(embedded::DEFAULT.as_ref());
     let model = Model::open(name)?;
+    let preset = stored_preset(&model, &[]).with_context(|| name.display().to_string())?;
     writeln!(out, "{}", name.display())?;
     if args.speed {
         return speed::measure(&model, out);
     }
-    describe(&model, args.actions, out).context("writing to standard output")?;
+    describe(&model, &preset, args.actions, out)?;
     if args.model.is_none() {
         writeln!(out, "\nPresets")?;
         for name in Preset::names() {
@@ -158,10 +159,14 @@ fn describe_training(header: &Header, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn describe(model: &Model, actions: bool, out: &mut impl Write) -> anyhow::Result<()> {
+fn describe(
+    model: &Model,
+    preset: &Preset,
+    actions: bool,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
     let header = &model.header;
     describe_training(header, out)?;
-    let preset = stored_preset(model, &[])?;
     describe_licence(&preset.about, out)?;
     if let Some(tagger) = &header.tagger {
         describe_tagger(tagger, out)?;

@@ -192,6 +192,26 @@ fn models_that_are_truncated_corrupt_or_foreign_are_refused_with_the_reason() {
 }
 
 #[test]
+fn info_names_a_model_whose_preset_it_does_not_know() {
+    let mut model = std::fs::read(model()).unwrap();
+    let length = u32::from_le_bytes(model[12..16].try_into().unwrap()) as usize;
+    let known = b"\"lowercase\"";
+    let at = model[..20 + length].windows(known.len()).position(|bytes| bytes == known).unwrap();
+    model[at + 1] = b'L';
+    let sum = crc32fast::hash(&model[20..20 + length]);
+    model[16..20].copy_from_slice(&sum.to_le_bytes());
+    let folder = folder(&[("of-another-version.srm", &model)]);
+    for options in [&[][..], &["--actions"], &["--speed"]] {
+        let mut info = srparse(&["info", "of-another-version.srm"]);
+        let done = info.args(options).current_dir(&folder).assert().code(2);
+        let problem =
+            "error: of-another-version.srm: the model is damaged or was written by another version";
+        let printed = transcript(&done);
+        assert!(printed.contains(problem) && printed.contains("Lowercase"), "{printed}");
+    }
+}
+
+#[test]
 fn options_that_a_learner_has_no_use_for_are_refused() {
     let files = ["train", "--train", "good.mrg", "--model", "m.srm"];
     for (options, refused) in [
