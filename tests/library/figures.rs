@@ -24,7 +24,7 @@ const QUOTED: &[(&str, &str)] = &[
     ("README.md", "| `fast`, five seeds | – | {seeds|fast,mean|own f1} | – | 24 |"),
     (
         "README.md",
-        "has {corenlp|beam of 4|f1} on CRAFT, `fast` {seeds|fast,mean|gold f1} and \
+        "scores {corenlp|beam of 4|f1}, `fast` {seeds|fast,mean|gold f1} and \
          `accurate` {seeds|accurate,mean|gold f1} (means of seeds)",
     ),
     (
