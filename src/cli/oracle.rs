@@ -381,7 +381,7 @@ fn statistics(
         writeln!(
             out,
             "{}\t{count}\t{:.2} %",
-            system.actions().row(action).name,
+            system.kind_name(action),
             percent(count, total as u64)
         )?;
     }

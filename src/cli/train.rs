@@ -17,6 +17,7 @@ use crate::Error;
 use crate::model::{Model, file};
 use crate::observer::Observer;
 use crate::output;
+use crate::parser::stored_preset;
 use crate::preset::schema::settings_help;
 use crate::preset::{DEFAULT, MethodChoice, Preset, TaggerChoice};
 use crate::train::Trainer;
@@ -146,13 +147,12 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     };
     let start = Instant::now();
     let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
-    let models = |paths: &[PathBuf]| paths.iter().map(Model::open).collect::<crate::Result<_>>();
     let mut trainer = trainer
         .seed(args.seed)
         .observe(&log)
         .labels(args.labels.clone())
-        .merge(models(&args.merge)?)
-        .teachers(models(&args.teacher)?);
+        .merge(models("--merge", &args.merge)?)
+        .teachers(models("--teacher", &args.teacher)?);
     let silver = match &args.silver[..] {
         [] => None,
         paths => Some(read(args, paths, "silver", |_, _| {})?),
@@ -267,6 +267,16 @@ fn rescue(model: &Model) -> Option<PathBuf> {
     None
 }
 
+/// Opens the models of an option.
+fn models(option: &str, paths: &[PathBuf]) -> anyhow::Result<Vec<Model>> {
+    let open = |path: &PathBuf| {
+        let model = Model::open(path)?;
+        stored_preset(&model, &[]).with_context(|| format!("{option} {}", path.display()))?;
+        Ok(model)
+    };
+    paths.iter().map(open).collect()
+}
+
 /// Returns a trainer by the preset with the changes of the options.
 fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
     let profile = &args.treebank.profile;
@@ -275,15 +285,16 @@ fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
         let preset = named(args.preset.as_deref().unwrap_or(DEFAULT))?;
         return Ok(Trainer::with_preset(with_options(args, preset)?)?);
     };
+    let init = || format!("--init {}", path.display());
     let model = Model::open(path).context("--init")?;
     let preset = match &args.preset {
         Some(name) => named(name)?,
         None => {
-            profile.changed(Trainer::preset_to_continue(&model).context("--init")?, &args.set)?
+            profile.changed(Trainer::preset_to_continue(&model).with_context(init)?, &args.set)?
         }
     };
     let trainer = Trainer::continuing(model, with_options(args, preset)?);
-    trainer.with_context(|| format!("--init {}", path.display()))
+    trainer.with_context(init)
 }
 
 /// Returns the preset with the changes of the options.

@@ -480,8 +480,9 @@ impl<'p, 't> Parser<'p, 't> {
             return Err(self.scanner.error(problem));
         }
         let id = PatternNodeId(self.program.nodes.len() as u32);
-        let (name, groups, goals, memo) = (None, Vec::new(), Vec::new(), None);
-        self.program.nodes.push(PatternNode { target, name, groups, goals, memo });
+        let (name, groups, goals) = (None, Vec::new(), Vec::new());
+        let (is_closed, memo) = (false, None);
+        self.program.nodes.push(PatternNode { target, name, groups, goals, is_closed, memo });
         Ok(id)
     }
 }

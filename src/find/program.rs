@@ -31,7 +31,9 @@ pub(super) struct PatternNode {
     pub(super) groups: Vec<(usize, u32)>,
     /// All must be met.
     pub(super) goals: Vec<Goal>,
-    /// Its place among the nodes whose answer depends on nothing outside of them and whose goals are worth remembering.
+    /// Whether the answer depends on nothing but what is below it in the pattern.
+    pub(super) is_closed: bool,
+    /// Its place among the closed nodes with goals, whose answers are worth remembering.
     pub(super) memo: Option<u32>,
 }
 
@@ -91,6 +93,7 @@ impl Program {
             let id = PatternNodeId(at as u32);
             // Nodes stand after the nodes of their goals.
             let is_closed = self.is_closed(id);
+            self.nodes[at].is_closed = is_closed;
             self.is_closed &= is_closed;
             if is_closed && !self.nodes[at].goals.is_empty() {
                 self.nodes[at].memo = Some(self.n_memos);
@@ -113,6 +116,14 @@ impl Program {
             each_target(&node.goals, &mut |_, target| waiting.push(target));
         }
         true
+    }
+
+    /// Whether goals do not depend on each other, nor on anything but what is below their nodes in the pattern.
+    pub(super) fn are_closed(&self, goals: &[Goal]) -> bool {
+        goals.iter().all(|goal| match &goal.kind {
+            GoalKind::Related(_, target) => self.node(*target).is_closed,
+            GoalKind::Any(alternatives) => alternatives.iter().all(|goals| self.are_closed(goals)),
+        })
     }
 
     fn required_by(&self, root: PatternNodeId) -> u64 {

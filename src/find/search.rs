@@ -187,9 +187,12 @@ impl Search<'_> {
         sink: Sink<'_>,
     ) -> ControlFlow<End> {
         match kind {
-            GoalKind::Any(alternatives) => alternatives
-                .iter()
-                .try_for_each(|goals| self.solve(&Rest::Goals(goals, at, rest), sink)),
+            GoalKind::Any(alternatives) => alternatives.iter().try_for_each(|goals| {
+                if self.program.are_closed(goals) && !self.can_meet_each(goals, at) {
+                    return Continue(());
+                }
+                self.solve(&Rest::Goals(goals, at, rest), sink)
+            }),
             &GoalKind::Related(relation, target) => {
                 let view = self.view;
                 view.each(relation, at, &mut |node| self.visit(target, node, rest, sink))
@@ -214,8 +217,20 @@ impl Search<'_> {
 
     /// Whether goals can be met together.
     fn can_meet_all(&mut self, goals: &[Goal], at: u32) -> bool {
+        if self.program.are_closed(goals) {
+            return self.can_meet_each(goals, at);
+        }
         self.solve(&Rest::Goals(goals, at, &Rest::Nothing), &mut |_| Break(()))
             == Break(End::Enough)
+    }
+
+    /// Whether goals can be met that do not depend on each other, because they are closed.
+    fn can_meet_each(&mut self, goals: &[Goal], at: u32) -> bool {
+        goals.iter().all(|goal| match goal.mode {
+            Mode::Plain => self.can_meet(&goal.kind, at),
+            Mode::Not => !self.can_meet(&goal.kind, at),
+            Mode::Optional => true,
+        })
     }
 
     /// Whether a node of the pattern matches at a position.
@@ -232,13 +247,7 @@ impl Search<'_> {
         };
         let place = memo as usize * self.view.index.len() as usize + at as usize;
         if self.memory.answers[place] == 0 {
-            // Goals of a closed node do not depend on each other.
-            let is_met = node.goals.iter().all(|goal| match goal.mode {
-                Mode::Plain => self.can_meet(&goal.kind, at),
-                Mode::Not => !self.can_meet(&goal.kind, at),
-                Mode::Optional => true,
-            });
-            self.memory.answers[place] = 1 + u8::from(is_met);
+            self.memory.answers[place] = 1 + u8::from(self.can_meet_each(&node.goals, at));
         }
         self.memory.answers[place] == 2
     }

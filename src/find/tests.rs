@@ -81,6 +81,16 @@ fn what_cannot_be_a_match_is_found_out_in_time() {
     }
     assert!(Searcher::new(&pattern).once(true).count(&tree(&wide)).unwrap() > 0);
     assert!(Searcher::new(&pattern).count(&tree(&wide)).unwrap() > 0);
+    // Nor are all combinations tried in groups.
+    let many = format!("(S {})", "(NP n) ".repeat(200));
+    for pattern in [
+        "S ![<< NP << NP << NP << NP << NP << Z]",
+        "S [<< NP << NP << NP << NP << NP << Z | < NP]",
+        "S [<< NP << NP << NP << NP << NP ![<< NP << NP << NP << Z] << Z | < NP]",
+    ] {
+        let pattern = Pattern::parse(pattern).unwrap();
+        assert!(!Searcher::new(&pattern).find(&tree(&many)).unwrap().is_empty());
+    }
 }
 
 #[test]

@@ -270,7 +270,7 @@ impl Tracer<'_> {
         system.inventory(&cursor.state, forest, &mut inventory);
         let name = |class: u16| {
             let action = inventory.get(usize::from(class));
-            action.map_or_else(String::new, |&action| system.actions().row(action).name.clone())
+            action.map_or_else(String::new, |&action| system.kind_name(action))
         };
         Some(match evidence {
             Evidence::Scores => return None,

@@ -11,7 +11,8 @@
 //! A network can learn from another model too ([`teacher`]). Networks and perceptrons can continue from one ([`initial`]).
 //!
 //! The last four have epochs or parts; [`epochs`] selects the best epoch, stops early and resumes. [`walk`]
-//! is the loop over training sentences that online and neural training share.
+//! is the loop over training sentences that online and neural training share, [`perceptrons`] the training that online and
+//! structured learners share.
 //!
 //! Nothing else in the library depends on this module: it is the cargo feature `train`.
 

@@ -36,7 +36,7 @@ pub fn train(params: &OnlineParams, session: &Session<'_>) -> Result<Trained> {
         untrained = untrained.continuing(initial);
     }
     let exploration = explores.then_some(exploration);
-    let rule = || FromDecisions::new(session, &oracles, exploration, &progress);
+    let rule = || FromDecisions::new(&oracles, exploration, &progress);
     perceptrons::train(session, Extent { epochs, models }, &prune, &untrained, rule, &progress)
 }
 
@@ -56,7 +56,6 @@ pub(super) fn oracles<'a>(
 
 /// Learning from every decision.
 pub struct FromDecisions<'a> {
-    session: &'a Session<'a>,
     oracles: &'a [Box<dyn Oracle + 'a>],
     exploration: Option<Exploration>,
     walk: Walk,
@@ -66,24 +65,24 @@ pub struct FromDecisions<'a> {
 impl<'a> FromDecisions<'a> {
     /// Learning on the gold path, or with exploration, for which the oracles must be dynamic.
     pub fn new(
-        session: &'a Session<'a>,
         oracles: &'a [Box<dyn Oracle + 'a>],
         exploration: Option<Exploration>,
         progress: &'a Progress<'a>,
     ) -> Self {
-        Self { session, oracles, exploration, walk: Walk::default(), progress }
+        Self { oracles, exploration, walk: Walk::default(), progress }
     }
 }
 
 impl LearningRule for FromDecisions<'_> {
     fn train_epoch(
         &mut self,
+        session: &Session<'_>,
         perceptron: &mut OnlinePerceptron,
         epoch: u32,
         trees: &[usize],
         rng: &mut ChaCha8Rng,
     ) -> EpochReport {
-        let Self { session, oracles, exploration, walk, progress } = self;
+        let Self { oracles, exploration, walk, progress } = self;
         let exploration = exploration.filter(|exploration| epoch >= exploration.from_epoch);
         let mut learner = FactoredReading::new(perceptron);
         let mut report = EpochReport::default();

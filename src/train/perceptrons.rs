@@ -19,6 +19,7 @@ pub trait LearningRule: Send {
     /// Trains on the trees, which are positions among the session's examples, in order; when stopped, on some.
     fn train_epoch(
         &mut self,
+        session: &Session<'_>,
         perceptron: &mut OnlinePerceptron,
         epoch: u32,
         trees: &[usize],
@@ -46,7 +47,8 @@ impl<'a, R> PerceptronLearner<'a, R> {
 impl<R: LearningRule> EpochLearner for PerceptronLearner<'_, R> {
     fn train_epoch(&mut self, epoch: u32) -> EpochReport {
         let trees = self.order.next_epoch(self.session);
-        self.rule.train_epoch(&mut self.perceptron, epoch, &trees, &mut self.order.rng)
+        let Self { session, rule, perceptron, order, .. } = self;
+        rule.train_epoch(session, perceptron, epoch, &trees, &mut order.rng)
     }
 
     fn snapshot(&self) -> (Box<dyn Scorer>, Sections) {
@@ -96,10 +98,8 @@ pub(super) fn train<R: LearningRule>(
     check_classes(session.components.classes().len())?;
     let one = |number: usize| {
         let seed = session.seed.wrapping_add(number as u64);
-        let order = RandomOrder::new(session, seed);
-        let perceptron = untrained.clone();
-        let mut learner =
-            PerceptronLearner { session, rule: rule(), perceptron, prune: *prune, order };
+        let learner = PerceptronLearner::new(session, rule(), untrained.clone(), seed);
+        let mut learner = PerceptronLearner { prune: *prune, ..learner };
         let session = &Session { seed, ..*session };
         let checkpoint = session.checkpoint(|| session.fingerprint())?;
         let (model, is_part) = (number as u32 + 1, models > 1);
@@ -149,6 +149,7 @@ impl RandomOrder {
         self.order.shuffle(&mut self.rng);
         session.epoch(&self.order, &mut self.rng)
     }
+
     fn store(&self, sections: &mut Sections) {
         let at = self.rng.get_word_pos();
         sections.put("random", vec![at as u64, (at >> 64) as u64].into());
@@ -156,7 +157,7 @@ impl RandomOrder {
         sections.put("order", order.into());
     }
 
-    /// The stored position of the generator, and the stored order, which has as many sentences.
+    /// The stored position of the generator, and the stored order, if it is one of the same sentences.
     fn stored(&self, sections: &Sections) -> Result<(u128, Vec<usize>)> {
         let (position, stored) = (sections.get::<u64>("random")?, sections.get::<u64>("order")?);
         let order: Vec<usize> = stored.iter().map(|&at| at as usize).collect();

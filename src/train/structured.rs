@@ -31,13 +31,12 @@ pub fn train(params: &StructuredParams, session: &Session<'_>) -> Result<Trained
     let gold = derivations(session)?;
     let total = session.trees_in(u64::from(epochs) * u64::from(models));
     let progress = Progress::new(session.observer, total);
-    let mut untrained = untrained(session, &gold);
-    let classes = session.components.classes().with_idle();
-    if let Some(initial) = session.initial_weights(&classes, false)? {
-        untrained = untrained.continuing(initial);
+    let mut perceptron = untrained(session, &gold);
+    if let Some(initial) = session.initial_weights(perceptron.classes(), false)? {
+        perceptron = perceptron.continuing(initial);
     }
-    let rule = || FromDerivations { session, gold: &gold, params: *params, progress: &progress };
-    perceptrons::train(session, Extent { epochs, models }, prune, &untrained, rule, &progress)
+    let rule = || FromDerivations::new(&gold, *params, &progress);
+    perceptrons::train(session, Extent { epochs, models }, prune, &perceptron, rule, &progress)
 }
 
 /// A perceptron without weights, for the actions of gold derivations.
@@ -60,14 +59,20 @@ pub fn derivations(session: &Session<'_>) -> Result<Vec<Vec<Action>>> {
 
 /// Learning from whole derivations.
 pub struct FromDerivations<'a> {
-    /// The training run.
-    pub session: &'a Session<'a>,
-    /// The gold derivations.
-    pub gold: &'a [Vec<Action>],
-    /// The settings.
-    pub params: StructuredParams,
-    /// Counts the sentences.
-    pub progress: &'a Progress<'a>,
+    gold: &'a [Vec<Action>],
+    params: StructuredParams,
+    progress: &'a Progress<'a>,
+}
+
+impl<'a> FromDerivations<'a> {
+    /// Learning from the gold derivations of all training trees.
+    pub fn new(
+        gold: &'a [Vec<Action>],
+        params: StructuredParams,
+        progress: &'a Progress<'a>,
+    ) -> Self {
+        Self { gold, params, progress }
+    }
 }
 
 /// The updates from one sentence.
@@ -80,12 +85,13 @@ impl LearningRule for FromDerivations<'_> {
     /// Decisions are sentences here.
     fn train_epoch(
         &mut self,
+        session: &Session<'_>,
         perceptron: &mut OnlinePerceptron,
         _epoch: u32,
         trees: &[usize],
         _rng: &mut ChaCha8Rng,
     ) -> EpochReport {
-        let Self { session, gold, params, progress } = self;
+        let Self { gold, params, progress } = self;
         let mut report = EpochReport::default();
         for batch in trees.chunks(params.batch as usize) {
             if progress.is_stopped() {

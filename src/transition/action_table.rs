@@ -4,16 +4,14 @@ use super::{Action, ActionKind};
 use crate::symbols::Label;
 
 /// An action as all systems describe it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct ActionRow {
-    /// The number that features have for it.
+    /// The number that features have for it; in systems with candidates, features do not see it.
     pub number: u32,
     /// Its kind.
     pub kind: ActionKind,
     /// The label of the constituent that it builds or opens, if any.
     pub label: Option<Label>,
-    /// Its name as the literature writes it, such as `REDUCE-LEFT-NP`.
-    pub name: String,
 }
 
 /// The actions of a system, by code.
@@ -31,13 +29,8 @@ impl ActionTable {
     }
 
     /// The description of an action.
-    pub fn row(&self, action: Action) -> &ActionRow {
-        &self.rows[action.code as usize]
-    }
-
-    /// The number of actions.
-    pub fn n_actions(&self) -> usize {
-        self.rows.len()
+    pub fn row(&self, action: Action) -> ActionRow {
+        self.rows[action.code as usize]
     }
 
     /// The number that features have for each action, by code.

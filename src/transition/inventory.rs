@@ -49,12 +49,8 @@ impl<A: SystemAction> Inventory<A> {
         if !(same && sorted && total && few && steps.iter().all(known)) {
             return Err(Error::corrupt(format!("the action table is not that of a {kind} system")));
         }
-        let row = |&step: &A| ActionRow {
-            number: step.number(),
-            kind: step.kind(),
-            label: step.label(),
-            name: name(step, labels),
-        };
+        let row =
+            |&step: &A| ActionRow { number: step.number(), kind: step.kind(), label: step.label() };
         Ok(Self { table: ActionTable::new(steps.iter().map(row)), steps })
     }
 
@@ -92,6 +88,11 @@ impl<A: SystemAction> Inventory<A> {
     pub(super) fn select(&self, wanted: impl Fn(A) -> bool) -> Vec<Action> {
         let numbered = self.steps.iter().zip(0..).filter(|(step, _)| wanted(**step));
         numbered.map(|(_, code)| Action::new(code)).collect()
+    }
+
+    /// The name of an action.
+    pub(super) fn name(&self, action: Action, labels: &Symbols) -> String {
+        name(self.step(action), labels)
     }
 
     /// The actions of a derivation.

@@ -241,13 +241,12 @@ impl StoredSystem for Items {
         if tables.max_children < 2 {
             return Err(Error::corrupt("an item system joins at least 2 children"));
         }
-        let row = |(name, code): (&str, u16)| ActionRow {
+        let row = |code: u16| ActionRow {
             number: code.into(),
             kind: if Label(code) == TOP { ActionKind::Finish } else { ActionKind::Reduce },
             label: Some(Label(code)),
-            name: format!("INFER-{name}"),
         };
-        let actions = ActionTable::new(tables.labels.names().zip(0..).map(row));
+        let actions = ActionTable::new((0..n_labels as u16).map(row));
         Ok(Self { tables, actions, heads: None })
     }
 
@@ -285,7 +284,11 @@ impl TransitionSystem for Items {
 
     fn name(&self, action: Action) -> String {
         let [first, last] = action.place;
-        format!("{}[{first},{last}]", self.actions.row(action).name)
+        format!("{}[{first},{last}]", self.kind_name(action))
+    }
+
+    fn kind_name(&self, action: Action) -> String {
+        format!("INFER-{}", self.label_name(label(action)))
     }
 
     /// Of the reduced tree; in a free order, the derivation from left to right.

@@ -22,7 +22,7 @@
 //! sentence have built. An [`Action`] is a number; what it does is the system's own business, so searches, scorers and
 //! training know all systems as `dyn TransitionSystem`.
 //!
-//! What they share: [`shared_stack`] (stacks), [`action_table`] (the kind, label and name of each action), `inventory` (the
+//! What they share: [`shared_stack`] (stacks), [`action_table`] (the number, kind and label of each action), `inventory` (the
 //! actions of a system without candidates, and of two together), [`head_finder`] (head children), [`built_tree`] (what has
 //! been built, as a tree), [`gold_tree`] (what is read off training trees), `gold_brackets` (for dynamic oracles, each of
 //! which stands beside its system).
@@ -109,7 +109,7 @@ pub trait TransitionSystem: Send + Sync {
     fn actions(&self) -> &ActionTable;
     /// The number of actions that a scorer ranks, which have the lowest codes; 0 in systems with candidates.
     fn n_actions(&self) -> usize {
-        self.actions().n_actions()
+        self.actions().numbers().len()
     }
 
     /// The kind of an action.
@@ -120,9 +120,11 @@ pub trait TransitionSystem: Send + Sync {
     fn label(&self, action: Action) -> Option<Label> {
         self.actions().row(action).label
     }
-    /// The name of an action, with the place of a candidate.
-    fn name(&self, action: Action) -> String {
-        self.actions().row(action).name.clone()
+    /// The name of an action as the literature writes it, such as `REDUCE-LEFT-NP`.
+    fn name(&self, action: Action) -> String;
+    /// The name shared by all actions of its code, without the place of a candidate.
+    fn kind_name(&self, action: Action) -> String {
+        self.name(action)
     }
     /// The name of a label; empty if the number is out of range.
     fn label_name(&self, label: Label) -> &str {

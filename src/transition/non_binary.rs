@@ -315,6 +315,10 @@ impl TransitionSystem for NonBinary {
         self.inventory.table()
     }
 
+    fn name(&self, action: Action) -> String {
+        self.inventory.name(action, &self.tables.labels)
+    }
+
     fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {
         let NonBinaryTables { labels, binarization, .. } = &self.tables;
         self.inventory.derivation(derive(tree, labels, *binarization)?, labels)

@@ -217,14 +217,9 @@ impl StoredSystem for Predictive {
             return Err(Error::corrupt("the tables are not those of a predictive system"));
         }
         let nothing = lists.first().filter(|list| list.is_empty()).map(|_| Action::new(0));
-        let row = |number, kind, name| ActionRow { number, kind, label: None, name };
-        let predictions = lists.iter().zip(2..).map(|(list, number)| {
-            row(number, ActionKind::Open, format!("PREDICT({})", list_name(names, list)))
-        });
-        let others = [
-            row(0, ActionKind::Shift, "MATCH".to_owned()),
-            row(1, ActionKind::Finish, "FINISH".to_owned()),
-        ];
+        let row = |number, kind| ActionRow { number, kind, label: None };
+        let predictions = (2..2 + lists.len() as u32).map(|number| row(number, ActionKind::Open));
+        let others = [row(0, ActionKind::Shift), row(1, ActionKind::Finish)];
         Ok(Self { actions: ActionTable::new(predictions.chain(others)), nothing, tables })
     }
 
@@ -278,6 +273,14 @@ impl TransitionSystem for Predictive {
 
     fn actions(&self) -> &ActionTable {
         &self.actions
+    }
+
+    fn name(&self, action: Action) -> String {
+        match self.tables.lists.get(action.code as usize) {
+            Some(list) => format!("PREDICT({})", list_name(&self.tables.names, list)),
+            None if action == self.matching() => "MATCH".to_owned(),
+            None => "FINISH".to_owned(),
+        }
     }
 
     /// The predictions: the others are forced.

@@ -192,7 +192,7 @@ fn models_that_are_truncated_corrupt_or_foreign_are_refused_with_the_reason() {
 }
 
 #[test]
-fn info_names_a_model_whose_preset_it_does_not_know() {
+fn models_whose_preset_is_not_known_are_named() {
     let mut model = std::fs::read(model()).unwrap();
     let length = u32::from_le_bytes(model[12..16].try_into().unwrap()) as usize;
     let known = b"\"lowercase\"";
@@ -200,14 +200,22 @@ fn info_names_a_model_whose_preset_it_does_not_know() {
     model[at + 1] = b'L';
     let sum = crc32fast::hash(&model[20..20 + length]);
     model[16..20].copy_from_slice(&sum.to_le_bytes());
-    let folder = folder(&[("of-another-version.srm", &model)]);
-    for options in [&[][..], &["--actions"], &["--speed"]] {
-        let mut info = srparse(&["info", "of-another-version.srm"]);
-        let done = info.args(options).current_dir(&folder).assert().code(2);
-        let problem =
-            "error: of-another-version.srm: the model is damaged or was written by another version";
+    let tree = b"( (S (NP (DT the) (NN dog)) (VP (VBZ barks))) )\n";
+    let folder = folder(&[("other.srm", &model), ("good.mrg", tree)]);
+    for (line, place) in [
+        ("info other.srm", ""),
+        ("info other.srm --actions", ""),
+        ("info other.srm --speed", ""),
+        ("train --init other.srm --train good.mrg --model m.srm", "--init "),
+        ("train --preset small --teacher other.srm --train good.mrg --model m.srm", "--teacher "),
+        ("train --merge other.srm --train good.mrg --model m.srm", "--merge "),
+    ] {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        let done = srparse(&arguments).current_dir(&folder).assert().code(2);
+        let reason = "the model is damaged or was written by another version";
         let printed = transcript(&done);
-        assert!(printed.contains(problem) && printed.contains("Lowercase"), "{printed}");
+        assert!(printed.contains(&format!("error: {place}other.srm: {reason}")), "{printed}");
+        assert!(printed.contains("Lowercase"), "{printed}");
     }
 }
 

@@ -115,10 +115,8 @@ pub(crate) fn names_and_codes_identify_actions<S: StoredSystem>(
     system.inventory(&state, &forest, &mut actions);
     let mut names: Vec<String> = actions.iter().map(|&action| system.name(action)).collect();
     // Actions that do the same to different candidates share a code.
-    let mut codes: Vec<(u32, String)> = actions
-        .iter()
-        .map(|&action| (action.code, system.actions().row(action).name.clone()))
-        .collect();
+    let mut codes: Vec<(u32, String)> =
+        actions.iter().map(|&action| (action.code, system.kind_name(action))).collect();
     let mut kinds: Vec<String> = codes.iter().map(|(_, kind)| kind.clone()).collect();
     kinds.sort();
     kinds.dedup();

@@ -67,7 +67,7 @@ fn structured<S: TransitionSystem + Clone>(
     let lab = Lab::new(system.clone(), trees);
     let session = lab.session();
     let (gold, progress) = (derivations(&session).unwrap(), Progress::new(&Silent, 0));
-    let rule = FromDerivations { session: &session, gold: &gold, params, progress: &progress };
+    let rule = FromDerivations::new(&gold, params, &progress);
     let mut learner = PerceptronLearner::new(&session, rule, untrained(&session, &gold), 1);
     let reports = (1..=epochs).map(|epoch| learner.train_epoch(epoch)).collect();
     let (scorer, sections) = learner.snapshot();
@@ -125,7 +125,7 @@ fn half_trained(trees: &[Tree]) -> (Binary, Box<dyn Scorer>) {
     let progress = Progress::new(&Silent, 0);
     let classes = lab.components().classes();
     let perceptron = OnlinePerceptron::untrained(&lab.templates, classes, false);
-    let rule = FromDecisions::new(&session, &oracles, None, &progress);
+    let rule = FromDecisions::new(&oracles, None, &progress);
     let mut learner = PerceptronLearner::new(&session, rule, perceptron, 1);
     learner.train_epoch(1);
     let (scorer, _) = learner.snapshot();

@@ -108,7 +108,7 @@ fn exploration_begins_in_its_first_epoch() {
     let [mut on_gold_path, mut exploring] = [None, Some(exploration)].map(|exploration| {
         let classes = lab.components().classes();
         let perceptron = OnlinePerceptron::untrained(&lab.templates, classes, false);
-        let rule = FromDecisions::new(&session, &oracles, exploration, &progress);
+        let rule = FromDecisions::new(&oracles, exploration, &progress);
         PerceptronLearner::new(&session, rule, perceptron, 1)
     });
     assert_eq!(on_gold_path.train_epoch(1), exploring.train_epoch(1));

@@ -206,6 +206,10 @@ impl TransitionSystem for Binary {
         self.inventory.table()
     }
 
+    fn name(&self, action: Action) -> String {
+        self.inventory.name(action, &self.tables.labels)
+    }
+
     fn derivation(&self, tree: &Tree) -> Result<Vec<Action>> {
         let labels = &self.tables.labels;
         self.inventory.derivation(derive(tree, labels)?, labels)

@@ -261,6 +261,10 @@ impl TransitionSystem for Bracketing {
         self.inventory.table()
     }
 
+    fn name(&self, action: Action) -> String {
+        self.inventory.name(action, &self.tables.labels)
+    }
+
     /// Without FINISH where it is forced.
     fn n_actions(&self) -> usize {
         self.tables.actions.len() - usize::from(self.opens_root())
