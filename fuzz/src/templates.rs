@@ -2,7 +2,7 @@
 
 use srparse::feature::{Extractor, Indicators, Row, Templates, extract};
 use srparse::symbols::{Label, Symbols, Vocabulary};
-use srparse::transition::{Focus, Forest, StackView, View};
+use srparse::transition::{ActionKind, ActionRow, ActionTable, Focus, Forest, StackView, View};
 use srparse::tree::Token;
 
 use super::start;
@@ -19,6 +19,8 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
     let unary = forest.push((Label(1), false), &tokens[1..2], |_, _| 0);
     let binary = forest.push((Label(0), true), &[tokens[0], unary], |_, _| 1);
     let stack = [binary, tokens[2]];
+    let row = |number| ActionRow { number, kind: ActionKind::Reduce, label: None };
+    let actions = ActionTable::new((0..3).map(row));
     let view = View {
         forest: &forest,
         labels: &labels,
@@ -28,7 +30,7 @@ fn ask(templates: &Templates, buffer: u32, focus: Option<Focus>) {
         complete: StackView::Listed(&stack),
         buffer,
         recent: [3, 0],
-        numbers: &[0, 1, 2],
+        actions: &actions,
         focus,
         signatures: &[],
     };

@@ -5,7 +5,7 @@ pub mod tree;
 use super::Row;
 use super::template::{Address, Anchor, Field, Group, Path, PathStep, Question, Templates};
 use crate::symbols::{Label, NOTHING, Sentence, is_nominal_or_verbal};
-use crate::transition::{Constituent, Dependents, Focus, NO_NODE, View};
+use crate::transition::{Action, Constituent, Dependents, Focus, NO_NODE, View};
 
 /// Offset that separates tags from labels in the field `n`.
 const TAG_SYMBOLS: u32 = 1 << 20;
@@ -206,7 +206,7 @@ impl Extractor {
                 Question::Pending(n) => pending(view, n.into()),
                 Question::Action(back) => {
                     let code = view.recent[usize::from(back)].checked_sub(1);
-                    code.map_or(0, |code| view.numbers[code as usize] + 1)
+                    code.map_or(0, |code| view.actions.row(Action::new(code)).number + 1)
                 }
                 Question::Tree(levels) => tree::write(sentence, view, levels, &mut row.members),
             };

@@ -138,11 +138,11 @@ impl InitialModel {
         coarse_to_fine: bool,
     ) -> Result<InitialWeights> {
         check_classes(classes.len())?;
-        let numbers = &system.actions().numbers()[..system.n_actions()];
-        let class = |number| numbers.iter().position(|own| own == number);
+        let rows = &system.actions().rows()[..system.n_actions()];
+        let class = |number| rows.iter().position(|own| own.number == number);
         let mut before: Vec<u16> = Vec::new();
-        for number in &self.system.actions().numbers()[..self.system.n_actions()] {
-            let class = class(number);
+        for row in &self.system.actions().rows()[..self.system.n_actions()] {
+            let class = class(row.number);
             let class = class.ok_or_else(|| Error::corrupt("an action has another number"))?;
             before.push(class as u16);
         }

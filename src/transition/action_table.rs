@@ -6,7 +6,7 @@ use crate::symbols::Label;
 /// An action as all systems describe it.
 #[derive(Debug, Clone, Copy)]
 pub struct ActionRow {
-    /// The number that features have for it; in systems with candidates, features do not see it.
+    /// The number that features have for it.
     pub number: u32,
     /// Its kind.
     pub kind: ActionKind,
@@ -16,25 +16,21 @@ pub struct ActionRow {
 
 /// The actions of a system, by code.
 #[derive(Debug, Clone)]
-pub struct ActionTable {
-    rows: Vec<ActionRow>,
-    numbers: Vec<u32>,
-}
+pub struct ActionTable(Vec<ActionRow>);
 
 impl ActionTable {
     /// The table of the given actions, in the order of their codes.
     pub fn new(rows: impl IntoIterator<Item = ActionRow>) -> Self {
-        let rows: Vec<ActionRow> = rows.into_iter().collect();
-        Self { numbers: rows.iter().map(|row| row.number).collect(), rows }
+        Self(rows.into_iter().collect())
     }
 
     /// The description of an action.
     pub fn row(&self, action: Action) -> ActionRow {
-        self.rows[action.code as usize]
+        self.0[action.code as usize]
     }
 
-    /// The number that features have for each action, by code.
-    pub fn numbers(&self) -> &[u32] {
-        &self.numbers
+    /// The descriptions of all actions, by code.
+    pub fn rows(&self) -> &[ActionRow] {
+        &self.0
     }
 }

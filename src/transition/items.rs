@@ -401,7 +401,7 @@ impl TransitionSystem for Items {
             complete: StackView::Listed(items),
             buffer: state.buffer,
             recent: [0; 2],
-            numbers: &[],
+            actions: &self.actions,
             focus: None,
             signatures: &state.frontier.signatures,
         }

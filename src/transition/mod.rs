@@ -43,7 +43,7 @@ pub mod state;
 
 use std::borrow::Cow;
 
-pub use action_table::ActionTable;
+pub use action_table::{ActionRow, ActionTable};
 pub use shared_stack::StackView;
 pub use state::{Constituent, Dependents, Focus, Forest, NO_HEAD, NO_NODE, Open, State, View};
 
@@ -109,7 +109,7 @@ pub trait TransitionSystem: Send + Sync {
     fn actions(&self) -> &ActionTable;
     /// The number of actions that a scorer ranks, which have the lowest codes; 0 in systems with candidates.
     fn n_actions(&self) -> usize {
-        self.actions().numbers().len()
+        self.actions().rows().len()
     }
 
     /// The kind of an action.
@@ -200,7 +200,7 @@ pub trait TransitionSystem: Send + Sync {
             complete: forest.stacks.view(state.items),
             buffer: state.buffer,
             recent: state.recent,
-            numbers: self.actions().numbers(),
+            actions: self.actions(),
             focus: None,
             signatures: &[],
         }

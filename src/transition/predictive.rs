@@ -104,6 +104,14 @@ impl Predictive {
         })
     }
 
+    fn list_name(&self, list: &[Prediction]) -> String {
+        let name = |&child: &Prediction| {
+            let mark = if child % 2 == 1 { "*" } else { "" };
+            format!("{}{mark}", self.tables.names.name(child / 2).unwrap_or_default())
+        };
+        list.iter().map(name).collect::<Vec<_>>().join(" ")
+    }
+
     /// MATCH, which takes the next word for the predicted tag.
     fn matching(&self) -> Action {
         Action::new(self.tables.lists.len() as u32)
@@ -156,15 +164,6 @@ impl Predictive {
             }
         }
     }
-}
-
-/// The names of predicted children.
-fn list_name(names: &Symbols, list: &[Prediction]) -> String {
-    let name = |&child: &Prediction| {
-        let mark = if child % 2 == 1 { "*" } else { "" };
-        format!("{}{mark}", names.name(child / 2).unwrap_or_default())
-    };
-    list.iter().map(name).collect::<Vec<_>>().join(" ")
 }
 
 /// The steps that build a tree: a list of predicted children, or `None` for a word.
@@ -277,7 +276,7 @@ impl TransitionSystem for Predictive {
 
     fn name(&self, action: Action) -> String {
         match self.tables.lists.get(action.code as usize) {
-            Some(list) => format!("PREDICT({})", list_name(&self.tables.names, list)),
+            Some(list) => format!("PREDICT({})", self.list_name(list)),
             None if action == self.matching() => "MATCH".to_owned(),
             None => "FINISH".to_owned(),
         }
@@ -294,10 +293,7 @@ impl TransitionSystem for Predictive {
             None => Ok(self.matching()),
             Some(list) => match self.tables.lists.binary_search(&list) {
                 Ok(at) => Ok(Action::new(at as u32)),
-                Err(_) => {
-                    let list = list_name(&self.tables.names, &list);
-                    Err(Error::Unfit(format!("no prediction of {list}")))
-                }
+                Err(_) => Err(Error::Unfit(format!("no prediction of {}", self.list_name(&list)))),
             },
         };
         let mut actions: Vec<Action> = steps.into_iter().map(action).collect::<Result<_>>()?;

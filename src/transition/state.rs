@@ -5,6 +5,7 @@
 //! child: its head word is its last word, and there are no dependents. A system whose actions name the head child sets it
 //! itself.
 
+use super::action_table::ActionTable;
 use super::head_finder::HeadFinder;
 use super::shared_stack::{Cells, Stack, StackView};
 use crate::symbols::{Label, Sentence, Symbols};
@@ -433,8 +434,8 @@ pub struct View<'a> {
     pub buffer: u32,
     /// One more than the codes of the last two actions, the latest first; 0 before the first action.
     pub recent: [u32; 2],
-    /// The number that features have for the action of each code.
-    pub numbers: &'a [u32],
+    /// The actions, by code.
+    pub actions: &'a ActionTable,
     /// The candidate's children on the stack.
     pub focus: Option<Focus>,
     /// A hash of each item of the stack with everything below it; empty in systems without candidates.

@@ -1,7 +1,15 @@
+use std::sync::LazyLock;
+
 use super::*;
 use crate::symbols::{Form, Label, Symbols, Vocabulary};
-use crate::transition::{Focus, Forest, Open, StackView};
+use crate::transition::{ActionKind, ActionRow, ActionTable, Focus, Forest, Open, StackView};
 use crate::tree::Token;
+
+/// Four actions, with the numbers from 0.
+static ACTIONS: LazyLock<ActionTable> = LazyLock::new(|| {
+    let row = |number| ActionRow { number, kind: ActionKind::Reduce, label: None };
+    ActionTable::new((0..4).map(row))
+});
 
 fn sentence(n: u32) -> Sentence {
     Sentence {
@@ -38,7 +46,7 @@ fn addresses_reach_children_corners_dependents_and_the_buffer() {
         complete: StackView::Listed(&stack),
         buffer: 2,
         recent: [4, 0],
-        numbers: &[0, 1, 2, 3],
+        actions: &ACTIONS,
         focus: None,
         signatures: &[],
     };
@@ -64,7 +72,7 @@ fn a_focus_gives_children_and_neighbours_of_the_candidate() {
         complete: StackView::Listed(&stack),
         buffer: 4,
         recent: [0; 2],
-        numbers: &[0, 1, 2, 3],
+        actions: &ACTIONS,
         focus,
         signatures: &[],
     };
@@ -90,7 +98,7 @@ fn children_of_a_candidate_are_found_from_both_sides_and_from_its_head() {
         complete: StackView::Listed(&stack),
         buffer: 5,
         recent: [0; 2],
-        numbers: &[0, 1, 2, 3],
+        actions: &ACTIONS,
         focus: Some(Focus { first: 1, last: 4, head: 2 }),
         signatures: &[],
     };
@@ -144,7 +152,7 @@ fn open_nonterminals_their_children_and_complete_items_have_positions() {
         complete: StackView::Listed(&complete),
         buffer: 4,
         recent: [0; 2],
-        numbers: &[0, 1, 2, 3],
+        actions: &ACTIONS,
         focus: None,
         signatures: &[],
     };
@@ -212,7 +220,7 @@ fn punctuation_commas_pairs_and_rhythm_are_read_off_the_sentence() {
         complete: StackView::Listed(stack),
         buffer,
         recent: [0; 2],
-        numbers: &[0, 1, 2, 3],
+        actions: &ACTIONS,
         focus: None,
         signatures: &[],
     };
@@ -245,7 +253,7 @@ fn a_configuration_is_a_tree_of_its_items_their_heads_and_the_next_tokens() {
         complete: StackView::Listed(&stack),
         buffer: 3,
         recent: [0, 0],
-        numbers: &[0, 1, 2, 3],
+        actions: &ACTIONS,
         focus: None,
         signatures: &[],
     };
