@@ -31,9 +31,9 @@
 //!   that are owned or memory-mapped.
 //! - `pieces`, `neural`, `checkpoint`: words as pieces; networks on one CPU, which know nothing of parsing; pretrained
 //!   encoders from the folders in which users have them.
-//! - `tree`, `symbols`, `text`, `treebank`: trees, head rules, binarization; strings as numbers; raw text as
-//!   sentences of words; reading, writing, cleaning.
+//! - `tree`: trees, head rules, binarization.
 //! - `find`: tree search, and rules that change trees.
+//! - `symbols`, `text`, `treebank`: strings as numbers; raw text as sentences of words; reading, writing, cleaning.
 //! - `transition`, `oracle`: the transition systems, each with its dynamic oracle; static oracles.
 //! - `feature`, `classifier`: templates to rows of columns; rows to scores of classes.
 //! - `encoder`, `scorer`: sentences to hidden states, which knows nothing of trees; configurations to scores of actions.
@@ -50,7 +50,7 @@
 //!   as JSON.
 //! - `web`: a C interface for WebAssembly.
 //! - `serve`: an HTTP server of parsers.
-//! - `experiment`: many runs of both, and their results.
+//! - `experiment`: many trainings and evaluations, and their results.
 //! - `cli`: the commands.
 //!
 //! # Values, not type parameters
@@ -61,7 +61,7 @@
 //! against the thousands of instructions of a score. Parallel work goes through one function that takes a closure as a
 //! trait object. Settings are read through one deserializer.
 
-// They end the program when nobody listens.
+// `println!` and `eprintln!` panic when the stream is closed.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod built_in;

@@ -239,9 +239,16 @@ struct Hits {
     count: u64,
     /// The part of each match that is counted.
     keys: Vec<String>,
+    /// The size of the keys in bytes.
+    key_bytes: usize,
 }
 
 impl Hits {
+    fn add_key(&mut self, key: String) {
+        self.key_bytes += key.len();
+        self.keys.push(key);
+    }
+
     /// Counts the matches.
     fn count(&self, by: Option<CountBy>, tally: &mut Tally) {
         match by {
@@ -282,8 +289,8 @@ fn search(
         match args.count_by {
             _ if args.count => {}
             Some(CountBy::Document) => {}
-            Some(CountBy::Label) => hits.keys.push(position.label(&sentence.tree).to_owned()),
-            Some(CountBy::Words) => hits.keys.push(output.words(position).to_lowercase()),
+            Some(CountBy::Label) => hits.add_key(position.label(&sentence.tree).to_owned()),
+            Some(CountBy::Words) => hits.add_key(output.words(position).to_lowercase()),
             None if output.is_of_trees() => positions.push(position),
             None => output.write(position, &found, &mut hits.bytes),
         }
@@ -315,5 +322,5 @@ fn placed(error: crate::Error, sentence: &Sentence) -> crate::Error {
 
 /// Whether a tree has more matches than memory should hold.
 fn is_too_much(hits: &Hits) -> bool {
-    hits.count > MAX_MATCHES || hits.bytes.len() > MAX_BYTES
+    hits.count > MAX_MATCHES || hits.bytes.len() + hits.key_bytes > MAX_BYTES
 }

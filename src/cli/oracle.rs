@@ -17,6 +17,7 @@ use super::reading_bar::ReadingBar;
 use super::tree_input::{InputTree, TreeInput};
 use super::{listed, page};
 use crate::Result;
+use crate::eval::percent::percent;
 use crate::inspect::decisions::{DecisionCounts, KINDS};
 use crate::inspect::derivation::Derivation;
 use crate::inspect::margins::{BIN, Margins};
@@ -370,7 +371,6 @@ fn statistics(
     for (name, value) in system.facts() {
         writeln!(out, "{name}\t{value}")?;
     }
-    let percent = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
     if left_out > 0 {
         let share = percent(left_out as u64, nodes as u64);
         writeln!(out, "nodes lost to limits\t{left_out}\t{share:.2} %")?;

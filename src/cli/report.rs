@@ -24,7 +24,7 @@ use crate::model::{Header, Model, embedded};
 use crate::parser::Parser;
 use crate::train::session::words;
 use crate::tree::{Tree, remove_tags};
-use crate::treebank::{ReadOptions, Trees};
+use crate::treebank::{ReadOptions, Trees, ids};
 
 /// Write a page about a model: its scores and errors on development trees.
 ///
@@ -133,7 +133,8 @@ fn read(args: &ReportArgs, parser: &Parser) -> anyhow::Result<Gold> {
     let mut trees = Trees::new(inputs(files, args.verbosity.quiet)?, &options);
     let mut gold = Vec::new();
     while let Some(tree) = trees.next().transpose()? {
-        let tree = parser.preset().clean.strip(tree);
+        // An ID is no word, whatever the cleaning.
+        let tree = parser.preset().clean.strip(ids::without_id(tree));
         gold.extend(tree.map(|tree| (tree, trees.place())));
     }
     if !args.verbosity.quiet {

@@ -1,7 +1,7 @@
 //! `srparse serve`: parsers over HTTP.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -148,7 +148,8 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
 
 /// The token of the option or of the environment.
 fn token(args: &ServeArgs) -> anyhow::Result<Option<String>> {
-    let token = args.token.clone().or_else(|| env::var(TOKEN).ok());
+    let lossy = |token: OsString| token.to_string_lossy().into_owned();
+    let token = args.token.clone().or_else(|| env::var_os(TOKEN).map(lossy));
     let is_header =
         |token: &String| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
     ensure!(

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crate::model::Model;
 use crate::neural::inference::InstructionSet;
 use crate::parser::Parser;
-use crate::tree::{TRACE, Token, Tree};
+use crate::train::session::words;
+use crate::tree::{Token, remove_tags};
 use crate::treebank::Encoding;
 use crate::treebank::penn::PennReader;
 
@@ -48,7 +49,7 @@ pub(super) fn measure(model: &Model, out: &mut impl Write) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Sentences of at least [`WORDS`] words; without tags, if the parser needs none.
+/// Sentences of at least [`WORDS`] words, but for the last; without tags, if the parser needs none.
 fn sentences(without_tags: bool) -> anyhow::Result<Vec<Vec<Token>>> {
     let mut reader = PennReader::new(SAMPLE.as_bytes(), "the sample", Encoding::Utf8);
     let mut sentences = vec![Vec::new()];
@@ -56,21 +57,13 @@ fn sentences(without_tags: bool) -> anyhow::Result<Vec<Vec<Token>>> {
         if sentences.last().is_some_and(|last| last.len() >= WORDS) {
             sentences.push(Vec::new());
         }
-        if let Some(last) = sentences.last_mut() {
-            last.extend(words(&tree, without_tags));
+        let mut tokens = words(&tree);
+        if without_tags {
+            remove_tags(&mut tokens);
         }
+        sentences.last_mut().into_iter().for_each(|last| last.append(&mut tokens));
     }
     Ok(sentences)
-}
-
-fn words(tree: &Tree, without_tags: bool) -> impl Iterator<Item = Token> {
-    let tokens = tree.tokens().iter().filter(|token| token.tag != TRACE).cloned();
-    tokens.map(move |mut token| {
-        if without_tags {
-            token.tag.clear();
-        }
-        token
-    })
 }
 
 /// The name of the processor.

@@ -21,7 +21,7 @@ use crate::model::{Model, embedded};
 use crate::text::Tokenizer;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Input, Item, Missing, Origin};
+use crate::treebank::{ByteCounter, Cleaning, Input, Item, Missing, Origin, Reason};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
@@ -32,6 +32,8 @@ pub(super) struct Rendered<T> {
     pub(super) tally: T,
     /// A note about the sentence.
     pub(super) note: Option<&'static str>,
+    /// Why there is no result.
+    problem: Option<String>,
 }
 
 /// Processes the sentences of one thread; the result that it writes to is empty.
@@ -199,7 +201,7 @@ where
     let make = || -> pipe::Processor<'_, NotedItem, (Noted, Rendered<T>)> {
         let mut processor = (work.make)();
         Box::new(move |NotedItem { item, noted }| {
-            let rendered = work.render(&mut processor, item);
+            let rendered = work.render(&mut processor, item, noted.at.as_ref());
             (noted, rendered)
         })
     };
@@ -386,15 +388,25 @@ impl<T: Default> Work<'_, '_, T> {
         NotedItems { sentences, inspect, check: args.check(self.format), sum }
     }
 
-    /// Processes one item.
-    fn render(&self, processor: &mut Processor<'_, T>, item: Item) -> Rendered<T> {
+    /// Processes one item, which began at a place.
+    fn render(
+        &self,
+        processor: &mut Processor<'_, T>,
+        item: Item,
+        at: Option<&Place>,
+    ) -> Rendered<T> {
         let mut result = Rendered::default();
         match item {
             Item::Missing(missing) => result.bytes = (self.missing)(&missing),
             Item::Stray { .. } => {}
             Item::Sentence(tokens, origin) => {
-                // Writing to memory does not fail.
-                let _ = processor(tokens, &origin, &mut result);
+                if let Err(error) = processor(tokens, &origin, &mut result) {
+                    let at = at.cloned().unwrap_or_else(|| Place::new(Input::Stdin.name(), 0, 0));
+                    let reason = Reason::Bad { at, problem: error.to_string() };
+                    let missing = Missing { reason, id: origin.id().cloned() };
+                    let (bytes, problem) = ((self.missing)(&missing), missing.problem());
+                    result = Rendered { bytes, problem, ..Rendered::default() };
+                }
             }
         }
         result
@@ -415,6 +427,8 @@ impl<T: AddAssign + Serialize> Results<'_, T> {
     /// Writes a result; returns false if the command should stop.
     fn write(&mut self, item: Noted, result: Rendered<T>, out: &mut Out) -> anyhow::Result<bool> {
         let Noted { words, at, problem, note, sum } = item;
+        let words = if result.problem.is_some() { 0 } else { words };
+        let problem = problem.or(result.problem);
         let totals = &mut self.done.totals;
         if let Some(problem) = &problem {
             totals.unreadable += 1;

@@ -335,7 +335,7 @@ fn write_tree(
             let heads = head_positions(tree);
             let id = id.map(SentenceId::from);
             let whole = json::Parse { id: id.as_ref(), complete: true, ..json::Parse::bare(tree) };
-            json::write_line(&json::Parse { heads: Some(&heads), ..whole }, out)
+            json::write_line(&json::Parse { heads: &heads, ..whole }, out)
         }
     }
 }

@@ -167,10 +167,7 @@ impl Evaluation {
     }
 
     fn label(&mut self, label: &str) -> &mut Counts {
-        if !self.labels.contains_key(label) {
-            self.labels.insert(label.into(), Counts::default());
-        }
-        self.labels.get_mut(label).expect("it was inserted if it was missing")
+        self.labels.entry(label.into()).or_default()
     }
 }
 

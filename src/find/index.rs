@@ -471,7 +471,7 @@ impl View<'_> {
         let first = tree.leaves[at as usize].0 as usize;
         let mut reached = vec![false; first + 1];
         reached[first] = true;
-        for boundary in (1..=first).rev().filter(|&boundary| boundary <= first) {
+        for boundary in (1..=first).rev() {
             if !reached[boundary] {
                 continue;
             }

@@ -89,10 +89,11 @@ impl Program {
     /// Finds out what a search can make use of, once all nodes are there.
     pub(super) fn analyse(&mut self) {
         self.is_closed = true;
-        for at in 0..self.nodes.len() {
-            let id = PatternNodeId(at as u32);
-            // Nodes stand after the nodes of their goals.
-            let is_closed = self.is_closed(id);
+        // The nodes of goals stand after the node that has the goals.
+        for at in (0..self.nodes.len()).rev() {
+            let PatternNode { target, groups, goals, .. } = &self.nodes[at];
+            let is_alone = matches!(target, Target::Labelled(_)) && groups.is_empty();
+            let is_closed = is_alone && self.are_closed(goals);
             self.nodes[at].is_closed = is_closed;
             self.is_closed &= is_closed;
             if is_closed && !self.nodes[at].goals.is_empty() {
@@ -103,19 +104,6 @@ impl Program {
         if let [root] = self.roots[..] {
             self.required = self.required_by(root);
         }
-    }
-
-    /// Whether the answer for a node depends on nothing but what is below it in the pattern.
-    fn is_closed(&self, id: PatternNodeId) -> bool {
-        let mut waiting = vec![id];
-        while let Some(id) = waiting.pop() {
-            let node = self.node(id);
-            if !matches!(node.target, Target::Labelled(_)) || !node.groups.is_empty() {
-                return false;
-            }
-            each_target(&node.goals, &mut |_, target| waiting.push(target));
-        }
-        true
     }
 
     /// Whether goals do not depend on each other, nor on anything but what is below their nodes in the pattern.
@@ -140,16 +128,5 @@ impl Program {
             }
         }
         required
-    }
-}
-
-/// Calls `visit` with all relations of goals, also of alternatives.
-pub(super) fn each_target(goals: &[Goal], visit: &mut impl FnMut(Relation, PatternNodeId)) {
-    let mut waiting: Vec<&Goal> = goals.iter().collect();
-    while let Some(goal) = waiting.pop() {
-        match &goal.kind {
-            GoalKind::Related(relation, target) => visit(*relation, *target),
-            GoalKind::Any(alternatives) => waiting.extend(alternatives.iter().flatten()),
-        }
     }
 }

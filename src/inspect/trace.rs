@@ -13,7 +13,7 @@ use crate::feature::{Row, Templates};
 use crate::oracle::{OracleKind, oracle};
 use crate::parser::Worker;
 use crate::scorer::Reading;
-use crate::sort::stable_sort_by_key;
+use crate::sort::stable_sort_by;
 use crate::symbols::Vocabulary;
 use crate::transition::{Action, Forest, Oracle};
 use crate::tree::{Token, Tree};
@@ -207,7 +207,7 @@ impl Tracer<'_> {
         );
         cursor.scores(self.problem, forest, &inventory, reading, &mut scores);
         let mut ranked: Vec<(Action, f32)> = inventory.into_iter().zip(scores).collect();
-        stable_sort_by_key(&mut ranked, |&(_, score)| std::cmp::Reverse(Ordered(score)));
+        stable_sort_by(&mut ranked, |(_, a), (_, b)| b.total_cmp(a));
         let rival = ranked.iter().map(|&(action, _)| action);
         let rival = rival.filter(|action| *action != taken).find(|action| legal.contains(action));
         let reasons = rival.and_then(|rival| self.reasons(here, [taken, rival], reading));
@@ -305,9 +305,8 @@ fn contributions(
     row: &Row,
     text: &FeatureText<'_>,
 ) -> Vec<Contribution> {
-    stable_sort_by_key(&mut weights, |&(_, [own, rival]): &(_, [f32; 2])| {
-        std::cmp::Reverse(Ordered((own - rival).abs()))
-    });
+    let gap = |[own, rival]: [f32; 2]| (own - rival).abs();
+    stable_sort_by(&mut weights, |&(_, a), &(_, b)| gap(b).total_cmp(&gap(a)));
     let largest = weights.into_iter().filter(|(_, [own, rival])| own != rival).take(FEATURES);
     let contribution = |(templates, [weight, rival]): (Vec<u16>, [f32; 2])| {
         let templates: Vec<String> =
@@ -319,30 +318,10 @@ fn contributions(
 
 /// The leaves with the largest confidences, positive or negative.
 fn confident(mut leaves: Vec<(f32, Vec<(u16, u32)>)>, text: &FeatureText<'_>) -> Vec<TreeLeaf> {
-    stable_sort_by_key(&mut leaves, |&(confidence, _): &(f32, _)| {
-        std::cmp::Reverse(Ordered(confidence.abs()))
-    });
+    stable_sort_by(&mut leaves, |(a, _), (b, _)| b.abs().total_cmp(&a.abs()));
     let leaf = |(confidence, tests): (f32, Vec<(u16, u32)>)| TreeLeaf {
         confidence,
         tests: tests.into_iter().map(|(column, value)| text.test(column, value)).collect(),
     };
     leaves.into_iter().take(FEATURES).map(leaf).collect()
-}
-
-/// Scores in their total order.
-#[derive(PartialEq)]
-struct Ordered(f32);
-
-impl Eq for Ordered {}
-
-impl PartialOrd for Ordered {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ordered {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
 }

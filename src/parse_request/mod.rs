@@ -112,7 +112,7 @@ fn write_parse(parse: &Parse, origin: &Origin, out: &mut Vec<u8>) -> io::Result<
         &json::Parse {
             id: origin.id(),
             tree,
-            heads: Some(&heads),
+            heads: &heads,
             score: Some(*score),
             complete: *complete,
             span_scores: constituents.as_deref(),

@@ -86,7 +86,7 @@ impl Metrics {
         let name = "srparse_parse_seconds";
         let _ = write!(
             out,
-            "# HELP {name} Time from the head of a request to parse to the end of its reply.\n# TYPE {name} histogram\n"
+            "# HELP {name} Time from the head of a POST request to the end of its reply.\n# TYPE {name} histogram\n"
         );
         let bounds = BOUNDS.iter().map(ToString::to_string).chain(["+Inf".to_owned()]);
         let mut sum = 0;
@@ -107,8 +107,8 @@ pub(super) struct Answered {
     pub(super) path: String,
     /// The path among those that the server knows.
     pub(super) route: &'static str,
-    /// Whether it is a request to parse.
-    pub(super) is_parse: bool,
+    /// Whether it is a POST request, which may parse.
+    pub(super) is_post: bool,
     pub(super) status: u16,
     pub(super) bytes: u64,
     pub(super) start: Instant,
@@ -122,7 +122,7 @@ impl Drop for Answered {
         *replies.entry((self.route, self.status)).or_default() += 1;
         drop(replies);
         metrics.bytes.fetch_add(self.bytes, Relaxed);
-        if self.is_parse && self.status == 200 {
+        if self.is_post && self.status == 200 {
             let seconds = time.as_secs_f64();
             let bucket = BOUNDS.iter().position(|&bound| seconds <= bound).unwrap_or(BOUNDS.len());
             metrics.times[bucket].fetch_add(1, Relaxed);

@@ -59,7 +59,7 @@ pub(super) async fn answer(
         method: head.method.to_string(),
         path: path.to_owned(),
         route: route.unwrap_or("other"),
-        is_parse: head.method == Method::POST,
+        is_post: head.method == Method::POST,
         status: reply.status.as_u16(),
         bytes: 0,
         client,

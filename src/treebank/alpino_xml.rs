@@ -24,7 +24,7 @@ use std::path::Path;
 
 use quick_xml::events::{BytesStart, Event};
 
-use super::graph::{GRAPH_ROOT, Graph, Vertex};
+use super::graph::{Graph, ROOT, Vertex};
 use super::input::Encoding;
 use super::penn::excerpt;
 use super::tree_reader::FormatReader;
@@ -176,7 +176,7 @@ impl Sentence {
     }
 
     fn node(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), String> {
-        let parent = self.open.last().copied().unwrap_or(GRAPH_ROOT);
+        let parent = self.open.last().copied().unwrap_or(ROOT);
         // An element that is opened is closed, whatever it has.
         if !is_empty {
             self.open.push(parent);
@@ -186,8 +186,8 @@ impl Sentence {
         match (word, category) {
             (Some(word), _) => self.word(element, word, parent, relation),
             (None, Some(category)) => {
-                let node = if category == "top" && parent == GRAPH_ROOT {
-                    GRAPH_ROOT
+                let node = if category == "top" && parent == ROOT {
+                    ROOT
                 } else {
                     let node = self.graph.node(&category);
                     self.graph.attach(Vertex::Node(node), parent, &relation);

@@ -51,16 +51,14 @@ impl Cleaning {
     pub fn apply(&self, mut tree: Tree) -> CleanedTree {
         self.relabel(&mut tree);
         let positions = self.remaining(tree.tokens());
+        if positions.len() < tree.tokens().len() || self.changes_shape(&tree) {
+            tree = self.rewrite(tree, &positions, true);
+        }
+        // After the root has its shape, which limits how far punctuation is raised.
         if self.raise_punctuation {
-            // The root comes first, because it limits how far punctuation is raised.
-            if positions.len() < tree.tokens().len() || self.changes_shape(&tree) {
-                tree = self.rewrite(tree, &positions, true);
-            }
             tree = self.raise(tree);
             let all: Vec<u32> = (0..tree.tokens().len() as u32).collect();
             tree = self.rewrite(tree, &all, true);
-        } else if positions.len() < tree.tokens().len() || self.changes_shape(&tree) {
-            tree = self.rewrite(tree, &positions, true);
         }
         if self.lowercase {
             tree.tokens_mut().iter_mut().for_each(|token| lowercase(&mut token.word));

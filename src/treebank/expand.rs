@@ -189,7 +189,7 @@ fn is_about_files(file: &Path) -> bool {
     const NAMES: [&str; 8] =
         ["readme", "license", "licence", "copying", "changelog", "changes", "notice", "authors"];
     let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let (stem, extension) = name.split_once('.').unwrap_or((&name, ""));
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
     let is_text = matches!(extension, "" | "txt" | "md" | "rst" | "html" | "pdf" | "1st");
     let is_page = matches!(extension, "md" | "pdf");
     is_page || (is_text && NAMES.iter().any(|known| stem.starts_with(known)))

@@ -20,7 +20,7 @@ use std::io::Read;
 use rustc_hash::FxHashMap;
 
 use super::alpino_xml::tag_of_features;
-use super::graph::{GRAPH_ROOT, Graph, Vertex};
+use super::graph::{Graph, ROOT, Vertex};
 use super::input::Encoding;
 use super::line_reader::LineReader;
 use super::penn::{excerpt, is_space};
@@ -299,7 +299,7 @@ impl Sentence {
         for (row, &vertex) in self.rows.iter().zip(&vertices) {
             let parent = match self.nodes.get(&row.parent).map(|&at| vertices[at]) {
                 Some(Vertex::Node(node)) => node,
-                _ if row.parent == 0 => GRAPH_ROOT,
+                _ if row.parent == 0 => ROOT,
                 _ => {
                     return Err((
                         row.at,

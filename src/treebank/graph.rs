@@ -23,7 +23,7 @@ use runs::{Chains, Runs, VertexRun};
 use crate::tree::{Token, Tree, TreeBuilder};
 
 /// The label of the root of a graph.
-pub(super) const ROOT: &str = "VROOT";
+pub(super) const ROOT_LABEL: &str = "VROOT";
 
 /// The edge label of heads.
 const HEAD: &str = "HD";
@@ -58,12 +58,12 @@ pub(super) struct Graph {
 }
 
 /// The root of every graph.
-pub(super) const GRAPH_ROOT: u32 = 0;
+pub(super) const ROOT: u32 = 0;
 
 impl Graph {
     /// A graph of a root alone.
     pub(super) fn new() -> Self {
-        let root = GraphNode { label: ROOT.into(), ..GraphNode::default() };
+        let root = GraphNode { label: ROOT_LABEL.into(), ..GraphNode::default() };
         Self { tokens: Vec::new(), attached: Vec::new(), nodes: vec![root] }
     }
 
@@ -109,10 +109,10 @@ impl Graph {
     /// Attaches everything without a parent to the root.
     pub(super) fn attach_rest(&mut self) {
         for position in 0..self.tokens.len() as u32 {
-            self.attach(Vertex::Token(position), GRAPH_ROOT, "");
+            self.attach(Vertex::Token(position), ROOT, "");
         }
         for node in 1..self.nodes.len() as u32 {
-            self.attach(Vertex::Node(node), GRAPH_ROOT, "");
+            self.attach(Vertex::Node(node), ROOT, "");
         }
     }
 
@@ -128,7 +128,7 @@ impl Graph {
 
     /// The nodes, parents before children; `None` if not every node has exactly one path from the root.
     fn top_down(&self) -> Option<Vec<u32>> {
-        let mut order = vec![GRAPH_ROOT];
+        let mut order = vec![ROOT];
         let mut at = 0;
         while let Some(&node) = order.get(at) {
             at += 1;
@@ -148,8 +148,8 @@ impl Graph {
 
     /// The parent of each node, and the node above each token.
     fn parents(&self) -> (Vec<u32>, Vec<u32>) {
-        let mut of_nodes = vec![GRAPH_ROOT; self.nodes.len()];
-        let mut of_tokens = vec![GRAPH_ROOT; self.tokens.len()];
+        let mut of_nodes = vec![ROOT; self.nodes.len()];
+        let mut of_tokens = vec![ROOT; self.tokens.len()];
         for (node, number) in self.nodes.iter().zip(0..) {
             for child in &node.children {
                 match *child {
@@ -167,14 +167,14 @@ impl Graph {
         let ancestors = Ancestors::new(parent, order);
         let mut is_lowered = vec![false; self.tokens.len()];
         // The tokens below the root since the last other token are attached with the next one.
-        let (mut last, mut waiting) = (GRAPH_ROOT, Vec::new());
+        let (mut last, mut waiting) = (ROOT, Vec::new());
         for (&node, position) in above.iter().zip(0..) {
-            if node == GRAPH_ROOT {
+            if node == ROOT {
                 waiting.push(position);
                 continue;
             }
-            let lowest = if waiting.is_empty() { GRAPH_ROOT } else { ancestors.common(last, node) };
-            if lowest != GRAPH_ROOT {
+            let lowest = if waiting.is_empty() { ROOT } else { ancestors.common(last, node) };
+            if lowest != ROOT {
                 let tokens = waiting.iter().map(|&position| Vertex::Token(position));
                 self.nodes[lowest as usize].children.extend(tokens);
                 waiting.iter().for_each(|&position| is_lowered[position as usize] = true);
@@ -183,7 +183,7 @@ impl Graph {
             last = node;
         }
         let stays = |child: &Vertex| !matches!(*child, Vertex::Token(position) if is_lowered[position as usize]);
-        self.nodes[GRAPH_ROOT as usize].children.retain(stays);
+        self.nodes[ROOT as usize].children.retain(stays);
     }
 
     /// Raises children until every node is continuous, and removes nodes without words. Returns the span of each node and
@@ -227,8 +227,8 @@ impl Graph {
     /// The tree of a graph that is continuous.
     fn tree(mut self) -> Tree {
         let mut builder = TreeBuilder::new();
-        let mut open = vec![(GRAPH_ROOT, 0)];
-        builder.open(self.nodes[GRAPH_ROOT as usize].label.clone());
+        let mut open = vec![(ROOT, 0)];
+        builder.open(self.nodes[ROOT as usize].label.clone());
         while let Some((node, next)) = open.last_mut() {
             let child = self.nodes[*node as usize].children.get(*next).copied();
             *next += 1;
@@ -315,17 +315,17 @@ mod tests {
         let order = graph.top_down()?;
         let (parent, above) = graph.parents();
         let chain = |node: u32| {
-            let up = |&node: &u32| (node != GRAPH_ROOT).then(|| parent[node as usize]);
+            let up = |&node: &u32| (node != ROOT).then(|| parent[node as usize]);
             std::iter::successors(Some(node), up).collect::<Vec<u32>>()
         };
-        let is_low = |&position: &usize| above[position] != GRAPH_ROOT;
+        let is_low = |&position: &usize| above[position] != ROOT;
         for position in (0..above.len()).filter(|position| !is_low(position)) {
             let before = (0..position).rev().find(is_low).map(|at| chain(above[at]));
             let after = (position..above.len()).find(is_low).map(|at| chain(above[at]));
             let (Some(before), Some(after)) = (before, after) else { continue };
             let lowest = before.into_iter().find(|node| after.contains(node)).unwrap();
             let token = Vertex::Token(position as u32);
-            graph.nodes[GRAPH_ROOT as usize].children.retain(|&child| child != token);
+            graph.nodes[ROOT as usize].children.retain(|&child| child != token);
             graph.nodes[lowest as usize].children.push(token);
         }
         let (mut spans, mut discontinuous) = (vec![(0, 0); graph.nodes.len()], 0);

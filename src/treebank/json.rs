@@ -159,7 +159,7 @@ pub struct Parse<'a> {
     /// The tree.
     pub tree: &'a Tree,
     /// The position of each token's head, from 1; 0 is the root.
-    pub heads: Option<&'a [u32]>,
+    pub heads: &'a [u32],
     /// The score of the tree; written as `null` if it is not finite.
     pub score: Option<f64>,
     /// Whether the parser reached a complete parse.
@@ -180,7 +180,7 @@ impl<'a> Parse<'a> {
         Self {
             id: None,
             tree,
-            heads: Some(&[]),
+            heads: &[],
             score: None,
             complete: false,
             span_scores: None,
@@ -195,7 +195,7 @@ impl<'a> Parse<'a> {
 ///
 /// `id` comes first, if there is one. Then these keys, always present, in this order: `tree` (Penn brackets), `tokens` (a list of `[word, tag]`),
 /// `spans` (a list of `[label, start, end]`, in tokens from 0, end exclusive, children before parents),
-/// `heads` (from 1, with 0 for the root; or `null`), `score` (or `null`) and `complete`; then `span_scores`
+/// `heads` (from 1, with 0 for the root), `score` (or `null`) and `complete`; then `span_scores`
 /// (parallel to `spans`, with `null` for a score that is not finite) if there are any; then, for raw text, `text`
 /// and `start` and `end` (parallel to `tokens`: the first character of each and the one after its last, counted
 /// from 0 at the beginning of the input), and `file` for a file; then `error` if there is one. Words and tags are escaped only in `tree`.
@@ -280,11 +280,11 @@ mod tests {
         builder.token("\"(\"\n", "``");
         builder.close();
         let tree = builder.finish();
-        let (heads, score) = (Some(&[0][..]), Some(-1.5));
+        let (heads, score) = (&[0][..], Some(-1.5));
         let mut parse = Parse { heads, score, complete: true, ..Parse::bare(&tree) };
         let mut out = Vec::new();
         write_line(&parse, &mut out).unwrap();
-        parse = Parse { heads: None, score: Some(f64::NAN), complete: false, ..parse };
+        parse = Parse { score: Some(f64::NAN), complete: false, ..parse };
         write_line(&parse, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let (first, second) = text.split_once('\n').unwrap();
@@ -293,10 +293,7 @@ mod tests {
             "{\"tree\":\"(TOP (`` \\\"-LRB-\\\"_))\",\"tokens\":[[\"\\\"(\\\"\\n\",\"``\"]],\
              \"spans\":[[\"TOP\",0,1]],\"heads\":[0],\"score\":-1.5,\"complete\":true}"
         );
-        assert!(
-            second.ends_with("\"heads\":null,\"score\":null,\"complete\":false}\n"),
-            "{second}"
-        );
+        assert!(second.ends_with("\"heads\":[0],\"score\":null,\"complete\":false}\n"), "{second}");
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod write;
 pub use crate::escapes::unescape;
 pub(super) use faults::excerpt;
 use margin::Margin;
+pub(super) use skip::COMMENTS;
 pub use write::{escape, write_brackets, write_line, write_pretty, write_subtree};
 
 /// Reads trees from one stream, each as soon as its last bracket is there.

@@ -64,6 +64,7 @@ impl TextReader {
         match self.lines.decode() {
             Ok(line) => self.splitter.add_line(&line),
             Err((column, problem)) => {
+                self.begun = false;
                 self.bad = Some(Item::bad(self.lines.place(column), problem));
                 let characters = String::from_utf8_lossy(self.lines.bytes()).chars().count();
                 self.splitter.skip_line(characters as u64);

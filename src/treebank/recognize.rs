@@ -3,7 +3,7 @@
 use std::io::{self, Cursor, Read};
 
 use super::conllu::COLUMNS;
-use super::penn::is_space;
+use super::penn::{COMMENTS, is_space};
 use super::tree_reader::{EXPORT, XML};
 use crate::error::InputKind;
 use crate::memory::MODEL_MAGIC;
@@ -113,8 +113,8 @@ fn begins_with_trees(text: &str) -> bool {
 fn without_comments(text: &str) -> &str {
     let mut rest = text.trim_start_matches(is_space);
     loop {
-        let comment = [["#", "\n"], ["/*", "*/"], ["/~*", "*~/"]]
-            .into_iter()
+        let comment = std::iter::once(["#", "\n"])
+            .chain(COMMENTS)
             .find_map(|[begin, end]| Some((rest.strip_prefix(begin)?, end)));
         let Some((inside, end)) = comment else { return rest };
         rest = inside.split_once(end).map_or("", |(_, rest)| rest).trim_start_matches(is_space);
@@ -150,6 +150,7 @@ mod tests {
             "((S (NP-SBJ (-NONE- *))))",
             "(())\n(TOP (S (NN a)))\n",
             "/*\nPREFACE: (x)\n*/\n/~*\na.\n*~/\n# c\n( (S (NN a)) (ID 1))",
+            "/+ x +/\n( (S (NN a)))",
         ] {
             assert_eq!(kind(text.as_bytes()), Some(InputKind::Trees), "{text}");
         }

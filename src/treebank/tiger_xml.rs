@@ -19,12 +19,13 @@
 //! Other elements, other attributes and secondary edges are skipped. Crossing branches are uncrossed: see
 //! `graph.rs`.
 
+use std::collections::hash_map::Entry;
 use std::io::Read;
 
 use quick_xml::events::{BytesStart, Event};
 use rustc_hash::FxHashMap;
 
-use super::graph::{GRAPH_ROOT, Graph, ROOT, Vertex};
+use super::graph::{Graph, ROOT, ROOT_LABEL, Vertex};
 use super::input::Encoding;
 use super::penn::excerpt;
 use super::tree_reader::FormatReader;
@@ -166,14 +167,19 @@ impl Sentence {
 
     fn nonterminal(&mut self, element: &BytesStart<'_>, is_empty: bool) -> Result<(), String> {
         let [id, label] = attributes(element, ["id", "cat"])?;
-        let node = if label == ROOT { GRAPH_ROOT } else { self.graph.node(&label) };
+        let node = if label == ROOT_LABEL { ROOT } else { self.graph.node(&label) };
         self.node = (!is_empty).then_some(node);
         self.name(id, Vertex::Node(node))
     }
 
     fn name(&mut self, id: String, vertex: Vertex) -> Result<(), String> {
-        let problem = format!("a second element with the id `{}`", excerpt(&id));
-        self.vertices.insert(id, vertex).map_or(Ok(()), |_| Err(problem))
+        match self.vertices.entry(id) {
+            Entry::Vacant(entry) => entry.insert(vertex),
+            Entry::Occupied(entry) => {
+                return Err(format!("a second element with the id `{}`", excerpt(entry.key())));
+            }
+        };
+        Ok(())
     }
 
     fn edge(&mut self, element: &BytesStart<'_>, at: &Place) -> Result<(), String> {

@@ -194,6 +194,9 @@ fn explosions_end_with_advice() {
     assert!(status == 2 && err.contains("use --once or --count"), "{err}");
     let (status, out, _) = run(folder.path(), "find\tX << X\t--count", &deep);
     assert_eq!((status, out.as_str()), (0, "124750\n"));
+    let long = deep.replace('w', &"w".repeat(1 << 20));
+    let (status, _, err) = run(folder.path(), "find\tX\t--count-by\twords", &long);
+    assert!(status == 2 && err.contains("256 MB of them"), "{err}");
 }
 
 #[test]

@@ -154,6 +154,28 @@ fn strict_stops_at_the_first_line_that_does_not_read() {
 }
 
 #[test]
+fn a_word_without_a_tag_is_an_error_where_nothing_tags_it() {
+    let sentence = |id: u32, tag: &str| {
+        format!(
+            "<s><graph><terminals><t id='t{id}' word='Hunde' pos='{tag}'/></terminals><nonterminals>\
+             <nt id='n{id}' cat='NP'><edge label='HD' idref='t{id}'/></nt></nonterminals></graph></s>\n"
+        )
+    };
+    let [first, second] = [sentence(1, ""), sentence(2, "NN")];
+    let file = format!("<corpus><body>\n{first}{second}</body></corpus>\n");
+    let folder = folder(&[("a.xml", file.as_bytes())]);
+    let settings = ["--no-tagger", "--set", "epochs=1", "--model", "m.srm", "--train"];
+    let mut train = srparse(&[&["train", "-q"], &settings[..]].concat());
+    train.arg(sample("train.mrg")).current_dir(folder.path()).assert().success();
+    let mut command = srparse(&["parse", "-q", "--input", "penn", "a.xml", "--model", "m.srm"]);
+    let done = command.current_dir(folder.path()).assert().code(2);
+    let trees = text(&done.get_output().stdout);
+    assert!(trees.starts_with("(())\n(") && trees.lines().count() == 2, "{trees}");
+    let problem = text(&done.get_output().stderr);
+    assert!(problem.starts_with("a.xml:2:"), "{problem}");
+}
+
+#[test]
 fn a_sentence_has_a_limited_number_of_trees() {
     for number in ["0", "4097", "18446744073709551616", "two"] {
         let done = parse(&["--nbest", number]).write_stdin(THREE).assert().code(2);

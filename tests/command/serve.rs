@@ -1,11 +1,13 @@
 //! The server, over plain connections: what it answers, what it refuses, and how it ends.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::command::{interruptible, srparse};
+use crate::command::{interruptible, srparse, text};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
 use serde_json::Value;
@@ -436,6 +438,11 @@ fn what_cannot_be_served_is_said() {
         let said = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
         assert!(said.contains(problem), "{arguments:?}: {said}");
     }
+    let mut command = srparse(&["serve", "--listen", "127.0.0.1:0", "--model", "english-fast"]);
+    command.env("SRPARSE_TOKEN", OsStr::from_bytes(b"\xffsecret"));
+    let done = command.timeout(Duration::from_secs(60)).assert().code(2);
+    let problem = text(&done.get_output().stderr);
+    assert!(problem.contains("a token is of one or more ASCII characters"), "{problem}");
     let mut open = interruptible()
         .args(["serve", "--listen", "0.0.0.0:0", "--model", "english-fast"])
         .stderr(Stdio::piped())

@@ -10,6 +10,7 @@ use super::{EvalArgs, check_f1, gold_cleaning};
 use crate::cli::aligned_trees::{no_trees, refuse_two_stdins};
 use crate::cli::inputs::inputs;
 use crate::eval::align::{self, AlignedScores};
+use crate::eval::percent::percent;
 use crate::eval::{Counts, Params};
 use crate::tree::Tree;
 use crate::treebank::{Cleaning, Trees, ids};
@@ -56,10 +57,6 @@ pub(super) fn score(
 
 /// The share of aligned characters, in percent, below which the texts look different.
 const LEAST_ALIGNED: f64 = 90.0;
-
-fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
-}
 
 fn rows(scores: &AlignedScores) -> [(&'static str, Counts); 4] {
     [

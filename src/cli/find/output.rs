@@ -63,7 +63,7 @@ impl Output<'_> {
         let before = searched.words_of(0, start);
         let before = last_columns(&before, width);
         let after = searched.words_of(end, n);
-        let space = " ".repeat(width - measure_text_width(before));
+        let space = " ".repeat(width.saturating_sub(measure_text_width(before)));
         let words = self.words(position);
         let _ = write!(out, "{space}{before}  {words}  {}", first_columns(&after, width));
         while out.last() == Some(&b' ') {
@@ -88,28 +88,39 @@ impl Output<'_> {
 
 /// As much of the end of a text as fits into a number of columns.
 fn last_columns(text: &str, width: usize) -> &str {
-    if measure_text_width(text) <= width {
-        return text;
-    }
-    let mut from = text.len();
-    for (at, _) in text.char_indices().rev() {
-        if measure_text_width(&text[at..]) > width {
-            break;
-        }
-        from = at;
-    }
-    &text[from..]
+    let skipped: usize = text.len() - fitting(text.chars().rev(), width);
+    &text[skipped..]
 }
 
 /// As much of the beginning of a text as fits.
 fn first_columns(text: &str, width: usize) -> &str {
-    let mut to = 0;
-    for (at, character) in text.char_indices() {
-        let end = at + character.len_utf8();
-        if measure_text_width(&text[..end]) > width {
+    &text[..fitting(text.chars(), width)]
+}
+
+/// The length of the first characters that fit, in bytes.
+fn fitting(characters: impl Iterator<Item = char>, width: usize) -> usize {
+    let (mut bytes, mut columns) = (0, 0);
+    for character in characters {
+        columns += measure_text_width(character.encode_utf8(&mut [0; 4]));
+        if columns > width {
             break;
         }
-        to = end;
+        bytes += character.len_utf8();
     }
-    &text[..to]
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_those_of_a_terminal() {
+        assert_eq!((first_columns("dog barks", 4), last_columns("dog barks", 4)), ("dog ", "arks"));
+        assert_eq!((first_columns("日本語", 5), last_columns("日本語", 5)), ("日本", "本語"));
+        // Accents take none.
+        let accents = format!("a{}", "\u{301}".repeat(100_000));
+        assert_eq!(first_columns(&accents, 1), accents);
+        assert_eq!(last_columns(&accents, 0).chars().count(), 100_000);
+    }
 }

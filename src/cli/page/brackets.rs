@@ -93,12 +93,19 @@ impl<'t> TreeData<'t> {
                 *mark = '*';
             }
         };
+        let mut over_words = vec![None; tree.tokens().len()];
+        for id in tree.ids() {
+            for &child in tree.children(id) {
+                if let Child::Token(at) = child {
+                    over_words[at as usize] = Some(id);
+                }
+            }
+        }
         for position in found {
             match *position {
                 Position::Node(id) => mark(id),
                 Position::Tag(at) | Position::Word(at) => {
-                    let over = |id: &NodeId| tree.children(*id).contains(&Child::Token(at));
-                    tree.ids().find(over).into_iter().for_each(&mut mark);
+                    over_words[at as usize].into_iter().for_each(&mut mark);
                 }
             }
         }
@@ -178,5 +185,13 @@ mod tests {
         assert_eq!(json["words"], serde_json::json!(["go", "to", "bed", "."]));
         assert_eq!(json["marks"], "====-");
         assert_eq!(data.number(NodeId(1)), 4);
+    }
+
+    #[test]
+    fn found_words_mark_the_node_over_them() {
+        let tree: Tree = "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)))".parse().unwrap();
+        let found = [Position::Word(2), Position::Tag(0), Position::Word(3)];
+        let json = serde_json::to_value(TreeData::of(&tree).with_found(&tree, &found)).unwrap();
+        assert_eq!(json["marks"], "=***");
     }
 }

@@ -2,7 +2,7 @@
 
 use compact_str::{CompactString, ToCompactString, format_compact};
 
-use super::operation::{NewLabel, NewTree, Operation, Place, Side, Source};
+use super::operation::{NewLabel, NewTree, Operation, Side, Source};
 use crate::find::Position;
 use crate::tree::{Child, Tree, TreeBuilder};
 
@@ -43,10 +43,10 @@ impl EditedTree {
             Position::Word(token) => n + 2 * token as usize + 1,
         };
         let mut nodes: Vec<EditedNode> =
-            tree.nodes().iter().map(|node| EditedNode::new(&node.label, false)).collect();
+            tree.nodes().iter().map(|node| EditedNode::new(node.label.clone(), false)).collect();
         for token in tree.tokens() {
-            nodes.push(EditedNode::new(&token.tag, false));
-            nodes.push(EditedNode::new(&token.word, true));
+            nodes.push(EditedNode::new(token.tag.clone(), false));
+            nodes.push(EditedNode::new(token.word.clone(), true));
         }
         let n_before = nodes.len();
         let mut edited = Self { nodes, n_before, root: n.saturating_sub(1), names: Vec::new() };
@@ -101,12 +101,12 @@ impl EditedTree {
                 Ok(())
             }
             Operation::Insert(source, place) => {
-                if self.named(&place.node).is_some()
-                    && let Some(node) = self.source(source)
-                {
-                    self.put("insert", node, place)?;
+                // Before the new tree, which may use the name again.
+                let other = self.named(&place.node);
+                match (other, other.and_then(|_| self.source(source))) {
+                    (Some(other), Some(node)) => self.put("insert", node, other, place.side),
+                    _ => Ok(()),
                 }
-                Ok(())
             }
             Operation::Move(name, place) => match (self.named(name), self.named(&place.node)) {
                 (Some(node), Some(other)) => {
@@ -114,7 +114,7 @@ impl EditedTree {
                         return Err("`move` puts a node below itself or beside itself".to_owned());
                     }
                     self.take("move", node)?;
-                    self.put("move", node, place)
+                    self.put("move", node, other, place.side)
                 }
                 _ => Ok(()),
             },
@@ -186,7 +186,9 @@ impl EditedTree {
                     children.splice(at..=at, new.iter().copied());
                 }
             }
-            None => self.root = new.first().copied().unwrap_or(self.root),
+            None if node == self.root => self.root = new.first().copied().unwrap_or(node),
+            // It was taken away before.
+            None => {}
         }
     }
 
@@ -201,9 +203,9 @@ impl EditedTree {
         false
     }
 
-    fn put(&mut self, operation: &str, node: usize, place: &Place) -> Outcome {
-        let Some(other) = self.named(&place.node) else { return Ok(()) };
-        let (parent, at) = match place.side {
+    /// Puts a node below another, or beside it.
+    fn put(&mut self, operation: &str, node: usize, other: usize, side: Side) -> Outcome {
+        let (parent, at) = match side {
             Side::Child(at) => (other, at),
             Side::ChildFromLast(at) => (other, self.nodes[other].children.len().saturating_sub(at)),
             Side::Left | Side::Right => {
@@ -211,7 +213,7 @@ impl EditedTree {
                     return Err(format!("`{operation}` puts a node beside the root"));
                 };
                 let at = self.nodes[parent].children.iter().position(|&child| child == other);
-                (parent, at.unwrap_or_default() + usize::from(place.side == Side::Right))
+                (parent, at.unwrap_or_default() + usize::from(side == Side::Right))
             }
         };
         if self.nodes[parent].is_word {
@@ -236,14 +238,14 @@ impl EditedTree {
 
     fn copy(&mut self, top: usize) -> usize {
         let copied = self.nodes.len();
-        self.nodes.push(EditedNode::new(&self.nodes[top].label.clone(), self.nodes[top].is_word));
+        let EditedNode { label, is_word, .. } = &self.nodes[top];
+        self.nodes.push(EditedNode::new(label.clone(), *is_word));
         let mut waiting = vec![(top, copied)];
         while let Some((old, new)) = waiting.pop() {
             for child in self.nodes[old].children.clone() {
                 let at = self.nodes.len();
                 let EditedNode { label, is_word, .. } = &self.nodes[child];
-                let node = EditedNode::new(&label.clone(), *is_word);
-                self.nodes.push(node);
+                self.nodes.push(EditedNode::new(label.clone(), *is_word));
                 self.append(new, at);
                 waiting.push((child, at));
             }
@@ -255,7 +257,7 @@ impl EditedTree {
     fn build(&mut self, tree: &NewTree) -> (usize, usize) {
         let first = self.nodes.len();
         for (at, node) in tree.nodes.iter().enumerate() {
-            self.nodes.push(EditedNode::new(&node.label, !node.is_node));
+            self.nodes.push(EditedNode::new(node.label.clone(), !node.is_node));
             if let Some(parent) = node.parent {
                 self.append(first + parent, first + at);
             }
@@ -279,7 +281,7 @@ impl EditedTree {
         }
     }
 
-    /// Appends the smallest index that no label of the tree has.
+    /// Appends the index after the highest of any label.
     fn coindex(&mut self, names: &[String]) {
         let index_of = |label: &str| {
             label.rsplit_once(['-', '=']).and_then(|(_, index)| index.parse::<u64>().ok())
@@ -335,8 +337,8 @@ impl EditedTree {
 }
 
 impl EditedNode {
-    fn new(label: &CompactString, is_word: bool) -> Self {
-        Self { label: label.clone(), parent: None, children: Vec::new(), is_word }
+    fn new(label: CompactString, is_word: bool) -> Self {
+        Self { label, parent: None, children: Vec::new(), is_word }
     }
 }
 

@@ -257,6 +257,15 @@ mod tests {
                 "NP=n ?< JJ=j !< X\n\ndelete j\ninsert (X x) >1 n",
                 "(S (NP (X x) (DT the) (NN dog)) (VP (VBZ barks) (ADVP (RB now))) (. .))",
             ),
+            (
+                "NP=n !< X\n\ninsert (Y=n y) >1 n\nrelabel n X",
+                "(S (NP (X y) (DT the) (NN dog)) (VP (VBZ barks) (ADVP (RB now))) (. .))",
+            ),
+            ("NP=n\n\ndelete n\nreplace n (Q (X y))", "(S (VP (VBZ barks) (ADVP (RB now))) (. .))"),
+            (
+                "DT=d . NN=n\n\nreplace d n\nreplace d n",
+                "(S (NP (NN dog) (NN dog)) (VP (VBZ barks) (ADVP (RB now))) (. .))",
+            ),
         ];
         for (rules, expected) in cases {
             assert_eq!(changed(rules, TREE), expected, "{rules}");
@@ -271,6 +280,7 @@ mod tests {
     fn what_is_no_tree_or_never_ends_is_an_error() {
         let cases = [
             ("NP=n\n\nrelabel n NP", "r:1: the pattern still matches"),
+            ("NP=n\n\ninsert (NP=n x) >1 n\nprune n", "r:1: the pattern still matches"),
             ("S=s\n\ninsert s >1 s", "r:1: the tree has grown to "),
             ("/^NP/=n\n\nrelabel n /(.*)/$1$1/", "r:1: the tree has grown to "),
             (&format!("NP=n\n\n{}", "insert n >1 n\n".repeat(60)), "r:1: the tree has grown to "),

@@ -1,6 +1,6 @@
 //! Lowest common ancestors.
 
-use super::GRAPH_ROOT;
+use super::ROOT;
 
 /// Finds the lowest node above two nodes in logarithmic time, by jumps over many ancestors (Myers 1983).
 pub(super) struct Ancestors {
@@ -12,7 +12,7 @@ pub(super) struct Ancestors {
 impl Ancestors {
     /// Of the nodes with these parents; `order` has parents before children.
     pub(super) fn new(parent: Vec<u32>, order: &[u32]) -> Self {
-        let (mut depth, mut jump) = (vec![0; parent.len()], vec![GRAPH_ROOT; parent.len()]);
+        let (mut depth, mut jump) = (vec![0; parent.len()], vec![ROOT; parent.len()]);
         for &node in &order[1..] {
             let above = parent[node as usize];
             let far = jump[above as usize];

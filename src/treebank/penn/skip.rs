@@ -11,7 +11,8 @@ use crate::treebank::text_window::More;
 const LOOK_AHEAD: usize = 64 * 1024;
 
 /// The marks around the comments of CorpusSearch.
-const COMMENTS: [[&str; 2]; 3] = [["/~*", "*~/"], ["/*", "*/"], ["/+", "+/"]];
+pub(in crate::treebank) const COMMENTS: [[&str; 2]; 3] =
+    [["/~*", "*~/"], ["/*", "*/"], ["/+", "+/"]];
 
 impl<R: Read> PennReader<R> {
     /// Skips what the last error left behind.
