@@ -57,7 +57,7 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/results.md",
-        "| `beam`, seeds 1 to 4 | {seeds|beam,mean|own f1} ± {seeds|beam,standard deviation|own f1} | \
+        "| `beam`, seeds 1 to 5 | {seeds|beam,mean|own f1} ± {seeds|beam,standard deviation|own f1} | \
          {seeds|beam,mean|gold f1} ± {seeds|beam,standard deviation|gold f1} |",
     ),
     (
