@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::ensure;
 
 use super::experiment::{Runs, write_text};
-use super::inputs::note_left_out;
+use super::inputs::note_report;
 use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::out::{Out, refuse_folder_of_inputs};
@@ -120,10 +120,7 @@ impl Bank {
     /// Reads the treebank without trees that cleaning leaves no words, and draws its folds.
     fn read(args: &CrossvalArgs, cleaning: &Cleaning) -> anyhow::Result<Self> {
         let (mut entries, report) = partition::read(&args.train, &args.treebank.options())?;
-        note_left_out(&report.left_out, args.verbosity.quiet);
-        if !args.verbosity.quiet || report.skipped > 0 {
-            say!("{report}");
-        }
+        note_report(&report, args.verbosity.quiet);
         let read = entries.len();
         for entry in &mut entries {
             entry.tree = ids::without_id(std::mem::take(&mut entry.tree));

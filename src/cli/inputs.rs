@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::closed_streams::stdin_was_closed;
 use super::notes::Notes;
 use crate::Error;
-use crate::treebank::{Input, Inputs, expand};
+use crate::treebank::{Input, Inputs, ReadReport, expand};
 
 /// Expands files, folders and patterns, and notes what is left out, unless `quiet`.
 ///
@@ -39,4 +39,12 @@ pub(super) fn note_left_out(left_out: &[String], quiet: bool) {
         notes.print(&format!("note: {reason}"));
     }
     notes.end();
+}
+
+/// Prints what was read and what was left out; unless `quiet`, or trees were skipped.
+pub(super) fn note_report(report: &ReadReport, quiet: bool) {
+    note_left_out(&report.left_out, quiet);
+    if !quiet || report.skipped > 0 {
+        say!("{report}");
+    }
 }

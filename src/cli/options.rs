@@ -201,8 +201,7 @@ impl ScoringArgs {
 
     /// The head rules of the treebank profile, if it has any.
     pub(super) fn heads(&self) -> anyhow::Result<Option<HeadRules>> {
-        let profile = self.profile.treebank.as_deref().map(TreebankProfile::load).transpose()?;
-        let heads = profile.and_then(|profile| profile.heads).filter(|heads| !heads.is_empty());
+        let heads = self.profile.heads()?.filter(|heads| !heads.is_empty());
         heads.map(|heads| HeadRules::load(&heads).context("--treebank")).transpose()
     }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::inputs::note_left_out;
+use super::inputs::note_report;
 use super::options::{ThreadsArg, TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
 use super::page::player::{PlayedGold, PlayerPage, Players};
@@ -31,7 +31,7 @@ use crate::sort::sort_by;
 use crate::symbols::Vocabulary;
 use crate::transition::{Action, TransitionSystem};
 use crate::tree::Tree;
-use crate::treebank::{ReadReport, Trees, read_all};
+use crate::treebank::{Trees, read_all};
 
 /// Show the derivations of trees.
 ///
@@ -167,7 +167,7 @@ fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<
     };
     let threads = args.threads.number(&args.verbosity);
     let (unfit, trees) = input.run(&mut select, &process, out, threads)?;
-    note_report(trees.report(), args);
+    note_report(trees.report(), args.verbosity.quiet);
     Ok(unfit)
 }
 
@@ -180,7 +180,7 @@ fn all_statistics(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Resu
         input.bar.add(1);
     }
     drop(input.bar);
-    note_report(input.trees.report(), args);
+    note_report(input.trees.report(), args.verbosity.quiet);
     let trees: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(trees.iter().map(|tree| tree.tokens()), 1);
     let system = plan.builder(Source::Trees(&trees), &vocabulary).build()?;
@@ -189,18 +189,11 @@ fn all_statistics(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Resu
     Ok(statistics(&*system, (&trees, &vocabulary), bar, out)?)
 }
 
-fn note_report(report: &ReadReport, args: &OracleArgs) {
-    note_left_out(&report.left_out, args.verbosity.quiet);
-    if !args.verbosity.quiet || report.skipped > 0 {
-        say!("{report}");
-    }
-}
-
 /// Writes a page that plays the derivations by all presets; returns how many trees a system cannot build.
 fn play(args: &OracleArgs, out: &mut Out) -> anyhow::Result<u64> {
     note_stdin(&args.files, args.verbosity.quiet);
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
-    note_report(&report, args);
+    note_report(&report, args.verbosity.quiet);
     let mut sentences: Vec<Vec<PlayedGold>> = trees.iter().map(|_| Vec::new()).collect();
     for preset in &args.preset {
         let plan = plan(args, preset)?;
@@ -258,7 +251,7 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
             margins += parser.margins(trees, label).with_context(name)?;
             Ok(())
         })?;
-        note_report(input.trees.report(), args);
+        note_report(input.trees.report(), args.verbosity.quiet);
         write_margins(&margins, &mut out)?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
@@ -268,7 +261,7 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
         counts += parser.decisions(trees);
         Ok(())
     })?;
-    note_report(input.trees.report(), args);
+    note_report(input.trees.report(), args.verbosity.quiet);
     drop(input.bar);
     writeln!(out, "trees\t{}", counts.trees)?;
     writeln!(out, "trees that cannot be built\t{}", counts.unfit)?;

@@ -157,9 +157,7 @@ impl ParseArgs {
         let Self { nbest, span_scores, unescape, .. } = *self;
         ParseRequest { retags, nbest, span_scores, unescape }
     }
-}
 
-impl ParseArgs {
     /// The conditions of the output besides the files.
     fn causes(&self, model: &Model) -> Causes {
         let Self { input, retag, output, unescape, nbest, span_scores, trace, ids, .. } = self;

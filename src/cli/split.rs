@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 
-use super::inputs::note_left_out;
+use super::inputs::note_report;
 use super::options::{INPUT, TreebankArgs, Verbosity};
 use super::out::{Out, refuse_folder_of_inputs};
 use crate::output::OutputFile;
@@ -119,10 +119,7 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
     check_names(lists.iter().map(|(name, _)| *name).chain(shares.iter().map(|(name, _)| *name)))?;
     refuse_folder_of_inputs("--out", &args.out, &args.files)?;
     let (entries, report) = partition::read(&args.files, &args.treebank.options())?;
-    note_left_out(&report.left_out, args.verbosity.quiet);
-    if !args.verbosity.quiet || report.skipped > 0 {
-        say!("{report}");
-    }
+    note_report(&report, args.verbosity.quiet);
     ensure!(!entries.is_empty(), "{}: no trees to split", args.files[0].display());
     let (mut units, mut parts) = (args.units.units(&entries)?, Vec::new());
     for (name, list) in &lists {

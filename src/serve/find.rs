@@ -79,8 +79,7 @@ pub(super) async fn find(
     let request = FindRequest::read(head.uri.query().unwrap_or_default(), &kind, body)?;
     let model = named_model(shared, request.model.as_deref())?;
     let served = &shared.models[model];
-    let room = shared.pool.admit();
-    let room = room.ok_or_else(|| Refusal::busy("too many requests wait: try again later"))?;
+    let room = shared.pool.admit()?;
     let (items, heads) = match (request.text, request.trees) {
         (Some(_), None) if !served.parser.has_tagger() => {
             let problem = format!("the model {} has no tagger: send trees", served.name);

@@ -111,8 +111,7 @@ pub(super) async fn parse(
     };
     let model = named_model(shared, asks.model.as_deref())?;
     let render = rendering(shared, &shared.models[model], &asks, format)?;
-    let room = shared.pool.admit();
-    let room = room.ok_or_else(|| Refusal::busy("too many requests wait: try again later"))?;
+    let room = shared.pool.admit()?;
     let items = items(&shared.models[model].parser, format, input);
     let asked = Asked { model, render, items, is_long };
     let answer = Answer::begin(shared, asked, [share, room]);

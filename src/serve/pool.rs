@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::ServedModel;
+use super::reply::Refusal;
 use crate::parser::{Parser, ParserWorker};
 
 /// A few sentences of a request.
@@ -98,10 +99,11 @@ impl Pool {
         self.requests.taken()
     }
 
-    /// Room for a request; `None` if too many wait.
-    pub(super) fn admit(&self) -> Option<Share> {
+    /// Room for a request; a refusal if too many wait.
+    pub(super) fn admit(&self) -> Result<Share, Refusal> {
         let mut share = Share::of(&self.requests);
-        share.add(1).then_some(share)
+        let busy = || Refusal::busy("too many requests wait: try again later");
+        share.add(1).then_some(share).ok_or_else(busy)
     }
 
     /// Room for bytes of a body, which are added as they come.
@@ -162,9 +164,9 @@ mod tests {
     fn a_share_goes_back_and_never_exceeds_the_budget() {
         let pool = Pool::new(2, 10);
         let shares = [pool.admit(), pool.admit()];
-        assert!(shares.iter().all(Option::is_some) && pool.admit().is_none());
+        assert!(shares.iter().all(Result::is_ok) && pool.admit().is_err());
         drop(shares);
-        assert!(pool.admit().is_some());
+        assert!(pool.admit().is_ok());
         let mut body = pool.body();
         assert!(body.add(6) && !body.add(5) && body.add(4) && !body.add(usize::MAX));
         drop(body);

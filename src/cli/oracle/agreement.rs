@@ -37,7 +37,7 @@ pub(super) fn run(args: &OracleArgs, paths: &[PathBuf], mut out: Out) -> anyhow:
         counts.add(&parsers, &trees);
         Ok(())
     })?;
-    note_report(input.trees.report(), args);
+    note_report(input.trees.report(), args.verbosity.quiet);
     drop(input.bar);
     counts.write(&mut out)?;
     out.finish()?;

@@ -65,8 +65,7 @@ pub(super) async fn annotate(
     }
     let (document, is_long, share) =
         read_document(shared, head, body, (&properties, model)).await?;
-    let room = shared.pool.admit();
-    let room = room.ok_or_else(|| Refusal::busy("too many requests wait: try again later"))?;
+    let room = shared.pool.admit()?;
     let render = Json { annotations, max_words: shared.settings.max_words };
     let asked = Asked { model, render, items: Box::new(document), is_long };
     let answer = Answer::begin(shared, asked, [share, room]);

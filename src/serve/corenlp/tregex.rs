@@ -38,8 +38,7 @@ pub(in crate::serve) async fn tregex(
     }
     let (document, is_long, share) =
         read_document(shared, head, body, (&properties, model)).await?;
-    let room = shared.pool.admit();
-    let room = room.ok_or_else(|| Refusal::busy("too many requests wait: try again later"))?;
+    let room = shared.pool.admit()?;
     let search = pattern::compile(pattern, served.heads.clone(), false).await?;
     let render = Matches { search, max_words: shared.settings.max_words };
     let asked = Asked { model, render, items: Box::new(document), is_long };
