@@ -226,5 +226,5 @@ fn means_of_seeds_are_those_of_their_rows() {
             n_checked += 1;
         }
     }
-    assert_eq!(n_checked, 10);
+    assert_eq!(n_checked, 12);
 }
