@@ -21,8 +21,9 @@ pub struct Inputs {
 /// Expands paths into the inputs to read, in order.
 ///
 /// A folder stands for all files in it and its subfolders, sorted by path, without hidden ones; links to folders in it
-/// are not followed, and files that describe a folder, such as README, are left out. A path that does not exist and contains `*`, `?` or `[` is a pattern, in which `**` stands for any
-/// number of such subfolders. `-` is standard input. A file that is reached twice, by any path, is read once.
+/// are not followed, and files that describe a folder, such as README, are left out. A path that does not exist and
+/// contains `*`, `?` or `[` is a pattern, in which `**` stands for any number of such subfolders. `-` is standard input.
+/// A file that is reached twice, by any path, is read once.
 ///
 /// # Errors
 /// When a path does not exist, a folder has no files, a pattern is malformed or matches nothing, or standard input

@@ -193,13 +193,13 @@ impl<'a> Parse<'a> {
 
 /// Writes a parse as one line.
 ///
-/// `id` comes first, if there is one. Then these keys, always present, in this order: `tree` (Penn brackets), `tokens` (a list of `[word, tag]`),
-/// `spans` (a list of `[label, start, end]`, in tokens from 0, end exclusive, children before parents),
+/// `id` comes first, if there is one. Then these keys, always present, in this order: `tree` (Penn brackets), `tokens`
+/// (a list of `[word, tag]`), `spans` (a list of `[label, start, end]`, in tokens from 0, end exclusive, children before parents),
 /// `heads` (from 1, with 0 for the root), `score` (or `null`) and `complete`; then `span_scores`
 /// (parallel to `spans`, with `null` for a score that is not finite) if there are any; then, for raw text, `text`
 /// and `start` and `end` (parallel to `tokens`: the first character of each and the one after its last, counted
-/// from 0 at the beginning of the input), and `file` for a file; then `error` if there is one. Words and tags are escaped only in `tree`.
-/// The tree of no words is `(())`.
+/// from 0 at the beginning of the input), and `file` for a file; then `error` if there is one. Words and tags are escaped
+/// only in `tree`. The tree of no words is `(())`.
 ///
 /// # Errors
 /// When writing fails.
