@@ -280,7 +280,7 @@ mod tests {
     fn what_is_no_tree_or_never_ends_is_an_error() {
         let cases = [
             ("NP=n\n\nrelabel n NP", "r:1: the pattern still matches"),
-            ("NP=n\n\ninsert (NP=n x) >1 n\nprune n", "r:1: the pattern still matches"),
+            ("NP=n\n\ninsert (NP=n) >1 n\nprune n", "r:1: the pattern still matches"),
             ("S=s\n\ninsert s >1 s", "r:1: the tree has grown to "),
             ("/^NP/=n\n\nrelabel n /(.*)/$1$1/", "r:1: the tree has grown to "),
             (&format!("NP=n\n\n{}", "insert n >1 n\n".repeat(60)), "r:1: the tree has grown to "),
