@@ -88,7 +88,7 @@ impl Output<'_> {
 
 /// As much of the end of a text as fits into a number of columns.
 fn last_columns(text: &str, width: usize) -> &str {
-    let skipped: usize = text.len() - fitting(text.chars().rev(), width);
+    let skipped = text.len() - fitting(text.chars().rev(), width);
     &text[skipped..]
 }
 
