@@ -55,7 +55,7 @@ pub const FAMILIES: [Family; 26] = [
     ),
     ("tagger", "tagger", &["tagger.epochs=2"]),
     ("two-pass tagger", "wang-2006-tagger", &[]),
-    ("ensemble of networks", "best", &["learner.models=2", "learner.epochs=1", SMALL_ENCODER]),
+    ("ensemble of networks", "accurate", &["learner.models=2", "learner.epochs=1", SMALL_ENCODER]),
 ];
 
 /// Trees written for this purpose: unary chains, punctuation, and a word with several tags.

@@ -55,7 +55,7 @@ fn a_student_learns_what_its_teacher_knows() {
 
 #[test]
 fn an_ensemble_and_a_stack_lstm_can_teach() {
-    let ensemble = train(&trainer("best", &[SMALL, &["learner.models=2"]].concat())).unwrap();
+    let ensemble = train(&trainer("accurate", &[SMALL, &["learner.models=2"]].concat())).unwrap();
     train(&student("1").teachers(vec![ensemble.clone(), ensemble])).unwrap();
     let stack_lstm = train(&trainer("liu-zhang-2017", STACK_LSTM)).unwrap();
     train(&trainer("liu-zhang-2017", STACK_LSTM).teachers(vec![stack_lstm])).unwrap();

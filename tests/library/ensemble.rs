@@ -23,7 +23,7 @@ fn train(trainer: &Trainer<'_>) -> srparse::Result<Model> {
 }
 
 fn alone(seed: u64) -> Model {
-    train(&trainer("best", SMALL, 1).seed(seed)).unwrap()
+    train(&trainer("accurate", SMALL, 1).seed(seed)).unwrap()
 }
 
 fn tree(model: &Model, words: &str) -> String {
@@ -35,9 +35,9 @@ fn tree(model: &Model, words: &str) -> String {
 
 #[test]
 fn networks_that_are_trained_apart_merge_into_the_ensemble_that_is_trained_at_once() {
-    let whole = train(&trainer("best", SMALL, 3).seed(5)).unwrap();
+    let whole = train(&trainer("accurate", SMALL, 3).seed(5)).unwrap();
     let apart = vec![alone(7), alone(5)];
-    let merged = train(&trainer("best", SMALL, 3).seed(5).merge(apart)).unwrap();
+    let merged = train(&trainer("accurate", SMALL, 3).seed(5).merge(apart)).unwrap();
     assert!(merged.to_bytes() == whole.to_bytes());
     let is_there = |number: &u32| !whole.sections.part(&format!("network-{number}")).0.is_empty();
     assert_eq!((1..=4).filter(is_there).count(), 3);
@@ -46,12 +46,12 @@ fn networks_that_are_trained_apart_merge_into_the_ensemble_that_is_trained_at_on
 #[test]
 fn networks_that_do_not_belong_together_are_refused() {
     let merge = |models, seed: u64, part: Model| {
-        let trainer = trainer("best", SMALL, models).seed(seed).merge(vec![part]);
+        let trainer = trainer("accurate", SMALL, models).seed(seed).merge(vec![part]);
         train(&trainer).unwrap_err().to_string()
     };
     let error = merge(3, 5, alone(8));
     assert!(error.contains("merge") && error.contains("different seed"), "{error}");
-    let twice = trainer("best", SMALL, 3).seed(5).merge(vec![alone(6), alone(6)]);
+    let twice = trainer("accurate", SMALL, 3).seed(5).merge(vec![alone(6), alone(6)]);
     let error = train(&twice).unwrap_err().to_string();
     assert!(error.contains("model 2 has the seed of another one"), "{error}");
     let error = merge(1, 5, alone(5));
@@ -64,7 +64,7 @@ fn networks_that_do_not_belong_together_are_refused() {
 
 #[test]
 fn an_ensemble_of_any_network_parses_words_alone_or_with_tags() {
-    for (preset, settings) in [("best", SMALL), ("dyer-2016", STACK_LSTM)] {
+    for (preset, settings) in [("accurate", SMALL), ("dyer-2016", STACK_LSTM)] {
         let model = train(&trainer(preset, settings, 2)).unwrap();
         for setting in ["search.method=greedy", "search={ method = \"beam\", beam = 3 }"] {
             let parser = Parser::new(&model, &[setting.to_owned()]).unwrap();
@@ -82,8 +82,8 @@ fn an_ensemble_of_any_network_parses_words_alone_or_with_tags() {
 #[test]
 fn training_that_is_stopped_gives_the_networks_that_there_are() {
     let log = Log::stopping_at(3 * 8);
-    let stopped = train(&trainer("best", SMALL, 3).observe(&log)).unwrap();
-    let whole = train(&trainer("best", SMALL, 3)).unwrap();
+    let stopped = train(&trainer("accurate", SMALL, 3).observe(&log)).unwrap();
+    let whole = train(&trainer("accurate", SMALL, 3)).unwrap();
     assert!(stopped.to_bytes().len() < whole.to_bytes().len());
     tree(&stopped, "it sees a red cat");
 }

@@ -82,7 +82,7 @@ fn families() -> Vec<(&'static str, Preset)> {
     let epochs = ["learner.epochs=1", "learner.batch=2"];
     vec![
         ("positions", preset("accurate", &[&epochs[..], &[SMALL]].concat())),
-        ("ensemble", preset("best", &[&epochs[..], &[SMALL, "learner.models=2"]].concat())),
+        ("ensemble", preset("accurate", &[&epochs[..], &[SMALL, "learner.models=2"]].concat())),
         ("transformer", preset("pretrained", &[&epochs[..], &[&plain]].concat())),
         ("lstm over a transformer", preset("pretrained", &[&epochs[..], &[&lstm]].concat())),
         ("top-down", preset("dyer-2016", &stack_lstm)),
@@ -441,7 +441,7 @@ fn what_differs_is_named() {
     let tagger = train(preset("tagger", &["epochs=1"]));
     let error = refused(&tagger, preset("accurate", &[]));
     assert!(error.contains("has no parser"), "{error}");
-    let ensemble = train(preset("best", &["learner.epochs=1", "learner.models=2", SMALL]));
+    let ensemble = train(preset("accurate", &["learner.epochs=1", "learner.models=2", SMALL]));
     let error = refused(&ensemble, changed(&ensemble, &["learner.models=1"]));
     assert!(
         error.starts_with("learner.models: 1, but") && error.contains("set it to 2"),
