@@ -44,6 +44,21 @@ fn networks_that_are_trained_apart_merge_into_the_ensemble_that_is_trained_at_on
 }
 
 #[test]
+fn networks_of_pretrained_merge_into_best() {
+    let folder = crate::tiny::encoders().join("bert");
+    let network = format!(
+        "learner.network={{ kind = \"positions\", untagged = 0.6, hidden_dim = 8, encoder = {{ kind = \"transformer\", \
+         path = \"{}\", layers = 1 }} }}",
+        folder.display()
+    );
+    let settings = ["learner.epochs=1", &network];
+    let apart = (1..=3).map(|seed| train(&trainer("pretrained", &settings, 1).seed(seed)).unwrap());
+    let merged = train(&trainer("best", &settings, 3).merge(apart.collect())).unwrap();
+    assert!(merged.to_bytes() == train(&trainer("best", &settings, 3)).unwrap().to_bytes());
+    tree(&merged, "the dog sees an aardvark .");
+}
+
+#[test]
 fn networks_that_do_not_belong_together_are_refused() {
     let merge = |models, seed: u64, part: Model| {
         let trainer = trainer("accurate", SMALL, models).seed(seed).merge(vec![part]);
