@@ -181,7 +181,7 @@ fn scratch_memory_can_be_used_again() {
     let packed = PackedTransformer::pack(&Quantized::new(&params), &transformer);
     let mut scratch = TransformerScratch::default();
     // An emulator takes minutes for the longest.
-    let longest = if cfg!(target_arch = "aarch64") { 200 } else { 530 };
+    let longest = if cfg!(target_arch = "aarch64") { 70 } else { 530 };
     for rows in [0, 5, 33, 1, longest, 2] {
         let x = numbers(rows * PROJECTED.embedding, 6);
         let (expected, mut found) = (run(&packed, &x), x.clone());
