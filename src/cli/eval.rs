@@ -20,7 +20,7 @@ use crate::eval::{Evaluation, FunctionScores, Params, SentenceScore};
 use crate::memory::MODEL_MAGIC;
 use crate::model::Model;
 use crate::tree::heads::HeadRules;
-use crate::tree::{Tree, is_root_label};
+use crate::tree::{Tree, base_label, is_root_label};
 use crate::treebank::clean::{Cleaning, Functions};
 use crate::treebank::{Input, LineReader, expand};
 
@@ -241,10 +241,8 @@ impl HeadFit {
         for id in tree.ids().filter(|&id| tree.children(id).len() > 1) {
             let label = &tree.node(id).label;
             if !is_root_label(label) {
-                let end = label.char_indices().skip(1).find(|(_, c)| matches!(c, '-' | '='));
-                let label = &label[..end.map_or(label.len(), |(at, _)| at)];
                 self.phrases += 1;
-                self.covered += u64::from(rules.covers(label));
+                self.covered += u64::from(rules.covers(base_label(label)));
             }
         }
     }

@@ -8,7 +8,6 @@ use crate::eval::params::Params;
 use crate::eval::sentence_score::Matches;
 use crate::tree::{NodeId, Tree, Visit};
 pub use class::ErrorClass;
-pub(super) use class::base;
 
 /// How a node was scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use compact_str::CompactString;
 
-use crate::eval::difference::{Difference, ErrorClass, base};
+use crate::eval::difference::{Difference, ErrorClass};
 use crate::eval::percent::{f1, percent};
 use crate::eval::totals::Totals;
 use crate::sort::stable_sort_by_key;
-use crate::tree::{NodeId, Tree};
+use crate::tree::{NodeId, Tree, base_label};
 
 /// Counts of one class of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +49,7 @@ impl ErrorCounts {
             counts.spurious += error.spurious.len() as u64;
             if error.class == ErrorClass::DifferentLabel {
                 for (&gold_id, &test_id) in error.missed.iter().zip(&error.spurious) {
-                    let label = |tree: &Tree, id: NodeId| base(&tree.node(id).label).into();
+                    let label = |tree: &Tree, id: NodeId| base_label(&tree.node(id).label).into();
                     *self
                         .labels
                         .entry((label(gold, gold_id), label(test, test_id)))

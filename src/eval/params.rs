@@ -141,13 +141,11 @@ impl Params {
             }
             let mut words = Words { line, at: 0, column: 1 };
             let (key_column, key) = words.next().expect("the line is not blank");
-            let fail = |column: usize, problem: String| {
-                Error::syntax(Place::new(path, number, column as u64), problem)
-            };
             let values: Vec<(usize, &str)> = words.collect();
             let end = line.trim_end().chars().count() + 1;
             params.set(key, &values, end).map_err(|(column, problem)| {
-                fail(if column == 0 { key_column } else { column }, problem)
+                let column = if column == 0 { key_column } else { column };
+                Error::syntax(Place::new(path, number, column as u64), problem)
             })?;
         }
         Ok(params)

@@ -11,27 +11,17 @@ pub mod dependencies;
 #[doc(hidden)]
 pub mod draw;
 pub mod heads;
+mod label;
 #[doc(hidden)]
 pub mod markovize;
 mod token;
 
 use compact_str::CompactString;
+#[doc(hidden)]
+pub use label::{OTHER_ROOTS, TOP, base_label, is_root_label};
 pub use token::Token;
 #[doc(hidden)]
 pub use token::{TRACE, remove_tags};
-
-/// The label of a root.
-#[doc(hidden)]
-pub const TOP: &str = "TOP";
-/// Other labels that only roots have; the first stands for no label.
-#[doc(hidden)]
-pub const OTHER_ROOTS: [&str; 4] = ["", "ROOT", "S1", "VROOT"];
-
-/// Whether only roots have a label.
-#[doc(hidden)]
-pub fn is_root_label(label: &str) -> bool {
-    label == TOP || OTHER_ROOTS.contains(&label)
-}
 
 /// The position of a node in its tree, in post-order from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

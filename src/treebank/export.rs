@@ -100,7 +100,7 @@ impl ExportReader {
 
     fn set_format(&mut self) -> Result<()> {
         let line = self.decoded()?;
-        let version = line.split(is_space).filter(|part| !part.is_empty()).nth(1);
+        let version = columns(&line).nth(1);
         self.has_lemmas = match version {
             Some("3") => false,
             Some("4") => true,
@@ -125,9 +125,7 @@ impl ExportReader {
     /// Reads a sentence after its first line.
     fn sentence(&mut self) -> Result<Tree> {
         self.began = self.lines.place(1).line;
-        let id = |line: &str| {
-            line.split(is_space).filter(|part| !part.is_empty()).nth(1).map(str::to_owned)
-        };
+        let id = |line: &str| columns(line).nth(1).map(str::to_owned);
         self.id = self.lines.decode().ok().and_then(|line| id(&line));
         let mut sentence = Sentence::default();
         loop {
@@ -235,10 +233,15 @@ impl FormatReader for ExportReader {
     }
 }
 
+/// The columns of a line.
+fn columns(line: &str) -> impl Iterator<Item = &str> {
+    line.split(is_space).filter(|column| !column.is_empty())
+}
+
 impl Sentence {
     /// Adds a line.
     fn add(&mut self, line: &str, number: u64, has_lemmas: bool) -> Result<(), LineProblem> {
-        let mut columns: Vec<&str> = line.split(is_space).filter(|part| !part.is_empty()).collect();
+        let mut columns: Vec<&str> = columns(line).collect();
         // The first column is a word, whatever it looks like.
         let comment = columns.iter().skip(1).position(|part| part.starts_with("%%"));
         columns.truncate(comment.map_or(columns.len(), |at| at + 1));

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::{ParseError, Scored, Side};
-use crate::tree::NodeId;
+use crate::tree::{NodeId, base_label};
 
 /// A class of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,14 +55,14 @@ impl ErrorClass {
     /// The class of an error in which words stand in the wrong place. They consist of pieces with labels or tags, which
     /// are nodes or not; `only_nominal` says whether all brackets that are wrong by them are those of noun phrases.
     pub(super) fn of_moved(pieces: &[(&str, bool)], only_nominal: bool) -> Self {
-        if pieces.iter().any(|(label, _)| matches!(base(label), "CC" | "CONJP" | "CONJ")) {
+        if pieces.iter().any(|(label, _)| matches!(base_label(label), "CC" | "CONJP" | "CONJ")) {
             return Self::Coordination;
         }
         let Some((label, is_node)) = pieces.iter().find(|(_, is_node)| *is_node).or(pieces.first())
         else {
             return Self::OtherAttachment;
         };
-        let label = base(label);
+        let label = base_label(label);
         if only_nominal && (!is_node || matches!(label, "NML" | "NX" | "QP")) {
             return Self::NpInternal;
         }
@@ -100,12 +100,6 @@ impl fmt::Display for ErrorClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
-}
-
-/// A label without functions and indices.
-pub(in crate::eval) fn base(label: &str) -> &str {
-    let end = label.char_indices().skip(1).find(|(_, c)| matches!(c, '-' | '='));
-    &label[..end.map_or(label.len(), |(at, _)| at)]
 }
 
 /// The remaining nodes: one error for each.

@@ -1,0 +1,17 @@
+//! Labels of nodes: those that only roots have, and what stands before functions and indices.
+
+/// The label of a root.
+pub const TOP: &str = "TOP";
+/// Other labels that only roots have; the first stands for no label.
+pub const OTHER_ROOTS: [&str; 4] = ["", "ROOT", "S1", "VROOT"];
+
+/// Whether only roots have a label.
+pub fn is_root_label(label: &str) -> bool {
+    label == TOP || OTHER_ROOTS.contains(&label)
+}
+
+/// Returns a label without functions and indices.
+pub fn base_label(label: &str) -> &str {
+    let end = label.char_indices().skip(1).find(|(_, c)| matches!(c, '-' | '='));
+    &label[..end.map_or(label.len(), |(at, _)| at)]
+}
