@@ -125,8 +125,8 @@ impl ExportReader {
     /// Reads a sentence after its first line.
     fn sentence(&mut self) -> Result<Tree> {
         self.began = self.lines.place(1).line;
-        let id = |line: &str| columns(line).nth(1).map(str::to_owned);
-        self.id = self.lines.decode().ok().and_then(|line| id(&line));
+        let line = self.lines.decode().ok();
+        self.id = line.and_then(|line| columns(&line).nth(1).map(str::to_owned));
         let mut sentence = Sentence::default();
         loop {
             if !self.lines.advance()? {

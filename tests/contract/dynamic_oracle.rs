@@ -128,7 +128,7 @@ pub(crate) fn the_dynamic_oracle_falls_short_no_more_than_documented<S: StoredSy
     let mut rng = rng(9);
     let (mut states, mut silent, mut worse, mut raised) = (0u32, 0u32, 0u32, 0u32);
     let mut optimal = Vec::new();
-    for tree in &trees {
+    for tree in trees.iter().chain(&trees) {
         let oracle = system.dynamic_oracle(tree).unwrap().unwrap();
         let (mut state, mut forest) = system.start(&sentence(tree));
         while !state.finished {

@@ -152,7 +152,7 @@ fn decode(
 
 #[test]
 fn a_wider_search_finds_no_lower_minimum_and_an_agenda_of_one_is_greedy() {
-    let trees = short_sentences(40);
+    let trees = short_sentences(60);
     let (known, unknown) = trees.split_at(10);
     let system = items(&trees, ItemOrder::Free);
     let scorer = trained(&system, known);
@@ -276,7 +276,7 @@ fn additive_loss_prefers_small_trees() {
                 Example { sentence: vocabulary.encode(tree.tokens()), tree: tree.clone() };
             decode(&search, &system, &scorer, &example).state.steps as usize
         };
-        unknown.iter().take(40).map(one).sum()
+        unknown.iter().take(80).map(one).sum()
     };
     let (loss, min) = (steps(PathScore::Loss), steps(PathScore::Min));
     assert!(loss < min, "{loss} {min}");

@@ -35,7 +35,7 @@ fn settings(preset: &Preset) -> Vec<String> {
     if text.contains("\"neural\"") {
         let quick = ["epochs=10", "patience=0", "batch=1", "dropout=0", "word_dropout=0"];
         settings.extend(quick.map(|setting| format!("learner.{setting}")));
-        if text.contains("models = 5") {
+        if text.contains("models = 3") {
             settings.push("learner.models=2".to_owned());
         }
         settings.push("learner.optimizer={ kind = \"adam\", rate = 0.01 }".to_owned());
