@@ -11,6 +11,7 @@ mod tiny;
 mod distillation;
 mod ensemble;
 mod eval_properties;
+mod everyday;
 mod facade;
 mod figures;
 mod initial_model;

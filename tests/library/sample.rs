@@ -7,9 +7,9 @@ use srparse::tree::heads::HeadRules;
 use srparse::tree::{Child, Tree};
 use srparse::treebank::{ReadOptions, read_all};
 
-const TAGS: &str = "$ `` '' , . : -LRB- -RRB- -NONE- CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS \
+pub(super) const TAGS: &str = "$ `` '' , . : -LRB- -RRB- -NONE- CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS \
     PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP VBZ WDT WP WP$ WRB #";
-const LABELS: &str = "ADJP ADVP CONJP FRAG INTJ LST NAC NP NX PP PRN PRT QP RRC S SBAR SBARQ SINV SQ \
+pub(super) const LABELS: &str = "ADJP ADVP CONJP FRAG INTJ LST NAC NP NX PP PRN PRT QP RRC S SBAR SBARQ SINV SQ \
     UCP VP WHADJP WHADVP WHNP WHPP X";
 const FUNCTIONS: &str =
     "ADV NOM DTV LGS PRD PUT SBJ TPC VOC BNF DIR EXT LOC MNR PRP TMP CLR CLF HLN TTL";
