@@ -8,20 +8,21 @@ use std::path::{Path, PathBuf};
 const QUOTED: &[(&str, &str)] = &[
     (
         "README.md",
-        "| `english`, the default | {english|masc/dev|english f1} | {english|craft/dev|english f1} | \
+        "| `english`, the default | {english|data/everyday|english f1} | {english|masc/dev|english f1} | {english|craft/dev|english f1} | \
          {english|MCTB|english f1} | 1 |",
     ),
     (
         "README.md",
-        "| `english-small` | {english|masc/dev|english-small f1} | {english|craft/dev|english-small f1} | \
+        "| `english-small` | {english|data/everyday|english-small f1} | {english|masc/dev|english-small f1} | {english|craft/dev|english-small f1} | \
          {english|MCTB|english-small f1} | 5 |",
     ),
     (
         "README.md",
-        "| `english-fast` | {english|masc/dev|english-fast f1} | {english|craft/dev|english-fast f1} | – | 27 |",
+        "| `english-fast` | {english|data/everyday|english-fast f1} | {english|masc/dev|english-fast f1} | \
+         {english|craft/dev|english-fast f1} | – | 27 |",
     ),
-    ("README.md", "| `accurate`, five seeds | – | {seeds|accurate,mean|own f1} | – | 5 |"),
-    ("README.md", "| `fast`, five seeds | – | {seeds|fast,mean|own f1} | – | 24 |"),
+    ("README.md", "| `accurate`, five seeds | – | – | {seeds|accurate,mean|own f1} | – | 5 |"),
+    ("README.md", "| `fast`, five seeds | – | – | {seeds|fast,mean|own f1} | – | 24 |"),
     (
         "README.md",
         "scores {corenlp|beam of 4|f1}, `fast` {seeds|fast,mean|gold f1} and \
