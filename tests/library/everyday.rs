@@ -1,18 +1,19 @@
 //! The treebank of everyday English keeps what its README promises.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use srparse::tree::{Child, Tree};
-use srparse::treebank::{ReadOptions, read_all};
 
-use crate::sample::{LABELS, TAGS};
+use crate::sample::{LABELS, TAGS, read};
 
-fn trees(file: &str) -> Vec<Tree> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/everyday").join(file);
-    let (trees, report) = read_all(&[path], &ReadOptions::default()).expect("the treebank reads");
-    assert_eq!(report.skipped, 0);
-    trees
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/everyday")
+}
+
+/// The trees for training and those for scores.
+fn both() -> [Vec<Tree>; 2] {
+    ["train.mrg", "test.mrg"].map(|file| read(folder().join(file)))
 }
 
 fn sentence(tree: &Tree) -> String {
@@ -21,20 +22,28 @@ fn sentence(tree: &Tree) -> String {
 }
 
 #[test]
-fn no_sentence_of_the_test_set_is_in_the_training_set() {
-    let (train, test) = (trees("train.mrg"), trees("test.mrg"));
-    assert_eq!((train.len(), test.len()), (1_395, 260));
-    let sentences = |trees: &[Tree]| trees.iter().map(sentence).collect::<BTreeSet<_>>();
-    let (train, test) = (sentences(&train), sentences(&test));
-    assert_eq!((train.len(), test.len()), (1_395, 260), "a sentence stands twice");
-    assert_eq!(train.intersection(&test).next(), None);
+fn the_counts_are_those_of_the_readme() {
+    let readme = std::fs::read_to_string(folder().join("README.md")).unwrap();
+    for (file, trees) in ["train.mrg", "test.mrg"].into_iter().zip(both()) {
+        let words: usize = trees.iter().map(|tree| tree.tokens().len()).sum();
+        let line = format!("| `{file}` | {} | {words} |", trees.len());
+        assert!(readme.contains(&line), "the README should say: {line}");
+    }
+}
+
+#[test]
+fn no_sentence_stands_there_twice_in_training_or_test() {
+    let mut seen = BTreeSet::new();
+    for tree in both().iter().flatten() {
+        assert!(seen.insert(sentence(tree)), "{}", sentence(tree));
+    }
 }
 
 #[test]
 fn labels_and_tags_are_those_of_the_penn_treebank() {
     let labels: BTreeSet<&str> = LABELS.split(' ').chain(["TOP", "NML"]).collect();
     let tags: BTreeSet<&str> = TAGS.split_whitespace().chain(["HYPH"]).collect();
-    for tree in trees("train.mrg").iter().chain(&trees("test.mrg")) {
+    for tree in both().iter().flatten() {
         let of_nodes = tree.nodes().iter().map(|node| node.label.as_str());
         let unknown: Vec<_> = of_nodes.filter(|label| !labels.contains(label)).collect();
         assert!(unknown.is_empty(), "{}: {unknown:?}", sentence(tree));
@@ -46,7 +55,7 @@ fn labels_and_tags_are_those_of_the_penn_treebank() {
 
 #[test]
 fn the_final_punctuation_is_a_child_of_the_topmost_phrase() {
-    for tree in trees("train.mrg").iter().chain(&trees("test.mrg")) {
+    for tree in both().iter().flatten() {
         let Some(root) = tree.root() else { panic!("a tree without words") };
         let [Child::Node(top)] = tree.children(root) else { panic!("{}", sentence(tree)) };
         let last = tree.tokens().len() - 1;

@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 const QUOTED: &[(&str, &str)] = &[
     (
         "README.md",
-        "| `english`, the default | {english|data/everyday|english f1} | {english|masc/dev|english f1} | {english|craft/dev|english f1} | \
+        "| `english`, the default | {english|data/everyday|english f1} | {english|masc/dev|english f1} | \
+         {english|craft/dev|english f1} | \
          {english|MCTB|english f1} | 1 |",
     ),
     (
         "README.md",
-        "| `english-small` | {english|data/everyday|english-small f1} | {english|masc/dev|english-small f1} | {english|craft/dev|english-small f1} | \
+        "| `english-small` | {english|data/everyday|english-small f1} | \
+         {english|masc/dev|english-small f1} | {english|craft/dev|english-small f1} | \
          {english|MCTB|english-small f1} | 5 |",
     ),
     (
@@ -91,6 +93,7 @@ const QUOTED: &[(&str, &str)] = &[
 
 /// The pages whose measured figures are all in tables. Those of other pages have other sources.
 const MEASURED: &[&str] = &[
+    "CHANGELOG.md",
     "README.md",
     "docs/english.md",
     "docs/presets.md",

@@ -7,10 +7,10 @@ use srparse::tree::heads::HeadRules;
 use srparse::tree::{Child, Tree};
 use srparse::treebank::{ReadOptions, read_all};
 
-pub(super) const TAGS: &str = "$ `` '' , . : -LRB- -RRB- -NONE- CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS \
-    PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP VBZ WDT WP WP$ WRB #";
-pub(super) const LABELS: &str = "ADJP ADVP CONJP FRAG INTJ LST NAC NP NX PP PRN PRT QP RRC S SBAR SBARQ SINV SQ \
-    UCP VP WHADJP WHADVP WHNP WHPP X";
+pub(super) const TAGS: &str = "$ `` '' , . : -LRB- -RRB- -NONE- CC CD DT EX FW IN JJ JJR JJS LS MD \
+    NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP VBZ WDT WP WP$ WRB #";
+pub(super) const LABELS: &str = "ADJP ADVP CONJP FRAG INTJ LST NAC NP NX PP PRN PRT QP RRC S SBAR \
+    SBARQ SINV SQ UCP VP WHADJP WHADVP WHNP WHPP X";
 const FUNCTIONS: &str =
     "ADV NOM DTV LGS PRD PUT SBJ TPC VOC BNF DIR EXT LOC MNR PRP TMP CLR CLF HLN TTL";
 
@@ -18,11 +18,15 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample")
 }
 
-fn trees(file: &str) -> Vec<Tree> {
-    let read = read_all(&[folder().join(file)], &ReadOptions::default());
-    let (trees, report) = read.expect("the sample treebank reads");
+/// All trees of a file; none may be skipped.
+pub(super) fn read(path: PathBuf) -> Vec<Tree> {
+    let (trees, report) = read_all(&[path], &ReadOptions::default()).unwrap();
     assert_eq!(report.skipped, 0);
     trees
+}
+
+fn trees(file: &str) -> Vec<Tree> {
+    read(folder().join(file))
 }
 
 /// Both parts, each tree with a name for messages.
